@@ -1,0 +1,1 @@
+//! Proves that a PTX kernel has no data race and no barrier divergence.
