@@ -1,1 +1,19 @@
-//! Proves that a PTX kernel has no data race and no barrier divergence.
+//! `gpuvcc`: a compiler from PTX, through a Boogie-style intermediate verification language, to a
+//! proof that a kernel has no data race and no barrier divergence, or to the race itself.
+//!
+//! Data flows one way, one module a stage; `driver` composes them.
+
+pub mod cfg;
+pub mod diagnostic;
+pub mod driver;
+pub mod infer;
+pub mod ivl;
+pub mod kernel;
+pub mod predicate;
+pub mod ptx;
+pub mod report;
+pub mod solver;
+pub mod span;
+pub mod twothread;
+pub mod vcgen;
+pub mod verdict;

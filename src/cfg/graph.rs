@@ -1,0 +1,75 @@
+//! The control-flow graph type that `cfg` hands to `kernel`.
+
+use crate::ptx::ast::{Annotation, Guard, Instruction, Register, Variable};
+use crate::span::Origin;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::sync::Arc;
+
+/// One `.entry` with device functions inlined: blocks without branches, edges with conditions.
+#[derive(Clone, Debug)]
+pub struct Cfg {
+    /// Name of the entry.
+    pub entry_name: Arc<str>,
+    /// Blocks; no irreducible cycle is left.
+    pub graph: DiGraph<BasicBlock, EdgeCondition>,
+    /// The block where every thread starts; it has no predecessor.
+    pub start: NodeIndex,
+    /// Registers of the entry and of every inlined copy of a function (names made unique).
+    pub registers: Vec<Register>,
+    /// Variables of the entry body and of inlined bodies. `.reg`, `.local` and `.param` ones are per
+    /// inlined copy; a `.shared` or `.global` variable of a function stands here once.
+    pub variables: Vec<Variable>,
+    /// Natural loops, outermost first, by header position.
+    pub loops: Vec<NaturalLoop>,
+}
+
+/// A maximal straight line of statements; guarded non-branches stay guarded, branches are edges.
+#[derive(Clone, Debug, Default)]
+pub struct BasicBlock {
+    /// Stable name: the PTX label, or `L<line>` made unique.
+    pub name: Arc<str>,
+    /// Statements; never `Branch`, `BranchIndexed`, `Return`, `Exit`, `Call`.
+    pub statements: Vec<Statement>,
+    /// The branch (or return) at its end, for messages.
+    pub terminator: Option<Arc<Origin>>,
+    /// True when a thread that ends this block has exited the kernel (no successors) by return or exit.
+    pub exits: bool,
+    /// True when the block ends in `trap`: the launch fails there, nothing follows.
+    pub traps: bool,
+}
+
+/// A statement of a block.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// A PTX instruction; operands refer to `Cfg::registers`, body variables to `Cfg::variables`,
+    /// module variables to the module, `Param` to the entry's parameters.
+    Instruction(Instruction),
+    /// An annotation comment.
+    Annotation(Annotation),
+    /// Start of an inlined call or its end: the registers of the copy become undefined.
+    Undefine(Vec<crate::ptx::ast::RegisterId>),
+}
+
+/// When an edge is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EdgeCondition {
+    /// Always.
+    Always,
+    /// When the predicate register is true (negated: false).
+    If(Guard),
+    /// `brx.idx`: when the index register equals this number.
+    Index(crate::ptx::ast::Operand, u32),
+}
+
+/// A natural loop.
+#[derive(Clone, Debug)]
+pub struct NaturalLoop {
+    /// Its header.
+    pub header: NodeIndex,
+    /// All blocks, sorted by index.
+    pub blocks: Vec<NodeIndex>,
+    /// Index of the enclosing loop in `Cfg::loops`.
+    pub parent: Option<usize>,
+    /// False when no edge leaves the loop.
+    pub has_exit: bool,
+}

@@ -1,0 +1,414 @@
+//! The abstract syntax of the intermediate verification language (IVL).
+//!
+//! Boogie 2's core plus what the lock-step paper adds for kernels: shared arrays with loads, stores
+//! and atomics, `barrier`, `fence`. One language serves stages 3 to 7; the kernel-only statements
+//! are gone after `twothread`. Few node kinds; every node has a span; types are explicit.
+
+use crate::span::{Origin, Span};
+use std::fmt;
+use std::sync::Arc;
+
+/// An identifier. Cheap to clone, ordered by its text so that output order is stable.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(pub Arc<str>);
+
+impl Name {
+    /// A name from text.
+    pub fn new(text: impl AsRef<str>) -> Name {
+        Name(Arc::from(text.as_ref()))
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&str> for Name {
+    fn from(text: &str) -> Name {
+        Name::new(text)
+    }
+}
+
+impl From<String> for Name {
+    fn from(text: String) -> Name {
+        Name::new(text)
+    }
+}
+
+/// Types.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Type {
+    /// `bool`
+    Bool,
+    /// `int`: mathematical integers (ghost counters).
+    Int,
+    /// `bvN`, width in bits.
+    Bv(u32),
+    /// `[index, ...]element`
+    Map(Vec<Type>, Box<Type>),
+}
+
+/// A typed expression, shared and immutable.
+pub type ExprRef = Arc<Expr>;
+
+/// An expression node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Expr {
+    /// The operator and operands.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: Type,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Expression forms.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ExprKind {
+    /// `true`, `false`
+    Bool(bool),
+    /// An integer literal.
+    Int(i128),
+    /// `VALUEbvWIDTH`; the value is below 2^width, width at most 128.
+    Bv(u128),
+    /// A variable or constant.
+    Var(Name),
+    /// `!e`, `-e` (int)
+    Unary(UnaryOp, ExprRef),
+    /// `a op b`
+    Binary(BinaryOp, ExprRef, ExprRef),
+    /// `if c then a else b`
+    Ite(ExprRef, ExprRef, ExprRef),
+    /// `f(args)`; bit-vector operators are functions with a `:bvbuiltin` attribute, named as in
+    /// [`super::bv`].
+    Call(Name, Vec<ExprRef>),
+    /// `e[high:low]` in Boogie's convention: bits low to high-1.
+    Extract {
+        /// The bit-vector.
+        value: ExprRef,
+        /// One past the highest bit.
+        high: u32,
+        /// The lowest bit.
+        low: u32,
+    },
+    /// `a ++ b`, a in the high bits.
+    Concat(ExprRef, ExprRef),
+    /// `m[i, ...]`
+    Select(ExprRef, Vec<ExprRef>),
+    /// `m[i, ... := v]`
+    Store(ExprRef, Vec<ExprRef>, ExprRef),
+    /// `old(e)`
+    Old(ExprRef),
+    /// `(forall x: T :: {triggers} body)` or `exists`.
+    Quantifier {
+        /// True for `forall`.
+        universal: bool,
+        /// Bound variables.
+        variables: Vec<(Name, Type)>,
+        /// Triggers, each a list of terms.
+        triggers: Vec<Vec<ExprRef>>,
+        /// The body.
+        body: ExprRef,
+    },
+}
+
+/// Unary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UnaryOp {
+    /// `!`
+    Not,
+    /// `-` on integers
+    Neg,
+}
+
+/// Binary operators of the core language (bit-vector operators are functions).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum BinaryOp {
+    And,
+    Or,
+    Implies,
+    Iff,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Add,
+    Sub,
+    Mul,
+    /// `div` (Euclidean, as in Boogie and SMT-LIB)
+    Div,
+    /// `mod`
+    Mod,
+}
+
+/// `{:name arg, ...}`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Name without the colon.
+    pub name: Name,
+    /// Arguments.
+    pub args: Vec<AttributeArg>,
+}
+
+/// An attribute argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttributeArg {
+    /// A string literal.
+    Text(String),
+    /// An expression.
+    Expr(ExprRef),
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Attributes: `{:race ...}`, `{:candidate "family"}`, ...
+    pub attributes: Vec<Attribute>,
+    /// Where it stands in an IVL input; `NONE` in generated code.
+    pub span: Span,
+    /// The PTX instruction it stands for; travels to the findings, printed as a comment.
+    pub origin: Option<Arc<Origin>>,
+}
+
+/// Statement forms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StmtKind {
+    /// `x, y := e, f;` simultaneous.
+    Assign(Vec<(Name, ExprRef)>),
+    /// `havoc x, y;`
+    Havoc(Vec<Name>),
+    /// `assume e;`
+    Assume(ExprRef),
+    /// `assert e;`
+    Assert(ExprRef),
+    /// `call r, s := p(args);`
+    Call {
+        /// The procedure.
+        procedure: Name,
+        /// Arguments.
+        args: Vec<ExprRef>,
+        /// Variables that take the results.
+        results: Vec<Name>,
+    },
+    /// Kernel language: `x := A[offset];` a load of `access.bytes` bytes.
+    Load {
+        /// Variable that takes the value (little endian); its type has 8*bytes bits.
+        dst: Name,
+        /// The access.
+        access: Access,
+    },
+    /// Kernel language: `A[offset] := value;`
+    Store {
+        /// Value stored.
+        value: ExprRef,
+        /// The access.
+        access: Access,
+    },
+    /// Kernel language: `atomic x := A[offset];` an atomic read-modify-write; the new value is arbitrary.
+    Atomic {
+        /// Takes the old value (arbitrary).
+        dst: Option<Name>,
+        /// The access.
+        access: Access,
+    },
+    /// Kernel language: `barrier;` the block barrier, id and count as attributes of the language.
+    Barrier(Barrier),
+    /// Kernel language: `fence "name";` no effect on values.
+    Fence(Arc<str>),
+}
+
+/// A shared-array access of the kernel language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The array.
+    pub array: Name,
+    /// Guard of the access beside control flow (region tag tests); `None` is true.
+    pub guard: Option<ExprRef>,
+    /// Byte offset from the start of the array, 64 bits; for arrays of elements (paper notation) the
+    /// element index, scaled by `scale`.
+    pub offset: ExprRef,
+    /// Bytes an index unit stands for: 1 for PTX arrays.
+    pub scale: u32,
+    /// Width of the access in bytes.
+    pub bytes: u32,
+    /// `None` weak; otherwise the scope of the strong access.
+    pub strong: Option<crate::ptx::ast::Scope>,
+}
+
+/// A block barrier of the kernel language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Barrier {
+    /// Barrier number; `None` is barrier 0 of the whole block.
+    pub id: Option<ExprRef>,
+    /// Thread count, 32 bits; `None` is the whole block.
+    pub count: Option<ExprRef>,
+    /// True for `bar.*` / `.aligned` (divergence is an error, not only possible).
+    pub aligned: bool,
+    /// Takes a value that is arbitrary but equal for all threads of the block (`bar.red`).
+    pub result: Option<Name>,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its label.
+    pub label: Name,
+    /// Statements.
+    pub stmts: Vec<Stmt>,
+    /// How control leaves.
+    pub transfer: Transfer,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Control transfers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// `goto L1, L2;` non-deterministic.
+    Goto(Vec<Name>),
+    /// `return;`
+    Return,
+}
+
+/// A typed variable, parameter or constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Name.
+    pub name: Name,
+    /// Type.
+    pub ty: Type,
+    /// Attributes.
+    pub attributes: Vec<Attribute>,
+    /// Declaration.
+    pub span: Span,
+}
+
+/// A shared array of the kernel language: `shared A: [bv64]bv8;` or `global A: ...`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Name.
+    pub name: Name,
+    /// Whether it exists once a block (`.shared`) or once a launch (`.global`).
+    pub space: ArraySpace,
+    /// Bytes an element has (1 for PTX arrays, more in paper notation).
+    pub element_bytes: u32,
+    /// Size in bytes where known.
+    pub size: Option<u64>,
+    /// Declaration.
+    pub span: Span,
+}
+
+/// Where a shared array lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ArraySpace {
+    /// One instance a block.
+    Shared,
+    /// One instance a launch.
+    Global,
+}
+
+/// A function declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Name.
+    pub name: Name,
+    /// Parameters.
+    pub params: Vec<(Name, Type)>,
+    /// Result type.
+    pub result: Type,
+    /// Body of a defined function.
+    pub body: Option<ExprRef>,
+    /// `{:bvbuiltin "bvadd"}`, `{:inline}`
+    pub attributes: Vec<Attribute>,
+    /// Declaration.
+    pub span: Span,
+}
+
+/// A constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// Name, type, attributes.
+    pub variable: Variable,
+    /// `unique`
+    pub unique: bool,
+}
+
+/// A precondition, postcondition or axiom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// `free`: assumed, never checked.
+    pub free: bool,
+    /// The formula.
+    pub expr: ExprRef,
+    /// Attributes.
+    pub attributes: Vec<Attribute>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A procedure with at most one implementation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Procedure {
+    /// Name.
+    pub name: Name,
+    /// Parameters.
+    pub params: Vec<Variable>,
+    /// Results.
+    pub results: Vec<Variable>,
+    /// `modifies`
+    pub modifies: Vec<Name>,
+    /// `requires`
+    pub requires: Vec<Condition>,
+    /// `ensures`
+    pub ensures: Vec<Condition>,
+    /// Body.
+    pub body: Option<Implementation>,
+    /// `{:inline 1}`, `{:kernel}`
+    pub attributes: Vec<Attribute>,
+    /// Declaration.
+    pub span: Span,
+}
+
+/// A procedure body: locals and labelled blocks, the first is the start.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Implementation {
+    /// Local variables.
+    pub locals: Vec<Variable>,
+    /// Blocks in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A program.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Program {
+    /// Constants.
+    pub constants: Vec<Constant>,
+    /// Functions.
+    pub functions: Vec<Function>,
+    /// Axioms.
+    pub axioms: Vec<Condition>,
+    /// Global variables.
+    pub globals: Vec<Variable>,
+    /// Shared arrays (kernel language).
+    pub arrays: Vec<Array>,
+    /// Procedures.
+    pub procedures: Vec<Procedure>,
+}

@@ -1,0 +1,4 @@
+//! The intermediate verification language: syntax, builders, parser, printer, type checker.
+
+pub mod ast;
+pub mod bv;

@@ -1,0 +1,3 @@
+//! Stage 1, `ptx`: text to a typed [`ast::Module`].
+
+pub mod ast;

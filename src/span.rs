@@ -1,0 +1,62 @@
+//! Places in the input: byte spans, and the source positions that `.loc` directives tell.
+//!
+//! Every node of every stage carries a [`Span`]; a node that stands for a PTX instruction also
+//! carries an [`Origin`], which travels unchanged from the parser to the finding.
+
+use std::sync::Arc;
+
+/// A half-open range of bytes `[start, end)` of the input text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span of nodes that no input text produced (the prelude, generated code).
+    pub const NONE: Span = Span { start: 0, end: 0 };
+
+    /// A span from byte offsets; offsets beyond 4 GiB are clamped.
+    pub fn new(start: usize, end: usize) -> Self {
+        let clamp = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        Span { start: clamp(start), end: clamp(end) }
+    }
+
+    /// The smallest span that covers both.
+    pub fn to(self, other: Span) -> Span {
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// The range as `usize`, as codespan-reporting wants it.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A line of a source file, as a `.loc` directive names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourcePosition {
+    /// Path as the `.file` directive spells it.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 when unknown.
+    pub column: u32,
+    /// The call site into which this position was inlined (`inlined_at`).
+    pub inlined_at: Option<Arc<SourcePosition>>,
+}
+
+/// Where a node of any stage comes from in the PTX (or IVL) input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Origin {
+    /// The instruction in the input text.
+    pub span: Span,
+    /// Line of that instruction in the input text, from 1.
+    pub line: u32,
+    /// The source position in force there.
+    pub position: Option<SourcePosition>,
+    /// The instruction as written, for comments and reports (no guard, no `;`).
+    pub text: Arc<str>,
+}
