@@ -10,7 +10,7 @@ pub fn near_names<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) ->
     let mut near: Vec<(usize, &str)> = Vec::new();
     for name in known {
         let contained = name.contains(wanted) || (name.len() > 2 && wanted.contains(name));
-        let distance = if contained { 1 } else { edit_distance(wanted, name) };
+        let distance = edit_distance(wanted, name).min(if contained { 1 } else { usize::MAX });
         if distance <= limit {
             near.push((distance, name));
         }
