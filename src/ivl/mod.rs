@@ -1,4 +1,6 @@
 //! The intermediate verification language: syntax, builders, parser, printer, type checker.
 
 pub mod ast;
+pub mod builtins;
 pub mod bv;
+pub mod bv_names;
