@@ -50,10 +50,10 @@ impl<'a> Output<'a> {
         if self.options.emit.is_some() {
             // A stage could not be printed, because an earlier one refused the kernel.
             let text = text::diagnostics(&report.diagnostics, source, self.stderr_style);
-            self.to_stderr(&text);
+            self.print_error(&text);
         } else if self.options.format == Format::Text {
             let text = text::kernel(&report, source, self.stdout_style, self.options.quiet);
-            self.to_stdout(&text);
+            self.print_out(&text);
         } else {
             self.reports.push(report);
             self.sources.push(source);
@@ -63,7 +63,7 @@ impl<'a> Output<'a> {
     /// The text of a stage.
     pub fn text(&mut self, text: &str) {
         self.exit_codes.insert(0);
-        self.to_stdout(text);
+        self.print_out(text);
     }
 
     /// Errors with places in an input, or in a kernel of it.
@@ -72,7 +72,7 @@ impl<'a> Output<'a> {
         let errors = diagnostics.iter().map(|diagnostic| InputError::new(diagnostic, source, entry));
         self.errors.extend(errors);
         let text = text::diagnostics(diagnostics, source, self.stderr_style);
-        self.to_stderr(&text);
+        self.print_error(&text);
     }
 
     /// An error without a place.
@@ -95,7 +95,7 @@ impl<'a> Output<'a> {
             column: None,
         });
         let text = render(&error, self.stderr_style);
-        self.to_stderr(&text);
+        self.print_error(&text);
     }
 
     /// Prints what waits for the end and answers the exit code.
@@ -108,7 +108,7 @@ impl<'a> Output<'a> {
                 Format::Json => json::print(&reports, &self.errors, source),
                 Format::Sarif => sarif::print(&reports, &self.errors, source),
             };
-            self.to_stdout(&text);
+            self.print_out(&text);
         }
         // Nothing looked at is no success.
         RANKED_EXIT_CODES.into_iter().find(|code| self.exit_codes.contains(code)).unwrap_or(2)
@@ -119,12 +119,12 @@ impl<'a> Output<'a> {
         index.map_or_else(|| panic!("driver: a report without its input"), |index| self.sources[index])
     }
 
-    fn to_stdout(&mut self, text: &str) {
+    fn print_out(&mut self, text: &str) {
         let result = std::io::stdout().lock().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
         self.note_failure(result);
     }
 
-    fn to_stderr(&mut self, text: &str) {
+    fn print_error(&mut self, text: &str) {
         let result = std::io::stderr().lock().write_all(text.as_bytes());
         self.note_failure(result);
     }
