@@ -3,3 +3,10 @@
 pub mod ast;
 pub mod builtins;
 pub mod bv;
+mod surface;
+mod token;
+lalrpop_util::lalrpop_mod!(
+    #[allow(clippy::all, missing_docs, unused)]
+    grammar,
+    "/ivl.rs"
+);
