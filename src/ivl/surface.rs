@@ -5,7 +5,7 @@
 //! range. Relies on: nothing. Reference: Boogie 2, statements and expressions.
 
 use super::ast::*;
-use super::builtins::MAX_WIDTH;
+use super::bv_names::MAX_WIDTH;
 use super::token::Token;
 use crate::span::Span;
 use std::sync::Arc;
