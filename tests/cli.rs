@@ -93,11 +93,8 @@ fn input_trial(path: PathBuf) -> Trial {
 
 fn run_input(path: &Path) -> Result<(), Failed> {
     let text = std::fs::read_to_string(path)?;
-    let header: Vec<(&str, &str)> = text
-        .lines()
-        .map_while(|line| line.strip_prefix("// "))
-        .filter_map(|line| line.split_once(": "))
-        .collect();
+    let header: Vec<(&str, &str)> =
+        text.lines().map_while(|line| line.strip_prefix("// ")).filter_map(|line| line.split_once(": ")).collect();
     let all = |key: &'static str| header.iter().filter(move |(name, _)| *name == key).map(|(_, value)| *value);
     let shown = path.to_string_lossy();
     let mut arguments = vec![&*shown];
@@ -178,7 +175,9 @@ fn garbage_of_50_megabytes() -> Result<(), Failed> {
         state >> 24
     };
     let lines: Vec<u8> = (0..size).map(|_| if next() < 6 { b'\n' } else { b' ' + (next() % 95) as u8 }).collect();
-    for (name, garbage) in [("lines.ptx", lines), ("one_line.ptx", vec![b'#'; size]), ("one_word.ivl", vec![b'x'; size])] {
+    for (name, garbage) in
+        [("lines.ptx", lines), ("one_line.ptx", vec![b'#'; size]), ("one_word.ivl", vec![b'x'; size])]
+    {
         let path = folder.path().join(name);
         std::fs::write(&path, garbage)?;
         let started = std::time::Instant::now();
