@@ -2,3 +2,4 @@
 
 pub mod ast;
 pub mod bv;
+pub mod bv_names;
