@@ -3,3 +3,10 @@
 pub mod ast;
 pub mod bv;
 pub mod bv_names;
+mod surface;
+mod token;
+lalrpop_util::lalrpop_mod!(
+    #[allow(clippy::all, missing_docs, unused)]
+    grammar,
+    "/ivl.rs"
+);

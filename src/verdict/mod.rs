@@ -1,1 +1,3 @@
-//! Stage `verdict`.
+//! Stage 9, `verdict`: proofs and models to findings.
+
+pub mod finding;
