@@ -36,6 +36,8 @@ pub struct LoopGhosts {
     pub parent: Option<usize>,
     /// `v_active` without a thread suffix.
     pub v_active: Name,
+    /// `v_active` on entry, without a thread suffix.
+    pub v_active_at_entry: Name,
     /// Width of block ids in bits.
     pub id_width: u32,
     /// Name of the round counter.
@@ -45,10 +47,11 @@ pub struct LoopGhosts {
 }
 
 impl LoopGhosts {
-    /// The ghosts of a loop.
-    pub fn new(info: &LoopInfo, v_active: &Name) -> Self {
-        let mut blocks: BTreeSet<Name> = info.blocks.iter().cloned().collect();
-        blocks.insert(info.back.clone());
+    /// The ghosts of a loop; its blocks stand one after the other from the head to the back edge.
+    pub fn new(info: &LoopInfo, v_active: &Name, body: &[Block]) -> Self {
+        let from = body.iter().position(|b| b.label == info.head).unwrap_or(0);
+        let to = body.iter().position(|b| b.label == info.back).unwrap_or(0);
+        let blocks = body.iter().take(to + 1).skip(from).map(|b| b.label.clone()).collect();
         LoopGhosts {
             head: info.head.clone(),
             entry: info.entry.clone(),
@@ -60,10 +63,16 @@ impl LoopGhosts {
             exit_ids: info.exit_ids.clone(),
             parent: info.parent,
             v_active: v_active.clone(),
+            v_active_at_entry: info.active_at_entry.clone(),
             id_width: crate::predicate::rewrite::BLOCK_ID_WIDTH,
             k: Name::from(format!("k.{}", info.head)),
             round: Name::from(format!("round.{}", info.head)),
         }
+    }
+
+    /// A thread's `v_active` on entry.
+    pub fn active_at_entry(&self, thread: u32) -> Name {
+        Name::from(format!("{}${thread}", self.v_active_at_entry))
     }
 
     /// The round counter.

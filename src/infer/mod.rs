@@ -18,6 +18,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
     Attribute, AttributeArg, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Type,
 };
+use crate::ivl::bv;
 use crate::span::Span;
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{self, Passive};
@@ -25,6 +26,21 @@ use candidates::Candidate;
 use ghosts::LoopGhosts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Attribute of the assertion behind a loop that asks whether a thread that entered can leave.
+pub const EXIT_PROBE: &str = "exit_probe";
+
+/// The loop that an exit probe stands behind.
+pub fn probed_loop(attributes: &[Attribute]) -> Option<usize> {
+    let probe = attributes.iter().find(|a| a.name.as_str() == EXIT_PROBE)?;
+    probe.args.iter().find_map(|arg| match arg {
+        AttributeArg::Expr(e) => match e.kind {
+            ExprKind::Int(value) => usize::try_from(value).ok(),
+            _ => None,
+        },
+        AttributeArg::Text(_) => None,
+    })
+}
 
 /// A two-thread program with candidates in place.
 pub struct Annotated {
@@ -44,8 +60,11 @@ pub struct Annotated {
 /// What `vcgen` cannot translate.
 pub fn annotate(two: &TwoThread) -> Result<Annotated, Diagnostic> {
     let mut program = two.program.clone();
-    let loops: Vec<LoopGhosts> = two.loops.iter().map(|l| LoopGhosts::new(l, &two.active)).collect();
+    let body = program.procedures.iter().find(|p| p.name == two.procedure).and_then(|p| p.body.as_ref());
+    let blocks = body.map(|b| b.blocks.as_slice()).unwrap_or_default();
+    let loops: Vec<LoopGhosts> = two.loops.iter().map(|l| LoopGhosts::new(l, &two.active, blocks)).collect();
     with_procedure(&mut program, &two.procedure, |p| ghosts::insert(p, &loops));
+    with_procedure(&mut program, &two.procedure, |p| insert_probes(p, &loops));
     let flags = flags(two);
     let barriers: Vec<bool> = loops.iter().map(|l| has_barrier(&program, &two.procedure, l)).collect();
     let mut found = Vec::new();
@@ -126,6 +145,22 @@ fn place(procedure: &mut Procedure, loops: &[LoopGhosts], candidates: &[Candidat
         }
         if let Some(head) = ghosts::block_mut(procedure, &ghosts.head) {
             head.stmts.splice(0..0, stmts);
+        }
+    }
+}
+
+/// Behind each loop: `assert {:exit_probe L} thread 1 did not enter;`. If that is provable although
+/// the thread can enter, the loop never ends.
+fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
+    for (index, ghosts) in loops.iter().enumerate() {
+        let (ty, head) = ghosts.head_literal();
+        let entered = bv::eq(bv::var(ghosts.active_at_entry(1), ty), head);
+        let number = Expr { kind: ExprKind::Int(index as i128), ty: Type::Int, span: Span::NONE };
+        let mut stmt = ghosts::statement(StmtKind::Assert(bv::not(entered)));
+        let args = vec![AttributeArg::Expr(Arc::new(number))];
+        stmt.attributes.push(Attribute { name: Name::from(EXIT_PROBE), args });
+        if let Some(exit) = ghosts::block_mut(procedure, &ghosts.exit) {
+            exit.stmts.push(stmt);
         }
     }
 }

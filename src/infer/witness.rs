@@ -50,7 +50,7 @@ pub fn insert(procedure: &mut Procedure, context: &Context, index: usize) {
     }
     let invariants: Vec<Stmt> = leading_asserts(blocks.first());
     let body_stmts = linear_body(context, &blocks, ghosts);
-    let copier = Copier::new(ghosts, &changed);
+    let copier = Copier::new(ghosts, &changed).with_types(&context.types);
     let kept = copier.slice(context, invariants, body_stmts);
     let stmts = copier.statements(context, kept);
     let mut copies = BTreeSet::new();
@@ -191,6 +191,15 @@ impl<'a> Copier<'a> {
         Copier { ghosts, map: BTreeMap::new(), changed }
     }
 
+    fn with_types(mut self, types: &BTreeMap<Name, Type>) -> Self {
+        for name in self.changed {
+            if let Some(ty) = types.get(name) {
+                self.map.insert(name.clone(), bv::var(self.name(name), ty.clone()));
+            }
+        }
+        self
+    }
+
     /// The copy of a variable.
     fn name(&self, variable: &Name) -> Name {
         match variable.as_str().rsplit_once('$') {
@@ -243,12 +252,7 @@ impl<'a> Copier<'a> {
         free.iter().any(|n| self.changed.contains(n) && needed.contains(n))
     }
 
-    fn statements(mut self, context: &Context, sliced: Sliced) -> Vec<Stmt> {
-        for name in self.changed {
-            if let Some(ty) = context.types.get(name) {
-                self.map.insert(name.clone(), bv::var(self.name(name), ty.clone()));
-            }
-        }
+    fn statements(&self, context: &Context, sliced: Sliced) -> Vec<Stmt> {
         let pending = context.flags.iter().fold(bv::boolean(false), |sum, f| bv::or(sum, flag(f)));
         let round = bv::var(self.ghosts.round.clone(), Type::Int);
         let logged_here = bv::op(crate::ivl::ast::BinaryOp::Le, bv::int(0), round.clone());

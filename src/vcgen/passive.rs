@@ -31,6 +31,8 @@ pub struct Passive {
     pub checks: Vec<Check>,
     /// The cut loops, in topological order of their heads.
     pub loops: Vec<CutLoop>,
+    /// The program's constants with their terms.
+    pub constants: Vec<(Name, Term)>,
 }
 
 /// An acyclic block.
@@ -135,6 +137,8 @@ struct Generator<'a> {
     /// Head block index to (loop number, blocks).
     heads: BTreeMap<usize, BTreeSet<usize>>,
     loop_numbers: BTreeMap<usize, usize>,
+    /// Values at the start.
+    constants: Environment,
 }
 
 impl<'a> Generator<'a> {
@@ -170,6 +174,7 @@ impl<'a> Generator<'a> {
             loops: Vec::new(),
             heads: BTreeMap::new(),
             loop_numbers: BTreeMap::new(),
+            constants: Environment::new(),
         })
     }
 
@@ -194,7 +199,9 @@ impl<'a> Generator<'a> {
             let successors = self.leave(b, block, env, &mut items, &position, &mut incoming, p)?;
             blocks.push(PassiveBlock { label: block.label.clone(), items, successors });
         }
-        Ok(Passive { terms: self.terms, blocks, checks: self.checks, loops: self.loops })
+        let constants = self.program.constants.iter().map(|c| &c.variable.name);
+        let constants = constants.filter_map(|n| Some((n.clone(), *self.constants.get(n)?))).collect();
+        Ok(Passive { terms: self.terms, blocks, checks: self.checks, loops: self.loops, constants })
     }
 
     /// Natural loops and a topological order of the blocks without back edges.
@@ -251,6 +258,7 @@ impl<'a> Generator<'a> {
             };
             env.insert(name.clone(), term);
         }
+        self.constants = env.clone();
         for condition in self.program.axioms.iter().chain(&self.procedure.requires) {
             let term = self.translator.expr(&mut self.terms, &env, &condition.expr)?;
             items.push(PassiveItem::Assume { term, candidate: None });

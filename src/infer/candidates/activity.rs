@@ -7,7 +7,6 @@
 
 use super::{View, copy};
 use crate::ivl::bv;
-use crate::vcgen::term::Node;
 
 /// More exits than this give no candidate.
 const EXIT_LIMIT: usize = 6;
@@ -19,26 +18,17 @@ pub(super) fn propose(view: &mut View) {
     view.propose("activity", bv::eq(places[0].clone(), places[1].clone()));
     for thread in [1, 2] {
         let here = places[thread as usize - 1].clone();
-        let entry = view.on_entry(&copy(&v_active, thread), &ty);
+        let entry = bv::var(view.ghosts.active_at_entry(thread), ty.clone());
         let entered = bv::eq(entry.clone(), head.clone());
         let active = view.active(thread);
         view.propose("activity", bv::implies(active.clone(), entered.clone()));
         view.propose("activity", bv::or(entered.clone(), bv::eq(here.clone(), entry)));
-        let mut targets: Vec<u128> = view
-            .updates(&copy(&v_active, thread))
-            .iter()
-            .filter_map(|&t| match view.terms.node(t) {
-                Node::BvConst { value, .. } => Some(*value),
-                _ => None,
-            })
-            .filter(|&id| id > u128::from(view.ghosts.last_id))
-            .collect();
-        targets.dedup();
+        let targets = view.ghosts.exit_ids.clone();
         if targets.len() <= EXIT_LIMIT {
             let width = bv::width(&here);
             let mut somewhere = active;
             for id in targets {
-                somewhere = bv::or(somewhere, bv::eq(here.clone(), bv::literal(id, width)));
+                somewhere = bv::or(somewhere, bv::eq(here.clone(), bv::literal(u128::from(id), width)));
             }
             view.propose("activity", bv::implies(entered, somewhere));
         }
