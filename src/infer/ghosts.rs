@@ -167,9 +167,7 @@ fn record_rounds(block: &mut Block, around: &[&LoopGhosts]) {
 /// The variable that tells whether a LOG call remembered its access.
 fn logged_result(stmt: &Stmt) -> Option<Name> {
     match &stmt.kind {
-        StmtKind::Call { procedure, results, .. } if procedure.as_str().starts_with("LOG_") => {
-            results.first().cloned()
-        }
+        StmtKind::Call { procedure, results, .. } if procedure.as_str().starts_with("LOG_") => results.first().cloned(),
         _ => None,
     }
 }

@@ -135,12 +135,7 @@ impl State {
     }
 
     /// Asks for each candidate apart; false when none was dropped (then all are inductive).
-    fn one_by_one(
-        &mut self,
-        passive: &mut Passive,
-        checks: &BTreeSet<usize>,
-        relied: &dyn Fn(usize) -> bool,
-    ) -> bool {
+    fn one_by_one(&mut self, passive: &mut Passive, checks: &BTreeSet<usize>, relied: &dyn Fn(usize) -> bool) -> bool {
         let mut dropped = false;
         for &check in checks {
             let candidate = passive.checks[check].candidate;

@@ -15,9 +15,7 @@ pub mod rename;
 pub mod witness;
 
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{
-    Attribute, AttributeArg, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Type,
-};
+use crate::ivl::ast::{Attribute, AttributeArg, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Type};
 use crate::ivl::bv;
 use crate::span::Span;
 use crate::twothread::TwoThread;
@@ -65,7 +63,7 @@ pub fn annotate(two: &TwoThread) -> Result<Annotated, Diagnostic> {
     let loops: Vec<LoopGhosts> = two.loops.iter().map(|l| LoopGhosts::new(l, &two.active, blocks)).collect();
     with_procedure(&mut program, &two.procedure, |p| ghosts::insert(p, &loops));
     with_procedure(&mut program, &two.procedure, |p| insert_probes(p, &loops));
-    let flags = flags(two);
+    let (flags, records) = log_state(two);
     let barriers: Vec<bool> = loops.iter().map(|l| has_barrier(&program, &two.procedure, l)).collect();
     let mut found = Vec::new();
     if !loops.is_empty() {
@@ -73,7 +71,7 @@ pub fn annotate(two: &TwoThread) -> Result<Annotated, Diagnostic> {
         let (list, snapshots) = candidates::find(&mut passive, &loops, &flags, &barriers);
         found = list;
         for (ghosts, mut wanted) in loops.iter().zip(snapshots) {
-            wanted.extend(flags.iter().cloned());
+            wanted.extend(flags.iter().chain(&records).cloned());
             let types = types(&program, &two.procedure);
             let typed: Vec<(Name, Type)> =
                 wanted.into_iter().filter_map(|n| types.get(&n).cloned().map(|t| (n, t))).collect();
@@ -84,7 +82,8 @@ pub fn annotate(two: &TwoThread) -> Result<Annotated, Diagnostic> {
         for index in (0..loops.len()).rev() {
             let types = types(&program, &two.procedure);
             let snapshot = program.clone();
-            let context = witness::Context { program: &snapshot, loops: &loops, flags: &flags, types };
+            let context =
+                witness::Context { program: &snapshot, loops: &loops, flags: &flags, records: &records, types };
             with_procedure(&mut program, &two.procedure, |p| witness::insert(p, &context, index));
         }
     }
@@ -165,12 +164,12 @@ fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
     }
 }
 
-/// The log state that is a flag: `true` while an access is pending.
-fn flags(two: &TwoThread) -> Vec<Name> {
-    let is_flag = |name: &&Name| {
-        two.program.globals.iter().any(|g| g.name == **name && g.ty == Type::Bool) && name.as_str().contains("OCCURRED")
+/// The log: flags (`true` while an access is pending) and what is recorded beside them.
+fn log_state(two: &TwoThread) -> (Vec<Name>, Vec<Name>) {
+    let is_flag = |name: &Name| {
+        two.program.globals.iter().any(|g| g.name == *name && g.ty == Type::Bool) && name.as_str().contains("OCCURRED")
     };
-    two.log_state.iter().filter(is_flag).cloned().collect()
+    two.log_state.iter().cloned().partition(is_flag)
 }
 
 /// Types of all variables of a procedure.
@@ -185,7 +184,7 @@ fn types(program: &Program, procedure: &Name) -> BTreeMap<Name, Type> {
 fn has_barrier(program: &Program, procedure: &Name, ghosts: &LoopGhosts) -> bool {
     let procedure = program.procedures.iter().find(|p| p.name == *procedure);
     let blocks = procedure.and_then(|p| p.body.as_ref()).map(|b| b.blocks.as_slice()).unwrap_or_default();
-    blocks.iter().filter(|b| ghosts.blocks.contains(&b.label)).flat_map(|b| &b.stmts).any(|stmt| {
-        matches!(&stmt.kind, StmtKind::Call { procedure, .. } if procedure.as_str().starts_with("BARRIER_"))
-    })
+    blocks.iter().filter(|b| ghosts.blocks.contains(&b.label)).flat_map(|b| &b.stmts).any(
+        |stmt| matches!(&stmt.kind, StmtKind::Call { procedure, .. } if procedure.as_str().starts_with("BARRIER_")),
+    )
 }

@@ -85,12 +85,7 @@ impl Names {
         })
     }
 
-    fn fold(
-        &self,
-        list: &[Term],
-        op: BinaryOp,
-        go: &mut dyn FnMut(Term) -> Option<ExprRef>,
-    ) -> Option<ExprRef> {
+    fn fold(&self, list: &[Term], op: BinaryOp, go: &mut dyn FnMut(Term) -> Option<ExprRef>) -> Option<ExprRef> {
         let mut parts = list.iter().map(|&t| go(t));
         let first = parts.next()??;
         parts.try_fold(first, |sum, part| Some(bv::op(op, sum, part?)))

@@ -17,9 +17,7 @@
 
 use super::ghosts::{LoopGhosts, declare, statement};
 use super::rename::{assigned, free_variables, substitute};
-use crate::ivl::ast::{
-    Attribute, Block, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Type,
-};
+use crate::ivl::ast::{Attribute, Block, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Type};
 use crate::ivl::bv;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,6 +29,8 @@ pub struct Context<'a> {
     pub loops: &'a [LoopGhosts],
     /// Log flags: true while an access is pending.
     pub flags: &'a [Name],
+    /// The rest of the log: what is recorded of the pending access.
+    pub records: &'a [Name],
     /// Types of all variables.
     pub types: BTreeMap<Name, Type>,
 }
@@ -56,6 +56,11 @@ pub fn insert(procedure: &mut Procedure, context: &Context, index: usize) {
     let mut copies = BTreeSet::new();
     for stmt in &stmts {
         assigned(stmt, &mut copies);
+    }
+    for local in context.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.locals) {
+        if copies.contains(&inlined_local(&local.name)) {
+            declare(procedure, &inlined_local(&local.name), local.ty.clone());
+        }
     }
     for name in &changed {
         let copy = copier.name(name);
@@ -146,6 +151,9 @@ fn flatten(context: &Context, stmt: &Stmt, out: &mut Vec<Stmt>) {
             for (formal, actual) in callee.results.iter().zip(results) {
                 map.insert(formal.name.clone(), bv::var(actual.clone(), formal.ty.clone()));
             }
+            for local in callee.body.iter().flat_map(|b| &b.locals) {
+                map.insert(local.name.clone(), bv::var(inlined_local(&local.name), local.ty.clone()));
+            }
             out.extend(block.stmts.iter().filter_map(|s| rewrite(s, &map)));
         }
         _ => out.push(stmt.clone()),
@@ -156,6 +164,11 @@ fn is_barrier_assertion(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence"))
 }
 
+/// The name that a local of a prelude procedure has in copies.
+fn inlined_local(name: &Name) -> Name {
+    Name::from(format!("{name}.inlined"))
+}
+
 /// Substitutes in a statement of straight-line code; assertions vanish.
 fn rewrite(stmt: &Stmt, map: &BTreeMap<Name, ExprRef>) -> Option<Stmt> {
     let target = |n: &Name| match map.get(n).map(|e| &e.kind) {
@@ -163,9 +176,7 @@ fn rewrite(stmt: &Stmt, map: &BTreeMap<Name, ExprRef>) -> Option<Stmt> {
         _ => n.clone(),
     };
     let kind = match &stmt.kind {
-        StmtKind::Assign(list) => {
-            StmtKind::Assign(list.iter().map(|(n, e)| (target(n), substitute(e, map))).collect())
-        }
+        StmtKind::Assign(list) => StmtKind::Assign(list.iter().map(|(n, e)| (target(n), substitute(e, map))).collect()),
         StmtKind::Havoc(names) => StmtKind::Havoc(names.iter().map(target).collect()),
         StmtKind::Assume(e) => StmtKind::Assume(substitute(e, map)),
         _ => return None,
@@ -211,7 +222,7 @@ impl<'a> Copier<'a> {
     /// Keeps what the log at the end of the body depends on, going backwards; an assumption is kept
     /// if it speaks about something needed. Leaving assumptions out is always sound.
     fn slice(&self, context: &Context, invariants: Vec<Stmt>, body: Vec<Stmt>) -> Sliced {
-        let mut needed: BTreeSet<Name> = context.flags.iter().cloned().collect();
+        let mut needed: BTreeSet<Name> = context.flags.iter().chain(context.records).cloned().collect();
         let mut kept = Vec::new();
         for stmt in body.into_iter().rev() {
             match &stmt.kind {
@@ -256,7 +267,7 @@ impl<'a> Copier<'a> {
         let pending = context.flags.iter().fold(bv::boolean(false), |sum, f| bv::or(sum, flag(f)));
         let round = bv::var(self.ghosts.round.clone(), Type::Int);
         let logged_here = bv::op(crate::ivl::ast::BinaryOp::Le, bv::int(0), round.clone());
-        let earlier = bv::and(pending, logged_here.clone());
+        let earlier = bv::and(pending.clone(), logged_here.clone());
         let havocked: Vec<Name> =
             sliced.needed.iter().filter(|n| self.map.contains_key(*n)).map(|n| self.name(n)).collect();
         let mut out = vec![statement(StmtKind::Havoc(havocked))];
@@ -280,6 +291,13 @@ impl<'a> Copier<'a> {
             let on_entry = bv::and(bv::not(logged_here.clone()), bv::var(self.ghosts.snapshot(f), Type::Bool));
             let here = bv::and(logged_here.clone(), flag(&self.name(f)));
             out.push(self.assume(&bv::boolean(true), bv::implies(flag(f), bv::or(on_entry, here)), &[]));
+        }
+        for record in context.records.iter().filter(|r| self.changed.contains(*r)) {
+            let Some(ty) = context.types.get(record) else { continue };
+            let on_entry = bv::var(self.ghosts.snapshot(record), ty.clone());
+            let source = bv::ite(logged_here.clone(), bv::var(self.name(record), ty.clone()), on_entry);
+            let same = bv::eq(bv::var(record.clone(), ty.clone()), source);
+            out.push(self.assume(&pending, same, &[]));
         }
         out
     }

@@ -369,7 +369,8 @@ impl<'t> Integers<'t> {
         let half = modulus(width) / 2;
         match range {
             Some((low, high)) if high < modulus(width) as u128 => self.bounded(term, low as i128, high as i128),
-            _ if self.signed_symbols.contains(&t) => self.bounded(term, -half, half - 1),
+            // Offsets are 64 bits wide and lie around zero.
+            _ if width == 64 || self.signed_symbols.contains(&t) => self.bounded(term, -half, half - 1),
             _ => self.bounded(term, 0, modulus(width) - 1),
         }
     }

@@ -159,8 +159,7 @@ fn sum(
     factors: impl Iterator<Item = String>,
     constant: Option<String>,
 ) -> String {
-    let mut members: Vec<String> =
-        operands.iter().zip(factors).map(|(o, f)| format!("({multiply} {f} {o})")).collect();
+    let mut members: Vec<String> = operands.iter().zip(factors).map(|(o, f)| format!("({multiply} {f} {o})")).collect();
     members.extend(constant);
     match members.as_slice() {
         [only] => only.clone(),

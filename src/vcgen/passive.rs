@@ -296,10 +296,10 @@ impl<'a> Generator<'a> {
     ) -> Result<(), Diagnostic> {
         match &stmt.kind {
             StmtKind::Assign(list) => {
-                let values = list
-                    .iter()
-                    .map(|(_, e)| self.translator.expr(&mut self.terms, env, e))
-                    .collect::<Result<Vec<_>, _>>()?;
+                let values =
+                    list.iter()
+                        .map(|(_, e)| self.translator.expr(&mut self.terms, env, e))
+                        .collect::<Result<Vec<_>, _>>()?;
                 for ((name, _), value) in list.iter().zip(values) {
                     env.insert(name.clone(), value);
                 }

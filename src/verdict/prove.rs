@@ -120,8 +120,7 @@ fn outcome(
     assertions: usize,
 ) -> PairOutcome {
     let checks = &inference.passive.checks;
-    let refuted =
-        refuted.into_iter().map(|(i, constants)| Refuted { check: checks[i].clone(), constants }).collect();
+    let refuted = refuted.into_iter().map(|(i, constants)| Refuted { check: checks[i].clone(), constants }).collect();
     let open = open.into_iter().map(|(i, why)| (checks[i].clone(), why)).collect();
     let kept = inference.fates.iter().filter(|f| **f == Fate::Kept).count();
     let candidates = (inference.fates.len(), kept);
@@ -197,7 +196,8 @@ enum Reply {
 fn ask(inference: &mut Inference, goal: &BTreeSet<usize>, deadline: Deadline, limit: (u32, u32)) -> Reply {
     let Inference { fates, passive, encoding, .. } = inference;
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
-    let relied: Vec<bool> = passive.checks.iter().map(|c| c.candidate.is_none() && !is_race(c) && !is_probe(c)).collect();
+    let relied: Vec<bool> =
+        passive.checks.iter().map(|c| c.candidate.is_none() && !is_race(c) && !is_probe(c)).collect();
     let role = |i: usize| match (goal.contains(&i), relied[i]) {
         (true, _) => Role::Prove,
         (false, true) => Role::Rely,

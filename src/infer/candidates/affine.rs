@@ -59,9 +59,8 @@ fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, 
         None if is_signed => bv::to_sint(step_expr.clone()),
         None => bv::to_int(step_expr.clone()),
     };
-    let grown = |start: ExprRef, step: ExprRef| {
-        bv::op(BinaryOp::Add, start, bv::op(BinaryOp::Mul, step, counter.clone()))
-    };
+    let grown =
+        |start: ExprRef, step: ExprRef| bv::op(BinaryOp::Add, start, bv::op(BinaryOp::Mul, step, counter.clone()));
     let forms = [
         bv::eq(bv::to_sint(here.clone()), grown(bv::to_sint(entry.clone()), int_step(true))),
         bv::eq(bv::to_int(here.clone()), grown(bv::to_int(entry.clone()), int_step(false))),

@@ -202,7 +202,9 @@ fn relevant_symbols(passive: &Passive) -> BTreeSet<Term> {
 fn loop_variables(terms: &Terms, cut: &CutLoop, relevant: &BTreeSet<Term>) -> BTreeMap<Name, Type> {
     let mut variables = BTreeMap::new();
     for name in &cut.assigned {
-        let Some(base) = name.as_str().strip_suffix("$1").or_else(|| name.as_str().strip_suffix("$2")) else { continue };
+        let Some(base) = name.as_str().strip_suffix("$1").or_else(|| name.as_str().strip_suffix("$2")) else {
+            continue;
+        };
         let Some(&head) = cut.at_head.get(name) else { continue };
         if !relevant.contains(&head) || cut.at_end.iter().all(|end| end.get(name) == Some(&head)) {
             continue;
