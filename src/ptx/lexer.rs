@@ -12,8 +12,9 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use logos::{Logos, Skip};
 
-/// Scopes nested deeper than this are refused: no compiler writes them, and later stages recurse.
-const MAX_SCOPE_DEPTH: usize = 200;
+/// Deeper nesting of scopes, brackets and operators is refused: no compiler writes it, and what
+/// works on the tree recurses.
+const MAX_DEPTH: usize = 200;
 
 /// What can go wrong inside one token.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -177,6 +178,8 @@ pub struct Tokens<'a> {
     lexer: logos::Lexer<'a, Token<'a>>,
     /// For every open brace: is it a scope?
     braces: Vec<bool>,
+    brackets: usize,
+    operators: usize,
     previous: Option<Token<'a>>,
     max_errors: usize,
     stopped: bool,
@@ -188,7 +191,7 @@ impl<'a> Tokens<'a> {
     /// Starts at the beginning of `text`.
     pub fn new(text: &'a str, max_errors: usize) -> Self {
         let lexer = Token::lexer(text);
-        Tokens { lexer, braces: Vec::new(), previous: None, max_errors, stopped: false, errors: Vec::new() }
+        Tokens { lexer, braces: Vec::new(), brackets: 0, operators: 0, previous: None, max_errors, stopped: false, errors: Vec::new() }
     }
 
     /// Whether the stream ended before the text did.
@@ -252,9 +255,26 @@ impl<'a> Tokens<'a> {
         self.errors.push(diagnostic);
     }
 
+    /// Stops at input nested too deep. Brackets count until the statement ends, operators until
+    /// their operand does.
+    fn measure(&mut self, token: Token<'a>) {
+        match token {
+            Token::ParenOpen | Token::BracketOpen => self.brackets += 1,
+            Token::ParenClose | Token::BracketClose => self.brackets = self.brackets.saturating_sub(1),
+            Token::Plus | Token::Minus | Token::Star | Token::Tilde | Token::Bang | Token::Bar => self.operators += 1,
+            Token::Comma => self.operators = 0,
+            Token::Semicolon => (self.brackets, self.operators) = (0, 0),
+            _ => {}
+        }
+        if self.braces.len().max(self.brackets).max(self.operators) > MAX_DEPTH {
+            self.too_deep();
+            self.stopped = true;
+        }
+    }
+
     fn too_deep(&mut self) {
         let span = self.lexer.span();
-        let message = format!("scopes nested more than {MAX_SCOPE_DEPTH} deep");
+        let message = format!("scopes, brackets or operators nested more than {MAX_DEPTH} deep");
         self.errors.push(Diagnostic::error("ptx-syntax", message, Span::new(span.start, span.end)));
     }
 }
@@ -280,11 +300,6 @@ impl<'a> Iterator for Tokens<'a> {
                 Token::BraceOpen => {
                     let scope = self.opens_scope();
                     self.braces.push(scope);
-                    if self.braces.len() > MAX_SCOPE_DEPTH {
-                        self.too_deep();
-                        self.stopped = true;
-                        return None;
-                    }
                     if scope { Token::ScopeOpen } else { Token::BraceOpen }
                 }
                 Token::BraceClose => match self.braces.pop() {
@@ -299,6 +314,10 @@ impl<'a> Iterator for Tokens<'a> {
                 }
                 other => other,
             };
+            self.measure(token);
+            if self.stopped {
+                return None;
+            }
             self.previous = Some(token);
             return Some((start, token, self.lexer.span().end));
         }

@@ -79,7 +79,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("round", "rn|rz|rm|rp"),
     ("comparison", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan"),
     ("bool", "and|or|xor"),
-    ("scope", "cta|cluster|gpu|sys|gl"),
+    ("scope", "cta|cluster|gpu|sys"),
     (
         "space",
         "global|shared|shared::cta|shared::cluster|local|param|param::entry|param::func|const",

@@ -29,7 +29,7 @@ pub const FORMS: &[Form] = &[
     form("istypep", "texref|samplerref|surfref", "=p *", Arbitrary),
     form("mapa", "**", "*", Unsupported(CLUSTER)),
     form("getctarank", "~shared::cluster? u32|u64", "=u32 *", Arbitrary),
-    form("createpolicy", "fractional|range|cvt global? L2? $evict2|L2::evict_unchanged* b64", "=b64 *", Arbitrary),
+    form("createpolicy", "fractional|range global? $evict2|L2::evict_unchanged L2::evict_first|L2::evict_unchanged? b64", "=b64 *", Arbitrary),
     form("createpolicy", "cvt L2 b64", "=b64 *", Arbitrary),
     form("movmatrix", "sync aligned #shape trans b16", "=b32 b32", Arbitrary),
 
