@@ -31,11 +31,8 @@ fn generate_parsers(grammars: &Path, out: &Path) {
     if !grammars.is_dir() {
         return;
     }
-    let result = lalrpop::Configuration::new()
-        .set_in_dir(grammars)
-        .set_out_dir(out)
-        .emit_rerun_directives(true)
-        .process();
+    let result =
+        lalrpop::Configuration::new().set_in_dir(grammars).set_out_dir(out).emit_rerun_directives(true).process();
     if let Err(error) = result {
         eprintln!("{error}");
         std::process::exit(1);
@@ -50,8 +47,7 @@ fn locate_libz3(lib: &Path, link: &Path) {
         return;
     }
     println!("cargo::rustc-link-arg=-Wl,-rpath,{}", lib.display());
-    let linked = fs::create_dir_all(link)
-        .and_then(|()| symlink(&lib.join(LIBZ3), &link.join(LIBZ3)));
+    let linked = fs::create_dir_all(link).and_then(|()| symlink(&lib.join(LIBZ3), &link.join(LIBZ3)));
     if linked.is_ok() {
         println!("cargo::rustc-link-search=native={}", link.display());
     }

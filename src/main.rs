@@ -1,3 +1,26 @@
-//! The command line.
+//! The `gpuvcc` program: reads the command line, runs the driver, exits with its code.
 
-fn main() {}
+use gpuvcc::driver::cli::{self, Command};
+use gpuvcc::report::explain;
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::parse(std::env::args_os()) {
+        Ok(Command::Verify(options)) => ExitCode::from(gpuvcc::driver::run(&options)),
+        Ok(Command::Explain(code)) => {
+            let text = match code {
+                // The command line knows only codes that have a page.
+                Some(code) => explain::page(&code).unwrap_or_else(|message| message),
+                None => explain::list(),
+            };
+            // A closed pipe (`| head`) is no failure.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            let _ = error.print();
+            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+        }
+    }
+}

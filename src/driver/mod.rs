@@ -1,1 +1,169 @@
-//! Stage `driver`.
+//! The driver: composes the stages and nothing else.
+//!
+//! [`cli`] reads arguments, [`input`] files; [`pipeline`] is one kernel's way through the stages;
+//! [`schedule`] runs kernels side by side; [`output`] prints what they gave.
+
+pub mod cli;
+pub mod input;
+mod output;
+pub mod pipeline;
+pub mod schedule;
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::report::near_names::near_names;
+use crate::verdict::finding::{KernelReport, Launch};
+use cli::{Options, Stage};
+use input::Input;
+use output::Output;
+use pipeline::Program;
+
+/// What came of one kernel.
+enum Outcome {
+    /// A report.
+    Report(Box<KernelReport>),
+    /// The text of a stage.
+    Text(String),
+    /// The input is wrong for this kernel.
+    Wrong(Vec<Diagnostic>),
+}
+
+/// A kernel to look at.
+struct Task<'a> {
+    input: &'a Input,
+    program: &'a Program,
+    entry: String,
+}
+
+/// Verifies (or prints) the kernels of all files and answers the exit code of the process.
+pub fn run(options: &Options) -> u8 {
+    schedule::quiet_panics();
+    let mut output = Output::new(options);
+    let inputs = read_inputs(options, &mut output);
+    if options.emit == Some(Stage::Tokens) {
+        for input in &inputs {
+            output.text(&pipeline::tokens(input));
+        }
+        return output.finish();
+    }
+    let programs = parse_inputs(&inputs, &mut output);
+    if options.emit == Some(Stage::Ast) {
+        for (_, program) in &programs {
+            output.text(&pipeline::ast(program));
+        }
+        return output.finish();
+    }
+    let tasks = select_kernels(&programs, options, &mut output);
+    schedule::in_order(
+        options.jobs.get(),
+        tasks.len(),
+        |index| look_at(&tasks[index], options),
+        |index, outcome| {
+            let Task { input, entry, .. } = &tasks[index];
+            match outcome {
+                Ok(Outcome::Report(report)) => output.report(*report, &input.source),
+                Ok(Outcome::Text(text)) => output.text(&text),
+                Ok(Outcome::Wrong(diagnostics)) => output.wrong_input(&diagnostics, &input.source, Some(entry)),
+                Err(message) => output.internal_error(&message, input.source.name(), entry),
+            }
+        },
+    );
+    output.finish()
+}
+
+fn read_inputs(options: &Options, output: &mut Output) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for file in &options.files {
+        match input::read(file) {
+            Ok(input) => inputs.push(input),
+            Err(diagnostic) => output.unplaced(&diagnostic, file),
+        }
+    }
+    inputs
+}
+
+fn parse_inputs<'a>(inputs: &'a [Input], output: &mut Output) -> Vec<(&'a Input, Program)> {
+    let parsed: Vec<_> = {
+        let mut parsed = Vec::new();
+        // On a worker, because its stack is large and a panic there is caught.
+        schedule::in_order(1, inputs.len(), |index| pipeline::parse(&inputs[index]), |_, result| parsed.push(result));
+        parsed
+    };
+    let mut programs = Vec::new();
+    for (input, result) in inputs.iter().zip(parsed) {
+        match result {
+            Ok(Ok(program)) => programs.push((input, program)),
+            Ok(Err(diagnostics)) => output.wrong_input(&diagnostics, &input.source, None),
+            Err(message) => output.internal_error(&message, input.source.name(), "(parser)"),
+        }
+    }
+    programs
+}
+
+/// The kernels in the order of the files and of their texts; a name that no file has is an error.
+fn select_kernels<'a>(programs: &'a [(&Input, Program)], options: &Options, output: &mut Output) -> Vec<Task<'a>> {
+    let mut tasks = Vec::new();
+    let mut all_names: Vec<String> = Vec::new();
+    for (input, program) in programs {
+        let names = program.kernels();
+        if names.is_empty() {
+            let file = input.source.name();
+            output.unplaced(&unplaced("no-kernel", format!("`{file}` has no kernel (no `.entry` with a body)")), file);
+        }
+        for name in names {
+            if options.entries.is_empty() || options.entries.contains(&name) {
+                tasks.push(Task { input, program, entry: name.clone() });
+            }
+            all_names.push(name);
+        }
+    }
+    // Unreadable files may hold the name; their own errors say enough.
+    if programs.len() == options.files.len() {
+        for wanted in options.entries.iter().filter(|wanted| !all_names.contains(wanted)) {
+            output.unplaced(&unknown_entry(wanted, &all_names), &options.files.join(" "));
+        }
+    }
+    tasks
+}
+
+fn unknown_entry(wanted: &str, names: &[String]) -> Diagnostic {
+    let near = near_names(wanted, names.iter().map(String::as_str));
+    let diagnostic = unplaced("no-such-entry", format!("no kernel is named `{wanted}`"));
+    match near.is_empty() {
+        false => diagnostic.note(format!("did you mean {}?", near.join(", "))),
+        true => {
+            let some: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
+            let more = if names.len() > some.len() {
+                format!(" and {} more", names.len() - some.len())
+            } else {
+                String::new()
+            };
+            diagnostic.note(format!("there are: {}{more}", some.join(", ")))
+        }
+    }
+}
+
+fn unplaced(code: &'static str, message: String) -> Diagnostic {
+    Diagnostic { severity: Severity::Error, code, message, labels: Vec::new(), notes: Vec::new() }
+}
+
+fn look_at(task: &Task<'_>, options: &Options) -> Outcome {
+    let Task { input, program, entry } = task;
+    let result = match options.emit {
+        Some(stage) => pipeline::emit(input, program, entry, stage, options).map(Outcome::Text),
+        None => pipeline::verify(input, program, entry, options).map(|report| Outcome::Report(Box::new(report))),
+    };
+    result.unwrap_or_else(|diagnostics| refused(diagnostics, input, entry, options))
+}
+
+/// Stages answer errors and what they cannot model alike; only the former is a wrong input.
+fn refused(diagnostics: Vec<Diagnostic>, input: &Input, entry: &str, options: &Options) -> Outcome {
+    if diagnostics.is_empty() {
+        panic!("driver: a stage refused {entry} without saying why");
+    }
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        return Outcome::Wrong(diagnostics);
+    }
+    let launch = Launch { block: options.block, grid: options.grid };
+    let report = KernelReport::new(input.source.name(), entry, launch).unsupported(diagnostics);
+    Outcome::Report(Box::new(report))
+}

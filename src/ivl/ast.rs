@@ -256,6 +256,8 @@ pub struct Access {
 /// A block barrier of the kernel language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Barrier {
+    /// Whether the thread takes part, printed `{:guard e}`; `None` is true. Only predication sets it.
+    pub guard: Option<ExprRef>,
     /// Barrier number; `None` is barrier 0 of the whole block.
     pub id: Option<ExprRef>,
     /// Thread count, 32 bits; `None` is the whole block.

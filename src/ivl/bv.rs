@@ -3,6 +3,8 @@
 //! A bit-vector operator `op` on width N is the function `BVN_OP` with `{:bvbuiltin "bvop"}`.
 //! [`BvOp`] is the one table of these operators: name in the IVL, name in SMT-LIB.
 
+pub use super::bv_names::{Builtin, parse_builtin};
+
 use super::ast::{BinaryOp, Expr, ExprKind, ExprRef, Name, Type, UnaryOp};
 use crate::span::Span;
 use std::sync::Arc;

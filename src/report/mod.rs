@@ -1,1 +1,12 @@
-//! Stage `report`.
+//! Reports: from verdicts and diagnostics to the terminal ([`text`]), JSON ([`json`]) and SARIF
+//! ([`sarif`]); and [`explain`], which says what every code means.
+//!
+//! [`snippet`] is the only module that knows codespan-reporting; [`source`] finds source lines.
+
+pub mod explain;
+pub mod json;
+pub mod near_names;
+pub mod sarif;
+pub mod snippet;
+pub mod source;
+pub mod text;

@@ -1,1 +1,4 @@
-//! Stage `verdict`.
+//! Stage 9, `verdict`: proofs and models to findings.
+
+pub mod finding;
+pub mod prove;

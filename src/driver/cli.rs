@@ -1,0 +1,461 @@
+//! The command line.
+//!
+//! Input: arguments. Output: a [`Command`] with [`Options`] as plain data, or a usage error that
+//! clap prints (exit code 2). Establishes: sizes are at least 1, fixed sizes fit `--max-threads`,
+//! every parameter is fixed at most once, `--format` fits what is printed.
+
+use crate::report::explain;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Verify, or print a stage.
+    Verify(Box<Options>),
+    /// Explain a code, or list all.
+    Explain(Option<String>),
+}
+
+/// Options of a verification, as plain data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Input files as given; `-` is standard input.
+    pub files: Vec<String>,
+    /// Only these kernels; all when empty.
+    pub entries: Vec<String>,
+    /// Threads a block; `None` is free (or `.reqntid`).
+    pub block: [Option<u32>; 3],
+    /// Blocks; `None` is free.
+    pub grid: [Option<u32>; 3],
+    /// Launches have fewer threads than this.
+    pub max_threads: u64,
+    /// Fixed scalar parameters.
+    pub params: Vec<ParameterSetting>,
+    /// Print this stage instead of verifying.
+    pub emit: Option<Stage>,
+    /// Form of the output.
+    pub format: Format,
+    /// Time for a kernel.
+    pub timeout: Duration,
+    /// Kernels verified at the same time.
+    pub jobs: NonZeroUsize,
+    /// Verdict lines only.
+    pub quiet: bool,
+    /// Colours.
+    pub color: Color,
+    /// Two writes of the same value do not race.
+    pub allow_same_value: bool,
+    /// Pointers may refer to the same array.
+    pub may_alias: bool,
+    /// Threads of a warp move in lockstep.
+    pub warp_lockstep: bool,
+    /// Threads that have exited count as arrived at barriers.
+    pub exited_threads_ok: bool,
+    /// Accesses stay inside arrays of known size.
+    pub check_bounds: bool,
+    /// How accesses are remembered.
+    pub prelude: PreludeChoice,
+    /// Arithmetic of the formulas.
+    pub arith: Arithmetic,
+}
+
+/// `--param NAME=VALUE`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterSetting {
+    /// Name, or position from 0.
+    pub name: String,
+    /// Value, from -2^63 to 2^64-1.
+    pub value: i128,
+}
+
+/// Stages that `--emit` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Stage {
+    /// Tokens of the input.
+    Tokens,
+    /// The typed module.
+    Ast,
+    /// The control-flow graph.
+    Cfg,
+    /// The sort order of blocks.
+    Order,
+    /// The one-thread kernel program.
+    Kernel,
+    /// The predicated one-thread program.
+    Predicated,
+    /// The two-thread program with its inferred invariants.
+    Ivl,
+    /// Invariant candidates.
+    Candidates,
+    /// The passive program.
+    Passive,
+    /// Verification conditions.
+    Vc,
+    /// The queries as SMT-LIB 2.
+    Smt2,
+}
+
+/// `--format`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+    /// A SARIF 2.1.0 log.
+    Sarif,
+    /// Graphviz, for `--emit cfg`.
+    Dot,
+}
+
+/// `--color`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal that wants them.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// `--prelude`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PreludeChoice {
+    /// One arbitrary byte is watched.
+    #[default]
+    WatchedByte,
+    /// The papers' non-deterministic logging sets.
+    LoggingSets,
+}
+
+/// `--arith`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Arithmetic {
+    /// Integers where no wrap-around is proved, bit-vectors elsewhere.
+    #[default]
+    Auto,
+    /// Integers.
+    Int,
+    /// Bit-vectors.
+    Bv,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            files: Vec::new(),
+            entries: Vec::new(),
+            block: [None; 3],
+            grid: [None; 3],
+            max_threads: 1 << 31,
+            params: Vec::new(),
+            emit: None,
+            format: Format::Text,
+            timeout: Duration::from_secs(60),
+            jobs: NonZeroUsize::MIN,
+            quiet: false,
+            color: Color::Auto,
+            allow_same_value: false,
+            may_alias: false,
+            warp_lockstep: false,
+            exited_threads_ok: false,
+            check_bounds: false,
+            prelude: PreludeChoice::WatchedByte,
+            arith: Arithmetic::Auto,
+        }
+    }
+}
+
+/// Proves that GPU kernels in PTX have no data race and no barrier divergence.
+#[derive(Parser)]
+#[command(name = "gpuvcc", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
+#[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
+#[command(override_usage = "gpuvcc [OPTIONS] FILE...\n       gpuvcc explain [CODE]")]
+struct Arguments {
+    /// .ptx, .ivl or .bpl; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    /// Only this kernel (repeatable)
+    #[arg(long = "entry", value_name = "NAME")]
+    entries: Vec<String>,
+    /// Threads a block; numbers or *  [default: .reqntid, else *]
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = parse_sizes)]
+    block: Option<Sizes>,
+    /// Blocks; numbers or *  [default: *]
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = parse_sizes)]
+    grid: Option<Sizes>,
+    /// Launches have fewer threads than this  [default: 2^31]
+    #[arg(long, value_name = "N", default_value = "2147483648", hide_default_value = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(2..=1 << 62))]
+    max_threads: u64,
+    /// Fix a scalar parameter, by name or position from 0 (repeatable)
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
+    params: Vec<ParameterSetting>,
+    /// Print instead of verify: tokens ast cfg order kernel predicated ivl candidates passive vc smt2
+    #[arg(long, value_name = "STAGE", hide_possible_values = true)]
+    emit: Option<Stage>,
+    /// text, json or sarif; dot for --emit cfg
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
+    format: Format,
+    /// Time for a kernel
+    #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
+    timeout: u32,
+    /// Kernels verified at the same time  [default: one a core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Verdict lines only
+    #[arg(long)]
+    quiet: bool,
+    /// auto, always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    color: Color,
+    /// Two writes of the same value do not race
+    #[arg(long)]
+    allow_same_value: bool,
+    /// Pointers in parameters may refer to the same array
+    #[arg(long)]
+    may_alias: bool,
+    /// Threads of a warp move in lockstep (old hardware model)
+    #[arg(long)]
+    warp_lockstep: bool,
+    /// "ok": threads that have exited count as arrived at barriers
+    #[arg(long, value_name = "ok", hide_possible_values = true)]
+    exited_threads: Option<ExitedThreads>,
+    /// Prove that accesses stay inside arrays of known size
+    #[arg(long)]
+    check_bounds: bool,
+    /// watched-byte or logging-sets: how accesses are remembered
+    #[arg(long, value_name = "NAME", default_value = "watched-byte", hide_possible_values = true)]
+    prelude: PreludeChoice,
+    /// auto, int or bv: arithmetic of the formulas
+    #[arg(long, value_name = "KIND", default_value = "auto", hide_possible_values = true)]
+    arith: Arithmetic,
+    #[command(subcommand)]
+    command: Option<OtherCommand>,
+}
+
+const EXIT_CODES: &str = "\
+Sizes: a lone * frees all three; sizes left out after a number are 1.
+Exit:  0 all verified, or --emit printed; 1 a confirmed defect; 2 bad usage or input;
+       3 possible, verified-when, unknown or unsupported; 4 internal error";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ExitedThreads {
+    Ok,
+}
+
+#[derive(Subcommand)]
+enum OtherCommand {
+    /// What a code means, with an example; lists all codes without one
+    #[command(override_usage = "gpuvcc explain [CODE]")]
+    Explain {
+        /// A code of a message, such as race
+        code: Option<String>,
+    },
+    /// Known, so that it is refused by name and not taken for a file.
+    #[command(hide = true, disable_help_flag = true)]
+    Run {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+/// Reads the arguments of the process. Errors and `--help` are clap's, ready to print.
+pub fn parse<I, T>(arguments: I) -> Result<Command, clap::Error>
+where
+    I: IntoIterator<Item = T>,
+    T: Into<std::ffi::OsString> + Clone,
+{
+    let arguments = Arguments::try_parse_from(arguments)?;
+    match arguments.command {
+        Some(OtherCommand::Explain { code: Some(code) }) => match explain::page(&code) {
+            Ok(_) => Ok(Command::Explain(Some(code))),
+            Err(message) => Err(usage_error(ErrorKind::InvalidValue, message)),
+        },
+        Some(OtherCommand::Explain { code: None }) => Ok(Command::Explain(None)),
+        Some(OtherCommand::Run { .. }) => {
+            Err(usage_error(ErrorKind::InvalidSubcommand, "`run` (the emulator) is not in this version"))
+        }
+        None => options(arguments).map(|options| Command::Verify(Box::new(options))),
+    }
+}
+
+fn options(arguments: Arguments) -> Result<Options, clap::Error> {
+    let all_cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let options = Options {
+        files: arguments.files,
+        entries: arguments.entries,
+        block: arguments.block.map_or([None; 3], |sizes| sizes.0),
+        grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),
+        max_threads: arguments.max_threads,
+        params: arguments.params,
+        emit: arguments.emit,
+        format: arguments.format,
+        timeout: Duration::from_secs(u64::from(arguments.timeout)),
+        jobs: arguments.jobs.unwrap_or_else(all_cores),
+        quiet: arguments.quiet,
+        color: arguments.color,
+        allow_same_value: arguments.allow_same_value,
+        may_alias: arguments.may_alias,
+        warp_lockstep: arguments.warp_lockstep,
+        exited_threads_ok: arguments.exited_threads.is_some(),
+        check_bounds: arguments.check_bounds,
+        prelude: arguments.prelude,
+        arith: arguments.arith,
+    };
+    check(&options).map_err(|message| usage_error(ErrorKind::ArgumentConflict, message))?;
+    Ok(options)
+}
+
+/// What single arguments cannot see.
+fn check(options: &Options) -> Result<(), String> {
+    match (options.format, options.emit) {
+        (Format::Dot, stage) if stage != Some(Stage::Cfg) => {
+            return Err("--format dot is for --emit cfg".to_string());
+        }
+        (Format::Json | Format::Sarif, Some(_)) => {
+            return Err("--emit prints text; --format json and sarif are for verdicts".to_string());
+        }
+        _ => {}
+    }
+    // Nothing may be proved of launches that do not exist.
+    let sizes = options.block.iter().chain(&options.grid).flatten();
+    let threads = sizes.fold(1u128, |product, &size| product.saturating_mul(u128::from(size)));
+    if threads >= u128::from(options.max_threads) {
+        let limit = options.max_threads;
+        return Err(format!("--block and --grid give {threads} threads, but --max-threads allows fewer than {limit}"));
+    }
+    for (index, setting) in options.params.iter().enumerate() {
+        if options.params[..index].iter().any(|earlier| earlier.name == setting.name) {
+            return Err(format!("--param {} is given twice", setting.name));
+        }
+    }
+    Ok(())
+}
+
+fn usage_error(kind: ErrorKind, message: impl std::fmt::Display) -> clap::Error {
+    Arguments::command().error(kind, message)
+}
+
+/// Three sizes of `--block` or `--grid`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sizes([Option<u32>; 3]);
+
+fn parse_sizes(text: &str) -> Result<Sizes, String> {
+    if text == "*" {
+        return Ok(Sizes([None; 3]));
+    }
+    let mut sizes = [Some(1); 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("at most three sizes: X,Y,Z".to_string());
+    }
+    for (size, part) in sizes.iter_mut().zip(parts) {
+        *size = match part {
+            "*" => None,
+            number => match number.parse::<u32>() {
+                Ok(number) if number > 0 => Some(number),
+                _ => return Err(format!("`{number}` is neither a size from 1 to {} nor *", u32::MAX)),
+            },
+        };
+    }
+    Ok(Sizes(sizes))
+}
+
+fn parse_parameter(text: &str) -> Result<ParameterSetting, String> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err("expected NAME=VALUE".to_string());
+    };
+    if name.is_empty() {
+        return Err("the name before `=` is empty".to_string());
+    }
+    match parse_number(value) {
+        Some(number) => Ok(ParameterSetting { name: name.to_string(), value: number }),
+        None => Err(format!("`{value}` is no number from -2^63 to 2^64-1, decimal or hexadecimal (0x...)")),
+    }
+}
+
+fn parse_number(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let (radix, digits) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => (16, digits),
+        None => (10, digits),
+    };
+    // The number parser would accept a second sign.
+    if !digits.starts_with(|digit: char| digit.is_digit(radix)) {
+        return None;
+    }
+    let magnitude = i128::from_str_radix(digits, radix).ok()?;
+    let value = if negative { -magnitude } else { magnitude };
+    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verify(arguments: &[&str]) -> Options {
+        match parse([&["gpuvcc"], arguments].concat()) {
+            Ok(Command::Verify(options)) => *options,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn sizes_left_out_are_one_and_a_lone_star_frees_all() {
+        assert_eq!(parse_sizes("*"), Ok(Sizes([None, None, None])));
+        assert_eq!(parse_sizes("256"), Ok(Sizes([Some(256), Some(1), Some(1)])));
+        assert_eq!(parse_sizes("16,*"), Ok(Sizes([Some(16), None, Some(1)])));
+        assert_eq!(parse_sizes("*,4,2"), Ok(Sizes([None, Some(4), Some(2)])));
+        for wrong in ["", "0", "-1", "1,", ",", "1,2,3,4", "x", "1;2", "4294967296", "**"] {
+            assert!(parse_sizes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn parameter_values_are_decimal_hexadecimal_or_negative() {
+        let value = |text| parse_parameter(text).map(|setting| setting.value);
+        assert_eq!(value("n=17"), Ok(17));
+        assert_eq!(value("n=-0x10"), Ok(-16));
+        assert_eq!(value("0=0xffffffffffffffff"), Ok(i128::from(u64::MAX)));
+        for wrong in ["n", "=1", "n=", "n=--1", "n=0x", "n=1.5", "n=18446744073709551616", "n=0x-1"] {
+            assert!(parse_parameter(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn options_are_read() {
+        let options = verify(&["a.ptx", "-", "--block", "8,8", "--param", "n=-1", "--exited-threads=ok", "--arith=bv"]);
+        assert_eq!(options.files, ["a.ptx", "-"]);
+        assert_eq!(options.block, [Some(8), Some(8), Some(1)]);
+        assert_eq!(options.grid, [None; 3]);
+        assert!(options.exited_threads_ok);
+        assert_eq!(options.arith, Arithmetic::Bv);
+        assert_eq!(options.params, [ParameterSetting { name: "n".to_string(), value: -1 }]);
+    }
+
+    #[test]
+    fn contradictory_options_are_refused() {
+        for wrong in [
+            &["a.ptx", "--format", "dot"][..],
+            &["a.ptx", "--emit", "ivl", "--format", "json"],
+            &["a.ptx", "--block", "1024", "--grid", "2097152"],
+            &["a.ptx", "--param", "n=1", "--param", "n=2"],
+            &["a.ptx", "--max-threads", "1"],
+            &["run", "a.ptx", "--arg", "3"],
+            &["explain", "no-such-code"],
+            &[],
+        ] {
+            assert!(parse([&["gpuvcc"], wrong].concat()).is_err(), "{wrong:?}");
+        }
+    }
+}

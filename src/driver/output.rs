@@ -1,0 +1,169 @@
+//! What a run prints: reports and stage texts to standard output, input errors to standard error.
+//!
+//! Text is printed as soon as a kernel is done; JSON and SARIF are one object at the end.
+
+use super::cli::{Color, Format, Options};
+use crate::diagnostic::Diagnostic;
+use crate::report::json::InputError;
+use crate::report::snippet::{Level, Message, Style, printable, render};
+use crate::report::source::SourceText;
+use crate::report::{json, sarif, text};
+use crate::verdict::finding::{KernelReport, Verdict};
+use std::collections::BTreeSet;
+use std::io::{ErrorKind, IsTerminal, Write};
+
+/// Exit codes, the one that wins first: several kernels give the first that occurs.
+const RANKED_EXIT_CODES: [u8; 5] = [4, 2, 1, 3, 0];
+
+/// The exit code of a run. Nothing looked at is no success.
+fn exit_code(of_kernels: &BTreeSet<u8>) -> u8 {
+    RANKED_EXIT_CODES.into_iter().find(|code| of_kernels.contains(code)).unwrap_or(2)
+}
+
+/// Collects and prints.
+pub struct Output<'a> {
+    options: &'a Options,
+    stdout_style: Style,
+    stderr_style: Style,
+    /// Reports, for JSON and SARIF, each with its input.
+    reports: Vec<KernelReport>,
+    sources: Vec<&'a SourceText>,
+    errors: Vec<InputError>,
+    verdicts: Vec<Verdict>,
+    exit_codes: BTreeSet<u8>,
+}
+
+impl<'a> Output<'a> {
+    /// Nothing printed yet.
+    pub fn new(options: &'a Options) -> Self {
+        Output {
+            options,
+            stdout_style: style(options.color, &std::io::stdout()),
+            stderr_style: style(options.color, &std::io::stderr()),
+            reports: Vec::new(),
+            sources: Vec::new(),
+            errors: Vec::new(),
+            verdicts: Vec::new(),
+            exit_codes: BTreeSet::new(),
+        }
+    }
+
+    /// A kernel's report.
+    pub fn report(&mut self, report: KernelReport, source: &'a SourceText) {
+        self.exit_codes.insert(report.verdict.exit_code());
+        self.verdicts.push(report.verdict);
+        if self.options.emit.is_some() {
+            // A stage could not be printed, because an earlier one refused the kernel.
+            let text = text::diagnostics(&report.diagnostics, source, self.stderr_style);
+            self.print_error(&text);
+        } else if self.options.format == Format::Text {
+            let text = text::kernel(&report, source, self.stdout_style, self.options.quiet);
+            self.print_out(&text);
+        } else {
+            self.reports.push(report);
+            self.sources.push(source);
+        }
+    }
+
+    /// The text of a stage.
+    pub fn text(&mut self, text: &str) {
+        self.exit_codes.insert(0);
+        self.print_out(text);
+    }
+
+    /// Errors with places in an input, or in a kernel of it.
+    pub fn wrong_input(&mut self, diagnostics: &[Diagnostic], source: &SourceText, entry: Option<&str>) {
+        self.exit_codes.insert(2);
+        let errors = diagnostics.iter().map(|diagnostic| InputError::new(diagnostic, source, entry));
+        self.errors.extend(errors);
+        let text = text::diagnostics(diagnostics, source, self.stderr_style);
+        self.print_error(&text);
+    }
+
+    /// An error without a place.
+    pub fn unplaced(&mut self, diagnostic: &Diagnostic, file: &str) {
+        self.wrong_input(std::slice::from_ref(diagnostic), &SourceText::new(file, ""), None);
+    }
+
+    /// A bug of this program.
+    pub fn internal_error(&mut self, message: &str, file: &str, entry: &str) {
+        self.exit_codes.insert(4);
+        let title = format!("{file}: {entry}: {message}");
+        let notes = vec!["this is a bug of gpuvcc; nothing was proved about this kernel".to_string()];
+        let error = Message { level: Level::Error, code: "internal-error", title, labels: Vec::new(), notes };
+        self.errors.push(InputError {
+            file: file.to_string(),
+            entry: Some(entry.to_string()),
+            code: error.code,
+            message: printable(message),
+            line: None,
+            column: None,
+        });
+        let text = render(&error, self.stderr_style);
+        self.print_error(&text);
+    }
+
+    /// Prints what waits for the end and answers the exit code.
+    pub fn finish(mut self) -> u8 {
+        if self.options.emit.is_none() {
+            let reports = std::mem::take(&mut self.reports);
+            let source = |report: &KernelReport| self.source_of(report, &reports);
+            let text = match self.options.format {
+                Format::Text | Format::Dot => text::summary(&self.verdicts),
+                Format::Json => json::print(&reports, &self.errors, source),
+                Format::Sarif => sarif::print(&reports, &self.errors, source),
+            };
+            self.print_out(&text);
+        }
+        exit_code(&self.exit_codes)
+    }
+
+    fn source_of(&self, report: &KernelReport, reports: &[KernelReport]) -> &'a SourceText {
+        let index = reports.iter().position(|other| std::ptr::eq(other, report));
+        index.map_or_else(|| panic!("driver: a report without its input"), |index| self.sources[index])
+    }
+
+    fn print_out(&mut self, text: &str) {
+        let result = std::io::stdout().lock().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
+        self.note_failure(result);
+    }
+
+    fn print_error(&mut self, text: &str) {
+        let result = std::io::stderr().lock().write_all(text.as_bytes());
+        self.note_failure(result);
+    }
+
+    /// A reader that stopped listening (`gpuvcc ... | head`) is no error; a full disk is.
+    fn note_failure(&mut self, result: std::io::Result<()>) {
+        if result.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
+            self.exit_codes.insert(4);
+        }
+    }
+}
+
+fn style(color: Color, stream: &impl IsTerminal) -> Style {
+    let wanted = || {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+    };
+    let color = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => stream.is_terminal() && wanted(),
+    };
+    Style { color }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exit_code;
+
+    #[test]
+    fn several_kernels_give_the_gravest_code() {
+        for (codes, expected) in
+            [(&[0, 3][..], 3), (&[3, 1, 0], 1), (&[1, 2, 3], 2), (&[2, 4, 1], 4), (&[0], 0), (&[], 2)]
+        {
+            assert_eq!(exit_code(&codes.iter().copied().collect()), expected, "{codes:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! From text to a checked program.
+//!
+//! Input: IVL text. Output: a [`Program`] with resolved names and right types, or diagnostics.
+//! Establishes: what [`super::check`] checks. Relies on: nothing.
+//! Reference: Boogie 2 syntax; the kernel language of the lock-step paper, section 3.1.
+//!
+//! The text is cut at the words that begin a declaration and each piece is parsed for itself, so
+//! one run reports the first error of every declaration. Types are looked at once syntax is right.
+
+use super::ast::*;
+use super::check::{self, Mode};
+use super::desugar;
+use super::grammar::DeclarationParser;
+use super::surface::{Declaration, ParseError};
+use super::token::{Spanned, Token, lex};
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use std::collections::BTreeMap;
+
+/// Parses, resolves and type-checks a program. Structured statements become blocks, accesses of
+/// arrays become loads and stores, and constants such as `tid.x` are declared where a kernel uses
+/// them undeclared.
+pub fn parse(text: &str) -> Result<Program, Vec<Diagnostic>> {
+    let tokens = lex(text)?;
+    let mut declarations = Vec::new();
+    let mut errors = Vec::new();
+    for range in pieces(&tokens) {
+        match parse_piece(&tokens, range, text.len()) {
+            Ok(declaration) => declarations.push(declaration),
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut program = desugar::run(declarations)?;
+    check::run(&mut program, Mode::Elaborate)?;
+    Ok(program)
+}
+
+/// Parses one expression over the given variables.
+pub fn parse_expr(text: &str, variables: &BTreeMap<Name, Type>) -> Result<ExprRef, Vec<Diagnostic>> {
+    let mut tokens = lex(text)?;
+    tokens.insert(0, (0, Token::Axiom, 0));
+    tokens.push((text.len(), Token::Semicolon, text.len()));
+    let length = tokens.len();
+    match parse_piece(&tokens, 0..length, text.len()).map_err(|e| vec![e])? {
+        Declaration::Axiom(condition) if condition.attributes.is_empty() => {
+            check::expression(&condition.expr, variables)
+        }
+        _ => {
+            let span = Span::new(0, text.len());
+            Err(vec![Diagnostic::error("ivl-syntax", "an expression has no attributes", span)])
+        }
+    }
+}
+
+/// Ranges of tokens, each from one declaration's first word to the next one's.
+fn pieces(tokens: &[Spanned<'_>]) -> Vec<std::ops::Range<usize>> {
+    let mut starts = Vec::new();
+    let mut depth = 0usize;
+    for (index, (_, token, _)) in tokens.iter().enumerate() {
+        match token {
+            Token::LeftBrace | Token::Attribute(_) => depth += 1,
+            Token::RightBrace => depth = depth.saturating_sub(1),
+            // Never inside anything else: a new start even where a brace is missing.
+            Token::Procedure | Token::Function | Token::Axiom | Token::Const => {
+                depth = 0;
+                starts.push(index);
+            }
+            Token::Var | Token::Shared | Token::Global if depth == 0 => starts.push(index),
+            _ => {}
+        }
+    }
+    if starts.first() != Some(&0) && !tokens.is_empty() {
+        starts.insert(0, 0);
+    }
+    let ends = starts.iter().skip(1).copied().chain([tokens.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+fn parse_piece(
+    tokens: &[Spanned<'_>],
+    range: std::ops::Range<usize>,
+    text_end: usize,
+) -> Result<Declaration, Diagnostic> {
+    let piece = tokens[range.clone()].iter().map(|&(start, token, end)| Ok((start, token, end)));
+    DeclarationParser::new().parse(piece).map_err(|error| syntax_error(error, tokens.get(range.end), text_end))
+}
+
+fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: usize) -> Diagnostic {
+    let (found, span, expected) = match error {
+        ParseError::User { error } => return Diagnostic::error("ivl-syntax", error.message, error.span),
+        ParseError::UnrecognizedToken { token, expected } => (Some(token.1), Span::new(token.0, token.2), expected),
+        ParseError::ExtraToken { token } => (Some(token.1), Span::new(token.0, token.2), Vec::new()),
+        ParseError::UnrecognizedEof { expected, .. } => match after {
+            Some(&(start, token, end)) => (Some(token), Span::new(start, end), expected),
+            None => (None, Span::new(text_end, text_end), expected),
+        },
+        ParseError::InvalidToken { location } => (None, Span::new(location, location), Vec::new()),
+    };
+    let name = found.map_or("the end of the text".to_string(), |token| format!("`{token}`"));
+    let mut diagnostic = Diagnostic::error("ivl-syntax", format!("unexpected {name}"), span);
+    let expected = describe_expected(&expected);
+    if !expected.is_empty() {
+        diagnostic = diagnostic.label(format!("expected {expected}"));
+    }
+    match found {
+        Some(Token::And | Token::Or) => diagnostic.note("`&&` and `||` mix only with parentheses"),
+        Some(token) if super::token::is_keyword(&token.to_string()) && expected.contains("identifier") => {
+            diagnostic.note(format!("`{token}` is a keyword; as a name it is written `\\{token}`"))
+        }
+        _ => diagnostic,
+    }
+}
+
+/// The expected tokens as a phrase; all operators count as one, and so do all starts of an
+/// expression.
+fn describe_expected(expected: &[String]) -> String {
+    const OPERATORS: &[&str] =
+        &["<==>", "==>", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "++", "+", "-", "*", "div", "mod", "["];
+    const EXPRESSION: &[&str] = &["true", "false", "integer", "bit-vector", "identifier", "(", "!", "-", "old", "if"];
+    let mut tokens: Vec<&str> = expected.iter().map(|t| t.trim_matches('"')).collect();
+    let mut phrases = Vec::new();
+    let mut fold = |tokens: &mut Vec<&str>, group: &[&str], phrase: &str, least: usize| {
+        if group.iter().filter(|t| tokens.contains(t)).count() >= least {
+            tokens.retain(|t| !group.contains(t));
+            phrases.push(phrase.to_string());
+        }
+    };
+    fold(&mut tokens, EXPRESSION, "an expression", 8);
+    fold(&mut tokens, OPERATORS, "an operator", 4);
+    phrases.extend(tokens.iter().map(|t| match *t {
+        "identifier" => "an identifier".to_string(),
+        "integer" => "an integer".to_string(),
+        "bit-vector" => "a bit-vector literal".to_string(),
+        "string" => "a string".to_string(),
+        "attribute" => "an attribute `{:name}`".to_string(),
+        token => format!("`{token}`"),
+    }));
+    match phrases.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

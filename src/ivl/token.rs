@@ -1,0 +1,154 @@
+//! Lexer of the IVL.
+//!
+//! Input: text. Output: tokens with byte ranges, or diagnostics.
+//! Establishes: brackets nest at most [`MAX_NESTING`] deep, so nothing after the lexer can run out
+//! of stack on hostile input. Relies on: nothing. Reference: Boogie 2 (identifiers, literals), plus
+//! the words of the kernel language. Beyond Boogie, an identifier may contain `%`.
+
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use logos::Logos;
+use std::fmt;
+
+/// How deep parentheses, brackets and braces may nest.
+pub const MAX_NESTING: usize = 200;
+
+/// One lexical error per place is enough; more than these help nobody.
+const MAX_ERRORS: usize = 20;
+
+/// Declares the tokens that stand for themselves, with the text they print as.
+macro_rules! tokens {
+    ($($text:literal => $variant:ident),* $(,)?) => {
+        /// A token. Variants without data are named after their text.
+        #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+        #[logos(skip r"[ \t\r\n\f]+")]
+        #[logos(skip(r"//[^\n]*", allow_greedy = true))]
+        #[logos(skip r"/\*[^*]*\*+([^/*][^*]*\*+)*/")]
+        pub enum Token<'input> {
+            $(#[allow(missing_docs)] #[token($text)] $variant,)*
+            /// An identifier; a backslash before it keeps it from being a keyword.
+            #[regex(r"[A-Za-z_'~#$^.?`%][A-Za-z0-9_'~#$^.?`%]*", |l| l.slice())]
+            #[regex(r"\\[A-Za-z_'~#$^.?`%][A-Za-z0-9_'~#$^.?`%]*", |l| &l.slice()[1..])]
+            Identifier(&'input str),
+            /// A decimal number.
+            #[regex(r"[0-9]+", |l| l.slice())]
+            Integer(&'input str),
+            /// `5bv32`
+            #[regex(r"[0-9]+bv[0-9]+", |l| l.slice())]
+            BitVector(&'input str),
+            /// A string literal without its quotes, escapes as written.
+            #[regex(r#""([^"\\\n]|\\[^\n])*""#, |l| &l.slice()[1..l.slice().len() - 1])]
+            Text(&'input str),
+            /// `{:name`, the start of an attribute; the name may be a keyword.
+            #[regex(r"\{[ \t\r\n]*:[ \t\r\n]*\\?[A-Za-z_'~#$^.?`%][A-Za-z0-9_'~#$^.?`%]*", |l| attribute_name(l.slice()))]
+            Attribute(&'input str),
+        }
+
+        impl fmt::Display for Token<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Token::$variant => f.write_str($text),)*
+                    Token::Identifier(text) | Token::Integer(text) | Token::BitVector(text) => f.write_str(text),
+                    Token::Text(text) => write!(f, "\"{text}\""),
+                    Token::Attribute(name) => write!(f, "{{:{name}"),
+                }
+            }
+        }
+
+        const FIXED: &[&str] = &[$($text),*];
+    };
+}
+
+tokens! {
+    "assert" => Assert, "assume" => Assume, "atomic" => Atomic, "axiom" => Axiom, "barrier" => Barrier,
+    "bool" => Bool, "break" => Break, "call" => Call, "const" => Const, "div" => Div, "else" => Else,
+    "ensures" => Ensures, "exists" => Exists, "false" => False, "fence" => Fence, "forall" => Forall,
+    "free" => Free, "function" => Function, "global" => Global, "goto" => Goto, "havoc" => Havoc,
+    "if" => If, "int" => Int, "invariant" => Invariant, "mod" => Mod, "modifies" => Modifies, "old" => Old,
+    "procedure" => Procedure, "requires" => Requires, "return" => Return, "returns" => Returns,
+    "shared" => Shared, "then" => Then, "true" => True, "unique" => Unique, "var" => Var, "while" => While,
+    "(" => LeftParen, ")" => RightParen, "[" => LeftBracket, "]" => RightBracket, "{" => LeftBrace,
+    "}" => RightBrace, "," => Comma, ";" => Semicolon, ":" => Colon, "::" => DoubleColon, ":=" => Becomes,
+    "<==>" => Iff, "==>" => Implies, "&&" => And, "||" => Or, "!" => Not, "==" => Equal, "!=" => NotEqual,
+    "<" => Less, "<=" => LessEqual, ">" => Greater, ">=" => GreaterEqual, "++" => Concat, "+" => Plus,
+    "-" => Minus, "*" => Star,
+}
+
+/// Words that Boogie reserves and this language does not use.
+const BOOGIE_WORDS: &[&str] = &[
+    "async",
+    "cast",
+    "complete",
+    "extends",
+    "finite",
+    "implementation",
+    "lambda",
+    "par",
+    "real",
+    "rmode",
+    "type",
+    "using",
+    "where",
+    "yield",
+];
+
+fn attribute_name(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c == '{' || c == ':' || c == '\\' || c.is_ascii_whitespace())
+}
+
+/// True when a name has to be written with a backslash.
+pub fn is_keyword(name: &str) -> bool {
+    FIXED.contains(&name) || BOOGIE_WORDS.contains(&name)
+}
+
+/// True when a name can be written as an identifier at all.
+pub fn is_identifier(name: &str) -> bool {
+    let special = |c: char| "_'~#$^.?`%".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || special(c))
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || special(c))
+}
+
+/// A token with its byte range.
+pub type Spanned<'input> = (usize, Token<'input>, usize);
+
+/// Splits text into tokens.
+pub fn lex(text: &str) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
+    let mut tokens = Vec::new();
+    let mut errors: Vec<Diagnostic> = Vec::new();
+    let mut nesting = 0usize;
+    for (token, range) in Token::lexer(text).spanned() {
+        let span = Span::new(range.start, range.end);
+        let Ok(token) = token else {
+            errors.push(lexical_error(text, range));
+            if errors.len() == MAX_ERRORS {
+                break;
+            }
+            continue;
+        };
+        match token {
+            Token::LeftParen | Token::LeftBracket | Token::LeftBrace | Token::Attribute(_) => nesting += 1,
+            Token::RightParen | Token::RightBracket | Token::RightBrace => nesting = nesting.saturating_sub(1),
+            Token::Procedure => nesting = 0,
+            _ => {}
+        }
+        if nesting > MAX_NESTING {
+            let message = format!("brackets nest more than {MAX_NESTING} deep");
+            errors.push(Diagnostic::error("ivl-syntax", message, span));
+            break;
+        }
+        tokens.push((range.start, token, range.end));
+    }
+    if errors.is_empty() { Ok(tokens) } else { Err(errors) }
+}
+
+fn lexical_error(text: &str, range: std::ops::Range<usize>) -> Diagnostic {
+    let slice = &text[range.clone()];
+    let span = Span::new(range.start, range.end);
+    if slice.starts_with("/*") {
+        return Diagnostic::error("ivl-syntax", "this comment is never closed", span).label("`*/` is missing");
+    }
+    if slice.starts_with('"') {
+        return Diagnostic::error("ivl-syntax", "this string is not closed on its line", span);
+    }
+    Diagnostic::error("ivl-syntax", format!("`{}` means nothing here", slice.escape_debug()), span)
+}

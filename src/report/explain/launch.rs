@@ -1,0 +1,36 @@
+//! Codes of the command line, of launches, and of the program itself.
+
+use super::Code;
+
+/// The table.
+pub const CODES: &[Code] = &[
+    Code {
+        code: "input-unreadable",
+        title: "an input file cannot be read",
+        text: "The file does not exist, is a directory, may not be read, is larger than 1 GiB, holds NUL bytes \
+               (cubin, fatbin, object files) or is not UTF-8 text. PTX comes from `nvcc -ptx` or `clang -S`; \
+               `cuobjdump -ptx` extracts it from binaries that embed it.",
+        example: "nvcc -ptx -lineinfo -arch=sm_90 scan.cu -o scan.ptx && gpuvcc scan.ptx",
+    },
+    Code {
+        code: "no-kernel",
+        title: "an input has no kernel",
+        text: "PTX needs at least one `.entry` with a body, an IVL program a procedure with the attribute \
+               {:kernel}. Device functions (`.func`) are verified where a kernel calls them.",
+        example: "procedure {:kernel} add_neighbour() { ... }",
+    },
+    Code {
+        code: "no-such-entry",
+        title: "--entry names a kernel that no input has",
+        text: "Names are compared exactly, and C++ kernels have mangled names in PTX. The message gives near \
+               names, or some of those that exist.",
+        example: "gpuvcc saxpy.ptx --entry _Z5saxpyifPfS_",
+    },
+    Code {
+        code: "internal-error",
+        title: "a bug of gpuvcc",
+        text: "A stage found its own rules broken. Nothing was proved about the kernel, the exit code is 4, \
+               and other kernels of the run are not affected. Please report it with the input.",
+        example: "",
+    },
+];

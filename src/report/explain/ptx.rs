@@ -1,0 +1,6 @@
+//! Codes.
+
+use super::Code;
+
+/// The table.
+pub const CODES: &[Code] = &[];

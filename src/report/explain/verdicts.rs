@@ -1,0 +1,117 @@
+//! Codes of verdicts and findings.
+
+use super::Code;
+
+/// The table.
+pub const CODES: &[Code] = &[
+    Code {
+        code: "verified",
+        title: "proved under the listed assumptions",
+        text: "No terminating execution of this kernel, with the launch sizes that the report names and under \
+               the assumptions that it lists, has a data race, a barrier divergence, a failed assertion or a \
+               misuse of a barrier. This holds for every schedule and every input. The report says what was \
+               checked; a kernel with nothing to check says so.",
+        example: "gpuvcc saxpy.ptx --block 256 --grid 64",
+    },
+    Code {
+        code: "verified-when",
+        title: "proved under launch conditions that the tool found",
+        text: "The same as verified, but only for launches that meet the conditions that the report lists. \
+               It exits with 3: nobody has checked yet that every launch meets them. Fix the sizes with \
+               --block and --grid, or state the condition in the kernel, to make it a plain verified.",
+        example: "holds when:\n- gridDim.y == 1",
+    },
+    Code {
+        code: "race",
+        title: "two threads access the same bytes, unordered, and one writes",
+        text: "A concrete execution has a data race in the sense of the PTX memory model: two accesses of \
+               different threads overlap, at least one writes, no barrier or other synchronisation orders \
+               them, and they are not both strong accesses of the same bytes with a scope that holds both \
+               threads. The report names both accesses, both threads, the launch and the parameters. Threads \
+               of one warp are not in lockstep, and writing the same value twice is a race too.",
+        example: "tile[threadIdx.x] = x;\ny = tile[threadIdx.x + 1];   // __syncthreads() is missing before this line",
+    },
+    Code {
+        code: "possible-race",
+        title: "the proof that two accesses do not race failed",
+        text: "The solver found values under which two accesses may race, but not every one of them was \
+               computed from a real start of the kernel: a loop invariant may be too weak, or a value came \
+               from memory or from a floating-point operation. Look at the two lines; if they cannot meet, a \
+               `//@ requires` or `//@ invariant` comment, or fixed sizes, may give the missing fact.",
+        example: "a[index[i]] = 0;   // race-free only if index has no value twice, which nothing says",
+    },
+    Code {
+        code: "divergence",
+        title: "some threads of a block reach a barrier and others do not",
+        text: "A concrete execution has a barrier that one thread of a block arrives at while another one \
+               does not: it took another branch, left a loop earlier, or has exited. `bar.sync` demands that \
+               all threads of the block execute the same barrier. If threads that have exited shall count as \
+               arrived (as since Volta), say --exited-threads=ok.",
+        example: "if (threadIdx.x < 16) __syncthreads();",
+    },
+    Code {
+        code: "possible-divergence",
+        title: "the proof that all threads reach a barrier together failed",
+        text: "Not shown by a concrete execution: a branch or loop around the barrier depends on something \
+               that the proof does not know to be equal for all threads of the block, for example on a value \
+               loaded from memory. A barrier without `.aligned` gives at most this, since its threads may \
+               legally meet at different barriers.",
+        example: "while (flag[0]) { __syncthreads(); }   // may change between two threads' reads",
+    },
+    Code {
+        code: "deadlock",
+        title: "threads wait for each other for ever",
+        text: "A concrete execution comes to a point where every thread that has not exited waits at a \
+               barrier that can never complete.",
+        example: "one half of the block waits at barrier 1, the other at barrier 2, each with the full count",
+    },
+    Code {
+        code: "possible-deadlock",
+        title: "the proof that barriers complete failed",
+        text: "Threads may wait at a barrier that never completes, but no concrete execution was shown.",
+        example: "",
+    },
+    Code {
+        code: "barrier-error",
+        title: "a barrier is used against its rules",
+        text: "A concrete execution breaks a rule that the PTX manual sets for barriers, for example a thread \
+               count that is zero or no multiple of the warp size.",
+        example: "bar.sync 0, 33;",
+    },
+    Code {
+        code: "possible-barrier-error",
+        title: "the proof that a barrier's rules are kept failed",
+        text: "A barrier may be used against its rules, but no concrete execution was shown; its thread count \
+               may come from a register whose value the proof does not know.",
+        example: "",
+    },
+    Code {
+        code: "assertion",
+        title: "an assertion fails",
+        text: "A concrete execution makes a `//@ assert` comment false, or, with --check-bounds, has an \
+               access outside its array.",
+        example: "//@ assert %r8 < 64;",
+    },
+    Code {
+        code: "possible-assertion",
+        title: "the proof of an assertion failed",
+        text: "The assertion (or the bounds of an access, with --check-bounds) could not be proved, and no \
+               concrete execution was shown. If it stands in a loop, an invariant may be missing.",
+        example: "",
+    },
+    Code {
+        code: "unknown",
+        title: "the method or the solver came to a limit",
+        text: "Neither a proof nor a counterexample: a query ran out of time, or the kernel has a reachable \
+               loop that no thread can leave, about which a proof for terminating executions says nothing. \
+               More time (--timeout), fixed sizes (--block, --grid) or fixed parameters (--param) may help.",
+        example: "gpuvcc gemm.ptx --timeout 300 --block 16,16 --grid 64,64",
+    },
+    Code {
+        code: "unsupported",
+        title: "something in the kernel has no sound model",
+        text: "The kernel uses an instruction or a construct that this version cannot model without the risk \
+               of a wrong `verified`; the message names the line. Nothing was proved.",
+        example: "gpuvcc explain      lists the codes that say what is missing",
+    },
+];

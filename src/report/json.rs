@@ -1,0 +1,235 @@
+//! The JSON report: one object for a run.
+//!
+//! Input: [`KernelReport`]s and input errors. Output: the object of DESIGN section 6 (README, "JSON").
+//! Establishes: names of fields never change, new ones may come; a free size is `null`.
+
+use super::source::SourceText;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::span::Origin;
+use crate::verdict::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Launch, Reason};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The whole object.
+#[derive(Serialize)]
+pub struct Report<'a> {
+    tool: &'static str,
+    version: &'static str,
+    kernels: Vec<Kernel<'a>>,
+    errors: &'a [InputError],
+}
+
+/// Something wrong with an input: no kernel could be looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputError {
+    /// The input file.
+    pub file: String,
+    /// The kernel, when the error is about one.
+    pub entry: Option<String>,
+    /// Stable code.
+    pub code: &'static str,
+    /// One sentence.
+    pub message: String,
+    /// Line in the input, from 1.
+    pub line: Option<usize>,
+    /// Column, from 1.
+    pub column: Option<usize>,
+}
+
+impl InputError {
+    /// A diagnostic with its first place as line and column.
+    pub fn new(diagnostic: &Diagnostic, source: &SourceText, entry: Option<&str>) -> Self {
+        let place = source.place_of(diagnostic);
+        InputError {
+            file: source.name().to_string(),
+            entry: entry.map(str::to_string),
+            code: diagnostic.code,
+            message: diagnostic.message.clone(),
+            line: place.map(|(line, _)| line),
+            column: place.map(|(_, column)| column),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Kernel<'a> {
+    file: &'a str,
+    entry: &'a str,
+    verdict: &'static str,
+    confirmed: bool,
+    launch: Sizes,
+    assumptions: &'a [String],
+    conditions: &'a [String],
+    checked: Counts,
+    findings: Vec<FindingObject<'a>>,
+    reasons: Vec<ReasonObject<'a>>,
+    candidates: CandidateCounts,
+    time_ms: u64,
+}
+
+#[derive(Serialize)]
+struct Sizes {
+    block: [Option<u32>; 3],
+    grid: [Option<u32>; 3],
+}
+
+#[derive(Serialize)]
+struct Counts {
+    accesses: u64,
+    pairs_same_block: u64,
+    pairs_different_blocks: u64,
+    barriers: u64,
+    loops: u64,
+    assertions: u64,
+}
+
+#[derive(Serialize)]
+struct CandidateCounts {
+    tried: u64,
+    kept: u64,
+}
+
+#[derive(Serialize)]
+struct FindingObject<'a> {
+    code: &'static str,
+    kind: &'a str,
+    confirmed: bool,
+    array: Option<&'a str>,
+    space: Option<&'a str>,
+    offset: Option<i128>,
+    accesses: Vec<AccessObject<'a>>,
+    barrier: Option<Place<'a>>,
+    params: BTreeMap<&'a str, i64>,
+    launch: Option<Sizes>,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct AccessObject<'a> {
+    op: &'static str,
+    bytes: u32,
+    thread: [u32; 3],
+    block: [u32; 3],
+    #[serde(flatten)]
+    place: Place<'a>,
+}
+
+/// `file` and `line` are the `.loc` position, null without one; `ptx_line` is always there.
+#[derive(Serialize)]
+struct Place<'a> {
+    file: Option<&'a str>,
+    line: Option<u32>,
+    column: Option<u32>,
+    ptx_line: u32,
+    ptx: &'a str,
+}
+
+#[derive(Serialize)]
+struct ReasonObject<'a> {
+    code: &'a str,
+    message: &'a str,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    ptx_line: Option<u64>,
+}
+
+/// The report as indented JSON text with a line end. `source` gives the input text of a report.
+pub fn print<'a>(
+    reports: &'a [KernelReport],
+    errors: &'a [InputError],
+    source: impl Fn(&KernelReport) -> &'a SourceText,
+) -> String {
+    let kernels = reports.iter().map(|report| kernel(report, source(report))).collect();
+    let report = Report { tool: "gpuvcc", version: env!("CARGO_PKG_VERSION"), kernels, errors };
+    match serde_json::to_string_pretty(&report) {
+        Ok(text) => text + "\n",
+        // Only maps with keys other than strings, or a failing writer, could fail here.
+        Err(error) => panic!("report: serde_json refused the report: {error}"),
+    }
+}
+
+fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
+    let mut reasons: Vec<ReasonObject> = report.reasons.iter().map(reason).collect();
+    let unsupported = report.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Unsupported);
+    reasons.extend(unsupported.map(|diagnostic| diagnostic_reason(diagnostic, source)));
+    Kernel {
+        file: &report.file,
+        entry: &report.entry,
+        verdict: report.verdict.name(),
+        confirmed: report.verdict.confirmed(),
+        launch: sizes(&report.launch),
+        assumptions: &report.assumptions,
+        conditions: &report.conditions,
+        checked: counts(&report.checked),
+        findings: report.findings.iter().map(finding).collect(),
+        reasons,
+        candidates: candidates(report.candidates),
+        time_ms: report.time_ms,
+    }
+}
+
+fn sizes(launch: &Launch) -> Sizes {
+    Sizes { block: launch.block, grid: launch.grid }
+}
+
+fn counts(checked: &Checked) -> Counts {
+    let Checked { accesses, pairs_same_block, pairs_different_blocks, barriers, loops, assertions } = *checked;
+    Counts { accesses, pairs_same_block, pairs_different_blocks, barriers, loops, assertions }
+}
+
+fn candidates(candidates: Candidates) -> CandidateCounts {
+    CandidateCounts { tried: candidates.tried, kept: candidates.kept }
+}
+
+fn finding(finding: &Finding) -> FindingObject<'_> {
+    FindingObject {
+        code: finding.code(),
+        kind: &finding.kind,
+        confirmed: finding.confirmed,
+        array: finding.array.as_deref(),
+        space: finding.space,
+        offset: finding.offset,
+        accesses: finding.accesses.iter().map(access).collect(),
+        barrier: finding.barrier.as_deref().map(place),
+        params: finding.params.iter().map(|(name, value)| (name.as_str(), value.signed())).collect(),
+        launch: finding.launch.as_ref().map(sizes),
+        message: &finding.message,
+    }
+}
+
+fn access(access: &AccessReport) -> AccessObject<'_> {
+    AccessObject {
+        op: access.op.name(),
+        bytes: access.bytes,
+        thread: access.thread,
+        block: access.block,
+        place: place(&access.origin),
+    }
+}
+
+fn place(origin: &Origin) -> Place<'_> {
+    let position = origin.position.as_ref();
+    Place {
+        file: position.map(|position| &*position.file),
+        line: position.map(|position| position.line),
+        column: position.map(|position| position.column).filter(|&column| column > 0),
+        ptx_line: origin.line,
+        ptx: &origin.text,
+    }
+}
+
+fn reason(reason: &Reason) -> ReasonObject<'_> {
+    let position = reason.origin.as_ref().and_then(|origin| origin.position.as_ref());
+    ReasonObject {
+        code: reason.code,
+        message: &reason.message,
+        file: position.map(|position| &*position.file),
+        line: position.map(|position| position.line),
+        ptx_line: reason.origin.as_ref().map(|origin| u64::from(origin.line)),
+    }
+}
+
+fn diagnostic_reason<'a>(diagnostic: &'a Diagnostic, source: &SourceText) -> ReasonObject<'a> {
+    let line = source.place_of(diagnostic).map(|(line, _)| line as u64);
+    ReasonObject { code: diagnostic.code, message: &diagnostic.message, file: None, line: None, ptx_line: line }
+}

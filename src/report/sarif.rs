@@ -1,0 +1,168 @@
+//! The SARIF 2.1.0 report, for code-scanning views.
+//!
+//! Input: [`KernelReport`]s and input errors. Output: one SARIF log with one run.
+//! Establishes: every `ruleId` that occurs stands among the rules; `verified` kernels give no result.
+//! Reference: OASIS "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
+
+use super::explain;
+use super::json::InputError;
+use super::source::SourceText;
+use super::text::{access_text, headline, launch_text, parameter_text};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::span::Origin;
+use crate::verdict::finding::{Finding, KernelReport, Reason, Verdict};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// The log as indented JSON text with a line end. `source` gives the input text of a report.
+pub fn print<'a>(
+    reports: &'a [KernelReport],
+    errors: &[InputError],
+    source: impl Fn(&KernelReport) -> &'a SourceText,
+) -> String {
+    let mut results: Vec<Value> = errors.iter().map(input_error).collect();
+    for report in reports {
+        results.extend(kernel(report, source(report)));
+    }
+    let rule_ids: BTreeSet<&str> = results.iter().filter_map(|result| result["ruleId"].as_str()).collect();
+    let rules: Vec<Value> = rule_ids.into_iter().map(rule).collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "gpuvcc", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "invocations": [{ "executionSuccessful": errors.is_empty() }],
+            "results": results,
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn rule(id: &str) -> Value {
+    match explain::find(id) {
+        Some(code) => json!({
+            "id": id,
+            "shortDescription": { "text": code.title },
+            "fullDescription": { "text": code.text },
+        }),
+        None => json!({ "id": id }),
+    }
+}
+
+fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
+    let mut results: Vec<Value> = report.findings.iter().map(|found| finding(found, report)).collect();
+    results.extend(report.reasons.iter().map(|given| reason(given, report)));
+    results.extend(report.diagnostics.iter().map(|given| diagnostic(given, report, source)));
+    // A verdict that is not `verified` must be seen even when no place belongs to it.
+    if results.is_empty() && report.verdict != Verdict::Verified {
+        let conditions = report.conditions.join("; ");
+        let text = format!("kernel {}: {} {conditions}", report.entry, report.verdict.name());
+        let place = location(&report.file, None, None);
+        results.push(result(report.verdict.name(), "warning", text.trim_end(), Some(place), &[]));
+    }
+    results
+}
+
+fn finding(finding: &Finding, report: &KernelReport) -> Value {
+    let mut text = format!("kernel {}: {}", report.entry, headline(finding));
+    if let Some(offset) = finding.offset {
+        text.push_str(&format!(" at byte offset {offset}"));
+    }
+    for access in &finding.accesses {
+        text.push_str(&format!("; {}", access_text(access)));
+    }
+    if let Some(launch) = &finding.launch {
+        text.push_str(&format!("; launch: {}", launch_text(launch)));
+    }
+    for (name, value) in &finding.params {
+        text.push_str(&format!("; {}", parameter_text(name, *value)));
+    }
+    let mut related = Vec::new();
+    for access in &finding.accesses {
+        related.push(related_location(&report.file, &access.origin, &access_text(access)));
+    }
+    let level = if finding.confirmed { "error" } else { "warning" };
+    let place = finding.primary().map(|origin| origin_location(&report.file, origin));
+    let place = place.unwrap_or_else(|| location(&report.file, None, None));
+    result(finding.code(), level, &text, Some(place), &related)
+}
+
+fn reason(reason: &Reason, report: &KernelReport) -> Value {
+    let text = format!("kernel {}: {}", report.entry, reason.message);
+    let place = match &reason.origin {
+        Some(origin) => origin_location(&report.file, origin),
+        None => location(&report.file, None, None),
+    };
+    result(reason.code, "warning", &text, Some(place), &[])
+}
+
+fn diagnostic(diagnostic: &Diagnostic, report: &KernelReport, source: &SourceText) -> Value {
+    let place = source.place_of(diagnostic);
+    let place = location(&report.file, place.map(|(line, _)| line), place.map(|(_, column)| column));
+    let level = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Unsupported | Severity::Warning => "warning",
+    };
+    result(diagnostic.code, level, &format!("kernel {}: {}", report.entry, diagnostic.message), Some(place), &[])
+}
+
+fn input_error(error: &InputError) -> Value {
+    result(error.code, "error", &error.message, Some(location(&error.file, error.line, error.column)), &[])
+}
+
+fn result(rule: &str, level: &str, text: &str, place: Option<Value>, related: &[Value]) -> Value {
+    let mut result = json!({
+        "ruleId": rule,
+        "level": level,
+        "message": { "text": text },
+        "locations": place.into_iter().collect::<Vec<_>>(),
+    });
+    if !related.is_empty() {
+        result["relatedLocations"] = json!(related);
+    }
+    result
+}
+
+/// The source line where `.loc` tells one, otherwise the line of the input.
+fn origin_location(input: &str, origin: &Origin) -> Value {
+    match &origin.position {
+        Some(position) => {
+            let column = (position.column > 0).then_some(position.column as usize);
+            location(&position.file, Some(position.line as usize), column)
+        }
+        None => location(input, Some(origin.line as usize), None),
+    }
+}
+
+fn related_location(input: &str, origin: &Origin, text: &str) -> Value {
+    let mut place = location(input, Some(origin.line as usize), None);
+    place["message"] = json!({ "text": format!("{text}: {}", origin.text) });
+    place
+}
+
+fn location(file: &str, line: Option<usize>, column: Option<usize>) -> Value {
+    let mut place = json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
+    // `.loc` may say line 0 for code without a source; SARIF lines start at 1.
+    if let Some(line) = line.filter(|&line| line > 0) {
+        place["physicalLocation"]["region"] = json!({ "startLine": line });
+        if let Some(column) = column {
+            place["physicalLocation"]["region"]["startColumn"] = json!(column);
+        }
+    }
+    place
+}
+
+/// A path as a URI reference: characters that a URI may not hold are percent-encoded.
+fn uri(path: &str) -> String {
+    let mut encoded = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte))
+            }
+            b'\\' => encoded.push('/'),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}

@@ -1,0 +1,301 @@
+//! The terminal report.
+//!
+//! Input: [`KernelReport`]s and diagnostics. Output: text, the verdict line first, then what is
+//! wrong and where, then what the verdict rests on.
+
+use super::snippet::{Label, Level, Message, Paint, Style, paint, printable, render, screen};
+use super::source::{SourceFiles, SourceText};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::span::{Origin, Span};
+use crate::verdict::finding::{
+    AccessKind, AccessReport, Checked, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
+};
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Findings of one kernel that are shown with their lines; JSON has them all.
+const MOST_FINDINGS: usize = 5;
+
+/// Input errors and warnings of one file, on one screen.
+pub fn diagnostics(diagnostics: &[Diagnostic], source: &SourceText, style: Style) -> String {
+    let messages: Vec<Message> = diagnostics.iter().map(|diagnostic| message_of(diagnostic, source)).collect();
+    screen(&messages, style)
+}
+
+fn message_of<'a>(diagnostic: &Diagnostic, source: &'a SourceText) -> Message<'a> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::Error,
+        Severity::Unsupported | Severity::Warning => Level::Warning,
+    };
+    let placed = diagnostic.labels.iter().filter(|(span, _)| *span != Span::NONE);
+    let labels = placed.enumerate().map(|(index, (span, text))| Label {
+        source,
+        range: source.range(*span),
+        text: text.clone(),
+        primary: index == 0,
+    });
+    let labels: Vec<Label> = labels.collect();
+    let mut notes = diagnostic.notes.clone();
+    if labels.is_empty() && !diagnostic.message.contains(source.name()) {
+        notes.push(format!("in {}", source.name()));
+    }
+    Message { level, code: diagnostic.code, title: diagnostic.message.clone(), labels, notes }
+}
+
+/// The report on one kernel. `quiet` leaves the verdict line only.
+pub fn kernel(report: &KernelReport, source: &SourceText, style: Style, quiet: bool) -> String {
+    let mut output = verdict_line(report, style);
+    if quiet {
+        return output;
+    }
+    let mut files = SourceFiles::beside(&report.file);
+    for finding in report.findings.iter().take(MOST_FINDINGS) {
+        output.push_str(&finding_snippet(finding, source, &mut files, style));
+    }
+    if report.findings.len() > MOST_FINDINGS {
+        let hidden = report.findings.len() - MOST_FINDINGS;
+        let _ = writeln!(output, "... and {hidden} more findings (--format json lists them all)\n");
+    }
+    output.push_str(&reasons(&report.reasons, source, &mut files, style));
+    output.push_str(&diagnostics(&report.diagnostics, source, style));
+    // What is unsupported was not checked: counts and assumptions would say too much.
+    if report.verdict != Verdict::Unsupported {
+        output.push_str(&details(report));
+    }
+    output
+}
+
+fn verdict_line(report: &KernelReport, style: Style) -> String {
+    let color = match report.verdict {
+        Verdict::Verified => Paint::Green,
+        Verdict::Defect(_) => Paint::Red,
+        _ => Paint::Yellow,
+    };
+    let verdict = paint(report.verdict.name(), color, style);
+    let nothing = report.verdict == Verdict::Verified && report.checked.is_nothing();
+    let remark = if nothing { " (nothing to check: no shared or global access, barrier or assertion)" } else { "" };
+    let (file, entry) = (printable(&report.file), printable(&report.entry));
+    format!("{file}: {entry}: {verdict}{remark}, {}\n", launch_text(&report.launch))
+}
+
+/// `block 256, grid *`; sizes of 1 at the end are left out, as on the command line.
+pub fn launch_text(launch: &Launch) -> String {
+    format!("block {}, grid {}", sizes(&launch.block), sizes(&launch.grid))
+}
+
+fn sizes(sizes: &[Option<u32>; 3]) -> String {
+    if *sizes == [None; 3] {
+        return "*".to_string();
+    }
+    let shown = 1 + (1..3).rev().find(|&axis| sizes[axis] != Some(1)).unwrap_or(0);
+    let texts = sizes[..shown].iter().map(|size| size.map_or("*".to_string(), |size| size.to_string()));
+    texts.collect::<Vec<_>>().join(",")
+}
+
+fn details(report: &KernelReport) -> String {
+    let mut output = String::new();
+    list(&mut output, "holds when", &report.conditions);
+    let _ = writeln!(output, "  checked: {}", checked_text(&report.checked));
+    list(&mut output, "assumptions", &report.assumptions);
+    let seconds = report.time_ms as f64 / 1000.0;
+    let candidates = report.candidates;
+    let invariants = match candidates.tried {
+        0 => String::new(),
+        tried => format!(", {} of {tried} invariant candidates kept", candidates.kept),
+    };
+    let _ = writeln!(output, "  time: {seconds:.1} s{invariants}");
+    output
+}
+
+fn list(output: &mut String, title: &str, items: &[String]) {
+    if !items.is_empty() {
+        let _ = writeln!(output, "  {title}:");
+    }
+    for item in items {
+        let _ = writeln!(output, "  - {}", printable(item));
+    }
+}
+
+fn checked_text(checked: &Checked) -> String {
+    let mut parts = vec![
+        count(checked.accesses, "access", "accesses"),
+        format!("{} within a block", count(checked.pairs_same_block, "pair", "pairs")),
+        format!("{} across blocks", count(checked.pairs_different_blocks, "pair", "pairs")),
+        count(checked.barriers, "barrier", "barriers"),
+        count(checked.loops, "loop", "loops"),
+    ];
+    if checked.assertions > 0 {
+        parts.push(count(checked.assertions, "assertion", "assertions"));
+    }
+    parts.join(", ")
+}
+
+fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// A place that owns its source file, so that labels can borrow it.
+struct Place {
+    /// `None` is the input itself.
+    file: Option<Arc<SourceText>>,
+    range: Range<usize>,
+}
+
+impl Place {
+    fn of(origin: &Origin, input: &SourceText, files: &mut SourceFiles) -> Place {
+        match origin.position.as_ref().and_then(|position| files.place(position)) {
+            Some((file, range)) => Place { file: Some(file), range },
+            None => Place { file: None, range: input.range(origin.span) },
+        }
+    }
+
+    fn label<'a>(&'a self, input: &'a SourceText, text: String, primary: bool) -> Label<'a> {
+        let source = self.file.as_deref().unwrap_or(input);
+        Label { source, range: self.range.clone(), text, primary }
+    }
+}
+
+fn finding_snippet(finding: &Finding, input: &SourceText, files: &mut SourceFiles, style: Style) -> String {
+    let mut parts: Vec<(&Origin, String)> = Vec::new();
+    // A thread's part at the barrier says already that it is the barrier.
+    let is_told = |barrier: &Arc<Origin>| finding.accesses.iter().any(|access| access.origin.span == barrier.span);
+    if let Some(barrier) = finding.barrier.as_ref().filter(|barrier| !is_told(barrier)) {
+        parts.push((barrier, barrier_label(finding)));
+    }
+    parts.extend(finding.accesses.iter().map(|access| (&*access.origin, access_text(access))));
+    let places: Vec<Place> = parts.iter().map(|(origin, _)| Place::of(origin, input, files)).collect();
+    let labels = places.iter().zip(&parts).enumerate();
+    let labels = labels.map(|(index, (place, (_, text)))| place.label(input, text.clone(), index == 0)).collect();
+    let mut notes = facts(finding);
+    let mut lines_told: Vec<u32> = Vec::new();
+    for ((origin, _), place) in parts.iter().zip(&places) {
+        if !lines_told.contains(&origin.line) {
+            lines_told.push(origin.line);
+            notes.extend(whereabouts(origin, place.file.is_some(), input));
+        }
+    }
+    render(
+        &Message { level: level(finding.confirmed), code: finding.code(), title: headline(finding), labels, notes },
+        style,
+    )
+}
+
+fn level(confirmed: bool) -> Level {
+    if confirmed { Level::Error } else { Level::Warning }
+}
+
+/// What is wrong, in one line.
+pub fn headline(finding: &Finding) -> String {
+    let array = finding.array.as_ref().map(|array| format!(" on `{array}`")).unwrap_or_default();
+    let kind = if finding.kind.is_empty() { String::new() } else { format!("{} ", finding.kind) };
+    let what = match finding.defect {
+        Defect::Race => format!("{kind}race{array}"),
+        Defect::Divergence => "barrier divergence: not all threads of a block arrive".to_string(),
+        Defect::Deadlock => format!("{kind}deadlock"),
+        Defect::BarrierError => format!("{kind}barrier misuse"),
+        Defect::Assertion => format!("{kind}assertion fails{array}"),
+    };
+    if finding.confirmed { what } else { format!("possible: {what}") }
+}
+
+fn barrier_label(finding: &Finding) -> String {
+    match finding.defect {
+        Defect::Assertion => "this assertion".to_string(),
+        _ => "this barrier".to_string(),
+    }
+}
+
+/// One thread's part in a finding, in words.
+pub fn access_text(access: &AccessReport) -> String {
+    let [tx, ty, tz] = access.thread;
+    let [bx, by, bz] = access.block;
+    let who = format!("thread ({tx},{ty},{tz}) of block ({bx},{by},{bz})");
+    let bytes = count(u64::from(access.bytes), "byte", "bytes");
+    match access.op {
+        AccessKind::Read => format!("{who} reads {bytes}"),
+        AccessKind::Write => format!("{who} writes {bytes}"),
+        AccessKind::Atomic => format!("{who} updates {bytes} atomically"),
+        AccessKind::Arrive => format!("{who} arrives at this barrier"),
+        AccessKind::Absent => format!("{who} does not arrive at this barrier"),
+    }
+}
+
+fn facts(finding: &Finding) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(array) = &finding.array {
+        let space = finding.space.map(|space| format!(" ({space})")).unwrap_or_default();
+        let offset = finding.offset.map(|offset| format!(", byte offset {offset}")).unwrap_or_default();
+        notes.push(format!("array: {array}{space}{offset}"));
+    }
+    if let Some(launch) = &finding.launch {
+        notes.push(format!("launch: {}", launch_text(launch)));
+    }
+    if !finding.params.is_empty() {
+        let values = finding.params.iter().map(|(name, value)| parameter_text(name, *value));
+        notes.push(format!("parameters: {}", values.collect::<Vec<_>>().join(", ")));
+    }
+    if !finding.message.is_empty() {
+        notes.push(finding.message.clone());
+    }
+    if !finding.confirmed {
+        notes.push("not confirmed: the proof failed here, but no concrete execution was shown".to_string());
+    }
+    notes
+}
+
+/// `n = -1 (0xffffffff)`
+pub fn parameter_text(name: &str, value: ParameterValue) -> String {
+    format!("{name} = {} ({:#x})", value.signed(), value.unsigned())
+}
+
+/// The other way to the same place: the PTX behind a source line, or the source line behind PTX.
+fn whereabouts(origin: &Origin, source_shown: bool, input: &SourceText) -> Vec<String> {
+    let mut notes = Vec::new();
+    if source_shown {
+        notes.push(format!("PTX: {}:{}: {}", input.name(), origin.line, origin.text));
+    }
+    if let Some(position) = &origin.position {
+        if !source_shown {
+            notes.push(format!("PTX line {} is from {}:{} (not at hand)", origin.line, position.file, position.line));
+        }
+        let mut outer = position.inlined_at.as_ref();
+        while let Some(call) = outer {
+            notes.push(format!("inlined at {}:{}", call.file, call.line));
+            outer = call.inlined_at.as_ref();
+        }
+    }
+    notes
+}
+
+fn reasons(reasons: &[Reason], input: &SourceText, files: &mut SourceFiles, style: Style) -> String {
+    let places: Vec<Option<Place>> =
+        reasons.iter().map(|reason| reason.origin.as_ref().map(|origin| Place::of(origin, input, files))).collect();
+    let messages: Vec<Message> = reasons
+        .iter()
+        .zip(&places)
+        .map(|(reason, place)| Message {
+            level: Level::Warning,
+            code: reason.code,
+            title: reason.message.clone(),
+            labels: place.iter().map(|place| place.label(input, String::new(), true)).collect(),
+            notes: match (&reason.origin, place) {
+                (Some(origin), Some(place)) => whereabouts(origin, place.file.is_some(), input),
+                _ => Vec::new(),
+            },
+        })
+        .collect();
+    screen(&messages, style)
+}
+
+/// `12 kernels: 10 verified, 1 race, 1 unknown`, in ranking order; empty for a single kernel.
+pub fn summary(verdicts: &[Verdict]) -> String {
+    if verdicts.len() < 2 {
+        return String::new();
+    }
+    let mut sorted = verdicts.to_vec();
+    sorted.sort_unstable();
+    let groups = sorted.chunk_by(|left, right| left == right);
+    let parts: Vec<String> = groups.map(|group| format!("{} {}", group.len(), group[0].name())).collect();
+    format!("{} kernels: {}\n", verdicts.len(), parts.join(", "))
+}

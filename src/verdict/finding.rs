@@ -1,0 +1,374 @@
+//! What a run hands to `report`: the verdict on a kernel, and each finding behind it.
+//!
+//! Output only: plain data without behaviour beyond naming and ranking. The meaning of each verdict
+//! is fixed in the README ("How to read a verdict") and by `gpuvcc explain`.
+
+use crate::diagnostic::Diagnostic;
+use crate::span::Origin;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The answer for one kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// Proved under the listed assumptions.
+    Verified,
+    /// Proved under launch conditions that the tool found by itself.
+    VerifiedWhen,
+    /// A concrete execution has this defect.
+    Defect(Defect),
+    /// The proof failed, and no concrete execution was shown.
+    Possible(Defect),
+    /// A solver limit, or a method limit.
+    Unknown,
+    /// Something in the kernel has no sound model.
+    Unsupported,
+}
+
+/// What can be wrong with a kernel, gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Defect {
+    /// Two conflicting, unordered accesses that are not morally strong.
+    Race,
+    /// A barrier that some threads of a block reach and others do not.
+    Divergence,
+    /// Threads that wait for each other for ever.
+    Deadlock,
+    /// A barrier used against its rules.
+    BarrierError,
+    /// A failed assertion.
+    Assertion,
+}
+
+impl Defect {
+    /// All defects, in ranking order.
+    pub const ALL: [Defect; 5] =
+        [Defect::Race, Defect::Divergence, Defect::Deadlock, Defect::BarrierError, Defect::Assertion];
+
+    /// The code of a finding: `race`, or `possible-race` when it is not confirmed.
+    pub fn code(self, confirmed: bool) -> &'static str {
+        match (self, confirmed) {
+            (Defect::Race, true) => "race",
+            (Defect::Race, false) => "possible-race",
+            (Defect::Divergence, true) => "divergence",
+            (Defect::Divergence, false) => "possible-divergence",
+            (Defect::Deadlock, true) => "deadlock",
+            (Defect::Deadlock, false) => "possible-deadlock",
+            (Defect::BarrierError, true) => "barrier-error",
+            (Defect::BarrierError, false) => "possible-barrier-error",
+            (Defect::Assertion, true) => "assertion",
+            (Defect::Assertion, false) => "possible-assertion",
+        }
+    }
+}
+
+impl Verdict {
+    /// The name that JSON, SARIF and the terminal use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Verified => "verified",
+            Verdict::VerifiedWhen => "verified-when",
+            Verdict::Defect(defect) => defect.code(true),
+            Verdict::Possible(defect) => defect.code(false),
+            Verdict::Unknown => "unknown",
+            Verdict::Unsupported => "unsupported",
+        }
+    }
+
+    /// True when a concrete execution shows the defect.
+    pub fn confirmed(self) -> bool {
+        matches!(self, Verdict::Defect(_))
+    }
+
+    /// The exit code for a run with this verdict alone: only `verified` is 0.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Verdict::Verified => 0,
+            Verdict::Defect(_) => 1,
+            Verdict::VerifiedWhen | Verdict::Possible(_) | Verdict::Unknown | Verdict::Unsupported => 3,
+        }
+    }
+
+    /// The verdict that several findings give: that of the first in ranking order; `None` without any.
+    pub fn of(findings: &[Finding]) -> Option<Verdict> {
+        findings.iter().min_by_key(|finding| finding.rank()).map(Finding::verdict)
+    }
+}
+
+/// What a thread does at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessKind {
+    /// Reads memory.
+    Read,
+    /// Writes memory.
+    Write,
+    /// Reads and writes memory atomically.
+    Atomic,
+    /// Arrives at the barrier of a divergence.
+    Arrive,
+    /// Never arrives at that barrier, or has exited.
+    Absent,
+}
+
+impl AccessKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+            AccessKind::Atomic => "atomic",
+            AccessKind::Arrive => "arrive",
+            AccessKind::Absent => "absent",
+        }
+    }
+}
+
+/// One thread's part in a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessReport {
+    /// What it does.
+    pub op: AccessKind,
+    /// Width in bytes; 0 at barriers.
+    pub bytes: u32,
+    /// `%tid`
+    pub thread: [u32; 3],
+    /// `%ctaid`
+    pub block: [u32; 3],
+    /// The instruction.
+    pub origin: Arc<Origin>,
+}
+
+/// The value of a scalar parameter in a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParameterValue {
+    /// The value, zero-extended.
+    pub value: u64,
+    /// Width in bits, 1 to 64.
+    pub bits: u32,
+}
+
+impl ParameterValue {
+    /// The value read as a signed number of its width.
+    pub fn signed(self) -> i64 {
+        let unused = 64 - self.bits.clamp(1, 64);
+        ((self.value << unused) as i64) >> unused
+    }
+
+    /// The value's bits, without any above the width.
+    pub fn unsigned(self) -> u64 {
+        let unused = 64 - self.bits.clamp(1, 64);
+        (self.value << unused) >> unused
+    }
+}
+
+/// Sizes of a launch, `[x, y, z]`; `None` is free (any size).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// Threads a block.
+    pub block: [Option<u32>; 3],
+    /// Blocks.
+    pub grid: [Option<u32>; 3],
+}
+
+/// One defect, with what is known about the execution that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong; with `confirmed` it gives the code.
+    pub defect: Defect,
+    /// Whether a concrete execution shows it.
+    pub confirmed: bool,
+    /// Finer kind: `write-write`, `read-write`, `atomic-write`, `barrier`, `user-assertion`, `bounds`...
+    pub kind: String,
+    /// The array as the source names it.
+    pub array: Option<String>,
+    /// Its space: `shared`, `global`.
+    pub space: Option<&'static str>,
+    /// Byte offset from the start of the array where the accesses meet.
+    pub offset: Option<i128>,
+    /// The threads' parts: two for a race or a divergence; fewer when unknown.
+    pub accesses: Vec<AccessReport>,
+    /// The barrier or the assertion at fault.
+    pub barrier: Option<Arc<Origin>>,
+    /// Values of scalar parameters, by name.
+    pub params: BTreeMap<String, ParameterValue>,
+    /// The launch that shows it.
+    pub launch: Option<Launch>,
+    /// A sentence more, for people; may be empty.
+    pub message: String,
+}
+
+impl Finding {
+    /// Its stable code.
+    pub fn code(&self) -> &'static str {
+        self.defect.code(self.confirmed)
+    }
+
+    /// The verdict that it alone gives.
+    pub fn verdict(&self) -> Verdict {
+        if self.confirmed { Verdict::Defect(self.defect) } else { Verdict::Possible(self.defect) }
+    }
+
+    /// Ranking: confirmed before possible, then by defect. Findings sort by this first.
+    pub fn rank(&self) -> (bool, Defect) {
+        (!self.confirmed, self.defect)
+    }
+
+    /// The place a reader looks at first.
+    pub fn primary(&self) -> Option<&Arc<Origin>> {
+        self.barrier.as_ref().or_else(|| self.accesses.first().map(|access| &access.origin))
+    }
+}
+
+/// Why a verdict is `unknown` or `unsupported`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Stable code, explained by `gpuvcc explain`.
+    pub code: &'static str,
+    /// One sentence, lower case, no full stop.
+    pub message: String,
+    /// The instruction, where there is one.
+    pub origin: Option<Arc<Origin>>,
+}
+
+/// How much was checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Accesses to shared and global memory, in the program text.
+    pub accesses: u64,
+    /// Pairs of accesses compared for two threads of one block.
+    pub pairs_same_block: u64,
+    /// Pairs of accesses compared for threads of two blocks.
+    pub pairs_different_blocks: u64,
+    /// Block barriers.
+    pub barriers: u64,
+    /// Loops.
+    pub loops: u64,
+    /// Assertions of the user, and bounds.
+    pub assertions: u64,
+}
+
+impl Checked {
+    /// True when the kernel has nothing that could go wrong.
+    pub fn is_nothing(&self) -> bool {
+        self.accesses == 0 && self.barriers == 0 && self.assertions == 0
+    }
+}
+
+/// Invariant candidates of the inference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Candidates {
+    /// How many were tried.
+    pub tried: u64,
+    /// How many the proof kept.
+    pub kept: u64,
+}
+
+/// Everything a run says about one kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelReport {
+    /// The input file, as given.
+    pub file: String,
+    /// The kernel's name.
+    pub entry: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Launch sizes of the proof.
+    pub launch: Launch,
+    /// What the verdict rests on, one sentence each.
+    pub assumptions: Vec<String>,
+    /// Launch conditions of `verified-when`.
+    pub conditions: Vec<String>,
+    /// How much was checked.
+    pub checked: Checked,
+    /// Findings in ranking order.
+    pub findings: Vec<Finding>,
+    /// Reasons of `unknown` and `unsupported`.
+    pub reasons: Vec<Reason>,
+    /// Invariant candidates.
+    pub candidates: Candidates,
+    /// Wall time, milliseconds.
+    pub time_ms: u64,
+    /// Warnings, and what is unsupported, with places in the input file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl KernelReport {
+    /// A report that says nothing yet but `unknown`.
+    pub fn new(file: impl Into<String>, entry: impl Into<String>, launch: Launch) -> Self {
+        KernelReport {
+            file: file.into(),
+            entry: entry.into(),
+            verdict: Verdict::Unknown,
+            launch,
+            assumptions: Vec::new(),
+            conditions: Vec::new(),
+            checked: Checked::default(),
+            findings: Vec::new(),
+            reasons: Vec::new(),
+            candidates: Candidates::default(),
+            time_ms: 0,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// The verdict `unsupported`, as stages answer it: each diagnostic names an instruction.
+    pub fn unsupported(mut self, diagnostics: Vec<Diagnostic>) -> Self {
+        self.verdict = Verdict::Unsupported;
+        self.diagnostics.extend(diagnostics);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(defect: Defect, confirmed: bool) -> Finding {
+        Finding {
+            defect,
+            confirmed,
+            kind: String::new(),
+            array: None,
+            space: None,
+            offset: None,
+            accesses: Vec::new(),
+            barrier: None,
+            params: BTreeMap::new(),
+            launch: None,
+            message: String::new(),
+        }
+    }
+
+    #[test]
+    fn confirmed_comes_before_possible_and_then_the_gravest() {
+        let all = [
+            finding(Defect::Race, false),
+            finding(Defect::Assertion, true),
+            finding(Defect::Divergence, true),
+            finding(Defect::Deadlock, true),
+        ];
+        assert_eq!(Verdict::of(&all), Some(Verdict::Defect(Defect::Divergence)));
+        assert_eq!(Verdict::of(&all[..1]), Some(Verdict::Possible(Defect::Race)));
+        assert_eq!(Verdict::of(&[]), None);
+    }
+
+    #[test]
+    fn only_verified_exits_with_zero() {
+        assert_eq!(Verdict::Verified.exit_code(), 0);
+        for defect in Defect::ALL {
+            assert_eq!(Verdict::Defect(defect).exit_code(), 1);
+            assert_eq!(Verdict::Possible(defect).exit_code(), 3);
+        }
+        for verdict in [Verdict::VerifiedWhen, Verdict::Unknown, Verdict::Unsupported] {
+            assert_eq!(verdict.exit_code(), 3);
+        }
+    }
+
+    #[test]
+    fn parameters_read_as_signed_and_unsigned() {
+        let minus_one = ParameterValue { value: 0xffff_ffff, bits: 32 };
+        assert_eq!((minus_one.signed(), minus_one.unsigned()), (-1, 0xffff_ffff));
+        let wide = ParameterValue { value: u64::MAX, bits: 64 };
+        assert_eq!((wide.signed(), wide.unsigned()), (-1, u64::MAX));
+    }
+}

@@ -1,0 +1,10 @@
+//@ verdict: verified
+//@ block: 256
+//@ grid: 64
+// Grid-stride loop that counts down from the end.
+
+extern "C" __global__ void backward_loop(int n, float *x) {
+    #pragma unroll 1
+    for (int i = n - 1 - (int)(blockIdx.x * 256 + threadIdx.x); i >= 0; i -= 16384)
+        x[i] = -x[i];
+}

@@ -1,0 +1,14 @@
+//@ verdict: race
+//@ block: 256
+//@ grid: 64
+// The partner is i + j, so chains of threads share elements.
+
+extern "C" __global__ void bitonic_step(float *d, int j, int k) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int p = i + j;
+    if (p > i) {
+        float a = d[i], b = d[p];  // RACE
+        if ((i & k) == 0 ? a > b : a < b)
+            d[i] = b, d[p] = a;  // RACE
+    }
+}

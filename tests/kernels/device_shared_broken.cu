@@ -1,0 +1,18 @@
+//@ verdict: race
+//@ block: 128
+//@ grid: 64
+// No barrier at its end: the second call refills what the first still reads.
+
+__device__ __forceinline__ float rotate(float v) {
+    __shared__ float buf[128];
+    int t = threadIdx.x;
+    buf[t] = v;  // RACE
+    __syncthreads();
+    float r = buf[(t + 1) & 127];  // RACE
+    return r;
+}
+
+extern "C" __global__ void device_shared(float *a) {
+    int g = blockIdx.x * 128 + threadIdx.x;
+    a[g] = rotate(rotate(a[g]) * 2.0f);
+}

@@ -1,0 +1,13 @@
+//@ verdict: divergence
+//@ block: 256
+//@ grid: 64
+// Threads past the end leave and the others wait at a barrier.
+
+extern "C" __global__ void early_return(int n, const float *in, float *out) {
+    __shared__ float s[256];
+    int g = blockIdx.x * blockDim.x + threadIdx.x;
+    if (g >= n) return;
+    s[threadIdx.x] = in[g];
+    __syncthreads();  // DIVERGENCE
+    out[g] = s[threadIdx.x] * 2.0f;
+}

@@ -1,0 +1,13 @@
+//@ verdict: verified
+//@ block: 32,8
+//@ grid: 4,13
+//@ param: w=100
+//@ param: h=100
+// Rows of a fixed width w, guarded.
+
+extern "C" __global__ void grid_2d_fixed(int w, int h, float *img) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w && y < h)
+        img[y * w + x] += 1.0f;
+}

@@ -1,0 +1,15 @@
+//@ verdict: verified
+//@ block: 256
+//@ grid: 64
+// Histogram by atomics on shared memory, merged by atomics.
+
+extern "C" __global__ void histogram_shared(const unsigned char *data, int n, int *out) {
+    __shared__ int bins[256];
+    int t = threadIdx.x;
+    bins[t] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * 256 + t; i < n; i += 256 * gridDim.x)
+        atomicAdd(&bins[data[i]], 1);
+    __syncthreads();
+    atomicAdd(&out[t], bins[t]);
+}

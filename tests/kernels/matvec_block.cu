@@ -1,0 +1,18 @@
+//@ verdict: verified
+//@ block: 64
+//@ grid: 64
+//@ compiler: clang
+// Matrix times vector, one row a block.
+
+extern "C" __global__ void matvec_block(const float *a, const float *x, float *y) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    float acc = 0.0f;
+    for (int k = t; k < 256; k += 64) acc += a[blockIdx.x * 256 + k] * x[k];
+    s[t] = acc;
+    for (int d = 32; d > 0; d /= 2) {
+        __syncthreads();
+        if (t < d) s[t] += s[t + d];
+    }
+    if (t == 0) y[blockIdx.x] = s[t];
+}

@@ -1,0 +1,10 @@
+//@ verdict: race
+//@ block: 256
+//@ grid: 64
+// The stencil works in place: a neighbour reads what is written.
+
+extern "C" __global__ void stencil_1d(int n, float *a, float *b) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n - 1)
+        a[i] = (a[i - 1] + a[i] + a[i + 1]) / 3.0f;  // RACE
+}

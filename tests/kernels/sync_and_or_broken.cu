@@ -1,0 +1,14 @@
+//@ verdict: divergence
+//@ block: 128
+//@ grid: 64
+//@ compiler: clang
+// The second voting barrier is reached by every other thread.
+
+extern "C" __global__ void sync_and_or(const int *x, int *out) {
+    int g = blockIdx.x * 128 + threadIdx.x;
+    int v = x[g];
+    int r = __syncthreads_and(v > 0);
+    if (threadIdx.x & 1)
+        r += 2 * __syncthreads_or(v > 100);  // DIVERGENCE
+    out[g] = r;
+}

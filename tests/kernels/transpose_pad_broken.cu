@@ -1,0 +1,12 @@
+//@ verdict: race
+//@ block: 16,16
+//@ grid: 64,64
+// The output row uses blockIdx.y twice, so blocks of one block row collide.
+
+extern "C" __global__ void transpose_pad(const float *in, float *out) {
+    __shared__ float tile[16][17];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    tile[ty][tx] = in[(blockIdx.y * 16 + ty) * 1024 + blockIdx.x * 16 + tx];
+    __syncthreads();
+    out[(blockIdx.y * 16 + ty) * 1024 + blockIdx.y * 16 + tx] = tile[tx][ty];  // RACE
+}
