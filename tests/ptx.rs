@@ -16,7 +16,8 @@ fn main() {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut kernels = Vec::new();
-    for folder in [root.join("../shared/ptx-samples"), root.join("../../shared/ptx-samples"), root.join("tests/kernels")]
+    for folder in
+        [root.join("../shared/ptx-samples"), root.join("../../shared/ptx-samples"), root.join("tests/kernels")]
     {
         collect(&folder, &mut kernels);
     }

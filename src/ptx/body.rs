@@ -130,7 +130,11 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         for declarator in &declaration.declarators {
             let name = declarator.name;
             if !declarator.dimensions.is_empty() || declarator.initialiser.is_some() {
-                return Err(Diagnostic::error("ptx-syntax", "a register is no array and has no initialiser", name.span));
+                return Err(Diagnostic::error(
+                    "ptx-syntax",
+                    "a register is no array and has no initialiser",
+                    name.span,
+                ));
             }
             let fresh = match declarator.count {
                 None => self.scopes.declare_register(name.text, attributes.ty, attributes.vector),

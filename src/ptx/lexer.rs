@@ -191,7 +191,16 @@ impl<'a> Tokens<'a> {
     /// Starts at the beginning of `text`.
     pub fn new(text: &'a str, max_errors: usize) -> Self {
         let lexer = Token::lexer(text);
-        Tokens { lexer, braces: Vec::new(), brackets: 0, operators: 0, previous: None, max_errors, stopped: false, errors: Vec::new() }
+        Tokens {
+            lexer,
+            braces: Vec::new(),
+            brackets: 0,
+            operators: 0,
+            previous: None,
+            max_errors,
+            stopped: false,
+            errors: Vec::new(),
+        }
     }
 
     /// Whether the stream ended before the text did.
@@ -377,20 +386,21 @@ mod tests {
     #[test]
     fn numbers_and_modifiers() {
         use Token::*;
-        assert_eq!(kinds("0x1F 017 0b11U 0f3F800000 0d3FF0000000000000 1.5e3"), vec![
-            Integer("0x1F"),
-            Integer("017"),
-            Integer("0b11U"),
-            Float("0f3F800000"),
-            Float("0d3FF0000000000000"),
-            Float("1.5e3"),
-        ]);
-        assert_eq!(kinds("tex.2d.shared::cta.L2::128B"), vec![
-            Identifier("tex"),
-            Dotted(".2d"),
-            Dotted(".shared::cta"),
-            Dotted(".L2::128B")
-        ]);
+        assert_eq!(
+            kinds("0x1F 017 0b11U 0f3F800000 0d3FF0000000000000 1.5e3"),
+            vec![
+                Integer("0x1F"),
+                Integer("017"),
+                Integer("0b11U"),
+                Float("0f3F800000"),
+                Float("0d3FF0000000000000"),
+                Float("1.5e3"),
+            ]
+        );
+        assert_eq!(
+            kinds("tex.2d.shared::cta.L2::128B"),
+            vec![Identifier("tex"), Dotted(".2d"), Dotted(".shared::cta"), Dotted(".L2::128B")]
+        );
     }
 
     #[test]

@@ -99,6 +99,8 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
             TopLevel::Variables(declaration) => self.variables(declaration)?,
             TopLevel::Function(function) => self.function(function)?,
+            // `//@ key: value` tells a test harness what to expect of the file.
+            TopLevel::Annotation(comment) if is_test_header(comment.text) => {}
             TopLevel::Annotation(comment) => {
                 let message = "annotations belong inside a function body";
                 return Err(Diagnostic::error("annotation", message, comment.span));
@@ -202,6 +204,11 @@ impl<'t, 'a> Builder<'t, 'a> {
         let errors = shared.errors.into_list();
         if errors.is_empty() { Ok(module) } else { Err(errors) }
     }
+}
+
+fn is_test_header(comment: &str) -> bool {
+    let key = comment.strip_prefix("//@").and_then(|text| text.split_whitespace().next());
+    key.is_some_and(|key| key.ends_with(':'))
 }
 
 fn version(number: Name<'_>) -> Result<(u32, u32), Diagnostic> {

@@ -531,9 +531,7 @@ fn combine(operator: BinaryOperator, a: Folded, b: Folded) -> Option<Folded> {
         (Subtract, Folded::Constant(a), Folded::Constant(b)) => Folded::Constant(a.wrapping_sub(b)),
         (Multiply, Folded::Constant(a), Folded::Constant(b)) => Folded::Constant(a.wrapping_mul(b)),
         (Add, Folded::Based(base, offset), Folded::Constant(c))
-        | (Add, Folded::Constant(c), Folded::Based(base, offset)) => {
-            Folded::Based(base, offset.wrapping_add(c as i64))
-        }
+        | (Add, Folded::Constant(c), Folded::Based(base, offset)) => Folded::Based(base, offset.wrapping_add(c as i64)),
         (Subtract, Folded::Based(base, offset), Folded::Constant(c)) => {
             Folded::Based(base, offset.wrapping_sub(c as i64))
         }

@@ -80,10 +80,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("comparison", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan"),
     ("bool", "and|or|xor"),
     ("scope", "cta|cluster|gpu|sys"),
-    (
-        "space",
-        "global|shared|shared::cta|shared::cluster|local|param|param::entry|param::func|const",
-    ),
+    ("space", "global|shared|shared::cta|shared::cluster|local|param|param::entry|param::func|const"),
     (
         "convert",
         "u8|u16|u32|u64|s8|s16|s32|s64|f16|f32|f64|bf16|f16x2|bf16x2|tf32|e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2|\

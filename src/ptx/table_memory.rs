@@ -69,7 +69,7 @@ pub const FORMS: &[Form] = &[
     form("multimem", "ld_reduce|st|red|cp **", "*", Unsupported(MULTIMEM)),
     form("tensormap", "replace|cp_fenceproxy **", "*", Unsupported(TENSORMAP)),
     form("wgmma", "fence|mma_async|commit_group|wait_group **", "*", Unsupported(WGMMA)),
-    form("tcgen05", "alloc|dealloc|relinquish_alloc_permit|ld|st|wait|cp|shift|mma|commit|fence **", "*", Unsupported(TCGEN05)),
+    form("tcgen05", "alloc|dealloc|relinquish_alloc_permit|ld|st|wait::ld|wait::st|cp|shift|mma|commit|fence::before_thread_sync|fence::after_thread_sync **", "*", Unsupported(TCGEN05)),
     form("alloca", "**", "*", Unsupported(STACK)),
     form("stacksave", "u32|u64", "*", Unsupported(STACK)),
     form("stackrestore", "u32|u64", "*", Unsupported(STACK)),

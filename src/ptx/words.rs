@@ -188,9 +188,8 @@ pub fn special_register(name: &str, selector: &str) -> Option<Operand> {
         ("%warpid", "") => WarpId,
         ("WARP_SZ", "") => WarpSize,
         _ => {
-            let found = OTHER_SPECIAL.iter().find(|(full, _)| {
-                full.strip_prefix(name).is_some_and(|rest| rest == selector)
-            });
+            let found =
+                OTHER_SPECIAL.iter().find(|(full, _)| full.strip_prefix(name).is_some_and(|rest| rest == selector));
             let &(name, bits) = found?;
             Other { name, bits }
         }
