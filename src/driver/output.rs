@@ -15,6 +15,11 @@ use std::io::{ErrorKind, IsTerminal, Write};
 /// Exit codes, the one that wins first: several kernels give the first that occurs.
 const RANKED_EXIT_CODES: [u8; 5] = [4, 2, 1, 3, 0];
 
+/// The exit code of a run. Nothing looked at is no success.
+fn exit_code(of_kernels: &BTreeSet<u8>) -> u8 {
+    RANKED_EXIT_CODES.into_iter().find(|code| of_kernels.contains(code)).unwrap_or(2)
+}
+
 /// Collects and prints.
 pub struct Output<'a> {
     options: &'a Options,
@@ -110,8 +115,7 @@ impl<'a> Output<'a> {
             };
             self.print_out(&text);
         }
-        // Nothing looked at is no success.
-        RANKED_EXIT_CODES.into_iter().find(|code| self.exit_codes.contains(code)).unwrap_or(2)
+        exit_code(&self.exit_codes)
     }
 
     fn source_of(&self, report: &KernelReport, reports: &[KernelReport]) -> &'a SourceText {
@@ -148,4 +152,18 @@ fn style(color: Color, stream: &impl IsTerminal) -> Style {
         Color::Auto => stream.is_terminal() && wanted(),
     };
     Style { color }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exit_code;
+
+    #[test]
+    fn several_kernels_give_the_gravest_code() {
+        for (codes, expected) in
+            [(&[0, 3][..], 3), (&[3, 1, 0], 1), (&[1, 2, 3], 2), (&[2, 4, 1], 4), (&[0], 0), (&[], 2)]
+        {
+            assert_eq!(exit_code(&codes.iter().copied().collect()), expected, "{codes:?}");
+        }
+    }
 }

@@ -1,0 +1,288 @@
+//! The program as a user meets it: exit codes, errors on one screen, help and explanations.
+//!
+//! Files under `tests/cli/input` say what they expect in their first comment lines:
+//! `// args: ...` (further arguments), `// exit: N`, `// stderr: text` and `// stdout: text` (must
+//! occur; repeatable). Everything else stands below as a named check.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Lines that fit a terminal with some room for a prompt.
+const SCREEN: usize = 45;
+
+type Check = fn() -> Result<(), Failed>;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials: Vec<Trial> = inputs().into_iter().map(input_trial).collect();
+    let checks: [(&str, Check); 9] = [
+        ("help_fits_one_screen", help_fits_one_screen),
+        ("usage_errors", usage_errors),
+        ("unreadable_inputs", unreadable_inputs),
+        ("garbage_of_50_megabytes", garbage_of_50_megabytes),
+        ("standard_input", standard_input),
+        ("one_bad_file_among_others", one_bad_file_among_others),
+        ("output_into_a_closed_pipe", output_into_a_closed_pipe),
+        ("explain", explain),
+        ("every_code_is_explained", every_code_is_explained),
+    ];
+    trials.extend(checks.into_iter().map(|(name, check)| Trial::test(name, check)));
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// What a run of the program gave.
+struct Ran {
+    exit: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn gpuvcc(arguments: &[&str]) -> Ran {
+    gpuvcc_with_input(arguments, b"")
+}
+
+fn gpuvcc_with_input(arguments: &[&str], input: &[u8]) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gpuvcc"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // A program that does not read its input closes the pipe, which is not this test's business.
+    let _ = child.stdin.take().expect("stdin is piped").write_all(input);
+    let output = child.wait_with_output().expect("the program ends");
+    Ran {
+        exit: output.status.code().expect("the program was not killed"),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+impl Ran {
+    fn expect(&self, exit: i32, stderr: &str) -> Result<(), Failed> {
+        if self.exit != exit || !self.stderr.contains(stderr) {
+            return Err(self.failed(&format!("expected exit {exit} and `{stderr}` on stderr")));
+        }
+        if self.stderr.lines().count() > SCREEN {
+            return Err(self.failed("more than a screen on stderr"));
+        }
+        Ok(())
+    }
+
+    fn failed(&self, what: &str) -> Failed {
+        let clip = |text: &str| text.chars().take(4000).collect::<String>();
+        let (stdout, stderr) = (clip(&self.stdout), clip(&self.stderr));
+        format!("{what}\nexit {}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", self.exit).into()
+    }
+}
+
+fn inputs() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir("tests/cli/input").expect("the folder of inputs");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+}
+
+fn input_trial(path: PathBuf) -> Trial {
+    let name = format!("input/{}", path.file_name().expect("a file").to_string_lossy());
+    Trial::test(name, move || run_input(&path))
+}
+
+fn run_input(path: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(path)?;
+    let header: Vec<(&str, &str)> =
+        text.lines().map_while(|line| line.strip_prefix("// ")).filter_map(|line| line.split_once(": ")).collect();
+    let all = |key: &'static str| header.iter().filter(move |(name, _)| *name == key).map(|(_, value)| *value);
+    let shown = path.to_string_lossy();
+    let mut arguments = vec![&*shown];
+    arguments.extend(all("args").flat_map(str::split_whitespace));
+    let ran = gpuvcc(&arguments);
+    let exit = all("exit").next().ok_or("the header has no `exit:`")?.parse()?;
+    ran.expect(exit, "")?;
+    for wanted in all("stderr").filter(|wanted| !ran.stderr.contains(wanted)) {
+        return Err(ran.failed(&format!("stderr lacks `{wanted}`")));
+    }
+    for wanted in all("stdout").filter(|wanted| !ran.stdout.contains(wanted)) {
+        return Err(ran.failed(&format!("stdout lacks `{wanted}`")));
+    }
+    Ok(())
+}
+
+fn help_fits_one_screen() -> Result<(), Failed> {
+    for flag in ["--help", "-h"] {
+        let ran = gpuvcc(&[flag]);
+        ran.expect(0, "")?;
+        if ran.stdout.lines().count() > 40 || ran.stdout.contains("run") && ran.stdout.contains("emulate") {
+            return Err(ran.failed("the help is too long, or offers what this version has not"));
+        }
+    }
+    Ok(())
+}
+
+fn usage_errors() -> Result<(), Failed> {
+    for (arguments, stderr) in [
+        (&[][..], "<FILE>..."),
+        (&["k.ptx", "--block", "0"], "neither a size"),
+        (&["k.ptx", "--grid", "1,2,3,4"], "at most three sizes"),
+        (&["k.ptx", "--param", "n"], "NAME=VALUE"),
+        (&["k.ptx", "--timeout", "0"], "--timeout"),
+        (&["k.ptx", "--jobs", "0"], "--jobs"),
+        (&["k.ptx", "--exited-threads=maybe"], "--exited-threads"),
+        (&["k.ptx", "--no-such-option"], "--no-such-option"),
+        (&["k.ptx", "--format", "dot"], "--emit cfg"),
+        (&["k.ptx", "--block", "65536", "--grid", "65536"], "--max-threads"),
+        (&["run", "k.ptx", "--block", "32"], "not in this version"),
+        (&["explain", "possible-rase"], "possible-race"),
+    ] {
+        let ran = gpuvcc(arguments);
+        ran.expect(2, stderr)?;
+        if !ran.stdout.is_empty() {
+            return Err(ran.failed("a usage error belongs on stderr"));
+        }
+    }
+    Ok(())
+}
+
+fn unreadable_inputs() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let write = |name: &str, bytes: &[u8]| -> Result<String, Failed> {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes)?;
+        Ok(path.to_string_lossy().into_owned())
+    };
+    gpuvcc(&["no/such/file.ptx"]).expect(2, "cannot read `no/such/file.ptx`")?;
+    gpuvcc(&[&folder.path().to_string_lossy()]).expect(2, "a directory")?;
+    gpuvcc(&[&write("binary.ptx", b"\x7fELF\x02\x01\x00\x00")?]).expect(2, "binary")?;
+    gpuvcc(&[&write("latin1.ptx", b"// caf\xe9\n.version 8.0\n")?]).expect(2, "not UTF-8")?;
+    gpuvcc(&[&write("empty.ptx", b"")?]).expect(2, "empty.ptx")?;
+    gpuvcc(&[&write("empty.ivl", b"")?]).expect(2, "empty.ivl")?;
+    gpuvcc(&[&write("escape.ptx", b"\x1b[31m\x07 } ) .version")?]).expect(2, "escape.ptx")?;
+    gpuvcc(&[&write("deep.ptx", "(".repeat(200_000).as_bytes())?]).expect(2, "deep.ptx")?;
+    gpuvcc(&[&write("deep.ivl", "(".repeat(200_000).as_bytes())?]).expect(2, "deep.ivl")
+}
+
+/// Neither the time nor the output may grow with the number of errors.
+fn garbage_of_50_megabytes() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let size = 50 << 20;
+    // A linear congruential generator: any printable bytes will do, the same ones each time.
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state >> 24
+    };
+    let lines: Vec<u8> = (0..size).map(|_| if next() < 6 { b'\n' } else { b' ' + (next() % 95) as u8 }).collect();
+    for (name, garbage) in
+        [("lines.ptx", lines), ("one_line.ptx", vec![b'#'; size]), ("one_word.ivl", vec![b'x'; size])]
+    {
+        let path = folder.path().join(name);
+        std::fs::write(&path, garbage)?;
+        let started = std::time::Instant::now();
+        gpuvcc(&[&path.to_string_lossy()]).expect(2, name)?;
+        if started.elapsed().as_secs() > 60 {
+            return Err(format!("{name}: {:?}", started.elapsed()).into());
+        }
+    }
+    Ok(())
+}
+
+fn standard_input() -> Result<(), Failed> {
+    gpuvcc_with_input(&["-"], b".version 8.0\n.target sm_70\n.address_size 64\n).frobnicate").expect(2, "<stdin>:4")?;
+    gpuvcc_with_input(&["-"], b"procedure ( {").expect(2, "<stdin>:1")
+}
+
+fn one_bad_file_among_others() -> Result<(), Failed> {
+    let ran = gpuvcc(&["tests/cli/input/nothing_to_check.ptx", "no-such-file.ptx", "--quiet"]);
+    ran.expect(2, "no-such-file.ptx")?;
+    if !ran.stdout.contains("empty: verified") {
+        return Err(ran.failed("the good file was not looked at"));
+    }
+    Ok(())
+}
+
+fn output_into_a_closed_pipe() -> Result<(), Failed> {
+    for arguments in [&["explain"][..], &["no-such-file.ptx", "--format", "json"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gpuvcc"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        drop(child.stdout.take());
+        let output = child.wait_with_output()?;
+        if String::from_utf8_lossy(&output.stderr).contains("panicked") {
+            return Err(format!("{arguments:?} panicked").into());
+        }
+    }
+    Ok(())
+}
+
+fn explain() -> Result<(), Failed> {
+    let ran = gpuvcc(&["explain"]);
+    ran.expect(0, "")?;
+    for entry in gpuvcc::report::explain::all() {
+        let page = gpuvcc::report::explain::page(entry.code)?;
+        if page.lines().count() > SCREEN || page.lines().any(|line| line.chars().count() > 120) {
+            return Err(format!("the page of {} does not fit a screen", entry.code).into());
+        }
+        if !ran.stdout.contains(entry.code) {
+            return Err(format!("the list lacks {}", entry.code).into());
+        }
+    }
+    gpuvcc(&["explain", "race"]).expect(0, "")
+}
+
+/// Every code that a stage hands to a diagnostic or a reason must have a page.
+fn every_code_is_explained() -> Result<(), Failed> {
+    let mut missing = Vec::new();
+    let mut seen = 0;
+    for path in rust_files(Path::new("src")) {
+        let text = std::fs::read_to_string(&path)?;
+        for code in codes_in(&text) {
+            seen += 1;
+            if gpuvcc::report::explain::find(code).is_none() {
+                missing.push(format!("{code} ({})", path.display()));
+            }
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    if seen == 0 || !missing.is_empty() {
+        return Err(format!("{seen} codes found; without a page: {}", missing.join(", ")).into());
+    }
+    Ok(())
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// The literals that stand where a code stands: first argument of a diagnostic's constructor, or the
+/// field `code` of a reason. Explanations themselves use the field too, which does no harm.
+fn codes_in(text: &str) -> Vec<&str> {
+    let mut codes = Vec::new();
+    for opening in ["error(", "unsupported(", "warning(", "refuse(", "code:", "code =", "CODE: &str ="] {
+        for (at, _) in text.match_indices(opening) {
+            let rest = text[at + opening.len()..].trim_start();
+            let Some(literal) = rest.strip_prefix('"').and_then(|rest| rest.split('"').next()) else {
+                continue;
+            };
+            let kebab = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+            if !literal.is_empty() && literal.bytes().all(kebab) {
+                codes.push(literal);
+            }
+        }
+    }
+    codes
+}
