@@ -2,11 +2,11 @@
 
 use super::memory::{Contents, Memory, PARAM_WINDOW};
 use super::random::hash;
-use super::step::Arrival;
+use super::barriers::Arrival;
 use super::values::mask;
 use super::{World, variable_address};
 use gpuvcc::ptx::ast::{
-    BarrierKind, Body, Function, Guard, Module, Operand, RegisterId, SpecialRegister, StateSpace, VariableRef,
+    Body, Function, Guard, Module, Operand, RegisterId, SpecialRegister, StateSpace, VariableRef,
 };
 use std::collections::BTreeMap;
 
@@ -192,12 +192,4 @@ impl<'m> Thread<'m> {
         }
     }
 
-}
-
-/// The result register of a barrier with a reduction.
-pub fn reduction(kind: &BarrierKind) -> Option<(std::sync::Arc<str>, Operand)> {
-    match kind {
-        BarrierKind::Reduce { operation, dst, .. } => Some((operation.clone(), dst.clone())),
-        BarrierKind::Sync | BarrierKind::Arrive => None,
-    }
 }
