@@ -17,14 +17,17 @@ mod step;
 mod thread;
 pub mod values;
 
-use gpuvcc::ptx::ast::{Function, Item, Module, StateSpace, VariableRef};
 use barriers::Order;
+use gpuvcc::ptx::ast::{Function, Item, Module, StateSpace, VariableRef};
 use memory::{Access, Memory, Shadow, global_base, shared_base};
 use random::{Random, hash};
 use std::collections::{BTreeMap, BTreeSet};
 use thread::{Status, Thread};
 
 pub use memory::Contents;
+
+/// No further block starts after this many instructions.
+const ENOUGH: u64 = 300_000;
 
 /// A concrete launch.
 #[derive(Clone, Debug)]
@@ -93,6 +96,9 @@ pub fn run(module: &Module, entry: &Function, launch: &Launch) -> Outcome {
     for (block_number, block_id) in (0..).zip(blocks(launch, &mut world.random)) {
         world.begin_block(block_number, block_id);
         run_block(&mut world, number);
+        if world.outcome.steps > ENOUGH {
+            break;
+        }
     }
     let World { mut outcome, global_shadow, shared_shadow, .. } = world;
     outcome.races = global_shadow.races;

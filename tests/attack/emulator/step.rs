@@ -1,13 +1,12 @@
 //! One instruction of one emulated thread.
 
+use super::barriers::arrive;
 use super::memory::{Access, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use super::thread::{Frame, Status, Thread};
 use super::values::{self, mask};
-use super::barriers::arrive;
 use super::{World, floats};
 use gpuvcc::ptx::ast::{
-    Address, AddressBase, BoolOp, Comparison, Instruction, Item, Op, Operand, ScalarType, Scope,
-    StateSpace,
+    Address, AddressBase, BoolOp, Comparison, Instruction, Item, Op, Operand, ScalarType, Scope, StateSpace,
 };
 
 /// Executes the next item of a running thread.
@@ -395,7 +394,8 @@ fn leave(thread: &mut Thread<'_>, world: &mut World<'_>) {
         return;
     }
     for (index, result) in (0..).zip(callee.results) {
-        let bytes = callee.slot(world.module, gpuvcc::ptx::ast::VariableRef::Return(index)).cloned().unwrap_or_default();
+        let bytes =
+            callee.slot(world.module, gpuvcc::ptx::ast::VariableRef::Return(index)).cloned().unwrap_or_default();
         match result {
             Operand::Variable(variable, _) => {
                 if let Some(slot) = thread.frame().slot(world.module, *variable) {

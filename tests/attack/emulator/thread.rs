@@ -1,13 +1,11 @@
 //! One emulated thread: its call frames, registers and private memory.
 
+use super::barriers::Arrival;
 use super::memory::{Contents, Memory, PARAM_WINDOW};
 use super::random::hash;
-use super::barriers::Arrival;
 use super::values::mask;
 use super::{World, variable_address};
-use gpuvcc::ptx::ast::{
-    Body, Function, Guard, Module, Operand, RegisterId, SpecialRegister, StateSpace, VariableRef,
-};
+use gpuvcc::ptx::ast::{Body, Function, Guard, Module, Operand, RegisterId, SpecialRegister, StateSpace, VariableRef};
 use std::collections::BTreeMap;
 
 /// What a thread is about to do.
@@ -191,5 +189,4 @@ impl<'m> Thread<'m> {
             frame.registers[register.0 as usize] = Some(value & mask(bits));
         }
     }
-
 }
