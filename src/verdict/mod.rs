@@ -1,3 +1,10 @@
 //! Stage 9, `verdict`: proofs and models to findings.
 
+mod bits;
+mod compiled;
+mod conflict;
+mod evaluate;
 pub mod finding;
+pub mod replay;
+mod skip;
+mod thread;
