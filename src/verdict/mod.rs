@@ -5,6 +5,7 @@ mod compiled;
 mod conflict;
 mod evaluate;
 pub mod finding;
+pub mod prove;
 pub mod replay;
 mod skip;
 mod thread;
