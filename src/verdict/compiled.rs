@@ -11,7 +11,7 @@ use crate::ivl::ast::*;
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
 use crate::verdict::finding::AccessKind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A kernel ready for evaluation.
@@ -22,6 +22,8 @@ pub struct Compiled<'a> {
     pub widths: Vec<u32>,
     /// Constants of the program and parameters of the kernel, in the order of their numbers.
     pub constants: Vec<&'a Variable>,
+    /// Numbers of the variables that the body mentions.
+    read: BTreeSet<u32>,
     /// Conditions on the constants that every execution satisfies.
     pub requires: Vec<ExprId>,
     /// Blocks; the first is the start.
@@ -156,6 +158,7 @@ impl<'a> Compiled<'a> {
             let compiled = builder.block(block, &labels)?;
             builder.compiled.blocks.push(compiled);
         }
+        builder.compiled.read = builder.compiled.expressions.variables();
         builder.conditions(program, procedure);
         let mut compiled = builder.compiled;
         let skips = find_skips(&mut compiled);
@@ -163,6 +166,12 @@ impl<'a> Compiled<'a> {
             block.skip = skip;
         }
         Some(compiled)
+    }
+
+    /// Whether the body of the kernel mentions a constant.
+    pub fn reads_constant(&self, name: &str) -> bool {
+        let number = self.constants.iter().position(|constant| constant.name.as_str() == name);
+        number.is_some_and(|number| self.read.contains(&(number as u32)))
     }
 
     /// True when two threads can talk to each other without a barrier of the block: then a loop may
@@ -209,6 +218,7 @@ impl<'a> Builder<'a> {
                 expressions: Expressions::new(&program.functions),
                 widths,
                 constants,
+                read: BTreeSet::new(),
                 requires: Vec::new(),
                 blocks: Vec::new(),
                 accesses: Vec::new(),

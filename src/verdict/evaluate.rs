@@ -10,7 +10,7 @@
 
 use crate::ivl::ast::{BinaryOp, Expr, ExprKind, ExprRef, Function, Name, Type, UnaryOp};
 use crate::ivl::bv_names::{Builtin, parse_builtin};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::bits::{self, mask};
 use crate::ivl::bv::BvOp;
@@ -113,6 +113,15 @@ impl<'a> Expressions<'a> {
             Node::Constant(value) => self.intern(Node::Constant(value ^ 1)),
             _ => self.intern(Node::Not(a)),
         }
+    }
+
+    /// The variables that the expressions entered so far mention.
+    pub fn variables(&self) -> BTreeSet<u32> {
+        let variable = |node: &Node| match node {
+            Node::Variable(number) => Some(*number),
+            _ => None,
+        };
+        self.nodes.iter().filter_map(variable).collect()
     }
 
     fn intern(&mut self, node: Node) -> ExprId {

@@ -7,5 +7,6 @@ mod evaluate;
 pub mod finding;
 pub mod prove;
 pub mod replay;
+pub mod search;
 mod skip;
 mod thread;

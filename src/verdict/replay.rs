@@ -29,13 +29,20 @@ pub struct ThreadIds {
     pub ctaid: [u32; 3],
 }
 
+/// Threads of a block along each axis that CUDA GPUs can launch.
+const LARGEST_BLOCK: [u64; 3] = [1024, 1024, 64];
+
+/// Blocks along each axis that CUDA GPUs can launch.
+const LARGEST_GRID: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
+
 /// Two threads and the values of what is the same for all threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// Constants of the program by name: parameters, launch sizes (`ntid.x`, `nctaid.x`, ...). Sizes
-    /// that are fixed, hence no constants, should be given, too: they tell who shares a warp, and what
-    /// a barrier with a count waits for. Booleans are 0 or 1, integers in two's complement. What is
-    /// left out is not known.
+    /// that are fixed, hence no constants, have to be given, too: they tell whether the threads exist,
+    /// who shares a warp, and what a barrier with a count waits for. A size that is left out is taken
+    /// to admit the two threads. Booleans are 0 or 1, integers in two's complement. Other constants that
+    /// are left out are not known.
     pub constants: BTreeMap<Name, u128>,
     /// The threads.
     pub threads: [ThreadIds; 2],
@@ -211,19 +218,13 @@ pub(super) fn evaluate(
     let size = |name: &str| constants.get(&Name::from(name)).map(|&value| value as u32);
     let block = ["ntid.x", "ntid.y", "ntid.z"].map(size);
     let grid = ["nctaid.x", "nctaid.y", "nctaid.z"].map(size);
-    let known_factors = block.iter().flatten().map(|&n| u64::from(n));
-    if known_factors.fold(1, u64::saturating_mul) > limits.block_threads {
+    if !is_launchable(block, grid, threads, limits) {
         return None;
     }
     let block_size = block.iter().try_fold(1, |product, size| Some(product * u64::from((*size)?)));
     let mut run = Run { kernel, block_size, histories: Histories::default(), step_limit: limits.thread_statements };
     let mut traced = Vec::with_capacity(threads.len());
     for &ids in threads {
-        let inside =
-            |index: [u32; 3], size: [Option<u32>; 3]| index.iter().zip(size).all(|(i, n)| n.is_none_or(|n| *i < n));
-        if !inside(ids.tid, block) || !inside(ids.ctaid, grid) {
-            return None;
-        }
         if *budget == 0 {
             break;
         }
@@ -242,6 +243,21 @@ pub(super) fn evaluate(
         traced.push(Traced { ids, trace });
     }
     Some(Evaluated { threads: traced, histories: run.histories, block: [block[0], block[1]] })
+}
+
+/// Whether a GPU can launch this, and the threads are in it. A size that is not given is what the
+/// threads need.
+fn is_launchable(block: [Option<u32>; 3], grid: [Option<u32>; 3], threads: &[ThreadIds], limits: &Limits) -> bool {
+    let needed = |index: &dyn Fn(&ThreadIds) -> u32| threads.iter().map(|ids| u64::from(index(ids)) + 1).max();
+    let admitted = |given: Option<u32>, needed: Option<u64>, largest: u64| {
+        let (given, needed) = (given.map(u64::from), needed.unwrap_or(1));
+        let size = given.unwrap_or(needed);
+        (needed <= size && size <= largest).then_some(size)
+    };
+    let block_sizes = (0..3).map(|axis| admitted(block[axis], needed(&|ids| ids.tid[axis]), LARGEST_BLOCK[axis]));
+    let mut grid_sizes = (0..3).map(|axis| admitted(grid[axis], needed(&|ids| ids.ctaid[axis]), LARGEST_GRID[axis]));
+    let block_threads = block_sizes.into_iter().try_fold(1, |product: u64, size| Some(product.saturating_mul(size?)));
+    block_threads.is_some_and(|count| count <= limits.block_threads) && grid_sizes.all(|size| size.is_some())
 }
 
 /// A thread's own indices come before the scenario's constants.
