@@ -163,9 +163,7 @@ pub fn bit_vector<'input>(text: &str, span: Span) -> Result<Term, ParseError<'in
         _ => return action_error(span, format!("bit-vectors are 1 to {MAX_WIDTH} bits wide")),
     };
     match value.parse::<u128>() {
-        Ok(value) if width == 128 || value >> width == 0 => {
-            Ok(Term::leaf(ExprKind::Bv(value), Type::Bv(width), span))
-        }
+        Ok(value) if width == 128 || value >> width == 0 => Ok(Term::leaf(ExprKind::Bv(value), Type::Bv(width), span)),
         _ => action_error(span, format!("{value} does not fit in {width} bits")),
     }
 }
@@ -216,7 +214,12 @@ pub fn array<'input>(
         };
         match bytes {
             Some(bytes) if attribute.name.as_str() == "bytes" && size.is_none() => size = Some(bytes),
-            _ => return action_error(span, "the only attribute of an array is {:bytes N}, its size where `[]` tells none"),
+            _ => {
+                return action_error(
+                    span,
+                    "the only attribute of an array is {:bytes N}, its size where `[]` tells none",
+                );
+            }
         }
     }
     Ok(Array { name, space, element_bytes, size, span })

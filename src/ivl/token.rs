@@ -76,8 +76,20 @@ tokens! {
 
 /// Words that Boogie reserves and this language does not use.
 const BOOGIE_WORDS: &[&str] = &[
-    "async", "cast", "complete", "extends", "finite", "implementation", "lambda", "par", "real", "rmode", "type",
-    "using", "where", "yield",
+    "async",
+    "cast",
+    "complete",
+    "extends",
+    "finite",
+    "implementation",
+    "lambda",
+    "par",
+    "real",
+    "rmode",
+    "type",
+    "using",
+    "where",
+    "yield",
 ];
 
 fn attribute_name(text: &str) -> &str {
