@@ -1,1 +1,190 @@
-//! Stage `infer`.
+//! Stage 6, `infer`: loop invariants by Houdini.
+//!
+//! Input: a two-thread program. Output: the same with ghost code ([`ghosts`]), candidate invariants
+//! at the loop heads ([`candidates`]) and, behind them, the witness of the pending access
+//! ([`witness`]); then, by [`houdini`], which candidates are inductive.
+//! Establishes: kept invariants are asserts that lead the head blocks; they are proved on entry and
+//! after each round under themselves alone.
+//! Reference: tutorial section 4; proof-notes, lessons 1 to 3 and 9.
+
+pub mod candidates;
+pub mod ghosts;
+pub mod houdini;
+pub mod reify;
+pub mod rename;
+pub mod witness;
+
+use crate::diagnostic::Diagnostic;
+use crate::ivl::ast::{Attribute, AttributeArg, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Type};
+use crate::ivl::bv;
+use crate::span::Span;
+use crate::twothread::TwoThread;
+use crate::vcgen::passive::{self, Passive};
+use candidates::Candidate;
+use ghosts::LoopGhosts;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Attribute of the assertion behind a loop that asks whether a thread that entered can leave.
+pub const EXIT_PROBE: &str = "exit_probe";
+
+/// The loop that an exit probe stands behind.
+pub fn probed_loop(attributes: &[Attribute]) -> Option<usize> {
+    let probe = attributes.iter().find(|a| a.name.as_str() == EXIT_PROBE)?;
+    probe.args.iter().find_map(|arg| match arg {
+        AttributeArg::Expr(e) => match e.kind {
+            ExprKind::Int(value) => usize::try_from(value).ok(),
+            _ => None,
+        },
+        AttributeArg::Text(_) => None,
+    })
+}
+
+/// A two-thread program with candidates in place.
+pub struct Annotated {
+    /// The program.
+    pub program: Program,
+    /// The procedure to verify.
+    pub procedure: Name,
+    /// The candidates; the number in `{:candidate}` indexes this.
+    pub candidates: Vec<Candidate>,
+    /// Loops with their ghosts.
+    pub loops: Vec<LoopGhosts>,
+}
+
+/// Adds ghosts, candidates and witnesses.
+///
+/// # Errors
+/// What `vcgen` cannot translate.
+pub fn annotate(two: &TwoThread) -> Result<Annotated, Diagnostic> {
+    let mut program = two.program.clone();
+    let body = program.procedures.iter().find(|p| p.name == two.procedure).and_then(|p| p.body.as_ref());
+    let blocks = body.map(|b| b.blocks.as_slice()).unwrap_or_default();
+    let loops: Vec<LoopGhosts> = two.loops.iter().map(|l| LoopGhosts::new(l, &two.active, blocks)).collect();
+    with_procedure(&mut program, &two.procedure, |p| ghosts::insert(p, &loops));
+    with_procedure(&mut program, &two.procedure, |p| insert_probes(p, &loops));
+    let (flags, records) = log_state(two);
+    let barriers: Vec<bool> = loops.iter().map(|l| has_barrier(&program, &two.procedure, l)).collect();
+    let mut found = Vec::new();
+    if !loops.is_empty() {
+        let mut passive = passive_of(&program, &two.procedure)?;
+        let (list, snapshots) = candidates::find(&mut passive, &loops, &flags, &barriers);
+        found = list;
+        for (ghosts, mut wanted) in loops.iter().zip(snapshots) {
+            wanted.extend(flags.iter().chain(&records).cloned());
+            let types = types(&program, &two.procedure);
+            let typed: Vec<(Name, Type)> =
+                wanted.into_iter().filter_map(|n| types.get(&n).cloned().map(|t| (n, t))).collect();
+            with_procedure(&mut program, &two.procedure, |p| ghosts::insert_snapshots(p, ghosts, &typed));
+        }
+        with_procedure(&mut program, &two.procedure, |p| place(p, &loops, &found));
+        // Inner loops first: the copy of an outer body holds the witnesses of its inner loops.
+        for index in (0..loops.len()).rev() {
+            let types = types(&program, &two.procedure);
+            let snapshot = program.clone();
+            let context =
+                witness::Context { program: &snapshot, loops: &loops, flags: &flags, records: &records, types };
+            with_procedure(&mut program, &two.procedure, |p| witness::insert(p, &context, index));
+        }
+    }
+    Ok(Annotated { program, procedure: two.procedure.clone(), candidates: found, loops })
+}
+
+/// The passive program of an annotated one.
+///
+/// # Errors
+/// What `vcgen` cannot translate.
+pub fn passive_of(program: &Program, procedure: &Name) -> Result<Passive, Diagnostic> {
+    match program.procedures.iter().find(|p| p.name == *procedure) {
+        Some(found) => passive::run(program, found),
+        None => Err(Diagnostic::error("no-procedure", format!("no procedure `{procedure}`"), Span::NONE)),
+    }
+}
+
+/// The annotated program with the kept invariants only.
+pub fn with_kept(annotated: &Annotated, keep: &dyn Fn(usize) -> bool) -> Program {
+    let mut program = annotated.program.clone();
+    with_procedure(&mut program, &annotated.procedure, |procedure| {
+        for block in procedure.body.iter_mut().flat_map(|b| &mut b.blocks) {
+            block.stmts.retain(|s| passive::candidate_number(&s.attributes).is_none_or(keep));
+            for stmt in &mut block.stmts {
+                rename_candidate(stmt, &annotated.candidates);
+            }
+        }
+    });
+    program
+}
+
+/// `{:candidate "family", N}` becomes `{:invariant "family"}`.
+fn rename_candidate(stmt: &mut Stmt, candidates: &[Candidate]) {
+    if let Some(number) = passive::candidate_number(&stmt.attributes) {
+        let family = candidates[number].family.to_string();
+        stmt.attributes.retain(|a| a.name.as_str() != "candidate");
+        let args = vec![AttributeArg::Text(family)];
+        stmt.attributes.insert(0, Attribute { name: Name::from("invariant"), args });
+    }
+}
+
+fn with_procedure(program: &mut Program, name: &Name, change: impl FnOnce(&mut Procedure)) {
+    if let Some(procedure) = program.procedures.iter_mut().find(|p| p.name == *name) {
+        change(procedure);
+    }
+}
+
+/// Candidates as asserts that lead the head blocks.
+fn place(procedure: &mut Procedure, loops: &[LoopGhosts], candidates: &[Candidate]) {
+    for (index, ghosts) in loops.iter().enumerate() {
+        let mut stmts = Vec::new();
+        for (number, candidate) in candidates.iter().enumerate().filter(|(_, c)| c.in_loop == index) {
+            let number = Expr { kind: ExprKind::Int(number as i128), ty: Type::Int, span: Span::NONE };
+            let args = vec![AttributeArg::Text(candidate.family.to_string()), AttributeArg::Expr(Arc::new(number))];
+            let mut stmt = ghosts::statement(StmtKind::Assert(candidate.expr.clone()));
+            stmt.attributes.push(Attribute { name: Name::from("candidate"), args });
+            stmts.push(stmt);
+        }
+        if let Some(head) = ghosts::block_mut(procedure, &ghosts.head) {
+            head.stmts.splice(0..0, stmts);
+        }
+    }
+}
+
+/// Behind each loop: `assert {:exit_probe L} thread 1 did not enter;`. If that is provable although
+/// the thread can enter, the loop never ends.
+fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
+    for (index, ghosts) in loops.iter().enumerate() {
+        let (ty, head) = ghosts.head_literal();
+        let entered = bv::eq(bv::var(ghosts.active_at_entry(1), ty), head);
+        let number = Expr { kind: ExprKind::Int(index as i128), ty: Type::Int, span: Span::NONE };
+        let mut stmt = ghosts::statement(StmtKind::Assert(bv::not(entered)));
+        let args = vec![AttributeArg::Expr(Arc::new(number))];
+        stmt.attributes.push(Attribute { name: Name::from(EXIT_PROBE), args });
+        if let Some(exit) = ghosts::block_mut(procedure, &ghosts.exit) {
+            exit.stmts.push(stmt);
+        }
+    }
+}
+
+/// The log: flags (`true` while an access is pending) and what is recorded beside them.
+fn log_state(two: &TwoThread) -> (Vec<Name>, Vec<Name>) {
+    let is_flag = |name: &Name| {
+        two.program.globals.iter().any(|g| g.name == *name && g.ty == Type::Bool) && name.as_str().contains("OCCURRED")
+    };
+    two.log_state.iter().cloned().partition(is_flag)
+}
+
+/// Types of all variables of a procedure.
+fn types(program: &Program, procedure: &Name) -> BTreeMap<Name, Type> {
+    let locals = program.procedures.iter().filter(|p| p.name == *procedure);
+    let locals = locals.flat_map(|p| p.params.iter().chain(p.body.iter().flat_map(|b| &b.locals)));
+    let constants = program.constants.iter().map(|c| &c.variable);
+    constants.chain(&program.globals).chain(locals).map(|v| (v.name.clone(), v.ty.clone())).collect()
+}
+
+/// True when a block of the loop clears the log.
+fn has_barrier(program: &Program, procedure: &Name, ghosts: &LoopGhosts) -> bool {
+    let procedure = program.procedures.iter().find(|p| p.name == *procedure);
+    let blocks = procedure.and_then(|p| p.body.as_ref()).map(|b| b.blocks.as_slice()).unwrap_or_default();
+    blocks.iter().filter(|b| ghosts.blocks.contains(&b.label)).flat_map(|b| &b.stmts).any(
+        |stmt| matches!(&stmt.kind, StmtKind::Call { procedure, .. } if procedure.as_str().starts_with("BARRIER_")),
+    )
+}

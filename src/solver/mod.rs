@@ -1,1 +1,116 @@
-//! Stage `solver`.
+//! Stage 8, `solver`: formulas to proofs and models.
+//!
+//! Input: a Boolean term. Output: [`Answer`]. Establishes: `Proved` only when Z3 answered `unsat`
+//! for its negation under a sound encoding. All contact with Z3 is in [`z3_backend`]; the same
+//! formulas print as SMT-LIB 2 ([`smtlib`]).
+//! Reference: DESIGN section 5 (integers before bit-vectors).
+
+mod ghosts;
+mod integers;
+mod interval;
+pub mod smtlib;
+mod z3_backend;
+
+use crate::vcgen::term::{Node, Sort, Term, Terms};
+
+/// How machine arithmetic is given to the solver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Encoding {
+    /// Mathematical integers with explicit wrapping; bit tricks are uninterpreted.
+    Integers,
+    /// Bit-vectors, exact; ghost counters are signed 64-bit.
+    BitVectors,
+}
+
+/// Limits of one query.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Z3's deterministic resource limit; 0 is none.
+    pub rlimit: u32,
+    /// Wall-clock safety net in milliseconds.
+    pub milliseconds: u32,
+}
+
+/// A value in a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A Boolean.
+    Bool(bool),
+    /// A bit-vector, as its unsigned value.
+    Bits(u128),
+    /// An integer.
+    Int(i128),
+}
+
+/// What the solver said.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// The formula is valid.
+    Proved,
+    /// A model of its negation: the value of each wanted term, `None` where the model has none that fits.
+    Refuted(Vec<Option<Value>>),
+    /// A limit was reached, with Z3's reason.
+    Unknown(String),
+}
+
+/// The formulas that go to the solver for one query.
+pub struct Encoded {
+    /// All asserted; unsatisfiable means proved.
+    pub assertions: Vec<Term>,
+    /// The encoded form of each wanted term, `None` where the encoding has none.
+    pub wanted: Vec<Option<Term>>,
+}
+
+/// Is `goal` valid? In a model of its negation the `wanted` terms are evaluated.
+pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term], budget: Budget) -> Answer {
+    match terms.truth(goal) {
+        Some(true) => return Answer::Proved,
+        _ if budget.milliseconds == 0 => return Answer::Unknown("time is up".into()),
+        _ => {}
+    }
+    let Some(encoded) = encode(terms, encoding, goal, wanted) else {
+        return Answer::Unknown("a term has no form in this encoding".into());
+    };
+    z3_backend::check(terms, &encoded, budget)
+}
+
+/// The negation of `goal` in an encoding, with the ranges of symbols and other side conditions.
+pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]) -> Option<Encoded> {
+    let negated = terms.not(goal);
+    let mut roots = vec![negated];
+    roots.extend_from_slice(wanted);
+    match encoding {
+        Encoding::Integers => {
+            let mut integers = integers::Integers::new(terms, &roots)?;
+            let formula = integers.formula(negated);
+            let wanted = wanted.iter().map(|&t| integers.observe(t)).collect();
+            let mut assertions = integers.side;
+            assertions.push(formula);
+            Some(Encoded { assertions, wanted })
+        }
+        Encoding::BitVectors => {
+            let mut ghosts = ghosts::Ghosts::new(terms);
+            let formula = ghosts.translate(negated)?;
+            let wanted = wanted.iter().map(|&t| ghosts.translate(t)).collect();
+            let mut assertions = ranges(terms, formula);
+            assertions.push(formula);
+            Some(Encoded { assertions, wanted })
+        }
+    }
+}
+
+/// The ranges of the bit-vector symbols below a formula.
+fn ranges(terms: &mut Terms, formula: Term) -> Vec<Term> {
+    let mut symbols = std::collections::BTreeSet::new();
+    terms.collect_symbols(formula, &mut std::collections::HashSet::new(), &mut symbols);
+    let mut facts = Vec::new();
+    for symbol in symbols {
+        let range = terms.symbol_of(symbol).and_then(|s| s.range);
+        let (Some((low, high)), Sort::Bv(width)) = (range, terms.sort(symbol)) else { continue };
+        let (low, high) = (terms.bv(low, width), terms.bv(high, width));
+        facts.push(terms.bv_compare(crate::vcgen::term::BvCompare::Ule, low, symbol));
+        facts.push(terms.bv_compare(crate::vcgen::term::BvCompare::Ule, symbol, high));
+    }
+    facts.retain(|&f| !matches!(terms.node(f), Node::Bool(true)));
+    facts
+}

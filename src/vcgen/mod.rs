@@ -1,1 +1,11 @@
-//! Stage `vcgen`.
+//! Stage 7, `vcgen`: an IVL procedure to a passive program ([`passive`]), then to one formula over
+//! a hash-consed DAG ([`wp`], [`term`]), linear in the size of the program.
+
+mod bitvector;
+mod boolean;
+mod integer;
+pub mod passive;
+mod ranges;
+pub mod term;
+mod translate;
+pub mod wp;

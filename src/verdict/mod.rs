@@ -1,3 +1,4 @@
 //! Stage 9, `verdict`: proofs and models to findings.
 
 pub mod finding;
+pub mod prove;

@@ -1,0 +1,36 @@
+//! Family `activity`: where the threads are.
+//!
+//! Shapes: `v_active$1 == v_active$2`; a thread active at the head was active on entry; a thread
+//! that entered is at the head or at one of the loop's exits; one that did not enter did not move.
+//! Example: after a loop with a uniform trip count both threads are active at the next barrier.
+//! Inductive because a thread moves only inside the loop, and only while it is active there.
+
+use super::{View, copy};
+use crate::ivl::bv;
+
+/// More exits than this give no candidate.
+const EXIT_LIMIT: usize = 6;
+
+pub(super) fn propose(view: &mut View) {
+    let v_active = view.ghosts.v_active.clone();
+    let (ty, head) = view.ghosts.head_literal();
+    let places = [1, 2].map(|t| bv::var(copy(&v_active, t), ty.clone()));
+    view.propose("activity", bv::eq(places[0].clone(), places[1].clone()));
+    for thread in [1, 2] {
+        let here = places[thread as usize - 1].clone();
+        let entry = bv::var(view.ghosts.active_at_entry(thread), ty.clone());
+        let entered = bv::eq(entry.clone(), head.clone());
+        let active = view.active(thread);
+        view.propose("activity", bv::implies(active.clone(), entered.clone()));
+        view.propose("activity", bv::or(entered.clone(), bv::eq(here.clone(), entry)));
+        let targets = view.ghosts.exit_ids.clone();
+        if targets.len() <= EXIT_LIMIT {
+            let width = bv::width(&here);
+            let mut somewhere = active;
+            for id in targets {
+                somewhere = bv::or(somewhere, bv::eq(here.clone(), bv::literal(u128::from(id), width)));
+            }
+            view.propose("activity", bv::implies(entered, somewhere));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Family `affine`: a register grows by the same step in each round.
+//!
+//! Shapes, for an active thread and the round counter k: `sint(x) == sint(x_entry) + k*step` and
+//! the unsigned form (no wrap-around), and `x == x_entry + step*k` modulo 2^n.
+//! Example: the index of a grid-stride loop, a strength-reduced pointer, a counter counted down.
+//! Inductive because k and x are updated together; the forms without wrap need a bound on x.
+//! Reference: proof-notes, lesson 3.
+
+use super::{View, copy};
+use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
+use crate::ivl::bv;
+use crate::vcgen::term::{Term, signed};
+
+/// Different steps on different branches beyond this number give no candidate.
+const STEP_LIMIT: usize = 3;
+
+pub(super) fn propose(view: &mut View) {
+    for (name, ty) in view.variables.clone() {
+        let Type::Bv(width) = ty else { continue };
+        if name == view.ghosts.v_active || width > 64 {
+            continue;
+        }
+        for thread in [1, 2] {
+            let variable = copy(&name, thread);
+            let steps = steps(view, &variable);
+            if steps.len() > STEP_LIMIT {
+                continue;
+            }
+            for step in steps {
+                affine(view, &variable, &ty, width, thread, step);
+            }
+            bounds(view, &variable, &ty, thread);
+        }
+    }
+}
+
+/// The differences between the value at the end of a round and at its head.
+pub(super) fn steps(view: &mut View, variable: &Name) -> Vec<Term> {
+    let Some(&head) = view.cut.at_head.get(variable) else { return Vec::new() };
+    let updates = view.updates(variable);
+    let mut steps: Vec<Term> = updates.into_iter().map(|value| view.terms.bv_sub(value, head)).collect();
+    steps.sort();
+    steps.dedup();
+    steps
+}
+
+fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, step: Term) {
+    let Some(step_expr) = view.reify(step) else { return };
+    let mentions_loop = mentions_assigned(view, &step_expr);
+    if mentions_loop {
+        return;
+    }
+    let active = view.active(thread);
+    let counter = view.ghosts.counter();
+    let here = bv::var(variable.clone(), ty.clone());
+    let entry = view.on_entry(variable, ty);
+    let int_step = |is_signed: bool| match view.terms.bv_value(step) {
+        Some(value) => bv::int(signed(value, width)),
+        None if is_signed => bv::to_sint(step_expr.clone()),
+        None => bv::to_int(step_expr.clone()),
+    };
+    let grown =
+        |start: ExprRef, step: ExprRef| bv::op(BinaryOp::Add, start, bv::op(BinaryOp::Mul, step, counter.clone()));
+    let forms = [
+        bv::eq(bv::to_sint(here.clone()), grown(bv::to_sint(entry.clone()), int_step(true))),
+        bv::eq(bv::to_int(here.clone()), grown(bv::to_int(entry.clone()), int_step(false))),
+        bv::eq(here, bv::add(entry, bv::mul(step_expr, bv::from_int(counter.clone(), width)))),
+    ];
+    for form in forms {
+        view.propose("affine", bv::implies(active.clone(), form));
+    }
+}
+
+/// For a register that only moves one way: it stays on its side of the value on entry.
+fn bounds(view: &mut View, variable: &Name, ty: &Type, thread: u32) {
+    use crate::ivl::bv::BvOp::{Sge, Sle, Uge, Ule};
+    let active = view.active(thread);
+    let here = bv::var(variable.clone(), ty.clone());
+    let entry = view.on_entry(variable, ty);
+    for op in [Sle, Sge, Ule, Uge] {
+        let bound = bv::binary(op, here.clone(), entry.clone());
+        view.propose("loop-bound", bv::implies(active.clone(), bound));
+    }
+    let zero = bv::literal(0, bv::width(&here));
+    view.propose("non-negative", bv::implies(active, bv::binary(Sle, zero, here)));
+}
+
+fn mentions_assigned(view: &View, e: &ExprRef) -> bool {
+    let mut free = std::collections::BTreeSet::new();
+    crate::infer::rename::free_variables(e, &mut free);
+    free.iter().any(|n| view.cut.assigned.contains(n))
+}

@@ -1,0 +1,71 @@
+//! Family `exit-test`: the condition that kept a thread in the loop, at the head of the next round.
+//!
+//! Shape: with the updated values renamed to head values, each conjunct of the back-edge condition,
+//! once for `k > 0` and once for every round (an entry guard often says the same).
+//! Example: `i < n` at the head of a rotated loop; `i - step < n` where the test stands at the top.
+//! Inductive because the thread came through that very test. Reference: proof-notes, lesson 3.
+
+use super::{View, affine};
+use crate::ivl::ast::BinaryOp;
+use crate::ivl::bv;
+use crate::vcgen::term::{Node, Sort, Term};
+use std::collections::HashMap;
+
+pub(super) fn propose(view: &mut View) {
+    for thread in [1, 2] {
+        let Some(stay) = view.stay(thread) else { continue };
+        let conditions = view.terms.conjuncts(stay);
+        let map = to_next_head(view, thread);
+        for condition in conditions {
+            // Updated values first (they may be any expression), then the head values of affine ones.
+            let mut updated = map.0.clone();
+            let marked = view.terms.substitute(condition, &mut updated);
+            let mut shifted = map.1.clone();
+            let renamed = view.terms.substitute(marked, &mut shifted);
+            let mut unmarked = map.2.clone();
+            let renamed = view.terms.substitute(renamed, &mut unmarked);
+            let Some(expr) = view.reify(renamed) else { continue };
+            let active = view.active(thread);
+            let later = bv::op(BinaryOp::Lt, bv::int(0), view.ghosts.counter());
+            view.propose("exit-test", bv::implies(active.clone(), expr.clone()));
+            view.propose("exit-test", bv::implies(bv::and(active, later), expr));
+        }
+    }
+}
+
+type Substitution = HashMap<Term, Term>;
+
+/// Three substitutions: updated value to marker, head value to the previous head value in terms of
+/// the new one (for constant steps; others get a value without a name), marker to new head value.
+fn to_next_head(view: &mut View, thread: u32) -> (Substitution, Substitution, Substitution) {
+    let (mut updated, mut shifted, mut unmarked) = (HashMap::new(), HashMap::new(), HashMap::new());
+    for name in view.cut.assigned.clone() {
+        if !name.as_str().ends_with(&format!("${thread}")) {
+            continue;
+        }
+        let Some(&head) = view.cut.at_head.get(&name) else { continue };
+        let changed = view.cut.at_end.iter().any(|end| end.get(&name) != Some(&head));
+        if !changed || !matches!(view.terms.node(head), Node::Symbol(_)) {
+            continue;
+        }
+        let values = view.updates(&name);
+        let sort = view.terms.sort(head);
+        let marker = view.terms.fresh("next", sort);
+        unmarked.insert(marker, head);
+        for &value in &values {
+            if !matches!(view.terms.node(value), Node::Symbol(_) | Node::BvConst { .. } | Node::Bool(_)) {
+                updated.insert(value, marker);
+            }
+        }
+        let step = match (values.as_slice(), sort) {
+            ([_], Sort::Bv(_)) => affine::steps(view, &name).first().copied(),
+            _ => None,
+        };
+        let previous = match step.filter(|&s| view.terms.bv_value(s).is_some()) {
+            Some(step) => view.terms.bv_sub(marker, step),
+            None => view.terms.fresh("previous", sort),
+        };
+        shifted.insert(head, previous);
+    }
+    (updated, shifted, unmarked)
+}

@@ -1,0 +1,125 @@
+//! Family `geometric`: registers that double, halve, or run through constants.
+//!
+//! Shapes, for an active thread: `x == x_entry << k*j`, `x == x_entry >> k*j`; `x & (x-1) == 0` and
+//! `x != 0`; and for an update that only depends on x and starts from a constant, the table
+//! `k == 0 && x == v0 || k == 1 && x == v1 || ...`.
+//! Example: the stride of a tree reduction. Inductive because the update is a function of x.
+
+use super::{View, copy};
+use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::vcgen::term::{Node, Term};
+use std::collections::HashMap;
+
+/// Rounds that a table may have.
+const TABLE_LIMIT: usize = 40;
+
+pub(super) fn propose(view: &mut View) {
+    for (name, ty) in view.variables.clone() {
+        if name == view.ghosts.v_active || !matches!(ty, Type::Bv(1..=64)) {
+            continue;
+        }
+        for thread in [1, 2] {
+            let variable = copy(&name, thread);
+            let updates = view.updates(&variable);
+            let [update] = updates.as_slice() else { continue };
+            let Some(&head) = view.cut.at_head.get(&variable) else { continue };
+            let step = view.terms.bv_sub(*update, head);
+            if view.terms.bv_value(step).is_some() {
+                continue;
+            }
+            if shifts(view, &variable, &ty, thread, *update, head) {
+                powers_of_two(view, &variable, &ty, thread);
+            }
+            table(view, &variable, &ty, thread, *update, head);
+        }
+    }
+}
+
+/// Proposes a shift by the counter; true when the update is some kind of doubling or halving.
+fn shifts(view: &mut View, variable: &Name, ty: &Type, thread: u32, update: Term, head: Term) -> bool {
+    let Some((ops, amount)) = shift_of(view, update, head) else { return false };
+    let width = view.terms.width(head);
+    let counter = view.ghosts.counter();
+    let distance = if amount == 1 { counter } else { bv::op(BinaryOp::Mul, bv::int(i128::from(amount)), counter) };
+    let entry = view.on_entry(variable, ty);
+    for op in ops {
+        let value = bv::binary(op, entry.clone(), bv::from_int(distance.clone(), width));
+        let form = bv::eq(bv::var(variable.clone(), ty.clone()), value);
+        let active = view.active(thread);
+        view.propose("geometric", bv::implies(active, form));
+    }
+    true
+}
+
+fn shift_of(view: &View, update: Term, head: Term) -> Option<(Vec<BvOp>, u32)> {
+    match view.terms.node(update) {
+        Node::BvSum { constant: 0, members, .. } => match members.as_ref() {
+            [(only, factor)] if *only == head && factor.is_power_of_two() => {
+                Some((vec![BvOp::Shl], factor.trailing_zeros()))
+            }
+            _ => None,
+        },
+        // Also `x / 2` as compilers write it: (x + sign(x)) >> 1.
+        Node::ZeroExtend(_, inner) | Node::SignExtend(_, inner) => match view.terms.node(*inner) {
+            Node::Extract { low, of, .. } if *low > 0 && depends_on(view, *of, head) => {
+                Some((vec![BvOp::Lshr, BvOp::Ashr], *low))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn depends_on(view: &View, term: Term, symbol: Term) -> bool {
+    let mut symbols = Default::default();
+    view.terms.collect_symbols(term, &mut Default::default(), &mut symbols);
+    symbols.len() == 1 && symbols.contains(&symbol)
+}
+
+fn powers_of_two(view: &mut View, variable: &Name, ty: &Type, thread: u32) {
+    let here = bv::var(variable.clone(), ty.clone());
+    let width = bv::width(&here);
+    let (zero, one) = (bv::literal(0, width), bv::literal(1, width));
+    let single_bit = bv::eq(bv::binary(BvOp::And, here.clone(), bv::sub(here.clone(), one)), zero.clone());
+    let active = view.active(thread);
+    view.propose("power-of-two", bv::implies(active.clone(), single_bit));
+    view.propose("power-of-two", bv::implies(active, bv::ne(here, zero)));
+}
+
+/// The values from a constant start, round by round.
+fn table(view: &mut View, variable: &Name, ty: &Type, thread: u32, update: Term, head: Term) {
+    let Some(&entry) = view.cut.entry.get(variable) else { return };
+    if view.terms.bv_value(entry).is_none() || !depends_on(view, update, head) {
+        return;
+    }
+    let stay = view.stay(thread);
+    let here = bv::var(variable.clone(), ty.clone());
+    let width = bv::width(&here);
+    let counter = view.ghosts.counter();
+    let mut value = entry;
+    let mut rows: Option<ExprRef> = None;
+    for round in 0..TABLE_LIMIT {
+        let Some(bits) = view.terms.bv_value(value) else { return };
+        let at = bv::eq(counter.clone(), bv::int(round as i128));
+        let row = bv::and(at, bv::eq(here.clone(), bv::literal(bits, width)));
+        rows = Some(match rows {
+            Some(rows) => bv::or(rows, row),
+            None => row,
+        });
+        let mut map = HashMap::from([(head, value)]);
+        let stays = stay.map(|s| view.terms.substitute(s, &mut map.clone()));
+        let next = view.terms.substitute(update, &mut map);
+        if next == value || stays.is_some_and(|s| view.terms.truth(s) == Some(false)) {
+            break;
+        }
+        if round + 1 == TABLE_LIMIT {
+            return;
+        }
+        value = next;
+    }
+    if let Some(rows) = rows {
+        let active = view.active(thread);
+        view.propose("geometric", bv::implies(active, rows));
+    }
+}

@@ -1,0 +1,237 @@
+//! Candidate invariants, one family a file.
+//!
+//! Input: one cut loop of the passive program (values on entry, at the head, at the end of a round).
+//! Output: candidates as IVL expressions over the variables at the head, the round counter and the
+//! values on entry. Establishes: nothing; Houdini decides which are inductive.
+//! Reference: proof-notes (which families are decisive); gpuverify-notes section 4.
+
+mod activity;
+mod affine;
+mod equality;
+mod exit_test;
+mod geometric;
+mod pending;
+
+use super::ghosts::LoopGhosts;
+use super::reify::Names;
+use crate::ivl::ast::{ExprRef, Name, Type};
+use crate::ivl::bv;
+use crate::vcgen::passive::{CutLoop, Passive};
+use crate::vcgen::term::{Node, Sort, Term, Terms};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// A candidate.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Name of its family.
+    pub family: &'static str,
+    /// Index of its loop.
+    pub in_loop: usize,
+    /// The formula.
+    pub expr: ExprRef,
+}
+
+/// What the families see of one loop.
+pub struct View<'a> {
+    /// Terms of the passive program.
+    pub terms: &'a mut Terms,
+    /// The cut loop.
+    pub cut: &'a CutLoop,
+    /// Its ghosts and labels.
+    pub ghosts: &'a LoopGhosts,
+    /// Names of values at the head.
+    pub names: Names,
+    /// Variables worth an invariant, without the thread suffix, with their type.
+    pub variables: BTreeMap<Name, Type>,
+    /// Log flags, by name.
+    pub flags: &'a [Name],
+    /// True when the loop may run a barrier.
+    pub has_barrier: bool,
+    /// Snapshots of entry values that candidates mention.
+    pub snapshots: BTreeSet<Name>,
+    /// What was found.
+    pub found: Vec<(&'static str, ExprRef)>,
+}
+
+/// A thread's copy of a variable.
+pub fn copy(name: &Name, thread: u32) -> Name {
+    Name::from(format!("{name}${thread}"))
+}
+
+impl View<'_> {
+    /// Adds a candidate.
+    pub fn propose(&mut self, family: &'static str, expr: ExprRef) {
+        if !matches!(expr.kind, crate::ivl::ast::ExprKind::Bool(true)) && !self.found.iter().any(|f| f.1 == expr) {
+            self.found.push((family, expr));
+        }
+    }
+
+    /// `v_active$t == head`
+    pub fn active(&self, thread: u32) -> ExprRef {
+        let (ty, head) = self.ghosts.head_literal();
+        bv::eq(bv::var(copy(&self.ghosts.v_active, thread), ty), head)
+    }
+
+    /// The snapshot of a variable's value on entry, as an expression.
+    pub fn on_entry(&mut self, variable: &Name, ty: &Type) -> ExprRef {
+        self.snapshots.insert(variable.clone());
+        bv::var(self.ghosts.snapshot(variable), ty.clone())
+    }
+
+    /// The IVL expression of a term over names at the head; remembers the snapshots it needs.
+    pub fn reify(&mut self, term: Term) -> Option<ExprRef> {
+        let mut used = Vec::new();
+        let expr = self.names.reify(self.terms, term, &mut used)?;
+        for name in used {
+            if let Some(original) = self.ghosts.original_of_snapshot(&name) {
+                self.snapshots.insert(original);
+            }
+        }
+        Some(expr)
+    }
+
+    /// The value that a thread's variable takes in a round, on the branches that change it: the
+    /// leaves of the choices at the end, without the unchanged value.
+    pub fn updates(&self, variable: &Name) -> Vec<Term> {
+        let Some(&head) = self.cut.at_head.get(variable) else { return Vec::new() };
+        let mut leaves = BTreeSet::new();
+        for end in &self.cut.at_end {
+            let mut stack: Vec<Term> = end.get(variable).copied().into_iter().collect();
+            let mut seen = HashSet::new();
+            while let Some(t) = stack.pop() {
+                if !seen.insert(t) {
+                    continue;
+                }
+                match self.terms.node(t) {
+                    Node::Ite(_, a, b) => stack.extend([*a, *b]),
+                    _ if t == head => {}
+                    _ => {
+                        leaves.insert(t);
+                    }
+                }
+            }
+        }
+        leaves.into_iter().collect()
+    }
+
+    /// The condition, at the end of a round, under which an active thread comes back to the head.
+    pub fn stay(&mut self, thread: u32) -> Option<Term> {
+        let v_active = copy(&self.ghosts.v_active, thread);
+        let head_symbol = *self.cut.at_head.get(&v_active)?;
+        let end = *self.cut.at_end.first()?.get(&v_active)?;
+        let Sort::Bv(width) = self.terms.sort(end) else { return None };
+        let head = self.terms.bv(u128::from(self.ghosts.head_id), width);
+        let stay = self.terms.eq(end, head);
+        let mut map = HashMap::from([(head_symbol, head)]);
+        Some(self.terms.substitute(stay, &mut map))
+    }
+}
+
+/// All candidates of a passive program whose loops carry ghosts, and the snapshots they need.
+pub fn find(
+    passive: &mut Passive,
+    ghosts: &[LoopGhosts],
+    flags: &[Name],
+    barriers: &[bool],
+) -> (Vec<Candidate>, Vec<BTreeSet<Name>>) {
+    let relevant = relevant_symbols(passive);
+    let mut candidates = Vec::new();
+    let mut snapshots = vec![BTreeSet::new(); ghosts.len()];
+    let (terms, loops) = (&mut passive.terms, &passive.loops);
+    for cut in loops {
+        let Some(index) = ghosts.iter().position(|g| g.head == cut.head) else { continue };
+        let variables = loop_variables(terms, cut, &relevant);
+        let names = names_at_head(terms, cut, &ghosts[index]);
+        let mut view = View {
+            terms,
+            cut,
+            ghosts: &ghosts[index],
+            names,
+            variables,
+            flags,
+            has_barrier: barriers[index],
+            snapshots: BTreeSet::new(),
+            found: Vec::new(),
+        };
+        activity::propose(&mut view);
+        equality::propose(&mut view);
+        affine::propose(&mut view);
+        exit_test::propose(&mut view);
+        geometric::propose(&mut view);
+        pending::propose(&mut view);
+        snapshots[index] = std::mem::take(&mut view.snapshots);
+        let found = std::mem::take(&mut view.found);
+        candidates.extend(found.into_iter().map(|(family, expr)| Candidate { family, in_loop: index, expr }));
+    }
+    (candidates, snapshots)
+}
+
+/// Symbols that some check or assumption depends on, through the rounds of loops.
+fn relevant_symbols(passive: &Passive) -> BTreeSet<Term> {
+    let mut symbols = BTreeSet::new();
+    let mut seen = HashSet::new();
+    for check in &passive.checks {
+        passive.terms.collect_symbols(check.term, &mut seen, &mut symbols);
+    }
+    for item in passive.blocks.iter().flat_map(|b| &b.items) {
+        if let crate::vcgen::passive::PassiveItem::Assume { term, .. } = item {
+            passive.terms.collect_symbols(*term, &mut seen, &mut symbols);
+        }
+    }
+    loop {
+        let before = symbols.len();
+        for cut in &passive.loops {
+            for name in &cut.assigned {
+                if !cut.at_head.get(name).is_some_and(|t| symbols.contains(t)) {
+                    continue;
+                }
+                for environment in cut.at_end.iter().chain([&cut.entry]) {
+                    if let Some(&value) = environment.get(name) {
+                        passive.terms.collect_symbols(value, &mut seen, &mut symbols);
+                    }
+                }
+            }
+        }
+        if symbols.len() == before {
+            return symbols;
+        }
+    }
+}
+
+/// Dualised variables that the loop carries from round to round and that matter.
+fn loop_variables(terms: &Terms, cut: &CutLoop, relevant: &BTreeSet<Term>) -> BTreeMap<Name, Type> {
+    let mut variables = BTreeMap::new();
+    for name in &cut.assigned {
+        let Some(base) = name.as_str().strip_suffix("$1").or_else(|| name.as_str().strip_suffix("$2")) else {
+            continue;
+        };
+        let Some(&head) = cut.at_head.get(name) else { continue };
+        if !relevant.contains(&head) || cut.at_end.iter().all(|end| end.get(name) == Some(&head)) {
+            continue;
+        }
+        variables.insert(Name::from(base), super::reify::type_of(terms.sort(head)));
+    }
+    variables
+}
+
+fn names_at_head(terms: &Terms, cut: &CutLoop, ghosts: &LoopGhosts) -> Names {
+    let mut names = Names::default();
+    for (name, &value) in &cut.at_head {
+        if cut.assigned.contains(name) && matches!(terms.node(value), Node::Symbol(_)) {
+            names.add(value, name.clone());
+        }
+    }
+    let is_literal = |t: Term| matches!(terms.node(t), Node::Bool(_) | Node::BvConst { .. } | Node::IntConst(_));
+    for (name, &value) in &cut.entry {
+        if !cut.assigned.contains(name) && !is_literal(value) {
+            names.add(value, name.clone());
+        }
+    }
+    for (name, &value) in &cut.entry {
+        let dualised = name.as_str().ends_with("$1") || name.as_str().ends_with("$2");
+        if cut.assigned.contains(name) && dualised && !is_literal(value) {
+            names.add(value, ghosts.snapshot(name));
+        }
+    }
+    names
+}

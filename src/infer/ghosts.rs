@@ -1,0 +1,184 @@
+//! Ghost code for loops: round counters, values on entry, and the round of the logged access.
+//!
+//! Input: a two-thread program. Output: the same with, for each loop L, an integer `k.L` that
+//! counts rounds of the lock-step loop, `round.L`, the value of `k.L` when the pending access was
+//! logged in L (-1 if it was not), and snapshots `x.entry.L` of values on entry.
+//! Establishes: ghosts never influence other variables. Relies on: loops laid out by `predicate`:
+//! a block in front of the head, one block for the back edge, one for the exit.
+//! Reference: DESIGN section 4 (the witness of an access).
+
+use crate::ivl::ast::{Block, ExprRef, Name, Procedure, Stmt, StmtKind, Type, Variable};
+use crate::ivl::bv;
+use crate::predicate::LoopInfo;
+use crate::span::Span;
+use std::collections::BTreeSet;
+
+/// A loop with the names of its ghosts.
+#[derive(Clone, Debug)]
+pub struct LoopGhosts {
+    /// Label of the head.
+    pub head: Name,
+    /// Label of the block in front of it.
+    pub entry: Name,
+    /// Label of the block of the back edge.
+    pub back: Name,
+    /// Label of the block that leaves.
+    pub exit: Name,
+    /// Labels of all blocks from the head to the block of the back edge, in order.
+    pub blocks: BTreeSet<Name>,
+    /// Id of the head.
+    pub head_id: u32,
+    /// Greatest id in the loop.
+    pub last_id: u32,
+    /// Ids to which a thread leaves.
+    pub exit_ids: Vec<u32>,
+    /// Index of the enclosing loop.
+    pub parent: Option<usize>,
+    /// `v_active` without a thread suffix.
+    pub v_active: Name,
+    /// `v_active` on entry, without a thread suffix.
+    pub v_active_at_entry: Name,
+    /// Width of block ids in bits.
+    pub id_width: u32,
+    /// Name of the round counter.
+    pub k: Name,
+    /// Name of the round of the logged access.
+    pub round: Name,
+}
+
+impl LoopGhosts {
+    /// The ghosts of a loop; its blocks stand one after the other from the head to the back edge.
+    pub fn new(info: &LoopInfo, v_active: &Name, body: &[Block]) -> Self {
+        let from = body.iter().position(|b| b.label == info.head).unwrap_or(0);
+        let to = body.iter().position(|b| b.label == info.back).unwrap_or(0);
+        let blocks = body.iter().take(to + 1).skip(from).map(|b| b.label.clone()).collect();
+        LoopGhosts {
+            head: info.head.clone(),
+            entry: info.entry.clone(),
+            back: info.back.clone(),
+            exit: info.exit.clone(),
+            blocks,
+            head_id: info.head_id,
+            last_id: info.last_id,
+            exit_ids: info.exit_ids.clone(),
+            parent: info.parent,
+            v_active: v_active.clone(),
+            v_active_at_entry: info.active_at_entry.clone(),
+            id_width: crate::predicate::rewrite::BLOCK_ID_WIDTH,
+            k: Name::from(format!("k.{}", info.head)),
+            round: Name::from(format!("round.{}", info.head)),
+        }
+    }
+
+    /// A thread's `v_active` on entry.
+    pub fn active_at_entry(&self, thread: u32) -> Name {
+        Name::from(format!("{}${thread}", self.v_active_at_entry))
+    }
+
+    /// The round counter.
+    pub fn counter(&self) -> ExprRef {
+        bv::var(self.k.clone(), Type::Int)
+    }
+
+    /// The type of block ids and the id of the head.
+    pub fn head_literal(&self) -> (Type, ExprRef) {
+        (Type::Bv(self.id_width), bv::literal(u128::from(self.head_id), self.id_width))
+    }
+
+    /// Name of the snapshot of a variable on entry.
+    pub fn snapshot(&self, variable: &Name) -> Name {
+        match variable.as_str().rsplit_once('$') {
+            Some((base, thread)) => Name::from(format!("{base}.entry.{}${thread}", self.head)),
+            None => Name::from(format!("{variable}.entry.{}", self.head)),
+        }
+    }
+
+    /// The variable that a snapshot of this loop copies.
+    pub fn original_of_snapshot(&self, snapshot: &Name) -> Option<Name> {
+        let mark = format!(".entry.{}", self.head);
+        let (base, rest) = snapshot.as_str().rsplit_once(&mark)?;
+        Some(Name::from(format!("{base}{rest}")))
+    }
+}
+
+/// A statement of generated code.
+pub fn statement(kind: StmtKind) -> Stmt {
+    Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
+}
+
+/// `x := e;`
+pub fn assign(name: &Name, value: ExprRef) -> Stmt {
+    statement(StmtKind::Assign(vec![(name.clone(), value)]))
+}
+
+/// Declares a local, once.
+pub fn declare(procedure: &mut Procedure, name: &Name, ty: Type) {
+    let Some(body) = &mut procedure.body else { return };
+    if !body.locals.iter().any(|l| l.name == *name) {
+        body.locals.push(Variable { name: name.clone(), ty, attributes: Vec::new(), span: Span::NONE });
+    }
+}
+
+/// The block of that label.
+pub fn block_mut<'p>(procedure: &'p mut Procedure, label: &Name) -> Option<&'p mut Block> {
+    procedure.body.as_mut()?.blocks.iter_mut().find(|b| b.label == *label)
+}
+
+/// Adds counters and rounds of all loops.
+pub fn insert(procedure: &mut Procedure, loops: &[LoopGhosts]) {
+    for ghosts in loops {
+        declare(procedure, &ghosts.k, Type::Int);
+        declare(procedure, &ghosts.round, Type::Int);
+        if let Some(entry) = block_mut(procedure, &ghosts.entry) {
+            entry.stmts.push(assign(&ghosts.k, bv::int(0)));
+            entry.stmts.push(assign(&ghosts.round, bv::int(-1)));
+        }
+        if let Some(back) = block_mut(procedure, &ghosts.back) {
+            let next = bv::op(crate::ivl::ast::BinaryOp::Add, ghosts.counter(), bv::int(1));
+            back.stmts.push(assign(&ghosts.k, next));
+        }
+    }
+    let Some(body) = &mut procedure.body else { return };
+    for block in &mut body.blocks {
+        let around: Vec<&LoopGhosts> = loops.iter().filter(|l| l.blocks.contains(&block.label)).collect();
+        if !around.is_empty() {
+            record_rounds(block, &around);
+        }
+    }
+}
+
+/// After each call that may log, `round.L := if logged then k.L else round.L`.
+fn record_rounds(block: &mut Block, around: &[&LoopGhosts]) {
+    let mut stmts = Vec::with_capacity(block.stmts.len());
+    for stmt in std::mem::take(&mut block.stmts) {
+        let logged = logged_result(&stmt);
+        let origin = stmt.origin.clone();
+        stmts.push(stmt);
+        let Some(logged) = logged else { continue };
+        for ghosts in around {
+            let old = bv::var(ghosts.round.clone(), Type::Int);
+            let value = bv::ite(bv::var(logged.clone(), Type::Bool), ghosts.counter(), old);
+            stmts.push(Stmt { origin: origin.clone(), ..assign(&ghosts.round, value) });
+        }
+    }
+    block.stmts = stmts;
+}
+
+/// The variable that tells whether a LOG call remembered its access.
+fn logged_result(stmt: &Stmt) -> Option<Name> {
+    match &stmt.kind {
+        StmtKind::Call { procedure, results, .. } if procedure.as_str().starts_with("LOG_") => results.first().cloned(),
+        _ => None,
+    }
+}
+
+/// Adds snapshots of values on entry to the block in front of the head.
+pub fn insert_snapshots(procedure: &mut Procedure, ghosts: &LoopGhosts, variables: &[(Name, Type)]) {
+    for (variable, ty) in variables {
+        let snapshot = ghosts.snapshot(variable);
+        declare(procedure, &snapshot, ty.clone());
+        if let Some(entry) = block_mut(procedure, &ghosts.entry) {
+            entry.stmts.push(assign(&snapshot, bv::var(variable.clone(), ty.clone())));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Terms back to IVL expressions, so that a candidate found on the DAG is a readable invariant.
+
+use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
+use std::collections::HashMap;
+
+/// Nodes an expression may have; beyond, no candidate is made.
+const SIZE_LIMIT: usize = 40;
+
+/// Names for the values known at a loop head.
+#[derive(Default)]
+pub struct Names {
+    known: HashMap<Term, Name>,
+}
+
+/// The IVL type of a sort.
+pub fn type_of(sort: Sort) -> Type {
+    match sort {
+        Sort::Bool => Type::Bool,
+        Sort::Int => Type::Int,
+        Sort::Bv(width) => Type::Bv(width),
+    }
+}
+
+impl Names {
+    /// Names a value, unless it has a name already.
+    pub fn add(&mut self, value: Term, name: Name) {
+        self.known.entry(value).or_insert(name);
+    }
+
+    /// The expression of a term over named values; `None` if something has no name or it is too large.
+    /// `used` collects the names.
+    pub fn reify(&self, terms: &Terms, term: Term, used: &mut Vec<Name>) -> Option<ExprRef> {
+        let mut size = 0;
+        self.expr(terms, term, used, &mut size)
+    }
+
+    fn expr(&self, terms: &Terms, t: Term, used: &mut Vec<Name>, size: &mut usize) -> Option<ExprRef> {
+        *size += 1;
+        if *size > SIZE_LIMIT {
+            return None;
+        }
+        if let Some(name) = self.known.get(&t) {
+            used.push(name.clone());
+            return Some(bv::var(name.clone(), type_of(terms.sort(t))));
+        }
+        let mut go = |t: Term| self.expr(terms, t, used, size);
+        Some(match terms.node(t) {
+            Node::Bool(value) => bv::boolean(*value),
+            Node::BvConst { width, value } => bv::literal(*value, *width),
+            Node::IntConst(value) => bv::int(*value),
+            Node::Not(a) => bv::not(go(*a)?),
+            Node::And(list) => self.fold(list, BinaryOp::And, &mut go)?,
+            Node::Or(list) => self.fold(list, BinaryOp::Or, &mut go)?,
+            Node::Eq(a, b) => bv::eq(go(*a)?, go(*b)?),
+            Node::Ite(c, a, b) => bv::ite(go(*c)?, go(*a)?, go(*b)?),
+            Node::BvCompare(op, a, b) => {
+                let op = match op {
+                    BvCompare::Ult => BvOp::Ult,
+                    BvCompare::Ule => BvOp::Ule,
+                    BvCompare::Slt => BvOp::Slt,
+                    BvCompare::Sle => BvOp::Sle,
+                };
+                bv::binary(op, go(*a)?, go(*b)?)
+            }
+            Node::BvSum { width, constant, members } => {
+                let mut sum = bv::literal(*constant, *width);
+                for &(member, factor) in members.iter() {
+                    let member = go(member)?;
+                    sum = match factor {
+                        1 => bv::add(sum, member),
+                        f if f == crate::vcgen::term::mask(*width) => bv::sub(sum, member),
+                        f => bv::add(sum, bv::mul(member, bv::literal(f, *width))),
+                    };
+                }
+                sum
+            }
+            Node::BvBinary(op, a, b) => bv::binary(operator(*op), go(*a)?, go(*b)?),
+            Node::Extract { high, low, of } => bv::extract(go(*of)?, high + 1, *low),
+            Node::Concat(a, b) => bv::concat(go(*a)?, go(*b)?),
+            Node::ZeroExtend(width, a) => bv::zext(go(*a)?, *width),
+            Node::SignExtend(width, a) => bv::sext(go(*a)?, *width),
+            _ => return None,
+        })
+    }
+
+    fn fold(&self, list: &[Term], op: BinaryOp, go: &mut dyn FnMut(Term) -> Option<ExprRef>) -> Option<ExprRef> {
+        let mut parts = list.iter().map(|&t| go(t));
+        let first = parts.next()??;
+        parts.try_fold(first, |sum, part| Some(bv::op(op, sum, part?)))
+    }
+}
+
+fn operator(op: BvBinary) -> BvOp {
+    match op {
+        BvBinary::Mul => BvOp::Mul,
+        BvBinary::Udiv => BvOp::Udiv,
+        BvBinary::Urem => BvOp::Urem,
+        BvBinary::Sdiv => BvOp::Sdiv,
+        BvBinary::Srem => BvOp::Srem,
+        BvBinary::And => BvOp::And,
+        BvBinary::Or => BvOp::Or,
+        BvBinary::Xor => BvOp::Xor,
+        BvBinary::Shl => BvOp::Shl,
+        BvBinary::Lshr => BvOp::Lshr,
+        BvBinary::Ashr => BvOp::Ashr,
+    }
+}

@@ -1,0 +1,315 @@
+//! The witness of a pending access: an earlier round of the loop, executed once more.
+//!
+//! Input: a loop with its candidate invariants. Output: statements for its head, behind the
+//! invariants, and declarations of the copies they use.
+//! Establishes (the image rule): if an access is pending at the head and was logged in round
+//! r < k, then some state satisfied the invariants at the head in round r, and executing the body
+//! from it leaves exactly such an access pending. The statements havoc a copy of everything that
+//! the loop assigns, assume the invariants for it with k = round, run the body on the copy with an
+//! empty log, and assume that what is pending at the head is pending in the copy, or was pending on
+//! entry. Everything is assumed only if an earlier round is the witness, so the first round stays
+//! feasible. The body's assertions of barrier uniformity are assumed in the copy: rounds in which
+//! they fail are reported where they fail.
+//! Relies on: at most one access is remembered at a time (prelude contract), so that one round
+//! witnesses the whole log; a predicated body is straight-line but for inner loops, and those carry
+//! their own witnesses already.
+//! Reference: proof-notes, lesson 1.
+
+use super::ghosts::{LoopGhosts, declare, statement};
+use super::rename::{assigned, free_variables, substitute};
+use crate::ivl::ast::{Attribute, Block, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Type};
+use crate::ivl::bv;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the copy of a body needs to know.
+pub struct Context<'a> {
+    /// The program, for the prelude's procedures.
+    pub program: &'a Program,
+    /// All loops.
+    pub loops: &'a [LoopGhosts],
+    /// Log flags: true while an access is pending.
+    pub flags: &'a [Name],
+    /// The rest of the log: what is recorded of the pending access.
+    pub records: &'a [Name],
+    /// Types of all variables.
+    pub types: BTreeMap<Name, Type>,
+}
+
+/// Adds the witness statements to the head of a loop. Inner loops must have theirs already.
+pub fn insert(procedure: &mut Procedure, context: &Context, index: usize) {
+    let ghosts = &context.loops[index];
+    let Some(body) = &procedure.body else { return };
+    let blocks: Vec<&Block> = body.blocks.iter().filter(|b| ghosts.blocks.contains(&b.label)).collect();
+    let mut changed = BTreeSet::new();
+    for stmt in blocks.iter().flat_map(|b| &b.stmts) {
+        assigned(stmt, &mut changed);
+        inlined_effects(context, stmt, &mut changed);
+    }
+    if !context.flags.iter().any(|f| changed.contains(f)) {
+        return;
+    }
+    let invariants: Vec<Stmt> = leading_asserts(blocks.first());
+    let body_stmts = linear_body(context, &blocks, ghosts);
+    let copier = Copier::new(ghosts, &changed).with_types(&context.types);
+    let kept = copier.slice(context, invariants, body_stmts);
+    let stmts = copier.statements(context, kept);
+    let mut copies = BTreeSet::new();
+    for stmt in &stmts {
+        assigned(stmt, &mut copies);
+    }
+    for local in context.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.locals) {
+        if copies.contains(&inlined_local(&local.name)) {
+            declare(procedure, &inlined_local(&local.name), local.ty.clone());
+        }
+    }
+    for name in &changed {
+        let copy = copier.name(name);
+        if let (true, Some(ty)) = (copies.contains(&copy), context.types.get(name)) {
+            declare(procedure, &copy, ty.clone());
+        }
+    }
+    if let Some(head) = super::ghosts::block_mut(procedure, &ghosts.head) {
+        let position = head.stmts.iter().take_while(|s| matches!(s.kind, StmtKind::Assert(_))).count();
+        head.stmts.splice(position..position, stmts);
+    }
+}
+
+fn leading_asserts(head: Option<&&Block>) -> Vec<Stmt> {
+    let stmts = head.map(|b| b.stmts.as_slice()).unwrap_or_default();
+    stmts.iter().take_while(|s| matches!(s.kind, StmtKind::Assert(_))).cloned().collect()
+}
+
+/// The prelude procedure that a call names, with its single block.
+fn callee<'a>(context: &Context<'a>, stmt: &Stmt) -> Option<(&'a Procedure, &'a Block)> {
+    let StmtKind::Call { procedure, .. } = &stmt.kind else { return None };
+    let callee = context.program.procedures.iter().find(|p| p.name == *procedure)?;
+    Some((callee, callee.body.as_ref()?.blocks.first()?))
+}
+
+fn inlined_effects(context: &Context, stmt: &Stmt, out: &mut BTreeSet<Name>) {
+    if let Some((callee, block)) = callee(context, stmt) {
+        let mut names = BTreeSet::new();
+        block.stmts.iter().for_each(|s| assigned(s, &mut names));
+        let own: BTreeSet<&Name> = callee.params.iter().chain(&callee.results).map(|v| &v.name).collect();
+        let locals: BTreeSet<&Name> = callee.body.iter().flat_map(|b| &b.locals).map(|v| &v.name).collect();
+        out.extend(names.into_iter().filter(|n| !own.contains(n) && !locals.contains(n)));
+    }
+}
+
+/// The body as one list: calls inlined, race checks left out, inner loops cut at their heads.
+fn linear_body(context: &Context, blocks: &[&Block], ghosts: &LoopGhosts) -> Vec<Stmt> {
+    let mut out = Vec::new();
+    for block in blocks {
+        if block.label == ghosts.back || context.loops.iter().any(|l| l.back == block.label) {
+            continue;
+        }
+        let mut stmts = block.stmts.as_slice();
+        if block.label == ghosts.head {
+            stmts = &stmts[leading_asserts(Some(block)).len()..];
+        } else if let Some(inner) = context.loops.iter().find(|l| l.head == block.label) {
+            let invariants = leading_asserts(Some(block));
+            stmts = &stmts[invariants.len()..];
+            out.extend(cut_inner(context, blocks, inner, invariants));
+        }
+        for stmt in stmts {
+            flatten(context, stmt, &mut out);
+        }
+    }
+    out
+}
+
+/// An inner loop at an arbitrary round: havoc what it assigns, assume its invariants.
+fn cut_inner(context: &Context, blocks: &[&Block], inner: &LoopGhosts, invariants: Vec<Stmt>) -> Vec<Stmt> {
+    let mut changed = BTreeSet::new();
+    for stmt in blocks.iter().filter(|b| inner.blocks.contains(&b.label)).flat_map(|b| &b.stmts) {
+        assigned(stmt, &mut changed);
+        inlined_effects(context, stmt, &mut changed);
+    }
+    let mut out = vec![statement(StmtKind::Havoc(changed.into_iter().collect()))];
+    out.extend(invariants.into_iter().map(assume_instead));
+    out
+}
+
+fn assume_instead(stmt: Stmt) -> Stmt {
+    match stmt.kind {
+        StmtKind::Assert(e) => Stmt { kind: StmtKind::Assume(e), ..stmt },
+        _ => stmt,
+    }
+}
+
+/// One statement of the copy: assertions of uniform barriers become assumptions, other assertions
+/// and race checks vanish, calls into the prelude are inlined.
+fn flatten(context: &Context, stmt: &Stmt, out: &mut Vec<Stmt>) {
+    match &stmt.kind {
+        StmtKind::Assert(_) if is_barrier_assertion(&stmt.attributes) => out.push(assume_instead(stmt.clone())),
+        StmtKind::Assert(_) => {}
+        StmtKind::Call { procedure, .. } if procedure.as_str().starts_with("CHECK_") => {}
+        StmtKind::Call { args, results, .. } => {
+            let Some((callee, block)) = callee(context, stmt) else { return };
+            let mut map: BTreeMap<Name, ExprRef> =
+                callee.params.iter().zip(args).map(|(p, a)| (p.name.clone(), a.clone())).collect();
+            for (formal, actual) in callee.results.iter().zip(results) {
+                map.insert(formal.name.clone(), bv::var(actual.clone(), formal.ty.clone()));
+            }
+            for local in callee.body.iter().flat_map(|b| &b.locals) {
+                map.insert(local.name.clone(), bv::var(inlined_local(&local.name), local.ty.clone()));
+            }
+            out.extend(block.stmts.iter().filter_map(|s| rewrite(s, &map)));
+        }
+        _ => out.push(stmt.clone()),
+    }
+}
+
+fn is_barrier_assertion(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence"))
+}
+
+/// The name that a local of a prelude procedure has in copies.
+fn inlined_local(name: &Name) -> Name {
+    Name::from(format!("{name}.inlined"))
+}
+
+/// Substitutes in a statement of straight-line code; assertions vanish.
+fn rewrite(stmt: &Stmt, map: &BTreeMap<Name, ExprRef>) -> Option<Stmt> {
+    let target = |n: &Name| match map.get(n).map(|e| &e.kind) {
+        Some(crate::ivl::ast::ExprKind::Var(new)) => new.clone(),
+        _ => n.clone(),
+    };
+    let kind = match &stmt.kind {
+        StmtKind::Assign(list) => StmtKind::Assign(list.iter().map(|(n, e)| (target(n), substitute(e, map))).collect()),
+        StmtKind::Havoc(names) => StmtKind::Havoc(names.iter().map(target).collect()),
+        StmtKind::Assume(e) => StmtKind::Assume(substitute(e, map)),
+        _ => return None,
+    };
+    Some(Stmt { kind, ..stmt.clone() })
+}
+
+struct Copier<'a> {
+    ghosts: &'a LoopGhosts,
+    map: BTreeMap<Name, ExprRef>,
+    changed: &'a BTreeSet<Name>,
+}
+
+/// The parts of a copy that its final log depends on.
+struct Sliced {
+    invariants: Vec<Stmt>,
+    body: Vec<Stmt>,
+    needed: BTreeSet<Name>,
+}
+
+impl<'a> Copier<'a> {
+    fn new(ghosts: &'a LoopGhosts, changed: &'a BTreeSet<Name>) -> Self {
+        Copier { ghosts, map: BTreeMap::new(), changed }
+    }
+
+    fn with_types(mut self, types: &BTreeMap<Name, Type>) -> Self {
+        for name in self.changed {
+            if let Some(ty) = types.get(name) {
+                self.map.insert(name.clone(), bv::var(self.name(name), ty.clone()));
+            }
+        }
+        self
+    }
+
+    /// The copy of a variable.
+    fn name(&self, variable: &Name) -> Name {
+        match variable.as_str().rsplit_once('$') {
+            Some((base, thread)) => Name::from(format!("{base}.earlier.{}${thread}", self.ghosts.head)),
+            None => Name::from(format!("{variable}.earlier.{}", self.ghosts.head)),
+        }
+    }
+
+    /// Keeps what the log at the end of the body depends on, going backwards; an assumption is kept
+    /// if it speaks about something needed. Leaving assumptions out is always sound.
+    fn slice(&self, context: &Context, invariants: Vec<Stmt>, body: Vec<Stmt>) -> Sliced {
+        let mut needed: BTreeSet<Name> = context.flags.iter().chain(context.records).cloned().collect();
+        let mut kept = Vec::new();
+        for stmt in body.into_iter().rev() {
+            match &stmt.kind {
+                StmtKind::Assign(list) if list.iter().any(|(n, _)| needed.contains(n)) => {
+                    list.iter().for_each(|(_, e)| free_variables(e, &mut needed));
+                    kept.push(stmt);
+                }
+                StmtKind::Havoc(names) if names.iter().any(|n| needed.contains(n)) => {
+                    let names = names.iter().filter(|n| needed.contains(*n)).cloned().collect();
+                    kept.push(Stmt { kind: StmtKind::Havoc(names), ..stmt });
+                }
+                StmtKind::Assume(e) if self.speaks_of(e, &needed) => {
+                    free_variables(e, &mut needed);
+                    kept.push(stmt);
+                }
+                _ => {}
+            }
+        }
+        kept.reverse();
+        // Invariants may connect needed variables through others: two passes reach what matters.
+        let mut chosen = vec![false; invariants.len()];
+        for _ in 0..2 {
+            for (i, stmt) in invariants.iter().enumerate() {
+                let StmtKind::Assert(e) = &stmt.kind else { continue };
+                if self.speaks_of(e, &needed) {
+                    chosen[i] = true;
+                    free_variables(e, &mut needed);
+                }
+            }
+        }
+        let invariants = invariants.into_iter().zip(chosen).filter(|(_, c)| *c).map(|(s, _)| s).collect();
+        Sliced { invariants, body: kept, needed }
+    }
+
+    fn speaks_of(&self, e: &ExprRef, needed: &BTreeSet<Name>) -> bool {
+        let mut free = BTreeSet::new();
+        free_variables(e, &mut free);
+        free.iter().any(|n| self.changed.contains(n) && needed.contains(n))
+    }
+
+    fn statements(&self, context: &Context, sliced: Sliced) -> Vec<Stmt> {
+        let pending = context.flags.iter().fold(bv::boolean(false), |sum, f| bv::or(sum, flag(f)));
+        let round = bv::var(self.ghosts.round.clone(), Type::Int);
+        let logged_here = bv::op(crate::ivl::ast::BinaryOp::Le, bv::int(0), round.clone());
+        let earlier = bv::and(pending.clone(), logged_here.clone());
+        let havocked: Vec<Name> =
+            sliced.needed.iter().filter(|n| self.map.contains_key(*n)).map(|n| self.name(n)).collect();
+        let mut out = vec![statement(StmtKind::Havoc(havocked))];
+        let counter = bv::var(self.name(&self.ghosts.k), Type::Int);
+        out.push(self.assume(&earlier, bv::eq(counter, round), &[]));
+        for stmt in &sliced.invariants {
+            if let StmtKind::Assert(e) = &stmt.kind {
+                out.push(self.assume(&earlier, substitute(e, &self.map), &stmt.attributes));
+            }
+        }
+        for f in context.flags.iter().filter(|f| self.changed.contains(*f)) {
+            out.push(super::ghosts::assign(&self.name(f), bv::boolean(false)));
+        }
+        for stmt in &sliced.body {
+            match &stmt.kind {
+                StmtKind::Assume(e) => out.push(self.assume(&earlier, substitute(e, &self.map), &stmt.attributes)),
+                _ => out.extend(rewrite(stmt, &self.map)),
+            }
+        }
+        for f in context.flags.iter().filter(|f| self.changed.contains(*f)) {
+            let on_entry = bv::and(bv::not(logged_here.clone()), bv::var(self.ghosts.snapshot(f), Type::Bool));
+            let here = bv::and(logged_here.clone(), flag(&self.name(f)));
+            out.push(self.assume(&bv::boolean(true), bv::implies(flag(f), bv::or(on_entry, here)), &[]));
+        }
+        for record in context.records.iter().filter(|r| self.changed.contains(*r)) {
+            let Some(ty) = context.types.get(record) else { continue };
+            let on_entry = bv::var(self.ghosts.snapshot(record), ty.clone());
+            let source = bv::ite(logged_here.clone(), bv::var(self.name(record), ty.clone()), on_entry);
+            let same = bv::eq(bv::var(record.clone(), ty.clone()), source);
+            out.push(self.assume(&pending, same, &[]));
+        }
+        out
+    }
+
+    fn assume(&self, guard: &ExprRef, e: ExprRef, attributes: &[Attribute]) -> Stmt {
+        let mut stmt = statement(StmtKind::Assume(bv::implies(guard.clone(), e)));
+        stmt.attributes = attributes.iter().filter(|a| a.name.as_str() == "candidate").cloned().collect();
+        stmt.attributes.push(Attribute { name: Name::from("witness"), args: Vec::new() });
+        stmt
+    }
+}
+
+fn flag(name: &Name) -> ExprRef {
+    bv::var(name.clone(), Type::Bool)
+}

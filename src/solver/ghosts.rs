@@ -1,0 +1,66 @@
+//! The bit-vector encoding of ghost integers.
+//!
+//! Input: a formula over Booleans, bit-vectors and integers. Output: the same over Booleans and
+//! bit-vectors: integers become signed 64-bit numbers. That is sound because integers only occur in
+//! ghost code and invariants: the program whose ghost counters wrap has the same races, and its
+//! invariants are checked with the wrapping they are used with. (A loop would have to run 2^63
+//! rounds for the numbers to differ.)
+
+use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
+use std::collections::HashMap;
+
+const WIDTH: u32 = 64;
+
+/// The translation, memoised over the DAG.
+pub struct Ghosts<'t> {
+    terms: &'t mut Terms,
+    done: HashMap<Term, Term>,
+}
+
+impl<'t> Ghosts<'t> {
+    /// Starts a translation.
+    pub fn new(terms: &'t mut Terms) -> Self {
+        Ghosts { terms, done: HashMap::new() }
+    }
+
+    /// The bit-vector form; `None` when an integer operator has none.
+    pub fn translate(&mut self, t: Term) -> Option<Term> {
+        if let Some(&known) = self.done.get(&t) {
+            return Some(known);
+        }
+        let operands = self.terms.operands(t);
+        let new = operands.iter().map(|&o| self.translate(o)).collect::<Option<Vec<_>>>()?;
+        let result = match self.terms.node(t).clone() {
+            Node::IntConst(value) => self.terms.bv(value as u128, WIDTH),
+            Node::Symbol(_) if self.terms.sort(t) == Sort::Int => {
+                let symbol = self.terms.symbol_of(t)?.clone();
+                self.terms.symbol(&format!("{}#64", symbol.name), Sort::Bv(WIDTH), symbol.range)
+            }
+            Node::IntSum { constant, members } => {
+                let list = new.iter().zip(members.iter()).map(|(&n, m)| (n, m.1 as u128)).collect();
+                self.terms.bv_sum(WIDTH, constant as u128, list)
+            }
+            Node::IntMul(..) => self.terms.bv_binary(BvBinary::Mul, new[0], new[1]),
+            Node::IntLe(..) => self.terms.bv_compare(BvCompare::Sle, new[0], new[1]),
+            Node::ToInt(a) if self.terms.width(a) <= WIDTH => self.terms.zero_extend(new[0], WIDTH),
+            Node::ToSignedInt(a) if self.terms.width(a) <= WIDTH => self.terms.sign_extend(new[0], WIDTH),
+            Node::FromInt(width, _) if width <= WIDTH => self.terms.extract(width - 1, 0, new[0]),
+            Node::FromInt(width, _) => self.terms.sign_extend(new[0], width),
+            Node::IntDiv(..) | Node::IntMod(..) | Node::ToInt(_) | Node::ToSignedInt(_) => return None,
+            Node::Apply(id, _) if new != operands || self.terms.sort(t) == Sort::Int => {
+                let name = format!("{}#64", self.terms.functions[id as usize].name);
+                let sort = match self.terms.sort(t) {
+                    Sort::Int => Sort::Bv(WIDTH),
+                    other => other,
+                };
+                self.terms.apply(&name, new, sort)
+            }
+            Node::And(_) => self.terms.chain(true, new),
+            Node::Or(_) => self.terms.chain(false, new),
+            _ if new == operands => t,
+            _ => self.terms.rebuild(t, &new),
+        };
+        self.done.insert(t, result);
+        Some(result)
+    }
+}

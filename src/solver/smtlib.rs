@@ -1,0 +1,184 @@
+//! The same formulas as SMT-LIB 2, for replay with the z3 or cvc5 binary.
+//!
+//! Input: encoded assertions. Output: a complete script ending in `(check-sat)`; shared terms are
+//! `define-fun`s, so the text is linear in the size of the DAG.
+
+use super::{Encoded, Encoding};
+use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// The script of one query.
+pub fn script(terms: &Terms, encoding: Encoding, encoded: &Encoded, comment: &str) -> String {
+    let mut printer = Printer { terms, out: String::new(), names: HashMap::new() };
+    for line in comment.lines() {
+        let _ = writeln!(printer.out, "; {line}");
+    }
+    let logic = match encoding {
+        Encoding::Integers => "QF_UFNIA",
+        Encoding::BitVectors => "QF_UFBV",
+    };
+    let _ = writeln!(printer.out, "(set-logic {logic})");
+    printer.declare(&encoded.assertions);
+    for &assertion in &encoded.assertions {
+        printer.define(assertion);
+        let text = printer.reference(assertion);
+        let _ = writeln!(printer.out, "(assert {text})");
+    }
+    printer.out.push_str("(check-sat)\n");
+    printer.out
+}
+
+struct Printer<'t> {
+    terms: &'t Terms,
+    out: String,
+    names: HashMap<Term, String>,
+}
+
+fn sort_name(sort: Sort) -> String {
+    match sort {
+        Sort::Bool => "Bool".into(),
+        Sort::Int => "Int".into(),
+        Sort::Bv(width) => format!("(_ BitVec {width})"),
+    }
+}
+
+fn integer(value: i128) -> String {
+    if value < 0 { format!("(- {})", value.unsigned_abs()) } else { value.to_string() }
+}
+
+impl Printer<'_> {
+    fn declare(&mut self, roots: &[Term]) {
+        let (mut symbols, mut functions) = (BTreeSet::new(), BTreeSet::new());
+        let mut seen = std::collections::HashSet::new();
+        let mut stack = roots.to_vec();
+        while let Some(t) = stack.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            match self.terms.node(t) {
+                Node::Symbol(id) => {
+                    symbols.insert(*id);
+                }
+                Node::Apply(id, _) => {
+                    functions.insert(*id);
+                }
+                _ => {}
+            }
+            stack.extend(self.terms.operands(t));
+        }
+        for id in symbols {
+            let symbol = &self.terms.symbols[id as usize];
+            let _ = writeln!(self.out, "(declare-const |{}| {})", symbol.name, sort_name(symbol.sort));
+        }
+        for id in functions {
+            let function = &self.terms.functions[id as usize];
+            let args: Vec<String> = function.args.iter().map(|&s| sort_name(s)).collect();
+            let result = sort_name(function.result);
+            let _ = writeln!(self.out, "(declare-fun |{}| ({}) {result})", function.name, args.join(" "));
+        }
+    }
+
+    /// Defines every compound term below `root`, operands first.
+    fn define(&mut self, root: Term) {
+        let mut stack = vec![(root, false)];
+        while let Some((t, ready)) = stack.pop() {
+            let operands = self.terms.operands(t);
+            if operands.is_empty() && !matches!(self.terms.node(t), Node::Apply(..)) || self.names.contains_key(&t) {
+                continue;
+            }
+            if !ready {
+                stack.push((t, true));
+                stack.extend(operands.iter().map(|&o| (o, false)));
+                continue;
+            }
+            let body = self.body(t);
+            let name = format!("t{}", t.0);
+            let sort = sort_name(self.terms.sort(t));
+            let _ = writeln!(self.out, "(define-fun {name} () {sort} {body})");
+            self.names.insert(t, name);
+        }
+    }
+
+    fn reference(&self, t: Term) -> String {
+        match self.terms.node(t) {
+            Node::Bool(value) => value.to_string(),
+            Node::Symbol(id) => format!("|{}|", self.terms.symbols[*id as usize].name),
+            Node::BvConst { width, value } => format!("(_ bv{value} {width})"),
+            Node::IntConst(value) => integer(*value),
+            _ => self.names.get(&t).cloned().unwrap_or_else(|| panic!("solver: term used before its definition")),
+        }
+    }
+
+    fn body(&self, t: Term) -> String {
+        let operands: Vec<String> = self.terms.operands(t).iter().map(|&o| self.reference(o)).collect();
+        let all = operands.join(" ");
+        match self.terms.node(t) {
+            Node::Not(_) => format!("(not {all})"),
+            Node::And(_) => format!("(and {all})"),
+            Node::Or(_) => format!("(or {all})"),
+            Node::Eq(..) => format!("(= {all})"),
+            Node::Ite(..) => format!("(ite {all})"),
+            Node::Apply(id, args) if args.is_empty() => format!("|{}|", self.terms.functions[*id as usize].name),
+            Node::Apply(id, _) => format!("(|{}| {all})", self.terms.functions[*id as usize].name),
+            Node::BvSum { width, constant, members } => {
+                let factors = members.iter().map(|m| format!("(_ bv{} {width})", m.1));
+                sum("bvadd", "bvmul", &operands, factors, (*constant != 0).then(|| format!("(_ bv{constant} {width})")))
+            }
+            Node::IntSum { constant, members } => {
+                let factors = members.iter().map(|m| integer(m.1));
+                sum("+", "*", &operands, factors, (*constant != 0).then(|| integer(*constant)))
+            }
+            Node::BvBinary(op, ..) => format!("({} {all})", binary_name(*op)),
+            Node::BvCompare(op, ..) => {
+                let name = match op {
+                    BvCompare::Ult => "bvult",
+                    BvCompare::Ule => "bvule",
+                    BvCompare::Slt => "bvslt",
+                    BvCompare::Sle => "bvsle",
+                };
+                format!("({name} {all})")
+            }
+            Node::Extract { high, low, .. } => format!("((_ extract {high} {low}) {all})"),
+            Node::Concat(..) => format!("(concat {all})"),
+            Node::ZeroExtend(width, a) => format!("((_ zero_extend {}) {all})", width - self.terms.width(*a)),
+            Node::SignExtend(width, a) => format!("((_ sign_extend {}) {all})", width - self.terms.width(*a)),
+            Node::IntMul(..) => format!("(* {all})"),
+            Node::IntDiv(..) => format!("(div {all})"),
+            Node::IntMod(..) => format!("(mod {all})"),
+            Node::IntLe(..) => format!("(<= {all})"),
+            other => panic!("solver: {other:?} has no SMT-LIB form"),
+        }
+    }
+}
+
+fn sum(
+    add: &str,
+    multiply: &str,
+    operands: &[String],
+    factors: impl Iterator<Item = String>,
+    constant: Option<String>,
+) -> String {
+    let mut members: Vec<String> = operands.iter().zip(factors).map(|(o, f)| format!("({multiply} {f} {o})")).collect();
+    members.extend(constant);
+    match members.as_slice() {
+        [only] => only.clone(),
+        _ => format!("({add} {})", members.join(" ")),
+    }
+}
+
+fn binary_name(op: BvBinary) -> &'static str {
+    match op {
+        BvBinary::Mul => "bvmul",
+        BvBinary::Udiv => "bvudiv",
+        BvBinary::Urem => "bvurem",
+        BvBinary::Sdiv => "bvsdiv",
+        BvBinary::Srem => "bvsrem",
+        BvBinary::And => "bvand",
+        BvBinary::Or => "bvor",
+        BvBinary::Xor => "bvxor",
+        BvBinary::Shl => "bvshl",
+        BvBinary::Lshr => "bvlshr",
+        BvBinary::Ashr => "bvashr",
+    }
+}

@@ -1,0 +1,221 @@
+//! The only place that talks to Z3.
+//!
+//! Each query runs in a fresh context, so that `rlimit` counts repeat exactly (DESIGN section 5).
+
+use super::{Answer, Budget, Encoded, Value};
+use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
+use z3::ast::{Ast, BV, Bool, Dynamic, Int};
+use z3::{Config, FuncDecl, Params, SatResult, Solver, with_z3_config};
+
+/// Checks satisfiability of the assertions; unsatisfiable is `Proved`.
+pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
+    with_z3_config(&Config::new(), || {
+        let mut emitter = Emitter { terms, done: vec![None; terms.len()] };
+        let solver = Solver::new();
+        let mut params = Params::new();
+        params.set_u32("timeout", budget.milliseconds);
+        if budget.rlimit > 0 {
+            params.set_u32("rlimit", budget.rlimit);
+        }
+        solver.set_params(&params);
+        for &assertion in &encoded.assertions {
+            solver.assert(emitter.boolean(assertion));
+        }
+        match solver.check() {
+            SatResult::Unsat => Answer::Proved,
+            SatResult::Unknown => Answer::Unknown(solver.get_reason_unknown().unwrap_or_default()),
+            SatResult::Sat => match solver.get_model() {
+                Some(model) => {
+                    let mut read = |t: Term| read_value(&model.eval(&emitter.emit(t), true)?);
+                    Answer::Refuted(encoded.wanted.iter().map(|t| t.and_then(&mut read)).collect())
+                }
+                None => Answer::Unknown("no model".into()),
+            },
+        }
+    })
+}
+
+fn read_value(value: &Dynamic) -> Option<Value> {
+    if let Some(b) = value.as_bool() {
+        return b.as_bool().map(Value::Bool);
+    }
+    if let Some(i) = value.as_int() {
+        return i.as_i128().map(Value::Int);
+    }
+    let bits = value.as_bv()?;
+    let text = format!("{bits}");
+    let digits = text.strip_prefix("#x").map(|d| (d, 16)).or_else(|| text.strip_prefix("#b").map(|d| (d, 2)))?;
+    u128::from_str_radix(digits.0, digits.1).ok().map(Value::Bits)
+}
+
+/// Terms to Z3 syntax, each once.
+struct Emitter<'t> {
+    terms: &'t Terms,
+    done: Vec<Option<Dynamic>>,
+}
+
+impl Emitter<'_> {
+    fn emit(&mut self, t: Term) -> Dynamic {
+        if let Some(known) = &self.done[t.0 as usize] {
+            return known.clone();
+        }
+        let result = self.build(t);
+        self.done[t.0 as usize] = Some(result.clone());
+        result
+    }
+
+    fn boolean(&mut self, t: Term) -> Bool {
+        match self.emit(t).as_bool() {
+            Some(b) => b,
+            None => panic!("solver: a Boolean was expected"),
+        }
+    }
+
+    fn int(&mut self, t: Term) -> Int {
+        match self.emit(t).as_int() {
+            Some(i) => i,
+            None => panic!("solver: an integer was expected"),
+        }
+    }
+
+    fn bv(&mut self, t: Term) -> BV {
+        match self.emit(t).as_bv() {
+            Some(b) => b,
+            None => panic!("solver: a bit-vector was expected"),
+        }
+    }
+
+    fn build(&mut self, t: Term) -> Dynamic {
+        let terms = self.terms;
+        match terms.node(t) {
+            Node::Bool(value) => Bool::from_bool(*value).into(),
+            Node::Not(a) => self.boolean(*a).not().into(),
+            Node::And(list) => {
+                let list: Vec<Bool> = list.iter().map(|&a| self.boolean(a)).collect();
+                Bool::and(&list).into()
+            }
+            Node::Or(list) => {
+                let list: Vec<Bool> = list.iter().map(|&a| self.boolean(a)).collect();
+                Bool::or(&list).into()
+            }
+            Node::Eq(a, b) => {
+                let (a, b) = (self.emit(*a), self.emit(*b));
+                a.eq(b).into()
+            }
+            Node::Ite(c, a, b) => {
+                let (c, a, b) = (self.boolean(*c), self.emit(*a), self.emit(*b));
+                c.ite(&a, &b)
+            }
+            Node::Symbol(id) => self.symbol(*id),
+            Node::Apply(id, args) => {
+                let args: Vec<Dynamic> = args.iter().map(|&a| self.emit(a)).collect();
+                let args: Vec<&dyn Ast> = args.iter().map(|a| a as &dyn Ast).collect();
+                self.function(*id).apply(&args)
+            }
+            Node::IntConst(value) => number(*value).into(),
+            Node::IntSum { constant, members } => self.int_sum(*constant, members).into(),
+            Node::IntMul(a, b) => Int::mul(&[self.int(*a), self.int(*b)]).into(),
+            Node::IntDiv(a, b) => self.int(*a).div(self.int(*b)).into(),
+            Node::IntMod(a, b) => self.int(*a).modulo(self.int(*b)).into(),
+            Node::IntLe(a, b) => self.int(*a).le(self.int(*b)).into(),
+            Node::BvCompare(op, a, b) => {
+                let (a, b) = (self.bv(*a), self.bv(*b));
+                match op {
+                    BvCompare::Ult => a.bvult(b).into(),
+                    BvCompare::Ule => a.bvule(b).into(),
+                    BvCompare::Slt => a.bvslt(b).into(),
+                    BvCompare::Sle => a.bvsle(b).into(),
+                }
+            }
+            _ => self.bit_vector(t).into(),
+        }
+    }
+
+    fn symbol(&self, id: u32) -> Dynamic {
+        let symbol = &self.terms.symbols[id as usize];
+        match symbol.sort {
+            Sort::Bool => Bool::new_const(symbol.name.as_str()).into(),
+            Sort::Int => Int::new_const(symbol.name.as_str()).into(),
+            Sort::Bv(width) => BV::new_const(symbol.name.as_str(), width).into(),
+        }
+    }
+
+    fn function(&self, id: u32) -> FuncDecl {
+        let function = &self.terms.functions[id as usize];
+        let sort = |s: &Sort| match s {
+            Sort::Bool => z3::Sort::bool(),
+            Sort::Int => z3::Sort::int(),
+            Sort::Bv(width) => z3::Sort::bitvector(*width),
+        };
+        let domain: Vec<z3::Sort> = function.args.iter().map(sort).collect();
+        let domain: Vec<&z3::Sort> = domain.iter().collect();
+        FuncDecl::new(function.name.as_str(), &domain, &sort(&function.result))
+    }
+
+    fn int_sum(&mut self, constant: i128, members: &[(Term, i128)]) -> Int {
+        let mut list = Vec::with_capacity(members.len() + 1);
+        for &(term, factor) in members {
+            let term = self.int(term);
+            list.push(if factor == 1 { term } else { Int::mul(&[number(factor), term]) });
+        }
+        if constant != 0 {
+            list.push(number(constant));
+        }
+        Int::add(&list)
+    }
+
+    fn bit_vector(&mut self, t: Term) -> BV {
+        let terms = self.terms;
+        match terms.node(t) {
+            Node::BvConst { width, value } => constant(*value, *width),
+            Node::BvSum { width, constant: c, members } => {
+                let mut sum: Option<BV> = (*c != 0).then(|| constant(*c, *width));
+                for &(term, factor) in members.iter() {
+                    let term = self.bv(term);
+                    let term = if factor == 1 { term } else { constant(factor, *width).bvmul(term) };
+                    sum = Some(match sum {
+                        Some(sum) => sum.bvadd(term),
+                        None => term,
+                    });
+                }
+                sum.unwrap_or_else(|| constant(0, *width))
+            }
+            Node::BvBinary(op, a, b) => {
+                let (a, b) = (self.bv(*a), self.bv(*b));
+                match op {
+                    BvBinary::Mul => a.bvmul(b),
+                    BvBinary::Udiv => a.bvudiv(b),
+                    BvBinary::Urem => a.bvurem(b),
+                    BvBinary::Sdiv => a.bvsdiv(b),
+                    BvBinary::Srem => a.bvsrem(b),
+                    BvBinary::And => a.bvand(b),
+                    BvBinary::Or => a.bvor(b),
+                    BvBinary::Xor => a.bvxor(b),
+                    BvBinary::Shl => a.bvshl(b),
+                    BvBinary::Lshr => a.bvlshr(b),
+                    BvBinary::Ashr => a.bvashr(b),
+                }
+            }
+            Node::Extract { high, low, of } => self.bv(*of).extract(*high, *low),
+            Node::Concat(a, b) => self.bv(*a).concat(self.bv(*b)),
+            Node::ZeroExtend(width, a) => self.bv(*a).zero_ext(width - terms.width(*a)),
+            Node::SignExtend(width, a) => self.bv(*a).sign_ext(width - terms.width(*a)),
+            other => panic!("solver: {other:?} has no bit-vector form"),
+        }
+    }
+}
+
+fn number(value: i128) -> Int {
+    match i64::try_from(value) {
+        Ok(small) => Int::from_i64(small),
+        Err(_) => Int::from_i128(value),
+    }
+}
+
+fn constant(value: u128, width: u32) -> BV {
+    if let Ok(small) = u64::try_from(value) {
+        return BV::from_u64(small, width);
+    }
+    let high = BV::from_u64((value >> 64) as u64, width - 64);
+    high.concat(BV::from_u64(value as u64, 64))
+}
