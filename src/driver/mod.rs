@@ -41,7 +41,10 @@ pub fn run(options: &Options) -> u8 {
     let inputs = read_inputs(options, &mut output);
     if options.emit == Some(Stage::Tokens) {
         for input in &inputs {
-            output.text(&pipeline::tokens(input));
+            match pipeline::tokens(input) {
+                Ok(text) => output.text(&text),
+                Err(diagnostics) => output.wrong_input(&diagnostics, &input.source, None),
+            }
         }
         return output.finish();
     }

@@ -27,6 +27,13 @@ pub const CODES: &[Code] = &[
         example: "gpuvcc saxpy.ptx --entry _Z5saxpyifPfS_",
     },
     Code {
+        code: "stage-not-available",
+        title: "--emit names a stage that this input does not pass",
+        text: "IVL programs start at the stage kernel: there are no PTX tokens, no typed PTX module and no \
+               control-flow graph to print for them.",
+        example: "gpuvcc scan.ivl --emit predicated",
+    },
+    Code {
         code: "internal-error",
         title: "a bug of gpuvcc",
         text: "A stage found its own rules broken. Nothing was proved about the kernel, the exit code is 4, \
