@@ -41,10 +41,7 @@ pub fn run(options: &Options) -> u8 {
     let inputs = read_inputs(options, &mut output);
     if options.emit == Some(Stage::Tokens) {
         for input in &inputs {
-            match pipeline::tokens(input) {
-                Ok(text) => output.text(&text),
-                Err(diagnostics) => output.wrong_input(&diagnostics, &input.source, None),
-            }
+            output.text(&pipeline::tokens(input));
         }
         return output.finish();
     }

@@ -42,13 +42,6 @@ pub const CODES: &[Code] = &[
         example: "gpuvcc saxpy.ptx --param saxpy_param_0=1024\ngpuvcc saxpy.ptx --param 0=1024",
     },
     Code {
-        code: "stage-not-available",
-        title: "--emit names a stage that this input does not pass",
-        text: "IVL programs start at the stage kernel: there are no PTX tokens, no typed PTX module and no \
-               control-flow graph to print for them.",
-        example: "gpuvcc scan.ivl --emit predicated",
-    },
-    Code {
         code: "internal-error",
         title: "a bug of gpuvcc",
         text: "A stage found its own rules broken. Nothing was proved about the kernel, the exit code is 4, and \
