@@ -91,9 +91,7 @@ fn parse_piece(
 fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: usize) -> Diagnostic {
     let (found, span, expected) = match error {
         ParseError::User { error } => return Diagnostic::error("ivl-syntax", error.message, error.span),
-        ParseError::UnrecognizedToken { token, expected } => {
-            (Some(token.1), Span::new(token.0, token.2), expected)
-        }
+        ParseError::UnrecognizedToken { token, expected } => (Some(token.1), Span::new(token.0, token.2), expected),
         ParseError::ExtraToken { token } => (Some(token.1), Span::new(token.0, token.2), Vec::new()),
         ParseError::UnrecognizedEof { expected, .. } => match after {
             Some(&(start, token, end)) => (Some(token), Span::new(start, end), expected),
@@ -119,9 +117,8 @@ fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: us
 /// The expected tokens as a phrase; all operators count as one, and so do all starts of an
 /// expression.
 fn describe_expected(expected: &[String]) -> String {
-    const OPERATORS: &[&str] = &[
-        "<==>", "==>", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "++", "+", "-", "*", "div", "mod", "[",
-    ];
+    const OPERATORS: &[&str] =
+        &["<==>", "==>", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "++", "+", "-", "*", "div", "mod", "["];
     const EXPRESSION: &[&str] = &["true", "false", "integer", "bit-vector", "identifier", "(", "!", "-", "old", "if"];
     let mut tokens: Vec<&str> = expected.iter().map(|t| t.trim_matches('"')).collect();
     let mut phrases = Vec::new();

@@ -1,0 +1,144 @@
+//! Every shipped kernel gets the verdict and the places that its header and its marks say.
+//!
+//! The worst failure comes first in its message: `FALSE VERIFIED`. Gaps in known_gaps.txt are
+//! refusals that are known; a gap that closes fails too, so that the list stays true.
+
+mod support;
+
+use gpuvcc::verdict::finding::{AccessKind, Defect, Finding, KernelReport, Verdict};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::{BTreeMap, BTreeSet};
+use support::cases::{Case, cases};
+use support::run::{summary, verify_case};
+
+const GAPS: &str = include_str!("kernels/known_gaps.txt");
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let cases = cases("tests/kernels").unwrap_or_else(|error| panic!("tests/kernels: {error}"));
+    let gaps = gaps();
+    let mut trials = vec![gap_list_trial(&cases, &gaps)];
+    trials.extend(cases.into_iter().map(|case| {
+        let gap = gaps.get(case.name.as_str()).map(|gap| gap.verdict);
+        Trial::test(case.name.clone(), move || check(&case, gap))
+    }));
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// A line of known_gaps.txt.
+struct Gap {
+    verdict: &'static str,
+    reason: &'static str,
+}
+
+fn gaps() -> BTreeMap<&'static str, Gap> {
+    let lines = GAPS.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    lines
+        .map(|line| {
+            let mut words = line.splitn(3, char::is_whitespace);
+            let mut next = || words.next().unwrap_or_default().trim();
+            (next(), Gap { verdict: next(), reason: next() })
+        })
+        .collect()
+}
+
+/// The list itself: each gap belongs to a case, is a refusal and has a reason.
+fn gap_list_trial(cases: &[Case], gaps: &BTreeMap<&'static str, Gap>) -> Trial {
+    let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    let refusal = |verdict: &str| matches!(verdict, "unknown" | "unsupported") || verdict.starts_with("possible-");
+    let wrong: Vec<&str> = gaps
+        .iter()
+        .filter(|(name, gap)| !names.contains(**name) || !refusal(gap.verdict) || gap.reason.is_empty())
+        .map(|(name, _)| *name)
+        .collect();
+    let message = format!("known_gaps.txt: no such kernel, no refusal, or no reason: {}", wrong.join(", "));
+    Trial::test("known_gaps.txt", move || if wrong.is_empty() { Ok(()) } else { Err(message.into()) })
+}
+
+fn check(case: &Case, gap: Option<&str>) -> Result<(), Failed> {
+    let report = verify_case(case)?;
+    let judged = judge(case, &report);
+    let Some(gap) = gap else { return judged.map_err(Failed::from) };
+    let answer = report.verdict.name();
+    match judged {
+        Ok(()) => Err(format!("a gap is closed: `{answer}` is right; take it off known_gaps.txt").into()),
+        Err(message) if is_proof(report.verdict) && case.verdict != "verified" => Err(message.into()),
+        Err(_) if answer == gap => Ok(()),
+        Err(message) => Err(format!("known_gaps.txt says `{gap}`\n{message}").into()),
+    }
+}
+
+fn is_proof(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Verified | Verdict::VerifiedWhen)
+}
+
+/// Compares verdict and places with the expectation.
+fn judge(case: &Case, report: &KernelReport) -> Result<(), String> {
+    let answer = report.verdict.name();
+    let fails = |what: &str| {
+        Err(format!("{what}\nexpected {}, got {answer} in {} ms\n{}", case.verdict, report.time_ms, summary(report)))
+    };
+    if is_proof(report.verdict) && case.verdict != "verified" {
+        return fails("FALSE VERIFIED");
+    }
+    match case.verdict.as_str() {
+        "verified" if report.verdict.confirmed() => fails("a confirmed defect in a correct kernel"),
+        "verified" if report.verdict != Verdict::Verified => fails("a correct kernel is refused"),
+        "verified" if !report.findings.is_empty() => fails("verified, with findings"),
+        "verified" => Ok(()),
+        expected @ ("race" | "possible-race" | "divergence" | "possible-divergence") => {
+            // A proof that fails shows the defect as well as an execution does; an expected
+            // `possible-` is exact, because no execution can be shown.
+            if answer != expected && answer.strip_prefix("possible-") != Some(expected) {
+                return fails("another verdict");
+            }
+            places(case, report, expected.ends_with("race")).or_else(|what| fails(&what))
+        }
+        expected if expected == answer => Ok(()),
+        _ => fails("another verdict"),
+    }
+}
+
+/// Some finding of the expected kind lies in the marked lines, and no confirmed one lies elsewhere.
+fn places(case: &Case, report: &KernelReport, race: bool) -> Result<(), String> {
+    let wanted = if race { Defect::Race } else { Defect::Divergence };
+    if !report.findings.iter().any(|finding| finding.defect == wanted && within_marks(case, finding)) {
+        return Err(format!("no finding lies in the marked lines {:?}", marks(case, wanted)));
+    }
+    match report.findings.iter().find(|finding| finding.confirmed && !within_marks(case, finding)) {
+        Some(finding) => Err(format!("a confirmed {} outside the marked lines", finding.code())),
+        None => Ok(()),
+    }
+}
+
+fn marks(case: &Case, defect: Defect) -> &BTreeSet<u32> {
+    match defect {
+        Defect::Divergence => &case.divergence_lines,
+        _ => &case.race_lines,
+    }
+}
+
+/// Whether all places that a finding blames are marked. Where the absent thread of a divergence
+/// stands is not its fault.
+fn within_marks(case: &Case, finding: &Finding) -> bool {
+    let lines: Vec<Option<u32>> = match finding.defect {
+        Defect::Divergence => {
+            let arrivals = finding.accesses.iter().filter(|access| access.op != AccessKind::Absent);
+            let barriers = finding.barrier.iter().chain(arrivals.map(|access| &access.origin));
+            barriers.map(|origin| line(case, origin)).collect()
+        }
+        _ => finding.accesses.iter().map(|access| line(case, &access.origin)).collect(),
+    };
+    let enough = if finding.defect == Defect::Divergence { 1 } else { 2 };
+    let marks = marks(case, finding.defect);
+    lines.len() >= enough && lines.iter().all(|line| line.is_some_and(|line| marks.contains(&line)))
+}
+
+/// The line where the marks stand: that of the CUDA source (the inlined function's own line), or
+/// that of the input. `None` when the instruction comes from another file.
+fn line(case: &Case, origin: &gpuvcc::span::Origin) -> Option<u32> {
+    let Some(source) = &case.source else { return Some(origin.line) };
+    let position = origin.position.as_ref()?;
+    let same_file = std::path::Path::new(&*position.file).file_name() == source.file_name();
+    same_file.then_some(position.line)
+}

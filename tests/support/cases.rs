@@ -1,0 +1,121 @@
+//! Test inputs and what their headers say (tests/kernels/README.md).
+
+use gpuvcc::driver::cli::{self, Command, Options};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// An input with its expectation.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Path below the folder of the cases, without extension: `saxpy_broken`, `ptx/relaxed_scope`.
+    pub name: String,
+    /// The file that goes through the pipeline.
+    pub input: PathBuf,
+    /// The CUDA source that carries the marks; `None` when the marks stand in the input itself.
+    pub source: Option<PathBuf>,
+    /// The verdict by its name.
+    pub verdict: String,
+    /// The kernel, where the file has several.
+    pub entry: Option<String>,
+    /// Launch, parameters and a time limit of 60 s.
+    pub options: Options,
+    /// Lines marked `// RACE`, from 1.
+    pub race_lines: BTreeSet<u32>,
+    /// Lines marked `// DIVERGENCE`, from 1.
+    pub divergence_lines: BTreeSet<u32>,
+}
+
+/// All cases below a folder, by name: `.cu` files (with the PTX beside them), and `.ptx` and `.ivl`
+/// files that have a header of their own.
+pub fn cases(folder: &str) -> Result<Vec<Case>, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut cases = Vec::new();
+    for path in files(&folder)? {
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        if let Some(case) = case(&folder, &path, &text).map_err(|error| format!("{}: {error}", path.display()))? {
+            cases.push(case);
+        }
+    }
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(cases)
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.is_dir() {
+            files.extend(self::files(&path)?);
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// The case of a file; `None` for files that are no case.
+fn case(folder: &Path, path: &Path, text: &str) -> Result<Option<Case>, String> {
+    let header: Vec<(&str, &str)> = text
+        .lines()
+        .map_while(|line| line.strip_prefix("//@ "))
+        .filter_map(|line| line.split_once(':'))
+        .map(|(key, value)| (key, value.trim()))
+        .collect();
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let source = match extension {
+        "cu" => Some(path.to_path_buf()),
+        "ptx" | "ivl" if !header.is_empty() => None,
+        _ => return Ok(None),
+    };
+    let input = if source.is_some() { path.with_extension("ptx") } else { path.to_path_buf() };
+    let name = path.with_extension("").strip_prefix(folder).map_err(|error| error.to_string())?.to_path_buf();
+    let value = |wanted: &str| header.iter().find(|(key, _)| *key == wanted).map(|(_, value)| *value);
+    let options = options(&input, &header, source.is_some().then_some(text))?;
+    Ok(Some(Case {
+        name: name.to_string_lossy().into_owned(),
+        input,
+        source,
+        verdict: value("verdict").ok_or("the header has no verdict")?.to_string(),
+        entry: value("entry").map(str::to_string),
+        options,
+        race_lines: marked(text, "// RACE"),
+        divergence_lines: marked(text, "// DIVERGENCE"),
+    }))
+}
+
+/// The header as the command line that it stands for.
+fn options(input: &Path, header: &[(&str, &str)], source: Option<&str>) -> Result<Options, String> {
+    let mut arguments = vec!["gpuvcc".to_string(), input.to_string_lossy().into_owned()];
+    for (key, value) in header {
+        match *key {
+            "block" => arguments.push(format!("--block={value}")),
+            "grid" => arguments.push(format!("--grid={value}")),
+            "param" => arguments.push(format!("--param={}", positional(value, source)?)),
+            "verdict" | "entry" | "compiler" => {}
+            _ => return Err(format!("unknown key `{key}` in the header")),
+        }
+    }
+    match cli::parse(arguments) {
+        Ok(Command::Verify(options)) => Ok(*options),
+        Ok(Command::Explain(_)) => Err("the header is no verification".to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// `n=9` with the position of `n` in the CUDA kernel's parameter list, as PTX names differ.
+fn positional(setting: &str, source: Option<&str>) -> Result<String, String> {
+    let Some(source) = source else { return Ok(setting.to_string()) };
+    let (name, value) = setting.split_once('=').ok_or("a parameter is NAME=VALUE")?;
+    let kernel = source.split_once("__global__").ok_or("no __global__ function")?.1;
+    let list = kernel.split_once('(').and_then(|(_, rest)| rest.split_once(')')).ok_or("no parameter list")?.0;
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let position = list.split(',').position(|one| one.trim().rsplit(|c| !is_word(c)).next() == Some(name));
+    position.map(|position| format!("{position}={value}")).ok_or_else(|| format!("no parameter is named `{name}`"))
+}
+
+/// Numbers of the lines that end with a mark.
+fn marked(text: &str, mark: &str) -> BTreeSet<u32> {
+    (1..).zip(text.lines()).filter(|(_, line)| line.trim_end().ends_with(mark)).map(|(number, _)| number).collect()
+}

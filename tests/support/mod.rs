@@ -1,0 +1,5 @@
+//! What the test runners share: the shipped kernels with their expectations, and one run of the
+//! pipeline in process.
+
+pub mod cases;
+pub mod run;
