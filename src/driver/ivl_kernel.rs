@@ -7,14 +7,15 @@ use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Condition, Constant, ExprRef, Name, Program, Type, Variable};
 use crate::ivl::bv::{self, BvOp};
 use crate::kernel::{Kernel, LowerOptions};
-use crate::span::Span;
+use crate::span::{Origin, Span};
+use std::sync::Arc;
 
 
 /// The kernel of that name as the only procedure, with the launch constants it may use.
 ///
 /// # Errors
 /// No kernel of that name.
-pub fn enter(program: &Program, entry: &str, options: &LowerOptions) -> Result<Kernel, Vec<Diagnostic>> {
+pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions) -> Result<Kernel, Vec<Diagnostic>> {
     let mut program = program.clone();
     program.procedures.retain(|p| p.name.as_str() == entry);
     if program.procedures.is_empty() {
@@ -30,8 +31,19 @@ pub fn enter(program: &Program, entry: &str, options: &LowerOptions) -> Result<K
     if let Some(procedure) = program.procedures.first_mut() {
         procedure.requires.splice(0..0, requires);
     }
+    let blocks = program.procedures.iter_mut().flat_map(|p| &mut p.body).flat_map(|b| &mut b.blocks);
+    for stmt in blocks.flat_map(|b| &mut b.stmts).filter(|s| s.origin.is_none() && s.span != Span::NONE) {
+        stmt.origin = Some(Arc::new(origin(text, stmt.span)));
+    }
     let array_names = program.arrays.iter().map(|a| (a.name.clone(), a.name.to_string())).collect();
     Ok(Kernel { program, assumptions: Vec::new(), array_names, params: Vec::new() })
+}
+
+/// The statement as it stands in the text.
+fn origin(text: &str, span: Span) -> Origin {
+    let line = text.as_bytes().iter().take(span.start as usize).filter(|b| **b == b'\n').count() as u32 + 1;
+    let words: Vec<&str> = text.get(span.range()).unwrap_or_default().split_whitespace().collect();
+    Origin { span, line, position: None, text: Arc::from(words.join(" ")) }
 }
 
 /// `id < size`, `1 <= size`, and the size where it is fixed.

@@ -68,7 +68,7 @@ struct Lowered {
     launch: Launch,
 }
 
-fn lower(program: &Program, entry: &str, options: &Options) -> Result<Lowered, Vec<Diagnostic>> {
+fn lower(input: &Input, program: &Program, entry: &str, options: &Options) -> Result<Lowered, Vec<Diagnostic>> {
     let lower_options = LowerOptions {
         block: options.block,
         grid: options.grid,
@@ -89,7 +89,7 @@ fn lower(program: &Program, entry: &str, options: &Options) -> Result<Lowered, V
             (kernel, Launch { block, grid: options.grid })
         }
         Program::Ivl(program) => {
-            let kernel = super::ivl_kernel::enter(program, entry, &lower_options)?;
+            let kernel = super::ivl_kernel::enter(input.source.text(), program, entry, &lower_options)?;
             (kernel, Launch { block: options.block, grid: options.grid })
         }
     };
@@ -145,7 +145,7 @@ pub fn verify(
     options: &Options,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
     let start = Instant::now();
-    let lowered = lower(program, entry, options)?;
+    let lowered = lower(input, program, entry, options)?;
     let prelude = prelude_of(options.prelude)?;
     let question = Question {
         kernel: &lowered.kernel,
@@ -164,7 +164,7 @@ pub fn verify(
 
 /// The text of a stage from `cfg` on. `Err` as for [`verify`].
 pub fn emit(
-    _input: &Input,
+    input: &Input,
     program: &Program,
     entry: &str,
     stage: Stage,
@@ -175,7 +175,7 @@ pub fn emit(
         let dot = options.format == super::cli::Format::Dot;
         return Ok(if dot { crate::cfg::dot(&cfg) } else { crate::cfg::print(&cfg) });
     }
-    let lowered = lower(program, entry, options)?;
+    let lowered = lower(input, program, entry, options)?;
     match stage {
         Stage::Tokens | Stage::Ast | Stage::Cfg => Ok(ast(program)),
         Stage::Kernel => Ok(ivl::print(&lowered.kernel.program)),
