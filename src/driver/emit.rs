@@ -4,15 +4,15 @@
 
 use super::cli::Stage;
 use crate::diagnostic::Diagnostic;
-use crate::infer::houdini::Fate;
 use crate::infer;
+use crate::infer::houdini::Fate;
 use crate::ivl;
 use crate::solver::{self, smtlib};
 use crate::twothread;
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::wp::{self, Role};
 use crate::verdict::decide::{Question, pairs};
-use crate::verdict::prove::{self, Inference};
+use crate::verdict::prove::Inference;
 use std::fmt::Write;
 
 /// Prints a stage for all pairs.
@@ -23,7 +23,7 @@ pub fn inferred(question: &Question, stage: Stage) -> Result<String, Vec<Diagnos
     let mut out = String::new();
     for pair in pairs(&question.options, question.kernel) {
         let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
-        let outcome = prove::run(&two, question.encodings, question.deadline).map_err(|d| vec![d])?;
+        let outcome = question.prove(&two).map_err(|d| vec![d])?;
         let mut inference = outcome.inference;
         let _ = writeln!(out, "// {}", two.procedure);
         match stage {
@@ -88,7 +88,9 @@ fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
         return;
     }
     match solver::encode(&mut passive.terms, *encoding, formula, &[]) {
-        Some(encoded) => out.push_str(&smtlib::script(&passive.terms, *encoding, &encoded, "unsat: all assertions hold")),
+        Some(encoded) => {
+            out.push_str(&smtlib::script(&passive.terms, *encoding, &encoded, "unsat: all assertions hold"))
+        }
         None => out.push_str("; this condition has no form in the chosen encoding\n"),
     }
 }

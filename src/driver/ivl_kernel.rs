@@ -10,7 +10,6 @@ use crate::kernel::{Kernel, LowerOptions};
 use crate::span::{Origin, Span};
 use std::sync::Arc;
 
-
 /// The kernel of that name as the only procedure, with the launch constants it may use.
 ///
 /// # Errors
@@ -84,4 +83,3 @@ fn declared(program: &mut Program, name: &str) -> ExprRef {
 fn condition(expr: ExprRef) -> Condition {
     Condition { free: false, expr, attributes: Vec::new(), span: Span::NONE }
 }
-

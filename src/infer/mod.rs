@@ -71,9 +71,11 @@ pub struct Annotated {
 
 /// Adds ghosts, candidates and witnesses.
 ///
+/// `uniform_barriers`: every barrier of the program asserts that both threads arrive or none.
+///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn annotate(two: &TwoThread) -> Result<Annotated, Diagnostic> {
+pub fn annotate(two: &TwoThread, uniform_barriers: bool) -> Result<Annotated, Diagnostic> {
     let mut program = two.program.clone();
     let body = program.procedures.iter().find(|p| p.name == two.procedure).and_then(|p| p.body.as_ref());
     let blocks = body.map(|b| b.blocks.as_slice()).unwrap_or_default();
@@ -99,8 +101,14 @@ pub fn annotate(two: &TwoThread) -> Result<Annotated, Diagnostic> {
         for index in (0..loops.len()).rev() {
             let types = types(&program, &two.procedure);
             let snapshot = program.clone();
-            let context =
-                witness::Context { program: &snapshot, loops: &loops, flags: &flags, records: &records, types };
+            let context = witness::Context {
+                program: &snapshot,
+                loops: &loops,
+                flags: &flags,
+                records: &records,
+                types,
+                uniform_barriers,
+            };
             with_procedure(&mut program, &two.procedure, |p| witness::insert(p, &context, index));
         }
     }

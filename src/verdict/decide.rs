@@ -5,7 +5,9 @@
 //! and every loop that can be entered can be left.
 //! Reference: DESIGN section 3.
 
-use super::finding::{AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict};
+use super::finding::{
+    AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
+};
 use super::prove::{self, Constants, PairOutcome, Refuted};
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
@@ -35,6 +37,17 @@ pub struct Question<'a> {
     pub deadline: Deadline,
 }
 
+impl Question<'_> {
+    /// Proves one pair.
+    ///
+    /// # Errors
+    /// What `vcgen` cannot translate.
+    pub fn prove(&self, two: &TwoThread) -> Result<PairOutcome, Diagnostic> {
+        let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
+        prove::run(two, uniform_barriers, self.encodings, self.deadline)
+    }
+}
+
 /// The pairs of threads that have to be looked at.
 pub fn pairs(options: &twothread::Options, kernel: &Kernel) -> Vec<Pair> {
     let mut pairs: Vec<Pair> =
@@ -62,7 +75,7 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
     let mut findings = Vec::new();
     for pair in pairs(&question.options, question.kernel) {
         let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
-        let outcome = prove::run(&two, question.encodings, question.deadline).map_err(|d| vec![d])?;
+        let outcome = question.prove(&two).map_err(|d| vec![d])?;
         count(&mut report, &two, &outcome);
         for refuted in &outcome.refuted {
             findings.push(facts.finding(&two, refuted));

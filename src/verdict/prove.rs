@@ -72,8 +72,13 @@ const FINDING_LIMIT: usize = 12;
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn infer_in(two: &TwoThread, encoding: Encoding, deadline: Deadline) -> Result<Inference, Diagnostic> {
-    let annotated = infer::annotate(two)?;
+pub fn infer_in(
+    two: &TwoThread,
+    uniform_barriers: bool,
+    encoding: Encoding,
+    deadline: Deadline,
+) -> Result<Inference, Diagnostic> {
+    let annotated = infer::annotate(two, uniform_barriers)?;
     let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
     let relied: Vec<bool> = passive.checks.iter().map(|c| !is_race(c) && !is_probe(c)).collect();
     let count = annotated.candidates.len();
@@ -85,12 +90,17 @@ pub fn infer_in(two: &TwoThread, encoding: Encoding, deadline: Deadline) -> Resu
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn run(two: &TwoThread, encodings: &[Encoding], deadline: Deadline) -> Result<PairOutcome, Diagnostic> {
+pub fn run(
+    two: &TwoThread,
+    uniform_barriers: bool,
+    encodings: &[Encoding],
+    deadline: Deadline,
+) -> Result<PairOutcome, Diagnostic> {
     let mut best: Option<PairOutcome> = None;
     // Assertions are numbered alike in every encoding, since the program is the same.
     let mut remaining: Option<BTreeSet<usize>> = None;
     for &encoding in encodings {
-        let mut inference = infer_in(two, encoding, deadline)?;
+        let mut inference = infer_in(two, uniform_barriers, encoding, deadline)?;
         let all = assertions(&inference.passive);
         let goal = remaining.clone().unwrap_or_else(|| all.clone());
         let (refuted, open) = prove_all(&mut inference, &goal, deadline);
