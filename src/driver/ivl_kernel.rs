@@ -35,7 +35,14 @@ pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions)
         stmt.origin = Some(Arc::new(origin(text, stmt.span)));
     }
     let array_names = program.arrays.iter().map(|a| (a.name.clone(), a.name.to_string())).collect();
-    Ok(Kernel { program, assumptions: Vec::new(), array_names, params: Vec::new() })
+    Ok(Kernel {
+        program,
+        assumptions: Vec::new(),
+        array_names,
+        params: Vec::new(),
+        block: options.block,
+        grid: options.grid,
+    })
 }
 
 /// The statement as it stands in the text.

@@ -77,22 +77,15 @@ fn lower(input: &Input, program: &Program, entry: &str, options: &Options) -> Re
         max_threads: options.max_threads,
         check_bounds: options.check_bounds,
     };
-    let (kernel, launch) = match program {
+    let kernel = match program {
         Program::Ptx(module) => {
             let entry = entry_of(module, entry)?;
-            let block = match entry.required_block {
-                Some(required) if options.block == [None; 3] => required.map(Some),
-                _ => options.block,
-            };
             let cfg = crate::cfg::build(module, entry)?;
-            let kernel = kernel::lower(module, entry, &cfg, &lower_options)?;
-            (kernel, Launch { block, grid: options.grid })
+            kernel::lower(module, entry, &cfg, &lower_options)?
         }
-        Program::Ivl(program) => {
-            let kernel = super::ivl_kernel::enter(input.source.text(), program, entry, &lower_options)?;
-            (kernel, Launch { block: options.block, grid: options.grid })
-        }
+        Program::Ivl(program) => super::ivl_kernel::enter(input.source.text(), program, entry, &lower_options)?,
     };
+    let launch = Launch { block: kernel.block, grid: kernel.grid };
     checked(&kernel.program, "kernel");
     let predicated = predicate::run(&kernel.program)?;
     checked(&predicated.program, "predicate");

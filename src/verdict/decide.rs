@@ -207,7 +207,7 @@ impl Facts<'_> {
     pub fn params(&self, constants: &Constants) -> BTreeMap<String, ParameterValue> {
         let mut out = BTreeMap::new();
         for param in self.kernel.params.iter().filter(|p| !p.is_pointer) {
-            if let Some(value) = bits(constants, param.constant.as_str()) {
+            if let Some(value) = param.constant.as_ref().and_then(|c| bits(constants, c.as_str())) {
                 out.insert(param.name.clone(), ParameterValue { value: value as u64, bits: param.bits.clamp(1, 64) });
             }
         }
