@@ -157,7 +157,10 @@ impl Printer<'_> {
             Node::IntDiv(..) => format!("(div {all})"),
             Node::IntMod(..) => format!("(mod {all})"),
             Node::IntLe(..) => format!("(<= {all})"),
-            other => panic!("solver: {other:?} has no SMT-LIB form"),
+            Node::ToInt(_) => format!("(bv2nat {all})"),
+            Node::ToSignedInt(_) => format!("(sbv2int {all})"),
+            Node::FromInt(width, _) => format!("((_ int2bv {width}) {all})"),
+            Node::Bool(_) | Node::Symbol(_) | Node::BvConst { .. } | Node::IntConst(_) => self.reference(t),
         }
     }
 }
