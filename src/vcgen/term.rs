@@ -154,6 +154,7 @@ pub struct FunctionSymbol {
 pub struct Terms {
     nodes: Vec<Node>,
     sorts: Vec<Sort>,
+    pub(super) bits: Vec<u128>,
     index: HashMap<Node, Term>,
     /// Symbols, in order of creation.
     pub symbols: Vec<Symbol>,
@@ -162,6 +163,7 @@ pub struct Terms {
     pub functions: Vec<FunctionSymbol>,
     function_names: HashMap<String, u32>,
     pub(super) equalities: HashMap<(Term, Term), Term>,
+    pub(super) extracts: HashMap<(u32, u32, Term), Term>,
 }
 
 /// 2^width - 1.
@@ -210,6 +212,7 @@ impl Terms {
             return term;
         }
         let term = Term(self.nodes.len() as u32);
+        self.bits.push(self.bits_of(&node, sort));
         self.nodes.push(node.clone());
         self.sorts.push(sort);
         self.index.insert(node, term);
