@@ -3,7 +3,7 @@
 //! Computed once when a term is interned, from the bits of its operands. An over-approximation for
 //! every value that the ranges of symbols allow; division by zero has its SMT-LIB value.
 
-use super::term::{BvBinary, Node, Sort, Term, Terms, mask};
+use super::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, mask};
 
 /// All bits up to the highest one.
 fn below_highest(value: u128) -> u128 {
@@ -14,6 +14,20 @@ impl Terms {
     /// Bits that may be one in some value of the term; 0 for other sorts than bit-vectors.
     pub fn possible_bits(&self, term: Term) -> u128 {
         self.bits[term.0 as usize]
+    }
+
+    /// The declared range of a bit-vector symbol as facts. Not through the builders, which rely on
+    /// the range and would simplify it away.
+    pub fn range_facts(&mut self, symbol: Term) -> Vec<Term> {
+        let range = self.symbol_of(symbol).and_then(|s| s.range);
+        let (Some((low, high)), Sort::Bv(width)) = (range, self.sort(symbol)) else { return Vec::new() };
+        let mut facts = Vec::new();
+        for (bound, is_low) in [(low, true), (high.min(mask(width)), false)] {
+            let bound = self.bv(bound, width);
+            let (a, b) = if is_low { (bound, symbol) } else { (symbol, bound) };
+            facts.push(self.intern(Node::BvCompare(BvCompare::Ule, a, b), Sort::Bool));
+        }
+        facts
     }
 
     /// The possible bits of a node whose operands are interned.

@@ -205,9 +205,7 @@ impl Built {
         let (term, f): (Term, Box<dyn Fn(u128, u128) -> u128>) = match op {
             Op::Add => (self.terms.bv_add(x.term, y.term), Box::new(move |a, b| a.wrapping_add(b) & mask(width))),
             Op::Sub => (self.terms.bv_sub(x.term, y.term), Box::new(move |a, b| a.wrapping_sub(b) & mask(width))),
-            Op::Binary(op) => {
-                (self.terms.bv_binary(op, x.term, y.term), Box::new(move |a, b| binary(op, a, b, width)))
-            }
+            Op::Binary(op) => (self.terms.bv_binary(op, x.term, y.term), Box::new(move |a, b| binary(op, a, b, width))),
             _ => unreachable!("not a binary operator"),
         };
         self.push_bits(term, x.values.iter().zip(&y.values).map(|(a, b)| f(*a, *b)).collect());

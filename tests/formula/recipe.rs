@@ -3,9 +3,10 @@
 use super::arithmetic::{hash, mask};
 use gpuvcc::vcgen::term::{BvBinary, BvCompare};
 use proptest::prelude::*;
+use std::fmt;
 
 /// One step; selectors count back from the newest value of a sort.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Step {
     pub op: Op,
     pub a: u8,
@@ -13,6 +14,14 @@ pub struct Step {
     pub c: u8,
     pub constant: u128,
     pub width: u32,
+}
+
+/// On one line, so that a failing recipe can be read.
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Step { op, a, b, c, constant, width } = self;
+        f.write_str(&format!("{op:?} a={a} b={b} c={c} constant={constant:#x} width={width}"))
+    }
 }
 
 /// What a step builds.
@@ -63,12 +72,18 @@ pub enum Op {
 }
 
 /// A symbol of a recipe.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SymbolSpec {
     /// Width in bits.
     pub width: u32,
     /// Declared range.
     pub range: Option<(u128, u128)>,
+}
+
+impl fmt::Debug for SymbolSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!("bv{} in {:?}", self.width, self.range))
+    }
 }
 
 /// A random formula.
@@ -220,6 +235,7 @@ pub fn recipes(shape: Shape) -> impl Strategy<Value = Recipe> {
     let step = (operators(shape), 0u8..8, 0u8..8, 0u8..8, constants(), width)
         .prop_map(|(op, a, b, c, constant, width)| Step { op, a, b, c, constant, width });
     let symbols = prop::collection::vec(symbol(shape), 1..4);
-    (symbols, prop::collection::vec(step, 1..shape.steps), any::<u64>())
-        .prop_map(move |(symbols, steps, seed)| Recipe { symbols, steps, seed, widest: shape.widest, complete: shape.complete })
+    (symbols, prop::collection::vec(step, 1..shape.steps), any::<u64>()).prop_map(move |(symbols, steps, seed)| {
+        Recipe { symbols, steps, seed, widest: shape.widest, complete: shape.complete }
+    })
 }
