@@ -1,12 +1,48 @@
-//! The intermediate verification language: syntax, builders, parser, printer, type checker.
+//! The intermediate verification language (IVL): Boogie 2's core, and kernels.
+//!
+//! [`parse`] reads a program, [`print`] writes it, [`check`] tells whether a generated one is well
+//! typed, [`visit`] walks over it, [`bv`] builds expressions.
+//!
+//! Beyond Boogie, a program may declare arrays and its procedures may use them:
+//!
+//! ```text
+//! shared sum: [64]bv32;                    // once a block: 64 elements of 4 bytes
+//! global data: []bv8;                      // once a launch, size unknown
+//! procedure {:kernel} scan(n: bv32) {      // tid.x, ntid.x and the like need no declaration
+//!   var temp: bv32;
+//!   temp := sum[tid.x];                    // a load; indices of fewer bits are zero-extended
+//!   sum[tid.x] := BV32_ADD(temp, 1bv32);   // a store
+//!   barrier;
+//! }
+//! ```
+//!
+//! `atomic x := A[i];` is an atomic operation, `r := barrier;` a barrier with a common result,
+//! `fence "membar.gl";` a fence. Attributes behind a statement say what is not default:
+//! `{:bytes 4} {:strong "gpu"} {:guard e}` on accesses, `{:id e} {:count e} {:unaligned} {:guard e}` on
+//! barriers. Bit-vector functions such as `BV32_ADD` need no declaration; see [`bv_names`].
 
+mod access;
 pub mod ast;
 pub mod bv;
 pub mod bv_names;
+mod check;
+mod desugar;
+mod parse;
+mod print;
+mod print_expr;
+mod scope;
 mod surface;
+#[cfg(test)]
+mod tests;
 mod token;
+pub mod visit;
 lalrpop_util::lalrpop_mod!(
     #[allow(clippy::all, missing_docs, unused)]
     grammar,
     "/ivl.rs"
 );
+
+pub use check::{check, launch_constant};
+pub use parse::{parse, parse_expr};
+pub use print::print;
+pub use print_expr::{print_expr, print_type};

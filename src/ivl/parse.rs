@@ -91,9 +91,7 @@ fn parse_piece(
 fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: usize) -> Diagnostic {
     let (found, span, expected) = match error {
         ParseError::User { error } => return Diagnostic::error("ivl-syntax", error.message, error.span),
-        ParseError::UnrecognizedToken { token, expected } => {
-            (Some(token.1), Span::new(token.0, token.2), expected)
-        }
+        ParseError::UnrecognizedToken { token, expected } => (Some(token.1), Span::new(token.0, token.2), expected),
         ParseError::ExtraToken { token } => (Some(token.1), Span::new(token.0, token.2), Vec::new()),
         ParseError::UnrecognizedEof { expected, .. } => match after {
             Some(&(start, token, end)) => (Some(token), Span::new(start, end), expected),
@@ -109,6 +107,8 @@ fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: us
     }
     match found {
         Some(Token::And | Token::Or) => diagnostic.note("`&&` and `||` mix only with parentheses"),
+        // A declaration's first word is more likely the end of an unfinished one than a name.
+        Some(Token::Procedure | Token::Function | Token::Axiom | Token::Const) => diagnostic,
         Some(token) if super::token::is_keyword(&token.to_string()) && expected.contains("identifier") => {
             diagnostic.note(format!("`{token}` is a keyword; as a name it is written `\\{token}`"))
         }
@@ -116,13 +116,27 @@ fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: us
     }
 }
 
-/// The expected tokens as a phrase; all operators count as one, and so do all starts of an
-/// expression.
+/// The expected tokens as a phrase; operators, and the first words of
+/// expressions and statements, count as one each.
 fn describe_expected(expected: &[String]) -> String {
-    const OPERATORS: &[&str] = &[
-        "<==>", "==>", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "++", "+", "-", "*", "div", "mod", "[",
-    ];
+    const OPERATORS: &[&str] =
+        &["<==>", "==>", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "++", "+", "-", "*", "div", "mod", "["];
     const EXPRESSION: &[&str] = &["true", "false", "integer", "bit-vector", "identifier", "(", "!", "-", "old", "if"];
+    const STATEMENT: &[&str] = &[
+        "assert",
+        "assume",
+        "atomic",
+        "barrier",
+        "break",
+        "call",
+        "fence",
+        "goto",
+        "havoc",
+        "identifier",
+        "if",
+        "return",
+        "while",
+    ];
     let mut tokens: Vec<&str> = expected.iter().map(|t| t.trim_matches('"')).collect();
     let mut phrases = Vec::new();
     let mut fold = |tokens: &mut Vec<&str>, group: &[&str], phrase: &str, least: usize| {
@@ -131,6 +145,7 @@ fn describe_expected(expected: &[String]) -> String {
             phrases.push(phrase.to_string());
         }
     };
+    fold(&mut tokens, STATEMENT, "a statement", 12);
     fold(&mut tokens, EXPRESSION, "an expression", 8);
     fold(&mut tokens, OPERATORS, "an operator", 4);
     phrases.extend(tokens.iter().map(|t| match *t {

@@ -209,7 +209,8 @@ impl Layout {
             }
             rewriter.exit(&block.exit, &guard, &self.ids, self.end_id(), &mut stmts);
             let after = self.order.get(position + 1).map(|&next| self.arrival(kernel, next, &heads));
-            self.leave(number, block.label.clone(), stmts, after, block.span, rewriter.active(), &mut result);
+            let open = Block { label: block.label.clone(), stmts, transfer: Transfer::Return, span: block.span };
+            self.leave(id, self.innermost[number], open, after, rewriter.active(), &mut result);
         }
         if errors.is_empty() { Ok(result) } else { Err(errors) }
     }
@@ -225,17 +226,15 @@ impl Layout {
     /// Ends a block: `goto next(B)`, or the `back` and `exit` blocks of the loops that it is the last of.
     fn leave(
         &self,
-        number: usize,
-        label: Name,
-        stmts: Vec<Stmt>,
+        id: u32,
+        innermost: Option<usize>,
+        mut open: Block,
         after: Option<Name>,
-        span: Span,
         active: ExprRef,
         out: &mut Vec<Block>,
     ) {
-        let around = std::iter::successors(self.innermost[number], |&index| self.loops[index].parent);
-        let ending = around.map(|index| &self.loops[index]).take_while(|this| this.last_id == self.ids[number]);
-        let mut open = Block { label, stmts, transfer: Transfer::Return, span };
+        let around = std::iter::successors(innermost, |&index| self.loops[index].parent);
+        let ending = around.map(|index| &self.loops[index]).take_while(|this| this.last_id == id);
         for this in ending {
             open.transfer = Transfer::Goto(vec![this.back.clone(), this.exit.clone()]);
             out.push(open);

@@ -3,22 +3,25 @@
 //! Input: two Boolean expressions. Output: whether each is the other's negation, decided by their
 //! form. Establishes: `true` only for complementary expressions. Relies on: nothing.
 
-use crate::ivl::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, UnaryOp};
 use crate::ivl::bv::{self, BvOp};
+use crate::ivl::visit::without_spans;
 
 /// Whether one expression is the negation of the other, seen by their form: `c` and `!c`, `a == b` and
 /// `a != b`, `a < b` and `a >= b`, and the same for bit-vector comparisons.
-pub fn are_complementary(a: &Expr, b: &Expr) -> bool {
+pub fn are_complementary(a: &ExprRef, b: &ExprRef) -> bool {
+    negates(&without_spans(a), &without_spans(b))
+}
+
+fn negates(a: &ExprRef, b: &ExprRef) -> bool {
     match (&a.kind, &b.kind) {
-        (ExprKind::Unary(UnaryOp::Not, inner), _) if same(inner, b) => true,
-        (_, ExprKind::Unary(UnaryOp::Not, inner)) if same(a, inner) => true,
+        (ExprKind::Unary(UnaryOp::Not, inner), _) if inner == b => true,
+        (_, ExprKind::Unary(UnaryOp::Not, inner)) if a == inner => true,
         (ExprKind::Binary(p, a1, a2), ExprKind::Binary(q, b1, b2)) => {
-            negated_operator(*p) == Some(*q) && same(a1, b1) && same(a2, b2)
+            negated_operator(*p) == Some(*q) && (a1, a2) == (b1, b2)
         }
         (ExprKind::Call(f, xs), ExprKind::Call(g, ys)) => match (&xs[..], &ys[..]) {
-            ([a1, a2], [b1, b2]) => {
-                same(a1, b1) && same(a2, b2) && negated_comparison(f, bv::width(a1)).as_ref() == Some(g)
-            }
+            ([a1, a2], [b1, b2]) => (a1, a2) == (b1, b2) && negated_comparison(f, bv::width(a1)).as_ref() == Some(g),
             _ => false,
         },
         _ => false,
@@ -51,35 +54,6 @@ fn negated_comparison(function: &Name, width: u32) -> Option<Name> {
             None
         }
     })
-}
-
-/// Equality up to spans.
-fn same(a: &Expr, b: &Expr) -> bool {
-    use ExprKind::*;
-    let all = |xs: &[std::sync::Arc<Expr>], ys: &[std::sync::Arc<Expr>]| {
-        xs.len() == ys.len() && xs.iter().zip(ys).all(|(x, y)| same(x, y))
-    };
-    if a.ty != b.ty {
-        return false;
-    }
-    match (&a.kind, &b.kind) {
-        (Bool(x), Bool(y)) => x == y,
-        (Int(x), Int(y)) => x == y,
-        (Bv(x), Bv(y)) => x == y,
-        (Var(x), Var(y)) => x == y,
-        (Unary(p, x), Unary(q, y)) => p == q && same(x, y),
-        (Binary(p, x1, x2), Binary(q, y1, y2)) => p == q && same(x1, y1) && same(x2, y2),
-        (Ite(x0, x1, x2), Ite(y0, y1, y2)) => same(x0, y0) && same(x1, y1) && same(x2, y2),
-        (Call(f, xs), Call(g, ys)) => f == g && all(xs, ys),
-        (Extract { value: x, high: h, low: l }, Extract { value: y, high: i, low: m }) => {
-            h == i && l == m && same(x, y)
-        }
-        (Concat(x1, x2), Concat(y1, y2)) => same(x1, y1) && same(x2, y2),
-        (Select(x, xs), Select(y, ys)) => same(x, y) && all(xs, ys),
-        (Store(x, xs, v), Store(y, ys, w)) => same(x, y) && all(xs, ys) && same(v, w),
-        // `old` and quantifiers do not occur in branch conditions; they count as different.
-        _ => false,
-    }
 }
 
 #[cfg(test)]

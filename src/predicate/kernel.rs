@@ -189,14 +189,21 @@ fn fresh_label(blocks: &[Block], stem: &str) -> Name {
     Name::from(label)
 }
 
-/// Refinement 1: `goto B1, B2` where both blocks have no other predecessor and start with
-/// complementary `assume`s is a branch. The choice is then a function of the thread's state, and the
-/// `assume`s, which would hold by construction, disappear.
+/// Refinement 1: `goto B1, B2` is a branch when both blocks start with complementary `assume`s and have
+/// no other predecessors than blocks that end in this same choice. The next block is then a function of
+/// the thread's state, and the `assume`s, which hold by construction, disappear.
 fn take_over_branch_conditions(blocks: &mut [NumberedBlock], graph: &FlowGraph) {
     for from in 0..blocks.len() {
         let Exit::Choice(targets) = &blocks[from].exit else { continue };
         let &[first, second] = &targets[..] else { continue };
-        if graph.predecessors[first].len() != 1 || graph.predecessors[second].len() != 1 {
+        let same_choice = |&block: &usize| {
+            graph.successors[block].len() == 2 && {
+                let targets = &graph.successors[block];
+                targets.contains(&first) && targets.contains(&second)
+            }
+        };
+        let sources = graph.predecessors[first].clone();
+        if sources != graph.predecessors[second] || !sources.iter().all(same_choice) {
             continue;
         }
         let (Some((condition, origin)), Some((negation, _))) =
@@ -209,12 +216,15 @@ fn take_over_branch_conditions(blocks: &mut [NumberedBlock], graph: &FlowGraph) 
         }
         blocks[first].stmts.remove(0);
         blocks[second].stmts.remove(0);
-        blocks[from].exit = match &condition.kind {
+        let branch = match &condition.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => {
                 Exit::Branch { condition: inner.clone(), then: second, otherwise: first, origin }
             }
             _ => Exit::Branch { condition, then: first, otherwise: second, origin },
         };
+        for source in sources {
+            blocks[source].exit = branch.clone();
+        }
     }
 }
 

@@ -18,7 +18,6 @@ pub mod kernel;
 pub mod order;
 pub mod rewrite;
 pub mod single_definition;
-mod variables;
 
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{ExprRef, Name, Program};

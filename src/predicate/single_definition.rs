@@ -16,8 +16,8 @@
 
 use super::flow::{Dominators, LoopForest};
 use super::kernel::{Exit, Kernel};
-use super::variables::{defined, used};
-use crate::ivl::ast::{Name, Stmt};
+use crate::ivl::ast::{ExprKind, ExprRef, Name};
+use crate::ivl::visit::{Visitor, assigned, walk_expr};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A place in a block: statement number, or one past the last for the branch.
@@ -50,23 +50,38 @@ fn stays_inside(forest: &LoopForest, definition: Position, place: Position) -> b
 
 type Places = BTreeMap<Name, Vec<Position>>;
 
-fn definitions_and_uses(kernel: &Kernel) -> (Places, Places) {
-    let (mut definitions, mut uses) = (Places::new(), Places::new());
-    for (number, block) in kernel.blocks.iter().enumerate() {
-        for (index, stmt) in block.stmts.iter().enumerate() {
-            record(stmt, (number, index), &mut definitions, &mut uses);
-        }
-        if let Exit::Branch { condition, .. } = &block.exit {
-            let place = (number, block.stmts.len());
-            super::variables::each_variable(condition, &mut |name| uses.entry(name.clone()).or_default().push(place));
-        }
-    }
-    (definitions, uses)
+/// Collects the places where variables occur.
+struct Uses {
+    places: Places,
+    at: Position,
 }
 
-fn record(stmt: &Stmt, place: Position, definitions: &mut Places, uses: &mut Places) {
-    for name in defined(stmt) {
-        definitions.entry(name.clone()).or_default().push(place);
+impl Visitor for Uses {
+    fn expr(&mut self, expr: &ExprRef) {
+        if let ExprKind::Var(name) = &expr.kind {
+            self.places.entry(name.clone()).or_default().push(self.at);
+        }
+        walk_expr(self, expr);
     }
-    used(stmt, &mut |name| uses.entry(name.clone()).or_default().push(place));
+}
+
+/// Places of definitions and uses. A statement's attributes count as uses, and so do bound variables,
+/// which only makes the answer more cautious.
+fn definitions_and_uses(kernel: &Kernel) -> (Places, Places) {
+    let mut definitions = Places::new();
+    let mut uses = Uses { places: Places::new(), at: (0, 0) };
+    for (number, block) in kernel.blocks.iter().enumerate() {
+        for (index, stmt) in block.stmts.iter().enumerate() {
+            uses.at = (number, index);
+            uses.stmt(stmt);
+            for name in assigned(stmt) {
+                definitions.entry(name.clone()).or_default().push(uses.at);
+            }
+        }
+        if let Exit::Branch { condition, .. } = &block.exit {
+            uses.at = (number, block.stmts.len());
+            uses.expr(condition);
+        }
+    }
+    (definitions, uses.places)
 }

@@ -1,9 +1,248 @@
-//! stub
-use crate::ivl::ast::*;
+//! Stage 5: two threads as one sequential program.
+//!
+//! Input: [`Predicated`], a [`Prelude`], a [`Pair`]. Output: [`TwoThread`]: plain Boogie without kernel
+//! statements. Establishes: if no assertion of the program for any pair fails, then no two threads that
+//! form such a pair race, diverge at a barrier, or fail an assertion. Relies on: both threads reach barriers
+//! in the lock-step order (stage 4); nothing ranks the two threads, so thread 1 logging and thread 2
+//! checking covers both orders. Reference: the lock-step paper, section 4.2, Table 3; the tutorial
+//! paper (two-thread reduction, LOG and CHECK).
+//!
+//! Each private variable `x` becomes `x$1` and `x$2`. Shared arrays are abstracted: stores leave only
+//! their log and check, loads yield arbitrary values.
+
+pub mod accesses;
+mod barriers;
+pub mod copies;
+mod launch;
+pub mod prelude;
+mod statements;
+
+pub use accesses::{AccessKind, Site};
+pub use copies::Thread;
+pub use prelude::Prelude;
+
+use crate::diagnostic::Diagnostic;
+use crate::ivl::ast::{Implementation, Name, Procedure, Program, Variable};
+use crate::predicate::{LoopInfo, Predicated};
+use crate::span::Span;
+use accesses::{Accesses, written_arrays};
+use copies::{Copies, THREADS};
+use launch::Launch;
+use prelude::Setting;
+use std::collections::BTreeSet;
+
+/// How the two threads stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pair {
+    /// Two threads of one block.
+    SameBlock,
+    /// Two threads of two blocks.
+    DifferentBlocks,
+    /// One thread twice: checks assertions where a launch may have a single thread.
+    OneThread,
+}
+
+impl Pair {
+    /// As it stands in the name of the procedure.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Pair::SameBlock => "same_block",
+            Pair::DifferentBlocks => "different_blocks",
+            Pair::OneThread => "one_thread",
+        }
+    }
+}
+
+/// The launch, as far as it is fixed, and command-line options.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Threads a block in x, y, z; `None` is free.
+    pub block: [Option<u32>; 3],
+    /// Blocks in x, y, z; `None` is free.
+    pub grid: [Option<u32>; 3],
+    /// `--allow-same-value`
+    pub allow_same_value: bool,
+    /// `--exited-threads=ok`
+    pub exited_ok: bool,
+}
+
+impl Options {
+    /// Threads a block, where all three sizes are fixed.
+    fn threads_per_block(&self) -> Option<u128> {
+        self.block.iter().try_fold(1u128, |product, size| size.map(|size| product * u128::from(size)))
+    }
+
+    /// Whether the launch may have a pair of this kind.
+    pub fn pair_exists(&self, pair: Pair) -> bool {
+        match pair {
+            Pair::SameBlock => self.block != [Some(1); 3],
+            Pair::DifferentBlocks => self.grid != [Some(1); 3],
+            Pair::OneThread => true,
+        }
+    }
+}
+
+/// The two-thread program of a kernel, and the tables that later stages need.
+#[derive(Clone, Debug)]
 pub struct TwoThread {
+    /// The program: prelude instances and one procedure without `{:inline}`.
     pub program: Program,
+    /// Name of that procedure: `KERNEL$same_block` and so on.
     pub procedure: Name,
+    /// The pair.
+    pub pair: Pair,
+    /// `v_active` without suffix.
     pub active: Name,
-    pub loops: Vec<crate::predicate::LoopInfo>,
+    /// The id of `End`.
+    pub end_id: u32,
+    /// Loops under the labels of stage 4; `activity_facts` holds the copies of both threads.
+    pub loops: Vec<LoopInfo>,
+    /// All accesses, by number.
+    pub sites: Vec<Site>,
+    /// Arrays with checked accesses.
+    pub checked_arrays: Vec<Name>,
+    /// Barriers in the text of the kernel.
+    pub barriers: usize,
+    /// Global variables: the state of the log.
     pub log_state: Vec<Name>,
+    /// Names of which each thread has its copy, without suffix: private variables and constants.
+    pub doubled: BTreeSet<Name>,
+}
+
+impl TwoThread {
+    /// The procedure.
+    pub fn implementation(&self) -> &Implementation {
+        let procedure = self.program.procedures.iter().find(|procedure| procedure.name == self.procedure);
+        match procedure.and_then(|procedure| procedure.body.as_ref()) {
+            Some(body) => body,
+            None => panic!("twothread: the procedure `{}` is gone", self.procedure),
+        }
+    }
+}
+
+/// Translates a predicated kernel for a pair of threads.
+///
+/// If the launch has no such pair (see [`Options::pair_exists`]) the preconditions are contradictory.
+///
+/// # Errors
+/// `barrier-id`, `barrier-count`, `too-many-sites`, `same-value-width`, `thread-function` (unsupported);
+/// `unknown-array`, `offset-type`, `name-clash`.
+pub fn run(
+    predicated: &Predicated,
+    prelude: &Prelude,
+    pair: Pair,
+    options: &Options,
+) -> Result<TwoThread, Vec<Diagnostic>> {
+    let program = &predicated.program;
+    let kernel = kernel_of(predicated);
+    let body = kernel.body.as_ref().expect("twothread: a predicated kernel has a body");
+    let copies = Copies::new(program, &body.locals, pair);
+    refuse_per_thread_functions(program, &copies)?;
+
+    let written = written_arrays(body.blocks.iter().flat_map(|block| &block.stmts));
+    let mut accesses = Accesses::new(program, &body.locals, written, &copies, pair, options);
+    let (blocks, barriers) = statements::translate(predicated, body, &copies, &mut accesses, pair, options)?;
+    let launch = Launch::new(program, kernel, &copies, pair, options);
+
+    let mut result = Program {
+        constants: launch.constants,
+        functions: program.functions.iter().cloned().chain(accesses.declared).collect(),
+        axioms: Vec::new(),
+        ..Program::default()
+    };
+    for axiom in &program.axioms {
+        let copy = |expr| crate::ivl::ast::Condition { expr, ..axiom.clone() };
+        result.axioms.extend(copies.formulas(&axiom.expr).into_iter().map(copy));
+    }
+    let setting = Setting { same_block: pair == Pair::SameBlock, allow_same_value: options.allow_same_value };
+    if !accesses.checked_arrays.is_empty() {
+        append(&mut result, prelude.common(setting));
+    }
+    for array in &accesses.checked_arrays {
+        append(&mut result, prelude.instantiate(array, setting));
+    }
+    let log_state: Vec<Name> = result.globals.iter().map(|global| global.name.clone()).collect();
+    let mut locals = copies.variables(&body.locals);
+    locals.extend(accesses.introduced);
+    let procedure = Name::from(format!("{}${}", kernel.name, pair.suffix()));
+    result.procedures.push(Procedure {
+        name: procedure.clone(),
+        params: kernel.params.clone(),
+        results: Vec::new(),
+        modifies: log_state.clone(),
+        requires: launch.requires,
+        ensures: Vec::new(),
+        body: Some(Implementation { locals, blocks }),
+        attributes: Vec::new(),
+        span: kernel.span,
+    });
+    refuse_clashes(&result)?;
+    Ok(TwoThread {
+        program: result,
+        procedure,
+        pair,
+        active: predicated.active.clone(),
+        end_id: predicated.end_id,
+        loops: predicated.loops.iter().map(|this| both_facts(this, &copies)).collect(),
+        sites: accesses.sites,
+        checked_arrays: accesses.checked_arrays.into_iter().collect(),
+        barriers,
+        log_state,
+        doubled: copies.doubled.into_keys().collect(),
+    })
+}
+
+fn kernel_of(predicated: &Predicated) -> &Procedure {
+    let mut procedures = predicated.program.procedures.iter();
+    procedures.find(|procedure| procedure.name == predicated.kernel).expect("twothread: the kernel is gone")
+}
+
+/// A function body that reads `tid` would need two versions; no front end makes one.
+fn refuse_per_thread_functions(program: &Program, copies: &Copies) -> Result<(), Vec<Diagnostic>> {
+    let per_thread = program.functions.iter().filter(|f| f.body.as_ref().is_some_and(|body| copies.differ_on(body)));
+    let refuse = |function: &crate::ivl::ast::Function| {
+        let message = format!("the function `{}` reads a constant that differs between threads", function.name);
+        Diagnostic::unsupported("thread-function", message, function.span).note("pass the constant as an argument")
+    };
+    let errors: Vec<Diagnostic> = per_thread.map(refuse).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn append(program: &mut Program, more: Program) {
+    program.constants.extend(more.constants);
+    program.functions.extend(more.functions);
+    program.axioms.extend(more.axioms);
+    program.globals.extend(more.globals);
+    program.procedures.extend(more.procedures);
+}
+
+/// A kernel name that the prelude or a copy also uses would silently mean another variable.
+fn refuse_clashes(program: &Program) -> Result<(), Vec<Diagnostic>> {
+    let constants = program.constants.iter().map(|constant| &constant.variable);
+    let mut variables: Vec<&Variable> = constants.chain(&program.globals).collect();
+    if let Some(procedure) = program.procedures.last() {
+        variables.extend(&procedure.params);
+        variables.extend(procedure.body.iter().flat_map(|body| &body.locals));
+    }
+    let functions = program.functions.iter().map(|function| (&function.name, function.span));
+    let procedures = program.procedures.iter().map(|procedure| (&procedure.name, procedure.span));
+    let errors = clashes(variables.into_iter().map(|variable| (&variable.name, variable.span)))
+        .chain(clashes(functions))
+        .chain(clashes(procedures))
+        .collect::<Vec<_>>();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn clashes<'a>(names: impl Iterator<Item = (&'a Name, Span)>) -> impl Iterator<Item = Diagnostic> {
+    let mut seen = BTreeSet::new();
+    names.filter(move |(name, _)| !seen.insert(*name)).map(|(name, span)| {
+        let message = format!("the name `{name}` is taken by the race-checking code");
+        Diagnostic::error("name-clash", message, span)
+            .note("names that end in `$1` or `$2` or begin with `_` are reserved")
+    })
+}
+
+fn both_facts(this: &LoopInfo, copies: &Copies) -> LoopInfo {
+    let facts = this.activity_facts.iter().flat_map(|fact| THREADS.map(|thread| copies.expr(fact, thread)));
+    LoopInfo { activity_facts: facts.collect(), ..this.clone() }
 }

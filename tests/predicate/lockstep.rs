@@ -1,39 +1,12 @@
 //! Two threads in lock-step through the predicated kernel do exactly what each does alone in the
 //! original: the equivalence theorem on random kernels, with all three refinements on.
 
+use crate::evaluate::{Store, evaluate};
 use crate::random::{Source, kernel};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::predicate::{self, Predicated};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-
-type Store = BTreeMap<Name, u128>;
-
-/// Evaluates; Booleans are 0 and 1.
-fn evaluate(e: &Expr, store: &Store) -> u128 {
-    let go = |e: &Expr| evaluate(e, store);
-    let mask = |value: u128| if let Type::Bv(width) = e.ty { value & ((1 << width) - 1) } else { value };
-    match &e.kind {
-        ExprKind::Bool(value) => u128::from(*value),
-        ExprKind::Bv(value) => *value,
-        ExprKind::Var(name) => store[name],
-        ExprKind::Unary(UnaryOp::Not, a) => 1 - go(a),
-        ExprKind::Binary(BinaryOp::And, a, b) => go(a) & go(b),
-        ExprKind::Binary(BinaryOp::Or, a, b) => go(a) | go(b),
-        ExprKind::Binary(BinaryOp::Implies, a, b) => (1 - go(a)) | go(b),
-        ExprKind::Binary(BinaryOp::Eq, a, b) => u128::from(go(a) == go(b)),
-        ExprKind::Binary(BinaryOp::Ne, a, b) => u128::from(go(a) != go(b)),
-        ExprKind::Ite(c, a, b) => go(if go(c) == 1 { a } else { b }),
-        ExprKind::Call(name, args) => match (name.as_str(), &args[..]) {
-            ("BV32_ADD", [a, b]) => mask(go(a) + go(b)),
-            ("BV32_AND", [a, b]) => go(a) & go(b),
-            ("BV16_UGT", [a, b]) => u128::from(go(a) > go(b)),
-            ("BV32_ZEXT64", [a]) => go(a),
-            other => panic!("no meaning for {other:?}"),
-        },
-        other => panic!("no meaning for {other:?}"),
-    }
-}
 
 /// What a thread did: stores, and offsets of loads.
 type Trace = Vec<(u128, Option<u128>)>;
@@ -171,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 20000, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn lock_step_equals_each_thread_alone(seed: u64) {
-        let program = kernel(&mut Source::new(seed));
+        let program = kernel(&mut Source::new(seed), &mut |_| None);
         let numbers = [seed as u128 % 4, 1 + seed as u128 / 4 % 4, 2];
         let expected: Option<Vec<Trace>> = numbers.iter().map(|&number| alone(&program, number)).collect();
         let Some(expected) = expected else { return Ok(()) };

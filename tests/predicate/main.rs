@@ -1,5 +1,6 @@
 //! Tests of stage 4.
 
+mod evaluate;
 mod lockstep;
 mod order;
 mod random;

@@ -4,6 +4,7 @@ use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::bv::{self, BvOp};
 use gpuvcc::predicate::flow::{FlowGraph, LoopForest};
 use gpuvcc::span::Span;
+use std::collections::BTreeMap;
 
 /// A small generator of numbers; the seed comes from proptest.
 pub struct Source(u64);
@@ -57,7 +58,8 @@ fn operand(source: &mut Source) -> ExprRef {
     }
 }
 
-fn stmt(kind: StmtKind) -> Stmt {
+/// A statement without a place.
+pub fn stmt(kind: StmtKind) -> Stmt {
     Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
 }
 
@@ -75,36 +77,73 @@ fn statement(source: &mut Source) -> Stmt {
 }
 
 /// A kernel over a random graph: straight-line code, stores to be observed, branches on variables.
-pub fn kernel(source: &mut Source) -> Program {
+/// Conditions stand as `assume`s in blocks on the edges, or, where all predecessors of two blocks
+/// choose between just these two, in the blocks themselves.
+pub fn kernel(source: &mut Source, extra: &mut dyn FnMut(&mut Source) -> Option<Stmt>) -> Program {
     let graph = reducible_graph(source, true);
-    let block = |label: String, stmts, transfer| Block { label: Name::from(label), stmts, transfer, span: Span::NONE };
     let label = |node: usize| Name::from(format!("B{node}"));
-    let mut blocks = Vec::new();
+    let mut tests = BTreeMap::new();
+    let mut leading: BTreeMap<usize, Stmt> = BTreeMap::new();
+    let mut blocks: Vec<Block> = Vec::new();
     for node in 0..graph.len() {
-        let mut stmts: Vec<Stmt> = (0..source.below(4)).map(|_| statement(source)).collect();
-        let transfer = match graph.successors[node][..] {
-            [] => Transfer::Return,
-            [target] => Transfer::Goto(vec![label(target)]),
-            _ => Transfer::Goto(vec![format!("B{node}.yes").into(), format!("B{node}.no").into()]),
-        };
-        let at = blocks.len();
-        if let [yes, no] = graph.successors[node][..] {
-            // Mostly a value just loaded, which differs each time: most kernels then terminate.
-            let tested = variable(source);
-            if let (ExprKind::Var(dst), true) = (&tested.kind, source.below(4) > 0) {
-                stmts.push(stmt(StmtKind::Load { dst: dst.clone(), access: access(operand(source)) }));
-            }
-            let bit = bv::binary(BvOp::And, tested, bv::literal(1 << source.below(2), 32));
-            let condition = bv::eq(bit, bv::literal(0, 32));
-            let negation = bv::not(condition.clone());
-            for (suffix, condition, target) in [("yes", condition, yes), ("no", negation, no)] {
-                let assume = stmt(StmtKind::Assume(condition));
-                blocks.push(block(format!("B{node}.{suffix}"), vec![assume], Transfer::Goto(vec![label(target)])));
-            }
+        let mut stmts: Vec<Stmt> = Vec::new();
+        for _ in 0..source.below(4) {
+            stmts.push(statement(source));
+            stmts.extend(extra(source));
         }
-        blocks.insert(at, block(format!("B{node}"), stmts, transfer));
+        let mut edges = Vec::new();
+        let targets = match graph.successors[node][..] {
+            [] => Vec::new(),
+            [target] => vec![label(target)],
+            [yes, no] => {
+                let in_targets = yes > 0
+                    && graph.predecessors[yes] == graph.predecessors[no]
+                    && graph.predecessors[yes].iter().all(|&from| graph.successors[from] == [yes, no]);
+                let (tested, condition) = match tests.get(&(yes, no)) {
+                    Some(known) if in_targets => Clone::clone(known),
+                    _ => condition(source),
+                };
+                tests.insert((yes, no), (tested.clone(), condition.clone()));
+                // Mostly a value just loaded, which differs each time: most kernels then terminate.
+                if let (ExprKind::Var(dst), true) = (&tested.kind, source.below(4) > 0) {
+                    stmts.push(stmt(StmtKind::Load { dst: dst.clone(), access: access(operand(source)) }));
+                }
+                let mut targets = Vec::new();
+                for (suffix, condition, target) in [("yes", condition.clone(), yes), ("no", bv::not(condition), no)] {
+                    let assume = stmt(StmtKind::Assume(condition));
+                    if in_targets {
+                        leading.insert(target, assume);
+                        targets.push(label(target));
+                    } else {
+                        let edge = Name::from(format!("B{node}.{suffix}"));
+                        targets.push(edge.clone());
+                        edges.push(block(edge, vec![assume], vec![label(target)]));
+                    }
+                }
+                targets
+            }
+            _ => unreachable!("at most two successors are drawn"),
+        };
+        blocks.push(block(label(node), stmts, targets));
+        blocks.extend(edges);
+    }
+    for (node, assume) in leading {
+        let name = label(node);
+        blocks.iter_mut().filter(|block| block.label == name).for_each(|block| block.stmts.insert(0, assume.clone()));
     }
     program(blocks)
+}
+
+/// A variable and a condition on it.
+fn condition(source: &mut Source) -> (ExprRef, ExprRef) {
+    let tested = variable(source);
+    let bit = bv::binary(BvOp::And, tested.clone(), bv::literal(1 << source.below(2), 32));
+    (tested, bv::eq(bit, bv::literal(0, 32)))
+}
+
+fn block(label: Name, stmts: Vec<Stmt>, targets: Vec<Name>) -> Block {
+    let transfer = if targets.is_empty() { Transfer::Return } else { Transfer::Goto(targets) };
+    Block { label, stmts, transfer, span: Span::NONE }
 }
 
 /// A kernel program with the given blocks, variables `x0` to `x3`, the constant `tid.x` and an array `A`.

@@ -1,0 +1,312 @@
+//! Accesses of shared arrays: what is checked, and what a load yields.
+//!
+//! Input: the predicated program. Output: [`Accesses`]: a numbered [`Site`] for each access and whether
+//! it is checked; for each access the LOG and CHECK calls, for each load its value. Establishes: an
+//! access is left unchecked only if no access of the pair can conflict with it. Relies on: the kernel's
+//! stores and atomics are all there (an unknown pointer appears as accesses of every array).
+//! Reference: the tutorial paper, LOG and CHECK, adversarial abstraction; PTX memory consistency model.
+
+use super::copies::{Copies, Thread};
+use super::{Options, Pair};
+use crate::diagnostic::Diagnostic;
+use crate::ivl::ast::{
+    Access, Array, ArraySpace, Attribute, AttributeArg, ExprRef, Function, Name, Program, Stmt, StmtKind, Type,
+    Variable,
+};
+use crate::ivl::bv::{self, BvOp};
+use crate::predicate::rewrite::place;
+use crate::ptx::ast::Scope;
+use crate::span::{Origin, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AccessKind {
+    /// Load.
+    Read,
+    /// Store.
+    Write,
+    /// Atomic read-modify-write; conflicts as a strong write.
+    Atomic,
+}
+
+/// An access in the text of the kernel.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Its number, from 0 in sort order; `_TRACKED_SITE` ranges over these.
+    pub number: u32,
+    /// The array.
+    pub array: Name,
+    /// What it does.
+    pub kind: AccessKind,
+    /// `None` weak; otherwise the scope.
+    pub strong: Option<Scope>,
+    /// Width in bytes.
+    pub bytes: u32,
+    /// Its instruction.
+    pub origin: Option<Arc<Origin>>,
+    /// Label of its block.
+    pub block: Name,
+    /// Whether LOG and CHECK calls stand for it; if not, nothing of this pair conflicts with it.
+    pub checked: bool,
+    /// The Boolean that its LOG call sets, for checked sites.
+    pub logged: Option<Name>,
+}
+
+/// How accesses are translated.
+pub struct Accesses<'a> {
+    copies: &'a Copies,
+    pair: Pair,
+    allow_same_value: bool,
+    arrays: BTreeMap<Name, &'a Array>,
+    /// Arrays that some store or atomic names.
+    written: BTreeSet<Name>,
+    /// Read functions by array, bytes and type.
+    functions: BTreeMap<(Name, u32, Type), Name>,
+    /// Names in use.
+    taken: BTreeSet<Name>,
+    /// All accesses so far.
+    pub sites: Vec<Site>,
+    /// Arrays with checked accesses, in order of names.
+    pub checked_arrays: BTreeSet<Name>,
+    /// Locals introduced: the results of LOG calls.
+    pub introduced: Vec<Variable>,
+    /// Declarations of read functions.
+    pub declared: Vec<Function>,
+}
+
+impl<'a> Accesses<'a> {
+    /// Prepares the translation of a program's accesses.
+    pub fn new(
+        program: &'a Program,
+        locals: &[Variable],
+        written: BTreeSet<Name>,
+        copies: &'a Copies,
+        pair: Pair,
+        options: &Options,
+    ) -> Accesses<'a> {
+        let mut taken: BTreeSet<Name> = program.functions.iter().map(|function| function.name.clone()).collect();
+        taken.extend(locals.iter().map(|local| local.name.clone()));
+        Accesses {
+            copies,
+            pair,
+            allow_same_value: options.allow_same_value,
+            arrays: program.arrays.iter().map(|array| (array.name.clone(), array)).collect(),
+            written,
+            functions: BTreeMap::new(),
+            taken,
+            sites: Vec::new(),
+            checked_arrays: BTreeSet::new(),
+            introduced: Vec::new(),
+            declared: Vec::new(),
+        }
+    }
+
+    /// Appends the LOG call of thread 1 and the CHECK call of thread 2 for an access.
+    ///
+    /// # Errors
+    /// `unknown-array`, `offset-type`, `access-width`, `too-many-sites`; `same-value-width` for stores wider than 8
+    /// bytes under `--allow-same-value`.
+    pub fn log_and_check(
+        &mut self,
+        stmt: &Stmt,
+        kind: AccessKind,
+        access: &Access,
+        value: Option<&ExprRef>,
+        block: &Name,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Diagnostic> {
+        let number = u32::try_from(self.sites.len()).unwrap_or(u32::MAX);
+        if number > u32::from(u16::MAX) {
+            let message = "the kernel has more than 65536 accesses of shared state";
+            return Err(Diagnostic::unsupported("too-many-sites", message, place(stmt)));
+        }
+        if access.bytes == 0 {
+            let message = "an access has at least one byte";
+            return Err(Diagnostic::error("access-width", message, place(stmt)));
+        }
+        let strong = match kind {
+            // `atom` and `red` without a scope have scope gpu.
+            AccessKind::Atomic => Some(access.strong.unwrap_or(Scope::Gpu)),
+            AccessKind::Read | AccessKind::Write => access.strong,
+        };
+        let checked = self.is_checked(access, stmt)?;
+        let logged = checked.then(|| self.introduce_local(&format!("logged.{number}"), Type::Bool));
+        self.sites.push(Site {
+            number,
+            array: access.array.clone(),
+            kind,
+            strong,
+            bytes: access.bytes,
+            origin: stmt.origin.clone(),
+            block: block.clone(),
+            checked,
+            logged: logged.clone(),
+        });
+        let Some(logged) = logged else { return Ok(()) };
+        self.checked_arrays.insert(access.array.clone());
+
+        let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
+        let guard = access.guard.clone().unwrap_or_else(|| bv::boolean(true));
+        let (stem, last) = match (kind, strong) {
+            (AccessKind::Read, None) => ("READ", None),
+            (AccessKind::Write, None) => ("WRITE", Some(self.value_argument(stmt, value)?)),
+            (AccessKind::Read, Some(scope)) => ("STRONG_READ", Some(scope_number(scope))),
+            (AccessKind::Write | AccessKind::Atomic, Some(scope)) => ("STRONG_WRITE", Some(scope_number(scope))),
+            (AccessKind::Atomic, None) => unreachable!("twothread: an atomic has a scope"),
+        };
+        let site = bv::literal(u128::from(number), 16);
+        let width = bv::literal(u128::from(access.bytes), 64);
+        let mut call = |verb: &str, thread: Thread, site: Option<&ExprRef>, results: Vec<Name>| {
+            let mut args = vec![self.copies.expr(&guard, thread)];
+            args.extend(site.cloned());
+            args.extend([self.copies.expr(&offset, thread), width.clone()]);
+            args.extend(last.as_ref().map(|last| self.copies.expr(last, thread)));
+            let procedure = Name::from(format!("{verb}_{stem}_{}", access.array));
+            out.push(Stmt {
+                kind: StmtKind::Call { procedure, args, results },
+                attributes: vec![site_attribute(number)],
+                span: stmt.span,
+                origin: stmt.origin.clone(),
+            });
+        };
+        call("LOG", Thread::First, Some(&site), vec![logged]);
+        call("CHECK", Thread::Second, None, Vec::new());
+        Ok(())
+    }
+
+    /// An array that the kernel never writes has no conflicts; a `.shared` array is another one in
+    /// another block; one thread has nobody to race with.
+    fn is_checked(&self, access: &Access, stmt: &Stmt) -> Result<bool, Diagnostic> {
+        let Some(array) = self.arrays.get(&access.array) else {
+            let message = format!("`{}` is not a declared array", access.array);
+            return Err(Diagnostic::error("unknown-array", message, place(stmt)));
+        };
+        let common = match self.pair {
+            Pair::SameBlock => true,
+            Pair::DifferentBlocks => array.space == ArraySpace::Global,
+            Pair::OneThread => false,
+        };
+        Ok(common && self.written.contains(&access.array))
+    }
+
+    /// The value that a store passes, as 64 bits; only `--allow-same-value` looks at it.
+    fn value_argument(&self, stmt: &Stmt, value: Option<&ExprRef>) -> Result<ExprRef, Diagnostic> {
+        match value {
+            Some(value) if self.allow_same_value => match value.ty {
+                Type::Bv(width) if width <= 64 => Ok(bv::zext(value.clone(), 64)),
+                _ => {
+                    let message = "equal values are compared for stores of at most 8 bytes";
+                    Err(Diagnostic::unsupported("same-value-width", message, place(stmt)))
+                }
+            },
+            _ => Ok(bv::literal(0, 64)),
+        }
+    }
+
+    /// Appends the value of a load. Shared state is adversarial: the value is arbitrary, for each thread
+    /// apart. Only a weak load of a global array that the kernel never writes yields the same at
+    /// equal offsets: it is a function of the offset, of which nothing else is known.
+    ///
+    /// # Errors
+    /// `offset-type`.
+    pub fn load_value(
+        &mut self,
+        stmt: &Stmt,
+        dst: &Name,
+        access: &Access,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Diagnostic> {
+        let is_global = self.arrays.get(&access.array).is_some_and(|array| array.space == ArraySpace::Global);
+        let keeps_values = is_global && access.strong.is_none() && !self.written.contains(&access.array);
+        let Some(ty) = self.copies.doubled.get(dst).cloned().filter(|_| keeps_values) else {
+            let copies = [Thread::First, Thread::Second].map(|thread| thread.copy(dst));
+            out.push(Stmt { kind: StmtKind::Havoc(copies.to_vec()), ..stmt.clone() });
+            return Ok(());
+        };
+        let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
+        let function = self.read_function(&access.array, access.bytes, &ty);
+        for thread in [Thread::First, Thread::Second] {
+            let value = bv::call(function.clone(), vec![self.copies.expr(&offset, thread)], ty.clone());
+            out.push(Stmt { kind: StmtKind::Assign(vec![(thread.copy(dst), value)]), ..stmt.clone() });
+        }
+        Ok(())
+    }
+
+    /// `read.A.4`: the contents of an array that keeps its values.
+    fn read_function(&mut self, array: &Name, bytes: u32, ty: &Type) -> Name {
+        let key = (array.clone(), bytes, ty.clone());
+        if let Some(name) = self.functions.get(&key) {
+            return name.clone();
+        }
+        let name = self.fresh(&format!("read.{array}.{bytes}"));
+        self.declared.push(Function {
+            name: name.clone(),
+            params: vec![(Name::from("offset"), Type::Bv(64))],
+            result: ty.clone(),
+            body: None,
+            attributes: Vec::new(),
+            span: Span::NONE,
+        });
+        self.functions.insert(key, name.clone());
+        name
+    }
+
+    fn introduce_local(&mut self, stem: &str, ty: Type) -> Name {
+        let name = self.fresh(stem);
+        self.introduced.push(Variable { name: name.clone(), ty, attributes: Vec::new(), span: Span::NONE });
+        name
+    }
+
+    fn fresh(&mut self, stem: &str) -> Name {
+        let mut name = Name::from(stem);
+        while !self.taken.insert(name.clone()) {
+            name = Name::from(format!("{name}'"));
+        }
+        name
+    }
+}
+
+/// The arrays that some store or atomic of the blocks names, whatever its guard.
+pub fn written_arrays<'b>(stmts: impl IntoIterator<Item = &'b Stmt>) -> BTreeSet<Name> {
+    let array = |stmt: &'b Stmt| match &stmt.kind {
+        StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } => Some(access.array.clone()),
+        _ => None,
+    };
+    stmts.into_iter().filter_map(array).collect()
+}
+
+/// The offset in bytes, 64 bits. Wrapping at 2^64 can only make distinct offsets equal, which is
+/// the cautious side; equal ones stay equal.
+fn byte_offset(access: &Access) -> Option<ExprRef> {
+    let offset = match access.offset.ty {
+        Type::Bv(width) if width <= 64 => bv::zext(access.offset.clone(), 64),
+        Type::Int => bv::from_int(access.offset.clone(), 64),
+        _ => return None,
+    };
+    match access.scale {
+        1 => Some(offset),
+        scale => Some(bv::binary(BvOp::Mul, offset, bv::literal(u128::from(scale), 64))),
+    }
+}
+
+fn offset_error(stmt: &Stmt) -> Diagnostic {
+    Diagnostic::error("offset-type", "an array offset is an integer or a bit-vector of at most 64 bits", place(stmt))
+}
+
+/// Scopes as the prelude numbers them.
+fn scope_number(scope: Scope) -> ExprRef {
+    let number = match scope {
+        Scope::Cta => 0,
+        Scope::Cluster => 1,
+        Scope::Gpu => 2,
+        Scope::Sys => 3,
+    };
+    bv::literal(number, 8)
+}
+
+/// `{:site N}`
+fn site_attribute(number: u32) -> Attribute {
+    Attribute { name: Name::from("site"), args: vec![AttributeArg::Expr(bv::int(i128::from(number)))] }
+}

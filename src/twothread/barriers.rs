@@ -1,0 +1,113 @@
+//! Block barriers in the two-thread program.
+//!
+//! Input: a predicated barrier. Output: a divergence assertion and BARRIER_CLEAR calls. Establishes:
+//! what was logged is forgotten only when both threads are of one block, both take part, and the barrier
+//! is of the whole block. Relies on: the prelude's `BARRIER_CLEAR`. Reference: the lock-step paper, Table 3
+//! (sync); PTX `bar`, `barrier`.
+
+use super::copies::{Copies, THREADS, Thread};
+use super::{Options, Pair};
+use crate::diagnostic::Diagnostic;
+use crate::ivl::ast::{Attribute, Barrier, ExprKind, ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::bv;
+use crate::predicate::rewrite::{block_id, place};
+use std::collections::BTreeSet;
+
+/// What barriers need to know.
+pub struct Barriers<'a> {
+    /// Names that exist twice.
+    pub copies: &'a Copies,
+    /// The pair.
+    pub pair: Pair,
+    /// Launch and options.
+    pub options: &'a Options,
+    /// `v_active` of one thread, and the id of `End`.
+    pub active: ExprRef,
+    /// The id of `End`.
+    pub end_id: u32,
+    /// Arrays whose flags are cleared.
+    pub arrays: &'a BTreeSet<Name>,
+}
+
+impl Barriers<'_> {
+    /// Appends the translation of a barrier.
+    ///
+    /// # Errors
+    /// `barrier-id`, `barrier-count` (unsupported): a barrier that is not seen to be of the whole block.
+    pub fn translate(&self, stmt: &Stmt, barrier: &Barrier, out: &mut Vec<Stmt>) -> Result<(), Diagnostic> {
+        self.whole_block(stmt, barrier)?;
+        let guard = barrier.guard.clone().unwrap_or_else(|| bv::boolean(true));
+        let [first, second] = THREADS.map(|thread| self.copies.expr(&guard, thread));
+        let generated = |kind| Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() };
+        if self.pair == Pair::SameBlock {
+            let kind = if barrier.aligned { "barrier_divergence" } else { "barrier_divergence_unaligned" };
+            let attributes = vec![Attribute { name: Name::from(kind), args: Vec::new() }];
+            let together = StmtKind::Assert(self.together(&first, &second));
+            out.push(Stmt { attributes, ..generated(together) });
+            let both = bv::and(first, second);
+            for array in self.arrays {
+                let procedure = Name::from(format!("BARRIER_CLEAR_{array}"));
+                out.push(generated(StmtKind::Call { procedure, args: vec![both.clone()], results: Vec::new() }));
+            }
+        }
+        if let Some(result) = &barrier.result {
+            out.extend(self.result(result).into_iter().map(generated));
+        }
+        Ok(())
+    }
+
+    /// No divergence: both threads take part or none. With `--exited-threads=ok` a thread that has
+    /// left the kernel is not waited for.
+    fn together(&self, first: &ExprRef, second: &ExprRef) -> ExprRef {
+        let agree = bv::eq(first.clone(), second.clone());
+        if !self.options.exited_ok {
+            return agree;
+        }
+        let exited = |thread: Thread| bv::eq(self.copies.expr(&self.active, thread), block_id(self.end_id));
+        bv::or(agree, bv::or(exited(Thread::First), exited(Thread::Second)))
+    }
+
+    /// The result of `bar.red` is one value for the block: arbitrary, and equal for two threads of a
+    /// block. When only one of them takes part, the other's copy is not read.
+    fn result(&self, name: &Name) -> Vec<StmtKind> {
+        let [first, second] = THREADS.map(|thread| thread.copy(name));
+        if self.pair != Pair::SameBlock {
+            return vec![StmtKind::Havoc(vec![first, second])];
+        }
+        match self.copies.doubled.get(name) {
+            Some(ty) => {
+                let value = bv::var(first.clone(), ty.clone());
+                vec![StmtKind::Havoc(vec![first]), StmtKind::Assign(vec![(second, value)])]
+            }
+            None => panic!("twothread: the barrier result `{name}` is not a private variable"),
+        }
+    }
+
+    fn whole_block(&self, stmt: &Stmt, barrier: &Barrier) -> Result<(), Diagnostic> {
+        // Whichever number it has: at one barrier statement all threads name the same barrier.
+        if barrier.id.as_ref().is_some_and(|id| literal(id).is_none()) {
+            let message = "the number of this barrier is not a constant";
+            return Err(Diagnostic::unsupported("barrier-id", message, place(stmt)));
+        }
+        let Some(count) = &barrier.count else { return Ok(()) };
+        let refuse = |message: String| Err(Diagnostic::unsupported("barrier-count", message, place(stmt)));
+        match (literal(count), self.options.threads_per_block()) {
+            (Some(count), Some(threads)) if count == threads => Ok(()),
+            (Some(count), Some(threads)) => {
+                refuse(format!("this barrier waits for {count} threads, but a block has {threads}"))
+            }
+            (Some(count), None) => {
+                refuse(format!("this barrier waits for {count} threads, and the block size is not fixed"))
+            }
+            (None, _) => refuse("the thread count of this barrier is not a constant".to_string()),
+        }
+    }
+}
+
+fn literal(e: &ExprRef) -> Option<u128> {
+    match e.kind {
+        ExprKind::Bv(value) => Some(value),
+        ExprKind::Int(value) => u128::try_from(value).ok(),
+        _ => None,
+    }
+}
