@@ -11,7 +11,8 @@
 //! `figures` are all kept as snapshots. Where `boogie` is installed (or named by the variable
 //! `GPUVCC_BOOGIE`), it has to accept what programs without kernel statements print as.
 
-use gpuvcc::ivl::{self, visit};
+use gpuvcc::ivl;
+use gpuvcc::ivl::ast::Program;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -28,6 +29,14 @@ fn main() -> ExitCode {
         Trial::test("hostile nesting", hostile_nesting),
     ];
     let boogie = boogie();
+    let asked = boogie.clone();
+    trials.push(
+        Trial::test("boogie accepts generated programs", move || match &asked {
+            Some(command) => generate::plain_programs(8).iter().try_for_each(|p| accepted_by_boogie(command, p)),
+            None => Ok(()),
+        })
+        .with_ignored_flag(boogie.is_none()),
+    );
     for (folder, figures) in [("tests/ivl", false), ("tests/ivl/figures", true)] {
         for path in programs(&root.join(folder)) {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -104,44 +113,57 @@ fn boogie() -> Option<String> {
 fn boogie_trial(name: &str, text: &str, boogie: Option<String>) -> Trial {
     let plain = ivl::parse(text).ok().filter(generate::is_plain);
     let ignored = plain.is_none() || boogie.is_none();
-    Trial::test(format!("boogie accepts {name}"), move || {
-        let (Some(program), Some(boogie)) = (plain, boogie) else { return Ok(()) };
-        let file = tempfile::Builder::new().suffix(".bpl").tempfile()?;
-        fs::write(file.path(), ivl::print(&program))?;
-        let output = Command::new(boogie).arg("/noVerify").arg(file.path()).output()?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        if text.contains("0 errors") || (output.status.success() && !text.contains("error")) {
-            return Ok(());
-        }
-        Err(format!("{text}\n{}", ivl::print(&program)).into())
+    Trial::test(format!("boogie accepts {name}"), move || match (&plain, &boogie) {
+        (Some(program), Some(command)) => accepted_by_boogie(command, program),
+        _ => Ok(()),
     })
     .with_ignored_flag(ignored)
 }
 
-/// Input made to exhaust the stack gets an error, whichever way it nests.
+fn accepted_by_boogie(command: &str, program: &Program) -> Result<(), Failed> {
+    let text = ivl::print(program);
+    let file = tempfile::Builder::new().suffix(".bpl").tempfile()?;
+    fs::write(file.path(), &text)?;
+    let output = Command::new(command).arg("/noVerify").arg(file.path()).output()?;
+    let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() && answer.contains(" 0 errors") {
+        return Ok(());
+    }
+    Err(format!("{answer}\n{text}").into())
+}
+
+/// Input made to exhaust the stack gets an error, whichever way it nests; what nests less deep passes
+/// every part of the language.
 fn hostile_nesting() -> Result<(), Failed> {
+    let nested = |deep: usize| {
+        let chain = |operator: &str| format!("axiom true{};", operator.repeat(deep));
+        [
+            format!("axiom {}true;", "!".repeat(deep)),
+            format!("axiom 0 == {}n;", "-".repeat(deep)),
+            chain(" && true"),
+            chain(" ==> true"),
+            format!("axiom {}true;", "if true then true else ".repeat(deep)),
+        ]
+        .map(|axiom| format!("const n: int; {axiom}"))
+    };
+    let brackets = |deep: usize| {
+        [
+            format!("axiom {}true{};", "(".repeat(deep), ")".repeat(deep)),
+            format!("procedure p() {{ {}{} }}", "while (*) {".repeat(deep), "}".repeat(deep)),
+        ]
+    };
     let deep = 100_000;
-    let chain = |operator: &str| format!("axiom true{};", operator.repeat(deep));
-    let inputs = [
-        format!("axiom {}true{};", "(".repeat(deep), ")".repeat(deep)),
-        format!("axiom {}true;", "!".repeat(deep)),
-        format!("axiom 0 == {}1;", "-".repeat(deep)),
-        chain(" && true"),
-        chain(" ==> true"),
-        format!("axiom {}true;", "if true then true else ".repeat(deep)),
-        format!("const m: {}int;", "[int]".repeat(deep)),
-        format!("axiom m{};", "[0]".repeat(deep)),
-        format!("procedure p() {{ {} }}", "while (*) {".repeat(deep)),
-        format!("procedure p() {{ if (*) {{ }}{} }}", " else if (*) { }".repeat(deep)),
-    ];
-    for input in &inputs[..9] {
+    let others = [format!("const m: {}int;", "[int]".repeat(deep)), format!("axiom m{};", "[0]".repeat(deep))];
+    for input in nested(deep).iter().chain(&brackets(deep)).chain(&others) {
         if ivl::parse(input).is_ok() {
             return Err(format!("accepted: {}...", &input[..40]).into());
         }
     }
     // A flat list of branches is no nesting.
-    let program = ivl::parse(&inputs[9]).map_err(|e| format!("{e:?}"))?;
-    let mut copy = program.clone();
-    visit::erase_places(&mut copy);
+    let flat = format!("procedure p() {{ if (*) {{ }}{} }}", " else if (*) { }".repeat(2000));
+    for input in nested(990).iter().chain(&brackets(190)).chain([&flat]) {
+        let program = ivl::parse(input).map_err(|errors| format!("{errors:?}"))?;
+        generate::same_after_printing(&program)?;
+    }
     Ok(())
 }
