@@ -1,4 +1,4 @@
-//! Codes of the `ptx` stage: what is wrong in PTX input.
+//! Codes of PTX text that is wrong.
 
 use super::Code;
 
@@ -7,94 +7,102 @@ pub const CODES: &[Code] = &[
     Code {
         code: "ptx-syntax",
         title: "the text is not PTX",
-        text: "A token stands where the grammar allows none, a character starts no token, a number does not fit, \
-               or the file ends inside a construct. The label lists what could stand there. Parsing goes on at \
-               the next statement, so one run shows all such places (at most 20).",
-        example: "mov.u32 %r1 %r2;      // a comma is missing",
+        text: "The parser met something that the PTX grammar does not allow there; the message names what was \
+               expected. After an error it goes on with the next statement, so that one run shows several \
+               errors. Files end early when a download or a compiler was cut off.",
+        example: "add.s32 %r1, %r2 %r3;      // the comma is missing",
     },
     Code {
         code: "ptx-header",
-        title: "`.version`, `.target` or `.address_size` is missing or wrong",
-        text: "PTX starts with the ISA version and the target architecture; the address size is 32 or 64 (32 if \
-               nothing is said).",
-        example: ".version 8.7\n.target sm_90\n.address_size 64",
+        title: "the header of the PTX file is missing or wrong",
+        text: "A PTX file starts with `.version`, then names its `.target`; `.address_size`, if given, is 32 or \
+               64.",
+        example: ".version 8.0\n.target sm_80\n.address_size 64",
     },
     Code {
         code: "unknown-directive",
-        title: "a word with a leading dot is no directive of PTX",
-        text: "Either a misspelling, or a directive of a PTX version that is newer than this program. Directives \
-               that say nothing about the meaning of a kernel are accepted and skipped, but only known ones.",
-        example: ".regs .b32 %r<4>;     // .reg",
+        title: "a directive that PTX does not have",
+        text: "A word with a leading dot stands where a directive is expected, but PTX has no such directive. \
+               It may be misspelt, or newer than this version of gpuvcc knows.",
+        example: ".visble .entry k()         // .visible",
     },
     Code {
         code: "unknown-opcode",
-        title: "an instruction is not in the table",
-        text: "The PTX ISA has no such instruction, or only a newer version than the one this program knows. It \
-               is never skipped: an instruction without meaning could hide a race. The note names similar ones.",
-        example: "ad.s32 %r1, %r2, %r3; // add.s32",
+        title: "an instruction that PTX does not have",
+        text: "The opcode is not in the PTX manual as far as this version of gpuvcc knows it; the message names \
+               similar ones. Instructions that PTX has, but that have no model here, give \
+               `unsupported-instruction` instead.",
+        example: "ad.s32 %r1, %r2, %r3;      // add",
     },
     Code {
         code: "unknown-modifier",
-        title: "an instruction is known, but not with this modifier",
-        text: "A modifier is misspelt, missing, at the wrong place, or does not go together with another one. \
-               The note lists what is allowed there.",
-        example: "ld.acquire.global.u32 %r1, [%rd1];   // needs a scope: ld.acquire.gpu.global.u32",
+        title: "a modifier that this instruction does not take",
+        text: "The dotted words behind an opcode decide what it does, so a modifier that is not known for this \
+               opcode is an error and never skipped; the message lists the allowed ones.",
+        example: "add.rn.s32 %r1, %r2, %r3;  // integers have no rounding",
     },
     Code {
         code: "operand-count",
-        title: "an instruction or call has too few or too many operands",
-        text: "Counted as the PTX ISA describes the instruction. Vectors count as one operand; their elements are \
-               counted against `.v2`, `.v4` or `.v8`. Calls are compared with the header of the function.",
+        title: "too many or too few operands",
+        text: "The instruction takes another number of operands.",
         example: "add.s32 %r1, %r2;",
     },
     Code {
         code: "operand-kind",
-        title: "an operand is of the wrong kind",
-        text: "For instance a constant where a register is written, or an address without brackets.",
-        example: "ld.global.u32 %r1, %rd1;             // [%rd1]",
+        title: "an operand of the wrong kind",
+        text: "The instruction wants another kind of operand at this place: a register, a constant, an address \
+               in brackets, a label, a predicate, a list in braces or a function.",
+        example: "ld.global.u32 %r1, %rd1;   // [%rd1]",
     },
     Code {
         code: "type-mismatch",
-        title: "a register or constant does not have the type of the operand",
-        text: "Registers must be as wide as the instruction's type, and of a fitting kind: `.bN` goes with \
-               everything, floats do not go with integers. `ld`, `st` and `cvt` also take wider registers.",
-        example: ".reg .b64 %rd<4>;\nadd.s32 %rd1, %rd2, %rd3;",
+        title: "an operand of the wrong type or width",
+        text: "The register or constant does not fit the type that the instruction names. Loads, stores and \
+               conversions may use wider registers, all others demand the same width, and predicates never mix \
+               with numbers.",
+        example: ".reg .b64 %rd<2>;\nadd.s32 %rd1, %rd1, 1;     // 64-bit register, 32-bit addition",
     },
     Code {
         code: "undefined-name",
-        title: "a register, variable, label or function is declared nowhere",
-        text: "Names are visible in the scope that declares them and in the scopes inside it; `.reg .b32 %r<5>;` \
-               declares %r0 to %r4. After syntax errors this is not reported, as it may follow from them.",
-        example: "{ .reg .pred p; }\n@p bra DONE;",
+        title: "a name that nothing declares",
+        text: "A register, variable, label or function is used, but no declaration of it is in scope. `.reg \
+               .b32 %r<4>;` declares %r0 to %r3 only.",
+        example: ".reg .b32 %r<4>;\nmov.u32 %r4, 0;",
     },
     Code {
         code: "duplicate-name",
-        title: "a name is declared twice in one scope",
-        text: "A nested scope may declare a name again; one scope may not. `.extern` declarations and one \
-               definition of the same variable or function are merged.",
-        example: ".reg .b32 %r<5>;\n.reg .b32 %r<7>;",
+        title: "a name is declared twice",
+        text: "Two declarations in the same scope have the same name. Nested braces open a new scope, in which \
+               a name may be declared again.",
+        example: ".reg .b32 %r1;\n.reg .b64 %r1;",
     },
     Code {
         code: "annotation",
-        title: "a `//@` comment is not understood",
-        text: "Annotations are `requires`, `assume`, `assert`, `invariant` and `barrier_invariant`, each with one \
-               expression over register names and a final `;`, on a line inside a function body. A misspelt one \
-               is an error, so that no check is lost quietly. In front of the functions, `//@ key: value` is \
-               left to test harnesses.",
-        example: "//@ requires %r8 > 0;",
+        title: "a `//@` comment that is not understood",
+        text: "Comments that start with `//@` are annotations: `requires`, `assume`, `assert` or `invariant`, \
+               an expression over registers and constants, and a semicolon. They stand inside a function body, \
+               behind the definition of the registers that they name.",
+        example: "//@ requires %r8 < 64;\n//@ assert %r3 != 0 && !%p1;",
     },
     Code {
-        code: "vector-registers",
-        title: "a family of vector registers",
-        text: "`.reg .v4 .f32 %v<8>;` is not supported. No compiler writes it; declare the vectors by name, or use \
-               scalar registers and vector operands in braces.",
-        example: ".reg .v4 .f32 v0, v1;",
+        code: "call-arity",
+        title: "a call with the wrong number of arguments or results",
+        text: "The function is defined in this file with another number of parameters, or one of the markers \
+               `__gpuvcc_requires`, `__gpuvcc_assume`, `__gpuvcc_assert` and `__gpuvcc_invariant` is called \
+               without its one integer argument.",
+        example: "call __gpuvcc_assert, (%r1, %r2);",
     },
     Code {
-        code: "register-parameters",
-        title: "a function takes a predicate or vector register as parameter",
-        text: "Parameters in scalar registers are supported, predicates and vectors are not. Compilers pass \
-               parameters in `.param` space.",
-        example: ".func f(.reg .pred p) { ... }",
+        code: "fall-through",
+        title: "control runs past the end of a function body",
+        text: "The last instruction of the body is neither `ret`, `exit`, `trap` nor an unconditional branch, \
+               so nothing says what a thread does after it.",
+        example: "{ mov.u32 %r1, 0; }        // ret; is missing",
+    },
+    Code {
+        code: "entry-without-body",
+        title: "a kernel is only declared",
+        text: "The entry has no body in this file, so there is nothing to verify.",
+        example: ".extern .entry k();",
     },
 ];
