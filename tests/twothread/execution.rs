@@ -181,7 +181,7 @@ fn check(seed: u64, prelude: &Prelude) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn watched_byte_finds_exactly_the_races(seed: u64) {
         check(seed, &load(WATCHED_BYTE).expect("ships"))?;
