@@ -14,6 +14,9 @@
 //! A[i] := A[j] + 1bv32;             load1 := A[j]; A[i] := load1 + 1bv32;
 //! m[i] := v;                        m := m[i := v];
 //! ```
+//!
+//! Expressions have no order of evaluation, so every load in one takes place, also in the branch of an
+//! `if then else` that is not chosen.
 
 use super::access;
 use super::ast::*;
@@ -61,6 +64,7 @@ pub(super) fn run(declarations: Vec<Declaration>) -> Result<Program, Vec<Diagnos
         procedure.body = Some(flattener.body(body));
         errors.append(&mut flattener.errors);
     }
+    errors.sort_by_key(|e: &Diagnostic| e.labels.first().map(|(span, _)| *span));
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }
 

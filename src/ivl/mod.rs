@@ -32,6 +32,8 @@ mod print;
 mod print_expr;
 mod scope;
 mod surface;
+#[cfg(test)]
+mod tests;
 mod token;
 pub mod visit;
 lalrpop_util::lalrpop_mod!(

@@ -107,6 +107,8 @@ fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: us
     }
     match found {
         Some(Token::And | Token::Or) => diagnostic.note("`&&` and `||` mix only with parentheses"),
+        // A declaration's first word is more likely the end of an unfinished one than a name.
+        Some(Token::Procedure | Token::Function | Token::Axiom | Token::Const) => diagnostic,
         Some(token) if super::token::is_keyword(&token.to_string()) && expected.contains("identifier") => {
             diagnostic.note(format!("`{token}` is a keyword; as a name it is written `\\{token}`"))
         }
@@ -114,12 +116,27 @@ fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: us
     }
 }
 
-/// The expected tokens as a phrase; all operators count as one, and so do all starts of an
-/// expression.
+/// The expected tokens as a phrase; operators, and the first words of
+/// expressions and statements, count as one each.
 fn describe_expected(expected: &[String]) -> String {
     const OPERATORS: &[&str] =
         &["<==>", "==>", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "++", "+", "-", "*", "div", "mod", "["];
     const EXPRESSION: &[&str] = &["true", "false", "integer", "bit-vector", "identifier", "(", "!", "-", "old", "if"];
+    const STATEMENT: &[&str] = &[
+        "assert",
+        "assume",
+        "atomic",
+        "barrier",
+        "break",
+        "call",
+        "fence",
+        "goto",
+        "havoc",
+        "identifier",
+        "if",
+        "return",
+        "while",
+    ];
     let mut tokens: Vec<&str> = expected.iter().map(|t| t.trim_matches('"')).collect();
     let mut phrases = Vec::new();
     let mut fold = |tokens: &mut Vec<&str>, group: &[&str], phrase: &str, least: usize| {
@@ -128,6 +145,7 @@ fn describe_expected(expected: &[String]) -> String {
             phrases.push(phrase.to_string());
         }
     };
+    fold(&mut tokens, STATEMENT, "a statement", 12);
     fold(&mut tokens, EXPRESSION, "an expression", 8);
     fold(&mut tokens, OPERATORS, "an operator", 4);
     phrases.extend(tokens.iter().map(|t| match *t {

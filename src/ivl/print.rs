@@ -13,6 +13,7 @@ use super::ast::*;
 use super::bv::{self, BvOp};
 use super::bv_names::{Builtin, parse_builtin};
 use super::print_expr::{Expressions, identifier, identifiers, print_type};
+use super::token::is_boogie_keyword;
 use super::visit::{self, Visitor};
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -349,7 +350,8 @@ impl Printer<'_> {
 
     fn attributes(&mut self, attributes: &[Attribute], before: &str, after: &str) -> fmt::Result {
         for attribute in attributes {
-            write!(self.out, "{before}{{:{}", attribute.name)?;
+            let escape = if is_boogie_keyword(attribute.name.as_str()) { "\\" } else { "" };
+            write!(self.out, "{before}{{:{escape}{}", attribute.name)?;
             for (index, arg) in attribute.args.iter().enumerate() {
                 self.out.push_str(if index == 0 { " " } else { ", " });
                 match arg {

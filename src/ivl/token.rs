@@ -101,6 +101,11 @@ pub fn is_keyword(name: &str) -> bool {
     FIXED.contains(&name) || BOOGIE_WORDS.contains(&name)
 }
 
+/// True when Boogie reserves the word, so that even an attribute of that name needs a backslash.
+pub fn is_boogie_keyword(name: &str) -> bool {
+    is_keyword(name) && !["atomic", "barrier", "fence", "global", "shared"].contains(&name)
+}
+
 /// True when a name can be written as an identifier at all.
 pub fn is_identifier(name: &str) -> bool {
     let special = |c: char| "_'~#$^.?`%".contains(c);

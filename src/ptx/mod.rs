@@ -1,3 +1,30 @@
 //! Stage 1, `ptx`: text to a typed [`ast::Module`].
+//!
+//! The line is [`lexer`] (tokens), [`parse`] (the grammar in `grammar/ptx.lalrpop`, giving the
+//! untyped tree of [`syntax`]), then name resolution and typing: [`module`] for the top level,
+//! [`body`] for statements, [`operands`] and [`build`] for one instruction. What an opcode takes
+//! and means stands in [`table`] and its row files; [`words`] has types, special registers and
+//! literals, [`location`] the `.loc` positions. [`print`] shows the result.
 
 pub mod ast;
+pub mod body;
+pub mod build;
+pub mod context;
+pub mod declare;
+pub mod lexer;
+pub mod location;
+pub mod module;
+pub mod operands;
+pub mod parse;
+pub mod print;
+pub mod scope;
+pub mod syntax;
+pub mod table;
+mod table_arithmetic;
+mod table_control;
+mod table_memory;
+pub mod words;
+
+pub use lexer::tokens;
+pub use module::parse;
+pub use print::print_ast;

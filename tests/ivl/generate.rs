@@ -7,6 +7,7 @@ use gpuvcc::ptx::ast::Scope;
 use gpuvcc::span::Span;
 use libtest_mimic::Failed;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use std::sync::Arc;
 
@@ -26,11 +27,35 @@ pub fn is_plain(program: &Program) -> bool {
     !kernel.0
 }
 
+fn is_plain_statement(stmt: &Stmt) -> bool {
+    use StmtKind::*;
+    match stmt.kind {
+        // Boogie has no attributes there.
+        Assign(_) | Havoc(_) => stmt.attributes.is_empty(),
+        Load { .. } | Store { .. } | Atomic { .. } | Barrier(_) | Fence(_) => false,
+        Assume(_) | Assert(_) | Call { .. } => true,
+    }
+}
+
+/// Random programs without what Boogie does not know.
+pub fn plain_programs(count: usize) -> Vec<Program> {
+    let mut runner = TestRunner::deterministic();
+    let generated = std::iter::repeat_with(|| program().new_tree(&mut runner));
+    let mut programs: Vec<Program> = generated.flatten().map(|tree| tree.current()).take(count).collect();
+    for program in &mut programs {
+        program.arrays.clear();
+        for body in program.procedures.iter_mut().flat_map(|p| &mut p.body) {
+            body.blocks.iter_mut().for_each(|block| block.stmts.retain(is_plain_statement));
+        }
+    }
+    programs
+}
+
 /// Printing and parsing gives the program back, and printing is stable.
 pub fn same_after_printing(program: &Program) -> Result<(), String> {
-    ivl::check(program).map_err(|errors| format!("does not check: {errors:#?}"))?;
+    ivl::check(program).map_err(|errors| format!("does not check: {errors:?}\n{}", ivl::print(program)))?;
     let text = ivl::print(program);
-    let mut again = ivl::parse(&text).map_err(|errors| format!("printed text does not parse: {errors:#?}\n{text}"))?;
+    let mut again = ivl::parse(&text).map_err(|errors| format!("printed text does not parse: {errors:?}\n{text}"))?;
     let mut program = program.clone();
     visit::erase_places(&mut program);
     visit::erase_places(&mut again);
@@ -46,10 +71,19 @@ pub fn same_after_printing(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
+/// A program that a failing property shows as text.
+struct Shown(Program);
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&ivl::print(&self.0))
+    }
+}
+
 /// The property, over random programs.
 pub fn round_trip() -> Result<(), Failed> {
     let mut runner = TestRunner::new(Config { cases: 200, failure_persistence: None, ..Config::default() });
-    let outcome = runner.run(&program(), |program| {
+    let outcome = runner.run(&program().prop_map(Shown), |Shown(program)| {
         same_after_printing(&program).map_err(TestCaseError::fail)?;
         Ok(())
     });
@@ -320,5 +354,7 @@ fn program() -> impl Strategy<Value = Program> {
 /// A postcondition cannot see local variables: globals of the same types stand for them.
 fn without_locals(condition: Condition) -> Condition {
     let map = (0..TYPES).map(|i| (Name::from(format!("l{i}")), bv::var(format!("g{i}"), ty(i)))).collect();
-    Condition { expr: visit::substitute(&condition.expr, &map), ..condition }
+    let mut replace = |e: &ExprRef| visit::substitute(e, &map);
+    let attributes = condition.attributes.iter().map(|a| visit::map_attribute(a, &mut replace)).collect();
+    Condition { expr: visit::substitute(&condition.expr, &map), attributes, ..condition }
 }

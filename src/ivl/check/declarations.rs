@@ -69,6 +69,7 @@ impl Checker {
     }
 
     fn declare_top_level(&mut self, variable: &Variable, kind: EntryKind) {
+        self.reserved(variable, kind);
         let Variable { name, ty, span, .. } = variable;
         self.identifier(name, *span);
         self.well_formed(ty, *span);
@@ -80,6 +81,7 @@ impl Checker {
 
     fn declare_local(&mut self, variable: &mut Variable, kind: EntryKind) {
         self.attributes(&mut variable.attributes);
+        self.reserved(variable, kind);
         let Variable { name, ty, span, .. } = variable;
         self.identifier(name, *span);
         self.well_formed(ty, *span);
@@ -87,6 +89,17 @@ impl Checker {
             self.duplicate("variable", name, *span, first);
         }
         self.local.insert(name.clone(), Entry { ty: ty.clone(), kind, span: *span });
+    }
+
+    /// In a kernel program `tid.x` is nothing but the thread's number: taking it for a value that all
+    /// threads share would prove too much.
+    fn reserved(&mut self, variable: &Variable, kind: EntryKind) {
+        let Some(attribute) = launch_constant(variable.name.as_str()).filter(|_| self.kernel) else { return };
+        let attributed = variable.attributes.iter().any(|a| a.name.as_str() == attribute);
+        if kind != EntryKind::Constant || variable.ty != Type::Bv(32) || !attributed {
+            let message = format!("`{0}` is only declared as `const {{:{attribute}}} {0}: bv32;`", variable.name);
+            self.error("ivl-kernel", message, variable.span);
+        }
     }
 
     fn duplicate(&mut self, what: &str, name: &Name, span: Span, first: Span) {
@@ -165,10 +178,10 @@ impl Checker {
             let (name, ty, span) = (name.clone(), ty.clone(), function.span);
             self.declare_local(&mut Variable { name, ty, attributes: Vec::new(), span }, EntryKind::Parameter);
         }
-        if let Some(body) = &mut function.body {
-            if let Some(typed) = self.expr_of(body, &function.result, "the body of this function") {
-                *body = typed;
-            }
+        if let Some(body) = &mut function.body
+            && let Some(typed) = self.expr_of(body, &function.result, "the body of this function")
+        {
+            *body = typed;
         }
         self.local.clear();
     }

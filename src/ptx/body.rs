@@ -1,0 +1,345 @@
+//! Function bodies: from statements to typed items.
+//!
+//! Input: the statements of a body, and the names of the module.
+//! Output: an [`ast::Body`](super::ast::Body).
+//! Establishes: every name is resolved; each instruction knows its text, line and source position.
+//! Relies on: `table` for what opcodes mean, `operands` and `build` for typing, `scope` for names.
+//! Reference: PTX ISA, chapter "Directives", section on `{}` scopes; instruction `call`.
+
+use super::ast::*;
+use super::context::{Errors, Interner, ModuleContext, ModuleSymbol};
+use super::declare;
+use super::lexer::Lines;
+use super::location::Locations;
+use super::operands::{Resolver, integer_literal, undefined};
+use super::scope::{Scopes, Symbol};
+use super::syntax::{self, Expression, ExpressionKind, Name, Statement};
+use super::table::{Meaning, Mismatch, Selected, select};
+use crate::diagnostic::Diagnostic;
+use crate::span::{Origin, Span};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Annotation kinds, as DESIGN section 3 lists them.
+const ANNOTATIONS: [&str; 5] = ["requires", "assume", "assert", "invariant", "barrier_invariant"];
+
+/// What all bodies of a module share.
+pub struct Shared<'c, 'a> {
+    /// The input.
+    pub text: &'a str,
+    /// Its lines.
+    pub lines: &'c Lines,
+    /// Module level.
+    pub module: &'c ModuleContext<'a>,
+    /// Names of the module's variables, which variables of bodies must not share.
+    pub reserved: &'c HashSet<Arc<str>>,
+    /// Table lookups so far, by opcode as written.
+    pub opcodes: HashMap<&'a str, (Arc<Selected>, Arc<str>)>,
+    /// Shared copies of opcodes.
+    pub interner: Interner,
+    /// Errors so far.
+    pub errors: Errors,
+}
+
+/// One body under construction.
+struct Builder<'s, 'c, 'a> {
+    shared: &'s mut Shared<'c, 'a>,
+    scopes: Scopes<'c, 'a>,
+    locations: Locations<'c>,
+}
+
+/// Types a body.
+pub fn body<'a>(
+    shared: &mut Shared<'_, 'a>,
+    parameters: &[(Name<'a>, VariableRef)],
+    statements: &[Statement<'a>],
+) -> Body {
+    let locations = Locations::new(&shared.module.files);
+    let scopes = Scopes::new(shared.reserved);
+    let mut builder = Builder { shared, scopes, locations };
+    builder.scopes.open();
+    for (name, reference) in parameters {
+        // A clash among parameters was reported with the header.
+        builder.scopes.declare_parameter(name.text, *reference);
+    }
+    builder.scope(statements);
+    builder.scopes.close();
+    builder.scopes.body
+}
+
+impl<'c, 'a> Builder<'_, 'c, 'a> {
+    /// The statements of one scope. Labels first: branches may go forward.
+    fn scope(&mut self, statements: &[Statement<'a>]) {
+        for statement in statements {
+            self.declare_label(statement);
+        }
+        for statement in statements {
+            if let Err(error) = self.statement(statement) {
+                self.shared.errors.report(error);
+            }
+        }
+    }
+
+    fn declare_label(&mut self, statement: &Statement<'a>) {
+        let (name, fresh) = match statement {
+            Statement::Label(name) => (*name, self.scopes.declare_label(*name).is_some()),
+            Statement::BranchTargets(name, targets) => {
+                (*name, self.scopes.declare_table(name.text, Some(targets.clone())))
+            }
+            Statement::CallTable(name) => (*name, self.scopes.declare_table(name.text, None)),
+            _ => return,
+        };
+        if !fresh {
+            self.shared.errors.report(duplicate("label", name));
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement<'a>) -> Result<()> {
+        match statement {
+            Statement::Label(name) => {
+                // A duplicate stands for the first label of that name; it was reported.
+                if let Some(label) = self.scopes.label(name.text) {
+                    self.scopes.body.items.push(Item::Label(label));
+                }
+            }
+            Statement::Variables(declaration) if declaration.space.text == ".reg" => self.registers(declaration)?,
+            Statement::Variables(declaration) => {
+                for (name, variable) in declare::variables(declaration)? {
+                    if !self.scopes.declare_variable(name.text, variable) {
+                        return Err(duplicate("variable", name));
+                    }
+                }
+            }
+            Statement::Location(location) => self.locations.enter(location),
+            Statement::Annotation(comment) => self.annotation(*comment)?,
+            Statement::Instruction(instruction) => self.instruction(instruction)?,
+            Statement::Scope(statements) => {
+                self.scopes.open();
+                self.scope(statements);
+                self.scopes.close();
+            }
+            Statement::BranchTargets(..) | Statement::CallTable(_) | Statement::Skipped => {}
+        }
+        Ok(())
+    }
+
+    fn registers(&mut self, declaration: &syntax::VariableDeclaration<'a>) -> Result<()> {
+        let attributes = declare::attributes(declaration)?;
+        for declarator in &declaration.declarators {
+            let name = declarator.name;
+            if !declarator.dimensions.is_empty() || declarator.initialiser.is_some() {
+                return Err(Diagnostic::error(
+                    "ptx-syntax",
+                    "a register is no array and has no initialiser",
+                    name.span,
+                ));
+            }
+            let fresh = match declarator.count {
+                None => self.scopes.declare_register(name.text, attributes.ty, attributes.vector),
+                Some(count) if attributes.vector == 1 => {
+                    let count = integer_literal(count.text, count.span)?;
+                    self.scopes.declare_family(name.text, attributes.ty, count)
+                }
+                Some(_) => {
+                    let message = "families of vector registers are not supported";
+                    return Err(Diagnostic::unsupported("vector-registers", message, name.span));
+                }
+            };
+            if !fresh {
+                return Err(duplicate("register", name));
+            }
+        }
+        Ok(())
+    }
+
+    fn origin(&self, span: Span, text: Arc<str>) -> Arc<Origin> {
+        let position = self.locations.current();
+        Arc::new(Origin { span, line: self.shared.lines.line(span.start), position, text })
+    }
+
+    /// `//@ kind expression;`, with the names of renamed registers replaced.
+    fn annotation(&mut self, comment: Name<'a>) -> Result<()> {
+        let text = comment.text.strip_prefix("//@").unwrap_or(comment.text).trim();
+        let error = |message: String| Diagnostic::error("annotation", message, comment.span);
+        let (kind, rest) = text.split_once(|c: char| c.is_whitespace()).unwrap_or((text, ""));
+        if !ANNOTATIONS.contains(&kind) {
+            let message = format!("unknown annotation `{kind}`");
+            return Err(error(message).label(format!("expected one of {}", ANNOTATIONS.join(", "))));
+        }
+        let Some(expression) = rest.trim().strip_suffix(';') else {
+            return Err(error("an annotation ends with `;`".to_string()));
+        };
+        let expression = expression.trim();
+        if expression.is_empty() || expression.contains(';') {
+            return Err(error(format!("`{kind}` takes one expression")));
+        }
+        let expression = self.rename_registers(expression);
+        let origin = self.origin(comment.span, comment.text.trim_end().into());
+        self.scopes.body.items.push(Item::Annotation(Annotation { kind: kind.to_string(), expression, origin }));
+        Ok(())
+    }
+
+    /// Every word that is a register in this scope gets the register's unique name, and the
+    /// register is entered into the body.
+    fn rename_registers(&mut self, expression: &'a str) -> String {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
+        let mut out = String::with_capacity(expression.len());
+        let mut rest = expression;
+        while !rest.is_empty() {
+            let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            if length == 0 {
+                let next = rest.chars().next().map_or(1, char::len_utf8);
+                out.push_str(&rest[..next]);
+                rest = &rest[next..];
+                continue;
+            }
+            let (word, after) = rest.split_at(length);
+            match self.scopes.symbol(word) {
+                Some(Symbol::Register(id)) => out.push_str(&self.scopes.body.registers[id.0 as usize].name),
+                _ => out.push_str(word),
+            }
+            rest = after;
+        }
+        out
+    }
+
+    fn instruction(&mut self, instruction: &syntax::Instruction<'a>) -> Result<()> {
+        let guard = match instruction.guard {
+            Some((negated, name)) => Some(Guard { register: self.resolver().guard(name)?, negated }),
+            None => None,
+        };
+        let (selected, name) = self.select(instruction.opcode)?;
+        let op = match selected.row.meaning {
+            Meaning::Call => self.call(instruction, name)?,
+            Meaning::Unsupported(reason) => Op::Unsupported { name, reason: reason.to_string() },
+            _ => {
+                let opcode = instruction.opcode;
+                let operands = self.resolver().resolve(&selected, opcode, &instruction.operands)?;
+                super::build::build(&selected, opcode, name, operands, &mut self.shared.interner)?
+            }
+        };
+        let text = fold_blanks(&self.shared.text[instruction.span.range()]);
+        let text = self.shared.interner.intern(&text);
+        let origin = self.origin(instruction.span, text);
+        self.scopes.body.items.push(Item::Instruction(Instruction { guard, op, origin }));
+        Ok(())
+    }
+
+    fn resolver(&mut self) -> Resolver<'_, 'c, 'a> {
+        Resolver { scopes: &mut self.scopes, module: self.shared.module }
+    }
+
+    /// Looks the opcode up; most files use a few dozen opcodes thousands of times.
+    fn select(&mut self, opcode: Name<'a>) -> Result<(Arc<Selected>, Arc<str>)> {
+        if let Some((selected, name)) = self.shared.opcodes.get(opcode.text) {
+            return Ok((selected.clone(), name.clone()));
+        }
+        let words: Vec<&str> = opcode.text.split('.').map(str::trim).collect();
+        match select(words[0], &words[1..]) {
+            Ok(selected) => {
+                let entry = (Arc::new(selected), self.shared.interner.intern(&words.join(".")));
+                self.shared.opcodes.insert(opcode.text, entry.clone());
+                Ok(entry)
+            }
+            Err(mismatch) => Err(mismatch_error(opcode, &words, mismatch)),
+        }
+    }
+
+    /// `call (returns), function, (arguments);`
+    fn call(&mut self, instruction: &syntax::Instruction<'a>, name: Arc<str>) -> Result<Op> {
+        let mut operands = instruction.operands.iter().peekable();
+        let returns = operands.next_if(|operand| is_list(operand));
+        let Some(callee) = operands.next() else {
+            let message = "`call` needs a function";
+            return Err(Diagnostic::error("operand-count", message, instruction.opcode.span));
+        };
+        let arguments = operands.next_if(|operand| is_list(operand));
+        let ExpressionKind::Name(callee_name) = callee.kind else {
+            return Err(Diagnostic::error("operand-kind", "expected a function", callee.span));
+        };
+        if self.scopes.symbol(callee_name).is_some() {
+            let reason = "the function of an indirect call is not known".to_string();
+            return Ok(Op::Unsupported { name, reason });
+        }
+        if let Some(extra) = operands.next() {
+            return Err(Diagnostic::error("operand-count", "a direct call has no further operands", extra.span));
+        }
+        let function = match self.shared.module.names.get(callee_name) {
+            Some(ModuleSymbol::Function(index)) => *index,
+            Some(ModuleSymbol::Variable(_)) => {
+                return Err(Diagnostic::error("operand-kind", "expected a function", callee.span));
+            }
+            None => return Err(undefined("function", callee_name, callee.span)),
+        };
+        let (returns, arguments) = (self.call_values(returns)?, self.call_values(arguments)?);
+        let arity = self.shared.module.arities[function as usize];
+        let fits = returns.len() == arity.returns && arity.params.is_none_or(|params| params == arguments.len());
+        if !fits {
+            let message = format!("`{callee_name}` has other numbers of parameters or results");
+            return Err(Diagnostic::error("operand-count", message, instruction.span));
+        }
+        Ok(Op::Call { function, returns, arguments })
+    }
+
+    fn call_values(&mut self, list: Option<&Expression<'a>>) -> Result<Vec<Operand>> {
+        let Some(ExpressionKind::Parenthesised(values)) = list.map(|list| &list.kind) else { return Ok(Vec::new()) };
+        values.iter().map(|value| self.resolver().value(value)).collect()
+    }
+}
+
+fn is_list(expression: &Expression<'_>) -> bool {
+    matches!(expression.kind, ExpressionKind::Parenthesised(_))
+}
+
+/// Puts the error at the exact modifier.
+fn mismatch_error(opcode: Name<'_>, words: &[&str], mismatch: Mismatch) -> Diagnostic {
+    match mismatch {
+        Mismatch::Opcode(near) => {
+            let message = format!("unknown instruction `{}`", words[0]);
+            let error = Diagnostic::error("unknown-opcode", message, word_span(opcode, 0));
+            if near.is_empty() { error } else { error.note(format!("similar: {}", near.join(", "))) }
+        }
+        Mismatch::Modifier(at, expected) => {
+            let (message, span) = match words.get(at + 1) {
+                Some(word) => (format!("`{}` has no modifier `.{word}` here", words[0]), word_span(opcode, at + 1)),
+                None => (format!("`{}` lacks a modifier", words.join(".")), opcode.span),
+            };
+            let expected: Vec<String> = expected.iter().map(|word| format!(".{word}")).collect();
+            let error = Diagnostic::error("unknown-modifier", message, span);
+            if expected.is_empty() { error } else { error.note(format!("allowed: {}", expected.join(" "))) }
+        }
+    }
+}
+
+/// The place of the n-th dotted word of an opcode, without its dot.
+fn word_span(opcode: Name<'_>, index: usize) -> Span {
+    let start = opcode.span.start as usize;
+    let mut offset = 0;
+    for (position, word) in opcode.text.split('.').enumerate() {
+        if position == index {
+            let lead = word.len() - word.trim_start().len();
+            return Span::new(start + offset + lead, start + offset + lead + word.trim().len());
+        }
+        offset += word.len() + 1;
+    }
+    opcode.span
+}
+
+/// One blank for each run of white space.
+fn fold_blanks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_ascii_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// The error for a name declared twice.
+pub fn duplicate(what: &str, name: Name<'_>) -> Diagnostic {
+    Diagnostic::error("duplicate-name", format!("{what} `{}` is declared twice in this scope", name.text), name.span)
+}

@@ -1,0 +1,333 @@
+//! From a table row and checked operands to a typed operation.
+//!
+//! Input: the [`Selected`] form and its [`Operands`].
+//! Output: an [`Op`], or an error about modifiers that do not go together.
+//! Establishes: memory orderings and scopes have their defaults (`atom` and `red` are relaxed at
+//! `.gpu`); comparisons fit their types.
+//! Relies on: `operands` for counts and types.
+//! Reference: PTX ISA, the instruction of that name; memory consistency model, section "Operations".
+
+use super::ast::*;
+use super::context::Interner;
+use super::operands::Operands;
+use super::syntax::Name;
+use super::table::{Meaning, Selected};
+use crate::diagnostic::Diagnostic;
+use std::sync::Arc;
+
+/// What a row's operation is made from.
+struct Parts<'p> {
+    selected: &'p Selected,
+    opcode: Name<'p>,
+    /// Full opcode, without blanks.
+    name: Arc<str>,
+    operands: Operands,
+}
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Makes the operation. `name` is the full opcode without blanks. Calls are made elsewhere.
+pub fn build(
+    selected: &Selected,
+    opcode: Name<'_>,
+    name: Arc<str>,
+    operands: Operands,
+    interner: &mut Interner,
+) -> Result<Op> {
+    let parts = Parts { selected, opcode, name, operands };
+    Ok(match selected.row.meaning {
+        Meaning::Int(op) => parts.int(op),
+        Meaning::Lop3 => parts.lop3()?,
+        Meaning::Float => parts.float(),
+        Meaning::Setp | Meaning::Set => parts.comparison()?,
+        Meaning::Selp => parts.selp(),
+        Meaning::Mov => parts.mov(),
+        Meaning::Cvt => parts.cvt()?,
+        Meaning::Cvta => parts.cvta(),
+        Meaning::Load => parts.load()?,
+        Meaning::Store => parts.store()?,
+        Meaning::Atomic => parts.atomic(interner)?,
+        Meaning::Branch => Op::Branch { target: parts.operands.labels[0] },
+        Meaning::BranchIndexed => parts.branch_indexed(),
+        Meaning::Return => Op::Return,
+        Meaning::Exit => Op::Exit,
+        Meaning::Trap => Op::Trap,
+        Meaning::Call => panic!("ptx: a call reached the table's builder"),
+        Meaning::BarrierSync | Meaning::BarrierArrive | Meaning::BarrierReduce => parts.barrier(interner),
+        Meaning::WarpBarrier => Op::WarpBarrier { mask: parts.source(0) },
+        Meaning::Fence => Op::Fence { name: parts.name },
+        Meaning::Arbitrary => Op::Arbitrary { name: parts.name, dst: parts.operands.destinations },
+        Meaning::Nothing => Op::Nothing { name: parts.name },
+        Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
+    })
+}
+
+impl Parts<'_> {
+    fn has(&self, modifier: &str) -> bool {
+        self.selected.has(modifier)
+    }
+
+    fn ty(&self, index: usize) -> ScalarType {
+        self.selected.types[index]
+    }
+
+    fn source(&self, index: usize) -> Operand {
+        self.operands.sources[index].clone()
+    }
+
+    fn destination(&self) -> Operand {
+        self.operands.destinations[0].clone()
+    }
+
+    fn modifier_error(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error("unknown-modifier", message, self.opcode.span)
+    }
+
+    fn int(self, op: IntOp) -> Op {
+        let ty = match (op, self.ty(0)) {
+            // Selecting moves bits, whatever their type.
+            (IntOp::Slct, ty) if ty.is_float() => ScalarType::B(ty.bits()),
+            (_, ty) => ty,
+        };
+        Op::Int { op, ty, saturate: self.has("sat"), dst: self.destination(), sources: self.operands.sources }
+    }
+
+    fn lop3(mut self) -> Result<Op> {
+        let table = self.operands.sources.pop();
+        let Some(Operand::Integer(table)) = table else { panic!("ptx: lop3 without its immediate") };
+        let Ok(table) = u8::try_from(table) else {
+            let message = "the look-up table of `lop3` is an integer from 0 to 255";
+            return Err(Diagnostic::error("operand-kind", message, self.opcode.span));
+        };
+        Ok(self.int(IntOp::Lop3(table)))
+    }
+
+    fn float(self) -> Op {
+        let ty = if self.name.starts_with("testp") { ScalarType::Pred } else { self.ty(0) };
+        Op::Float { ty, dst: self.destination(), name: self.name, sources: self.operands.sources }
+    }
+
+    /// `setp` and `set`
+    fn comparison(mut self) -> Result<Op> {
+        let is_set = self.selected.row.meaning == Meaning::Set;
+        let ty = self.ty(usize::from(is_set));
+        let comparison = self.comparison_operator(ty)?;
+        let combine = self.combination()?;
+        let (name, dst) = (self.name.clone(), self.destination());
+        let (a, b) = (self.source(0), self.source(1));
+        if is_set {
+            return Ok(Op::Set { comparison, to: self.ty(0), ty, name, dst, a, b, combine });
+        }
+        let complement = (self.operands.destinations.len() > 1).then(|| self.operands.destinations.remove(1));
+        Ok(Op::Setp { comparison, ty, name, dst, complement, a, b, combine })
+    }
+
+    fn comparison_operator(&self, ty: ScalarType) -> Result<Comparison> {
+        use Comparison::*;
+        let word = self.selected.modifiers[0];
+        let unsigned = matches!(ty, ScalarType::U(_));
+        let ordered = unsigned || matches!(ty, ScalarType::S(_) | ScalarType::F(_) | ScalarType::Packed { .. });
+        let (comparison, legal) = match word {
+            "eq" => (Eq, true),
+            "ne" => (Ne, true),
+            "lt" => (Lt, ordered),
+            "le" => (Le, ordered),
+            "gt" => (Gt, ordered),
+            "ge" => (Ge, ordered),
+            "lo" => (Lt, unsigned),
+            "ls" => (Le, unsigned),
+            "hi" => (Gt, unsigned),
+            "hs" => (Ge, unsigned),
+            "equ" => (Equ, ty.is_float()),
+            "neu" => (Neu, ty.is_float()),
+            "ltu" => (Ltu, ty.is_float()),
+            "leu" => (Leu, ty.is_float()),
+            "gtu" => (Gtu, ty.is_float()),
+            "geu" => (Geu, ty.is_float()),
+            "num" => (Num, ty.is_float()),
+            "nan" => (Nan, ty.is_float()),
+            other => panic!("ptx: the instruction table has a comparison {other} without meaning"),
+        };
+        if legal { Ok(comparison) } else { Err(self.modifier_error(format!("`.{word}` cannot compare this type"))) }
+    }
+
+    /// `.and c` and the like: the modifier and the operand come together.
+    fn combination(&self) -> Result<Option<(BoolOp, Operand)>> {
+        let operator = match (self.has("and"), self.has("or"), self.has("xor")) {
+            (true, _, _) => Some(BoolOp::And),
+            (_, true, _) => Some(BoolOp::Or),
+            (_, _, true) => Some(BoolOp::Xor),
+            _ => None,
+        };
+        match (operator, self.operands.sources.get(2)) {
+            (None, None) => Ok(None),
+            (Some(operator), Some(operand)) => Ok(Some((operator, operand.clone()))),
+            (Some(_), None) => Err(self.count_error("a predicate to combine with is missing")),
+            (None, Some(_)) => Err(self.count_error("a further predicate needs `.and`, `.or` or `.xor`")),
+        }
+    }
+
+    fn count_error(&self, message: &str) -> Diagnostic {
+        Diagnostic::error("operand-count", message, self.opcode.span)
+    }
+
+    fn selp(self) -> Op {
+        let dst = self.destination();
+        Op::Selp { ty: self.ty(0), dst, a: self.source(0), b: self.source(1), predicate: self.source(2) }
+    }
+
+    fn mov(self) -> Op {
+        let (ty, dst, src) = (self.ty(0), self.destination(), self.source(0));
+        match src {
+            Operand::Special(register) if super::words::special_bits(register) > ty.bits() => {
+                let from = ScalarType::U(super::words::special_bits(register));
+                let to = ScalarType::U(ty.bits());
+                Op::Cvt { to, from, saturate: false, name: self.name, dst, sources: vec![src] }
+            }
+            _ => Op::Mov { ty, dst, src },
+        }
+    }
+
+    fn cvt(self) -> Result<Op> {
+        let (to, from) = (self.ty(0), self.ty(1));
+        let stray = self.selected.modifiers[..self.selected.modifiers.len() - 2].iter().find(|m| **m != "sat");
+        if let (false, false, Some(stray)) = (to.is_float(), from.is_float(), stray) {
+            return Err(self.modifier_error(format!("`.{stray}` is for floating-point conversions")));
+        }
+        let dst = self.destination();
+        let saturate = self.has("sat");
+        Ok(Op::Cvt { to, from, saturate, name: self.name, dst, sources: self.operands.sources })
+    }
+
+    fn cvta(self) -> Op {
+        let (dst, src) = (self.destination(), self.source(0));
+        Op::Cvta { from_generic: self.has("to"), space: self.space(), bits: self.ty(0).bits(), dst, src }
+    }
+
+    fn space(&self) -> StateSpace {
+        let find = |modifier: &&str| {
+            Some(match *modifier {
+                "global" => StateSpace::Global,
+                "shared" | "shared::cta" => StateSpace::Shared,
+                "shared::cluster" => StateSpace::SharedCluster,
+                "local" => StateSpace::Local,
+                "param" | "param::entry" | "param::func" => StateSpace::Param,
+                "const" => StateSpace::Const,
+                _ => return None,
+            })
+        };
+        self.selected.modifiers.iter().find_map(find).unwrap_or(StateSpace::Generic)
+    }
+
+    fn scope(&self) -> Option<Scope> {
+        let scopes = [("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Gpu), ("sys", Scope::Sys)];
+        scopes.iter().find(|(name, _)| self.has(name)).map(|&(_, scope)| scope)
+    }
+
+    /// Weak unless written otherwise; a strong access names its scope.
+    fn access_ordering(&self) -> Result<Ordering> {
+        let scope = self.scope();
+        let strong = ["relaxed", "acquire", "release"].into_iter().find(|word| self.has(word));
+        if self.has("mmio") && (strong != Some("relaxed") || scope != Some(Scope::Sys)) {
+            return Err(self.modifier_error("`.mmio` needs `.relaxed.sys`"));
+        }
+        match (strong, scope) {
+            (Some(word), Some(scope)) => Ok(match word {
+                "acquire" => Ordering::Acquire(scope),
+                "release" => Ordering::Release(scope),
+                _ => Ordering::Relaxed(scope),
+            }),
+            (Some(word), None) => {
+                Err(self.modifier_error(format!("`.{word}` needs a scope: `.cta`, `.cluster`, `.gpu` or `.sys`")))
+            }
+            (None, Some(_)) => Err(self.modifier_error("a scope needs `.relaxed`, `.acquire` or `.release`")),
+            (None, None) if self.has("volatile") => Ok(Ordering::Volatile),
+            (None, None) => Ok(Ordering::Weak),
+        }
+    }
+
+    fn address(&mut self) -> Address {
+        match self.operands.address.take() {
+            Some(address) => address,
+            None => panic!("ptx: a memory instruction without an address"),
+        }
+    }
+
+    fn load(mut self) -> Result<Op> {
+        let uniform = self.name.starts_with("ldu");
+        let (space, ordering) = (self.space(), self.access_ordering()?);
+        let non_coherent = self.has("nc");
+        if non_coherent && (space != StateSpace::Global || ordering != Ordering::Weak) {
+            return Err(self.modifier_error("`.nc` is for weak loads from `.global`"));
+        }
+        self.check_cache_policy(1)?;
+        let address = self.address();
+        let non_coherent = non_coherent || uniform;
+        Ok(Op::Load { space, ty: self.ty(0), dst: self.operands.destinations, address, ordering, non_coherent })
+    }
+
+    fn store(mut self) -> Result<Op> {
+        let (space, ordering) = (self.space(), self.access_ordering()?);
+        if space == StateSpace::Const {
+            return Err(self.modifier_error("`.const` memory cannot be written"));
+        }
+        self.check_cache_policy(self.selected.elements() as usize + 1)?;
+        let address = self.address();
+        let mut src = self.operands.sources;
+        src.truncate(self.selected.elements() as usize);
+        Ok(Op::Store { space, ty: self.selected.types[0], src, address, ordering })
+    }
+
+    /// The cache policy is the last source; it comes with `.L2::cache_hint`.
+    fn check_cache_policy(&self, sources_with_policy: usize) -> Result<()> {
+        let given = self.operands.sources.len() >= sources_with_policy;
+        match (self.has("L2::cache_hint"), given) {
+            (true, false) => Err(self.count_error("`.L2::cache_hint` needs a cache policy operand")),
+            (false, true) => Err(self.count_error("a cache policy operand needs `.L2::cache_hint`")),
+            _ => Ok(()),
+        }
+    }
+
+    fn atomic(mut self, interner: &mut Interner) -> Result<Op> {
+        const OPERATIONS: [&str; 10] = ["cas", "exch", "and", "or", "xor", "inc", "dec", "min", "max", "add"];
+        let Some(operation) = OPERATIONS.into_iter().find(|word| self.has(word)) else {
+            panic!("ptx: the instruction table has an atomic without operation")
+        };
+        let scope = self.scope().unwrap_or(Scope::Gpu);
+        let ordering = match ["acquire", "release", "acq_rel"].into_iter().find(|word| self.has(word)) {
+            Some("acquire") => Ordering::Acquire(scope),
+            Some("release") => Ordering::Release(scope),
+            Some(_) => Ordering::AcquireRelease(scope),
+            None => Ordering::Relaxed(scope),
+        };
+        let elements = self.selected.elements();
+        let wanted = if operation == "cas" { 2 } else { elements as usize };
+        self.check_cache_policy(wanted + 1)?;
+        let (space, ty, address) = (self.space(), self.ty(0), self.address());
+        let Operands { destinations: dst, mut sources, .. } = self.operands;
+        sources.truncate(wanted);
+        let operation = interner.intern(operation);
+        Ok(Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering })
+    }
+
+    fn branch_indexed(self) -> Op {
+        Op::BranchIndexed { index: self.source(0), targets: self.operands.labels }
+    }
+
+    fn barrier(mut self, interner: &mut Interner) -> Op {
+        let aligned = self.has("aligned") || self.name.starts_with("bar.");
+        let kind = match self.selected.row.meaning {
+            Meaning::BarrierSync => BarrierKind::Sync,
+            Meaning::BarrierArrive => BarrierKind::Arrive,
+            _ => {
+                let operation = ["popc", "and", "or"].into_iter().find(|word| self.has(word)).unwrap_or_default();
+                let dst = self.destination();
+                let Some(predicate) = self.operands.sources.pop() else {
+                    panic!("ptx: a barrier reduction without predicate")
+                };
+                BarrierKind::Reduce { operation: interner.intern(operation), dst, predicate }
+            }
+        };
+        Op::Barrier { kind, aligned, id: self.source(0), count: self.operands.sources.get(1).cloned() }
+    }
+}

@@ -1,0 +1,88 @@
+//! What every part of name resolution and typing shares: the module's names, and the errors.
+
+use super::location::Files;
+use crate::diagnostic::Diagnostic;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// More errors than this are not reported.
+pub const MAX_ERRORS: usize = 20;
+
+/// What a name at module level stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleSymbol {
+    /// Index into `Module::variables`.
+    Variable(u32),
+    /// Index into `Module::functions`.
+    Function(u32),
+}
+
+/// The numbers of return parameters and parameters of a function, for checking calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Arity {
+    /// Return parameters.
+    pub returns: usize,
+    /// Parameters; `None` if the last is an array without a size (a variadic function).
+    pub params: Option<usize>,
+}
+
+/// The finished module level, read-only for the bodies.
+#[derive(Debug, Default)]
+pub struct ModuleContext<'a> {
+    /// Variables, functions and aliases.
+    pub names: HashMap<&'a str, ModuleSymbol>,
+    /// By function index.
+    pub arities: Vec<Arity>,
+    /// The `.file` table.
+    pub files: Files,
+    /// `.address_size` in bits.
+    pub address_size: u32,
+}
+
+/// Errors, up to [`MAX_ERRORS`].
+#[derive(Debug, Default)]
+pub struct Errors {
+    list: Vec<Diagnostic>,
+    /// Declarations may be missing because of syntax errors: undefined names are no news then.
+    incomplete: bool,
+}
+
+impl Errors {
+    /// Starts with the syntax errors.
+    pub fn new(syntax: Vec<Diagnostic>) -> Self {
+        Errors { incomplete: !syntax.is_empty(), list: syntax }
+    }
+
+    /// Records an error.
+    pub fn report(&mut self, error: Diagnostic) {
+        let follows_from_syntax = self.incomplete && error.code == "undefined-name";
+        if self.list.len() < MAX_ERRORS && !follows_from_syntax {
+            self.list.push(error);
+        }
+    }
+
+    /// All errors in the order of their places.
+    pub fn into_list(self) -> Vec<Diagnostic> {
+        let mut list = self.list;
+        list.sort_by_key(|error| error.labels.first().map_or(0, |label| label.0.start));
+        list
+    }
+}
+
+/// One shared copy of each text that occurs often (opcodes, operations).
+#[derive(Debug, Default)]
+pub struct Interner {
+    texts: HashSet<Arc<str>>,
+}
+
+impl Interner {
+    /// The shared copy.
+    pub fn intern(&mut self, text: &str) -> Arc<str> {
+        if let Some(shared) = self.texts.get(text) {
+            return shared.clone();
+        }
+        let shared: Arc<str> = text.into();
+        self.texts.insert(shared.clone());
+        shared
+    }
+}

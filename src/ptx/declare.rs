@@ -1,0 +1,179 @@
+//! Declarations: types, sizes, alignments of variables and parameters.
+//!
+//! Input: a [`VariableDeclaration`] in a state space other than `.reg`.
+//! Output: a [`Variable`] for each declared name.
+//! Establishes: sizes in bytes are exact and do not overflow; alignments are powers of two.
+//! Reference: PTX ISA, chapter "State Spaces, Types, and Variables"; kernel parameter attributes `.ptr`.
+
+use super::ast::{Linkage, ScalarType, StateSpace, Variable};
+use super::operands::integer_literal;
+use super::syntax::{Attribute, BinaryOperator, Declarator, Expression, ExpressionKind, Name, VariableDeclaration};
+use super::words::scalar_type;
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// The attributes of a declaration, read.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes {
+    /// Element type.
+    pub ty: ScalarType,
+    /// Elements of a vector type (`.v2`, `.v4`), else 1.
+    pub vector: u32,
+    /// `.align`
+    pub align: Option<u32>,
+    /// `.ptr` with its space.
+    pub pointer: Option<StateSpace>,
+}
+
+/// The state space of that word (with the dot).
+fn space_of(word: &str) -> Option<StateSpace> {
+    Some(match word {
+        ".global" => StateSpace::Global,
+        ".shared" | ".shared::cta" => StateSpace::Shared,
+        ".local" => StateSpace::Local,
+        ".param" => StateSpace::Param,
+        ".const" => StateSpace::Const,
+        _ => return None,
+    })
+}
+
+/// Reads type, vector width, alignment and pointer attributes.
+pub fn attributes(declaration: &VariableDeclaration<'_>) -> Result<Attributes> {
+    let (mut ty, mut vector, mut align, mut pointer) = (None, 1, None, None);
+    for attribute in &declaration.attributes {
+        match attribute {
+            Attribute::Hint => {}
+            // Behind `.ptr` the alignment is that of the pointee, which nothing here uses.
+            Attribute::Align(_) if pointer.is_some() => {}
+            Attribute::Align(value) => align = Some(alignment(*value)?),
+            Attribute::Word(word) => match (word.text, scalar_type(&word.text[1..]), space_of(word.text)) {
+                (".v2", ..) => vector = 2,
+                (".v4", ..) => vector = 4,
+                (".ptr", ..) => pointer = Some(StateSpace::Generic),
+                (_, Some(found), _) if ty.is_none() => ty = Some(found),
+                (_, _, Some(space)) if pointer == Some(StateSpace::Generic) => pointer = Some(space),
+                _ => return Err(unknown_word(*word)),
+            },
+        }
+    }
+    match ty {
+        Some(ty) => Ok(Attributes { ty, vector, align, pointer }),
+        None => Err(Diagnostic::error("ptx-syntax", "this declaration has no type", declaration.span)),
+    }
+}
+
+fn unknown_word(word: Name<'_>) -> Diagnostic {
+    let message = format!("`{}` is no type or attribute of a declaration", word.text);
+    Diagnostic::error("unknown-modifier", message, word.span)
+}
+
+fn alignment(value: Name<'_>) -> Result<u32> {
+    match u32::try_from(integer_literal(value.text, value.span)?) {
+        Ok(align) if align.is_power_of_two() => Ok(align),
+        _ => Err(Diagnostic::error("ptx-syntax", "an alignment is a power of two", value.span)),
+    }
+}
+
+/// The linkage written in front of a declaration.
+pub fn linkage(words: &[Name<'_>]) -> Linkage {
+    match words.first().map(|word| word.text) {
+        Some(".visible") => Linkage::Visible,
+        Some(".extern") => Linkage::Extern,
+        Some(".weak") => Linkage::Weak,
+        Some(".common") => Linkage::Common,
+        _ => Linkage::Internal,
+    }
+}
+
+/// The variables of a declaration, each with the name as written.
+pub fn variables<'a>(declaration: &VariableDeclaration<'a>) -> Result<Vec<(Name<'a>, Variable)>> {
+    let attributes = attributes(declaration)?;
+    let Some(space) = space_of(declaration.space.text) else {
+        let message = format!("`{}` is no state space of a variable", declaration.space.text);
+        return Err(Diagnostic::error("ptx-syntax", message, declaration.space.span));
+    };
+    if attributes.ty == ScalarType::Pred {
+        let message = "predicates exist only in registers";
+        return Err(Diagnostic::error("type-mismatch", message, declaration.span));
+    }
+    let mut list = Vec::new();
+    for declarator in &declaration.declarators {
+        expand(declaration, declarator, attributes, space, &mut list)?;
+    }
+    Ok(list)
+}
+
+fn expand<'a>(
+    declaration: &VariableDeclaration<'a>,
+    declarator: &Declarator<'a>,
+    attributes: Attributes,
+    space: StateSpace,
+    list: &mut Vec<(Name<'a>, Variable)>,
+) -> Result<()> {
+    if let Some(count) = declarator.count {
+        let message = "only registers are declared in families `name<n>`";
+        return Err(Diagnostic::error("ptx-syntax", message, count.span));
+    }
+    let element = attributes.ty.bytes() * attributes.vector;
+    let size = size(declarator, element)?;
+    let symbols = declarator.initialiser.iter().flat_map(|initialiser| &initialiser.symbols);
+    let variable = Variable {
+        name: declarator.name.text.into(),
+        space,
+        ty: attributes.ty,
+        size,
+        align: attributes.align.unwrap_or(element),
+        linkage: linkage(&declaration.linkage),
+        pointer: attributes.pointer,
+        initialised: declarator.initialiser.is_some(),
+        initialiser_symbols: symbols.map(|symbol| symbol.text.into()).collect(),
+        span: declarator.name.span,
+    };
+    list.push((declarator.name, variable));
+    Ok(())
+}
+
+/// Bytes of the whole variable; an outermost `[]` takes its length from the initialiser.
+fn size(declarator: &Declarator<'_>, element: u32) -> Result<Option<u64>> {
+    let mut size = u64::from(element);
+    for (position, dimension) in declarator.dimensions.iter().enumerate() {
+        let length = match (dimension, &declarator.initialiser) {
+            (Some(expression), _) => constant(expression)?,
+            (None, Some(initialiser)) if position == 0 => initialiser.elements,
+            (None, None) if position == 0 => return Ok(None),
+            (None, _) => {
+                let message = "only the first dimension may be left out";
+                return Err(Diagnostic::error("ptx-syntax", message, declarator.name.span));
+            }
+        };
+        size = match size.checked_mul(length).filter(|&size| size <= i64::MAX as u64) {
+            Some(size) => size,
+            None => return Err(Diagnostic::error("ptx-syntax", "this array is too large", declarator.name.span)),
+        };
+    }
+    Ok(Some(size))
+}
+
+/// A constant expression without names.
+fn constant(expression: &Expression<'_>) -> Result<u64> {
+    match &expression.kind {
+        ExpressionKind::Integer(text) => integer_literal(text, expression.span),
+        ExpressionKind::Parenthesised(list) if list.len() == 1 => constant(&list[0]),
+        ExpressionKind::Binary(operator, pair) => {
+            let (a, b) = (constant(&pair.0)?, constant(&pair.1)?);
+            let value = match operator {
+                BinaryOperator::Add => a.checked_add(b),
+                BinaryOperator::Subtract => a.checked_sub(b),
+                BinaryOperator::Multiply => a.checked_mul(b),
+            };
+            value.ok_or_else(|| not_constant(expression.span))
+        }
+        _ => Err(not_constant(expression.span)),
+    }
+}
+
+fn not_constant(span: Span) -> Diagnostic {
+    Diagnostic::error("operand-kind", "expected a constant that is not negative", span)
+}

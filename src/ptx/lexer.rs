@@ -1,0 +1,434 @@
+//! PTX text to tokens.
+//!
+//! Input: the text of a PTX file.
+//! Output: a stream of [`Token`]s with byte ranges, as the LALRPOP parser wants them.
+//! Establishes: comments are gone (except `//@` annotations); a debug `.section` is one token; the
+//! braces of a scope and of a vector or initialiser are different tokens, so that the parser can
+//! recover from an error inside a vector without losing the nesting of scopes.
+//! Relies on: nothing.
+//! Reference: PTX ISA, chapter "Syntax".
+
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use logos::{Logos, Skip};
+
+/// Deeper nesting of scopes, brackets and operators is refused: no compiler writes it, and what
+/// works on the tree recurses.
+const MAX_DEPTH: usize = 200;
+
+/// What can go wrong inside one token.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum LexError {
+    /// A character that starts no token.
+    #[default]
+    UnexpectedCharacter,
+    /// `/*` without `*/`.
+    UnterminatedComment,
+}
+
+/// A PTX token. Text is borrowed from the input.
+#[derive(Clone, Copy, Debug, PartialEq, Logos)]
+#[logos(error = LexError)]
+#[logos(skip r"[ \t\r\n\f\u{feff}]+")]
+#[allow(missing_docs)] // directives carry their own name
+pub enum Token<'a> {
+    /// A `//@` comment, without these three characters.
+    #[regex(r"//[^\n]*", line_comment, allow_greedy = true)]
+    Annotation(&'a str),
+    /// Never produced: block comments are skipped.
+    #[token("/*", block_comment)]
+    BlockComment,
+
+    #[token(".version")]
+    Version,
+    #[token(".target")]
+    Target,
+    #[token(".address_size")]
+    AddressSize,
+    #[token(".entry")]
+    Entry,
+    #[token(".func")]
+    Func,
+    #[token(".alias")]
+    Alias,
+    #[token(".visible")]
+    Visible,
+    #[token(".extern")]
+    Extern,
+    #[token(".weak")]
+    Weak,
+    #[token(".common")]
+    Common,
+    #[token(".file")]
+    File,
+    #[token(".loc")]
+    Loc,
+    #[token(".pragma")]
+    Pragma,
+    #[token(".reg")]
+    Reg,
+    #[token(".align")]
+    Align,
+    #[token(".attribute")]
+    Attribute,
+    #[token(".branchtargets")]
+    BranchTargets,
+    #[token(".calltargets")]
+    CallTargets,
+    #[token(".callprototype")]
+    CallPrototype,
+    /// A state space of a variable, also a modifier: `.global`, `.shared`, `.local`, `.param`, `.const`.
+    #[regex(r"\.(global|shared|local|param|const)")]
+    Space(&'a str),
+    /// A performance-tuning or ABI directive of a function, with its dot.
+    #[regex(r"\.(reqntid|maxntid|minnctapersm|maxnctapersm|maxnreg|maxclusterrank|reqnctapercluster|explicitcluster|blocksareclusters|noreturn|abi_preserve|abi_preserve_control)")]
+    FunctionDirective(&'a str),
+    /// `.section name { ... }` as a whole.
+    #[token(".section")]
+    Section,
+    /// Any other word with a leading dot: a type, a modifier or an unknown directive.
+    #[regex(r"\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*")]
+    Dotted(&'a str),
+
+    /// A name: register, variable, label, opcode.
+    #[regex(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+")]
+    Identifier(&'a str),
+    #[token("_")]
+    Sink,
+    #[regex(r"0[xX][0-9A-Fa-f]+U?|0[bB][01]+U?|[0-9]+U?")]
+    Integer(&'a str),
+    #[regex(r"0[fF][0-9A-Fa-f]{8}|0[dD][0-9A-Fa-f]{16}|[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+")]
+    Float(&'a str),
+    /// A quoted string, without the quotes.
+    #[regex(r#""([^"\\\n]|\\.)*""#, |lexer| &lexer.slice()[1..lexer.slice().len() - 1])]
+    Text(&'a str),
+
+    /// `{` of a function body or nested scope.
+    ScopeOpen,
+    /// `}` of a function body or nested scope.
+    ScopeClose,
+    #[token("{")]
+    BraceOpen,
+    #[token("}")]
+    BraceClose,
+    #[token("[")]
+    BracketOpen,
+    #[token("]")]
+    BracketClose,
+    #[token("(")]
+    ParenOpen,
+    #[token(")")]
+    ParenClose,
+    #[token("<")]
+    Less,
+    #[token(">")]
+    Greater,
+    #[token(",")]
+    Comma,
+    #[token(";")]
+    Semicolon,
+    #[token(":")]
+    Colon,
+    #[token("=")]
+    Equal,
+    #[token("@")]
+    At,
+    #[token("!")]
+    Bang,
+    #[token("|")]
+    Bar,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("*")]
+    Star,
+    #[token("~")]
+    Tilde,
+}
+
+fn line_comment<'a>(lexer: &mut logos::Lexer<'a, Token<'a>>) -> logos::Filter<&'a str> {
+    match lexer.slice().strip_prefix("//@") {
+        Some(text) => logos::Filter::Emit(text),
+        None => logos::Filter::Skip,
+    }
+}
+
+fn block_comment<'a>(lexer: &mut logos::Lexer<'a, Token<'a>>) -> Result<Skip, LexError> {
+    match lexer.remainder().find("*/") {
+        Some(end) => {
+            lexer.bump(end + 2);
+            Ok(Skip)
+        }
+        None => {
+            lexer.bump(lexer.remainder().len());
+            Err(LexError::UnterminatedComment)
+        }
+    }
+}
+
+/// A token between its start and end byte offsets.
+pub type Spanned<'a> = (usize, Token<'a>, usize);
+
+/// The token stream: the raw tokens with sections folded and braces classified.
+///
+/// Bad characters never reach the parser: they are collected in [`Tokens::errors`], and after
+/// `max_errors` of them the stream ends.
+pub struct Tokens<'a> {
+    lexer: logos::Lexer<'a, Token<'a>>,
+    /// For every open brace: is it a scope?
+    braces: Vec<bool>,
+    brackets: usize,
+    operators: usize,
+    previous: Option<Token<'a>>,
+    max_errors: usize,
+    stopped: bool,
+    /// What was wrong so far, in order of appearance.
+    pub errors: Vec<Diagnostic>,
+}
+
+impl<'a> Tokens<'a> {
+    /// Starts at the beginning of `text`.
+    pub fn new(text: &'a str, max_errors: usize) -> Self {
+        let lexer = Token::lexer(text);
+        Tokens {
+            lexer,
+            braces: Vec::new(),
+            brackets: 0,
+            operators: 0,
+            previous: None,
+            max_errors,
+            stopped: false,
+            errors: Vec::new(),
+        }
+    }
+
+    /// Whether the stream ended before the text did.
+    pub fn stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// A `{` opens a scope exactly where a statement may start or a function header ends.
+    fn opens_scope(&self) -> bool {
+        let in_vector = self.braces.last() == Some(&false);
+        let after_statement = match self.previous {
+            None => true,
+            Some(token) => matches!(
+                token,
+                Token::Semicolon
+                    | Token::Colon
+                    | Token::ScopeOpen
+                    | Token::ScopeClose
+                    | Token::ParenClose
+                    | Token::Integer(_)
+                    | Token::Text(_)
+                    | Token::Annotation(_)
+                    | Token::FunctionDirective(_)
+            ),
+        };
+        // A parameterless header is `.entry name {` or `.func name {`: the only scope after a name.
+        let after_header = self.braces.is_empty() && matches!(self.previous, Some(Token::Identifier(_)));
+        !in_vector && (after_statement || after_header)
+    }
+
+    /// Skips `name { ... }` after `.section`; the bytes of debug information are not PTX statements.
+    fn skip_section(&mut self) -> Result<(), Diagnostic> {
+        let start = self.lexer.span().start;
+        let rest = self.lexer.remainder();
+        match rest.find('}') {
+            Some(end) => {
+                self.lexer.bump(end + 1);
+                Ok(())
+            }
+            None => {
+                self.lexer.bump(rest.len());
+                let span = Span::new(start, start + ".section".len());
+                Err(Diagnostic::error("ptx-syntax", "this `.section` is not closed", span).label("no `}` follows"))
+            }
+        }
+    }
+
+    fn lex_error(&mut self, error: LexError) {
+        let span = self.lexer.span();
+        let place = Span::new(span.start, span.end);
+        let diagnostic = match error {
+            LexError::UnexpectedCharacter => {
+                let shown: String = self.lexer.slice().chars().take(8).flat_map(char::escape_default).collect();
+                Diagnostic::error("ptx-syntax", format!("unexpected character `{shown}`"), place)
+            }
+            LexError::UnterminatedComment => {
+                let place = Span::new(span.start, span.start + 2);
+                Diagnostic::error("ptx-syntax", "this comment is not closed", place).label("no `*/` follows")
+            }
+        };
+        self.errors.push(diagnostic);
+    }
+
+    /// Stops at input nested too deep. Brackets count until the statement ends, operators until
+    /// their operand does.
+    fn measure(&mut self, token: Token<'a>) {
+        match token {
+            Token::ParenOpen | Token::BracketOpen => self.brackets += 1,
+            Token::ParenClose | Token::BracketClose => self.brackets = self.brackets.saturating_sub(1),
+            Token::Plus | Token::Minus | Token::Star | Token::Tilde | Token::Bang | Token::Bar => self.operators += 1,
+            Token::Comma => self.operators = 0,
+            Token::Semicolon => (self.brackets, self.operators) = (0, 0),
+            _ => {}
+        }
+        if self.braces.len().max(self.brackets).max(self.operators) > MAX_DEPTH {
+            self.too_deep();
+            self.stopped = true;
+        }
+    }
+
+    fn too_deep(&mut self) {
+        let span = self.lexer.span();
+        let message = format!("scopes, brackets or operators nested more than {MAX_DEPTH} deep");
+        self.errors.push(Diagnostic::error("ptx-syntax", message, Span::new(span.start, span.end)));
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Spanned<'a>;
+
+    fn next(&mut self) -> Option<Spanned<'a>> {
+        loop {
+            self.stopped |= self.errors.len() >= self.max_errors;
+            if self.stopped {
+                return None;
+            }
+            let token = match self.lexer.next()? {
+                Ok(token) => token,
+                Err(error) => {
+                    self.lex_error(error);
+                    continue;
+                }
+            };
+            let start = self.lexer.span().start;
+            let token = match token {
+                Token::BraceOpen => {
+                    let scope = self.opens_scope();
+                    self.braces.push(scope);
+                    if scope { Token::ScopeOpen } else { Token::BraceOpen }
+                }
+                Token::BraceClose => match self.braces.pop() {
+                    Some(false) => Token::BraceClose,
+                    _ => Token::ScopeClose,
+                },
+                Token::Section => {
+                    if let Err(diagnostic) = self.skip_section() {
+                        self.errors.push(diagnostic);
+                    }
+                    Token::Section
+                }
+                other => other,
+            };
+            self.measure(token);
+            if self.stopped {
+                return None;
+            }
+            self.previous = Some(token);
+            return Some((start, token, self.lexer.span().end));
+        }
+    }
+}
+
+/// Start offsets of the lines of a text.
+pub struct Lines {
+    starts: Vec<u32>,
+}
+
+impl Lines {
+    /// Finds the line starts.
+    pub fn new(text: &str) -> Self {
+        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        let starts = std::iter::once(0).chain(newlines.map(|(at, _)| Span::new(at + 1, at + 1).start)).collect();
+        Lines { starts }
+    }
+
+    /// The line, from 1, of a byte offset.
+    pub fn line(&self, offset: u32) -> u32 {
+        let line = self.starts.partition_point(|&start| start <= offset);
+        u32::try_from(line).unwrap_or(u32::MAX)
+    }
+}
+
+/// The token listing of `--emit tokens`: one token a line with its byte range.
+pub fn tokens(text: &str) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    let mut stream = Tokens::new(text, usize::MAX);
+    loop {
+        let next = stream.next();
+        for error in stream.errors.drain(..) {
+            let span = error.labels.first().map_or(Span::NONE, |label| label.0);
+            let _ = writeln!(out, "{}..{}\terror\t{}", span.start, span.end, error.message);
+        }
+        let Some((start, token, end)) = next else { return out };
+        let kind = format!("{token:?}");
+        let kind = kind.split('(').next().unwrap_or_default();
+        let shown = match token {
+            Token::Section => ".section ...".to_string(),
+            _ => text[start..end].escape_debug().to_string(),
+        };
+        let _ = writeln!(out, "{start}..{end}\t{kind}\t{shown}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Token<'_>> {
+        Tokens::new(text, 20).map(|(_, token, _)| token).collect()
+    }
+
+    #[test]
+    fn numbers_and_modifiers() {
+        use Token::*;
+        assert_eq!(
+            kinds("0x1F 017 0b11U 0f3F800000 0d3FF0000000000000 1.5e3"),
+            vec![
+                Integer("0x1F"),
+                Integer("017"),
+                Integer("0b11U"),
+                Float("0f3F800000"),
+                Float("0d3FF0000000000000"),
+                Float("1.5e3"),
+            ]
+        );
+        assert_eq!(
+            kinds("tex.2d.shared::cta.L2::128B"),
+            vec![Identifier("tex"), Dotted(".2d"), Dotted(".shared::cta"), Dotted(".L2::128B")]
+        );
+    }
+
+    #[test]
+    fn annotations_survive_other_comments_do_not() {
+        assert_eq!(kinds("// a\n/* b */ //@ assert 1;\n"), vec![Token::Annotation(" assert 1;")]);
+    }
+
+    #[test]
+    fn braces_are_classified() {
+        use Token::*;
+        let tokens = kinds("{ mov {a}, b; L: { } }");
+        let braces: Vec<_> =
+            tokens.into_iter().filter(|t| matches!(t, ScopeOpen | ScopeClose | BraceOpen | BraceClose)).collect();
+        assert_eq!(braces, vec![ScopeOpen, BraceOpen, BraceClose, ScopeOpen, ScopeClose, ScopeClose]);
+    }
+
+    #[test]
+    fn bad_characters_are_counted_and_bounded() {
+        let text = "\u{1}\u{7f}€ ".repeat(1000);
+        let mut tokens = Tokens::new(&text, 20);
+        assert!(tokens.next().is_none());
+        assert_eq!(tokens.errors.len(), 20);
+        assert!(super::tokens("é x").contains("error"));
+    }
+
+    #[test]
+    fn lines_count_from_one() {
+        let lines = Lines::new("a\nb\n");
+        assert_eq!([lines.line(0), lines.line(1), lines.line(2), lines.line(4)], [1, 1, 2, 3]);
+    }
+}

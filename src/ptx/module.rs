@@ -1,0 +1,283 @@
+//! Module level: from top-level constructs to a typed module.
+//!
+//! Input: the syntax tree of a file.
+//! Output: an [`ast::Module`](super::ast::Module), or all errors.
+//! Establishes: a declaration is merged with its definition; names of variables and functions are
+//! unique; aliases are resolved.
+//! Relies on: `declare` for variables, `body` for function bodies.
+//! Reference: PTX ISA, chapter "Directives".
+
+use super::ast::*;
+use super::body::{self, Shared, duplicate};
+use super::context::{Arity, Errors, Interner, MAX_ERRORS, ModuleContext, ModuleSymbol};
+use super::declare;
+use super::lexer::Lines;
+use super::operands::{integer_literal, undefined};
+use super::scope::index;
+use super::syntax::{self, Name, Statement, TopLevel};
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Parameter names with what they refer to.
+type Parameters<'a> = Vec<(Name<'a>, VariableRef)>;
+
+/// The module level under construction.
+struct Builder<'t, 'a> {
+    module: Module,
+    context: ModuleContext<'a>,
+    errors: Errors,
+    /// By function index: parameter names and statements of the definition.
+    bodies: Vec<(Parameters<'a>, Option<&'t [Statement<'a>]>)>,
+    version_seen: bool,
+}
+
+/// Parses and types a whole file.
+///
+/// # Errors
+///
+/// All errors, in the order of their places, at most 20 of them.
+pub fn parse(text: &str) -> Result<Module, Vec<Diagnostic>> {
+    if u32::try_from(text.len()).is_err() {
+        return Err(vec![Diagnostic::error("ptx-syntax", "files of 4 GiB and more are not supported", Span::NONE)]);
+    }
+    let (tree, syntax_errors) = super::parse::parse_syntax(text, MAX_ERRORS);
+    let complete = syntax_errors.is_empty();
+    let mut builder = Builder {
+        module: Module { address_size: 32, ..Module::default() },
+        context: ModuleContext::default(),
+        errors: Errors::new(syntax_errors),
+        bodies: Vec::new(),
+        version_seen: false,
+    };
+    builder.declare(&tree);
+    if complete {
+        builder.check_header(text);
+    }
+    builder.finish(text)
+}
+
+impl<'t, 'a> Builder<'t, 'a> {
+    fn declare(&mut self, tree: &'t [TopLevel<'a>]) {
+        for construct in tree {
+            if let Err(error) = self.construct(construct) {
+                self.errors.report(error);
+            }
+        }
+        // Aliases last: the function they name may follow them.
+        for construct in tree {
+            if let TopLevel::Alias(name, target) = construct {
+                match self.context.names.get(target.text) {
+                    Some(&symbol @ ModuleSymbol::Function(_)) => {
+                        self.context.names.insert(name.text, symbol);
+                    }
+                    _ => self.errors.report(undefined("function", target.text, target.span)),
+                }
+            }
+        }
+    }
+
+    fn construct(&mut self, construct: &'t TopLevel<'a>) -> Result<(), Diagnostic> {
+        match construct {
+            TopLevel::Version(number) => {
+                self.version_seen = true;
+                self.module.version = version(*number)?;
+            }
+            TopLevel::Target(words) => {
+                if let Some(target) = words.first() {
+                    self.module.target = target.text.to_string();
+                }
+            }
+            TopLevel::AddressSize(size) => match integer_literal(size.text, size.span)? {
+                bits @ (32 | 64) => self.module.address_size = bits as u32,
+                _ => return Err(Diagnostic::error("ptx-header", "the address size is 32 or 64", size.span)),
+            },
+            TopLevel::File { index, path } => {
+                let index = integer_literal(index.text, index.span)?;
+                self.context.files.insert(index, (*path).into());
+            }
+            TopLevel::Variables(declaration) => self.variables(declaration)?,
+            TopLevel::Function(function) => self.function(function)?,
+            // `//@ key: value` tells a test harness what to expect of the file.
+            TopLevel::Annotation(comment) if is_test_header(comment.text) => {}
+            TopLevel::Annotation(comment) => {
+                let message = "annotations belong inside a function body";
+                return Err(Diagnostic::error("annotation", message, comment.span));
+            }
+            TopLevel::Alias(..) | TopLevel::Skipped => {}
+        }
+        Ok(())
+    }
+
+    fn check_header(&mut self, text: &str) {
+        let start = Span::new(0, text.len().min(1));
+        if !self.version_seen {
+            self.errors.report(Diagnostic::error("ptx-header", "a PTX file starts with `.version`", start));
+        } else if self.module.target.is_empty() {
+            self.errors.report(Diagnostic::error("ptx-header", "this PTX file has no `.target`", start));
+        }
+    }
+
+    fn variables(&mut self, declaration: &syntax::VariableDeclaration<'a>) -> Result<(), Diagnostic> {
+        if matches!(declaration.space.text, ".reg" | ".param") {
+            let message = format!("`{}` is declared inside functions only", declaration.space.text);
+            return Err(Diagnostic::error("ptx-syntax", message, declaration.space.span));
+        }
+        for (name, variable) in declare::variables(declaration)? {
+            match self.context.names.get(name.text) {
+                None => {
+                    let symbol = ModuleSymbol::Variable(index(self.module.variables.len()));
+                    self.context.names.insert(name.text, symbol);
+                    self.module.variables.push(variable);
+                }
+                Some(ModuleSymbol::Variable(old)) => self.redeclare(*old, name, variable)?,
+                Some(ModuleSymbol::Function(_)) => return Err(duplicate("variable", name)),
+            }
+        }
+        Ok(())
+    }
+
+    /// `.extern` declarations may be repeated and defined once.
+    fn redeclare(&mut self, old: u32, name: Name<'a>, variable: Variable) -> Result<(), Diagnostic> {
+        let old = &mut self.module.variables[old as usize];
+        match (old.linkage, variable.linkage) {
+            (_, Linkage::Extern) => Ok(()),
+            (Linkage::Extern, _) => {
+                *old = variable;
+                Ok(())
+            }
+            _ => Err(duplicate("variable", name)),
+        }
+    }
+
+    fn function(&mut self, function: &'t syntax::Function<'a>) -> Result<(), Diagnostic> {
+        let (typed, parameters) = header(function)?;
+        let arity = Arity {
+            returns: typed.returns.len(),
+            params: (!typed.params.last().is_some_and(|last| last.size.is_none())).then_some(typed.params.len()),
+        };
+        let statements = function.body.as_deref();
+        match self.context.names.get(function.name.text) {
+            None => {
+                let symbol = ModuleSymbol::Function(index(self.module.functions.len()));
+                self.context.names.insert(function.name.text, symbol);
+                self.module.functions.push(typed);
+                self.context.arities.push(arity);
+                self.bodies.push((parameters, statements));
+            }
+            Some(ModuleSymbol::Function(old)) => {
+                let old = *old as usize;
+                if statements.is_none() {
+                    return Ok(());
+                }
+                if self.bodies[old].1.is_some() {
+                    return Err(duplicate("function", function.name));
+                }
+                self.module.functions[old] = typed;
+                self.context.arities[old] = arity;
+                self.bodies[old] = (parameters, statements);
+            }
+            Some(ModuleSymbol::Variable(_)) => return Err(duplicate("function", function.name)),
+        }
+        Ok(())
+    }
+
+    /// Types the bodies.
+    fn finish(self, text: &'a str) -> Result<Module, Vec<Diagnostic>> {
+        let Builder { mut module, context, errors, bodies, .. } = self;
+        let lines = Lines::new(text);
+        let reserved: HashSet<Arc<str>> = module.variables.iter().map(|variable| variable.name.clone()).collect();
+        let mut shared = Shared {
+            text,
+            lines: &lines,
+            module: &context,
+            reserved: &reserved,
+            opcodes: HashMap::new(),
+            interner: Interner::default(),
+            errors,
+        };
+        for (function, (parameters, statements)) in module.functions.iter_mut().zip(bodies) {
+            let Some(statements) = statements else { continue };
+            function.body = Some(body::body(&mut shared, &parameters, statements));
+        }
+        let errors = shared.errors.into_list();
+        if errors.is_empty() { Ok(module) } else { Err(errors) }
+    }
+}
+
+fn is_test_header(comment: &str) -> bool {
+    let key = comment.strip_prefix("//@").and_then(|text| text.split_whitespace().next());
+    key.is_some_and(|key| key.ends_with(':'))
+}
+
+fn version(number: Name<'_>) -> Result<(u32, u32), Diagnostic> {
+    let parts = number.text.split_once('.');
+    let parts = parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    parts.ok_or_else(|| Diagnostic::error("ptx-header", "a version is written `major.minor`", number.span))
+}
+
+/// Types the header of a function; the body comes later.
+fn header<'a>(function: &syntax::Function<'a>) -> Result<(Function, Parameters<'a>), Diagnostic> {
+    let mut names = Parameters::new();
+    let returns = parameters(&function.returns, VariableRef::Return, &mut names)?;
+    let params = parameters(&function.params, VariableRef::Param, &mut names)?;
+    let mut seen = HashSet::new();
+    if let Some((name, _)) = names.iter().find(|(name, _)| name.text != "_" && !seen.insert(name.text)) {
+        return Err(duplicate("parameter", *name));
+    }
+    let mut typed = Function {
+        name: function.name.text.into(),
+        is_entry: function.is_entry,
+        linkage: declare::linkage(&function.linkage),
+        returns,
+        params,
+        required_block: None,
+        maximum_block: None,
+        body: None,
+        span: function.span,
+    };
+    for (directive, numbers) in &function.directives {
+        match directive.text {
+            ".reqntid" => typed.required_block = Some(block_size(*directive, numbers)?),
+            ".maxntid" => typed.maximum_block = Some(block_size(*directive, numbers)?),
+            _ => {}
+        }
+    }
+    Ok((typed, names))
+}
+
+fn parameters<'a>(
+    declarations: &[syntax::VariableDeclaration<'a>],
+    reference: fn(u32) -> VariableRef,
+    names: &mut Parameters<'a>,
+) -> Result<Vec<Variable>, Diagnostic> {
+    let mut list = Vec::new();
+    for declaration in declarations {
+        if declaration.space.text == ".reg" {
+            let message = "parameters in registers are not supported";
+            return Err(Diagnostic::unsupported("register-parameters", message, declaration.span));
+        }
+        for (name, variable) in declare::variables(declaration)? {
+            names.push((name, reference(index(list.len()))));
+            list.push(variable);
+        }
+    }
+    Ok(list)
+}
+
+/// One to three numbers; missing ones are 1.
+fn block_size(directive: Name<'_>, numbers: &[Name<'_>]) -> Result<[u32; 3], Diagnostic> {
+    let mut size = [1; 3];
+    if numbers.is_empty() || numbers.len() > size.len() {
+        let message = format!("`{}` takes one to three numbers", directive.text);
+        return Err(Diagnostic::error("ptx-syntax", message, directive.span));
+    }
+    for (slot, number) in size.iter_mut().zip(numbers) {
+        *slot = match u32::try_from(integer_literal(number.text, number.span)?) {
+            Ok(value) if value > 0 => value,
+            _ => return Err(Diagnostic::error("ptx-syntax", "a block size is positive", number.span)),
+        };
+    }
+    Ok(size)
+}

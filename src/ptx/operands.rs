@@ -1,0 +1,583 @@
+//! Operands: from expressions to resolved and checked values.
+//!
+//! Input: the expressions of an instruction and the operand slots of its table row.
+//! Output: [`Operands`], sorted into destinations, sources, address and labels.
+//! Establishes: every register has the type its slot asks for (section "Operand Size Exceeding
+//! Instruction-Type Size": `ld`, `st` and `cvt` take wider registers); float constants have the
+//! width of the type.
+//! Relies on: `scope` for names.
+//! Reference: PTX ISA, chapter "Instruction Operands", section "Type Checking Rules".
+
+use super::ast::*;
+use super::context::{ModuleContext, ModuleSymbol};
+use super::scope::{Scopes, Symbol};
+use super::syntax::{BinaryOperator, Expression, ExpressionKind, Name};
+use super::table::{OperandSlot, Selected, TypeRef, Width};
+use super::words::{convert_float, float, integer, special_bits, special_register, type_name};
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+
+/// The operands of one instruction.
+#[derive(Debug, Default)]
+pub struct Operands {
+    /// Registers (or sinks) that are written, in order.
+    pub destinations: Vec<Operand>,
+    /// Values that are read, in order.
+    pub sources: Vec<Operand>,
+    /// The memory operand.
+    pub address: Option<Address>,
+    /// Branch targets.
+    pub labels: Vec<LabelId>,
+}
+
+/// Resolves operands against the names visible at a statement.
+pub struct Resolver<'r, 'n, 'a> {
+    /// Names of the body.
+    pub scopes: &'r mut Scopes<'n, 'a>,
+    /// Names of the module.
+    pub module: &'r ModuleContext<'a>,
+}
+
+/// A constant, or a base plus a constant.
+enum Folded {
+    Constant(u64),
+    Based(Operand, i64),
+}
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+impl<'a> Resolver<'_, '_, 'a> {
+    /// Resolves and checks all operands of an instruction.
+    pub fn resolve(&mut self, selected: &Selected, name: Name<'a>, list: &[Expression<'a>]) -> Result<Operands> {
+        let mut operands = Operands::default();
+        let slots = assign(&selected.row.operands, name, list)?;
+        for (slot, expression) in slots.into_iter().zip(list) {
+            self.operand(selected, slot, expression, &mut operands)?;
+        }
+        Ok(operands)
+    }
+
+    fn operand(
+        &mut self,
+        selected: &Selected,
+        slot: &OperandSlot,
+        expression: &Expression<'a>,
+        out: &mut Operands,
+    ) -> Result<()> {
+        match slot {
+            OperandSlot::Destination(first, second) => {
+                let (first_type, relaxed) = slot_type(selected, *first);
+                match (&expression.kind, second) {
+                    (ExpressionKind::Pair(pair), Some(second)) => {
+                        out.destinations.push(self.destination(&pair.0, first_type, relaxed)?);
+                        let (second_type, relaxed) = slot_type(selected, *second);
+                        out.destinations.push(self.destination(&pair.1, second_type, relaxed)?);
+                    }
+                    _ => out.destinations.push(self.destination(expression, first_type, relaxed)?),
+                }
+            }
+            OperandSlot::Source(width) => {
+                let (ty, relaxed) = slot_type(selected, *width);
+                out.sources.push(self.source(expression, ty, relaxed)?);
+            }
+            OperandSlot::Predicate => out.sources.push(self.predicate(expression)?),
+            OperandSlot::VectorDestination => {
+                let ty = selected.types[0];
+                for element in self.elements(expression, selected.elements())? {
+                    out.destinations.push(self.destination(&element, ty, true)?);
+                }
+            }
+            OperandSlot::VectorSource => {
+                let ty = selected.types[0];
+                for element in self.elements(expression, selected.elements())? {
+                    out.sources.push(self.source(&element, ty, true)?);
+                }
+            }
+            OperandSlot::AnyDestination => self.any_destination(expression, &mut out.destinations)?,
+            OperandSlot::Address => out.address = Some(self.address(expression)?),
+            OperandSlot::Immediate => match self.value(expression)? {
+                value @ Operand::Integer(_) => out.sources.push(value),
+                _ => return Err(kind_error(expression.span, "an integer constant")),
+            },
+            OperandSlot::AddressValue => out.sources.push(self.address_value(selected, expression)?),
+            OperandSlot::MoveDestination => out.destinations.push(self.move_destination(selected, expression)?),
+            OperandSlot::MoveSource => out.sources.push(self.move_source(selected, expression)?),
+            OperandSlot::Label => out.labels.push(self.label(expression)?),
+            OperandSlot::Table => out.labels = self.table(expression)?,
+            OperandSlot::Rest => self.rest(selected, expression, out)?,
+            OperandSlot::Call => {}
+        }
+        Ok(())
+    }
+
+    /// Further operands matter only to `cvt`, whose packed forms take two to five of them.
+    fn rest(&mut self, selected: &Selected, expression: &Expression<'a>, out: &mut Operands) -> Result<()> {
+        if selected.row.meaning != super::table::Meaning::Cvt {
+            return Ok(());
+        }
+        let elements = match &expression.kind {
+            ExpressionKind::Vector(elements) => elements.as_slice(),
+            _ => std::slice::from_ref(expression),
+        };
+        for element in elements {
+            out.sources.push(self.value(element)?);
+        }
+        Ok(())
+    }
+
+    /// A register of that type, or `_`.
+    pub fn destination(&mut self, expression: &Expression<'a>, ty: ScalarType, relaxed: bool) -> Result<Operand> {
+        match self.value(expression)? {
+            Operand::Sink => Ok(Operand::Sink),
+            Operand::Register(register) => {
+                self.check_register(register, ty, relaxed, expression.span)?;
+                Ok(Operand::Register(register))
+            }
+            _ => Err(kind_error(expression.span, "a register")),
+        }
+    }
+
+    /// A value of that type.
+    fn source(&mut self, expression: &Expression<'a>, ty: ScalarType, relaxed: bool) -> Result<Operand> {
+        let span = expression.span;
+        let value = self.value(expression)?;
+        match value {
+            Operand::Register(register) => self.check_register(register, ty, relaxed, span)?,
+            Operand::Integer(_) if !matches!(ty, ScalarType::F(32 | 64)) => {}
+            Operand::Integer(_) => return Err(kind_error(span, "a floating-point constant or register")),
+            Operand::Float { bits, width } => return float_constant(bits, width, ty, span),
+            // The warp size is a constant and as such takes any integer type.
+            Operand::Special(SpecialRegister::WarpSize) if ty.bits() != 32 => return Ok(Operand::Integer(32)),
+            Operand::Special(register) => check_special(register, ty, relaxed, span)?,
+            Operand::Variable(..) | Operand::Function(_) => {
+                if !matches!(ty, ScalarType::B(32 | 64) | ScalarType::U(32 | 64) | ScalarType::S(32 | 64)) {
+                    let message = format!("an address is 32 or 64 bits wide, but this operand is `.{}`", type_name(ty));
+                    return Err(Diagnostic::error("type-mismatch", message, span));
+                }
+            }
+            Operand::Sink => return Err(kind_error(span, "a value")),
+            Operand::NotPredicate(_) => return Err(kind_error(span, "a value that is not negated")),
+            Operand::Vector(_) => return Err(kind_error(span, "a single value")),
+        }
+        Ok(value)
+    }
+
+    /// `p` or `!p`
+    fn predicate(&mut self, expression: &Expression<'a>) -> Result<Operand> {
+        match self.value(expression)? {
+            Operand::NotPredicate(register) => {
+                self.check_register(register, ScalarType::Pred, false, expression.span)?;
+                Ok(Operand::NotPredicate(register))
+            }
+            _ => self.source(expression, ScalarType::Pred, false),
+        }
+    }
+
+    /// A predicate register, for guards.
+    pub fn guard(&mut self, name: Name<'a>) -> Result<RegisterId> {
+        match self.name(name.text, name.span)? {
+            Operand::Register(register) => {
+                self.check_register(register, ScalarType::Pred, false, name.span)?;
+                Ok(register)
+            }
+            _ => Err(kind_error(name.span, "a predicate register")),
+        }
+    }
+
+    /// The elements of a vector operand; a single value may stand in braces or not.
+    fn elements(&mut self, expression: &Expression<'a>, count: u32) -> Result<Vec<Expression<'a>>> {
+        let elements = match &expression.kind {
+            ExpressionKind::Vector(elements) => elements.clone(),
+            ExpressionKind::Name(name) if count > 1 => self.vector_register(name, expression.span),
+            _ => vec![expression.clone()],
+        };
+        if elements.len() == count as usize {
+            return Ok(elements);
+        }
+        let message = format!("this vector has {} elements, but the instruction has {count}", elements.len());
+        Err(Diagnostic::error("operand-count", message, expression.span))
+    }
+
+    /// `v` of a `.v4` register as `{v.x, v.y, v.z, v.w}`.
+    fn vector_register(&mut self, name: &'a str, span: Span) -> Vec<Expression<'a>> {
+        let count = match self.scopes.symbol(name) {
+            Some(Symbol::Vector(ids)) => ids.len(),
+            _ => return vec![Expression { kind: ExpressionKind::Name(name), span }],
+        };
+        let selectors = [".x", ".y", ".z", ".w"].into_iter().take(count);
+        selectors.map(|selector| Expression { kind: ExpressionKind::Selected(name, selector), span }).collect()
+    }
+
+    /// Registers whose type does not matter: one, a pair, or a vector; with byte selectors or not.
+    fn any_destination(&mut self, expression: &Expression<'a>, out: &mut Vec<Operand>) -> Result<()> {
+        match &expression.kind {
+            ExpressionKind::Vector(elements) => {
+                elements.iter().try_for_each(|element| self.any_destination(element, out))
+            }
+            ExpressionKind::Pair(pair) => {
+                self.any_destination(&pair.0, out)?;
+                self.any_destination(&pair.1, out)
+            }
+            ExpressionKind::Selected(name, _) => {
+                // `d.b0` writes a part; the whole register counts as written.
+                let whole = Expression { kind: ExpressionKind::Name(name), span: expression.span };
+                self.any_destination(&whole, out)
+            }
+            _ => match self.value(expression)? {
+                value @ (Operand::Register(_) | Operand::Sink) => {
+                    out.push(value);
+                    Ok(())
+                }
+                _ => Err(kind_error(expression.span, "a register")),
+            },
+        }
+    }
+
+    /// An address as a value.
+    fn address_value(&mut self, selected: &Selected, expression: &Expression<'a>) -> Result<Operand> {
+        let value = self.value(expression)?;
+        let bits = match value {
+            Operand::Register(register) => self.register_type(register).bits(),
+            Operand::Variable(..) | Operand::Integer(_) => return Ok(value),
+            _ => return Err(kind_error(expression.span, "a register or variable")),
+        };
+        let wanted = selected.types.first().map(|ty| ty.bits());
+        if wanted.map_or(bits == 32 || bits == 64, |wanted| wanted == bits) {
+            return Ok(value);
+        }
+        let message = match wanted {
+            Some(wanted) => format!("this register is {bits} bits wide, but the address has {wanted}"),
+            None => format!("this register is {bits} bits wide, but an address has 32 or 64"),
+        };
+        Err(Diagnostic::error("type-mismatch", message, expression.span))
+    }
+
+    fn move_destination(&mut self, selected: &Selected, expression: &Expression<'a>) -> Result<Operand> {
+        let ty = selected.types[0];
+        match &expression.kind {
+            ExpressionKind::Vector(elements) => {
+                let part = part_type(ty, elements.len(), expression.span)?;
+                let list: Result<Vec<_>> =
+                    elements.iter().map(|element| self.destination(element, part, false)).collect();
+                Ok(Operand::Vector(list?))
+            }
+            _ => self.destination(expression, untyped(ty), false),
+        }
+    }
+
+    fn move_source(&mut self, selected: &Selected, expression: &Expression<'a>) -> Result<Operand> {
+        let ty = selected.types[0];
+        match &expression.kind {
+            ExpressionKind::Vector(elements) => {
+                let part = part_type(ty, elements.len(), expression.span)?;
+                let list: Result<Vec<_>> = elements.iter().map(|element| self.source(element, part, false)).collect();
+                Ok(Operand::Vector(list?))
+            }
+            _ => match self.value(expression)? {
+                // The first PTX versions read the low half of a special register; so it is a conversion.
+                value @ Operand::Special(register) if special_bits(register) > ty.bits() => Ok(value),
+                Operand::Register(_) => self.source(expression, untyped(ty), false),
+                _ => self.source(expression, ty, false),
+            },
+        }
+    }
+
+    fn label(&self, expression: &Expression<'a>) -> Result<LabelId> {
+        let ExpressionKind::Name(name) = expression.kind else { return Err(kind_error(expression.span, "a label")) };
+        self.scopes.label(name).ok_or_else(|| undefined("label", name, expression.span))
+    }
+
+    fn table(&self, expression: &Expression<'a>) -> Result<Vec<LabelId>> {
+        let ExpressionKind::Name(name) = expression.kind else {
+            return Err(kind_error(expression.span, "the name of a `.branchtargets` list"));
+        };
+        match self.scopes.table(name) {
+            Some(Some(targets)) => {
+                let label = |target: &Name<'a>| {
+                    self.scopes.label(target.text).ok_or_else(|| undefined("label", target.text, target.span))
+                };
+                targets.iter().map(label).collect()
+            }
+            Some(None) => Err(kind_error(expression.span, "the name of a `.branchtargets` list")),
+            None => Err(undefined("`.branchtargets` list", name, expression.span)),
+        }
+    }
+
+    /// `[base + offset]`
+    fn address(&mut self, expression: &Expression<'a>) -> Result<Address> {
+        let ExpressionKind::Address(list, suffix) = &expression.kind else {
+            return Err(kind_error(expression.span, "an address in brackets"));
+        };
+        if let Some(suffix) = suffix.filter(|suffix| suffix.text != ".unified") {
+            let message = format!("unknown modifier `{}` of an address", suffix.text);
+            return Err(Diagnostic::error("unknown-modifier", message, suffix.span).label("expected `.unified`"));
+        }
+        let [inner] = list.as_slice() else {
+            return Err(kind_error(expression.span, "an address with one component"));
+        };
+        let (base, offset) = match self.fold(inner)? {
+            Folded::Constant(value) => (AddressBase::Absolute, value as i64),
+            Folded::Based(Operand::Variable(variable, _), offset) => (AddressBase::Variable(variable), offset),
+            Folded::Based(Operand::Register(register), offset) => {
+                let ty = self.register_type(register);
+                if !matches!(ty, ScalarType::B(32 | 64) | ScalarType::U(32 | 64) | ScalarType::S(32 | 64)) {
+                    let message = format!("a `.{}` register cannot hold an address", type_name(ty));
+                    return Err(Diagnostic::error("type-mismatch", message, inner.span));
+                }
+                (AddressBase::Register(register), offset)
+            }
+            Folded::Based(..) => return Err(kind_error(inner.span, "a register, a variable or a constant")),
+        };
+        Ok(Address { base, offset })
+    }
+
+    /// Any value operand, without knowledge of its type.
+    pub fn value(&mut self, expression: &Expression<'a>) -> Result<Operand> {
+        match &expression.kind {
+            ExpressionKind::Sink => Ok(Operand::Sink),
+            ExpressionKind::Float(text) => float_literal(text, expression.span),
+            ExpressionKind::Negative(inner) if matches!(inner.kind, ExpressionKind::Float(_)) => {
+                let Operand::Float { bits, width } = self.value(inner)? else {
+                    panic!("ptx: a float literal is no float")
+                };
+                Ok(Operand::Float { bits: bits ^ (1 << (width - 1)), width })
+            }
+            ExpressionKind::Not(inner) => match self.value(inner)? {
+                Operand::Register(register) => Ok(Operand::NotPredicate(register)),
+                _ => Err(kind_error(inner.span, "a predicate register")),
+            },
+            ExpressionKind::Vector(elements) => {
+                let list: Result<Vec<_>> = elements.iter().map(|element| self.value(element)).collect();
+                Ok(Operand::Vector(list?))
+            }
+            ExpressionKind::Pair(_) => Err(kind_error(expression.span, "one operand, not a pair")),
+            ExpressionKind::Address(..) => Err(kind_error(expression.span, "a value, not an address in brackets")),
+            _ => match self.fold(expression)? {
+                Folded::Constant(value) => Ok(Operand::Integer(value)),
+                Folded::Based(Operand::Variable(variable, _), offset) => Ok(Operand::Variable(variable, offset)),
+                Folded::Based(base, 0) => Ok(base),
+                Folded::Based(..) => Err(kind_error(expression.span, "a register without an offset")),
+            },
+        }
+    }
+
+    fn fold(&mut self, expression: &Expression<'a>) -> Result<Folded> {
+        let span = expression.span;
+        match &expression.kind {
+            ExpressionKind::Integer(text) => Ok(Folded::Constant(integer_literal(text, span)?)),
+            ExpressionKind::Name(name) => Ok(Folded::Based(self.name(name, span)?, 0)),
+            ExpressionKind::Selected(name, selector) => Ok(match self.selected(name, selector, span)? {
+                Operand::Integer(value) => Folded::Constant(value),
+                other => Folded::Based(other, 0),
+            }),
+            ExpressionKind::Negative(inner) => Ok(Folded::Constant(self.constant(inner)?.wrapping_neg())),
+            ExpressionKind::Complement(inner) => Ok(Folded::Constant(!self.constant(inner)?)),
+            ExpressionKind::Parenthesised(list) if list.len() == 1 => self.fold(&list[0]),
+            ExpressionKind::Binary(operator, pair) => {
+                let (a, b) = (self.fold(&pair.0)?, self.fold(&pair.1)?);
+                combine(*operator, a, b).ok_or_else(|| kind_error(span, "a constant, or a base plus a constant"))
+            }
+            _ => Err(kind_error(span, "a constant, or a base plus a constant")),
+        }
+    }
+
+    fn constant(&mut self, expression: &Expression<'a>) -> Result<u64> {
+        match self.fold(expression)? {
+            Folded::Constant(value) => Ok(value),
+            Folded::Based(..) => Err(kind_error(expression.span, "a constant")),
+        }
+    }
+
+    /// A register, variable, function or special register.
+    pub fn name(&mut self, name: &'a str, span: Span) -> Result<Operand> {
+        match self.scopes.symbol(name) {
+            Some(Symbol::Register(register)) => return Ok(Operand::Register(register)),
+            Some(Symbol::Variable(variable)) => return Ok(Operand::Variable(variable, 0)),
+            Some(Symbol::Vector(ids)) => {
+                return Ok(Operand::Vector(ids.into_iter().map(Operand::Register).collect()));
+            }
+            None => {}
+        }
+        match self.module.names.get(name) {
+            Some(ModuleSymbol::Variable(index)) => Ok(Operand::Variable(VariableRef::Module(*index), 0)),
+            Some(ModuleSymbol::Function(index)) => Ok(Operand::Function(*index)),
+            None => special_register(name, "").ok_or_else(|| undefined("name", name, span)),
+        }
+    }
+
+    /// `%tid.x`, or an element of a vector register.
+    fn selected(&mut self, name: &'a str, selector: &'a str, span: Span) -> Result<Operand> {
+        if let Some(special) = special_register(name, selector) {
+            return Ok(special);
+        }
+        let Some(symbol) = self.scopes.symbol(name) else {
+            return Err(undefined("name", name, span));
+        };
+        let position = match selector {
+            ".x" | ".r" => 0,
+            ".y" | ".g" => 1,
+            ".z" | ".b" => 2,
+            ".w" | ".a" => 3,
+            _ => usize::MAX,
+        };
+        match symbol {
+            Symbol::Vector(ids) if position < ids.len() => Ok(Operand::Register(ids[position])),
+            _ => Err(kind_error(span, "a name without this selector")),
+        }
+    }
+
+    fn register_type(&self, register: RegisterId) -> ScalarType {
+        self.scopes.body.registers[register.0 as usize].ty
+    }
+
+    fn check_register(&self, register: RegisterId, ty: ScalarType, relaxed: bool, span: Span) -> Result<()> {
+        let declared = self.register_type(register);
+        if compatible(declared, ty, relaxed) {
+            return Ok(());
+        }
+        let message =
+            format!("this register is declared `.{}`, but the operand is `.{}`", type_name(declared), type_name(ty));
+        Err(Diagnostic::error("type-mismatch", message, span))
+    }
+}
+
+/// Gives each operand its slot; missing optional operands are skipped from the left.
+fn assign<'s>(
+    slots: &'s [(OperandSlot, bool)],
+    name: Name<'_>,
+    list: &[Expression<'_>],
+) -> Result<Vec<&'s OperandSlot>> {
+    let rest = slots.last().filter(|(slot, _)| matches!(slot, OperandSlot::Rest | OperandSlot::Call));
+    let fixed = if rest.is_some() { &slots[..slots.len() - 1] } else { slots };
+    let mandatory = fixed.iter().filter(|(_, optional)| !optional).count();
+    let most = if rest.is_some() { usize::MAX } else { fixed.len() };
+    if list.len() < mandatory || list.len() > most {
+        let message = format!("`{}` takes {}, found {}", name.text, count(mandatory, most), list.len());
+        let span = list.last().map_or(name.span, |last| name.span.to(last.span));
+        return Err(Diagnostic::error("operand-count", message, span));
+    }
+    let mut spare = list.len() - mandatory;
+    let mut assigned = Vec::with_capacity(list.len());
+    for (slot, optional) in fixed {
+        if !*optional {
+            assigned.push(slot);
+        } else if spare > 0 {
+            assigned.push(slot);
+            spare -= 1;
+        }
+    }
+    if let Some((slot, _)) = rest {
+        assigned.resize(list.len(), slot);
+    }
+    Ok(assigned)
+}
+
+fn count(least: usize, most: usize) -> String {
+    let plural = if most == 1 { "" } else { "s" };
+    match most {
+        usize::MAX => format!("at least {least} operands"),
+        _ if least == most => format!("{least} operand{plural}"),
+        _ => format!("{least} to {most} operands"),
+    }
+}
+
+fn slot_type(selected: &Selected, width: Width) -> (ScalarType, bool) {
+    let ty = match width.of {
+        TypeRef::Fixed(ty) => ty,
+        TypeRef::Modifier(index) => selected.types[index],
+        TypeRef::Double => match selected.types[0] {
+            ScalarType::S(bits) => ScalarType::S(2 * bits),
+            other => ScalarType::U(2 * other.bits()),
+        },
+    };
+    (ty, width.relaxed)
+}
+
+/// Whether a register of type `declared` may stand where `wanted` is asked for.
+fn compatible(declared: ScalarType, wanted: ScalarType, relaxed: bool) -> bool {
+    use ScalarType::{F, Pred, S, U};
+    if (declared == Pred) != (wanted == Pred) {
+        return false;
+    }
+    let fits = if relaxed { declared.bits() >= wanted.bits() } else { declared.bits() == wanted.bits() };
+    let same_kind = match (declared, wanted) {
+        (F(32 | 64), U(_) | S(_)) | (U(_) | S(_), F(32 | 64)) => relaxed,
+        _ => true,
+    };
+    fits && same_kind
+}
+
+/// `mov` moves bits: any register of the width will do.
+fn untyped(ty: ScalarType) -> ScalarType {
+    match ty {
+        ScalarType::Pred => ScalarType::Pred,
+        other => ScalarType::B(other.bits()),
+    }
+}
+
+/// The type of each of `count` equal parts.
+fn part_type(ty: ScalarType, count: usize, span: Span) -> Result<ScalarType> {
+    let bits = ty.bits();
+    match (ty, u32::try_from(count)) {
+        (ScalarType::B(_), Ok(count @ (2 | 4 | 8))) if bits / count >= 8 => Ok(ScalarType::B(bits / count)),
+        _ => Err(kind_error(span, "2, 4 or 8 parts of an untyped value, of at least 8 bits each")),
+    }
+}
+
+fn combine(operator: BinaryOperator, a: Folded, b: Folded) -> Option<Folded> {
+    use BinaryOperator::{Add, Multiply, Subtract};
+    Some(match (operator, a, b) {
+        (Add, Folded::Constant(a), Folded::Constant(b)) => Folded::Constant(a.wrapping_add(b)),
+        (Subtract, Folded::Constant(a), Folded::Constant(b)) => Folded::Constant(a.wrapping_sub(b)),
+        (Multiply, Folded::Constant(a), Folded::Constant(b)) => Folded::Constant(a.wrapping_mul(b)),
+        (Add, Folded::Based(base, offset), Folded::Constant(c))
+        | (Add, Folded::Constant(c), Folded::Based(base, offset)) => Folded::Based(base, offset.wrapping_add(c as i64)),
+        (Subtract, Folded::Based(base, offset), Folded::Constant(c)) => {
+            Folded::Based(base, offset.wrapping_sub(c as i64))
+        }
+        _ => return None,
+    })
+}
+
+fn float_constant(bits: u64, width: u32, ty: ScalarType, span: Span) -> Result<Operand> {
+    match ty {
+        ScalarType::F(to @ (32 | 64)) | ScalarType::B(to @ (32 | 64)) => {
+            Ok(Operand::Float { bits: convert_float(bits, width, to), width: to })
+        }
+        _ => {
+            let message = format!("a floating-point constant cannot be `.{}`", type_name(ty));
+            Err(Diagnostic::error("type-mismatch", message, span))
+        }
+    }
+}
+
+fn check_special(register: SpecialRegister, ty: ScalarType, relaxed: bool, span: Span) -> Result<()> {
+    let bits = special_bits(register);
+    if bits == ty.bits() || (relaxed && bits > ty.bits()) {
+        return Ok(());
+    }
+    let message = format!("this special register is {bits} bits wide, but the operand is `.{}`", type_name(ty));
+    Err(Diagnostic::error("type-mismatch", message, span))
+}
+
+fn float_literal(text: &str, span: Span) -> Result<Operand> {
+    match float(text) {
+        Some((bits, width)) => Ok(Operand::Float { bits, width }),
+        None => Err(Diagnostic::error("ptx-syntax", format!("`{text}` is no number"), span)),
+    }
+}
+
+/// An integer literal's value, or an error.
+pub fn integer_literal(text: &str, span: Span) -> Result<u64> {
+    let error = || Diagnostic::error("ptx-syntax", format!("`{text}` is no 64-bit integer"), span);
+    integer(text).ok_or_else(error)
+}
+
+fn kind_error(span: Span, wanted: &str) -> Diagnostic {
+    Diagnostic::error("operand-kind", format!("expected {wanted}"), span)
+}
+
+/// The error for a name that nothing declares.
+pub fn undefined(what: &str, name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("undefined-name", format!("undefined {what} `{name}`"), span)
+}

@@ -1,0 +1,230 @@
+//! Names inside a function body: registers, register families, variables, labels, nested scopes.
+//!
+//! Registers are entered into the body when they are first used: `.reg .b32 %r<1000000>` costs
+//! nothing. A name that a nested scope declares again gets a suffix `$N`, so that names in
+//! [`Body`] are unique.
+//! Reference: PTX ISA, sections "Parameterized Variable Names" and "Control Flow Instructions: {}".
+
+use super::ast::{Body, Label, LabelId, Register, RegisterId, ScalarType, Variable, VariableRef};
+use super::syntax::Name;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What a name in a body stands for.
+#[derive(Clone, Debug)]
+pub enum Symbol {
+    /// A register in use.
+    Register(RegisterId),
+    /// A variable or parameter.
+    Variable(VariableRef),
+    /// A vector register (`.reg .v4 .f32 v`): its elements.
+    Vector(Vec<RegisterId>),
+}
+
+#[derive(Clone, Debug)]
+enum Entry {
+    /// Declared, not used yet.
+    Declared(ScalarType, u32),
+    Used(Symbol),
+}
+
+#[derive(Debug, Default)]
+struct Scope<'a> {
+    names: HashMap<&'a str, Entry>,
+    /// `%r<n>`: prefix to type and count.
+    families: HashMap<&'a str, (ScalarType, u64)>,
+    labels: HashMap<&'a str, LabelId>,
+    /// Labels of `.branchtargets`; `None` for other call tables.
+    tables: HashMap<&'a str, Option<Vec<Name<'a>>>>,
+}
+
+/// The scopes that are open at a statement, and the body under construction.
+#[derive(Debug)]
+pub struct Scopes<'r, 'a> {
+    /// The body under construction.
+    pub body: Body,
+    open: Vec<Scope<'a>>,
+    names: UniqueNames<'r>,
+    /// Labels have a name space of their own.
+    label_names: UniqueNames<'r>,
+}
+
+/// Gives each thing a name that nothing else has.
+#[derive(Debug, Default)]
+struct UniqueNames<'r> {
+    /// Names that belong to others from the start.
+    reserved: Option<&'r HashSet<Arc<str>>>,
+    taken: HashSet<Arc<str>>,
+    /// For each name that got a suffix, the last number.
+    suffixes: HashMap<String, u32>,
+}
+
+impl UniqueNames<'_> {
+    /// The name itself, or with a suffix `$N` if it is taken or belongs to an outer scope.
+    fn unique(&mut self, name: &str, shadows: bool) -> Arc<str> {
+        if !shadows && self.is_free(name) {
+            let name: Arc<str> = name.into();
+            self.taken.insert(name.clone());
+            return name;
+        }
+        let mut count = self.suffixes.get(name).copied().unwrap_or(0);
+        loop {
+            count += 1;
+            let candidate: Arc<str> = format!("{name}${count}").into();
+            if self.is_free(&candidate) {
+                self.suffixes.insert(name.to_string(), count);
+                self.taken.insert(candidate.clone());
+                return candidate;
+            }
+        }
+    }
+
+    fn is_free(&self, name: &str) -> bool {
+        !self.taken.contains(name) && !self.reserved.is_some_and(|reserved| reserved.contains(name))
+    }
+}
+
+/// Splits `%r12` into `%r` and 12; no leading zeros.
+fn family_member(name: &str) -> Option<(&str, u64)> {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = &name[prefix.len()..];
+    if digits.is_empty() || (digits.len() > 1 && digits.starts_with('0')) {
+        return None;
+    }
+    Some((prefix, digits.parse().ok()?))
+}
+
+impl<'r, 'a> Scopes<'r, 'a> {
+    /// No scope open yet; body variables share no name with `reserved`, the module's variables.
+    pub fn new(reserved: &'r HashSet<Arc<str>>) -> Self {
+        let names = UniqueNames { reserved: Some(reserved), ..UniqueNames::default() };
+        Scopes { body: Body::default(), open: Vec::new(), names, label_names: UniqueNames::default() }
+    }
+
+    /// Opens a scope.
+    pub fn open(&mut self) {
+        self.open.push(Scope::default());
+    }
+
+    /// Closes the innermost scope.
+    pub fn close(&mut self) {
+        self.open.pop();
+    }
+
+    fn innermost(&mut self) -> &mut Scope<'a> {
+        match self.open.last_mut() {
+            Some(scope) => scope,
+            None => panic!("ptx: a name is declared outside any scope"),
+        }
+    }
+
+    /// Declares one register, or `elements` of a vector register. False: the scope has that name.
+    pub fn declare_register(&mut self, name: &'a str, ty: ScalarType, elements: u32) -> bool {
+        let scope = self.innermost();
+        if scope.names.contains_key(name) {
+            return false;
+        }
+        scope.names.insert(name, Entry::Declared(ty, elements));
+        true
+    }
+
+    /// Declares `prefix0` to `prefix(count-1)`. False: the scope has that family.
+    pub fn declare_family(&mut self, prefix: &'a str, ty: ScalarType, count: u64) -> bool {
+        self.innermost().families.insert(prefix, (ty, count)).is_none()
+    }
+
+    /// Declares a variable of the body under a unique name. False: the scope has that name.
+    pub fn declare_variable(&mut self, name: &'a str, mut variable: Variable) -> bool {
+        if self.innermost().names.contains_key(name) {
+            return false;
+        }
+        variable.name = self.names.unique(name, false);
+        let reference = VariableRef::Body(index(self.body.variables.len()));
+        self.body.variables.push(variable);
+        self.innermost().names.insert(name, Entry::Used(Symbol::Variable(reference)));
+        true
+    }
+
+    /// Declares a parameter. False: the scope has that name.
+    pub fn declare_parameter(&mut self, name: &'a str, reference: VariableRef) -> bool {
+        self.names.taken.insert(name.into());
+        let entry = Entry::Used(Symbol::Variable(reference));
+        self.innermost().names.insert(name, entry).is_none()
+    }
+
+    /// Declares a label. `None`: the scope has that label.
+    pub fn declare_label(&mut self, name: Name<'a>) -> Option<LabelId> {
+        if self.innermost().labels.contains_key(name.text) {
+            return None;
+        }
+        let id = LabelId(index(self.body.labels.len()));
+        let unique = self.label_names.unique(name.text, false);
+        self.body.labels.push(Label { name: unique, span: name.span });
+        self.innermost().labels.insert(name.text, id);
+        Some(id)
+    }
+
+    /// Declares a table of labels, or (`None`) something only an indirect call can name.
+    pub fn declare_table(&mut self, name: &'a str, targets: Option<Vec<Name<'a>>>) -> bool {
+        self.innermost().tables.insert(name, targets).is_none()
+    }
+
+    /// The label of that name.
+    pub fn label(&self, name: &str) -> Option<LabelId> {
+        self.open.iter().rev().find_map(|scope| scope.labels.get(name).copied())
+    }
+
+    /// The table of that name.
+    pub fn table(&self, name: &str) -> Option<&Option<Vec<Name<'a>>>> {
+        self.open.iter().rev().find_map(|scope| scope.tables.get(name))
+    }
+
+    /// The register or variable of that name.
+    pub fn symbol(&mut self, name: &'a str) -> Option<Symbol> {
+        let depth = (0..self.open.len()).rev().find(|&depth| self.declares(depth, name))?;
+        let (ty, elements) = match self.open[depth].names.get(name) {
+            Some(Entry::Used(symbol)) => return Some(symbol.clone()),
+            Some(&Entry::Declared(ty, elements)) => (ty, elements),
+            None => (self.family_type(depth, name)?, 1),
+        };
+        let symbol = self.enter_register(depth, name, ty, elements);
+        self.open[depth].names.insert(name, Entry::Used(symbol.clone()));
+        Some(symbol)
+    }
+
+    fn declares(&self, depth: usize, name: &str) -> bool {
+        self.open[depth].names.contains_key(name) || self.family_type(depth, name).is_some()
+    }
+
+    fn family_type(&self, depth: usize, name: &str) -> Option<ScalarType> {
+        let (prefix, number) = family_member(name)?;
+        let &(ty, count) = self.open[depth].families.get(prefix)?;
+        (number < count).then_some(ty)
+    }
+
+    fn enter_register(&mut self, depth: usize, name: &str, ty: ScalarType, elements: u32) -> Symbol {
+        // An outer scope that declares the name keeps it, even if it is not in use yet.
+        let shadows = (0..depth).any(|outer| self.declares(outer, name));
+        let unique = self.names.unique(name, shadows);
+        if elements == 1 {
+            return Symbol::Register(self.push_register(unique, ty));
+        }
+        let selectors = [".x", ".y", ".z", ".w"].iter().take(elements as usize);
+        let ids = selectors.map(|selector| self.push_register(format!("{unique}{selector}").into(), ty)).collect();
+        Symbol::Vector(ids)
+    }
+
+    fn push_register(&mut self, name: Arc<str>, ty: ScalarType) -> RegisterId {
+        let id = RegisterId(index(self.body.registers.len()));
+        self.body.registers.push(Register { name, ty });
+        id
+    }
+}
+
+/// Indices of the typed module are 32 bits wide, as are byte offsets of the input.
+pub fn index(length: usize) -> u32 {
+    match u32::try_from(length) {
+        Ok(index) => index,
+        Err(_) => panic!("ptx: more than 2^32 nodes"),
+    }
+}

@@ -1,0 +1,209 @@
+//! The untyped syntax tree: what `grammar/ptx.lalrpop` gives and name resolution takes.
+//!
+//! Text is borrowed from the input. Nothing is resolved and nothing typed; an opcode is still one
+//! piece of text with its modifiers.
+
+use crate::span::Span;
+
+/// A piece of the input with its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name<'a> {
+    /// As written.
+    pub text: &'a str,
+    /// Where.
+    pub span: Span,
+}
+
+/// One top-level construct.
+#[derive(Clone, Debug)]
+pub enum TopLevel<'a> {
+    /// `.version 9.0`
+    Version(Name<'a>),
+    /// `.target sm_90, debug`
+    Target(Vec<Name<'a>>),
+    /// `.address_size 64`
+    AddressSize(Name<'a>),
+    /// `.file index "path"`
+    File {
+        /// Index that `.loc` uses.
+        index: Name<'a>,
+        /// Path as written.
+        path: &'a str,
+    },
+    /// `.alias name, target;`
+    Alias(Name<'a>, Name<'a>),
+    /// Variables.
+    Variables(VariableDeclaration<'a>),
+    /// An entry or function.
+    Function(Function<'a>),
+    /// An annotation outside any body: an error later.
+    Annotation(Name<'a>),
+    /// Sections, pragmas and what was skipped after a syntax error.
+    Skipped,
+}
+
+/// A part of a declaration between the state space and the name.
+#[derive(Clone, Debug)]
+pub enum Attribute<'a> {
+    /// A type, `.v4`, `.ptr`, or a space after `.ptr`.
+    Word(Name<'a>),
+    /// `.align n`
+    Align(Name<'a>),
+    /// `.attribute(...)`: memory management hints without meaning here.
+    Hint,
+}
+
+/// `.space attributes name[size] = initialiser, ...;`
+#[derive(Clone, Debug)]
+pub struct VariableDeclaration<'a> {
+    /// `.visible` and the like, in front.
+    pub linkage: Vec<Name<'a>>,
+    /// `.global`, `.shared`, `.local`, `.param`, `.const` or `.reg`.
+    pub space: Name<'a>,
+    /// Alignment, type, vector width, pointer attributes.
+    pub attributes: Vec<Attribute<'a>>,
+    /// The names.
+    pub declarators: Vec<Declarator<'a>>,
+    /// Everything up to the `;`.
+    pub span: Span,
+}
+
+/// One declared name.
+#[derive(Clone, Debug)]
+pub struct Declarator<'a> {
+    /// The name; `_` in prototypes.
+    pub name: Name<'a>,
+    /// `<n>` of a register family.
+    pub count: Option<Name<'a>>,
+    /// Array dimensions; `None` for `[]`.
+    pub dimensions: Vec<Option<Expression<'a>>>,
+    /// The initialiser.
+    pub initialiser: Option<Initialiser<'a>>,
+}
+
+/// An initialiser, reduced to what matters here: how many top-level elements, and which symbols.
+#[derive(Clone, Debug, Default)]
+pub struct Initialiser<'a> {
+    /// Elements of the outermost list.
+    pub elements: u64,
+    /// Symbols whose address (or part of it) is stored.
+    pub symbols: Vec<Name<'a>>,
+}
+
+/// An `.entry` or `.func`.
+#[derive(Clone, Debug)]
+pub struct Function<'a> {
+    /// `.visible` and the like.
+    pub linkage: Vec<Name<'a>>,
+    /// True for `.entry`.
+    pub is_entry: bool,
+    /// Name.
+    pub name: Name<'a>,
+    /// Return parameters.
+    pub returns: Vec<VariableDeclaration<'a>>,
+    /// Parameters.
+    pub params: Vec<VariableDeclaration<'a>>,
+    /// `.reqntid` and the like with their numbers.
+    pub directives: Vec<(Name<'a>, Vec<Name<'a>>)>,
+    /// The statements, if defined here.
+    pub body: Option<Vec<Statement<'a>>>,
+    /// The header.
+    pub span: Span,
+}
+
+/// One statement of a body.
+#[derive(Clone, Debug)]
+pub enum Statement<'a> {
+    /// `name:`
+    Label(Name<'a>),
+    /// A register or variable declaration.
+    Variables(VariableDeclaration<'a>),
+    /// `label: .branchtargets a, b;`
+    BranchTargets(Name<'a>, Vec<Name<'a>>),
+    /// `label: .callprototype ...;` or `label: .calltargets ...;`: only indirect calls use them.
+    CallTable(Name<'a>),
+    /// `.loc`
+    Location(Location<'a>),
+    /// `//@ ...`
+    Annotation(Name<'a>),
+    /// An instruction.
+    Instruction(Instruction<'a>),
+    /// `{ ... }`
+    Scope(Vec<Statement<'a>>),
+    /// Pragmas and what was skipped after a syntax error.
+    Skipped,
+}
+
+/// File index, line and column of a `.loc`.
+pub type Place<'a> = [Name<'a>; 3];
+
+/// `.loc file line column [, function_name label, inlined_at file line column]`
+#[derive(Clone, Debug)]
+pub struct Location<'a> {
+    /// File, line, column.
+    pub place: Place<'a>,
+    /// Where the code was inlined.
+    pub inlined_at: Option<Place<'a>>,
+}
+
+/// `@guard opcode.modifiers operands;`
+#[derive(Clone, Debug)]
+pub struct Instruction<'a> {
+    /// Negated?, predicate name.
+    pub guard: Option<(bool, Name<'a>)>,
+    /// Opcode with its modifiers, as written.
+    pub opcode: Name<'a>,
+    /// Operands.
+    pub operands: Vec<Expression<'a>>,
+    /// From the opcode to the last operand.
+    pub span: Span,
+}
+
+/// An operand or constant expression.
+#[derive(Clone, Debug)]
+pub struct Expression<'a> {
+    /// What it is.
+    pub kind: ExpressionKind<'a>,
+    /// Where.
+    pub span: Span,
+}
+
+/// The forms of operands.
+#[derive(Clone, Debug)]
+pub enum ExpressionKind<'a> {
+    /// A name.
+    Name(&'a str),
+    /// `name.x`: a special register, an element of a vector register, or a byte selector.
+    Selected(&'a str, &'a str),
+    /// An integer constant as written.
+    Integer(&'a str),
+    /// A float constant as written.
+    Float(&'a str),
+    /// `_`
+    Sink,
+    /// `-a`
+    Negative(Box<Expression<'a>>),
+    /// `!a`
+    Not(Box<Expression<'a>>),
+    /// `~a`
+    Complement(Box<Expression<'a>>),
+    /// `a + b`, `a - b`, `a * b`
+    Binary(BinaryOperator, Box<(Expression<'a>, Expression<'a>)>),
+    /// `a|b`
+    Pair(Box<(Expression<'a>, Expression<'a>)>),
+    /// `{a, b}`
+    Vector(Vec<Expression<'a>>),
+    /// `[a, b]`, with a `.unified` behind it or not.
+    Address(Vec<Expression<'a>>, Option<Name<'a>>),
+    /// `(a, b)`
+    Parenthesised(Vec<Expression<'a>>),
+}
+
+/// Operators of constant expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum BinaryOperator {
+    Add,
+    Subtract,
+    Multiply,
+}

@@ -1,0 +1,231 @@
+//! Mutants against the verifier, for a limited time.
+
+use crate::emulator::random::{Random, hash};
+use crate::mutate::{Mutant, mutate};
+use crate::oracle::{self, Defect};
+use crate::support::cases::Case;
+use crate::support::run::{summary, verify};
+use crate::{kernels, module};
+use gpuvcc::driver::cli::{Arithmetic, Options, PreludeChoice};
+use gpuvcc::driver::input::Input;
+use gpuvcc::report::source::SourceText;
+use gpuvcc::verdict::finding::{KernelReport, Verdict};
+use libtest_mimic::Failed;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Launches tried on a mutant.
+const LAUNCHES: u64 = 10;
+
+/// Time for one proof.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// One mutant in this many is verified although nothing was found wrong with it: for crashes, and for
+/// defects that the verifier claims to have confirmed.
+const INNOCENT: u64 = 16;
+
+#[derive(Default)]
+struct Tally {
+    /// How often each thing happened.
+    counts: BTreeMap<String, u64>,
+    /// Texts about false verdicts and crashes.
+    failures: Vec<String>,
+    /// Texts about what a person should look at.
+    notes: Vec<String>,
+}
+
+/// What became of a mutant.
+enum Outcome {
+    /// Nothing of interest, under this name in the tally.
+    Fine(String),
+    /// A false verdict or a crash, with the text for a person.
+    Failure(&'static str, String),
+    /// Worth a look.
+    Note(&'static str, String),
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// Runs the campaign.
+pub fn run() -> Result<(), Failed> {
+    let kernels = kernels()?;
+    if kernels.is_empty() {
+        return Err("no kernel has that name".into());
+    }
+    let seed = setting("GPUVCC_ATTACK_SEED", 1);
+    let end = Instant::now() + Duration::from_secs(setting("GPUVCC_ATTACK_SECONDS", 60));
+    let next = AtomicU64::new(setting("GPUVCC_ATTACK_FIRST", 0));
+    let last = setting("GPUVCC_ATTACK_LAST", u64::MAX);
+    let tally = Mutex::new(Tally::default());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while Instant::now() < end {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number > last {
+                        return;
+                    }
+                    let outcome = attempt(&kernels, hash(seed, number), &format!("seed {seed} number {number}"));
+                    note(&tally, outcome);
+                }
+            });
+        }
+    });
+    let tally = tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for (what, count) in &tally.counts {
+        eprintln!("{count:8} {what}");
+    }
+    match tally.failures.is_empty() {
+        true => Ok(()),
+        false => Err(tally.failures.join("\n\n").into()),
+    }
+}
+
+fn note(tally: &Mutex<Tally>, outcome: Outcome) {
+    let mut tally = tally.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (name, text) = match outcome {
+        Outcome::Fine(name) => (name, None),
+        Outcome::Failure(name, text) => {
+            tally.failures.push(text.clone());
+            (name.to_string(), Some(text))
+        }
+        Outcome::Note(name, text) => {
+            tally.notes.push(text.clone());
+            (name.to_string(), Some(text))
+        }
+    };
+    *tally.counts.entry(name).or_default() += 1;
+    let report = std::env::var("GPUVCC_ATTACK_REPORT").ok();
+    if let (Some(text), Some(report)) = (text, report) {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(report);
+        if let Err(error) = file.and_then(|mut file| writeln!(file, "{text}\n")) {
+            eprintln!("the report cannot be written: {error}");
+        }
+    }
+}
+
+/// Makes one mutant and tries it.
+fn attempt(kernels: &[(Case, Input)], seed: u64, name: &str) -> Outcome {
+    let mut random = Random::new(seed);
+    let Some((case, input)) = random.pick(kernels) else { return Outcome::Fine("no kernel".to_string()) };
+    let Some(mutant) = mutate(input.source.text(), &mut random) else {
+        return Outcome::Fine("nothing to change there".to_string());
+    };
+    let source = SourceText::new(input.source.name(), mutant.text.clone());
+    let changed = Input { source, language: input.language };
+    let Some(module) = module(&changed) else { return Outcome::Fine("mutant does not parse".to_string()) };
+    let search = oracle::search(&module, case, LAUNCHES, seed);
+    if search.defect.is_none() && !random.next().is_multiple_of(INNOCENT) {
+        let complete = if search.complete > 0 { "" } else { ", and no launch ran to its end" };
+        return Outcome::Fine(format!("mutant without a defect that shows{complete}"));
+    }
+    let options = options(case, &mut random);
+    let result = verify(&changed, case.entry.as_deref(), &options);
+    let text = |title: &str| description(title, name, case, &mutant, search.defect.as_ref(), &options, &result);
+    let report = match &result {
+        Ok(report) => report,
+        Err(message) if message.starts_with("internal error") => {
+            return Outcome::Failure("CRASH", text("CRASH"));
+        }
+        Err(_) => return Outcome::Fine("mutant is a wrong input".to_string()),
+    };
+    match (&search.defect, report.verdict) {
+        (Some(_), Verdict::Verified) => Outcome::Failure("FALSE VERIFIED", text("FALSE VERIFIED")),
+        (Some(_), Verdict::VerifiedWhen) => Outcome::Note("verified-when of a defect", text("VERIFIED-WHEN, DEFECT")),
+        (None, Verdict::Defect(_)) => Outcome::Note("confirmed, not emulated", text("CONFIRMED, NOT EMULATED")),
+        (defect, verdict) => {
+            let kind = if defect.is_some() { "defect" } else { "no defect shown" };
+            Outcome::Fine(format!("{kind}: {}", verdict.name()))
+        }
+    }
+}
+
+/// The options of the case, or a variant that must be as sound.
+fn options(case: &Case, random: &mut Random) -> Options {
+    let mut options = Options { timeout: TIMEOUT, ..case.options.clone() };
+    match random.below(8) {
+        0 => options.grid = [None; 3],
+        1 => (options.block, options.grid) = ([None; 3], [None; 3]),
+        2 => options.arith = Arithmetic::Bv,
+        3 => options.prelude = PreludeChoice::LoggingSets,
+        _ => {}
+    }
+    options
+}
+
+/// A suspicious mutant, with how to see it again.
+fn description(
+    title: &str,
+    name: &str,
+    case: &Case,
+    mutant: &Mutant,
+    defect: Option<&Defect>,
+    options: &Options,
+    result: &Result<KernelReport, String>,
+) -> String {
+    let Mutant { line, before, after, .. } = mutant;
+    let mut text = format!("{title}: {} ({name})\n  line {line}: `{before}` became `{after}`", case.name);
+    if let Some(Defect { launch, outcome }) = defect {
+        let (races, divergences) = (&outcome.races, &outcome.divergences);
+        let _ = write!(text, "\n  emulated: races at PTX lines {races:?}, divergences at {divergences:?}");
+        let arbitrary = if outcome.arbitrary { ", with arbitrary values on the way" } else { "" };
+        let parameters: Vec<String> = launch.parameters.iter().map(|bytes| number(bytes)).collect();
+        let _ = write!(text, "{arbitrary}\n  parameters {}, memory {:?}", parameters.join(" "), launch.contents);
+    }
+    match result {
+        Ok(report) => {
+            let _ = write!(text, "\n  answer: {}\n{}", report.verdict.name(), summary(report).trim_end());
+        }
+        Err(message) => {
+            let _ = write!(text, "\n  answer: {message}");
+        }
+    }
+    match save(name, &mutant.text) {
+        Ok(path) => {
+            let _ = write!(text, "\n  gpuvcc {} {}", path.display(), command_line(options));
+        }
+        Err(error) => {
+            let _ = write!(text, "\n  the mutant cannot be saved: {error}");
+        }
+    }
+    text
+}
+
+fn number(bytes: &[u8]) -> String {
+    let value = bytes.iter().take(8).rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+    if bytes.len() > 8 { format!("{bytes:?}") } else { format!("{value:#x}") }
+}
+
+fn save(name: &str, text: &str) -> std::io::Result<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("attack");
+    std::fs::create_dir_all(&folder)?;
+    let path = folder.join(format!("{}.ptx", name.replace(' ', "_")));
+    std::fs::write(&path, text)?;
+    Ok(path)
+}
+
+fn command_line(options: &Options) -> String {
+    let sizes = |sizes: [Option<u32>; 3]| {
+        let text = |size: Option<u32>| size.map_or("*".to_string(), |size| size.to_string());
+        sizes.map(text).join(",")
+    };
+    let mut text = format!("--block '{}' --grid '{}'", sizes(options.block), sizes(options.grid));
+    for setting in &options.params {
+        let _ = write!(text, " --param {}={}", setting.name, setting.value);
+    }
+    if options.arith == Arithmetic::Bv {
+        text += " --arith bv";
+    }
+    if options.prelude == PreludeChoice::LoggingSets {
+        text += " --prelude logging-sets";
+    }
+    text
+}

@@ -1,0 +1,81 @@
+//! The attack: soundness is tried, not assumed.
+//!
+//! `shipped_kernels` checks the oracle itself: the emulator finds no defect in correct kernels and
+//! finds most of those in broken ones. `mutants` changes shipped kernels at random; whenever the
+//! emulator then shows a race or a divergence, `gpuvcc` must not answer `verified`.
+//!
+//! Environment: GPUVCC_ATTACK_SECONDS (60), GPUVCC_ATTACK_SEED (1), GPUVCC_ATTACK_ONLY (part of a
+//! kernel's name), GPUVCC_ATTACK_REPORT (a file to which each suspicious mutant is appended).
+
+mod campaign;
+mod emulator;
+mod launches;
+mod mutate;
+mod oracle;
+#[path = "../support/mod.rs"]
+#[allow(dead_code)]
+mod support;
+
+use gpuvcc::driver::input;
+use gpuvcc::ptx::{self, ast::Module};
+use gpuvcc::verdict::finding::Launch;
+use libtest_mimic::{Arguments, Failed, Trial};
+use support::cases::{Case, cases};
+use support::run::on_large_stack;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let trials = vec![Trial::test("shipped_kernels", shipped_kernels), Trial::test("mutants", campaign::run)];
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// The PTX cases with their text.
+fn kernels() -> Result<Vec<(Case, input::Input)>, String> {
+    let only = std::env::var("GPUVCC_ATTACK_ONLY").unwrap_or_default();
+    let cases = cases("tests/kernels")?.into_iter().filter(|case| case.name.contains(&only));
+    cases
+        .map(|case| {
+            let input = input::read(&case.input.to_string_lossy()).map_err(|diagnostic| diagnostic.message)?;
+            Ok((case, input))
+        })
+        .collect()
+}
+
+/// The module of an input; `None` when it does not parse.
+fn module(input: &input::Input) -> Option<Module> {
+    on_large_stack(|| ptx::parse(input.source.text())).ok()?.ok()
+}
+
+/// The oracle against the headers.
+fn shipped_kernels() -> Result<(), Failed> {
+    let (mut broken, mut found) = (0, 0);
+    let (mut missed, mut wrong): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for (case, input) in kernels()? {
+        let module = module(&input).ok_or_else(|| format!("{} does not parse", case.name))?;
+        let search = oracle::search(&module, &case, 24, 1);
+        let Some(defect) = search.defect else {
+            if matches!(case.verdict.as_str(), "race" | "divergence") {
+                broken += 1;
+                missed.push(format!("{} ({} complete, {} stopped)", case.name, search.complete, search.stopped));
+            }
+            continue;
+        };
+        if matches!(case.verdict.as_str(), "race" | "divergence") {
+            broken += 1;
+            found += 1;
+        } else if case.verdict == "verified" {
+            let Launch { block, grid } = Launch { block: case.options.block, grid: case.options.grid };
+            let outcome = &defect.outcome;
+            let (races, barriers) = (&outcome.races, &outcome.divergences);
+            wrong.push(format!("{}: {block:?} {grid:?} races {races:?}, divergences {barriers:?}", case.name));
+        }
+    }
+    eprintln!("the emulator shows {found} of {broken} defects; not: {}", missed.join(", "));
+    if !wrong.is_empty() {
+        return Err(format!("defects in correct kernels:\n{}", wrong.join("\n")).into());
+    }
+    if found * 10 < broken * 8 {
+        return Err(format!("the emulator is too weak an oracle: {found} of {broken}").into());
+    }
+    Ok(())
+}

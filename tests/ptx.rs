@@ -1,0 +1,87 @@
+//! The `ptx` stage on files.
+//!
+//! - Every sample of `../shared/ptx-samples` (where that folder exists) and every kernel below
+//!   `tests/kernels` parses.
+//! - Each `tests/ptx/*.ptx` gives exactly the diagnostics that its leading comments list, one a
+//!   line: `// expect CODE LINE:COLUMN TEXT`, with TEXT part of the message, label or notes. A file
+//!   without such a line must parse.
+
+use gpuvcc::diagnostic::Diagnostic;
+use gpuvcc::ptx::{self, lexer::Lines};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut kernels = Vec::new();
+    for folder in
+        [root.join("../shared/ptx-samples"), root.join("../../shared/ptx-samples"), root.join("tests/kernels")]
+    {
+        collect(&folder, &mut kernels);
+    }
+    let mut cases = Vec::new();
+    collect(&root.join("tests/ptx"), &mut cases);
+    eprintln!("{} kernels must parse, {} files list their diagnostics", kernels.len(), cases.len());
+    let kernels = kernels.into_iter().map(|path| trial("parses", path, parses));
+    let cases = cases.into_iter().map(|path| trial("diagnostics", path, diagnostics));
+    libtest_mimic::run(&arguments, kernels.chain(cases).collect()).exit();
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "ptx") {
+            files.push(path);
+        }
+    }
+}
+
+fn trial(kind: &str, path: PathBuf, test: fn(&str) -> Result<(), Failed>) -> Trial {
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    Trial::test(format!("{kind}::{name}"), move || test(&fs::read_to_string(&path)?))
+}
+
+fn parses(text: &str) -> Result<(), Failed> {
+    match ptx::parse(text) {
+        Ok(module) if module.functions.is_empty() => Err("no function found".into()),
+        Ok(module) => {
+            ptx::print_ast(&module);
+            Ok(())
+        }
+        Err(errors) => Err(show(text, &errors).join("\n").into()),
+    }
+}
+
+/// Each diagnostic as `CODE LINE:COLUMN everything it says`.
+fn show(text: &str, errors: &[Diagnostic]) -> Vec<String> {
+    let lines = Lines::new(text);
+    let show = |error: &Diagnostic| {
+        let (span, label) = &error.labels[0];
+        let column = text[..span.start as usize].rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let said = [error.message.clone(), label.clone()].into_iter().chain(error.notes.clone());
+        let said: Vec<String> = said.filter(|part| !part.is_empty()).collect();
+        format!("{} {}:{column} {}", error.code, lines.line(span.start), said.join("; "))
+    };
+    errors.iter().map(show).collect()
+}
+
+fn diagnostics(text: &str) -> Result<(), Failed> {
+    let expected: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("// expect ")).collect();
+    let errors = ptx::parse(text).err().unwrap_or_default();
+    let found = show(text, &errors);
+    let agrees = |(found, expected): (&String, &&str)| {
+        let mut parts = expected.splitn(3, ' ');
+        let place = format!("{} {} ", parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        found.starts_with(&place) && found.contains(parts.next().unwrap_or_default())
+    };
+    if found.len() == expected.len() && found.iter().zip(&expected).all(agrees) {
+        return Ok(());
+    }
+    Err(format!("expected\n  {}\nfound\n  {}", expected.join("\n  "), found.join("\n  ")).into())
+}
