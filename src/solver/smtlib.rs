@@ -93,7 +93,8 @@ impl Printer<'_> {
                 continue;
             }
             let body = self.body(t);
-            let name = format!("t{}", t.0);
+            // No identifier of the IVL has an exclamation mark.
+            let name = format!("t!{}", t.0);
             let sort = sort_name(self.terms.sort(t));
             let _ = writeln!(self.out, "(define-fun {name} () {sort} {body})");
             self.names.insert(t, name);
@@ -157,7 +158,10 @@ impl Printer<'_> {
             Node::IntDiv(..) => format!("(div {all})"),
             Node::IntMod(..) => format!("(mod {all})"),
             Node::IntLe(..) => format!("(<= {all})"),
-            other => panic!("solver: {other:?} has no SMT-LIB form"),
+            Node::ToInt(_) => format!("(bv2nat {all})"),
+            Node::ToSignedInt(_) => format!("(sbv2int {all})"),
+            Node::FromInt(width, _) => format!("((_ int2bv {width}) {all})"),
+            Node::Bool(_) | Node::Symbol(_) | Node::BvConst { .. } | Node::IntConst(_) => self.reference(t),
         }
     }
 }

@@ -80,7 +80,7 @@ pub fn infer_in(
 ) -> Result<Inference, Diagnostic> {
     let annotated = infer::annotate(two, uniform_barriers)?;
     let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
-    let relied: Vec<bool> = passive.checks.iter().map(|c| !is_race(c) && !is_probe(c)).collect();
+    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let count = annotated.candidates.len();
     let outcome = houdini::run(&mut passive, count, encoding, deadline, &|i| relied[i]);
     Ok(Inference { annotated, fates: outcome.fates, encoding, passive })
@@ -151,6 +151,12 @@ fn is_probe(check: &Check) -> bool {
     infer::probe_of(&check.attributes).is_some()
 }
 
+/// Whether what follows may rely on a check that is proved elsewhere: assertions of barriers and of
+/// the user. Never a candidate: dropped ones are false.
+fn may_rely_on(check: &Check) -> bool {
+    check.candidate.is_none() && !is_race(check) && !is_probe(check)
+}
+
 /// The assertions of the program proper, and invariants that are not candidates.
 fn assertions(passive: &Passive) -> BTreeSet<usize> {
     let proper = |c: &Check| c.candidate.is_none() && !is_probe(c);
@@ -206,8 +212,7 @@ enum Reply {
 fn ask(inference: &mut Inference, goal: &BTreeSet<usize>, deadline: Deadline, limit: (u32, u32)) -> Reply {
     let Inference { fates, passive, encoding, .. } = inference;
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
-    let relied: Vec<bool> =
-        passive.checks.iter().map(|c| c.candidate.is_none() && !is_race(c) && !is_probe(c)).collect();
+    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let role = |i: usize| match (goal.contains(&i), relied[i]) {
         (true, _) => Role::Prove,
         (false, true) => Role::Rely,

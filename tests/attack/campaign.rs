@@ -116,8 +116,9 @@ fn note(tally: &Mutex<Tally>, outcome: Outcome) {
 fn attempt(kernels: &[(Case, Input)], seed: u64, name: &str) -> Outcome {
     let mut random = Random::new(seed);
     let Some((case, input)) = random.pick(kernels) else { return Outcome::Fine("no kernel".to_string()) };
-    let Some(mutant) = mutate(input.source.text(), &mut random) else {
-        return Outcome::Fine("nothing to change there".to_string());
+    // Many a random place has nothing of the kind to change.
+    let Some(mutant) = (0..40).find_map(|_| mutate(input.source.text(), &mut random)) else {
+        return Outcome::Fine("nothing to change".to_string());
     };
     let source = SourceText::new(input.source.name(), mutant.text.clone());
     let changed = Input { source, language: input.language };
