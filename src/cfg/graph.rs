@@ -1,6 +1,6 @@
 //! The control-flow graph type that `cfg` hands to `kernel`.
 
-use crate::ptx::ast::{Annotation, Guard, Instruction, Register, Variable};
+use crate::ptx::ast::{Annotation, Guard, Instruction, Register, RegisterId, Variable};
 use crate::span::Origin;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::sync::Arc;
@@ -44,10 +44,15 @@ pub enum Statement {
     /// A PTX instruction; operands refer to `Cfg::registers`, body variables to `Cfg::variables`,
     /// module variables to the module, `Param` to the entry's parameters.
     Instruction(Instruction),
-    /// An annotation comment.
-    Annotation(Annotation),
-    /// Start of an inlined call or its end: the registers of the copy become undefined.
-    Undefine(Vec<crate::ptx::ast::RegisterId>),
+    /// An annotation comment with the registers that its expression names.
+    Annotation(Annotation, Vec<(Arc<str>, RegisterId)>),
+    /// Start of an inlined call: what belongs to the copy becomes undefined.
+    Undefine {
+        /// Registers of the copy.
+        registers: Vec<RegisterId>,
+        /// Its `.local` and `.param` variables, as indices into `Cfg::variables`.
+        variables: Vec<u32>,
+    },
 }
 
 /// When an edge is taken.

@@ -1,3 +1,34 @@
 //! Stage 2, `cfg`: one `.entry` to a reducible control-flow graph with calls inlined.
+//!
+//! Input: a resolved [`Module`] and one of its entries. Output: a [`graph::Cfg`].
+//! Four passes, one a file: [`inline`] copies device functions into a flat list of lines, [`blocks`]
+//! cuts the list into basic blocks, [`reducible`] splits nodes until every cycle is a natural loop,
+//! [`loops`] names the loops. [`print`] shows the result.
 
+pub mod blocks;
 pub mod graph;
+pub mod inline;
+pub mod loops;
+pub mod operands;
+pub mod print;
+pub mod reducible;
+
+use crate::diagnostic::Diagnostic;
+use crate::ptx::ast::{Function, Module};
+use graph::Cfg;
+pub use loops::{PostDominators, post_dominators};
+pub use print::{dot, print};
+
+/// Builds the control-flow graph of an entry.
+///
+/// # Errors
+/// `unsupported` diagnostics for what has no model (undefined functions, recursion, irreducible
+/// control flow beyond the growth bound), errors for control that falls off the end of a body.
+pub fn build(module: &Module, entry: &Function) -> Result<Cfg, Vec<Diagnostic>> {
+    let flat = inline::run(module, entry)?;
+    let mut cfg = blocks::run(entry, flat)?;
+    reducible::run(&mut cfg, entry.span)?;
+    loops::separate_headers(&mut cfg);
+    cfg.loops = loops::natural_loops(&cfg);
+    Ok(cfg)
+}

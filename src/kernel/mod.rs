@@ -1,1 +1,111 @@
-//! Stage `kernel`.
+//! Stage 3, `kernel`: a control-flow graph to a one-thread program in the lock-step paper's kernel
+//! language.
+//!
+//! Input: a [`Module`], one of its entries and the entry's [`Cfg`]. Output: a [`Kernel`].
+//! Passes: [`promote`] makes registers of private memory, [`pointers`] finds the region of each
+//! address, [`definite`] finds reads of undefined registers; `lower` and the files beside it write
+//! the IVL. See each for its contract.
+
+mod annotation;
+mod arithmetic;
+mod bits;
+mod conversion;
+mod definite;
+mod exposed;
+mod launch;
+mod lowering;
+mod memory;
+mod names;
+mod operations;
+mod parameters;
+mod pointers;
+mod points;
+mod program;
+mod promote;
+mod regions;
+mod transfer;
+
+use crate::cfg::graph::Cfg;
+use crate::diagnostic::Diagnostic;
+use crate::ivl::ast::{Name, Program};
+use crate::ptx::ast::{Function, Module};
+use std::collections::BTreeMap;
+
+/// What the user fixed about the launch and the checks.
+#[derive(Clone, Debug)]
+pub struct LowerOptions {
+    /// Threads a block on each axis; `None` is arbitrary.
+    pub block: [Option<u32>; 3],
+    /// Blocks on each axis; `None` is arbitrary.
+    pub grid: [Option<u32>; 3],
+    /// Scalar parameters with fixed values, by name or position from 0.
+    pub params: Vec<(String, u64)>,
+    /// Global arrays may overlap.
+    pub may_alias: bool,
+    /// A launch has fewer threads than this.
+    pub max_threads: u64,
+    /// Assert that accesses stay inside arrays of known size.
+    pub check_bounds: bool,
+}
+
+impl Default for LowerOptions {
+    fn default() -> Self {
+        LowerOptions {
+            block: [None; 3],
+            grid: [None; 3],
+            params: Vec::new(),
+            may_alias: false,
+            max_threads: 1 << 31,
+            check_bounds: false,
+        }
+    }
+}
+
+/// A parameter of the kernel as the IVL knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelParameter {
+    /// The IVL constant that holds its value; `None` for a pointer whose array has offset base 0.
+    pub constant: Option<Name>,
+    /// Name in the PTX.
+    pub name: String,
+    /// Byte offset in the parameter (not 0 inside by-value structs).
+    pub offset: i64,
+    /// Width in bits.
+    pub bits: u32,
+    /// Whether it points to an array.
+    pub is_pointer: bool,
+}
+
+/// The one-thread program of an entry.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// One procedure with the attribute `{:kernel}`; arrays, constants and functions that it uses.
+    /// Thread ids are constants `tid.x` ... with `{:thread}`, `ctaid.x` ... with `{:block}`, sizes
+    /// `ntid.x`, `nctaid.x` ... with `{:launch}`, all 32 bits wide. An axis of fixed size 1 has no id
+    /// constant, and a fixed size none either.
+    pub program: Program,
+    /// The standing decisions of DESIGN section 3 that this translation used, one sentence each.
+    pub assumptions: Vec<String>,
+    /// IVL array to the name a person uses.
+    pub array_names: BTreeMap<Name, String>,
+    /// The parameters that the kernel reads.
+    pub params: Vec<KernelParameter>,
+    /// The block size on each axis, where fixed by the options or `.reqntid`.
+    pub block: [Option<u32>; 3],
+    /// The grid size on each axis, where fixed.
+    pub grid: [Option<u32>; 3],
+}
+
+/// Translates an entry.
+///
+/// # Errors
+/// `unsupported` diagnostics for instructions without a sound model, errors for annotations and
+/// options that do not fit the kernel.
+pub fn lower(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions) -> Result<Kernel, Vec<Diagnostic>> {
+    if module.address_size == 32 {
+        let message = "32-bit addresses (`.address_size 32`)";
+        return Err(vec![Diagnostic::unsupported("address-size", message, entry.span)]);
+    }
+    let cfg = promote::run(cfg);
+    program::run(module, entry, &cfg, options)
+}

@@ -1,0 +1,114 @@
+//! The operands of an instruction, by role: what an instruction reads, writes and addresses.
+//!
+//! Input: any [`Op`]. Establishes: one place that knows the operand positions of every operation, so
+//! that renaming and data-flow passes cannot disagree about them.
+
+use crate::ptx::ast::{Address, AddressBase, BarrierKind, Instruction, Op, Operand, RegisterId};
+
+/// An operand together with its role.
+pub enum Slot<'a> {
+    /// A value that is read.
+    Source(&'a mut Operand),
+    /// A register (or vector of registers) that is written.
+    Destination(&'a mut Operand),
+    /// A memory operand; its base register is read.
+    Address(&'a mut Address),
+}
+
+/// Visits every operand of an operation once.
+pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
+    match op {
+        Op::Mov { dst, src, .. } | Op::Cvta { dst, src, .. } => {
+            f(Slot::Source(src));
+            f(Slot::Destination(dst));
+        }
+        Op::Int { dst, sources, .. } | Op::Float { dst, sources, .. } | Op::Cvt { dst, sources, .. } => {
+            sources.iter_mut().for_each(|s| f(Slot::Source(s)));
+            f(Slot::Destination(dst));
+        }
+        Op::Setp { dst, complement, a, b, combine, .. } => {
+            f(Slot::Source(a));
+            f(Slot::Source(b));
+            if let Some((_, c)) = combine {
+                f(Slot::Source(c));
+            }
+            f(Slot::Destination(dst));
+            if let Some(q) = complement {
+                f(Slot::Destination(q));
+            }
+        }
+        Op::Set { dst, a, b, combine, .. } => {
+            f(Slot::Source(a));
+            f(Slot::Source(b));
+            if let Some((_, c)) = combine {
+                f(Slot::Source(c));
+            }
+            f(Slot::Destination(dst));
+        }
+        Op::Selp { dst, a, b, predicate, .. } => {
+            f(Slot::Source(a));
+            f(Slot::Source(b));
+            f(Slot::Source(predicate));
+            f(Slot::Destination(dst));
+        }
+        Op::Load { dst, address, .. } => {
+            f(Slot::Address(address));
+            dst.iter_mut().for_each(|d| f(Slot::Destination(d)));
+        }
+        Op::Store { src, address, .. } => {
+            f(Slot::Address(address));
+            src.iter_mut().for_each(|s| f(Slot::Source(s)));
+        }
+        Op::Atomic { dst, address, sources, .. } => {
+            f(Slot::Address(address));
+            sources.iter_mut().for_each(|s| f(Slot::Source(s)));
+            dst.iter_mut().for_each(|d| f(Slot::Destination(d)));
+        }
+        Op::Call { returns, arguments, .. } => {
+            arguments.iter_mut().for_each(|a| f(Slot::Source(a)));
+            returns.iter_mut().for_each(|r| f(Slot::Destination(r)));
+        }
+        Op::Barrier { kind, id, count, .. } => {
+            f(Slot::Source(id));
+            if let Some(count) = count {
+                f(Slot::Source(count));
+            }
+            if let BarrierKind::Reduce { dst, predicate, .. } = kind {
+                f(Slot::Source(predicate));
+                f(Slot::Destination(dst));
+            }
+        }
+        Op::BranchIndexed { index, .. } => f(Slot::Source(index)),
+        Op::WarpBarrier { mask } => f(Slot::Source(mask)),
+        Op::Arbitrary { dst, .. } => dst.iter_mut().for_each(|d| f(Slot::Destination(d))),
+        Op::Branch { .. }
+        | Op::Return
+        | Op::Exit
+        | Op::Trap
+        | Op::Fence { .. }
+        | Op::Nothing { .. }
+        | Op::Unsupported { .. } => {}
+    }
+}
+
+/// The registers in an operand, vectors included.
+pub fn registers_of(operand: &Operand) -> Vec<RegisterId> {
+    match operand {
+        Operand::Register(r) | Operand::NotPredicate(r) => vec![*r],
+        Operand::Vector(elements) => elements.iter().flat_map(registers_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The registers that an instruction reads (guard included) and writes, in operand order.
+pub fn registers(instruction: &Instruction) -> (Vec<RegisterId>, Vec<RegisterId>) {
+    let mut read: Vec<_> = instruction.guard.iter().map(|g| g.register).collect();
+    let mut written = Vec::new();
+    visit(&mut instruction.op.clone(), &mut |slot| match slot {
+        Slot::Source(operand) => read.extend(registers_of(operand)),
+        Slot::Destination(operand) => written.extend(registers_of(operand)),
+        Slot::Address(Address { base: AddressBase::Register(r), .. }) => read.push(*r),
+        Slot::Address(_) => {}
+    });
+    (read, written)
+}

@@ -1,0 +1,54 @@
+//! Registers that a block may read before it writes them: the only ones whose state crosses blocks.
+//!
+//! Input: a [`Cfg`]. Output: [`Exposed`]. The data-flow analyses of this stage keep one entry for each
+//! exposed register and block, so that huge unrolled kernels stay cheap.
+
+use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
+use crate::cfg::operands::{registers, registers_of};
+use crate::ptx::ast::RegisterId;
+use std::collections::BTreeSet;
+
+/// The exposed registers in ascending order.
+pub struct Exposed {
+    /// The registers.
+    pub registers: Vec<RegisterId>,
+}
+
+impl Exposed {
+    /// Finds the exposed registers of a graph. A guarded write counts as a read: it may keep the value.
+    pub fn of(cfg: &Cfg) -> Exposed {
+        let mut exposed = BTreeSet::new();
+        for node in cfg.graph.node_indices() {
+            let mut written = BTreeSet::new();
+            for statement in &cfg.graph[node].statements {
+                let (read, write) = effect(statement);
+                exposed.extend(read.into_iter().filter(|r| !written.contains(r)));
+                written.extend(write);
+            }
+            for edge in cfg.graph.edges(node) {
+                let read = match edge.weight() {
+                    EdgeCondition::Always => Vec::new(),
+                    EdgeCondition::If(guard) => vec![guard.register],
+                    EdgeCondition::Index(operand, _) => registers_of(operand),
+                };
+                exposed.extend(read.into_iter().filter(|r| !written.contains(r)));
+            }
+        }
+        Exposed { registers: exposed.into_iter().collect() }
+    }
+}
+
+fn effect(statement: &Statement) -> (Vec<RegisterId>, Vec<RegisterId>) {
+    match statement {
+        Statement::Instruction(instruction) => {
+            let (mut read, written) = registers(instruction);
+            if instruction.guard.is_some() {
+                read.extend(&written);
+            }
+            (read, written)
+        }
+        Statement::Annotation(_, names) => (names.iter().map(|n| n.1).collect(), Vec::new()),
+        // Undefined is a state of its own, written here.
+        Statement::Undefine { registers, .. } => (Vec::new(), registers.clone()),
+    }
+}

@@ -1,0 +1,185 @@
+//! The launch: thread and block ids, sizes, and what is known about them.
+//!
+//! Input: the options and the entry's `.reqntid` and `.maxntid`. Output: [`Launch`] with the value of
+//! each special register, and preconditions. Establishes: fixed sizes are literals, the id on an axis
+//! of size 1 is the literal 0; free sizes are at least 1 and their product is below the thread bound.
+//! Reference: PTX `%tid`, `%ntid`, `%ctaid`, `%nctaid`, `%laneid`, `.reqntid`, `.maxntid`.
+
+use super::LowerOptions;
+use super::lowering::{flag, text};
+use super::names::Names;
+use super::program::Declarations;
+use crate::diagnostic::Diagnostic;
+use crate::ivl::ast::{BinaryOp, ExprRef, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::ptx::ast::{Function, SpecialRegister};
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Values of the special registers that tell a thread where it is.
+pub struct Launch {
+    /// Block size where fixed.
+    pub block: [Option<u32>; 3],
+    /// Grid size where fixed.
+    pub grid: [Option<u32>; 3],
+    tid: [ExprRef; 3],
+    ntid: [ExprRef; 3],
+    ctaid: [ExprRef; 3],
+    nctaid: [ExprRef; 3],
+}
+
+impl Launch {
+    /// Declares the launch constants and states what is known of them.
+    ///
+    /// # Errors
+    /// Sizes that contradict `.reqntid`, `.maxntid` or the thread bound.
+    pub fn new(
+        entry: &Function,
+        options: &LowerOptions,
+        names: &mut Names,
+        declarations: &mut Declarations,
+    ) -> Result<Launch, Diagnostic> {
+        let block = block_size(entry, options)?;
+        for prefix in ["tid", "ntid", "ctaid", "nctaid"] {
+            AXES.iter().for_each(|axis| names.reserve(&format!("{prefix}.{axis}")));
+        }
+        let ntid = sizes("ntid", block, declarations);
+        let nctaid = sizes("nctaid", options.grid, declarations);
+        let tid = ids("tid", "thread", &ntid, block, declarations);
+        let ctaid = ids("ctaid", "block", &nctaid, options.grid, declarations);
+        let launch = Launch { block, grid: options.grid, tid, ntid, ctaid, nctaid };
+        launch.bound(entry, options, declarations)?;
+        Ok(launch)
+    }
+
+    /// The value of a special register; `None` if it is arbitrary at each read.
+    pub fn special(&self, register: SpecialRegister) -> Option<ExprRef> {
+        let axis = |values: &[ExprRef; 3], axis: u8| values.get(usize::from(axis)).cloned();
+        match register {
+            SpecialRegister::Tid(a) => axis(&self.tid, a),
+            SpecialRegister::Ntid(a) => axis(&self.ntid, a),
+            SpecialRegister::Ctaid(a) => axis(&self.ctaid, a),
+            SpecialRegister::Nctaid(a) => axis(&self.nctaid, a),
+            SpecialRegister::WarpSize => Some(bv::literal(32, 32)),
+            SpecialRegister::LaneId => self.block.iter().all(Option::is_some).then(|| self.lane()),
+            SpecialRegister::WarpId | SpecialRegister::Other { .. } => None,
+        }
+    }
+
+    /// The linear thread id modulo the warp size, for a fixed block.
+    fn lane(&self) -> ExprRef {
+        let [x, y, z] = &self.tid;
+        let literal = |axis: usize| u128::from(self.block[axis].unwrap_or(1));
+        let row = if literal(2) == 1 { y.clone() } else { bv::add(y.clone(), scale(z, literal(1))) };
+        let linear = if literal(1) * literal(2) == 1 { x.clone() } else { bv::add(x.clone(), scale(&row, literal(0))) };
+        bv::binary(BvOp::And, linear, bv::literal(31, 32))
+    }
+
+    fn bound(
+        &self,
+        entry: &Function,
+        options: &LowerOptions,
+        declarations: &mut Declarations,
+    ) -> Result<(), Diagnostic> {
+        let threads: Vec<_> = self.block.iter().copied().zip(&self.ntid).collect();
+        let all: Vec<_> = threads.iter().cloned().chain(self.grid.iter().copied().zip(&self.nctaid)).collect();
+        if let Some(maximum) = entry.maximum_block {
+            let product: u64 = maximum.iter().map(|m| u64::from((*m).max(1))).product();
+            limit(&threads, product + 1, entry, "`.maxntid`", declarations)?;
+        }
+        limit(&all, options.max_threads, entry, "`--max-threads`", declarations)?;
+        // A consequence that spares the solver the product.
+        let free = all.iter().filter(|size| size.0.is_none());
+        for (_, size) in free {
+            if let Ok(bound) = u32::try_from(options.max_threads) {
+                let below = bv::binary(BvOp::Ult, (*size).clone(), bv::literal(u128::from(bound), 32));
+                declarations.require("launch", below);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn scale(value: &ExprRef, factor: u128) -> ExprRef {
+    if factor == 1 { value.clone() } else { bv::mul(value.clone(), bv::literal(factor, 32)) }
+}
+
+/// States that the product of some sizes is below a bound.
+fn limit(
+    sizes: &[(Option<u32>, &ExprRef)],
+    bound: u64,
+    entry: &Function,
+    origin: &str,
+    declarations: &mut Declarations,
+) -> Result<(), Diagnostic> {
+    let fixed: u128 = sizes.iter().filter_map(|s| s.0).map(u128::from).product();
+    if fixed >= u128::from(bound) {
+        let message = format!("the fixed launch sizes multiply to {fixed}, which {origin} does not allow");
+        return Err(Diagnostic::error("launch-size", message, entry.span));
+    }
+    let free = sizes.iter().filter(|s| s.0.is_none()).map(|s| bv::to_int(s.1.clone()));
+    if let Some(product) = free.reduce(|a, b| bv::op(BinaryOp::Mul, a, b)) {
+        let product = if fixed == 1 { product } else { bv::op(BinaryOp::Mul, bv::int(fixed as i128), product) };
+        declarations.require("launch", bv::op(BinaryOp::Lt, product, bv::int(i128::from(bound))));
+    }
+    Ok(())
+}
+
+fn block_size(entry: &Function, options: &LowerOptions) -> Result<[Option<u32>; 3], Diagnostic> {
+    let zero = options.block.iter().chain(&options.grid).any(|size| *size == Some(0));
+    if zero {
+        return Err(Diagnostic::error("launch-size", "a launch size of 0", entry.span));
+    }
+    let Some(required) = entry.required_block else { return Ok(options.block) };
+    let mut block = options.block;
+    for ((size, required), axis) in block.iter_mut().zip(required).zip(AXES) {
+        let required = required.max(1);
+        if size.is_some_and(|s| s != required) {
+            let message = format!("the block size given contradicts `.reqntid`, which is {required} on axis {axis}");
+            return Err(Diagnostic::error("launch-size", message, entry.span));
+        }
+        *size = Some(required);
+    }
+    Ok(block)
+}
+
+fn sizes(prefix: &str, fixed: [Option<u32>; 3], declarations: &mut Declarations) -> [ExprRef; 3] {
+    [0, 1, 2].map(|axis| match fixed[axis] {
+        Some(size) => bv::literal(u128::from(size), 32),
+        None => {
+            let name = format!("{prefix}.{}", AXES[axis]);
+            let size = declarations.constant(name.as_str().into(), Type::Bv(32), vec![flag("launch")]);
+            declarations.require("launch", bv::binary(BvOp::Uge, size.clone(), bv::literal(1, 32)));
+            size
+        }
+    })
+}
+
+fn ids(
+    prefix: &str,
+    attribute: &str,
+    sizes: &[ExprRef; 3],
+    fixed: [Option<u32>; 3],
+    declarations: &mut Declarations,
+) -> [ExprRef; 3] {
+    [0, 1, 2].map(|axis| {
+        if fixed[axis] == Some(1) {
+            return bv::literal(0, 32);
+        }
+        let name = format!("{prefix}.{}", AXES[axis]);
+        let id = declarations.constant(name.as_str().into(), Type::Bv(32), vec![flag(attribute)]);
+        declarations.require("launch", bv::binary(BvOp::Ult, id.clone(), sizes[axis].clone()));
+        id
+    })
+}
+
+/// The sentence for the report about sizes that are not fixed.
+pub fn assumption(launch: &Launch, max_threads: u64) -> Option<String> {
+    let free = launch.block.iter().chain(&launch.grid).any(Option::is_none);
+    free.then(|| format!("launch sizes that are not given are arbitrary, with fewer than {max_threads} threads in all"))
+}
+
+/// The attribute `{:param "name"}`.
+pub fn parameter_attribute(name: &str) -> crate::ivl::ast::Attribute {
+    text("param", name)
+}

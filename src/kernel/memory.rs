@@ -1,0 +1,367 @@
+//! Memory accesses: each becomes accesses of the arrays it may reach.
+//!
+//! Input: `ld`, `st`, `atom`, `red` with the regions that `pointers` found for their address. Output:
+//! loads, stores and atomics with byte offsets. Establishes: an access whose regions are not all known
+//! also touches every array of its space at an arbitrary offset; private memory makes no access and
+//! yields arbitrary values; shared offsets that went through 32 bits are taken modulo 2^32.
+//! Reference: PTX "Generic Addressing", `ld`, `st`, `atom`, `red`; DESIGN sections 3 and 4.
+
+use super::lowering::{Lowering, flag, tag_literal};
+use super::pointers::in_space;
+use super::regions::{RegionId, RegionKind, Space};
+use crate::ivl::ast::{Access, ExprRef, Name, StmtKind, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::ptx::ast::{Address, AddressBase, Operand, ScalarType, Scope, StateSpace, VariableRef};
+
+/// An address with what it may reach.
+struct Place {
+    /// Regions of the access's space.
+    regions: Vec<RegionId>,
+    /// It may be elsewhere too.
+    unknown: bool,
+    /// The address without the constant offset, 32 or 64 bits; `None` for a variable's own address.
+    value: Option<ExprRef>,
+    /// Constant byte offset.
+    offset: i64,
+    /// Right modulo 2^32 only.
+    narrowed: bool,
+    /// Which region it is, if there are several.
+    tag: Option<ExprRef>,
+    /// The state space of the instruction.
+    space: StateSpace,
+    /// The variable, if the address is a variable's.
+    variable: Option<VariableRef>,
+}
+
+/// What an access does.
+enum Effect {
+    Load(Name),
+    Store(ExprRef),
+    Atomic(Option<Name>),
+}
+
+impl Lowering<'_> {
+    /// `ld`
+    pub fn load(
+        &mut self,
+        space: StateSpace,
+        ty: ScalarType,
+        dst: &[Operand],
+        address: &Address,
+        strong: Option<Scope>,
+    ) {
+        let bytes = ty.bytes();
+        if let (StateSpace::Param, AddressBase::Variable(VariableRef::Param(parameter))) = (space, &address.base) {
+            for (element, operand) in (0i64..).zip(dst) {
+                let offset = address.offset + element * i64::from(bytes);
+                let value = self.parameters.value(*parameter, offset, bytes);
+                self.write(operand, value, ty.is_signed());
+            }
+            return;
+        }
+        let Some(mut place) = self.place(space, address) else { return };
+        if dst.len() > 1 {
+            // An element may overwrite the address register.
+            place.value = place.value.map(|v| self.kept(v));
+            place.tag = place.tag.map(|t| self.kept(t));
+        }
+        if let [Operand::Register(register)] = dst
+            && self.load_directly(&place, *register, bytes, strong)
+        {
+            return;
+        }
+        for (element, operand) in (0i64..).zip(dst) {
+            let value = self.load_element(&place, element * i64::from(bytes), bytes, strong);
+            self.write(operand, value, ty.is_signed());
+        }
+    }
+
+    /// A copy of a value in a temporary, even of a variable.
+    fn kept(&mut self, value: ExprRef) -> ExprRef {
+        let name = self.temporary(value.ty.clone());
+        let ty = value.ty.clone();
+        self.emit(StmtKind::Assign(vec![(name.clone(), value)]));
+        bv::var(name, ty)
+    }
+
+    /// Loads straight into the register where nothing has to be chosen or converted.
+    fn load_directly(
+        &mut self,
+        place: &Place,
+        register: crate::ptx::ast::RegisterId,
+        bytes: u32,
+        strong: Option<Scope>,
+    ) -> bool {
+        let ([region], false, None) = (place.regions.as_slice(), place.unknown, &self.guard_value) else {
+            return false;
+        };
+        let is_array = self.declarations.arrays[region.0 as usize].is_some();
+        let same_width = self.cfg.registers[register.0 as usize].ty.bits() == 8 * bytes;
+        if !is_array || !same_width || self.tags.contains_key(&register) {
+            return false;
+        }
+        self.used.insert(register);
+        let name = self.registers[register.0 as usize].clone();
+        self.access(place, *region, 0, bytes, strong, Effect::Load(name));
+        true
+    }
+
+    /// The value of one element, as wide as the element.
+    fn load_element(&mut self, place: &Place, at: i64, bytes: u32, strong: Option<Scope>) -> ExprRef {
+        let ty = Type::Bv(8 * bytes);
+        let mut choices: Vec<(RegionId, ExprRef)> = Vec::new();
+        for &region in &place.regions {
+            match self.pointers.regions.get(region).space {
+                Space::Private => {}
+                Space::Parameters => {
+                    let value = self.parameter_bytes(place, region, at, bytes);
+                    choices.push((region, value));
+                }
+                Space::Global | Space::Const | Space::Shared => {
+                    let name = self.temporary(ty.clone());
+                    self.access(place, region, at, bytes, strong, Effect::Load(name.clone()));
+                    choices.push((region, bv::var(name, ty.clone())));
+                }
+            }
+        }
+        if place.unknown {
+            self.touch_everything(place, bytes, strong, |this| Effect::Load(this.temporary(ty.clone())));
+        }
+        if let ([(_, value)], 1, false) = (choices.as_slice(), place.regions.len(), place.unknown) {
+            return value.clone();
+        }
+        let otherwise = self.arbitrary(ty);
+        let Some(tag) = &place.tag else { return otherwise };
+        choices.into_iter().fold(otherwise, |rest, (region, value)| {
+            bv::ite(bv::eq(tag.clone(), tag_literal(Some(region))), value, rest)
+        })
+    }
+
+    /// Bytes of a kernel parameter at an offset that is not constant: a function of the offset.
+    fn parameter_bytes(&mut self, place: &Place, region: RegionId, at: i64, bytes: u32) -> ExprRef {
+        let meaning = format!("param.{}.read{bytes}", self.pointers.regions.get(region).name);
+        let result = Type::Bv(8 * bytes);
+        let function = self.declarations.function(&mut self.names, &meaning, vec![Type::Bv(64)], result.clone());
+        let offset = self.offset(place, region, at);
+        bv::call(function, vec![offset], result)
+    }
+
+    /// `st`
+    pub fn store(
+        &mut self,
+        space: StateSpace,
+        ty: ScalarType,
+        src: &[Operand],
+        address: &Address,
+        strong: Option<Scope>,
+    ) {
+        let Some(place) = self.place(space, address) else { return };
+        let bytes = ty.bytes();
+        for (element, operand) in (0i64..).zip(src) {
+            let value = self.read(operand, 8 * bytes);
+            for &region in &place.regions {
+                match self.pointers.regions.get(region).space {
+                    Space::Private => {}
+                    Space::Parameters => self.unsupported("parameter-store", "a store to a kernel parameter"),
+                    Space::Global | Space::Const | Space::Shared => {
+                        let at = element * i64::from(bytes);
+                        self.access(&place, region, at, bytes, strong, Effect::Store(value.clone()));
+                    }
+                }
+            }
+            if place.unknown {
+                self.touch_everything(&place, bytes, strong, |_| Effect::Store(value.clone()));
+            }
+        }
+    }
+
+    /// `atom` and `red`. Packed types are sets of scalar accesses (memory model, "packed data types").
+    pub fn atomic(
+        &mut self,
+        space: StateSpace,
+        ty: ScalarType,
+        elements: u32,
+        dst: &[Operand],
+        address: &Address,
+        strong: Option<Scope>,
+    ) {
+        let Some(place) = self.place(space, address) else { return };
+        // An `atom` is never weak; `.gpu` is its default.
+        let strong = Some(strong.unwrap_or(Scope::Gpu));
+        let packed = matches!(ty, ScalarType::Packed { name, .. } if name.ends_with("x2"));
+        let parts = if packed { 2 } else { 1 };
+        let bytes = ty.bytes() / parts;
+        let single = (place.regions.len() == 1 && !place.unknown && elements * parts == 1).then_some(());
+        let mut old = None;
+        for at in (0..elements.max(1) * parts).map(|k| i64::from(k * bytes)) {
+            for &region in &place.regions {
+                match self.pointers.regions.get(region).space {
+                    Space::Private => {}
+                    Space::Parameters => self.unsupported("parameter-store", "an atomic on a kernel parameter"),
+                    Space::Global | Space::Const | Space::Shared => {
+                        if single.is_some() && !dst.is_empty() {
+                            old = Some(self.temporary(Type::Bv(8 * bytes)));
+                        }
+                        self.access(&place, region, at, bytes, strong, Effect::Atomic(old.clone()));
+                    }
+                }
+            }
+            if place.unknown {
+                self.touch_everything(&place, bytes, strong, |_| Effect::Atomic(None));
+            }
+        }
+        let mut writes = Vec::new();
+        for operand in dst {
+            let value = match &old {
+                Some(name) => bv::var(name.clone(), Type::Bv(ty.bits())),
+                None => self.arbitrary(Type::Bv(ty.bits())),
+            };
+            writes.push((operand.clone(), value, ty.is_signed()));
+        }
+        self.write_all(writes);
+    }
+
+    /// What an address may reach; `None` if it is refused.
+    fn place(&mut self, space: StateSpace, address: &Address) -> Option<Place> {
+        let mut place = Place {
+            regions: Vec::new(),
+            unknown: false,
+            value: None,
+            offset: address.offset,
+            narrowed: false,
+            tag: None,
+            space,
+            variable: None,
+        };
+        match address.base {
+            AddressBase::Register(register) => {
+                let points = self.pointers.points(&self.pointer_state, register).clone();
+                place.value = Some(self.value(register));
+                place.narrowed = points.narrowed;
+                place.regions = points.regions.iter().copied().collect();
+                let mut unknown = points.unknown || points.tainted || points.derived || !points.opaque.is_empty();
+                // Small numbers joined with a pointer are null, except that shared addresses are small too.
+                unknown |= points.integer && matches!(space, StateSpace::Shared | StateSpace::SharedCluster);
+                place.unknown = unknown;
+                if points.regions.len() > 1 {
+                    place.tag = Some(self.tag_of(&Operand::Register(register)));
+                }
+            }
+            AddressBase::Variable(variable) => {
+                place.regions = vec![self.pointers.regions.of_variable(variable)];
+                place.variable = Some(variable);
+            }
+            AddressBase::Absolute => {
+                place.unknown = true;
+                place.value = Some(bv::literal(0, 64));
+            }
+        }
+        place.regions.retain(|r| in_space(space, self.pointers.regions.get(*r).space));
+        place.unknown |= place.regions.is_empty();
+        // What cannot leave the thread's own memory needs no access.
+        if matches!(space, StateSpace::Local | StateSpace::Param) {
+            place.unknown = false;
+        }
+        if space == StateSpace::SharedCluster && place.unknown {
+            self.unsupported("cluster-address", "an access to the shared memory of another block of the cluster");
+            return None;
+        }
+        Some(place)
+    }
+
+    /// The byte offset in a region, 64 bits.
+    fn offset(&mut self, place: &Place, region: RegionId, at: i64) -> ExprRef {
+        let constant = place.offset.wrapping_add(at);
+        let info = self.pointers.regions.get(region).clone();
+        let Some(value) = place.value.clone() else {
+            let offset = bv::literal(constant as i128 as u128, 64);
+            return match (info.kind, place.variable) {
+                (RegionKind::GlobalMemory, Some(variable)) => bv::add(self.address_of_variable(variable), offset),
+                _ => offset,
+            };
+        };
+        let width = bv::width(&value);
+        let mut offset = bv::add(value, bv::literal(constant as i128 as u128, width));
+        let base = self.declarations.base(region);
+        if base != bv::literal(0, 64) {
+            offset = bv::sub(offset, bv::zext(base, width));
+            let window = match info.space {
+                Space::Shared => Some("shared"),
+                Space::Const => Some("const"),
+                Space::Parameters => Some("param"),
+                Space::Global | Space::Private => None,
+            };
+            if let (StateSpace::Generic, Some(window)) = (place.space, window) {
+                let window = self.declarations.window(&mut self.names, window);
+                offset = bv::sub(offset, bv::zext(window, width));
+            }
+        }
+        if place.narrowed && info.space == Space::Shared {
+            offset = bv::extract(offset, 32, 0);
+        }
+        bv::zext(offset, 64)
+    }
+
+    /// One access of one region's array.
+    fn access(&mut self, place: &Place, region: RegionId, at: i64, bytes: u32, strong: Option<Scope>, effect: Effect) {
+        let array = match &self.declarations.arrays[region.0 as usize] {
+            Some(array) => array.clone(),
+            None => panic!("kernel: an access of a region without array"),
+        };
+        let offset = self.offset(place, region, at);
+        let in_region = place.tag.as_ref().map(|tag| bv::eq(tag.clone(), tag_literal(Some(region))));
+        let guard = match (self.guard_value.clone(), in_region) {
+            (Some(a), Some(b)) => Some(bv::and(a, b)),
+            (a, b) => a.or(b),
+        };
+        let size = self.pointers.regions.get(region).size;
+        match size.filter(|_| self.options.check_bounds) {
+            Some(size) => {
+                let inside = match size.checked_sub(u64::from(bytes)) {
+                    Some(last) => bv::binary(BvOp::Ule, offset.clone(), bv::literal(u128::from(last), 64)),
+                    None => bv::boolean(false),
+                };
+                let inside = guard.iter().fold(inside, |e, guard| bv::implies(guard.clone(), e));
+                self.emit_with(StmtKind::Assert(inside), vec![flag("bounds")]);
+            }
+            None => self.declarations.assumes_bounds = true,
+        }
+        self.emit_access(Access { array, guard, offset, scale: 1, bytes, strong }, effect);
+    }
+
+    fn emit_access(&mut self, access: Access, effect: Effect) {
+        self.declarations.used_arrays.insert(access.array.clone());
+        self.emit(match effect {
+            Effect::Load(dst) => StmtKind::Load { dst, access },
+            Effect::Store(value) => StmtKind::Store { value, access },
+            Effect::Atomic(dst) => StmtKind::Atomic { dst, access },
+        });
+    }
+
+    /// An access through a pointer of unknown origin: every array of the space, at any offset.
+    fn touch_everything(
+        &mut self,
+        place: &Place,
+        bytes: u32,
+        strong: Option<Scope>,
+        mut effect: impl FnMut(&mut Self) -> Effect,
+    ) {
+        let (space, offset) = (place.space, self.arbitrary(Type::Bv(64)));
+        let inside: Vec<Name> = (self.pointers.regions.all.iter().zip(&self.declarations.arrays))
+            .filter(|(region, _)| in_space(space, region.space))
+            .filter_map(|(_, array)| array.clone())
+            .collect();
+        if self.declarations.unknown_arrays.is_none() {
+            let arrays = ["unknown.memory", "unknown.shared"].map(|name| self.names.fresh(name));
+            self.declarations.unknown_arrays = Some(arrays);
+        }
+        let unknown = self.declarations.unknown_arrays.clone().into_iter().flatten();
+        let unknown = unknown.zip([Space::Global, Space::Shared]).filter(|(_, s)| in_space(space, *s)).map(|(n, _)| n);
+        for array in inside.into_iter().chain(unknown.collect::<Vec<_>>()) {
+            let guard = self.guard_value.clone();
+            let access = Access { array, guard, offset: offset.clone(), scale: 1, bytes, strong };
+            let effect = effect(self);
+            self.emit_access(access, effect);
+        }
+    }
+}

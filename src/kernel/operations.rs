@@ -1,0 +1,254 @@
+//! Statements and instructions, dispatched by their shape.
+//!
+//! Input: a statement of a block. Output: IVL statements with its origin. Establishes: instructions
+//! without a sound model are refused with their line, none is skipped.
+//! Reference: each PTX instruction by its name.
+
+use super::lowering::{Lowering, tag_literal, tag_type};
+use super::points::Points;
+use crate::cfg::graph::Statement;
+use crate::ivl::ast::{Barrier, ExprRef, StmtKind, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::ptx::ast::{BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace};
+
+impl Lowering<'_> {
+    /// Translates a statement.
+    pub fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Instruction(instruction) => self.instruction(instruction),
+            Statement::Annotation(annotation, registers) => self.annotation(annotation, registers),
+            // The analyses make reads of these registers arbitrary.
+            Statement::Undefine { .. } => {}
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) {
+        self.origin = Some(instruction.origin.clone());
+        self.guard = None;
+        self.guard_value = None;
+        if let Some(guard) = instruction.guard {
+            let value = self.read_guard(guard);
+            self.guard_value = Some(value);
+            self.guard = Some(guard);
+        }
+        self.new_tags = self.tags_after(&instruction.op);
+        self.operation(&instruction.op);
+        self.new_tags.clear();
+    }
+
+    fn operation(&mut self, op: &Op) {
+        match op {
+            Op::Mov { ty, dst, src } => self.mov(*ty, dst, src),
+            Op::Int { op, ty, saturate, dst, sources } => {
+                let value = self.integer(*op, *ty, *saturate, sources);
+                self.write(dst, value, ty.is_signed());
+            }
+            Op::Float { name, ty, dst, sources } => self.float(name, *ty, dst, sources),
+            Op::Setp { comparison, ty, name, dst, complement, a, b, combine } => {
+                let holds = self.compare(*comparison, *ty, name, a, b);
+                let positive = self.combine(holds.clone(), combine.as_ref());
+                let mut writes = vec![(dst.clone(), positive, false)];
+                if let Some(complement) = complement {
+                    let negative = self.combine(bv::not(holds), combine.as_ref());
+                    writes.push((complement.clone(), negative, false));
+                }
+                self.write_all(writes);
+            }
+            Op::Set { comparison, to, ty, name, dst, a, b, combine } => {
+                let holds = self.compare(*comparison, *ty, name, a, b);
+                let holds = self.combine(holds, combine.as_ref());
+                let value = self.truth_value(holds, *to);
+                self.write(dst, value, to.is_signed());
+            }
+            Op::Selp { ty, dst, a, b, predicate } => {
+                let (a, b) = (self.read(a, ty.bits()), self.read(b, ty.bits()));
+                let predicate = self.read_predicate(predicate);
+                self.write(dst, bv::ite(predicate, a, b), false);
+            }
+            Op::Cvt { to, from, saturate, name, dst, sources } => {
+                let value = self.convert(*to, *from, *saturate, name, sources);
+                self.write(dst, value, to.is_signed());
+            }
+            Op::Cvta { from_generic, space, bits, dst, src } => self.cvta(*from_generic, *space, *bits, dst, src),
+            Op::Load { space, ty, dst, address, ordering, .. } => {
+                self.load(*space, *ty, dst, address, ordering.strong_scope());
+            }
+            Op::Store { space, ty, src, address, ordering } => {
+                self.store(*space, *ty, src, address, ordering.strong_scope());
+            }
+            Op::Atomic { space, ty, elements, dst, address, ordering, .. } => {
+                self.atomic(*space, *ty, *elements, dst, address, ordering.strong_scope());
+            }
+            Op::Barrier { kind, aligned, id, count } => self.barrier(kind, *aligned, id, count.as_ref()),
+            Op::WarpBarrier { .. } => self.emit(StmtKind::Fence("bar.warp.sync".into())),
+            Op::Fence { name } => self.emit(StmtKind::Fence(name.clone())),
+            Op::Arbitrary { name, .. } if name.starts_with("mapa") => {
+                let message = format!("`{name}`: addresses of another block's shared memory");
+                self.unsupported("unsupported-instruction", message);
+            }
+            Op::Arbitrary { dst, .. } => self.write_arbitrary(dst),
+            Op::Nothing { .. } => {}
+            Op::Unsupported { name, reason } => {
+                let message = format!("`{name}` has no sound model yet: {reason}");
+                self.unsupported("unsupported-instruction", message);
+            }
+            Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap | Op::Call { .. } => {
+                panic!("kernel: a control-flow instruction inside a block");
+            }
+        }
+    }
+
+    fn mov(&mut self, ty: ScalarType, dst: &Operand, src: &Operand) {
+        if ty == ScalarType::Pred {
+            let value = self.read_predicate(src);
+            return self.write(dst, value, false);
+        }
+        let value = self.read(src, ty.bits());
+        // Parts of a temporary print better than parts of a sum.
+        let value = if matches!(dst, Operand::Vector(_)) { self.shared(value) } else { value };
+        self.write(dst, value, false);
+    }
+
+    fn write_arbitrary(&mut self, dst: &[Operand]) {
+        let mut writes = Vec::new();
+        for operand in dst {
+            for register in super::pointers::destinations(std::slice::from_ref(operand)) {
+                let ty = super::lowering::register_type(self.cfg.registers[register.0 as usize].ty);
+                let value = self.arbitrary(ty);
+                writes.push((Operand::Register(register), value, false));
+            }
+        }
+        self.write_all(writes);
+    }
+
+    /// `cvta` adds the space's window, which is 0 for `.global` and cancels where bases are 0.
+    fn cvta(&mut self, from_generic: bool, space: StateSpace, bits: u32, dst: &Operand, src: &Operand) {
+        let points = self.pointers.operand(&self.pointer_state, src);
+        let value = self.read(src, bits);
+        let zero_based = self.pointers.is_pure(&points, space)
+            && points.regions.iter().all(|r| self.declarations.base(*r) == bv::literal(0, 64));
+        let name = match space {
+            StateSpace::Shared | StateSpace::SharedCluster if !zero_based => "shared",
+            StateSpace::Const if !zero_based => "const",
+            StateSpace::Local => "local",
+            StateSpace::Param if !zero_based => "param",
+            _ => return self.write(dst, value, false),
+        };
+        let window = self.declarations.window(&mut self.names, name);
+        let window = bv::zext(window, bits);
+        let value = if from_generic { bv::sub(value, window) } else { bv::add(value, window) };
+        self.write(dst, value, false);
+    }
+
+    fn barrier(&mut self, kind: &BarrierKind, aligned: bool, id: &Operand, count: Option<&Operand>) {
+        let reduce = match kind {
+            BarrierKind::Sync => None,
+            BarrierKind::Arrive => {
+                return self
+                    .unsupported("barrier-arrive", "`bar.arrive`: producer-consumer barriers have no model yet");
+            }
+            BarrierKind::Reduce { operation, dst, .. } => Some((operation, dst)),
+        };
+        match id {
+            Operand::Integer(0) => {}
+            Operand::Integer(number) => {
+                return self.unsupported("barrier-id", format!("barrier {number}: only barrier 0 has a model yet"));
+            }
+            _ => return self.unsupported("barrier-id", "the number of this barrier is not a constant"),
+        }
+        let count = count.map(|count| self.read(count, 32));
+        let result = reduce.map(|(operation, _)| {
+            let ty = if &**operation == "popc" { Type::Bv(32) } else { Type::Bool };
+            (self.temporary(ty.clone()), ty)
+        });
+        let name = result.as_ref().map(|r| r.0.clone());
+        self.emit(StmtKind::Barrier(Barrier { guard: None, id: None, count, aligned, result: name }));
+        if let (Some((_, dst)), Some((name, ty))) = (reduce, result) {
+            self.write(dst, bv::var(name, ty), false);
+        }
+    }
+
+    /// The region tags that the registers written by an operation get.
+    fn tags_after(&mut self, op: &Op) -> std::collections::BTreeMap<RegisterId, ExprRef> {
+        let dst = match op {
+            Op::Mov { dst, .. }
+            | Op::Int { dst, .. }
+            | Op::Selp { dst, .. }
+            | Op::Cvt { dst, .. }
+            | Op::Cvta { dst, .. } => dst.clone(),
+            Op::Load { dst, .. } => match dst.as_slice() {
+                [single] => single.clone(),
+                several => Operand::Vector(several.to_vec()),
+            },
+            _ => return std::collections::BTreeMap::new(),
+        };
+        let tagged: Vec<_> = super::pointers::destinations(std::slice::from_ref(&dst))
+            .into_iter()
+            .filter(|r| self.tags.contains_key(r))
+            .collect();
+        if tagged.is_empty() {
+            return std::collections::BTreeMap::new();
+        }
+        let after = super::transfer::results(&mut self.pointers, &self.pointer_state, op);
+        let mut tags = std::collections::BTreeMap::new();
+        for (register, points) in after {
+            if tagged.contains(&register) {
+                let tag = if points.regions.len() > 1 {
+                    self.tag_of_result(op)
+                } else {
+                    tag_literal(points.regions.first().copied())
+                };
+                tags.insert(register, tag);
+            }
+        }
+        tags
+    }
+
+    /// The tag of a result that may lie in several regions: that of the operand it points with.
+    fn tag_of_result(&mut self, op: &Op) -> ExprRef {
+        match op {
+            Op::Mov { src, .. } | Op::Cvta { src, .. } => self.tag_of(src),
+            Op::Cvt { sources, .. } => self.tag_of(&sources[0]),
+            Op::Selp { a, b, predicate, .. } => {
+                let (a, b) = (self.tag_of(a), self.tag_of(b));
+                let predicate = self.read_predicate(predicate);
+                bv::ite(predicate, a, b)
+            }
+            Op::Int { op, ty, sources, .. } => match (op, sources.as_slice()) {
+                (IntOp::Min | IntOp::Max, [a, b]) => {
+                    let tags = (self.tag_of(a), self.tag_of(b));
+                    let (a, b) = (self.read(a, ty.bits()), self.read(b, ty.bits()));
+                    let less = bv::binary(if ty.is_signed() { BvOp::Slt } else { BvOp::Ult }, a, b);
+                    if *op == IntOp::Min { bv::ite(less, tags.0, tags.1) } else { bv::ite(less, tags.1, tags.0) }
+                }
+                (IntOp::Slct, [a, b, c]) => {
+                    let tags = (self.tag_of(a), self.tag_of(b));
+                    let c = self.read(c, 32);
+                    bv::ite(bv::binary(BvOp::Sge, c, bv::literal(0, 32)), tags.0, tags.1)
+                }
+                // Address arithmetic: one operand points, the others are indices.
+                _ => {
+                    let pointer = sources.iter().find(|s| !self.points_of(s).regions.is_empty()).cloned();
+                    pointer.map_or_else(|| tag_literal(None), |p| self.tag_of(&p))
+                }
+            },
+            _ => tag_literal(None),
+        }
+    }
+
+    fn points_of(&self, operand: &Operand) -> Points {
+        self.pointers.operand(&self.pointer_state, operand)
+    }
+
+    /// The region tag of an operand.
+    pub fn tag_of(&mut self, operand: &Operand) -> ExprRef {
+        let points = self.points_of(operand);
+        match operand {
+            Operand::Register(register) if points.regions.len() > 1 => match self.tags.get(register) {
+                Some(name) => bv::var(name.clone(), tag_type()),
+                None => panic!("kernel: a register with several regions has no tag"),
+            },
+            _ => tag_literal(points.regions.first().copied()),
+        }
+    }
+}

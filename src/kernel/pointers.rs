@@ -1,0 +1,308 @@
+//! The pointer analysis: a forward data-flow over registers that finds the regions of each address.
+//!
+//! Input: a [`Cfg`] and its [`Regions`]. Output: [`Pointers`]: for every program point what each
+//! register may hold ([`Points`]), and over the whole kernel which regions' address bits are used for
+//! anything but addressing ([`Facts::escaping`]). Establishes: an access whose base has no unknown
+//! alternative stays in the listed regions, if accesses stay inside the array their pointer came from.
+//! Reference: DESIGN section 3; zero-based offsets are sound only if pointer bits never reach other
+//! arithmetic, and a 64-bit scalar is not a pointer because it is added to one.
+//!
+//! A parameter becomes a pointer by evidence: `.ptr`, a `cvta`, or an access whose address is that
+//! parameter plus integers. The fixpoint is computed again until no new evidence turns up.
+
+use super::exposed::Exposed;
+use super::points::{Points, Summand};
+use super::regions::{ParameterPlace, RegionId, Regions, Space};
+use super::transfer;
+use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
+use crate::cfg::operands::registers_of;
+use crate::ptx::ast::{Function, Instruction, Operand, RegisterId, StateSpace};
+use petgraph::graph::NodeIndex;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// An interned [`Points`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ValueId(u32);
+
+/// What holds over the whole kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Regions whose address bits reach more than address arithmetic: they get a symbolic base.
+    pub escaping: BTreeSet<RegionId>,
+    /// Registers that may point into several regions somewhere: they get a region tag.
+    pub ambiguous: BTreeSet<RegisterId>,
+    /// Places in the parameters used as pointers, with the spaces of those uses.
+    pub evidence: BTreeMap<ParameterPlace, BTreeSet<StateSpace>>,
+    /// A tainted integer exists.
+    pub taint: bool,
+    /// A tainted integer is written to memory.
+    pub taint_stored: bool,
+}
+
+/// The values of all registers at one program point.
+pub type State = Vec<ValueId>;
+
+/// The analysis and its result.
+pub struct Pointers<'a> {
+    /// The entry.
+    pub entry: &'a Function,
+    cfg: &'a Cfg,
+    exposed: &'a Exposed,
+    /// The regions, with those that the analysis added.
+    pub regions: Regions,
+    /// Facts about the whole kernel.
+    pub facts: Facts,
+    /// Values loaded from memory may be tainted.
+    pub memory_is_tainted: bool,
+    /// Values of operations that the analysis does not follow may be tainted.
+    pub others_are_tainted: bool,
+    values: Vec<Points>,
+    ids: HashMap<Points, ValueId>,
+    joins: HashMap<(ValueId, ValueId), ValueId>,
+    entries: Vec<Option<Vec<ValueId>>>,
+}
+
+/// The value of a register that nothing has written.
+const UNDEFINED: ValueId = ValueId(0);
+
+impl<'a> Pointers<'a> {
+    /// Runs the analysis.
+    pub fn of(entry: &'a Function, cfg: &'a Cfg, exposed: &'a Exposed, regions: Regions) -> Pointers<'a> {
+        let mut this = Pointers {
+            entry,
+            cfg,
+            exposed,
+            regions,
+            facts: Facts::default(),
+            memory_is_tainted: false,
+            others_are_tainted: false,
+            values: Vec::new(),
+            ids: HashMap::new(),
+            joins: HashMap::new(),
+            entries: Vec::new(),
+        };
+        this.intern(Points::loaded());
+        let mut conflicting = BTreeSet::new();
+        loop {
+            this.solve();
+            this.collect_facts();
+            let taint = (this.facts.taint_stored, this.facts.taint);
+            let old = (this.memory_is_tainted, this.others_are_tainted);
+            (this.memory_is_tainted, this.others_are_tainted) = (old.0 || taint.0, old.1 || taint.1);
+            let learnt = this.learn(&mut conflicting);
+            if !learnt && old == (this.memory_is_tainted, this.others_are_tainted) {
+                return this;
+            }
+        }
+    }
+
+    /// Turns evidence into regions; true if there is a new one.
+    fn learn(&mut self, conflicting: &mut BTreeSet<ParameterPlace>) -> bool {
+        let mut learnt = false;
+        for (place, spaces) in self.facts.evidence.clone() {
+            let specific: BTreeSet<_> = spaces.iter().copied().filter(|s| *s != StateSpace::Generic).collect();
+            if specific.len() > 1 || conflicting.contains(&place) {
+                conflicting.insert(place);
+                continue;
+            }
+            let space = specific.first().copied().unwrap_or(StateSpace::Generic);
+            learnt |= self.regions.add_pointee(self.entry, place, space);
+        }
+        learnt
+    }
+
+    fn solve(&mut self) {
+        let cfg = self.cfg;
+        self.entries = vec![None; cfg.graph.node_count()];
+        self.entries[cfg.start.index()] = Some(vec![UNDEFINED; self.exposed.registers.len()]);
+        let mut work = vec![cfg.start];
+        while let Some(node) = work.pop() {
+            let mut state = self.at_start(node);
+            for statement in &cfg.graph[node].statements {
+                self.step(&mut state, statement);
+            }
+            let out: Vec<_> = self.exposed.registers.iter().map(|r| state[r.0 as usize]).collect();
+            for target in cfg.graph.neighbors(node) {
+                let joined = match self.entries[target.index()].take() {
+                    None => out.clone(),
+                    Some(old) => {
+                        let joined: Vec<_> = old.iter().zip(&out).map(|(a, b)| self.join(*a, *b)).collect();
+                        if joined == old {
+                            self.entries[target.index()] = Some(old);
+                            continue;
+                        }
+                        joined
+                    }
+                };
+                self.entries[target.index()] = Some(joined);
+                work.push(target);
+            }
+        }
+    }
+
+    /// One pass over the fixpoint; the facts met on the way to it may have been preliminary.
+    fn collect_facts(&mut self) {
+        self.facts = Facts::default();
+        for node in self.cfg.graph.node_indices() {
+            let mut state = self.at_start(node);
+            for register in &self.exposed.registers {
+                self.note_ambiguous(*register, state[register.0 as usize]);
+            }
+            for statement in &self.cfg.graph[node].statements {
+                self.step(&mut state, statement);
+            }
+            for edge in self.cfg.graph.edges(node) {
+                if let EdgeCondition::Index(operand, _) = edge.weight() {
+                    let value = self.operand(&state, operand);
+                    self.escape(&value);
+                }
+            }
+        }
+    }
+
+    fn note_ambiguous(&mut self, register: RegisterId, value: ValueId) {
+        if self.values[value.0 as usize].regions.len() > 1 {
+            self.facts.ambiguous.insert(register);
+        }
+    }
+
+    /// The state at the start of a block.
+    pub fn at_start(&self, node: NodeIndex) -> State {
+        let mut state = vec![UNDEFINED; self.cfg.registers.len()];
+        if let Some(entry) = &self.entries[node.index()] {
+            for (register, value) in self.exposed.registers.iter().zip(entry) {
+                state[register.0 as usize] = *value;
+            }
+        }
+        state
+    }
+
+    /// Moves a state past a statement.
+    pub fn step(&mut self, state: &mut State, statement: &Statement) {
+        match statement {
+            Statement::Instruction(instruction) => self.step_instruction(state, instruction),
+            Statement::Annotation(_, names) => {
+                for (_, register) in names {
+                    let value = self.points(state, *register).clone();
+                    self.escape(&value);
+                }
+            }
+            Statement::Undefine { registers, .. } => {
+                registers.iter().for_each(|r| state[r.0 as usize] = UNDEFINED);
+            }
+        }
+    }
+
+    fn step_instruction(&mut self, state: &mut State, instruction: &Instruction) {
+        for (register, points) in transfer::results(self, state, &instruction.op) {
+            self.facts.taint |= points.tainted;
+            let mut value = self.intern(points);
+            if instruction.guard.is_some() {
+                value = self.join(state[register.0 as usize], value);
+            }
+            state[register.0 as usize] = value;
+            self.note_ambiguous(register, value);
+        }
+    }
+
+    /// What a register may hold.
+    pub fn points(&self, state: &State, register: RegisterId) -> &Points {
+        &self.values[state[register.0 as usize].0 as usize]
+    }
+
+    /// What an operand may hold.
+    pub fn operand(&self, state: &State, operand: &Operand) -> Points {
+        match operand {
+            Operand::Register(register) => self.points(state, *register).clone(),
+            Operand::Integer(value) => Points::constant(*value),
+            Operand::Variable(variable, _) => Points::region(self.regions.of_variable(*variable)),
+            Operand::Function(_) => Points::loaded(),
+            Operand::Special(crate::ptx::ast::SpecialRegister::Other { bits: 64, .. }) => Points::derived(),
+            Operand::Vector(elements) => {
+                let parts = elements.iter().map(|e| self.operand(state, e));
+                parts.reduce(|a, b| a.mix(&b)).unwrap_or_default()
+            }
+            Operand::NotPredicate(_) | Operand::Float { .. } | Operand::Special(_) | Operand::Sink => Points::integer(),
+        }
+    }
+
+    /// Records that address bits are used as a number.
+    pub fn escape(&mut self, value: &Points) {
+        self.facts.escaping.extend(&value.regions);
+    }
+
+    /// Records that a value is used as an address in a space.
+    pub fn used_as_address(&mut self, value: &Points, space: StateSpace) {
+        if matches!(space, StateSpace::Local | StateSpace::Param) {
+            return;
+        }
+        for sum in &value.opaque {
+            if let (1, Some(Summand::Parameter(place))) = (sum.len(), sum.first()) {
+                let space = if space == StateSpace::SharedCluster { StateSpace::Shared } else { space };
+                self.facts.evidence.entry(*place).or_default().insert(space);
+            }
+        }
+    }
+
+    fn intern(&mut self, points: Points) -> ValueId {
+        if let Some(id) = self.ids.get(&points) {
+            return *id;
+        }
+        let id = ValueId(self.values.len() as u32);
+        self.values.push(points.clone());
+        self.ids.insert(points, id);
+        id
+    }
+
+    fn join(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        if a == b {
+            return a;
+        }
+        if let Some(known) = self.joins.get(&(a, b)) {
+            return *known;
+        }
+        let joined = self.values[a.0 as usize].join(&self.values[b.0 as usize]);
+        let id = self.intern(joined);
+        self.joins.insert((a, b), id);
+        id
+    }
+
+    /// Whether two values are addresses of one region in one form, right in all bits compared: then
+    /// their difference and equality do not depend on where the region starts.
+    pub fn same_base(&self, a: &Points, b: &Points, bits: u32) -> bool {
+        let (Some(region), Some(other)) = (a.exact_region(), b.exact_region()) else { return false };
+        let space = self.regions.get(region).space;
+        let one_form = space == Space::Global || !(a.generic || b.generic);
+        // All private variables are one region, so two of its addresses may have two bases.
+        region == other && one_form && space != Space::Private && (bits == 32 || !(a.narrowed || b.narrowed))
+    }
+
+    /// Whether a value holds nothing but addresses of a space.
+    pub fn is_pure(&self, value: &Points, space: StateSpace) -> bool {
+        let numbers = value.integer || value.derived || value.tainted || value.unknown || !value.opaque.is_empty();
+        let inside = |r: &RegionId| in_space(space, self.regions.get(*r).space);
+        !numbers && value.regions.iter().all(inside)
+    }
+
+    /// Whether a value holds only addresses of the block's shared memory in the form of that space.
+    pub fn is_plain_shared(&self, value: &Points) -> bool {
+        !value.generic && value.regions.iter().all(|r| self.regions.get(*r).space == Space::Shared)
+    }
+}
+
+/// Whether an access to a state space may reach regions that live in a space.
+pub fn in_space(access: StateSpace, region: Space) -> bool {
+    match access {
+        StateSpace::Generic => true,
+        StateSpace::Global => region == Space::Global,
+        StateSpace::Const => region == Space::Const,
+        StateSpace::Shared | StateSpace::SharedCluster => region == Space::Shared,
+        StateSpace::Local => region == Space::Private,
+        StateSpace::Param => matches!(region, Space::Private | Space::Parameters),
+    }
+}
+
+/// Registers of the operands that an instruction writes, in order.
+pub fn destinations(operands: &[Operand]) -> Vec<RegisterId> {
+    operands.iter().flat_map(registers_of).collect()
+}

@@ -1,0 +1,243 @@
+//! What a register may hold, as far as addresses are concerned: the lattice of the pointer analysis.
+//!
+//! A value is a set of alternatives; joining is union. The kinds of alternatives:
+//! *regions* (an address of that region, at any offset); *integer* (made of constants, thread ids and
+//! 32-bit parameters: never an address by itself); *derived* (an integer that depends on data: an
+//! index, unless the program encodes addresses in it); *opaque* (a sum of 64-bit parameters or loaded
+//! values, one of which may be an address); *tainted* (made from pointer bits by other arithmetic);
+//! *unknown* (a pointer that may point anywhere).
+
+use super::regions::{ParameterPlace, RegionId};
+use std::collections::BTreeSet;
+
+/// A value that may be an address by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Summand {
+    /// A 64-bit value of the kernel's parameters that is not known to be a pointer.
+    Parameter(ParameterPlace),
+    /// Loaded from memory, or made by an operation that the analysis does not follow.
+    Loaded,
+}
+
+/// More opaque alternatives than this become one loaded value.
+const MAX_OPAQUE: usize = 16;
+
+/// The alternatives.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Points {
+    /// Regions it may point into.
+    pub regions: BTreeSet<RegionId>,
+    /// Sums of values that may be addresses.
+    pub opaque: BTreeSet<BTreeSet<Summand>>,
+    /// There were too many opaque alternatives to tell apart.
+    pub opaque_top: bool,
+    /// See the module.
+    pub integer: bool,
+    /// See the module.
+    pub derived: bool,
+    /// See the module.
+    pub tainted: bool,
+    /// See the module.
+    pub unknown: bool,
+    /// Went through 32 bits: right modulo 2^32 only.
+    pub narrowed: bool,
+    /// May be in the form that `cvta` gives.
+    pub generic: bool,
+}
+
+impl Points {
+    /// A plain integer.
+    pub fn integer() -> Points {
+        Points { integer: true, ..Points::default() }
+    }
+
+    /// An integer that depends on data.
+    pub fn derived() -> Points {
+        Points { derived: true, ..Points::default() }
+    }
+
+    /// A tainted integer.
+    pub fn tainted() -> Points {
+        Points { tainted: true, ..Points::default() }
+    }
+
+    /// A pointer to anywhere.
+    pub fn unknown() -> Points {
+        Points { unknown: true, ..Points::default() }
+    }
+
+    /// A value that may be an address, of unknown origin.
+    pub fn loaded() -> Points {
+        Points::opaque(Summand::Loaded)
+    }
+
+    /// One opaque value.
+    pub fn opaque(summand: Summand) -> Points {
+        Points { opaque: BTreeSet::from([BTreeSet::from([summand])]), ..Points::default() }
+    }
+
+    /// An address in a region.
+    pub fn region(region: RegionId) -> Points {
+        Points { regions: BTreeSet::from([region]), ..Points::default() }
+    }
+
+    /// A constant: small ones are no addresses.
+    pub fn constant(value: u64) -> Points {
+        if (value as i64).unsigned_abs() < 1 << 32 { Points::integer() } else { Points::derived() }
+    }
+
+    /// Union of alternatives.
+    pub fn join(&self, other: &Points) -> Points {
+        let mut opaque: BTreeSet<_> = self.opaque.union(&other.opaque).cloned().collect();
+        let opaque_top = self.opaque_top || other.opaque_top || opaque.len() > MAX_OPAQUE;
+        if opaque_top {
+            opaque = BTreeSet::from([BTreeSet::from([Summand::Loaded])]);
+        }
+        Points {
+            regions: self.regions.union(&other.regions).copied().collect(),
+            opaque,
+            opaque_top,
+            integer: self.integer || other.integer,
+            derived: self.derived || other.derived,
+            tainted: self.tainted || other.tainted,
+            unknown: self.unknown || other.unknown,
+            narrowed: self.narrowed || other.narrowed,
+            generic: self.generic || other.generic,
+        }
+    }
+
+    /// Whether it may hold (part of) an address whose region the analysis knew, or did not know.
+    pub fn has_pointer_bits(&self) -> bool {
+        !self.regions.is_empty() || self.unknown || self.tainted
+    }
+
+    /// The region, if the value is an address of exactly one region.
+    pub fn exact_region(&self) -> Option<RegionId> {
+        let other = self.integer || self.derived || self.tainted || self.unknown || !self.opaque.is_empty();
+        match (self.regions.len(), other) {
+            (1, false) => self.regions.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// The sum of two values.
+    pub fn add(&self, other: &Points) -> Points {
+        if !self.regions.is_empty() && !other.regions.is_empty() {
+            return Points::unknown();
+        }
+        let both = |f: fn(&Points) -> bool, g: fn(&Points) -> bool| (f(self) && g(other)) || (f(other) && g(self));
+        let neutral = |p: &Points| p.integer || p.derived;
+        let opaque = |p: &Points| !p.opaque.is_empty();
+        let regions = |p: &Points| !p.regions.is_empty();
+        let mut sum = Points {
+            integer: self.integer && other.integer,
+            derived: both(|p| p.derived, |p| p.integer || p.derived),
+            tainted: both(|p| p.tainted, |p| p.integer || p.derived || p.tainted || !p.opaque.is_empty()),
+            unknown: both(|p| p.unknown, |_| true) || both(|p| p.tainted, |p| !p.regions.is_empty()),
+            narrowed: self.narrowed || other.narrowed,
+            generic: self.generic || other.generic,
+            opaque_top: self.opaque_top || other.opaque_top,
+            ..Points::default()
+        };
+        for (pointer, index) in [(self, other), (other, self)] {
+            if regions(pointer) && (neutral(index) || opaque(index)) {
+                sum.regions.extend(&pointer.regions);
+            }
+            if neutral(index) {
+                sum.opaque.extend(pointer.opaque.iter().cloned());
+            }
+        }
+        for a in &self.opaque {
+            sum.opaque.extend(other.opaque.iter().map(|b| a.union(b).copied().collect::<BTreeSet<_>>()));
+        }
+        // Normalises the opaque part.
+        sum.join(&Points::default())
+    }
+
+    /// The difference; `same_base` tells that the two are addresses of one region in one form, so that
+    /// the base cancels and the result is a plain (data-dependent) integer.
+    pub fn sub(&self, other: &Points, same_base: bool) -> Points {
+        if same_base {
+            return Points::derived();
+        }
+        if !other.regions.is_empty() || other.unknown {
+            return Points::tainted();
+        }
+        let index = Points {
+            integer: other.integer,
+            derived: other.derived || !other.opaque.is_empty(),
+            tainted: other.tainted,
+            ..Points::default()
+        };
+        self.add(&index)
+    }
+
+    /// Any other arithmetic.
+    pub fn mix(&self, other: &Points) -> Points {
+        if self.has_pointer_bits() || other.has_pointer_bits() {
+            return Points::tainted();
+        }
+        let data = |p: &Points| p.derived || !p.opaque.is_empty();
+        if data(self) || data(other) { Points::derived() } else { Points::integer() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: RegionId = RegionId(0);
+    const B: RegionId = RegionId(1);
+
+    fn place(offset: i64) -> Points {
+        Points::opaque(Summand::Parameter(ParameterPlace { parameter: 0, offset }))
+    }
+
+    #[test]
+    fn pointer_plus_index_stays_in_its_region() {
+        for index in [Points::integer(), Points::derived(), Points::loaded(), place(0)] {
+            assert_eq!(Points::region(A).add(&index).exact_region(), Some(A));
+            assert_eq!(index.add(&Points::region(A)).exact_region(), Some(A));
+        }
+    }
+
+    #[test]
+    fn a_difference_of_two_arrays_taints() {
+        let difference = Points::region(A).sub(&Points::region(B), false);
+        assert!(difference.tainted);
+        assert!(Points::region(B).add(&difference).unknown);
+        assert!(Points::region(B).add(&difference).regions.is_empty());
+    }
+
+    #[test]
+    fn a_difference_within_one_array_is_an_index() {
+        let difference = Points::region(A).sub(&Points::region(A), true);
+        assert_eq!(difference, Points::derived());
+        assert_eq!(Points::region(B).add(&difference).exact_region(), Some(B));
+    }
+
+    #[test]
+    fn pointer_plus_pointer_and_scaled_pointers_are_no_known_pointer() {
+        assert_eq!(Points::region(A).add(&Points::region(B)), Points::unknown());
+        assert_eq!(Points::region(A).mix(&Points::integer()), Points::tainted());
+    }
+
+    #[test]
+    fn two_opaque_summands_stay_ambiguous() {
+        let sum = place(0).add(&place(8));
+        assert_eq!(sum.opaque.len(), 1);
+        assert_eq!(sum.opaque.first().map(BTreeSet::len), Some(2));
+        let with_loaded = place(0).add(&Points::loaded());
+        assert_eq!(with_loaded.opaque.first().map(BTreeSet::len), Some(2));
+    }
+
+    #[test]
+    fn joins_keep_every_alternative() {
+        let joined = Points::region(A).join(&Points::region(B)).join(&Points::loaded());
+        assert_eq!(joined.regions.len(), 2);
+        assert!(joined.exact_region().is_none());
+        let moved = joined.add(&Points::integer());
+        assert_eq!(moved.regions.len(), 2);
+        assert_eq!(moved.opaque.len(), 1);
+    }
+}

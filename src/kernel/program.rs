@@ -1,0 +1,387 @@
+//! The program around the blocks: declarations, and the walk over the graph that writes the blocks.
+//!
+//! Input: the graph after promotion. Output: the [`Kernel`]. Establishes: every block with several
+//! successors leads to blocks that start with `assume`, and these conditions are a tautology (Def.
+//! 5.1 of the lock-step paper); a region whose address bits are used only for addressing has base 0,
+//! any other a symbolic constant. Relies on: `pointers` for which regions escape.
+
+use super::definite::Definite;
+use super::exposed::Exposed;
+use super::launch::{self, Launch};
+use super::lowering::{Lowering, flag, register_type, tag_type};
+use super::names::{Names, human};
+use super::parameters::Parameters;
+use super::pointers::Pointers;
+use super::regions::{ParameterPlace, Region, RegionId, RegionKind, Regions, Space, declaration};
+use super::{Kernel, LowerOptions};
+use crate::cfg::graph::{Cfg, EdgeCondition};
+use crate::diagnostic::Diagnostic;
+use crate::ivl::ast::{
+    Array, ArraySpace, Attribute, Block, Condition, Constant, ExprRef, Function as IvlFunction, Implementation, Name,
+    Procedure, Program, Stmt, StmtKind, Transfer, Type, Variable,
+};
+use crate::ivl::bv::{self, BvOp};
+use crate::ptx::ast::{Function, Module, VariableRef};
+use crate::span::Span;
+use petgraph::Direction;
+use petgraph::graph::NodeIndex;
+use petgraph::visit::EdgeRef;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the program declares beside its procedure.
+#[derive(Default)]
+pub struct Declarations {
+    constants: Vec<Constant>,
+    functions: Vec<IvlFunction>,
+    function_names: BTreeMap<(String, Vec<Type>, Type), Name>,
+    requires: Vec<Condition>,
+    /// Array of each region; `None` for regions that no other thread can reach.
+    pub arrays: Vec<Option<Name>>,
+    /// Address at which each region starts.
+    bases: Vec<ExprRef>,
+    /// Address at which a variable starts, where that is not its region's.
+    pub variable_bases: BTreeMap<VariableRef, ExprRef>,
+    /// Address that a pointer parameter holds, where that is not its region's.
+    pub place_bases: BTreeMap<ParameterPlace, ExprRef>,
+    windows: BTreeMap<&'static str, ExprRef>,
+    /// Arrays that are accessed.
+    pub used_arrays: BTreeSet<Name>,
+    /// Arrays of unknown pointers: global and shared.
+    pub unknown_arrays: Option<[Name; 2]>,
+    /// An access of a known region was not checked against its size.
+    pub assumes_bounds: bool,
+}
+
+impl Declarations {
+    /// Declares a constant and gives its expression.
+    pub fn constant(&mut self, name: Name, ty: Type, attributes: Vec<Attribute>) -> ExprRef {
+        let variable = Variable { name: name.clone(), ty: ty.clone(), attributes, span: Span::NONE };
+        self.constants.push(Constant { variable, unique: false });
+        bv::var(name, ty)
+    }
+
+    /// Adds a precondition.
+    pub fn require(&mut self, attribute: &str, expr: ExprRef) {
+        let attributes = vec![flag(attribute)];
+        self.requires.push(Condition { free: false, expr, attributes, span: Span::NONE });
+    }
+
+    /// The uninterpreted function for a meaning and signature.
+    pub fn function(&mut self, names: &mut Names, meaning: &str, params: Vec<Type>, result: Type) -> Name {
+        let key = (meaning.to_string(), params.clone(), result.clone());
+        if let Some(name) = self.function_names.get(&key) {
+            return name.clone();
+        }
+        let name = names.fresh(meaning);
+        let params = params.into_iter().enumerate().map(|(k, ty)| (Name::from(format!("a{k}")), ty)).collect();
+        let attributes = Vec::new();
+        let function = IvlFunction { name: name.clone(), params, result, body: None, attributes, span: Span::NONE };
+        self.functions.push(function);
+        self.function_names.insert(key, name.clone());
+        name
+    }
+
+    /// The address at which a region starts, 64 bits.
+    pub fn base(&self, region: RegionId) -> ExprRef {
+        self.bases[region.0 as usize].clone()
+    }
+
+    /// The constant between addresses of a space and generic addresses.
+    pub fn window(&mut self, names: &mut Names, space: &'static str) -> ExprRef {
+        if let Some(window) = self.windows.get(space) {
+            return window.clone();
+        }
+        let name = names.fresh(&format!("window.{space}"));
+        let window = self.constant(name, Type::Bv(64), Vec::new());
+        self.windows.insert(space, window.clone());
+        window
+    }
+}
+
+/// Translates a graph.
+///
+/// # Errors
+/// See [`super::lower`].
+pub fn run(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions) -> Result<Kernel, Vec<Diagnostic>> {
+    let exposed = Exposed::of(cfg);
+    let pointers = Pointers::of(entry, cfg, &exposed, Regions::of(module, entry, cfg, options.may_alias));
+    let definite = Definite::of(cfg, &exposed);
+    let mut names = Names::default();
+    let mut declarations = Declarations::default();
+    let launch = Launch::new(entry, options, &mut names, &mut declarations).map_err(|e| vec![e])?;
+    let mut locals = Vec::new();
+    declare_regions(module, cfg, &pointers, &mut names, &mut declarations, &mut locals);
+    let parameters = Parameters::new(entry, cfg, options, &pointers, &mut names, &mut declarations)?;
+    let registers: Vec<Name> = cfg.registers.iter().map(|r| names.fresh(&r.name)).collect();
+    let tag = |r: &crate::ptx::ast::RegisterId| (*r, names.fresh(&format!("{}.region", registers[r.0 as usize])));
+    let tags = pointers.facts.ambiguous.iter().map(tag).collect();
+    let mut lowering = Lowering {
+        entry,
+        cfg,
+        options,
+        pointer_state: pointers.at_start(cfg.start),
+        definite_state: definite.at_start(cfg.start),
+        pointers,
+        definite,
+        names,
+        declarations,
+        launch,
+        parameters,
+        registers,
+        tags,
+        used: BTreeSet::new(),
+        locals,
+        diagnostics: Vec::new(),
+        statements: Vec::new(),
+        origin: None,
+        guard: None,
+        guard_value: None,
+        new_tags: BTreeMap::new(),
+    };
+    let blocks = lowering.blocks();
+    if lowering.diagnostics.is_empty() { Ok(lowering.finish(blocks)) } else { Err(lowering.diagnostics) }
+}
+
+/// Gives each region its array and its base address.
+fn declare_regions(
+    module: &Module,
+    cfg: &Cfg,
+    pointers: &Pointers<'_>,
+    names: &mut Names,
+    declarations: &mut Declarations,
+    locals: &mut Vec<Variable>,
+) {
+    let regions = &pointers.regions;
+    let escapes = |space: Space| {
+        let escaping = &pointers.facts.escaping;
+        regions.ids().any(|id| regions.get(id).space == space && escaping.contains(&id))
+    };
+    // One window constant belongs to all of a space, so its regions have symbolic bases together.
+    let (shared, constants) = (escapes(Space::Shared), escapes(Space::Const));
+    for id in regions.ids() {
+        let region = regions.get(id);
+        let shared_with_others = !matches!(region.space, Space::Private | Space::Parameters);
+        declarations.arrays.push(shared_with_others.then(|| names.fresh(&region.name)));
+        let symbolic = match region.space {
+            Space::Shared => shared,
+            Space::Const => constants,
+            // Private variables and aliasing arrays share a region, so their bases stand apart below.
+            Space::Private => false,
+            Space::Global | Space::Parameters => pointers.facts.escaping.contains(&id),
+        } && region.kind != RegionKind::GlobalMemory;
+        let base = if symbolic { symbolic_base(region, names, declarations) } else { bv::literal(0, 64) };
+        declarations.bases.push(base);
+    }
+    for variable in regions.variables() {
+        let region = regions.get(regions.of_variable(variable));
+        let Some(declared) = declaration(module, cfg, variable) else { continue };
+        let name = format!("base.{}", declared.name.trim_start_matches('%'));
+        let base = match region.kind {
+            RegionKind::GlobalMemory => declarations.constant(names.fresh(&name), Type::Bv(64), vec![flag("base")]),
+            // Each thread may have its own address of its own memory.
+            RegionKind::Private => {
+                let name = names.fresh(&name);
+                let (ty, attributes) = (Type::Bv(64), Vec::new());
+                locals.push(Variable { name: name.clone(), ty: ty.clone(), attributes, span: Span::NONE });
+                bv::var(name, ty)
+            }
+            _ => continue,
+        };
+        declarations.variable_bases.insert(variable, base);
+    }
+    for place in regions.places() {
+        let Some(region) = regions.of_place(place).map(|id| regions.get(id)) else { continue };
+        if matches!(region.kind, RegionKind::GlobalMemory | RegionKind::Private) {
+            let name = format!("base.{}", regions.place_name(pointers.entry, place));
+            let base = declarations.constant(names.fresh(&name), Type::Bv(64), vec![flag("base")]);
+            declarations.place_bases.insert(place, base);
+        }
+    }
+}
+
+fn symbolic_base(region: &Region, names: &mut Names, declarations: &mut Declarations) -> ExprRef {
+    let name = names.fresh(&format!("base.{}", region.name));
+    let base = declarations.constant(name, Type::Bv(64), vec![flag("base")]);
+    if region.space == Space::Shared {
+        let high = bv::extract(base.clone(), 64, 32);
+        declarations.require("base", bv::eq(high, bv::literal(0, 32)));
+    }
+    if region.align > 1 && region.align.is_power_of_two() {
+        let low = bv::binary(BvOp::And, base.clone(), bv::literal(u128::from(region.align - 1), 64));
+        declarations.require("base", bv::eq(low, bv::literal(0, 64)));
+    }
+    base
+}
+
+impl Lowering<'_> {
+    /// All blocks, the start first; edge blocks follow the block they leave.
+    fn blocks(&mut self) -> Vec<Block> {
+        let cfg = self.cfg;
+        let mut order: Vec<NodeIndex> = vec![cfg.start];
+        order.extend(cfg.graph.node_indices().filter(|n| *n != cfg.start));
+        let mut label_names = Names::default();
+        let labels: BTreeMap<NodeIndex, Name> =
+            cfg.graph.node_indices().map(|n| (n, label_names.fresh(&cfg.graph[n].name))).collect();
+        // Conditions that a block itself starts with, because one branch alone leads to it.
+        let mut first: BTreeMap<NodeIndex, Stmt> = BTreeMap::new();
+        let mut blocks = Vec::new();
+        for node in order {
+            let (statements, conditions) = self.block(node);
+            let mut edge_blocks = Vec::new();
+            let mut targets = Vec::new();
+            for (target, condition) in conditions {
+                let label = labels[&target].clone();
+                let Some(condition) = condition else {
+                    targets.push(label);
+                    continue;
+                };
+                if cfg.graph.edges_directed(target, Direction::Incoming).count() == 1 {
+                    first.insert(target, condition);
+                    targets.push(label);
+                } else {
+                    let name = label_names.fresh(&format!("{}.to.{label}", labels[&node]));
+                    let transfer = Transfer::Goto(vec![label]);
+                    edge_blocks.push(Block { label: name.clone(), stmts: vec![condition], transfer, span: Span::NONE });
+                    targets.push(name);
+                }
+            }
+            let transfer = if targets.is_empty() { Transfer::Return } else { Transfer::Goto(targets) };
+            blocks.push((node, Block { label: labels[&node].clone(), stmts: statements, transfer, span: Span::NONE }));
+            blocks.extend(edge_blocks.into_iter().map(|b| (cfg.start, b)));
+        }
+        for (node, block) in &mut blocks {
+            if block.label == labels[node] {
+                if let Some(condition) = first.remove(node) {
+                    block.stmts.insert(0, condition);
+                }
+            }
+        }
+        blocks.into_iter().map(|b| b.1).collect()
+    }
+
+    /// The statements of a block and, for each successor, the `assume` that guards it.
+    fn block(&mut self, node: NodeIndex) -> (Vec<Stmt>, Vec<(NodeIndex, Option<Stmt>)>) {
+        let cfg = self.cfg;
+        self.pointer_state = self.pointers.at_start(node);
+        self.definite_state = self.definite.at_start(node);
+        for statement in &cfg.graph[node].statements {
+            self.statement(statement);
+            self.pointers.step(&mut self.pointer_state, statement);
+            self.definite.step(&mut self.definite_state, statement);
+        }
+        self.origin = cfg.graph[node].terminator.clone();
+        (self.guard, self.guard_value) = (None, None);
+        let mut edges: Vec<_> = cfg.graph.edges(node).map(|e| (e.id(), e.target(), e.weight())).collect();
+        edges.sort_by_key(|e| e.0);
+        let conditions = self.edge_conditions(&edges.iter().map(|e| e.2).collect::<Vec<_>>());
+        let guarded = edges.iter().zip(conditions).map(|(edge, condition)| {
+            let assume = condition.map(|expr| Stmt {
+                kind: StmtKind::Assume(expr),
+                attributes: Vec::new(),
+                span: Span::NONE,
+                origin: self.origin.clone(),
+            });
+            (edge.1, assume)
+        });
+        let guarded = guarded.collect();
+        (std::mem::take(&mut self.statements), guarded)
+    }
+
+    /// The condition of each edge, over values read once at the end of the block.
+    fn edge_conditions(&mut self, edges: &[&EdgeCondition]) -> Vec<Option<ExprRef>> {
+        match edges {
+            [EdgeCondition::If(guard), EdgeCondition::If(_)] => {
+                let taken = self.read_guard(*guard);
+                vec![Some(taken.clone()), Some(bv::not(taken))]
+            }
+            [EdgeCondition::Index(operand, _), ..] if edges.len() > 1 => {
+                let index = self.read(operand, 32);
+                let count = bv::literal(edges.len() as u128, 32);
+                // Beyond the list the target is undefined: any of them.
+                let beyond = self.arbitrary(Type::Bv(32));
+                let inside = bv::binary(BvOp::Ult, index.clone(), count);
+                let choice = bv::ite(inside, index, beyond);
+                let choice = self.shared(choice);
+                let last = edges.len() as u128 - 1;
+                let condition = |k: u128| {
+                    let number = bv::literal(k, 32);
+                    if k == last {
+                        bv::binary(BvOp::Uge, choice.clone(), number)
+                    } else {
+                        bv::eq(choice.clone(), number)
+                    }
+                };
+                (0..=last).map(|k| Some(condition(k))).collect()
+            }
+            _ => edges.iter().map(|_| None).collect(),
+        }
+    }
+
+    fn finish(self, blocks: Vec<Block>) -> Kernel {
+        let mut locals: Vec<Variable> = Vec::new();
+        let variable = |name: &Name, ty| Variable { name: name.clone(), ty, attributes: Vec::new(), span: Span::NONE };
+        for register in &self.used {
+            let index = register.0 as usize;
+            locals.push(variable(&self.registers[index], register_type(self.cfg.registers[index].ty)));
+        }
+        locals.extend(self.tags.values().map(|name| variable(name, tag_type())));
+        locals.extend(self.locals.iter().cloned());
+        let (arrays, array_names) = self.arrays();
+        let assumptions = self.assumptions(&arrays);
+        let procedure = Procedure {
+            name: Names::default().fresh(&self.entry.name),
+            params: Vec::new(),
+            results: Vec::new(),
+            modifies: Vec::new(),
+            requires: self.declarations.requires,
+            ensures: Vec::new(),
+            body: Some(Implementation { locals, blocks }),
+            attributes: vec![flag("kernel")],
+            span: self.entry.span,
+        };
+        let program = Program {
+            constants: self.declarations.constants,
+            functions: self.declarations.functions,
+            arrays,
+            procedures: vec![procedure],
+            ..Program::default()
+        };
+        let (block, grid) = (self.launch.block, self.launch.grid);
+        Kernel { program, assumptions, array_names, params: self.parameters.infos, block, grid }
+    }
+
+    fn arrays(&self) -> (Vec<Array>, BTreeMap<Name, String>) {
+        let mut arrays = Vec::new();
+        let mut humans = BTreeMap::new();
+        let mut push = |name: &Name, space, size, human: String| {
+            if self.declarations.used_arrays.contains(name) {
+                arrays.push(Array { name: name.clone(), space, element_bytes: 1, size, span: Span::NONE });
+                humans.insert(name.clone(), human);
+            }
+        };
+        for (region, name) in self.pointers.regions.all.iter().zip(&self.declarations.arrays) {
+            let space = if region.space == Space::Shared { ArraySpace::Shared } else { ArraySpace::Global };
+            if let Some(name) = name {
+                push(name, space, region.size, human(&region.name));
+            }
+        }
+        if let Some([global, shared]) = &self.declarations.unknown_arrays {
+            push(global, ArraySpace::Global, None, "memory reached by a pointer of unknown origin".to_string());
+            push(shared, ArraySpace::Shared, None, "shared memory reached by a pointer of unknown origin".to_string());
+        }
+        (arrays, humans)
+    }
+
+    fn assumptions(&self, arrays: &[Array]) -> Vec<String> {
+        let mut said = Vec::new();
+        let global = arrays.iter().filter(|a| a.space == ArraySpace::Global).count();
+        if global > 1 && !self.options.may_alias {
+            said.push("pointer parameters and global arrays refer to disjoint arrays".to_string());
+        }
+        if self.declarations.assumes_bounds {
+            said.push("an access stays inside the array that its pointer came from".to_string());
+        }
+        said.extend(launch::assumption(&self.launch, self.options.max_threads));
+        said
+    }
+}

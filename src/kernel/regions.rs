@@ -1,0 +1,251 @@
+//! Regions: the arrays that addresses may point into.
+//!
+//! Input: the variables of a module, a [`Cfg`] and the kernel's parameters. Output: [`Regions`], a
+//! table that the pointer analysis extends when it finds that a parameter is a pointer.
+//! Establishes: one region for each pointer parameter, module variable and `.shared` variable that
+//! the kernel mentions; all `.extern .shared` arrays are one; all private memory is one.
+//! Reference: DESIGN section 3 (which regions are disjoint); PTX "State Spaces".
+
+use crate::cfg::graph::{Cfg, Statement};
+use crate::cfg::operands::{Slot, visit};
+use crate::ptx::ast::{Address, AddressBase, Function, Linkage, Module, Operand, StateSpace, Variable, VariableRef};
+use std::collections::BTreeMap;
+
+/// Index into [`Regions::all`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegionId(pub u32);
+
+/// A place in the kernel's parameters that holds a 64-bit value: parameter index, byte offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ParameterPlace {
+    /// Index of the parameter.
+    pub parameter: u32,
+    /// Byte offset in it (not 0 inside by-value structs).
+    pub offset: i64,
+}
+
+/// Where a region lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Space {
+    /// `.global`
+    Global,
+    /// `.const`
+    Const,
+    /// `.shared`
+    Shared,
+    /// `.local` and the `.param` memory of device calls: no other thread can see it.
+    Private,
+    /// The kernel's own parameters, read through an address.
+    Parameters,
+}
+
+/// What a region is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RegionKind {
+    /// The array that a pointer parameter points to.
+    Pointee(ParameterPlace),
+    /// A variable.
+    Variable(VariableRef),
+    /// All `.extern .shared` arrays, which start at one address.
+    DynamicShared,
+    /// All global memory, when arrays may alias.
+    GlobalMemory,
+    /// All private memory of the thread.
+    Private,
+    /// The bytes of a kernel parameter.
+    Parameter(u32),
+}
+
+/// A region.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// What it is.
+    pub kind: RegionKind,
+    /// Where it lives.
+    pub space: Space,
+    /// Name in the PTX.
+    pub name: String,
+    /// Size in bytes where known.
+    pub size: Option<u64>,
+    /// Alignment of its start in bytes where known, else 1.
+    pub align: u64,
+}
+
+/// The table of regions.
+pub struct Regions {
+    /// All regions.
+    pub all: Vec<Region>,
+    by_variable: BTreeMap<VariableRef, RegionId>,
+    by_place: BTreeMap<ParameterPlace, RegionId>,
+    may_alias: bool,
+}
+
+impl Regions {
+    /// The regions of the variables that a kernel mentions and of `.ptr` parameters.
+    pub fn of(module: &Module, entry: &Function, cfg: &Cfg, may_alias: bool) -> Regions {
+        let mut this = Regions { all: Vec::new(), by_variable: BTreeMap::new(), by_place: BTreeMap::new(), may_alias };
+        for variable in mentioned(cfg) {
+            let id = match variable {
+                VariableRef::Param(index) => this.parameter_bytes(entry, index),
+                _ => match declaration(module, cfg, variable) {
+                    Some(declared) => this.variable(variable, declared),
+                    None => panic!("kernel: a variable that nothing declares: {variable:?}"),
+                },
+            };
+            this.by_variable.insert(variable, id);
+        }
+        for (index, parameter) in (0u32..).zip(&entry.params) {
+            if let Some(space) = parameter.pointer {
+                let place = ParameterPlace { parameter: index, offset: 0 };
+                this.add_pointee(entry, place, space);
+            }
+        }
+        this
+    }
+
+    fn push(&mut self, region: Region) -> RegionId {
+        if let Some(known) = self.all.iter().position(|r| r.kind == region.kind) {
+            return RegionId(known as u32);
+        }
+        self.all.push(region);
+        RegionId(self.all.len() as u32 - 1)
+    }
+
+    fn parameter_bytes(&mut self, entry: &Function, index: u32) -> RegionId {
+        let (name, size) = match entry.params.get(index as usize) {
+            Some(parameter) => (parameter.name.to_string(), parameter.size),
+            None => panic!("kernel: parameter {index} does not exist"),
+        };
+        self.push(Region { kind: RegionKind::Parameter(index), space: Space::Parameters, name, size, align: 1 })
+    }
+
+    fn private(&mut self) -> RegionId {
+        let name = "private memory".to_string();
+        self.push(Region { kind: RegionKind::Private, space: Space::Private, name, size: None, align: 1 })
+    }
+
+    fn global_memory(&mut self) -> RegionId {
+        let name = "global.memory".to_string();
+        self.push(Region { kind: RegionKind::GlobalMemory, space: Space::Global, name, size: None, align: 1 })
+    }
+
+    fn variable(&mut self, reference: VariableRef, declared: &Variable) -> RegionId {
+        let dynamic = declared.linkage == Linkage::Extern || declared.size.is_none();
+        let space = match declared.space {
+            StateSpace::Local | StateSpace::Param | StateSpace::Generic => return self.private(),
+            StateSpace::Shared | StateSpace::SharedCluster if dynamic => {
+                let (kind, name) = (RegionKind::DynamicShared, "dynamic.shared".to_string());
+                let align = u64::from(declared.align.max(1));
+                let id = self.push(Region { kind, space: Space::Shared, name, size: None, align });
+                let region = &mut self.all[id.0 as usize];
+                region.align = region.align.max(align);
+                return id;
+            }
+            StateSpace::Shared | StateSpace::SharedCluster => Space::Shared,
+            StateSpace::Global if self.may_alias => return self.global_memory(),
+            StateSpace::Global => Space::Global,
+            StateSpace::Const => Space::Const,
+        };
+        self.push(Region {
+            kind: RegionKind::Variable(reference),
+            space,
+            name: declared.name.to_string(),
+            size: declared.size,
+            align: u64::from(declared.align.max(1)),
+        })
+    }
+
+    /// Records that a place in the parameters holds a pointer; false if that was known.
+    pub fn add_pointee(&mut self, entry: &Function, place: ParameterPlace, space: StateSpace) -> bool {
+        if self.by_place.contains_key(&place) {
+            return false;
+        }
+        let name = self.place_name(entry, place);
+        let space = match space {
+            StateSpace::Shared | StateSpace::SharedCluster => Space::Shared,
+            StateSpace::Const => Space::Const,
+            StateSpace::Local | StateSpace::Param => Space::Private,
+            StateSpace::Global | StateSpace::Generic => Space::Global,
+        };
+        let id = match space {
+            Space::Global if self.may_alias => self.global_memory(),
+            Space::Private => self.private(),
+            _ => self.push(Region { kind: RegionKind::Pointee(place), space, name, size: None, align: 1 }),
+        };
+        self.by_place.insert(place, id);
+        true
+    }
+
+    /// The region of a variable's address.
+    pub fn of_variable(&self, variable: VariableRef) -> RegionId {
+        match self.by_variable.get(&variable) {
+            Some(id) => *id,
+            None => panic!("kernel: a variable without region: {variable:?}"),
+        }
+    }
+
+    /// The region of the pointer at a place in the parameters, if it is known to be one.
+    pub fn of_place(&self, place: ParameterPlace) -> Option<RegionId> {
+        self.by_place.get(&place).copied()
+    }
+
+    /// The variables that have a region, in order.
+    pub fn variables(&self) -> Vec<VariableRef> {
+        self.by_variable.keys().copied().collect()
+    }
+
+    /// The places that hold pointers, in order.
+    pub fn places(&self) -> Vec<ParameterPlace> {
+        self.by_place.keys().copied().collect()
+    }
+
+    /// The PTX name of a place, with the offset inside by-value structs.
+    pub fn place_name(&self, entry: &Function, place: ParameterPlace) -> String {
+        let name = entry.params.get(place.parameter as usize).map_or("parameter", |p| &p.name);
+        if place.offset == 0 { name.to_string() } else { format!("{name}.{}", place.offset) }
+    }
+
+    /// A region.
+    pub fn get(&self, id: RegionId) -> &Region {
+        &self.all[id.0 as usize]
+    }
+
+    /// All ids in order.
+    pub fn ids(&self) -> impl Iterator<Item = RegionId> + use<> {
+        (0..self.all.len() as u32).map(RegionId)
+    }
+}
+
+/// The declaration of a module or body variable.
+pub fn declaration<'a>(module: &'a Module, cfg: &'a Cfg, variable: VariableRef) -> Option<&'a Variable> {
+    match variable {
+        VariableRef::Module(index) => module.variables.get(index as usize),
+        VariableRef::Body(index) => cfg.variables.get(index as usize),
+        VariableRef::Param(_) | VariableRef::Return(_) => None,
+    }
+}
+
+/// Variables in operands and addresses, in order.
+fn mentioned(cfg: &Cfg) -> Vec<VariableRef> {
+    let mut found = std::collections::BTreeSet::new();
+    let operand = |o: &Operand, found: &mut std::collections::BTreeSet<VariableRef>| {
+        let elements = if let Operand::Vector(elements) = o { elements.as_slice() } else { std::slice::from_ref(o) };
+        found.extend(elements.iter().filter_map(|e| match e {
+            Operand::Variable(v, _) => Some(*v),
+            _ => None,
+        }));
+    };
+    for node in cfg.graph.node_indices() {
+        for statement in &cfg.graph[node].statements {
+            let Statement::Instruction(instruction) = statement else { continue };
+            visit(&mut instruction.op.clone(), &mut |slot| match slot {
+                Slot::Source(o) | Slot::Destination(o) => operand(o, &mut found),
+                Slot::Address(Address { base: AddressBase::Variable(v), .. }) => {
+                    found.insert(*v);
+                }
+                Slot::Address(_) => {}
+            });
+        }
+    }
+    found.into_iter().collect()
+}

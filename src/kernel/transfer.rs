@@ -1,0 +1,291 @@
+//! The transfer functions of the pointer analysis, one for each shape of instruction.
+//!
+//! Input: what the operands may hold. Output: what the destinations may hold; on the way it records
+//! escaping regions and evidence for pointers. Relies on: [`Points`] for the arithmetic.
+
+use super::pointers::{Pointers, State, destinations};
+use super::points::{Points, Summand};
+use super::regions::ParameterPlace;
+use crate::ptx::ast::{
+    Address, AddressBase, BarrierKind, Comparison, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
+};
+
+/// What the registers that an operation writes may hold afterwards (if its guard holds).
+pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(RegisterId, Points)> {
+    let all = |dst: &Operand, points: Points| -> Vec<(RegisterId, Points)> {
+        destinations(std::slice::from_ref(dst)).into_iter().map(|r| (r, points.clone())).collect()
+    };
+    match op {
+        Op::Mov { dst, src, .. } => all(dst, moved(analysis, state, dst, src)),
+        Op::Int { op, saturate, dst, sources, ty } => {
+            let values: Vec<_> = sources.iter().map(|s| analysis.operand(state, s)).collect();
+            let points =
+                if *saturate { mixed(analysis, &values) } else { integer(analysis, *op, *ty, sources, &values) };
+            all(dst, points)
+        }
+        Op::Float { dst, sources, .. } => {
+            let values: Vec<_> = sources.iter().map(|s| analysis.operand(state, s)).collect();
+            all(dst, mixed(analysis, &values))
+        }
+        Op::Cvt { to, from, saturate, dst, sources, .. } => {
+            let values: Vec<_> = sources.iter().map(|s| analysis.operand(state, s)).collect();
+            all(dst, converted(analysis, *to, *from, *saturate, &values))
+        }
+        Op::Setp { comparison, ty, dst, complement, a, b, .. } => {
+            compared(analysis, state, *comparison, *ty, a, b);
+            let mut written = all(dst, Points::integer());
+            written.extend(complement.iter().flat_map(|q| all(q, Points::integer())));
+            written
+        }
+        Op::Set { comparison, ty, dst, a, b, .. } => {
+            compared(analysis, state, *comparison, *ty, a, b);
+            all(dst, Points::integer())
+        }
+        Op::Selp { dst, a, b, .. } => all(dst, analysis.operand(state, a).join(&analysis.operand(state, b))),
+        Op::Cvta { from_generic, space, dst, src, .. } => {
+            let value = analysis.operand(state, src);
+            analysis.used_as_address(&value, *space);
+            // Beside addresses of this space there may be numbers, whose window must be added.
+            if !analysis.is_pure(&value, *space) {
+                analysis.escape(&value);
+            }
+            all(dst, Points { generic: !from_generic, ..value })
+        }
+        Op::Load { space, ty, dst, address, .. } => load(analysis, state, *space, *ty, dst, address),
+        Op::Store { space, src, address, .. } => {
+            access(analysis, state, *space, address);
+            src.iter().for_each(|s| stored(analysis, state, s));
+            Vec::new()
+        }
+        Op::Atomic { space, ty, dst, address, sources, .. } => {
+            access(analysis, state, *space, address);
+            sources.iter().for_each(|s| stored(analysis, state, s));
+            let value = from_memory(analysis, *ty);
+            destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
+        }
+        Op::Barrier { kind, id, count, .. } => {
+            for operand in [Some(id), count.as_ref()].into_iter().flatten() {
+                let value = analysis.operand(state, operand);
+                analysis.escape(&value);
+            }
+            match kind {
+                BarrierKind::Reduce { dst, .. } => all(dst, Points::integer()),
+                BarrierKind::Sync | BarrierKind::Arrive => Vec::new(),
+            }
+        }
+        Op::Arbitrary { dst, .. } => {
+            let mut value = Points::loaded().join(&Points::derived());
+            value.tainted = analysis.others_are_tainted;
+            destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
+        }
+        Op::Call { returns, .. } => destinations(returns).into_iter().map(|r| (r, Points::loaded())).collect(),
+        Op::Branch { .. }
+        | Op::BranchIndexed { .. }
+        | Op::Return
+        | Op::Exit
+        | Op::Trap
+        | Op::WarpBarrier { .. }
+        | Op::Fence { .. }
+        | Op::Nothing { .. }
+        | Op::Unsupported { .. } => Vec::new(),
+    }
+}
+
+/// Arithmetic that is no address arithmetic.
+fn mixed(analysis: &mut Pointers<'_>, values: &[Points]) -> Points {
+    values.iter().for_each(|v| analysis.escape(v));
+    let first = Points::integer();
+    values.iter().fold(first, |a, b| a.mix(b))
+}
+
+fn moved(analysis: &mut Pointers<'_>, state: &State, dst: &Operand, src: &Operand) -> Points {
+    let value = analysis.operand(state, src);
+    let packs = matches!(src, Operand::Vector(_));
+    if !packs && !matches!(dst, Operand::Vector(_)) {
+        return value;
+    }
+    analysis.escape(&value);
+    let elements = if let Operand::Vector(elements) = src { elements.as_slice() } else { std::slice::from_ref(src) };
+    for element in elements {
+        let value = analysis.operand(state, element);
+        analysis.escape(&value);
+    }
+    if value.has_pointer_bits() {
+        return Points::tainted();
+    }
+    // Two data-dependent halves may be an address that was taken apart.
+    if value.derived || !value.opaque.is_empty() { Points::loaded().join(&Points::derived()) } else { value }
+}
+
+fn integer(analysis: &mut Pointers<'_>, op: IntOp, ty: ScalarType, sources: &[Operand], values: &[Points]) -> Points {
+    match (op, values) {
+        (IntOp::Add, [a, b]) => added(analysis, a, b),
+        (IntOp::Sub, [a, b]) => {
+            let same = analysis.same_base(a, b, ty.bits());
+            if !same && b.has_pointer_bits() {
+                analysis.escape(a);
+                analysis.escape(b);
+            }
+            a.sub(b, same)
+        }
+        (IntOp::MadLo | IntOp::MadWide, [a, b, c]) => {
+            let product = mixed(analysis, &[a.clone(), b.clone()]);
+            added(analysis, &product, c)
+        }
+        (IntOp::Min | IntOp::Max, [a, b]) => {
+            analysis.escape(a);
+            analysis.escape(b);
+            a.join(b)
+        }
+        (IntOp::Slct, [a, b, c]) => {
+            analysis.escape(c);
+            a.join(b)
+        }
+        (IntOp::And, [a, b]) => {
+            let masks = [(a, sources.get(1)), (b, sources.first())];
+            masked(analysis, op, ty, &masks, values)
+        }
+        (IntOp::Or, [a, b]) => {
+            let masks = [(a, sources.get(1)), (b, sources.first())];
+            masked(analysis, op, ty, &masks, values)
+        }
+        _ => mixed(analysis, values),
+    }
+}
+
+fn added(analysis: &mut Pointers<'_>, a: &Points, b: &Points) -> Points {
+    if a.has_pointer_bits() && b.has_pointer_bits() {
+        analysis.escape(a);
+        analysis.escape(b);
+    }
+    a.add(b)
+}
+
+/// Alignment of an address (`p & -16`), its low bits (`p & 15`), or an offset set in aligned low bits
+/// (`p | 4`): the bits of the base matter, so the region escapes, but it stays the region.
+fn masked(
+    analysis: &mut Pointers<'_>,
+    op: IntOp,
+    ty: ScalarType,
+    masks: &[(&Points, Option<&Operand>)],
+    values: &[Points],
+) -> Points {
+    const LOW_BITS: u64 = 0xfff;
+    let width_mask = if ty.bits() >= 64 { u64::MAX } else { (1 << ty.bits()) - 1 };
+    for (value, mask) in masks {
+        let Some(Operand::Integer(mask)) = mask else { continue };
+        let mask = mask & width_mask;
+        let cleared = !mask & width_mask;
+        let keeps_high = cleared <= LOW_BITS && (cleared & (cleared + 1)) == 0;
+        let sets_low = mask <= LOW_BITS;
+        analysis.escape(value);
+        match op {
+            IntOp::And if keeps_high => return (*value).clone(),
+            IntOp::And if sets_low => return Points::derived(),
+            IntOp::Or if sets_low => return (*value).clone(),
+            _ => {}
+        }
+    }
+    mixed(analysis, values)
+}
+
+fn converted(
+    analysis: &mut Pointers<'_>,
+    to: ScalarType,
+    from: ScalarType,
+    saturate: bool,
+    values: &[Points],
+) -> Points {
+    let [value] = values else { return mixed(analysis, values) };
+    if saturate || to.is_float() || from.is_float() {
+        return mixed(analysis, values);
+    }
+    match (from.bits(), to.bits()) {
+        (a, b) if a == b => value.clone(),
+        // Shared addresses have 32 significant bits.
+        (64, 32) if value.regions.is_empty() || analysis.is_plain_shared(value) => {
+            let opaque = if value.opaque.is_empty() { value.opaque.clone() } else { Points::loaded().opaque };
+            Points { opaque, narrowed: false, ..value.clone() }
+        }
+        (32, 64) if value.regions.is_empty() || analysis.is_plain_shared(value) => {
+            Points { narrowed: !value.regions.is_empty() || value.narrowed, ..value.clone() }
+        }
+        _ => mixed(analysis, values),
+    }
+}
+
+/// Only equality of two addresses of one region does not depend on where the region starts.
+fn compared(
+    analysis: &mut Pointers<'_>,
+    state: &State,
+    comparison: Comparison,
+    ty: ScalarType,
+    a: &Operand,
+    b: &Operand,
+) {
+    let (a, b) = (analysis.operand(state, a), analysis.operand(state, b));
+    let equality = matches!(comparison, Comparison::Eq | Comparison::Ne) && !ty.is_float();
+    if !(equality && analysis.same_base(&a, &b, ty.bits())) {
+        analysis.escape(&a);
+        analysis.escape(&b);
+    }
+}
+
+fn stored(analysis: &mut Pointers<'_>, state: &State, source: &Operand) {
+    let value = analysis.operand(state, source);
+    analysis.facts.taint_stored |= value.tainted;
+    analysis.escape(&value);
+}
+
+fn access(analysis: &mut Pointers<'_>, state: &State, space: StateSpace, address: &Address) {
+    if let AddressBase::Register(register) = address.base {
+        let value = analysis.points(state, register).clone();
+        analysis.used_as_address(&value, space);
+    }
+}
+
+fn from_memory(analysis: &Pointers<'_>, ty: ScalarType) -> Points {
+    let mut value = if ty.bits() >= 64 { Points::loaded() } else { Points::derived() };
+    value.tainted = analysis.memory_is_tainted;
+    value
+}
+
+fn load(
+    analysis: &mut Pointers<'_>,
+    state: &State,
+    space: StateSpace,
+    ty: ScalarType,
+    dst: &[Operand],
+    address: &Address,
+) -> Vec<(RegisterId, Points)> {
+    if let (StateSpace::Param, AddressBase::Variable(VariableRef::Param(parameter))) = (space, address.base.clone()) {
+        let mut written = Vec::new();
+        for (element, operand) in (0i64..).zip(dst) {
+            let offset = address.offset + element * i64::from(ty.bytes());
+            let points = parameter_value(analysis, ParameterPlace { parameter, offset }, ty);
+            written.extend(destinations(std::slice::from_ref(operand)).into_iter().map(|r| (r, points.clone())));
+        }
+        return written;
+    }
+    access(analysis, state, space, address);
+    let value = from_memory(analysis, ty);
+    destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
+}
+
+fn parameter_value(analysis: &mut Pointers<'_>, place: ParameterPlace, ty: ScalarType) -> Points {
+    if ty.bits() == 64 {
+        return match analysis.regions.of_place(place) {
+            Some(region) => Points::region(region),
+            None => Points::opaque(Summand::Parameter(place)),
+        };
+    }
+    let overlapping = (-7..i64::from(ty.bytes()))
+        .filter_map(|k| analysis.regions.of_place(ParameterPlace { offset: place.offset + k, ..place }))
+        .next();
+    if let Some(region) = overlapping {
+        analysis.escape(&Points::region(region));
+        return Points::tainted();
+    }
+    let size = analysis.entry.params.get(place.parameter as usize).and_then(|p| p.size);
+    if size == Some(u64::from(ty.bytes())) && ty.bits() <= 32 { Points::integer() } else { Points::derived() }
+}
