@@ -218,7 +218,7 @@ impl Search<'_, '_> {
         // No launch takes all of the work, nor any thread all of the launch's.
         let mut share = self.budget.min(self.limits.search_statements / 8);
         let begun = share;
-        let most = (share / threads.len().clamp(1, 1024) as u64).max(FEWEST_STATEMENTS);
+        let most = (share / threads.len().clamp(1, 64) as u64).max(FEWEST_STATEMENTS);
         let limits = Limits { thread_statements: most.min(self.limits.thread_statements), ..*self.limits };
         let evaluated = evaluate(self.kernel, &constants, &threads, &limits, &mut share);
         self.budget -= begun - share;
