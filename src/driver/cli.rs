@@ -50,8 +50,6 @@ pub struct Options {
     pub allow_same_value: bool,
     /// Pointers may refer to the same array.
     pub may_alias: bool,
-    /// Threads of a warp move in lockstep.
-    pub warp_lockstep: bool,
     /// Threads that have exited count as arrived at barriers.
     pub exited_threads_ok: bool,
     /// Accesses stay inside arrays of known size.
@@ -163,7 +161,6 @@ impl Default for Options {
             color: Color::Auto,
             allow_same_value: false,
             may_alias: false,
-            warp_lockstep: false,
             exited_threads_ok: false,
             check_bounds: false,
             prelude: PreludeChoice::WatchedByte,
@@ -221,8 +218,8 @@ struct Arguments {
     /// Pointers in parameters may refer to the same array
     #[arg(long)]
     may_alias: bool,
-    /// Threads of a warp move in lockstep (old hardware model)
-    #[arg(long)]
+    /// Known, so that it is refused by name: no stage has the old hardware model.
+    #[arg(long, hide = true)]
     warp_lockstep: bool,
     /// "ok": threads that have exited count as arrived at barriers
     #[arg(long, value_name = "ok", hide_possible_values = true)]
@@ -287,6 +284,9 @@ where
 }
 
 fn options(arguments: Arguments) -> Result<Options, clap::Error> {
+    if arguments.warp_lockstep {
+        return Err(usage_error(ErrorKind::UnknownArgument, "`--warp-lockstep` is not in this version"));
+    }
     let all_cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let options = Options {
         files: arguments.files,
@@ -303,7 +303,6 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         color: arguments.color,
         allow_same_value: arguments.allow_same_value,
         may_alias: arguments.may_alias,
-        warp_lockstep: arguments.warp_lockstep,
         exited_threads_ok: arguments.exited_threads.is_some(),
         check_bounds: arguments.check_bounds,
         prelude: arguments.prelude,
@@ -451,6 +450,7 @@ mod tests {
             &["a.ptx", "--block", "1024", "--grid", "2097152"],
             &["a.ptx", "--param", "n=1", "--param", "n=2"],
             &["a.ptx", "--max-threads", "1"],
+            &["a.ptx", "--warp-lockstep"],
             &["run", "a.ptx", "--arg", "3"],
             &["explain", "no-such-code"],
             &[],

@@ -11,6 +11,7 @@
 //!                                   loop1: assert {:invariant} I; goto loop1_body, loop1_exit;
 //!                                   loop1_body: assume c; S; goto loop1;
 //!                                   loop1_exit: assume !c; ...
+//!                                   (break: goto loop1_done, behind the assumption)
 //! A[i] := A[j] + 1bv32;             load1 := A[j]; A[i] := load1 + 1bv32;
 //! m[i] := v;                        m := m[i := v];
 //! ```
@@ -79,8 +80,8 @@ struct Flattener<'a> {
     locals: Vec<Variable>,
     blocks: Vec<Block>,
     open: Option<Block>,
-    /// Where `break` goes, innermost last.
-    exits: Vec<Name>,
+    /// Where `break` goes, and whether one does, innermost loop last.
+    breaks: Vec<(Name, bool)>,
     constructs: usize,
     errors: Vec<Diagnostic>,
 }
@@ -98,7 +99,7 @@ impl<'a> Flattener<'a> {
             locals: Vec::new(),
             blocks: Vec::new(),
             open: None,
-            exits: Vec::new(),
+            breaks: Vec::new(),
             constructs: 0,
             errors: Vec::new(),
         }
@@ -162,8 +163,12 @@ impl<'a> Flattener<'a> {
                 self.end(Transfer::Goto(labels));
             }
             StatementKind::Return => self.end(Transfer::Return),
-            StatementKind::Break => match self.exits.last().cloned() {
-                Some(exit) => self.end(Transfer::Goto(vec![exit])),
+            StatementKind::Break => match self.breaks.last_mut() {
+                Some((label, used)) => {
+                    *used = true;
+                    let target = label.clone();
+                    self.end(Transfer::Goto(vec![target]));
+                }
                 None => self.errors.push(Diagnostic::error("ivl-label", "`break` outside of a loop", span)),
             },
             StatementKind::If { branches, otherwise } => self.if_statement(branches, otherwise, span),
@@ -201,8 +206,8 @@ impl<'a> Flattener<'a> {
 
     fn while_statement(&mut self, guard: Guard, invariants: Vec<Condition>, body: Vec<Statement>, span: Span) {
         let number = self.next_construct();
-        let [head, inside, exit] =
-            ["", "_body", "_exit"].map(|suffix| self.fresh_label(&format!("loop{number}{suffix}")));
+        let [head, inside, exit, done] =
+            ["", "_body", "_exit", "_done"].map(|suffix| self.fresh_label(&format!("loop{number}{suffix}")));
         self.begin(head.clone(), span);
         for invariant in invariants {
             let kind = if invariant.free { StmtKind::Assume } else { StmtKind::Assert };
@@ -213,12 +218,16 @@ impl<'a> Flattener<'a> {
         self.end(Transfer::Goto(vec![inside.clone(), exit.clone()]));
         self.begin(inside, span);
         self.assume_guard(&guard, true);
-        self.exits.push(exit.clone());
+        self.breaks.push((done, false));
         self.statements(body);
-        self.exits.pop();
+        let broken = self.breaks.pop().filter(|(_, used)| *used);
         self.end(Transfer::Goto(vec![head]));
         self.begin(exit, span);
         self.assume_guard(&guard, false);
+        if let Some((done, _)) = broken {
+            // A `break` leaves while the guard holds, so it must miss the assumption above.
+            self.begin(done, span);
+        }
     }
 
     fn assume_guard(&mut self, guard: &Guard, value: bool) {

@@ -215,7 +215,15 @@ pub fn type_name(ty: ScalarType) -> String {
 
 /// Extends by the sign of the type.
 pub fn extend(e: ExprRef, to: u32, signed: bool) -> ExprRef {
-    if signed { bv::sext(e, to) } else { bv::zext(e, to) }
+    let from = bv::width(&e);
+    match e.kind {
+        // Sign extension of a literal is a literal.
+        ExprKind::Bv(value) if signed && from < to && value >> (from - 1) & 1 == 1 => {
+            bv::literal(value | (u128::MAX << from), to)
+        }
+        _ if signed && !matches!(e.kind, ExprKind::Bv(_)) => bv::sext(e, to),
+        _ => bv::zext(e, to),
+    }
 }
 
 /// The high half of a product.

@@ -114,7 +114,7 @@ pub fn human(name: &str) -> String {
     let shown = || -> Option<&str> {
         let rest = name.strip_prefix("_ZZ")?;
         // Identifiers follow their lengths; the variable's own is the last `E<length><name>`.
-        let candidates = rest.match_indices('E').filter_map(|(at, _)| {
+        let mut candidates = rest.rmatch_indices('E').filter_map(|(at, _)| {
             let tail = &rest[at + 1..];
             let digits = tail.bytes().take_while(u8::is_ascii_digit).count();
             let length: usize = tail[..digits].parse().ok()?;
@@ -122,7 +122,7 @@ pub fn human(name: &str) -> String {
             let end = &tail[digits + length..];
             (end.is_empty() || end.starts_with('_') || end.starts_with('$')).then_some(word)
         });
-        candidates.last()
+        candidates.next()
     };
     shown().unwrap_or(name.trim_start_matches('%')).to_string()
 }

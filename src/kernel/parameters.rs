@@ -57,7 +57,7 @@ impl Parameters {
                 };
                 (base, constant)
             } else if overlaps(&places, (parameter, offset, bytes)) {
-                (this.from_bytes(&name, (parameter, offset, bytes), names, declarations), None)
+                (this.join_bytes(&name, (parameter, offset, bytes), names, declarations), None)
             } else {
                 let constant = names.fresh(&name);
                 let attributes = vec![parameter_attribute(&name)];
@@ -80,7 +80,7 @@ impl Parameters {
     }
 
     /// The little-endian value of the bytes of a place, each a constant.
-    fn from_bytes(&mut self, name: &str, place: Place, names: &mut Names, declarations: &mut Declarations) -> ExprRef {
+    fn join_bytes(&mut self, name: &str, place: Place, names: &mut Names, declarations: &mut Declarations) -> ExprRef {
         let (parameter, offset, bytes) = place;
         let base = name.strip_suffix(&format!(".{offset}")).unwrap_or(name);
         let mut parts = Vec::new();

@@ -250,10 +250,10 @@ impl Lowering<'_> {
             blocks.extend(edge_blocks.into_iter().map(|b| (cfg.start, b)));
         }
         for (node, block) in &mut blocks {
-            if block.label == labels[node] {
-                if let Some(condition) = first.remove(node) {
-                    block.stmts.insert(0, condition);
-                }
+            if block.label == labels[node]
+                && let Some(condition) = first.remove(node)
+            {
+                block.stmts.insert(0, condition);
             }
         }
         blocks.into_iter().map(|b| b.1).collect()

@@ -152,9 +152,10 @@ fn location(file: &str, line: Option<usize>, column: Option<usize>) -> Value {
     place
 }
 
-/// A path as a URI reference: characters that a URI may not hold are percent-encoded.
+/// A path as a URI reference: absolute paths get a scheme, and characters that a URI may not hold are
+/// percent-encoded.
 fn uri(path: &str) -> String {
-    let mut encoded = String::new();
+    let mut encoded = if path.starts_with('/') { "file://".to_string() } else { String::new() };
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
@@ -165,4 +166,16 @@ fn uri(path: &str) -> String {
         }
     }
     encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn paths_become_uris() {
+        assert_eq!(uri("a b/k.cu"), "a%20b/k.cu");
+        assert_eq!(uri("/src/é.cu"), "file:///src/%C3%A9.cu");
+        assert_eq!(uri("<stdin>"), "%3Cstdin%3E");
+    }
 }

@@ -91,8 +91,8 @@ impl SourceText {
 
 /// Source files of one input file, read when first asked for.
 ///
-/// A file is looked for as `.file` spells it, relative to the working directory, then relative to
-/// the folder of the input, then by its last name in that folder.
+/// A file is looked for as `.file` spells it, relative to the folder of the input, then relative to
+/// the working directory, then by its last name in the folder of the input.
 #[derive(Debug)]
 pub struct SourceFiles {
     folder: PathBuf,
@@ -130,7 +130,8 @@ impl SourceFiles {
             return known.clone();
         }
         let path = Path::new(&**name);
-        let mut candidates = vec![path.to_path_buf(), self.folder.join(path)];
+        // Joining an absolute path gives that path.
+        let mut candidates = vec![self.folder.join(path), path.to_path_buf()];
         candidates.extend(path.file_name().map(|last| self.folder.join(last)));
         let found = candidates.iter().find_map(|candidate| read_source(candidate));
         let found = found.map(|text| Arc::new(SourceText::new(&**name, text)));

@@ -8,10 +8,11 @@
 mod ghosts;
 mod integers;
 mod interval;
+mod operators;
 pub mod smtlib;
 mod z3_backend;
 
-use crate::vcgen::term::{Node, Sort, Term, Terms};
+use crate::vcgen::term::{Term, Terms};
 
 /// How machine arithmetic is given to the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,14 +104,5 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
 fn ranges(terms: &mut Terms, formula: Term) -> Vec<Term> {
     let mut symbols = std::collections::BTreeSet::new();
     terms.collect_symbols(formula, &mut std::collections::HashSet::new(), &mut symbols);
-    let mut facts = Vec::new();
-    for symbol in symbols {
-        let range = terms.symbol_of(symbol).and_then(|s| s.range);
-        let (Some((low, high)), Sort::Bv(width)) = (range, terms.sort(symbol)) else { continue };
-        let (low, high) = (terms.bv(low, width), terms.bv(high, width));
-        facts.push(terms.bv_compare(crate::vcgen::term::BvCompare::Ule, low, symbol));
-        facts.push(terms.bv_compare(crate::vcgen::term::BvCompare::Ule, symbol, high));
-    }
-    facts.retain(|&f| !matches!(terms.node(f), Node::Bool(true)));
-    facts
+    symbols.into_iter().flat_map(|symbol| terms.range_facts(symbol)).collect()
 }

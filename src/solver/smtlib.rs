@@ -93,7 +93,8 @@ impl Printer<'_> {
                 continue;
             }
             let body = self.body(t);
-            let name = format!("t{}", t.0);
+            // No identifier of the IVL has an exclamation mark.
+            let name = format!("t!{}", t.0);
             let sort = sort_name(self.terms.sort(t));
             let _ = writeln!(self.out, "(define-fun {name} () {sort} {body})");
             self.names.insert(t, name);

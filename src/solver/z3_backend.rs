@@ -59,9 +59,15 @@ impl Emitter<'_> {
         if let Some(known) = &self.done[t.0 as usize] {
             return known.clone();
         }
-        let result = self.build(t);
-        self.done[t.0 as usize] = Some(result.clone());
-        result
+        // Operands first: `build` finds them done, however deep the formula is.
+        for below in self.terms.postorder(t, &|t| self.done[t.0 as usize].is_some()) {
+            let result = self.build(below);
+            self.done[below.0 as usize] = Some(result);
+        }
+        match &self.done[t.0 as usize] {
+            Some(result) => result.clone(),
+            None => panic!("solver: a term was not built"),
+        }
     }
 
     fn boolean(&mut self, t: Term) -> Bool {

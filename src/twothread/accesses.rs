@@ -10,10 +10,10 @@ use super::copies::{Copies, Thread};
 use super::{Options, Pair};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
-    Access, Array, ArraySpace, Attribute, AttributeArg, ExprRef, Function, Name, Program, Stmt, StmtKind, Type,
-    Variable,
+    Access, Array, ArraySpace, Attribute, AttributeArg, ExprKind, ExprRef, Function, Name, Program, Stmt, StmtKind,
+    Type, Variable,
 };
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::bv;
 use crate::predicate::rewrite::place;
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
@@ -285,9 +285,11 @@ fn byte_offset(access: &Access) -> Option<ExprRef> {
         Type::Int => bv::from_int(access.offset.clone(), 64),
         _ => return None,
     };
-    match access.scale {
-        1 => Some(offset),
-        scale => Some(bv::binary(BvOp::Mul, offset, bv::literal(u128::from(scale), 64))),
+    match (access.scale, &offset.kind) {
+        (1, _) => Some(offset),
+        // Modulo 2^64, like the multiplication.
+        (scale, ExprKind::Bv(index)) => Some(bv::literal(index.wrapping_mul(u128::from(scale)), 64)),
+        (scale, _) => Some(bv::mul(offset, bv::literal(u128::from(scale), 64))),
     }
 }
 

@@ -64,7 +64,7 @@ impl Barriers<'_> {
             return agree;
         }
         let exited = |thread: Thread| bv::eq(self.copies.expr(&self.active, thread), block_id(self.end_id));
-        bv::or(agree, bv::or(exited(Thread::First), exited(Thread::Second)))
+        bv::or(bv::or(agree, exited(Thread::First)), exited(Thread::Second))
     }
 
     /// The result of `bar.red` is one value for the block: arbitrary, and equal for two threads of a

@@ -4,7 +4,7 @@ use super::super::ast::*;
 use super::super::bv_names::{MAX_WIDTH, parse_builtin};
 use super::super::print_expr::print_type;
 use super::super::scope::with_suggestion;
-use super::{Checker, Context, EntryKind, Mode, Signature};
+use super::{Checker, Context, EntryKind, Mode, Signature, launch_constant};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use std::sync::Arc;
@@ -274,7 +274,8 @@ impl Checker {
             self.well_formed(ty, span);
             let hidden = self.bound.iter().any(|(bound, _)| bound == name)
                 || self.local.contains_key(name)
-                || self.top_level.contains_key(name);
+                || self.top_level.contains_key(name)
+                || (self.kernel && launch_constant(name.as_str()).is_some());
             if hidden {
                 self.error("ivl-duplicate", format!("the bound variable `{name}` hides another variable"), span);
             }

@@ -174,13 +174,14 @@ impl Checker {
         if let Some(offset) = self.expr(&access.offset) {
             self.offset(access, offset, span);
         }
+        let inferred = access.bytes == 0 && self.mode == Mode::Elaborate;
         match value {
-            Some(Type::Bv(width)) if width % 8 == 0 && (access.bytes == 0 || access.bytes == width / 8) => {
+            Some(Type::Bv(width)) if width % 8 == 0 && (inferred || access.bytes == width / 8) => {
                 access.bytes = width / 8;
             }
             Some(ty) => {
                 let message = match access.bytes {
-                    0 => format!("memory moves whole bytes: bv8, bv16, ..., not {}", print_type(ty)),
+                    0 if inferred => format!("memory moves whole bytes: bv8, bv16, ..., not {}", print_type(ty)),
                     bytes => format!("an access of {bytes} bytes moves a bv{}, not {}", 8 * bytes, print_type(ty)),
                 };
                 self.error("ivl-type", message, span);

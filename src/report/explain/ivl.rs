@@ -1,6 +1,131 @@
-//! Codes.
+//! Codes of IVL programs that are wrong.
 
 use super::Code;
 
 /// The table.
-pub const CODES: &[Code] = &[];
+pub const CODES: &[Code] = &[
+    Code {
+        code: "ivl-syntax",
+        title: "the text is not an IVL program",
+        text: "The parser met something that the grammar of the verification language does not allow there. The \
+               language is the core of Boogie 2 with arrays, barriers, atomics and fences; `src/ivl/mod.rs` \
+               describes it.",
+        example: "procedure {:kernel} k() { var x: bv32; x := 1bv32 }    // `;` is missing",
+    },
+    Code {
+        code: "ivl-name",
+        title: "a name that nothing declares",
+        text: "A variable, function, procedure or array is used without a declaration. Thread ids and launch \
+               sizes (tid.x, ntid.x, ctaid.x, nctaid.x and so on) and bit-vector functions such as BV32_ADD \
+               need none.",
+        example: "x := y;                    // no y",
+    },
+    Code {
+        code: "ivl-duplicate",
+        title: "a name or an attribute is given twice",
+        text: "Two declarations of the same scope have the same name, or a bound variable hides another one; \
+               the message shows the first.",
+        example: "var x: bv32;\nvar x: int;",
+    },
+    Code {
+        code: "ivl-type",
+        title: "an expression of the wrong type",
+        text: "The type of an expression does not fit its place; the message shows both types. Bit-vectors of \
+               different widths never mix: extend with BV32_ZEXT64 or BV32_SEXT64, shorten with x[32:0].",
+        example: "var x: bv64;\nx := 1bv32;",
+    },
+    Code {
+        code: "ivl-label",
+        title: "a label that does not fit",
+        text: "A `goto` names a block that the procedure does not have, a label stands twice, or a body has no \
+               block.",
+        example: "goto missing;",
+    },
+    Code {
+        code: "ivl-modifies",
+        title: "a global variable is assigned without `modifies`",
+        text: "A procedure that assigns a global variable says so in its `modifies` clause, and only global \
+               variables stand there.",
+        example: "procedure p() modifies flag; { flag := true; }",
+    },
+    Code {
+        code: "ivl-kernel",
+        title: "a kernel statement at the wrong place, or malformed",
+        text: "Array accesses, barriers, atomics and fences are statements of procedures with the attribute \
+               {:kernel}; their attributes have fixed forms, such as {:bytes 4} or {:strong \"gpu\"}.",
+        example: "procedure {:kernel} k() { A[tid.x] := 1bv32; barrier; }",
+    },
+    Code {
+        code: "kernel-shape",
+        title: "a kernel program does not have the shape that predication needs",
+        text: "A program has exactly one procedure with the attribute {:kernel}, with a body, without results \
+               and postconditions; labels are unique and every `goto` has targets. Where a `goto` has several \
+               targets, each target starts with an `assume`, and one of them always holds.",
+        example: "goto left, right;\nleft:  assume c; ...\nright: assume !c; ...",
+    },
+    Code {
+        code: "unknown-label",
+        title: "a `goto` to a block that does not exist",
+        text: "The target of a `goto` is no block of the procedure.",
+        example: "goto missing;",
+    },
+    Code {
+        code: "unknown-array",
+        title: "an access to an array that does not exist",
+        text: "The kernel loads from or stores to an array that the program does not declare.",
+        example: "shared A: [64]bv32;        // declares A",
+    },
+    Code {
+        code: "access-width",
+        title: "an access of no bytes",
+        text: "Every access of an array touches at least one byte: {:bytes 0} makes no sense.",
+        example: "x := A[i] {:bytes 4};",
+    },
+    Code {
+        code: "offset-type",
+        title: "an array index of the wrong type",
+        text: "An array is indexed by an integer or by a bit-vector of at most 64 bits.",
+        example: "x := A[tid.x];",
+    },
+    Code {
+        code: "kernel-call",
+        title: "a kernel calls a procedure",
+        text: "The threads of a kernel run in lockstep over its own blocks, so a kernel has no calls; write the \
+               body of the procedure at the place of the call.",
+        example: "",
+    },
+    Code {
+        code: "thread-function",
+        title: "a function reads a value that differs between threads",
+        text: "The two threads have their own thread ids, but a defined function exists once. Pass the id as an \
+               argument.",
+        example: "function f(t: bv32) returns (bv32) { BV32_ADD(t, 1bv32) }   // not: reads tid.x itself",
+    },
+    Code {
+        code: "name-clash",
+        title: "a name that the race-checking code needs",
+        text: "The two-thread program adds names: copies that end in `$1` and `$2`, and variables of the \
+               prelude, which begin with `_`. A program may not use them.",
+        example: "var _WATCHED_OFFSET_a: bv64;",
+    },
+    Code {
+        code: "no-procedure",
+        title: "a procedure that the program does not have",
+        text: "A procedure was asked for by name, and the program has none of that name.",
+        example: "",
+    },
+    Code {
+        code: "no-implementation",
+        title: "a procedure without a body",
+        text: "There is nothing to verify: the procedure is declared but has no body.",
+        example: "procedure p();",
+    },
+    Code {
+        code: "prelude-contract",
+        title: "a prelude lacks something, or declares it differently",
+        text: "The race-checking runtime is a prelude written in the verification language. It declares LOG, \
+               CHECK and BARRIER_CLEAR procedures with fixed names and signatures; `prelude/README.md` lists \
+               them.",
+        example: "procedure {:inline 1} BARRIER_CLEAR_$ARRAY(both: bool)",
+    },
+];

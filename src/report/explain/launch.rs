@@ -27,10 +27,25 @@ pub const CODES: &[Code] = &[
         example: "gpuvcc saxpy.ptx --entry _Z5saxpyifPfS_",
     },
     Code {
+        code: "launch-size",
+        title: "launch sizes that contradict each other or the kernel",
+        text: "A kernel with `.reqntid` runs only with that block size, `.maxntid` bounds its product, and a \
+               launch has fewer threads than --max-threads. Sizes that break this describe no launch, so \
+               nothing could be proved of them.",
+        example: ".reqntid 256, 1, 1\ngpuvcc k.ptx --block 128",
+    },
+    Code {
+        code: "parameter",
+        title: "--param names no scalar parameter, or its value does not fit",
+        text: "Parameters are named as in the PTX, or by their position from 0. The value must fit the width of \
+               the parameter, and pointers have no value to fix.",
+        example: "gpuvcc saxpy.ptx --param saxpy_param_0=1024\ngpuvcc saxpy.ptx --param 0=1024",
+    },
+    Code {
         code: "internal-error",
         title: "a bug of gpuvcc",
-        text: "A stage found its own rules broken. Nothing was proved about the kernel, the exit code is 4, \
-               and other kernels of the run are not affected. Please report it with the input.",
+        text: "A stage found its own rules broken. Nothing was proved about the kernel, the exit code is 4, and \
+               other kernels of the run are not affected. Please report it with the input.",
         example: "",
     },
 ];

@@ -108,6 +108,23 @@ pub const CODES: &[Code] = &[
         example: "gpuvcc gemm.ptx --timeout 300 --block 16,16 --grid 64,64",
     },
     Code {
+        code: "unknown-endless-loop",
+        title: "a loop that no thread can leave",
+        text: "The loop can be reached, but no execution of its body leads to an exit. A proof about terminating \
+               executions says nothing of what stands after such a loop, so the kernel is not called \
+               verified. Loops that wait for another thread (spin locks, persistent kernels) may look like \
+               this when the value that they wait for never changes in the model.",
+        example: "while (true) { }",
+    },
+    Code {
+        code: "unknown-solver-limit",
+        title: "the solver gave no answer in time",
+        text: "A query ended without a proof and without a counterexample: the time ran out or the formula is \
+               too hard. More time (--timeout), fixed sizes (--block, --grid), a fixed parameter (--param) or \
+               the other arithmetic (--arith bv) may decide it.",
+        example: "gpuvcc gemm.ptx --timeout 300 --param 0=1024",
+    },
+    Code {
         code: "unsupported",
         title: "something in the kernel has no sound model",
         text: "The kernel uses an instruction or a construct that this version cannot model without the risk \
