@@ -374,6 +374,7 @@ impl<'a> Builder<'a> {
                     result: barrier.result.as_ref().and_then(|result| self.locals.get(result).copied()),
                 }
             }
+            // The mark of a block that ends in `trap`.
             StmtKind::Fence(name) if &**name == "trap" => Instruction::Trap,
             // The barrier of a warp orders its threads; other fences alone order nothing.
             StmtKind::Fence(name) if name.contains("warp") => Instruction::WarpBarrier(self.barrier_site(stmt, false)),

@@ -308,9 +308,11 @@ fn indices([x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     (0..z).flat_map(move |k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])))
 }
 
-/// The blocks beside the first one, and the last.
+/// The blocks beside the first one, at the ends of its axes, and the last.
 fn neighbours(grid: [u32; 3]) -> Vec<[u32; 3]> {
-    let mut others = vec![[1, 0, 0], [0, 1, 0], [0, 0, 1], grid.map(|size| size.saturating_sub(1))];
+    let last = grid.map(|size| size.saturating_sub(1));
+    let mut others = vec![[1, 0, 0], [0, 1, 0], [0, 0, 1], last];
+    others.extend([[last[0], 0, 0], [0, last[1], 0], [0, 0, last[2]]]);
     others.retain(|other| *other != [0; 3] && other.iter().zip(grid).all(|(index, size)| *index < size));
     others.sort_unstable();
     others.dedup();
