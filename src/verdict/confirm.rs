@@ -18,11 +18,16 @@ use std::sync::Arc;
 /// Confirmed findings behind a failed proof, at the values of its models first.
 pub fn run(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Finding> {
     let launch = facts.launch;
-    let mut space = SearchSpace { block: launch.block, grid: launch.grid, models: Vec::new() };
+    let mut space = SearchSpace { block: launch.block, grid: launch.grid, models: Vec::new(), threads: Vec::new() };
     for refuted in &outcome.refuted {
         let model = model(facts, &refuted.constants);
         if !space.models.contains(&model) {
             space.models.push(model);
+        }
+        for thread in [1, 2] {
+            let tid = facts.position(&refuted.constants, "tid", thread);
+            let ctaid = facts.position(&refuted.constants, "ctaid", thread);
+            space.threads.push(ThreadIds { tid, ctaid });
         }
     }
     let limits = Limits {
