@@ -86,7 +86,8 @@ pub fn infer_in(
     Ok(Inference { annotated, fates: outcome.fates, encoding, passive })
 }
 
-/// Proves the assertions of a pair.
+/// Proves the assertions of a pair. After an encoding that left something unproved, `stop` may end
+/// the search for a proof.
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
@@ -95,6 +96,7 @@ pub fn run(
     uniform_barriers: bool,
     encodings: &[Encoding],
     deadline: Deadline,
+    stop: &mut dyn FnMut(&PairOutcome) -> bool,
 ) -> Result<PairOutcome, Diagnostic> {
     let mut best: Option<PairOutcome> = None;
     // Assertions are numbered alike in every encoding, since the program is the same.
@@ -111,8 +113,9 @@ pub fn run(
         remaining = Some(refuted.iter().map(|(i, _)| *i).chain(open.iter().map(|(i, _)| *i)).collect());
         let outcome = outcome(inference, refuted, open, endless, all.len());
         let done = outcome.refuted.is_empty() && outcome.open.is_empty();
+        let enough = done || stop(&outcome);
         best = Some(outcome);
-        if done {
+        if enough {
             break;
         }
     }
