@@ -525,18 +525,17 @@ impl<'a> Generator<'a> {
         p: usize,
     ) -> Result<Vec<usize>, Diagnostic> {
         let mut successors = Vec::new();
-        let targets: BTreeSet<usize> = self.graph.neighbors(NodeIndex::new(b)).map(|n| n.index()).collect();
-        let back: Vec<usize> =
-            targets.iter().copied().filter(|t| self.heads.get(t).is_some_and(|blocks| blocks.contains(&b))).collect();
-        if !back.is_empty() && targets.len() > 1 {
-            let message = "a block with a back edge has another successor; split the edge";
-            return Err(Diagnostic::unsupported("unsupported-ivl", message, block.span));
-        }
-        for head in back {
-            let number = self.loop_numbers[&head];
-            let invariants = self.invariants(head);
+        let targets: BTreeSet<usize> = self.graph.neighbors(NodeIndex::new(b)).map(NodeIndex::index).collect();
+        let is_back = |t: &&usize| self.heads.get(*t).is_some_and(|blocks| blocks.contains(&b));
+        if let Some(head) = targets.iter().find(is_back) {
+            if targets.len() > 1 {
+                let message = "a block with a back edge has another successor; split the edge";
+                return Err(Diagnostic::unsupported("unsupported-ivl", message, block.span));
+            }
+            let number = self.loop_numbers[head];
+            let invariants = self.invariants(*head);
             self.check_invariants(invariants, &env, items, CheckKind::Maintenance(number))?;
-            self.loops[number].at_end.push(env.clone());
+            self.loops[number].at_end.push(env);
             return Ok(successors);
         }
         for target in targets {

@@ -37,7 +37,10 @@ fn boogie_accepts(text: &str) -> bool {
     let file = tempfile::Builder::new().suffix(".bpl").tempfile().expect("a temporary file");
     std::fs::write(file.path(), text).expect("writable");
     match Command::new(command).arg("/noVerify").arg(file.path()).output() {
-        Ok(output) => String::from_utf8_lossy(&output.stdout).contains("0 errors") || output.status.success(),
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stdout);
+            text.contains("0 errors") || (output.status.success() && !text.contains("error"))
+        }
         Err(_) => true,
     }
 }
