@@ -7,8 +7,9 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::{self, Deadline, Fate};
-    for encoding in suited(&two.program, encodings) {
-        let mut inference = infer_in(two, uniform_barriers, encoding, deadline)?;
+use crate::infer::{self, Annotated, Probe};
+use crate::ivl::ast::{Attribute, ExprRef, Program, Type};
+use crate::ivl::visit::{self, Visitor};
 use crate::solver::{Answer, Encoding, Value, prove};
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{Check, Passive};
