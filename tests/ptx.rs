@@ -4,7 +4,9 @@
 //!   `tests/kernels` parses.
 //! - Each `tests/ptx/*.ptx` gives exactly the diagnostics that its leading comments list, one a
 //!   line: `// expect CODE LINE:COLUMN TEXT`, with TEXT part of the message, label or notes. A file
-//!   without such a line must parse.
+//!   without such a line must parse; with a line `// snapshot`, its tree is kept in snapshots/ptx.
+//! - Damaged copies of the smaller files (cut off, bytes removed, doubled or replaced) give
+//!   diagnostics or parse, and never panic.
 
 use gpuvcc::diagnostic::Diagnostic;
 use gpuvcc::ptx::{self, lexer::Lines};
@@ -24,9 +26,11 @@ fn main() {
     let mut cases = Vec::new();
     collect(&root.join("tests/ptx"), &mut cases);
     eprintln!("{} kernels must parse, {} files list their diagnostics", kernels.len(), cases.len());
+    let damaged: Vec<PathBuf> = kernels.iter().step_by(8).chain(&cases).cloned().collect();
     let kernels = kernels.into_iter().map(|path| trial("parses", path, parses));
     let cases = cases.into_iter().map(|path| trial("diagnostics", path, diagnostics));
-    libtest_mimic::run(&arguments, kernels.chain(cases).collect()).exit();
+    let damaged = damaged.into_iter().map(|path| trial("damaged", path, survives_damage));
+    libtest_mimic::run(&arguments, kernels.chain(cases).chain(damaged).collect()).exit();
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -42,12 +46,12 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn trial(kind: &str, path: PathBuf, test: fn(&str) -> Result<(), Failed>) -> Trial {
+fn trial(kind: &str, path: PathBuf, test: fn(&str, &str) -> Result<(), Failed>) -> Trial {
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    Trial::test(format!("{kind}::{name}"), move || test(&fs::read_to_string(&path)?))
+    Trial::test(format!("{kind}::{name}"), move || test(&name, &fs::read_to_string(&path)?))
 }
 
-fn parses(text: &str) -> Result<(), Failed> {
+fn parses(_name: &str, text: &str) -> Result<(), Failed> {
     match ptx::parse(text) {
         Ok(module) if module.functions.is_empty() => Err("no function found".into()),
         Ok(module) => {
@@ -71,9 +75,15 @@ fn show(text: &str, errors: &[Diagnostic]) -> Vec<String> {
     errors.iter().map(show).collect()
 }
 
-fn diagnostics(text: &str) -> Result<(), Failed> {
+fn diagnostics(name: &str, text: &str) -> Result<(), Failed> {
     let expected: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("// expect ")).collect();
-    let errors = ptx::parse(text).err().unwrap_or_default();
+    let parsed = ptx::parse(text);
+    if let Ok(module) = &parsed
+        && text.lines().any(|line| line == "// snapshot")
+    {
+        snapshot(name, &ptx::print_ast(module));
+    }
+    let errors = parsed.err().unwrap_or_default();
     let found = show(text, &errors);
     let agrees = |(found, expected): (&String, &&str)| {
         let mut parts = expected.splitn(3, ' ');
@@ -84,4 +94,40 @@ fn diagnostics(text: &str) -> Result<(), Failed> {
         return Ok(());
     }
     Err(format!("expected\n  {}\nfound\n  {}", expected.join("\n  "), found.join("\n  ")).into())
+}
+
+fn snapshot(name: &str, printed: &str) {
+    let mut settings = insta::Settings::new();
+    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/ptx"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, printed));
+}
+
+/// Tries some damaged copies; the places are pseudo-random but the same at every run.
+fn survives_damage(_name: &str, text: &str) -> Result<(), Failed> {
+    let text = &text[..text.floor_char_boundary(20_000)];
+    let mut state = text.len() as u64;
+    let mut random = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound.max(1)
+    };
+    for _ in 0..40 {
+        let start = text.floor_char_boundary(random(text.len()));
+        let end = text.floor_char_boundary((start + random(30)).min(text.len()));
+        let filler =
+            ["", "{", "}", ";", "%r", ".", "[", "(", "9", "-", "\u{e9}", "/*", "//@ assert 1;\n", "\""][random(14)];
+        let damaged = match random(3) {
+            0 => text[..start].to_string(),
+            1 => format!("{}{filler}{}", &text[..start], &text[end..]),
+            _ => format!("{}{filler}{}", &text[..end], &text[start..]),
+        };
+        ptx::tokens(&damaged);
+        match ptx::parse(&damaged) {
+            Ok(module) => drop(ptx::print_ast(&module)),
+            Err(errors) if errors.is_empty() || errors.len() > 20 => return Err("no or too many errors".into()),
+            Err(errors) => drop(show(&damaged, &errors)),
+        }
+    }
+    Ok(())
 }

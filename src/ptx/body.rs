@@ -43,33 +43,75 @@ pub struct Shared<'c, 'a> {
     pub errors: Errors,
 }
 
+/// A parameter or result of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter<'a> {
+    /// Its name.
+    pub name: Name<'a>,
+    /// The variable that holds it.
+    pub reference: VariableRef,
+    /// The type of its register, if it is declared as one.
+    pub register: Option<ScalarType>,
+}
+
 /// One body under construction.
 struct Builder<'s, 'c, 'a> {
     shared: &'s mut Shared<'c, 'a>,
     scopes: Scopes<'c, 'a>,
     locations: Locations<'c>,
+    /// Results that are declared as registers, with the stores that hand them over.
+    results: Vec<Op>,
 }
 
 /// Types a body.
-pub fn body<'a>(
-    shared: &mut Shared<'_, 'a>,
-    parameters: &[(Name<'a>, VariableRef)],
-    statements: &[Statement<'a>],
-) -> Body {
+pub fn body<'a>(shared: &mut Shared<'_, 'a>, parameters: &[Parameter<'a>], statements: &[Statement<'a>]) -> Body {
     let locations = Locations::new(&shared.module.files);
     let scopes = Scopes::new(shared.reserved);
-    let mut builder = Builder { shared, scopes, locations };
+    let mut builder = Builder { shared, scopes, locations, results: Vec::new() };
     builder.scopes.open();
-    for (name, reference) in parameters {
-        // A clash among parameters was reported with the header.
-        builder.scopes.declare_parameter(name.text, *reference);
+    for parameter in parameters {
+        builder.parameter(*parameter);
     }
     builder.scope(statements);
+    if let Some(last) = parameters.last() {
+        // The end of a body returns too.
+        let origin = builder.origin(last.name.span, last.name.text.into());
+        builder.hand_over_results(None, &origin);
+    }
     builder.scopes.close();
     builder.scopes.body
 }
 
 impl<'c, 'a> Builder<'_, 'c, 'a> {
+    /// Declares a parameter; one in a register is loaded on entry or stored at each return.
+    fn parameter(&mut self, parameter: Parameter<'a>) {
+        let Parameter { name, reference, register } = parameter;
+        let Some(ty) = register else {
+            // A clash among parameters was reported with the header.
+            self.scopes.declare_parameter(name.text, reference);
+            return;
+        };
+        self.scopes.declare_register(name.text, ty, 1);
+        let Some(Symbol::Register(id)) = self.scopes.symbol(name.text) else {
+            panic!("ptx: a parameter register was not entered")
+        };
+        let (space, ordering, value) = (StateSpace::Param, Ordering::Weak, vec![Operand::Register(id)]);
+        let address = Address { base: AddressBase::Variable(reference), offset: 0 };
+        if let VariableRef::Return(_) = reference {
+            self.results.push(Op::Store { space, ty, src: value, address, ordering });
+            return;
+        }
+        let op = Op::Load { space, ty, dst: value, address, ordering, non_coherent: false };
+        let origin = self.origin(name.span, name.text.into());
+        self.scopes.body.items.push(Item::Instruction(Instruction { guard: None, op, origin }));
+    }
+
+    fn hand_over_results(&mut self, guard: Option<Guard>, origin: &Arc<Origin>) {
+        let stores = self.results.iter().cloned();
+        let items = stores.map(|op| Item::Instruction(Instruction { guard, op, origin: origin.clone() }));
+        self.scopes.body.items.extend(items);
+    }
+
     /// The statements of one scope. Labels first: branches may go forward.
     fn scope(&mut self, statements: &[Statement<'a>]) {
         for statement in statements {
@@ -223,6 +265,9 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         let text = fold_blanks(&self.shared.text[instruction.span.range()]);
         let text = self.shared.interner.intern(&text);
         let origin = self.origin(instruction.span, text);
+        if matches!(op, Op::Return) {
+            self.hand_over_results(guard, &origin);
+        }
         self.scopes.body.items.push(Item::Instruction(Instruction { guard, op, origin }));
         Ok(())
     }

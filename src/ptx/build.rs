@@ -37,7 +37,7 @@ pub fn build(
     let parts = Parts { selected, opcode, name, operands };
     Ok(match selected.row.meaning {
         Meaning::Int(op) => parts.int(op),
-        Meaning::Lop3 => parts.lop3()?,
+        Meaning::Lop3 => parts.lop3(),
         Meaning::Float => parts.float(),
         Meaning::Setp | Meaning::Set => parts.comparison()?,
         Meaning::Selp => parts.selp(),
@@ -92,14 +92,10 @@ impl Parts<'_> {
         Op::Int { op, ty, saturate: self.has("sat"), dst: self.destination(), sources: self.operands.sources }
     }
 
-    fn lop3(mut self) -> Result<Op> {
+    fn lop3(mut self) -> Op {
         let table = self.operands.sources.pop();
-        let Some(Operand::Integer(table)) = table else { panic!("ptx: lop3 without its immediate") };
-        let Ok(table) = u8::try_from(table) else {
-            let message = "the look-up table of `lop3` is an integer from 0 to 255";
-            return Err(Diagnostic::error("operand-kind", message, self.opcode.span));
-        };
-        Ok(self.int(IntOp::Lop3(table)))
+        let Some(Operand::Integer(table @ 0..=255)) = table else { panic!("ptx: lop3 without its immediate") };
+        self.int(IntOp::Lop3(table as u8))
     }
 
     fn float(self) -> Op {
@@ -193,6 +189,12 @@ impl Parts<'_> {
         let stray = self.selected.modifiers[..self.selected.modifiers.len() - 2].iter().find(|m| **m != "sat");
         if let (false, false, Some(stray)) = (to.is_float(), from.is_float(), stray) {
             return Err(self.modifier_error(format!("`.{stray}` is for floating-point conversions")));
+        }
+        let packed = matches!(to, ScalarType::Packed { .. }) || self.has("rs");
+        match self.operands.sources.len() {
+            1 => {}
+            2..=5 if packed => {}
+            _ => return Err(self.count_error("this conversion takes a destination and one source")),
         }
         let dst = self.destination();
         let saturate = self.has("sat");

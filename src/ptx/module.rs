@@ -8,7 +8,7 @@
 //! Reference: PTX ISA, chapter "Directives".
 
 use super::ast::*;
-use super::body::{self, Shared, duplicate};
+use super::body::{self, Parameter, Shared, duplicate};
 use super::context::{Arity, Errors, Interner, MAX_ERRORS, ModuleContext, ModuleSymbol};
 use super::declare;
 use super::lexer::Lines;
@@ -20,16 +20,13 @@ use crate::span::Span;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Parameter names with what they refer to.
-type Parameters<'a> = Vec<(Name<'a>, VariableRef)>;
-
 /// The module level under construction.
 struct Builder<'t, 'a> {
     module: Module,
     context: ModuleContext<'a>,
     errors: Errors,
     /// By function index: parameter names and statements of the definition.
-    bodies: Vec<(Parameters<'a>, Option<&'t [Statement<'a>]>)>,
+    bodies: Vec<(Vec<Parameter<'a>>, Option<&'t [Statement<'a>]>)>,
     version_seen: bool,
 }
 
@@ -52,6 +49,7 @@ pub fn parse(text: &str) -> Result<Module, Vec<Diagnostic>> {
         version_seen: false,
     };
     builder.declare(&tree);
+    builder.check_initialisers();
     if complete {
         builder.check_header(text);
     }
@@ -138,6 +136,16 @@ impl<'t, 'a> Builder<'t, 'a> {
         Ok(())
     }
 
+    /// Initialisers hold addresses of things that exist.
+    fn check_initialisers(&mut self) {
+        for variable in &self.module.variables {
+            let unknown = |symbol: &&Arc<str>| !self.context.names.contains_key(&***symbol);
+            if let Some(symbol) = variable.initialiser_symbols.iter().find(unknown) {
+                self.errors.report(undefined("name", symbol, variable.span));
+            }
+        }
+    }
+
     /// `.extern` declarations may be repeated and defined once.
     fn redeclare(&mut self, old: u32, name: Name<'a>, variable: Variable) -> Result<(), Diagnostic> {
         let old = &mut self.module.variables[old as usize];
@@ -155,7 +163,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         let (typed, parameters) = header(function)?;
         let arity = Arity {
             returns: typed.returns.len(),
-            params: (!typed.params.last().is_some_and(|last| last.size.is_none())).then_some(typed.params.len()),
+            params: typed.params.last().is_none_or(|last| last.size.is_some()).then_some(typed.params.len()),
         };
         let statements = function.body.as_deref();
         match self.context.names.get(function.name.text) {
@@ -218,13 +226,13 @@ fn version(number: Name<'_>) -> Result<(u32, u32), Diagnostic> {
 }
 
 /// Types the header of a function; the body comes later.
-fn header<'a>(function: &syntax::Function<'a>) -> Result<(Function, Parameters<'a>), Diagnostic> {
-    let mut names = Parameters::new();
+fn header<'a>(function: &syntax::Function<'a>) -> Result<(Function, Vec<Parameter<'a>>), Diagnostic> {
+    let mut names = Vec::new();
     let returns = parameters(&function.returns, VariableRef::Return, &mut names)?;
     let params = parameters(&function.params, VariableRef::Param, &mut names)?;
     let mut seen = HashSet::new();
-    if let Some((name, _)) = names.iter().find(|(name, _)| name.text != "_" && !seen.insert(name.text)) {
-        return Err(duplicate("parameter", *name));
+    if let Some(twice) = names.iter().find(|p| p.name.text != "_" && !seen.insert(p.name.text)) {
+        return Err(duplicate("parameter", twice.name));
     }
     let mut typed = Function {
         name: function.name.text.into(),
@@ -247,19 +255,33 @@ fn header<'a>(function: &syntax::Function<'a>) -> Result<(Function, Parameters<'
     Ok((typed, names))
 }
 
+/// Parameters and results. One in a register (`.reg`) becomes a variable beside that register;
+/// [`body`] moves the value between the two, so that later stages know one kind of parameter.
 fn parameters<'a>(
     declarations: &[syntax::VariableDeclaration<'a>],
     reference: fn(u32) -> VariableRef,
-    names: &mut Parameters<'a>,
+    names: &mut Vec<Parameter<'a>>,
 ) -> Result<Vec<Variable>, Diagnostic> {
     let mut list = Vec::new();
     for declaration in declarations {
-        if declaration.space.text == ".reg" {
-            let message = "parameters in registers are not supported";
+        let register = match declaration.space.text {
+            ".reg" => Some(declare::attributes(declaration)?),
+            _ => None,
+        };
+        if register.is_some_and(|register| register.ty == ScalarType::Pred || register.vector > 1) {
+            let message = "predicate and vector registers as parameters are not supported";
             return Err(Diagnostic::unsupported("register-parameters", message, declaration.span));
         }
-        for (name, variable) in declare::variables(declaration)? {
-            names.push((name, reference(index(list.len()))));
+        let register = register.map(|register| register.ty);
+        let mut declaration = declaration.clone();
+        if register.is_some() {
+            declaration.space.text = ".param";
+        }
+        for (name, mut variable) in declare::variables(&declaration)? {
+            if register.is_some() {
+                variable.name = format!("{}$param", name.text).into();
+            }
+            names.push(Parameter { name, reference: reference(index(list.len())), register });
             list.push(variable);
         }
     }

@@ -95,9 +95,10 @@ impl<'a> Resolver<'_, '_, 'a> {
             }
             OperandSlot::AnyDestination => self.any_destination(expression, &mut out.destinations)?,
             OperandSlot::Address => out.address = Some(self.address(expression)?),
-            OperandSlot::Immediate => match self.value(expression)? {
-                value @ Operand::Integer(_) => out.sources.push(value),
-                _ => return Err(kind_error(expression.span, "an integer constant")),
+            OperandSlot::Immediate { maximum } => match self.value(expression)? {
+                Operand::Integer(value) if value <= *maximum => out.sources.push(Operand::Integer(value)),
+                _ if *maximum == u64::MAX => return Err(kind_error(expression.span, "an integer constant")),
+                _ => return Err(kind_error(expression.span, &format!("an integer constant from 0 to {maximum}"))),
             },
             OperandSlot::AddressValue => out.sources.push(self.address_value(selected, expression)?),
             OperandSlot::MoveDestination => out.destinations.push(self.move_destination(selected, expression)?),
@@ -110,7 +111,7 @@ impl<'a> Resolver<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Further operands matter only to `cvt`, whose packed forms take two to five of them.
+    /// Further operands matter only to `cvt`, whose packed forms take up to five of them.
     fn rest(&mut self, selected: &Selected, expression: &Expression<'a>, out: &mut Operands) -> Result<()> {
         if selected.row.meaning != super::table::Meaning::Cvt {
             return Ok(());
@@ -119,8 +120,9 @@ impl<'a> Resolver<'_, '_, 'a> {
             ExpressionKind::Vector(elements) => elements.as_slice(),
             _ => std::slice::from_ref(expression),
         };
+        let ty = selected.types[1];
         for element in elements {
-            out.sources.push(self.value(element)?);
+            out.sources.push(self.source(element, ty, true)?);
         }
         Ok(())
     }

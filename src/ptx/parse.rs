@@ -52,8 +52,10 @@ pub fn parse_syntax(text: &str, max_errors: usize) -> (Vec<TopLevel<'_>>, Vec<Di
     let module = match result {
         Ok(module) => module,
         Err(error) => {
-            // A stream that the lexer gave up on ends too early; that is no error of its own.
-            if !tokens.stopped() {
+            // A stream that the lexer gave up on, or whose last comment is open, ends too early; that
+            // is no error of its own.
+            let ended_early = matches!(error, ParseError::UnrecognizedEof { .. }) && !tokens.errors.is_empty();
+            if !tokens.stopped() && !ended_early {
                 errors.extend(diagnose(&error));
             }
             Vec::new()

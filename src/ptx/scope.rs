@@ -130,7 +130,12 @@ impl<'r, 'a> Scopes<'r, 'a> {
 
     /// Declares `prefix0` to `prefix(count-1)`. False: the scope has that family.
     pub fn declare_family(&mut self, prefix: &'a str, ty: ScalarType, count: u64) -> bool {
-        self.innermost().families.insert(prefix, (ty, count)).is_none()
+        let families = &mut self.innermost().families;
+        let fresh = !families.contains_key(prefix);
+        if fresh {
+            families.insert(prefix, (ty, count));
+        }
+        fresh
     }
 
     /// Declares a variable of the body under a unique name. False: the scope has that name.
@@ -181,15 +186,20 @@ impl<'r, 'a> Scopes<'r, 'a> {
 
     /// The register or variable of that name.
     pub fn symbol(&mut self, name: &'a str) -> Option<Symbol> {
-        let depth = (0..self.open.len()).rev().find(|&depth| self.declares(depth, name))?;
-        let (ty, elements) = match self.open[depth].names.get(name) {
-            Some(Entry::Used(symbol)) => return Some(symbol.clone()),
-            Some(&Entry::Declared(ty, elements)) => (ty, elements),
-            None => (self.family_type(depth, name)?, 1),
-        };
-        let symbol = self.enter_register(depth, name, ty, elements);
-        self.open[depth].names.insert(name, Entry::Used(symbol.clone()));
-        Some(symbol)
+        for depth in (0..self.open.len()).rev() {
+            let (ty, elements) = match self.open[depth].names.get(name) {
+                Some(Entry::Used(symbol)) => return Some(symbol.clone()),
+                Some(&Entry::Declared(ty, elements)) => (ty, elements),
+                None => match self.family_type(depth, name) {
+                    Some(ty) => (ty, 1),
+                    None => continue,
+                },
+            };
+            let symbol = self.enter_register(depth, name, ty, elements);
+            self.open[depth].names.insert(name, Entry::Used(symbol.clone()));
+            return Some(symbol);
+        }
+        None
     }
 
     fn declares(&self, depth: usize, name: &str) -> bool {

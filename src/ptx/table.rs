@@ -120,8 +120,11 @@ pub enum OperandSlot {
     AnyDestination,
     /// `[]`
     Address,
-    /// `imm`: an integer constant.
-    Immediate,
+    /// `imm`: an integer constant; `imm8`: from 0 to 255.
+    Immediate {
+        /// Largest value.
+        maximum: u64,
+    },
     /// `a`: an address as a value (register or variable).
     AddressValue,
     /// `=mov` and `mov`, checked together.
@@ -269,7 +272,8 @@ fn parse_operand(form: &Form, word: &'static str) -> (OperandSlot, bool) {
         "v" => OperandSlot::VectorSource,
         "={}" => OperandSlot::AnyDestination,
         "[]" => OperandSlot::Address,
-        "imm" => OperandSlot::Immediate,
+        "imm" => OperandSlot::Immediate { maximum: u64::MAX },
+        "imm8" => OperandSlot::Immediate { maximum: 255 },
         "a" => OperandSlot::AddressValue,
         "=mov" => OperandSlot::MoveDestination,
         "mov" => OperandSlot::MoveSource,

@@ -72,7 +72,7 @@ pub const FORMS: &[Form] = &[
     form("xor", "pred|$bits", "=t t t", Int(Xor)),
     form("not", "pred|$bits", "=t t", Int(Not)),
     form("cnot", "$bits", "=t t", Int(Cnot)),
-    form("lop3", "b32", "=b32 b32 b32 b32 imm", Lop3),
+    form("lop3", "b32", "=b32 b32 b32 b32 imm8", Lop3),
     form("lop3", "and|or b32", "={} *", Arbitrary),
     form("shf", "l wrap b32", "=b32 b32 b32 u32", Int(FunnelLeft(true))),
     form("shf", "l clamp b32", "=b32 b32 b32 u32", Int(FunnelLeft(false))),
@@ -149,6 +149,6 @@ pub const FORMS: &[Form] = &[
     form("slct", "ftz? $select f32", "=t t t f32", Float),
 
     // Conversion
-    form("cvt", "rni|rzi|rmi|rpi|rn|rz|rm|rp|rna|rs? ftz? relu? satfinite? relu? sat? scaled::n2::ue8m0? $convert $convert", "=~t ~u *", Cvt),
+    form("cvt", "rni|rzi|rmi|rpi|rn|rz|rm|rp|rna|rs? ftz? relu? satfinite? relu? sat? scaled::n2::ue8m0? $convert $convert", "=~t *", Cvt),
     form("cvt", "pack sat u16|s16|u8|s8|u4|s4|u2|s2 s32 b32?", "=b32 *", Arbitrary),
 ];

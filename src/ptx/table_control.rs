@@ -32,7 +32,7 @@ pub const FORMS: &[Form] = &[
     form("barrier", "cta? red popc aligned? u32", "=u32 b32 b32? !p", BarrierReduce),
     form("barrier", "cta? red and|or aligned? pred", "=p b32 b32? !p", BarrierReduce),
     form("barrier", "cluster arrive|wait **", "*", Unsupported(CLUSTER)),
-    form("membar", "cta|gl|gpu|sys", "", Fence),
+    form("membar", "cta|gl|sys", "", Fence),
     form("membar", "proxy **", "*", Unsupported(PROXY)),
     form("fence", "~sc|acq_rel|acquire|release? $scope", "", Fence),
     form("fence", "acquire|release sync_restrict::shared::cta|sync_restrict::shared::cluster **", "*", Unsupported(CLUSTER)),

@@ -46,12 +46,16 @@ pub const FORMS: &[Form] = &[
     form("atom", "~relaxed|acquire|release|acq_rel? $scope? global|shared|shared::cta|shared::cluster? inc|dec L2::cache_hint? u32", "=v [] v b64?", Atomic),
     form("atom", "~relaxed|acquire|release|acq_rel? $scope? global|shared|shared::cta|shared::cluster? min|max L2::cache_hint? $int32", "=v [] v b64?", Atomic),
     form("atom", "~relaxed|acquire|release|acq_rel? $scope? global|shared|shared::cta|shared::cluster? add L2::cache_hint? u32|s32|u64|f64", "=v [] v b64?", Atomic),
-    form("atom", "~relaxed|acquire|release|acq_rel? $scope? global|shared|shared::cta|shared::cluster? add|min|max noftz? L2::cache_hint? v2|v4|v8? f32|f16|f16x2|bf16|bf16x2", "=v [] v b64?", Atomic),
+    form("atom", "~relaxed|acquire|release|acq_rel? $scope? global|shared|shared::cta|shared::cluster? add L2::cache_hint? v2|v4? f32", "=v [] v b64?", Atomic),
+    form("atom", "~relaxed|acquire|release|acq_rel? $scope? global|shared|shared::cta|shared::cluster? add noftz? L2::cache_hint? f16|f16x2|bf16|bf16x2", "=v [] v b64?", Atomic),
+    form("atom", "~relaxed|acquire|release|acq_rel? $scope? global? add|min|max noftz? L2::cache_hint? v2|v4|v8 f16|f16x2|bf16|bf16x2", "=v [] v b64?", Atomic),
     form("red", "~relaxed|release? $scope? global|shared|shared::cta|shared::cluster? and|or|xor L2::cache_hint? b32|b64", "[] v b64?", Atomic),
     form("red", "~relaxed|release? $scope? global|shared|shared::cta|shared::cluster? inc|dec L2::cache_hint? u32", "[] v b64?", Atomic),
     form("red", "~relaxed|release? $scope? global|shared|shared::cta|shared::cluster? min|max L2::cache_hint? $int32", "[] v b64?", Atomic),
     form("red", "~relaxed|release? $scope? global|shared|shared::cta|shared::cluster? add L2::cache_hint? u32|s32|u64|f64", "[] v b64?", Atomic),
-    form("red", "~relaxed|release? $scope? global|shared|shared::cta|shared::cluster? add|min|max noftz? L2::cache_hint? v2|v4|v8? f32|f16|f16x2|bf16|bf16x2", "[] v b64?", Atomic),
+    form("red", "~relaxed|release? $scope? global|shared|shared::cta|shared::cluster? add L2::cache_hint? v2|v4? f32", "[] v b64?", Atomic),
+    form("red", "~relaxed|release? $scope? global|shared|shared::cta|shared::cluster? add noftz? L2::cache_hint? f16|f16x2|bf16|bf16x2", "[] v b64?", Atomic),
+    form("red", "~relaxed|release? $scope? global? add|min|max noftz? L2::cache_hint? v2|v4|v8 f16|f16x2|bf16|bf16x2", "[] v b64?", Atomic),
     form("red", "async **", "*", Unsupported(ASYNC)),
 
     // Cache control: prefetching changes no value.
