@@ -118,8 +118,9 @@ impl<'a> Pointers<'a> {
         let exposed = self.exposed;
         let mut work = Worklist::default();
         work.push(exposed, cfg.start);
+        let mut state = self.new_state();
         while let Some(node) = work.pop(exposed) {
-            let mut state = self.at_start(node);
+            self.enter(&mut state, node);
             for statement in &cfg.graph[node].statements {
                 self.step(&mut state, statement);
             }
@@ -145,8 +146,9 @@ impl<'a> Pointers<'a> {
     /// One pass over the fixpoint; the facts met on the way to it may have been preliminary.
     fn collect_facts(&mut self) {
         self.facts = Facts::default();
+        let mut state = self.new_state();
         for node in self.cfg.graph.node_indices() {
-            let mut state = self.at_start(node);
+            self.enter(&mut state, node);
             for register in &self.exposed.registers {
                 self.note_ambiguous(*register, state[register.0 as usize]);
             }
@@ -168,15 +170,19 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// The state at the start of a block.
-    pub fn at_start(&self, node: NodeIndex) -> State {
-        let mut state = vec![UNDEFINED; self.cfg.registers.len()];
+    /// A state to [`enter`](Self::enter) blocks with.
+    pub fn new_state(&self) -> State {
+        vec![UNDEFINED; self.cfg.registers.len()]
+    }
+
+    /// Makes a state that of the start of a block. Registers that are not exposed may keep what another
+    /// block left: this one writes them before it reads them.
+    pub fn enter(&self, state: &mut State, node: NodeIndex) {
         if let Some(entry) = &self.entries[node.index()] {
             for (register, value) in self.exposed.registers.iter().zip(entry) {
                 state[register.0 as usize] = *value;
             }
         }
-        state
     }
 
     /// Moves a state past a statement.

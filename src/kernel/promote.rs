@@ -158,8 +158,9 @@ impl Uses {
         let mut uses = Uses::default();
         let exposed = Exposed::of(cfg);
         let definite = Definite::of(cfg, &exposed);
+        let mut state = definite.new_state();
         for node in cfg.graph.node_indices() {
-            let mut state = definite.at_start(node);
+            definite.enter(&mut state, node);
             for statement in &cfg.graph[node].statements {
                 match statement {
                     Statement::Instruction(instruction) => {
