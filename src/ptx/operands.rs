@@ -80,7 +80,6 @@ impl<'a> Resolver<'_, '_, 'a> {
                 let (ty, relaxed) = slot_type(selected, *width);
                 out.sources.push(self.source(expression, ty, relaxed)?);
             }
-            OperandSlot::Predicate => out.sources.push(self.predicate(expression)?),
             OperandSlot::VectorDestination => {
                 let ty = selected.types[0];
                 for element in self.elements(expression, selected.elements())? {
@@ -143,6 +142,10 @@ impl<'a> Resolver<'_, '_, 'a> {
     fn source(&mut self, expression: &Expression<'a>, ty: ScalarType, relaxed: bool) -> Result<Operand> {
         let span = expression.span;
         let value = self.value(expression)?;
+        if let (Operand::NotPredicate(register), ScalarType::Pred) = (&value, ty) {
+            self.check_register(*register, ty, false, span)?;
+            return Ok(value);
+        }
         match value {
             Operand::Register(register) => self.check_register(register, ty, relaxed, span)?,
             Operand::Integer(_) if !matches!(ty, ScalarType::F(32 | 64)) => {}
@@ -162,17 +165,6 @@ impl<'a> Resolver<'_, '_, 'a> {
             Operand::Vector(_) => return Err(kind_error(span, "a single value")),
         }
         Ok(value)
-    }
-
-    /// `p` or `!p`
-    fn predicate(&mut self, expression: &Expression<'a>) -> Result<Operand> {
-        match self.value(expression)? {
-            Operand::NotPredicate(register) => {
-                self.check_register(register, ScalarType::Pred, false, expression.span)?;
-                Ok(Operand::NotPredicate(register))
-            }
-            _ => self.source(expression, ScalarType::Pred, false),
-        }
     }
 
     /// A predicate register, for guards.

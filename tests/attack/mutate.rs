@@ -54,8 +54,11 @@ pub fn mutate(text: &str, random: &mut Random) -> Option<Mutant> {
     let lines: Vec<&str> = text.lines().collect();
     let instructions: Vec<usize> = (0..lines.len()).filter(|index| is_instruction(lines[*index])).collect();
     // Barriers and guards are few among the lines, and matter most.
-    let weighty: Vec<usize> =
-        instructions.iter().copied().filter(|index| lines[*index].contains("bar.") || lines[*index].contains('@')).collect();
+    let weighty: Vec<usize> = instructions
+        .iter()
+        .copied()
+        .filter(|index| lines[*index].contains("bar.") || lines[*index].contains('@'))
+        .collect();
     let pool = if random.below(3) == 0 && !weighty.is_empty() { &weighty } else { &instructions };
     let index = *random.pick(pool)?;
     let before = lines[index];
@@ -144,8 +147,7 @@ fn register(line: &str, lines: &[&str], random: &mut Random) -> Option<String> {
     let others = registers(other_line);
     let (other_start, other_end) = *random.pick(&others)?;
     let other = &other_line[other_start..other_end];
-    (class(other) == wanted && *other != line[start..end])
-        .then(|| format!("{}{other}{}", &line[..start], &line[end..]))
+    (class(other) == wanted && *other != line[start..end]).then(|| format!("{}{other}{}", &line[..start], &line[end..]))
 }
 
 /// Reads another special register.

@@ -51,7 +51,11 @@ pub fn search(module: &Module, case: &Case, tries: u64, seed: u64) -> Search {
             search.defect = Some(Defect { launch, outcome });
             return search;
         }
-        if outcome.stopped.is_empty() { search.complete += 1 } else { search.stopped += 1 }
+        if outcome.stopped.is_empty() {
+            search.complete += 1
+        } else {
+            search.stopped += 1
+        }
         if steps > BUDGET {
             break;
         }

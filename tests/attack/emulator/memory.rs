@@ -129,8 +129,7 @@ impl Access {
     /// The race condition of the PTX memory model, for accesses that nothing orders.
     fn races(&self, other: &Access) -> bool {
         let distance = other.start.wrapping_sub(self.start);
-        let overlap =
-            distance < u64::from(self.bytes) || self.start.wrapping_sub(other.start) < u64::from(other.bytes);
+        let overlap = distance < u64::from(self.bytes) || self.start.wrapping_sub(other.start) < u64::from(other.bytes);
         self.thread != other.thread && (self.write || other.write) && overlap && !self.morally_strong(other)
     }
 

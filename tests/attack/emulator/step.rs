@@ -430,7 +430,8 @@ fn leave(thread: &mut Thread<'_>, world: &mut World<'_>) {
         return;
     }
     for (index, result) in (0..).zip(callee.results) {
-        let bytes = callee.slot(world.module, gpuvcc::ptx::ast::VariableRef::Return(index)).cloned().unwrap_or_default();
+        let bytes =
+            callee.slot(world.module, gpuvcc::ptx::ast::VariableRef::Return(index)).cloned().unwrap_or_default();
         match result {
             Operand::Variable(variable, _) => {
                 if let Some(slot) = thread.frame().slot(world.module, *variable) {

@@ -191,7 +191,6 @@ impl<'m> Thread<'m> {
             frame.registers[register.0 as usize] = Some(value & mask(bits));
         }
     }
-
 }
 
 /// The result register of a barrier with a reduction.

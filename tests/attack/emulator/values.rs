@@ -189,4 +189,3 @@ pub fn atomic(operation: &str, ty: ScalarType, old: u64, sources: &[u64]) -> Opt
     };
     Some(new & mask(bits))
 }
-
