@@ -4,7 +4,9 @@
 //! [`schedule`] runs kernels side by side; [`output`] prints what they gave.
 
 pub mod cli;
+mod emit;
 pub mod input;
+mod ivl_kernel;
 mod output;
 pub mod pipeline;
 pub mod schedule;

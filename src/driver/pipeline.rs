@@ -1,17 +1,26 @@
-//! One kernel's way through the stages.
+//! One kernel's way through the stages, one line a stage.
 
-use super::cli::{Options, Stage};
-use super::input::Input;
+use super::cli::{Arithmetic, Options, PreludeChoice, Stage};
+use super::input::{Input, Language};
 use crate::diagnostic::Diagnostic;
+use crate::infer::houdini::Deadline;
+use crate::ivl;
+use crate::kernel::{self, Kernel, LowerOptions};
+use crate::predicate::{self, Predicated};
+use crate::ptx;
+use crate::solver::Encoding;
 use crate::span::Span;
-use crate::verdict::finding::KernelReport;
+use crate::twothread::{self, Prelude, prelude};
+use crate::verdict::decide::{self, Question};
+use crate::verdict::finding::{KernelReport, Launch};
+use std::time::Instant;
 
 /// A parsed input.
 pub enum Program {
     /// PTX.
-    Ptx(crate::ptx::ast::Module),
+    Ptx(ptx::ast::Module),
     /// A kernel program in the IVL.
-    Ivl(crate::ivl::ast::Program),
+    Ivl(ivl::ast::Program),
 }
 
 impl Program {
@@ -23,7 +32,7 @@ impl Program {
                 entries.map(|entry| entry.name.to_string()).collect()
             }
             Program::Ivl(program) => {
-                let kernel = |attribute: &crate::ivl::ast::Attribute| attribute.name.as_str() == "kernel";
+                let kernel = |attribute: &ivl::ast::Attribute| attribute.name.as_str() == "kernel";
                 let kernels = program.procedures.iter().filter(|procedure| procedure.attributes.iter().any(kernel));
                 kernels.map(|procedure| procedure.name.to_string()).collect()
             }
@@ -32,41 +41,150 @@ impl Program {
 }
 
 /// Parses an input; all errors that can be told apart.
-pub fn parse(_input: &Input) -> Result<Program, Vec<Diagnostic>> {
-    Err(not_wired())
+pub fn parse(input: &Input) -> Result<Program, Vec<Diagnostic>> {
+    match input.language {
+        Language::Ptx => ptx::parse(input.source.text()).map(Program::Ptx),
+        Language::Ivl => ivl::parse(input.source.text()).map(Program::Ivl),
+    }
 }
 
 /// `--emit tokens`
-pub fn tokens(_input: &Input) -> String {
-    String::new()
+pub fn tokens(input: &Input) -> String {
+    ptx::tokens(input.source.text())
 }
 
 /// `--emit ast`
-pub fn ast(_program: &Program) -> String {
-    String::new()
+pub fn ast(program: &Program) -> String {
+    match program {
+        Program::Ptx(module) => ptx::print_ast(module),
+        Program::Ivl(program) => ivl::print(program),
+    }
+}
+
+/// Everything up to the predicated program.
+struct Lowered {
+    kernel: Kernel,
+    predicated: Predicated,
+    launch: Launch,
+}
+
+fn lower(input: &Input, program: &Program, entry: &str, options: &Options) -> Result<Lowered, Vec<Diagnostic>> {
+    let lower_options = LowerOptions {
+        block: options.block,
+        grid: options.grid,
+        params: options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
+        may_alias: options.may_alias,
+        max_threads: options.max_threads,
+        check_bounds: options.check_bounds,
+    };
+    let kernel = match program {
+        Program::Ptx(module) => {
+            let entry = entry_of(module, entry)?;
+            let cfg = crate::cfg::build(module, entry)?;
+            kernel::lower(module, entry, &cfg, &lower_options)?
+        }
+        Program::Ivl(program) => super::ivl_kernel::enter(input.source.text(), program, entry, &lower_options)?,
+    };
+    let launch = Launch { block: kernel.block, grid: kernel.grid };
+    checked(&kernel.program, "kernel");
+    let predicated = predicate::run(&kernel.program)?;
+    checked(&predicated.program, "predicate");
+    Ok(Lowered { kernel, predicated, launch })
+}
+
+/// The type checker runs between the stages in debug builds and tests.
+fn checked(program: &ivl::ast::Program, stage: &str) {
+    if cfg!(debug_assertions)
+        && let Err(diagnostics) = ivl::check(program)
+    {
+        panic!("{stage}: its output does not type-check: {diagnostics:?}");
+    }
+}
+
+fn entry_of<'a>(module: &'a ptx::ast::Module, entry: &str) -> Result<&'a ptx::ast::Function, Vec<Diagnostic>> {
+    let found = module.functions.iter().find(|f| f.is_entry && f.name.as_ref() == entry);
+    found.ok_or_else(|| vec![Diagnostic::error("no-such-entry", format!("no kernel is named `{entry}`"), Span::NONE)])
+}
+
+fn prelude_of(choice: PreludeChoice) -> Result<Prelude, Vec<Diagnostic>> {
+    prelude::load(match choice {
+        PreludeChoice::WatchedByte => prelude::WATCHED_BYTE,
+        PreludeChoice::LoggingSets => prelude::LOGGING_SETS,
+    })
+}
+
+fn two_thread_options(launch: &Launch, options: &Options) -> twothread::Options {
+    twothread::Options {
+        block: launch.block,
+        grid: launch.grid,
+        allow_same_value: options.allow_same_value,
+        exited_ok: options.exited_threads_ok,
+    }
+}
+
+fn encodings(arithmetic: Arithmetic) -> &'static [Encoding] {
+    match arithmetic {
+        Arithmetic::Auto => &[Encoding::Integers, Encoding::BitVectors],
+        Arithmetic::Int => &[Encoding::Integers],
+        Arithmetic::Bv => &[Encoding::BitVectors],
+    }
 }
 
 /// Verifies a kernel. `Err`: errors in the input for this kernel, or what has no sound model.
 pub fn verify(
-    _input: &Input,
-    _program: &Program,
-    _entry: &str,
-    _options: &Options,
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
-    Err(not_wired())
+    let start = Instant::now();
+    let lowered = lower(input, program, entry, options)?;
+    let prelude = prelude_of(options.prelude)?;
+    let question = Question {
+        kernel: &lowered.kernel,
+        predicated: &lowered.predicated,
+        prelude: &prelude,
+        options: two_thread_options(&lowered.launch, options),
+        encodings: encodings(options.arith),
+        deadline: Deadline(start + options.timeout),
+    };
+    let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
+    report.assumptions = lowered.kernel.assumptions.clone();
+    let mut report = decide::run(&question, report)?;
+    report.time_ms = start.elapsed().as_millis() as u64;
+    Ok(report)
 }
 
 /// The text of a stage from `cfg` on. `Err` as for [`verify`].
 pub fn emit(
-    _input: &Input,
-    _program: &Program,
-    _entry: &str,
-    _stage: Stage,
-    _options: &Options,
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    stage: Stage,
+    options: &Options,
 ) -> Result<String, Vec<Diagnostic>> {
-    Err(not_wired())
-}
-
-fn not_wired() -> Vec<Diagnostic> {
-    vec![Diagnostic::error("internal-error", "the stages are not wired yet", Span::NONE)]
+    if let (Stage::Cfg, Program::Ptx(module)) = (stage, program) {
+        let cfg = crate::cfg::build(module, entry_of(module, entry)?)?;
+        let dot = options.format == super::cli::Format::Dot;
+        return Ok(if dot { crate::cfg::dot(&cfg) } else { crate::cfg::print(&cfg) });
+    }
+    let lowered = lower(input, program, entry, options)?;
+    match stage {
+        Stage::Tokens | Stage::Ast | Stage::Cfg => Ok(ast(program)),
+        Stage::Kernel => Ok(ivl::print(&lowered.kernel.program)),
+        Stage::Order => Ok(predicate::order_text(&lowered.predicated)),
+        Stage::Predicated => Ok(ivl::print(&lowered.predicated.program)),
+        Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
+            let prelude = prelude_of(options.prelude)?;
+            let question = Question {
+                kernel: &lowered.kernel,
+                predicated: &lowered.predicated,
+                prelude: &prelude,
+                options: two_thread_options(&lowered.launch, options),
+                encodings: encodings(options.arith),
+                deadline: Deadline(Instant::now() + options.timeout),
+            };
+            super::emit::inferred(&question, stage)
+        }
+    }
 }

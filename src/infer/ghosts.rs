@@ -1,8 +1,9 @@
 //! Ghost code for loops: round counters, values on entry, and the round of the logged access.
 //!
 //! Input: a two-thread program. Output: the same with, for each loop L, an integer `k.L` that
-//! counts rounds of the lock-step loop, `round.L`, the value of `k.L` when the pending access was
-//! logged in L (-1 if it was not), and snapshots `x.entry.L` of values on entry.
+//! counts rounds of the lock-step loop, `k.L$1` and `k.L$2`, which stop when that thread leaves,
+//! `round.L`, the value of `k.L` when the pending access was logged in L (-1 if it was not), and
+//! snapshots `x.entry.L` of values on entry.
 //! Establishes: ghosts never influence other variables. Relies on: loops laid out by `predicate`:
 //! a block in front of the head, one block for the back edge, one for the exit.
 //! Reference: DESIGN section 4 (the witness of an access).
@@ -80,6 +81,16 @@ impl LoopGhosts {
         bv::var(self.k.clone(), Type::Int)
     }
 
+    /// The rounds that a thread began after its first.
+    pub fn own_counter(&self, thread: u32) -> ExprRef {
+        bv::var(self.own_k(thread), Type::Int)
+    }
+
+    /// Name of a thread's own counter.
+    pub fn own_k(&self, thread: u32) -> Name {
+        Name::from(format!("{}${thread}", self.k))
+    }
+
     /// The type of block ids and the id of the head.
     pub fn head_literal(&self) -> (Type, ExprRef) {
         (Type::Bv(self.id_width), bv::literal(u128::from(self.head_id), self.id_width))
@@ -129,13 +140,17 @@ pub fn insert(procedure: &mut Procedure, loops: &[LoopGhosts]) {
     for ghosts in loops {
         declare(procedure, &ghosts.k, Type::Int);
         declare(procedure, &ghosts.round, Type::Int);
+        declare(procedure, &ghosts.own_k(1), Type::Int);
+        declare(procedure, &ghosts.own_k(2), Type::Int);
         if let Some(entry) = block_mut(procedure, &ghosts.entry) {
             entry.stmts.push(assign(&ghosts.k, bv::int(0)));
             entry.stmts.push(assign(&ghosts.round, bv::int(-1)));
+            entry.stmts.extend([1, 2].map(|t| assign(&ghosts.own_k(t), bv::int(0))));
         }
         if let Some(back) = block_mut(procedure, &ghosts.back) {
             let next = bv::op(crate::ivl::ast::BinaryOp::Add, ghosts.counter(), bv::int(1));
             back.stmts.push(assign(&ghosts.k, next));
+            back.stmts.extend([1, 2].map(|t| count_if_staying(ghosts, t)));
         }
     }
     let Some(body) = &mut procedure.body else { return };
@@ -145,6 +160,15 @@ pub fn insert(procedure: &mut Procedure, loops: &[LoopGhosts]) {
             record_rounds(block, &around);
         }
     }
+}
+
+/// `k.L$t := if v_active$t == head then k.L$t + 1 else k.L$t`
+fn count_if_staying(ghosts: &LoopGhosts, thread: u32) -> Stmt {
+    let (ty, head) = ghosts.head_literal();
+    let stays = bv::eq(bv::var(super::candidates::copy(&ghosts.v_active, thread), ty), head);
+    let own = ghosts.own_counter(thread);
+    let next = bv::op(crate::ivl::ast::BinaryOp::Add, own.clone(), bv::int(1));
+    assign(&ghosts.own_k(thread), bv::ite(stays, next, own))
 }
 
 /// After each call that may log, `round.L := if logged then k.L else round.L`.

@@ -25,18 +25,35 @@ use ghosts::LoopGhosts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Attribute of the assertion behind a loop that asks whether a thread that entered can leave.
-pub const EXIT_PROBE: &str = "exit_probe";
+/// Questions about a loop, asked as assertions that should fail; they are no part of the proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// Behind the loop: thread 1 did not enter. Provable if no thread that enters can leave.
+    Exit,
+    /// In front of the loop: thread 1 does not enter. Provable if no thread enters.
+    Entry,
+}
 
-/// The loop that an exit probe stands behind.
-pub fn probed_loop(attributes: &[Attribute]) -> Option<usize> {
-    let probe = attributes.iter().find(|a| a.name.as_str() == EXIT_PROBE)?;
-    probe.args.iter().find_map(|arg| match arg {
-        AttributeArg::Expr(e) => match e.kind {
-            ExprKind::Int(value) => usize::try_from(value).ok(),
-            _ => None,
-        },
-        AttributeArg::Text(_) => None,
+impl Probe {
+    fn attribute(self) -> &'static str {
+        match self {
+            Probe::Exit => "exit_probe",
+            Probe::Entry => "entry_probe",
+        }
+    }
+}
+
+/// The probe that an assertion is, and its loop.
+pub fn probe_of(attributes: &[Attribute]) -> Option<(Probe, usize)> {
+    [Probe::Exit, Probe::Entry].into_iter().find_map(|probe| {
+        let attribute = attributes.iter().find(|a| a.name.as_str() == probe.attribute())?;
+        attribute.args.iter().find_map(|arg| match arg {
+            AttributeArg::Expr(e) => match e.kind {
+                ExprKind::Int(value) => usize::try_from(value).ok().map(|index| (probe, index)),
+                _ => None,
+            },
+            AttributeArg::Text(_) => None,
+        })
     })
 }
 
@@ -54,9 +71,11 @@ pub struct Annotated {
 
 /// Adds ghosts, candidates and witnesses.
 ///
+/// `uniform_barriers`: every barrier of the program asserts that both threads arrive or none.
+///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn annotate(two: &TwoThread) -> Result<Annotated, Diagnostic> {
+pub fn annotate(two: &TwoThread, uniform_barriers: bool) -> Result<Annotated, Diagnostic> {
     let mut program = two.program.clone();
     let body = program.procedures.iter().find(|p| p.name == two.procedure).and_then(|p| p.body.as_ref());
     let blocks = body.map(|b| b.blocks.as_slice()).unwrap_or_default();
@@ -82,8 +101,14 @@ pub fn annotate(two: &TwoThread) -> Result<Annotated, Diagnostic> {
         for index in (0..loops.len()).rev() {
             let types = types(&program, &two.procedure);
             let snapshot = program.clone();
-            let context =
-                witness::Context { program: &snapshot, loops: &loops, flags: &flags, records: &records, types };
+            let context = witness::Context {
+                program: &snapshot,
+                loops: &loops,
+                flags: &flags,
+                records: &records,
+                types,
+                uniform_barriers,
+            };
             with_procedure(&mut program, &two.procedure, |p| witness::insert(p, &context, index));
         }
     }
@@ -107,6 +132,7 @@ pub fn with_kept(annotated: &Annotated, keep: &dyn Fn(usize) -> bool) -> Program
     with_procedure(&mut program, &annotated.procedure, |procedure| {
         for block in procedure.body.iter_mut().flat_map(|b| &mut b.blocks) {
             block.stmts.retain(|s| passive::candidate_number(&s.attributes).is_none_or(keep));
+            block.stmts.retain(|s| probe_of(&s.attributes).is_none());
             for stmt in &mut block.stmts {
                 rename_candidate(stmt, &annotated.candidates);
             }
@@ -148,18 +174,23 @@ fn place(procedure: &mut Procedure, loops: &[LoopGhosts], candidates: &[Candidat
     }
 }
 
-/// Behind each loop: `assert {:exit_probe L} thread 1 did not enter;`. If that is provable although
-/// the thread can enter, the loop never ends.
+/// Adds the probes of all loops.
 fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
     for (index, ghosts) in loops.iter().enumerate() {
         let (ty, head) = ghosts.head_literal();
-        let entered = bv::eq(bv::var(ghosts.active_at_entry(1), ty), head);
-        let number = Expr { kind: ExprKind::Int(index as i128), ty: Type::Int, span: Span::NONE };
-        let mut stmt = ghosts::statement(StmtKind::Assert(bv::not(entered)));
-        let args = vec![AttributeArg::Expr(Arc::new(number))];
-        stmt.attributes.push(Attribute { name: Name::from(EXIT_PROBE), args });
-        if let Some(exit) = ghosts::block_mut(procedure, &ghosts.exit) {
-            exit.stmts.push(stmt);
+        let places = [
+            (Probe::Exit, &ghosts.exit, ghosts.active_at_entry(1)),
+            (Probe::Entry, &ghosts.entry, candidates::copy(&ghosts.v_active, 1)),
+        ];
+        for (probe, label, v_active) in places {
+            let entered = bv::eq(bv::var(v_active, ty.clone()), head.clone());
+            let mut stmt = ghosts::statement(StmtKind::Assert(bv::not(entered)));
+            let number = Expr { kind: ExprKind::Int(index as i128), ty: Type::Int, span: Span::NONE };
+            let args = vec![AttributeArg::Expr(Arc::new(number))];
+            stmt.attributes.push(Attribute { name: Name::from(probe.attribute()), args });
+            if let Some(block) = ghosts::block_mut(procedure, label) {
+                block.stmts.push(stmt);
+            }
         }
     }
 }

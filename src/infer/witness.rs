@@ -33,6 +33,8 @@ pub struct Context<'a> {
     pub records: &'a [Name],
     /// Types of all variables.
     pub types: BTreeMap<Name, Type>,
+    /// Every barrier asserts that both threads arrive or none, so that thread 1's activity says it all.
+    pub uniform_barriers: bool,
 }
 
 /// Adds the witness statements to the head of a loop. Inner loops must have theirs already.
@@ -62,6 +64,7 @@ pub fn insert(procedure: &mut Procedure, context: &Context, index: usize) {
             declare(procedure, &inlined_local(&local.name), local.ty.clone());
         }
     }
+    declare(procedure, &Name::from(format!("witnessed.{}", ghosts.head)), Type::Bool);
     for name in &changed {
         let copy = copier.name(name);
         if let (true, Some(ty)) = (copies.contains(&copy), context.types.get(name)) {
@@ -141,13 +144,17 @@ fn assume_instead(stmt: Stmt) -> Stmt {
 /// and race checks vanish, calls into the prelude are inlined.
 fn flatten(context: &Context, stmt: &Stmt, out: &mut Vec<Stmt>) {
     match &stmt.kind {
-        StmtKind::Assert(_) if is_barrier_assertion(&stmt.attributes) => out.push(assume_instead(stmt.clone())),
+        StmtKind::Assert(_) if is_barrier_assertion(&stmt.attributes) && !context.uniform_barriers => {
+            out.push(assume_instead(stmt.clone()));
+        }
         StmtKind::Assert(_) => {}
         StmtKind::Call { procedure, .. } if procedure.as_str().starts_with("CHECK_") => {}
         StmtKind::Call { args, results, .. } => {
             let Some((callee, block)) = callee(context, stmt) else { return };
+            let first_thread = context.uniform_barriers && callee.name.as_str().starts_with("BARRIER_");
+            let actual = |a: &ExprRef| if first_thread { of_first_thread(a) } else { a.clone() };
             let mut map: BTreeMap<Name, ExprRef> =
-                callee.params.iter().zip(args).map(|(p, a)| (p.name.clone(), a.clone())).collect();
+                callee.params.iter().zip(args).map(|(p, a)| (p.name.clone(), actual(a))).collect();
             for (formal, actual) in callee.results.iter().zip(results) {
                 map.insert(formal.name.clone(), bv::var(actual.clone(), formal.ty.clone()));
             }
@@ -158,6 +165,17 @@ fn flatten(context: &Context, stmt: &Stmt, out: &mut Vec<Stmt>) {
         }
         _ => out.push(stmt.clone()),
     }
+}
+
+/// The same of thread 1: what a barrier asserts to be equal for both.
+fn of_first_thread(e: &ExprRef) -> ExprRef {
+    let mut names = BTreeSet::new();
+    free_variables(e, &mut names);
+    let second = names.into_iter().filter_map(|n| {
+        let base = n.as_str().strip_suffix("$2")?;
+        Some((n.clone(), bv::var(format!("{base}$1"), Type::Bool)))
+    });
+    substitute(e, &second.collect())
 }
 
 fn is_barrier_assertion(attributes: &[Attribute]) -> bool {
@@ -242,12 +260,18 @@ impl<'a> Copier<'a> {
             }
         }
         kept.reverse();
+        // The copy starts with an empty log, whatever the log was in that round.
+        for name in context.flags.iter().chain(context.records).chain([&self.ghosts.round]) {
+            needed.remove(name);
+        }
         // Invariants may connect needed variables through others: two passes reach what matters.
+        // What needs thread 2 where the body does not says nothing about thread 1's log.
+        let both = needed.iter().any(|n| n.as_str().ends_with("$2") && self.changed.contains(n));
         let mut chosen = vec![false; invariants.len()];
         for _ in 0..2 {
             for (i, stmt) in invariants.iter().enumerate() {
                 let StmtKind::Assert(e) = &stmt.kind else { continue };
-                if self.speaks_of(e, &needed) {
+                if self.speaks_of(e, &needed) && (both || !self.mentions_second(e)) {
                     chosen[i] = true;
                     free_variables(e, &mut needed);
                 }
@@ -263,16 +287,26 @@ impl<'a> Copier<'a> {
         free.iter().any(|n| self.changed.contains(n) && needed.contains(n))
     }
 
+    fn mentions_second(&self, e: &ExprRef) -> bool {
+        let mut free = BTreeSet::new();
+        free_variables(e, &mut free);
+        free.iter().any(|n| n.as_str().ends_with("$2") && self.changed.contains(n))
+    }
+
     fn statements(&self, context: &Context, sliced: Sliced) -> Vec<Stmt> {
         let pending = context.flags.iter().fold(bv::boolean(false), |sum, f| bv::or(sum, flag(f)));
         let round = bv::var(self.ghosts.round.clone(), Type::Int);
         let logged_here = bv::op(crate::ivl::ast::BinaryOp::Le, bv::int(0), round.clone());
-        let earlier = bv::and(pending.clone(), logged_here.clone());
+        let witnessed = Name::from(format!("witnessed.{}", self.ghosts.head));
+        let earlier = flag(&witnessed);
         let havocked: Vec<Name> =
             sliced.needed.iter().filter(|n| self.map.contains_key(*n)).map(|n| self.name(n)).collect();
-        let mut out = vec![statement(StmtKind::Havoc(havocked))];
-        let counter = bv::var(self.name(&self.ghosts.k), Type::Int);
-        out.push(self.assume(&earlier, bv::eq(counter, round), &[]));
+        let mut out = vec![super::ghosts::assign(&witnessed, bv::and(pending.clone(), logged_here.clone()))];
+        out.push(statement(StmtKind::Havoc(havocked)));
+        if sliced.needed.contains(&self.ghosts.k) {
+            let counter = bv::var(self.name(&self.ghosts.k), Type::Int);
+            out.push(self.assume(&earlier, bv::eq(counter, round), &[]));
+        }
         for stmt in &sliced.invariants {
             if let StmtKind::Assert(e) = &stmt.kind {
                 out.push(self.assume(&earlier, substitute(e, &self.map), &stmt.attributes));

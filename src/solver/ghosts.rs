@@ -24,17 +24,23 @@ impl<'t> Ghosts<'t> {
     }
 
     /// The bit-vector form; `None` when an integer operator has none.
-    pub fn translate(&mut self, t: Term) -> Option<Term> {
-        if let Some(&known) = self.done.get(&t) {
-            return Some(known);
+    pub fn translate(&mut self, root: Term) -> Option<Term> {
+        for t in self.terms.postorder(root, &|t| self.done.contains_key(&t)) {
+            let result = self.translate_node(t)?;
+            self.done.insert(t, result);
         }
+        self.done.get(&root).copied()
+    }
+
+    /// The form of a term whose operands are translated.
+    fn translate_node(&mut self, t: Term) -> Option<Term> {
         let operands = self.terms.operands(t);
-        let new = operands.iter().map(|&o| self.translate(o)).collect::<Option<Vec<_>>>()?;
+        let new: Vec<Term> = operands.iter().map(|o| self.done[o]).collect();
         let result = match self.terms.node(t).clone() {
             Node::IntConst(value) => self.terms.bv(value as u128, WIDTH),
             Node::Symbol(_) if self.terms.sort(t) == Sort::Int => {
                 let symbol = self.terms.symbol_of(t)?.clone();
-                self.terms.symbol(&format!("{}#64", symbol.name), Sort::Bv(WIDTH), symbol.range)
+                self.terms.symbol(&translated(&symbol.name), Sort::Bv(WIDTH), symbol.range)
             }
             Node::IntSum { constant, members } => {
                 let list = new.iter().zip(members.iter()).map(|(&n, m)| (n, m.1 as u128)).collect();
@@ -48,7 +54,7 @@ impl<'t> Ghosts<'t> {
             Node::FromInt(width, _) => self.terms.sign_extend(new[0], width),
             Node::IntDiv(..) | Node::IntMod(..) | Node::ToInt(_) | Node::ToSignedInt(_) => return None,
             Node::Apply(id, _) if new != operands || self.terms.sort(t) == Sort::Int => {
-                let name = format!("{}#64", self.terms.functions[id as usize].name);
+                let name = translated(&self.terms.functions[id as usize].name);
                 let sort = match self.terms.sort(t) {
                     Sort::Int => Sort::Bv(WIDTH),
                     other => other,
@@ -60,7 +66,11 @@ impl<'t> Ghosts<'t> {
             _ if new == operands => t,
             _ => self.terms.rebuild(t, &new),
         };
-        self.done.insert(t, result);
         Some(result)
     }
+}
+
+/// The bit-vector symbol or function for one over integers. `@` is in no identifier of the IVL.
+fn translated(name: &str) -> String {
+    format!("{name}@bv{WIDTH}")
 }

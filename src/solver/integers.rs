@@ -10,24 +10,22 @@
 //! Reference: proof-notes, lessons 4 and 5; DESIGN section 5.
 
 use super::interval::Interval;
-use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, mask, signed};
+use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use std::collections::{HashMap, HashSet};
 
 /// Wrapping is spelled out case by case up to this many windows of size 2^n; beyond, by `mod`.
 const WINDOW_LIMIT: i128 = 3;
-/// Shifts by a variable amount become a table of at most this many cases.
-const SHIFT_CASES: i128 = 64;
 
 /// An integer term with bounds.
 #[derive(Clone, Copy, Debug)]
-struct Value {
-    term: Term,
-    interval: Interval,
+pub(super) struct Value {
+    pub term: Term,
+    pub interval: Interval,
 }
 
 /// The translation of one formula; memoised over the DAG.
 pub struct Integers<'t> {
-    terms: &'t mut Terms,
+    pub(super) terms: &'t mut Terms,
     representatives: HashMap<Term, Value>,
     formulas: HashMap<Term, Term>,
     canonical: HashMap<(Term, bool), Value>,
@@ -37,7 +35,7 @@ pub struct Integers<'t> {
 }
 
 /// 2^width as an integer; widths here are at most 64.
-fn modulus(width: u32) -> i128 {
+pub(super) fn modulus(width: u32) -> i128 {
     1i128 << width
 }
 
@@ -80,30 +78,55 @@ impl<'t> Integers<'t> {
 
     /// The integer formula of a Boolean term.
     pub fn formula(&mut self, t: Term) -> Term {
+        self.prepare(t);
+        self.formula_of(t)
+    }
+
+    /// Translates everything below a term, operands first, so that no recursion goes deeper than one
+    /// node: predicated code makes chains of thousands of choices.
+    fn prepare(&mut self, t: Term) {
+        for below in
+            self.terms.postorder(t, &|t| self.formulas.contains_key(&t) || self.representatives.contains_key(&t))
+        {
+            match self.terms.sort(below) {
+                Sort::Bool => {
+                    self.formula_of(below);
+                }
+                Sort::Bv(_) => {
+                    self.representative(below);
+                }
+                Sort::Int => {
+                    self.integer(below);
+                }
+            }
+        }
+    }
+
+    fn formula_of(&mut self, t: Term) -> Term {
         if let Some(&known) = self.formulas.get(&t) {
             return known;
         }
         let node = self.terms.node(t).clone();
         let result = match node {
             Node::Not(a) => {
-                let a = self.formula(a);
+                let a = self.formula_of(a);
                 self.terms.not(a)
             }
             Node::And(list) => {
-                let list = list.iter().map(|&a| self.formula(a)).collect();
+                let list = list.iter().map(|&a| self.formula_of(a)).collect();
                 self.terms.chain(true, list)
             }
             Node::Or(list) => {
-                let list = list.iter().map(|&a| self.formula(a)).collect();
+                let list = list.iter().map(|&a| self.formula_of(a)).collect();
                 self.terms.chain(false, list)
             }
             Node::Ite(c, a, b) => {
-                let (c, a, b) = (self.formula(c), self.formula(a), self.formula(b));
+                let (c, a, b) = (self.formula_of(c), self.formula_of(a), self.formula_of(b));
                 self.terms.ite(c, a, b)
             }
             Node::Eq(a, b) => match self.terms.sort(a) {
                 Sort::Bool => {
-                    let (a, b) = (self.formula(a), self.formula(b));
+                    let (a, b) = (self.formula_of(a), self.formula_of(b));
                     self.terms.eq(a, b)
                 }
                 Sort::Bv(width) => self.equality(a, b, width),
@@ -119,7 +142,7 @@ impl<'t> Integers<'t> {
             }
             Node::Apply(id, args) => {
                 let args = args.iter().map(|&a| self.argument(a)).collect();
-                let name = format!("{}#", self.terms.functions[id as usize].name);
+                let name = translated(&self.terms.functions[id as usize].name);
                 self.terms.apply(&name, args, Sort::Bool)
             }
             _ => t,
@@ -130,13 +153,14 @@ impl<'t> Integers<'t> {
 
     /// A term whose value in a model is the value of `t`: a bit-vector by its unsigned value.
     pub fn observe(&mut self, t: Term) -> Option<Term> {
+        self.prepare(t);
         Some(self.argument(t))
     }
 
     /// An argument of an uninterpreted function: canonical, so that equal values give equal results.
     fn argument(&mut self, t: Term) -> Term {
         match self.terms.sort(t) {
-            Sort::Bool => self.formula(t),
+            Sort::Bool => self.formula_of(t),
             Sort::Int => self.integer(t).term,
             Sort::Bv(_) => self.unsigned(t).term,
         }
@@ -148,8 +172,8 @@ impl<'t> Integers<'t> {
         let difference = self.terms.int_sub(x.term, y.term);
         let interval = self.interval_of(difference, x.interval.plus(y.interval.times_constant(-1)));
         let size = modulus(width);
-        match interval.low.zip(interval.high).map(|(l, h)| (-(-l).div_euclid(size), h.div_euclid(size))) {
-            Some((first, last)) if last - first < WINDOW_LIMIT => {
+        match interval.multiples(size) {
+            Some((first, last)) if last.saturating_sub(first) < WINDOW_LIMIT => {
                 let cases = (first..=last)
                     .map(|q| {
                         let multiple = self.terms.int(q * size);
@@ -202,7 +226,7 @@ impl<'t> Integers<'t> {
         let size = modulus(self.terms.width(t));
         let value = self.representative(t);
         let (first, last) = value.interval.windows(size)?;
-        if last - first >= WINDOW_LIMIT {
+        if last.saturating_sub(first) >= WINDOW_LIMIT {
             return None;
         }
         let bound = i128::try_from(bound).ok()?;
@@ -227,12 +251,12 @@ impl<'t> Integers<'t> {
     }
 
     /// The unsigned value.
-    fn unsigned(&mut self, t: Term) -> Value {
+    pub(super) fn unsigned(&mut self, t: Term) -> Value {
         self.canonical(t, false)
     }
 
     /// The signed value.
-    fn signed(&mut self, t: Term) -> Value {
+    pub(super) fn signed(&mut self, t: Term) -> Value {
         self.canonical(t, true)
     }
 
@@ -249,7 +273,7 @@ impl<'t> Integers<'t> {
     }
 
     /// The member of `low .. low + size` congruent to a value modulo `size`.
-    fn wrap(&mut self, value: Value, low: i128, size: i128) -> Value {
+    pub(super) fn wrap(&mut self, value: Value, low: i128, size: i128) -> Value {
         let high = low + size - 1;
         if value.interval.within(low, high) {
             return value;
@@ -257,7 +281,7 @@ impl<'t> Integers<'t> {
         let shifted = value.interval.plus(Interval::point(-low));
         let interval = Interval::new(low, high);
         if let Some((first, last)) = shifted.windows(size)
-            && last - first < WINDOW_LIMIT
+            && last.saturating_sub(first) < WINDOW_LIMIT
         {
             let mut term = self.terms.int_sum(-last * size, vec![(value.term, 1)]);
             for q in (first..last).rev() {
@@ -281,7 +305,7 @@ impl<'t> Integers<'t> {
     }
 
     /// Some integer congruent to a bit-vector term.
-    fn representative(&mut self, t: Term) -> Value {
+    pub(super) fn representative(&mut self, t: Term) -> Value {
         if let Some(&known) = self.representatives.get(&t) {
             return known;
         }
@@ -309,7 +333,7 @@ impl<'t> Integers<'t> {
                 self.reduce(term, interval, width)
             }
             Node::Ite(c, a, b) => {
-                let c = self.formula(c);
+                let c = self.formula_of(c);
                 let (x, y) = (self.representative(a), self.representative(b));
                 Value { term: self.terms.ite(c, x.term, y.term), interval: x.interval.union(y.interval) }
             }
@@ -331,7 +355,7 @@ impl<'t> Integers<'t> {
             Node::BvBinary(op, a, b) => self.binary(op, a, b, width),
             Node::Apply(id, args) => {
                 let args = args.iter().map(|&a| self.argument(a)).collect();
-                let name = format!("{}#", self.terms.functions[id as usize].name);
+                let name = translated(&self.terms.functions[id as usize].name);
                 let term = self.terms.apply(&name, args, Sort::Int);
                 self.bounded(term, 0, modulus(width) - 1)
             }
@@ -356,13 +380,13 @@ impl<'t> Integers<'t> {
         }
     }
 
-    fn constant(&mut self, value: i128) -> Value {
+    pub(super) fn constant(&mut self, value: i128) -> Value {
         Value { term: self.terms.int(value), interval: Interval::point(value) }
     }
 
     fn symbol(&mut self, t: Term, width: u32) -> Value {
         let (name, range) = match self.terms.symbol_of(t) {
-            Some(symbol) => (format!("{}#", symbol.name), symbol.range),
+            Some(symbol) => (translated(&symbol.name), symbol.range),
             None => panic!("solver: not a symbol"),
         };
         let term = self.terms.symbol(&name, Sort::Int, None);
@@ -376,188 +400,13 @@ impl<'t> Integers<'t> {
     }
 
     /// A term known to lie in an interval; the fact goes to the side constraints.
-    fn bounded(&mut self, term: Term, low: i128, high: i128) -> Value {
+    pub(super) fn bounded(&mut self, term: Term, low: i128, high: i128) -> Value {
         let (l, h) = (self.terms.int(low), self.terms.int(high));
         let lower = self.terms.int_le(l, term);
         let upper = self.terms.int_le(term, h);
         self.side.push(lower);
         self.side.push(upper);
         Value { term, interval: Interval::new(low, high) }
-    }
-
-    fn divide_by_constant(&mut self, value: Value, divisor: i128) -> Value {
-        let d = self.terms.int(divisor);
-        let interval = value.interval.divided_by(divisor);
-        let term = match interval {
-            Interval { low: Some(l), high: Some(h) } if l == h => self.terms.int(l),
-            _ => self.terms.int_div(value.term, d),
-        };
-        Value { term, interval }
-    }
-
-    fn binary(&mut self, op: BvBinary, a: Term, b: Term, width: u32) -> Value {
-        match op {
-            BvBinary::Mul => {
-                let (x, y) = (self.representative(a), self.representative(b));
-                let interval = x.interval.times(y.interval);
-                Value { term: self.terms.int_mul(x.term, y.term), interval }
-            }
-            BvBinary::Udiv | BvBinary::Urem => self.unsigned_division(op, a, b, width),
-            BvBinary::Sdiv | BvBinary::Srem => self.signed_division(op, a, b, width),
-            BvBinary::And => self.conjunction(a, b, width),
-            BvBinary::Or | BvBinary::Xor => {
-                // a | b = a + b - (a & b);  a ^ b = a + b - 2 (a & b)
-                let (x, y) = (self.unsigned(a), self.unsigned(b));
-                let both = self.conjunction(a, b, width);
-                let factor = if op == BvBinary::Or { -1 } else { -2 };
-                let term = self.terms.int_sum(0, vec![(x.term, 1), (y.term, 1), (both.term, factor)]);
-                let bits = self.terms.possible_bits(a) | self.terms.possible_bits(b);
-                self.bounded(term, 0, bits as i128)
-            }
-            BvBinary::Shl | BvBinary::Lshr | BvBinary::Ashr => self.shift(op, a, b, width),
-        }
-    }
-
-    /// An arbitrary value, the same for the same operands.
-    fn opaque(&mut self, name: &str, a: Term, b: Term, low: i128, high: i128) -> Value {
-        let (x, y) = (self.unsigned(a), self.unsigned(b));
-        let term = self.terms.apply(name, vec![x.term, y.term], Sort::Int);
-        self.bounded(term, low, high)
-    }
-
-    fn unsigned_division(&mut self, op: BvBinary, a: Term, b: Term, width: u32) -> Value {
-        let (x, y) = (self.unsigned(a), self.unsigned(b));
-        if let Some(divisor) = self.terms.int_value(y.term).filter(|&d| d > 0) {
-            if op == BvBinary::Udiv {
-                return self.divide_by_constant(x, divisor);
-            }
-            if x.interval.within(0, divisor - 1) {
-                return x;
-            }
-            let d = self.terms.int(divisor);
-            return Value { term: self.terms.int_mod(x.term, d), interval: Interval::new(0, divisor - 1) };
-        }
-        // One quotient and remainder for each pair of operands: x = y*q + r, 0 <= r < y.
-        let top = modulus(width) - 1;
-        let quotient = self.opaque(&format!("udiv{width}#"), a, b, 0, top);
-        let remainder = self.opaque(&format!("urem{width}#"), a, b, 0, top);
-        let product = self.terms.int_mul(y.term, quotient.term);
-        let sum = self.terms.int_add(product, remainder.term);
-        let exact = self.terms.eq(x.term, sum);
-        let less = self.terms.int_lt(remainder.term, y.term);
-        let smaller = self.terms.int_le(quotient.term, x.term);
-        let zero = self.terms.int(0);
-        let by_zero = self.terms.eq(y.term, zero);
-        let defined = self.terms.and(vec![exact, less, smaller]);
-        let fact = self.terms.or2(by_zero, defined);
-        self.side.push(fact);
-        if op == BvBinary::Udiv { quotient } else { remainder }
-    }
-
-    fn signed_division(&mut self, op: BvBinary, a: Term, b: Term, width: u32) -> Value {
-        let (x, y) = (self.signed(a), self.signed(b));
-        let half = modulus(width) / 2;
-        let divisor = self.terms.int_value(y.term).filter(|&d| d > 0);
-        let Some(divisor) = divisor else {
-            if x.interval.within(0, half) && y.interval.within(1, half) {
-                let unsigned = if op == BvBinary::Sdiv { BvBinary::Udiv } else { BvBinary::Urem };
-                return self.unsigned_division(unsigned, a, b, width);
-            }
-            let name = if op == BvBinary::Sdiv { "sdiv" } else { "srem" };
-            return self.opaque(&format!("{name}{width}#"), a, b, -half, half);
-        };
-        // Truncation: quotient of |x|, with the sign of x.
-        let zero = self.terms.int(0);
-        let negative_x = self.terms.int_sum(0, vec![(x.term, -1)]);
-        let d = self.terms.int(divisor);
-        let quotient = self.terms.int_div(x.term, d);
-        let mirrored = self.terms.int_div(negative_x, d);
-        let mirrored = self.terms.int_sum(0, vec![(mirrored, -1)]);
-        let non_negative = self.terms.int_le(zero, x.term);
-        let always_positive = x.interval.low.is_some_and(|l| l >= 0);
-        let quotient = if always_positive { quotient } else { self.terms.ite(non_negative, quotient, mirrored) };
-        if op == BvBinary::Sdiv {
-            let bound = half / divisor;
-            return Value { term: quotient, interval: Interval::new(if always_positive { 0 } else { -bound }, bound) };
-        }
-        let term = self.terms.int_sum(0, vec![(x.term, 1), (quotient, -divisor)]);
-        let low = if always_positive { 0 } else { 1 - divisor };
-        Value { term, interval: Interval::new(low, divisor - 1) }
-    }
-
-    fn conjunction(&mut self, a: Term, b: Term, width: u32) -> Value {
-        let (x, y) = (self.unsigned(a), self.unsigned(b));
-        for (constant, other) in [(a, b), (b, a)] {
-            if let Some(bits) = self.terms.bv_value(constant) {
-                return self.masked(other, bits, width);
-            }
-        }
-        let bits = self.terms.possible_bits(a) & self.terms.possible_bits(b);
-        let value = self.opaque(&format!("and{width}#"), a.min(b), a.max(b), 0, bits as i128);
-        for bound in [x, y] {
-            let fact = self.terms.int_le(value.term, bound.term);
-            self.side.push(fact);
-        }
-        value
-    }
-
-    /// `other & bits`: the sum of the runs of ones, each a quotient modulo a power of two.
-    fn masked(&mut self, other: Term, bits: u128, width: u32) -> Value {
-        let value = self.representative(other);
-        let mut list = Vec::new();
-        let mut bit = 0;
-        while bit < width {
-            let length = (bits >> bit).trailing_ones();
-            if length > 0 {
-                let shifted = self.divide_by_constant(value, modulus(bit));
-                let piece = self.wrap(shifted, 0, modulus(length));
-                list.push((piece.term, modulus(bit)));
-            }
-            bit += length.max(1);
-        }
-        let term = self.terms.int_sum(0, list);
-        Value { term, interval: Interval::new(0, (bits & mask(width)) as i128) }
-    }
-
-    /// A shift by a variable: a table over the possible amounts.
-    fn shift(&mut self, op: BvBinary, a: Term, b: Term, width: u32) -> Value {
-        let amount = self.unsigned(b);
-        let operand = match op {
-            BvBinary::Shl => self.representative(a),
-            BvBinary::Lshr => self.unsigned(a),
-            _ => self.signed(a),
-        };
-        let low = amount.interval.low.unwrap_or(0).max(0);
-        let last = i128::from(width);
-        let high = amount.interval.high.unwrap_or(last).min(last);
-        if high - low > SHIFT_CASES {
-            return self.opaque(&format!("{op:?}{width}#"), a, b, 0, modulus(width) - 1);
-        }
-        let mut value = self.shifted(op, operand, high, width);
-        for k in (low..high).rev() {
-            let case = self.shifted(op, operand, k, width);
-            let at = self.terms.int(k);
-            let here = self.terms.eq(amount.term, at);
-            value = Value {
-                term: self.terms.ite(here, case.term, value.term),
-                interval: case.interval.union(value.interval),
-            };
-        }
-        value
-    }
-
-    fn shifted(&mut self, op: BvBinary, operand: Value, amount: i128, width: u32) -> Value {
-        let beyond = amount >= i128::from(width);
-        match op {
-            BvBinary::Shl if beyond => self.constant(0),
-            BvBinary::Shl => {
-                let factor = 1i128 << amount;
-                let term = self.terms.int_sum(0, vec![(operand.term, factor)]);
-                Value { term, interval: operand.interval.times_constant(factor) }
-            }
-            BvBinary::Lshr if beyond => self.constant(0),
-            _ => self.divide_by_constant(operand, 1i128 << amount.min(i128::from(width) - 1)),
-        }
     }
 
     /// An integer term with the conversions below it translated.
@@ -586,7 +435,10 @@ impl<'t> Integers<'t> {
             }
             Node::IntDiv(a, b) => {
                 let (x, y) = (self.integer(a), self.integer(b));
-                Value { term: self.terms.int_div(x.term, y.term), interval: Interval::ALL }
+                match self.terms.int_value(y.term).filter(|&d| d > 0) {
+                    Some(divisor) => self.divide_by_constant(x, divisor),
+                    None => Value { term: self.terms.int_div(x.term, y.term), interval: Interval::ALL },
+                }
             }
             Node::IntMod(a, b) => {
                 let (x, y) = (self.integer(a), self.integer(b));
@@ -595,28 +447,34 @@ impl<'t> Integers<'t> {
                 Value { term: self.terms.int_mod(x.term, y.term), interval }
             }
             Node::Ite(c, a, b) => {
-                let c = self.formula(c);
+                let c = self.formula_of(c);
                 let (x, y) = (self.integer(a), self.integer(b));
                 Value { term: self.terms.ite(c, x.term, y.term), interval: x.interval.union(y.interval) }
             }
             Node::Apply(id, args) => {
                 let args = args.iter().map(|&a| self.argument(a)).collect();
-                let name = format!("{}#", self.terms.functions[id as usize].name);
+                let name = translated(&self.terms.functions[id as usize].name);
                 Value { term: self.terms.apply(&name, args, Sort::Int), interval: Interval::ALL }
             }
-            _ => Value { term: t, interval: self.symbol_interval(t) },
+            _ => self.integer_symbol(t),
         };
         self.representatives.insert(t, value);
         value
     }
 
-    /// Ghost counters start at zero and only grow; their symbols carry that range.
-    fn symbol_interval(&self, t: Term) -> Interval {
-        match self.terms.symbol_of(t).and_then(|s| s.range) {
-            Some((low, high)) => Interval { low: i128::try_from(low).ok(), high: i128::try_from(high).ok() },
-            None => Interval::ALL,
+    /// An integer symbol stands for itself.
+    fn integer_symbol(&mut self, t: Term) -> Value {
+        let range = self.terms.symbol_of(t).and_then(|s| s.range);
+        match range.map(|(low, high)| (i128::try_from(low), i128::try_from(high))) {
+            Some((Ok(low), Ok(high))) => self.bounded(t, low, high),
+            _ => Value { term: t, interval: Interval::ALL },
         }
     }
+}
+
+/// The integer symbol or function for one of the formula. `@` is in no identifier of the IVL.
+fn translated(name: &str) -> String {
+    format!("{name}@int")
 }
 
 /// The representative of a constant nearest to zero.

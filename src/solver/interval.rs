@@ -80,6 +80,13 @@ impl Interval {
         self.low.is_none_or(|l| l <= high) && self.high.is_none_or(|h| h >= low)
     }
 
+    /// The multiples `q*size` in the interval, as the range of `q`; empty when the first exceeds the last.
+    pub fn multiples(self, size: i128) -> Option<(i128, i128)> {
+        let (low, high) = (self.low?, self.high?);
+        let rounded_up = low.div_euclid(size) + i128::from(low.rem_euclid(size) != 0);
+        Some((rounded_up, high.div_euclid(size)))
+    }
+
     /// The windows `[q*size, (q+1)*size)` that the interval meets, as the range of `q`.
     pub fn windows(self, size: i128) -> Option<(i128, i128)> {
         Some((self.low?.div_euclid(size), self.high?.div_euclid(size)))

@@ -8,10 +8,11 @@
 mod ghosts;
 mod integers;
 mod interval;
+mod operators;
 pub mod smtlib;
 mod z3_backend;
 
-use crate::vcgen::term::{Node, Sort, Term, Terms};
+use crate::vcgen::term::{Term, Terms};
 
 /// How machine arithmetic is given to the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,10 +69,15 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
         _ if budget.milliseconds == 0 => return Answer::Unknown("time is up".into()),
         _ => {}
     }
+    let t0 = std::time::Instant::now();
     let Some(encoded) = encode(terms, encoding, goal, wanted) else {
         return Answer::Unknown("a term has no form in this encoding".into());
     };
-    z3_backend::check(terms, &encoded, budget)
+    let t1 = t0.elapsed();
+    let a = z3_backend::check(terms, &encoded, budget);
+    let what = match &a { Answer::Proved => "proved", Answer::Refuted(_) => "refuted", Answer::Unknown(w) => w.as_str() };
+    if std::env::var("GPUVCC_TRACE").is_ok() { eprintln!("query {encoding:?} {what} encode {t1:?} check {:?} terms {}", t0.elapsed() - t1, terms.len()); }
+    a
 }
 
 /// The negation of `goal` in an encoding, with the ranges of symbols and other side conditions.
@@ -103,14 +109,5 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
 fn ranges(terms: &mut Terms, formula: Term) -> Vec<Term> {
     let mut symbols = std::collections::BTreeSet::new();
     terms.collect_symbols(formula, &mut std::collections::HashSet::new(), &mut symbols);
-    let mut facts = Vec::new();
-    for symbol in symbols {
-        let range = terms.symbol_of(symbol).and_then(|s| s.range);
-        let (Some((low, high)), Sort::Bv(width)) = (range, terms.sort(symbol)) else { continue };
-        let (low, high) = (terms.bv(low, width), terms.bv(high, width));
-        facts.push(terms.bv_compare(crate::vcgen::term::BvCompare::Ule, low, symbol));
-        facts.push(terms.bv_compare(crate::vcgen::term::BvCompare::Ule, symbol, high));
-    }
-    facts.retain(|&f| !matches!(terms.node(f), Node::Bool(true)));
-    facts
+    symbols.into_iter().flat_map(|symbol| terms.range_facts(symbol)).collect()
 }

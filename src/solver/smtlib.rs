@@ -93,20 +93,31 @@ impl Printer<'_> {
                 continue;
             }
             let body = self.body(t);
-            let name = format!("t{}", t.0);
+            // No identifier of the IVL has an exclamation mark.
+            let name = format!("t!{}", t.0);
             let sort = sort_name(self.terms.sort(t));
             let _ = writeln!(self.out, "(define-fun {name} () {sort} {body})");
             self.names.insert(t, name);
         }
     }
 
+    fn leaf(&self, t: Term) -> String {
+        match self.terms.node(t) {
+            Node::Apply(id, _) => format!("|{}|", self.terms.functions[*id as usize].name),
+            _ => self.reference(t),
+        }
+    }
+
     fn reference(&self, t: Term) -> String {
+        if let Some(name) = self.names.get(&t) {
+            return name.clone();
+        }
         match self.terms.node(t) {
             Node::Bool(value) => value.to_string(),
             Node::Symbol(id) => format!("|{}|", self.terms.symbols[*id as usize].name),
             Node::BvConst { width, value } => format!("(_ bv{value} {width})"),
             Node::IntConst(value) => integer(*value),
-            _ => self.names.get(&t).cloned().unwrap_or_else(|| panic!("solver: term used before its definition")),
+            _ => panic!("solver: term used before its definition"),
         }
     }
 
@@ -147,7 +158,10 @@ impl Printer<'_> {
             Node::IntDiv(..) => format!("(div {all})"),
             Node::IntMod(..) => format!("(mod {all})"),
             Node::IntLe(..) => format!("(<= {all})"),
-            other => panic!("solver: {other:?} has no SMT-LIB form"),
+            Node::ToInt(_) => format!("(bv2nat {all})"),
+            Node::ToSignedInt(_) => format!("(sbv2int {all})"),
+            Node::FromInt(width, _) => format!("((_ int2bv {width}) {all})"),
+            Node::Bool(_) | Node::Symbol(_) | Node::BvConst { .. } | Node::IntConst(_) => self.reference(t),
         }
     }
 }
@@ -181,4 +195,37 @@ fn binary_name(op: BvBinary) -> &'static str {
         BvBinary::Lshr => "bvlshr",
         BvBinary::Ashr => "bvashr",
     }
+}
+
+/// A term on one line, with shared subterms written out up to a size; for people.
+pub fn term_text(terms: &Terms, term: Term) -> String {
+    let mut out = String::new();
+    let mut budget = 400;
+    write_term(terms, term, &mut out, &mut budget);
+    out
+}
+
+fn write_term(terms: &Terms, t: Term, out: &mut String, budget: &mut usize) {
+    if *budget == 0 {
+        let _ = write!(out, "t{}", t.0);
+        return;
+    }
+    *budget -= 1;
+    let operands = terms.operands(t);
+    let mut printer = Printer { terms, out: String::new(), names: HashMap::new() };
+    for &operand in &operands {
+        let mut text = String::new();
+        write_term(terms, operand, &mut text, budget);
+        printer.names.insert(operand, text);
+    }
+    out.push_str(&if operands.is_empty() { printer.leaf(t) } else { printer.body(t) });
+}
+
+/// The definitions that make up a formula, one term a line, the formula last.
+pub fn definitions(terms: &Terms, formula: Term) -> String {
+    let mut printer = Printer { terms, out: String::new(), names: HashMap::new() };
+    printer.define(formula);
+    let text = printer.reference(formula);
+    let _ = writeln!(printer.out, "(assert (not {text}))");
+    printer.out
 }

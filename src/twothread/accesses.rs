@@ -10,10 +10,10 @@ use super::copies::{Copies, Thread};
 use super::{Options, Pair};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
-    Access, Array, ArraySpace, Attribute, AttributeArg, ExprRef, Function, Name, Program, Stmt, StmtKind, Type,
-    Variable,
+    Access, Array, ArraySpace, Attribute, AttributeArg, ExprKind, ExprRef, Function, Implementation, Name, Program,
+    Stmt, StmtKind, Type, Variable,
 };
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::bv;
 use crate::predicate::rewrite::place;
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
@@ -57,19 +57,18 @@ pub struct Site {
 /// How accesses are translated.
 pub struct Accesses<'a> {
     copies: &'a Copies,
-    pair: Pair,
     allow_same_value: bool,
     arrays: BTreeMap<Name, &'a Array>,
     /// Arrays that some store or atomic names.
     written: BTreeSet<Name>,
+    /// Arrays whose accesses are checked, in order of names.
+    pub checked_arrays: BTreeSet<Name>,
     /// Read functions by array, bytes and type.
     functions: BTreeMap<(Name, u32, Type), Name>,
     /// Names in use.
     taken: BTreeSet<Name>,
     /// All accesses so far.
     pub sites: Vec<Site>,
-    /// Arrays with checked accesses, in order of names.
-    pub checked_arrays: BTreeSet<Name>,
     /// Locals introduced: the results of LOG calls.
     pub introduced: Vec<Variable>,
     /// Declarations of read functions.
@@ -77,27 +76,26 @@ pub struct Accesses<'a> {
 }
 
 impl<'a> Accesses<'a> {
-    /// Prepares the translation of a program's accesses.
+    /// Prepares the translation of the accesses in a kernel's body.
     pub fn new(
         program: &'a Program,
-        locals: &[Variable],
-        written: BTreeSet<Name>,
+        body: &Implementation,
         copies: &'a Copies,
         pair: Pair,
         options: &Options,
     ) -> Accesses<'a> {
+        let written = written_arrays(body.blocks.iter().flat_map(|block| &block.stmts));
         let mut taken: BTreeSet<Name> = program.functions.iter().map(|function| function.name.clone()).collect();
-        taken.extend(locals.iter().map(|local| local.name.clone()));
+        taken.extend(body.locals.iter().map(|local| local.name.clone()));
         Accesses {
             copies,
-            pair,
             allow_same_value: options.allow_same_value,
             arrays: program.arrays.iter().map(|array| (array.name.clone(), array)).collect(),
+            checked_arrays: checked_arrays(program, &written, pair),
             written,
             functions: BTreeMap::new(),
             taken,
             sites: Vec::new(),
-            checked_arrays: BTreeSet::new(),
             introduced: Vec::new(),
             declared: Vec::new(),
         }
@@ -131,7 +129,11 @@ impl<'a> Accesses<'a> {
             AccessKind::Atomic => Some(access.strong.unwrap_or(Scope::Gpu)),
             AccessKind::Read | AccessKind::Write => access.strong,
         };
-        let checked = self.is_checked(access, stmt)?;
+        if !self.arrays.contains_key(&access.array) {
+            let message = format!("`{}` is not a declared array", access.array);
+            return Err(Diagnostic::error("unknown-array", message, place(stmt)));
+        }
+        let checked = self.checked_arrays.contains(&access.array);
         let logged = checked.then(|| self.introduce_local(&format!("logged.{number}"), Type::Bool));
         self.sites.push(Site {
             number,
@@ -145,7 +147,6 @@ impl<'a> Accesses<'a> {
             logged: logged.clone(),
         });
         let Some(logged) = logged else { return Ok(()) };
-        self.checked_arrays.insert(access.array.clone());
 
         let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
         let guard = access.guard.clone().unwrap_or_else(|| bv::boolean(true));
@@ -174,21 +175,6 @@ impl<'a> Accesses<'a> {
         call("LOG", Thread::First, Some(&site), vec![logged]);
         call("CHECK", Thread::Second, None, Vec::new());
         Ok(())
-    }
-
-    /// An array that the kernel never writes has no conflicts; a `.shared` array is another one in
-    /// another block; one thread has nobody to race with.
-    fn is_checked(&self, access: &Access, stmt: &Stmt) -> Result<bool, Diagnostic> {
-        let Some(array) = self.arrays.get(&access.array) else {
-            let message = format!("`{}` is not a declared array", access.array);
-            return Err(Diagnostic::error("unknown-array", message, place(stmt)));
-        };
-        let common = match self.pair {
-            Pair::SameBlock => true,
-            Pair::DifferentBlocks => array.space == ArraySpace::Global,
-            Pair::OneThread => false,
-        };
-        Ok(common && self.written.contains(&access.array))
     }
 
     /// The value that a store passes, as 64 bits; only `--allow-same-value` looks at it.
@@ -268,13 +254,25 @@ impl<'a> Accesses<'a> {
     }
 }
 
-/// The arrays that some store or atomic of the blocks names, whatever its guard.
-pub fn written_arrays<'b>(stmts: impl IntoIterator<Item = &'b Stmt>) -> BTreeSet<Name> {
+/// The arrays that some store or atomic names, whatever its guard.
+fn written_arrays<'b>(stmts: impl IntoIterator<Item = &'b Stmt>) -> BTreeSet<Name> {
     let array = |stmt: &'b Stmt| match &stmt.kind {
         StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } => Some(access.array.clone()),
         _ => None,
     };
     stmts.into_iter().filter_map(array).collect()
+}
+
+/// An array that the kernel never writes has no conflicts; a `.shared` array is another one in another
+/// block; one thread has nobody to race with.
+fn checked_arrays(program: &Program, written: &BTreeSet<Name>, pair: Pair) -> BTreeSet<Name> {
+    let common = |array: &&Array| match pair {
+        Pair::SameBlock => true,
+        Pair::DifferentBlocks => array.space == ArraySpace::Global,
+        Pair::OneThread => false,
+    };
+    let arrays = program.arrays.iter().filter(common).map(|array| array.name.clone());
+    arrays.filter(|name| written.contains(name)).collect()
 }
 
 /// The offset in bytes, 64 bits. Wrapping at 2^64 can only make distinct offsets equal, which is
@@ -285,9 +283,11 @@ fn byte_offset(access: &Access) -> Option<ExprRef> {
         Type::Int => bv::from_int(access.offset.clone(), 64),
         _ => return None,
     };
-    match access.scale {
-        1 => Some(offset),
-        scale => Some(bv::binary(BvOp::Mul, offset, bv::literal(u128::from(scale), 64))),
+    match (access.scale, &offset.kind) {
+        (1, _) => Some(offset),
+        // Modulo 2^64, like the multiplication.
+        (scale, ExprKind::Bv(index)) => Some(bv::literal(index.wrapping_mul(u128::from(scale)), 64)),
+        (scale, _) => Some(bv::mul(offset, bv::literal(u128::from(scale), 64))),
     }
 }
 

@@ -21,20 +21,27 @@ pub struct Barriers<'a> {
     pub pair: Pair,
     /// Launch and options.
     pub options: &'a Options,
-    /// `v_active` of one thread, and the id of `End`.
+    /// `v_active` of one thread.
     pub active: ExprRef,
     /// The id of `End`.
     pub end_id: u32,
-    /// Arrays whose flags are cleared.
-    pub arrays: &'a BTreeSet<Name>,
+    /// Barriers seen so far.
+    pub count: usize,
 }
 
 impl Barriers<'_> {
-    /// Appends the translation of a barrier.
+    /// Appends the translation of a barrier, which clears the flags of `arrays`.
     ///
     /// # Errors
     /// `barrier-id`, `barrier-count` (unsupported): a barrier that is not seen to be of the whole block.
-    pub fn translate(&self, stmt: &Stmt, barrier: &Barrier, out: &mut Vec<Stmt>) -> Result<(), Diagnostic> {
+    pub fn translate(
+        &mut self,
+        stmt: &Stmt,
+        barrier: &Barrier,
+        arrays: &BTreeSet<Name>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Diagnostic> {
+        self.count += 1;
         self.whole_block(stmt, barrier)?;
         let guard = barrier.guard.clone().unwrap_or_else(|| bv::boolean(true));
         let [first, second] = THREADS.map(|thread| self.copies.expr(&guard, thread));
@@ -45,7 +52,7 @@ impl Barriers<'_> {
             let together = StmtKind::Assert(self.together(&first, &second));
             out.push(Stmt { attributes, ..generated(together) });
             let both = bv::and(first, second);
-            for array in self.arrays {
+            for array in arrays {
                 let procedure = Name::from(format!("BARRIER_CLEAR_{array}"));
                 out.push(generated(StmtKind::Call { procedure, args: vec![both.clone()], results: Vec::new() }));
             }
@@ -64,7 +71,7 @@ impl Barriers<'_> {
             return agree;
         }
         let exited = |thread: Thread| bv::eq(self.copies.expr(&self.active, thread), block_id(self.end_id));
-        bv::or(agree, bv::or(exited(Thread::First), exited(Thread::Second)))
+        bv::or(bv::or(agree, exited(Thread::First)), exited(Thread::Second))
     }
 
     /// The result of `bar.red` is one value for the block: arbitrary, and equal for two threads of a

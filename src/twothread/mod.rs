@@ -22,13 +22,17 @@ pub use copies::Thread;
 pub use prelude::Prelude;
 
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Implementation, Name, Procedure, Program, Variable};
+use crate::ivl::ast::{Condition, Function, Implementation, Name, Procedure, Program, Type, Variable};
+use crate::ivl::bv;
+use crate::predicate::rewrite::BLOCK_ID_WIDTH;
 use crate::predicate::{LoopInfo, Predicated};
 use crate::span::Span;
-use accesses::{Accesses, written_arrays};
+use accesses::Accesses;
+use barriers::Barriers;
 use copies::{Copies, THREADS};
 use launch::Launch;
 use prelude::Setting;
+use statements::Translator;
 use std::collections::BTreeSet;
 
 /// How the two threads stand to each other.
@@ -99,7 +103,7 @@ pub struct TwoThread {
     pub loops: Vec<LoopInfo>,
     /// All accesses, by number.
     pub sites: Vec<Site>,
-    /// Arrays with checked accesses.
+    /// Arrays whose accesses are checked.
     pub checked_arrays: Vec<Name>,
     /// Barriers in the text of the kernel.
     pub barriers: usize,
@@ -139,9 +143,12 @@ pub fn run(
     let copies = Copies::new(program, &body.locals, pair);
     refuse_per_thread_functions(program, &copies)?;
 
-    let written = written_arrays(body.blocks.iter().flat_map(|block| &block.stmts));
-    let mut accesses = Accesses::new(program, &body.locals, written, &copies, pair, options);
-    let (blocks, barriers) = statements::translate(predicated, body, &copies, &mut accesses, pair, options)?;
+    let mut accesses = Accesses::new(program, body, &copies, pair, options);
+    let active = bv::var(predicated.active.clone(), Type::Bv(BLOCK_ID_WIDTH));
+    let barriers = Barriers { copies: &copies, pair, options, active, end_id: predicated.end_id, count: 0 };
+    let mut translator = Translator { copies: &copies, loops: &predicated.loops, accesses: &mut accesses, barriers };
+    let blocks = translator.blocks(body)?;
+    let barriers = translator.barriers.count;
     let launch = Launch::new(program, kernel, &copies, pair, options);
 
     let mut result = Program {
@@ -151,7 +158,7 @@ pub fn run(
         ..Program::default()
     };
     for axiom in &program.axioms {
-        let copy = |expr| crate::ivl::ast::Condition { expr, ..axiom.clone() };
+        let copy = |expr| Condition { expr, ..axiom.clone() };
         result.axioms.extend(copies.formulas(&axiom.expr).into_iter().map(copy));
     }
     let setting = Setting { same_block: pair == Pair::SameBlock, allow_same_value: options.allow_same_value };
@@ -200,7 +207,7 @@ fn kernel_of(predicated: &Predicated) -> &Procedure {
 /// A function body that reads `tid` would need two versions; no front end makes one.
 fn refuse_per_thread_functions(program: &Program, copies: &Copies) -> Result<(), Vec<Diagnostic>> {
     let per_thread = program.functions.iter().filter(|f| f.body.as_ref().is_some_and(|body| copies.differ_on(body)));
-    let refuse = |function: &crate::ivl::ast::Function| {
+    let refuse = |function: &Function| {
         let message = format!("the function `{}` reads a constant that differs between threads", function.name);
         Diagnostic::unsupported("thread-function", message, function.span).note("pass the constant as an argument")
     };

@@ -237,48 +237,6 @@ impl Terms {
         None
     }
 
-    /// Bits that may be one in some value of the term (an over-approximation).
-    pub fn possible_bits(&self, term: Term) -> u128 {
-        self.possible_bits_to(term, 12)
-    }
-
-    fn possible_bits_to(&self, term: Term, depth: u32) -> u128 {
-        let all = mask(self.width(term));
-        if depth == 0 {
-            return all;
-        }
-        let go = |t: Term| self.possible_bits_to(t, depth - 1);
-        match self.node(term) {
-            Node::BvConst { value, .. } => *value,
-            Node::Symbol(_) => match self.symbol_of(term).and_then(|s| s.range) {
-                Some((_, high)) => mask(128 - high.leading_zeros()) & all,
-                None => all,
-            },
-            Node::ZeroExtend(_, inner) => go(*inner),
-            Node::Extract { high, low, of } => (go(*of) >> low) & mask(high - low + 1),
-            Node::Concat(a, b) => (go(*a) << self.width(*b)) | go(*b),
-            Node::Ite(_, a, b) => go(*a) | go(*b),
-            Node::BvBinary(BvBinary::And, a, b) => go(*a) & go(*b),
-            Node::BvBinary(BvBinary::Or | BvBinary::Xor, a, b) => go(*a) | go(*b),
-            Node::BvBinary(BvBinary::Urem, _, b) => mask(128 - go(*b).leading_zeros()) & all,
-            Node::BvSum { constant, members, .. } => {
-                let mut bound = *constant;
-                let mut zeros = if *constant == 0 { 128 } else { constant.trailing_zeros() };
-                for &(t, f) in members.iter() {
-                    let bits = go(t);
-                    match bits.checked_mul(f).and_then(|p| bound.checked_add(p)) {
-                        Some(next) => bound = next,
-                        None => bound = u128::MAX,
-                    }
-                    zeros = zeros.min(f.trailing_zeros() + bits.trailing_zeros().min(128));
-                }
-                let low = mask(zeros.min(128));
-                if bound > all { all & !low } else { mask(128 - bound.leading_zeros()) & all & !low }
-            }
-            _ => all,
-        }
-    }
-
     /// A comparison.
     pub fn bv_compare(&mut self, op: BvCompare, a: Term, b: Term) -> Term {
         let strict = matches!(op, BvCompare::Ult | BvCompare::Slt);
@@ -295,7 +253,8 @@ impl Terms {
             match (self.bv_value(a), self.bv_value(b)) {
                 (_, Some(0)) if strict => return self.boolean(false),
                 (Some(0), _) if !strict => return self.boolean(true),
-                (_, Some(v)) if !strict && v == mask(width) => return self.boolean(true),
+                (_, Some(v)) if !strict && self.possible_bits(a) <= v => return self.boolean(true),
+                (Some(v), _) if !strict && self.possible_bits(b) < v => return self.boolean(false),
                 _ => {}
             }
             // Compare the narrow values when both are zero extensions.
@@ -360,11 +319,21 @@ impl Terms {
 
     /// Bits `low ..= high`.
     pub fn extract(&mut self, high: u32, low: u32, of: Term) -> Term {
-        let width = self.width(of);
-        let size = high - low + 1;
-        if size == width {
+        if high - low + 1 == self.width(of) {
             return of;
         }
+        // Remembered, because it descends into shared operands: a chain of n steps
+        // `x ^= x >> k` would take 2^n calls.
+        if let Some(&known) = self.extracts.get(&(high, low, of)) {
+            return known;
+        }
+        let result = self.extract_uncached(high, low, of);
+        self.extracts.insert((high, low, of), result);
+        result
+    }
+
+    fn extract_uncached(&mut self, high: u32, low: u32, of: Term) -> Term {
+        let size = high - low + 1;
         match self.node(of).clone() {
             Node::BvConst { value, .. } => return self.bv(value >> low, size),
             Node::Extract { low: inner_low, of: inner, .. } => {

@@ -84,8 +84,10 @@ impl Terms {
             }
         }
         let mut members: Vec<Term> = members.into_iter().collect();
-        if !conjunction && members.len() <= MERGE_LIMIT {
+        if !conjunction && members.len() <= MERGE_LIMIT && self.merge_complements(&mut members) {
             while self.merge_complements(&mut members) {}
+            // What was merged may cancel against the others.
+            return self.junction(members, false);
         }
         match members.len() {
             0 => self.boolean(conjunction),

@@ -3,6 +3,9 @@
 use super::term::{Node, Sort, Term, Terms, mask, signed};
 use std::collections::BTreeMap;
 
+/// Products of sums are multiplied out up to this many members.
+const DISTRIBUTE_LIMIT: usize = 40;
+
 impl Terms {
     /// An integer constant.
     pub fn int(&mut self, value: i128) -> Term {
@@ -17,29 +20,40 @@ impl Terms {
         }
     }
 
-    /// `constant + sum`, flattened.
+    /// `constant + sum`, flattened unless a coefficient would leave `i128`.
     pub fn int_sum(&mut self, constant: i128, list: Vec<(Term, i128)>) -> Term {
-        let mut total = constant;
-        let mut members: BTreeMap<Term, i128> = BTreeMap::new();
-        for (term, factor) in list {
-            match self.node(term) {
-                Node::IntConst(value) => total += value * factor,
-                Node::IntSum { constant, members: inner } => {
-                    total += constant * factor;
-                    for &(t, f) in inner {
-                        *members.entry(t).or_insert(0) += f * factor;
-                    }
-                }
-                _ => *members.entry(term).or_insert(0) += factor,
-            }
-        }
-        members.retain(|_, f| *f != 0);
-        let members: Vec<(Term, i128)> = members.into_iter().collect();
+        let Some((total, members)) = self.flatten(constant, &list) else {
+            return self.intern(Node::IntSum { constant, members: list.into() }, Sort::Int);
+        };
         match members.as_slice() {
             [] => self.int(total),
             [(only, 1)] if total == 0 => *only,
             _ => self.intern(Node::IntSum { constant: total, members: members.into() }, Sort::Int),
         }
+    }
+
+    /// The constant and the members of a sum, each term once; `None` on overflow.
+    fn flatten(&self, constant: i128, list: &[(Term, i128)]) -> Option<(i128, Vec<(Term, i128)>)> {
+        let mut total = constant;
+        let mut members: BTreeMap<Term, i128> = BTreeMap::new();
+        let mut add = |term: Term, factor: i128| {
+            let entry = members.entry(term).or_insert(0);
+            *entry = entry.checked_add(factor)?;
+            Some(())
+        };
+        for &(term, factor) in list {
+            match self.node(term) {
+                Node::IntConst(value) => total = total.checked_add(value.checked_mul(factor)?)?,
+                Node::IntSum { constant, members: inner } => {
+                    total = total.checked_add(constant.checked_mul(factor)?)?;
+                    for &(t, f) in inner {
+                        add(t, f.checked_mul(factor)?)?;
+                    }
+                }
+                _ => add(term, factor)?,
+            }
+        }
+        Some((total, members.into_iter().filter(|(_, f)| *f != 0).collect()))
     }
 
     /// `a + b`
@@ -60,11 +74,14 @@ impl Terms {
         if let Some(factor) = self.int_value(b) {
             return self.int_sum(0, vec![(a, factor)]);
         }
-        if let Node::IntSum { constant, members } = self.node(a).clone() {
-            return self.distribute(constant, &members, b);
-        }
-        if let Node::IntSum { constant, members } = self.node(b).clone() {
-            return self.distribute(constant, &members, a);
+        let size = |t: Term| if let Node::IntSum { members, .. } = self.node(t) { members.len() + 1 } else { 1 };
+        if size(a) * size(b) <= DISTRIBUTE_LIMIT {
+            if let Node::IntSum { constant, members } = self.node(a).clone() {
+                return self.distribute(constant, &members, b);
+            }
+            if let Node::IntSum { constant, members } = self.node(b).clone() {
+                return self.distribute(constant, &members, a);
+            }
         }
         let (a, b) = if a < b { (a, b) } else { (b, a) };
         self.intern(Node::IntMul(a, b), Sort::Int)
@@ -105,25 +122,69 @@ impl Terms {
 
     /// Euclidean quotient; by zero it is an arbitrary function value.
     pub fn int_div(&mut self, a: Term, b: Term) -> Term {
-        match (self.int_value(a), self.int_value(b)) {
-            (Some(x), Some(y)) if y != 0 => self.int(x.div_euclid(y)),
-            (_, Some(1)) => a,
+        let Some(divisor) = self.int_value(b).filter(|d| *d > 0) else {
+            return self.intern(Node::IntDiv(a, b), Sort::Int);
+        };
+        match self.node(a).clone() {
+            _ if divisor == 1 => a,
+            Node::IntConst(value) => self.int(value.div_euclid(divisor)),
+            Node::IntSum { constant, members } => {
+                // (d*x + r) div d = x + r div d
+                let (multiples, rest) = self.split(constant, &members, divisor);
+                if multiples.is_empty() && rest == a {
+                    return self.intern(Node::IntDiv(a, b), Sort::Int);
+                }
+                let quotient = self.int_div(rest, b);
+                let mut list = multiples;
+                list.push((quotient, 1));
+                self.int_sum(constant.div_euclid(divisor), list)
+            }
+            Node::IntDiv(inner, by) => {
+                // x div c div d = x div (c*d)
+                match self.int_value(by).filter(|c| *c > 0).and_then(|c| c.checked_mul(divisor)) {
+                    Some(product) => {
+                        let product = self.int(product);
+                        self.int_div(inner, product)
+                    }
+                    None => self.intern(Node::IntDiv(a, b), Sort::Int),
+                }
+            }
             _ => self.intern(Node::IntDiv(a, b), Sort::Int),
         }
     }
 
     /// Euclidean remainder; by zero it is an arbitrary function value.
     pub fn int_mod(&mut self, a: Term, b: Term) -> Term {
-        match (self.int_value(a), self.int_value(b)) {
-            (Some(x), Some(y)) if y != 0 => self.int(x.rem_euclid(y)),
+        let Some(divisor) = self.int_value(b).filter(|d| *d > 0) else {
+            return self.intern(Node::IntMod(a, b), Sort::Int);
+        };
+        match self.node(a).clone() {
+            _ if divisor == 1 => self.int(0),
+            Node::IntConst(value) => self.int(value.rem_euclid(divisor)),
+            Node::IntSum { constant, members } => {
+                let (_, rest) = self.split(constant, &members, divisor);
+                if rest == a { self.intern(Node::IntMod(a, b), Sort::Int) } else { self.int_mod(rest, b) }
+            }
+            // x mod (c*d) mod d = x mod d
+            Node::IntMod(inner, by) if self.int_value(by).is_some_and(|c| c > 0 && c % divisor == 0) => {
+                self.int_mod(inner, b)
+            }
             _ => self.intern(Node::IntMod(a, b), Sort::Int),
         }
+    }
+
+    /// A sum as `divisor * multiples + rest`, the constant of the rest in `0 .. divisor`.
+    /// The part of the constant that goes to the multiples is left to the caller.
+    fn split(&mut self, constant: i128, members: &[(Term, i128)], divisor: i128) -> (Vec<(Term, i128)>, Term) {
+        let (multiples, rest): (Vec<_>, Vec<_>) = members.iter().copied().partition(|(_, f)| f % divisor == 0);
+        let multiples = multiples.into_iter().map(|(t, f)| (t, f / divisor)).collect();
+        (multiples, self.int_sum(constant.rem_euclid(divisor), rest))
     }
 
     /// Unsigned value of a bit-vector.
     pub fn to_int(&mut self, a: Term) -> Term {
         match *self.node(a) {
-            Node::BvConst { value, width } if width < 127 => self.int(value as i128),
+            Node::BvConst { value, width } if width <= 127 => self.int(value as i128),
             Node::ZeroExtend(_, inner) => self.to_int(inner),
             _ => self.intern(Node::ToInt(a), Sort::Int),
         }
@@ -143,8 +204,11 @@ impl Terms {
     pub fn from_int(&mut self, a: Term, width: u32) -> Term {
         match self.node(a).clone() {
             Node::IntConst(value) => self.bv(value as u128 & mask(width), width),
-            Node::ToInt(inner) if self.width(inner) == width => inner,
-            Node::ToSignedInt(inner) if self.width(inner) == width => inner,
+            Node::ToInt(inner) | Node::ToSignedInt(inner) if self.width(inner) >= width => {
+                self.extract(width - 1, 0, inner)
+            }
+            Node::ToInt(inner) => self.zero_extend(inner, width),
+            Node::ToSignedInt(inner) => self.sign_extend(inner, width),
             Node::IntSum { constant, members } => {
                 let list = members.iter().map(|&(t, f)| (self.from_int(t, width), f as u128 & mask(width))).collect();
                 self.bv_sum(width, constant as u128 & mask(width), list)

@@ -1,6 +1,7 @@
 //! Stage 7, `vcgen`: an IVL procedure to a passive program ([`passive`]), then to one formula over
 //! a hash-consed DAG ([`wp`], [`term`]), linear in the size of the program.
 
+mod bits;
 mod bitvector;
 mod boolean;
 mod integer;

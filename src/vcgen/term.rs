@@ -4,7 +4,7 @@
 //! both threads' copies of a uniform value coincide, and formulas stay linear in program size.
 //! The builders (here and in `boolean.rs`, `bitvector.rs`, `integer.rs`) keep terms in normal form.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A term: an index into [`Terms`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -154,6 +154,7 @@ pub struct FunctionSymbol {
 pub struct Terms {
     nodes: Vec<Node>,
     sorts: Vec<Sort>,
+    pub(super) bits: Vec<u128>,
     index: HashMap<Node, Term>,
     /// Symbols, in order of creation.
     pub symbols: Vec<Symbol>,
@@ -162,6 +163,7 @@ pub struct Terms {
     pub functions: Vec<FunctionSymbol>,
     function_names: HashMap<String, u32>,
     pub(super) equalities: HashMap<(Term, Term), Term>,
+    pub(super) extracts: HashMap<(u32, u32, Term), Term>,
 }
 
 /// 2^width - 1.
@@ -210,6 +212,7 @@ impl Terms {
             return term;
         }
         let term = Term(self.nodes.len() as u32);
+        self.bits.push(self.bits_of(&node, sort));
         self.nodes.push(node.clone());
         self.sorts.push(sort);
         self.index.insert(node, term);
@@ -251,6 +254,8 @@ impl Terms {
 
     /// Applies the uninterpreted function of that name (declared at first use).
     pub fn apply(&mut self, name: &str, args: Vec<Term>, result: Sort) -> Term {
+        // Solvers have one name space for constants and functions without arguments.
+        let name = &if args.is_empty() { format!("{name}@()") } else { name.to_string() };
         let id = match self.function_names.get(name) {
             Some(&id) => id,
             None => {
@@ -349,13 +354,28 @@ impl Terms {
         map[&term]
     }
 
+    /// The terms below `root` and itself, operands first, without those already `known`.
+    pub fn postorder(&self, root: Term, known: &dyn Fn(Term) -> bool) -> Vec<Term> {
+        let mut order = Vec::new();
+        let mut done = HashSet::new();
+        let mut stack = vec![(root, false)];
+        while let Some((t, ready)) = stack.pop() {
+            if done.contains(&t) || known(t) {
+                continue;
+            }
+            if ready {
+                done.insert(t);
+                order.push(t);
+                continue;
+            }
+            stack.push((t, true));
+            stack.extend(self.operands(t).into_iter().filter(|o| !done.contains(o)).map(|o| (o, false)));
+        }
+        order
+    }
+
     /// All symbols below a term, through a shared `seen` set.
-    pub fn collect_symbols(
-        &self,
-        term: Term,
-        seen: &mut std::collections::HashSet<Term>,
-        out: &mut std::collections::BTreeSet<Term>,
-    ) {
+    pub fn collect_symbols(&self, term: Term, seen: &mut HashSet<Term>, out: &mut BTreeSet<Term>) {
         let mut stack = vec![term];
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {

@@ -4,6 +4,8 @@ mod bits;
 mod compiled;
 mod conflict;
 mod evaluate;
+pub mod confirm;
+pub mod decide;
 pub mod finding;
 pub mod prove;
 pub mod replay;

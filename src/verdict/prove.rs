@@ -7,10 +7,10 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::{self, Deadline, Fate};
-use crate::infer::{self, Annotated};
+use crate::infer::{self, Annotated, Probe};
 use crate::solver::{Answer, Encoding, Value, prove};
 use crate::twothread::TwoThread;
-use crate::vcgen::passive::{Check, CheckKind, Passive};
+use crate::vcgen::passive::{Check, Passive};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp::{self, Role};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -72,10 +72,15 @@ const FINDING_LIMIT: usize = 12;
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn infer_in(two: &TwoThread, encoding: Encoding, deadline: Deadline) -> Result<Inference, Diagnostic> {
-    let annotated = infer::annotate(two)?;
+pub fn infer_in(
+    two: &TwoThread,
+    uniform_barriers: bool,
+    encoding: Encoding,
+    deadline: Deadline,
+) -> Result<Inference, Diagnostic> {
+    let annotated = infer::annotate(two, uniform_barriers)?;
     let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
-    let relied: Vec<bool> = passive.checks.iter().map(|c| !is_race(c) && !is_probe(c)).collect();
+    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let count = annotated.candidates.len();
     let outcome = houdini::run(&mut passive, count, encoding, deadline, &|i| relied[i]);
     Ok(Inference { annotated, fates: outcome.fates, encoding, passive })
@@ -85,12 +90,17 @@ pub fn infer_in(two: &TwoThread, encoding: Encoding, deadline: Deadline) -> Resu
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn run(two: &TwoThread, encodings: &[Encoding], deadline: Deadline) -> Result<PairOutcome, Diagnostic> {
+pub fn run(
+    two: &TwoThread,
+    uniform_barriers: bool,
+    encodings: &[Encoding],
+    deadline: Deadline,
+) -> Result<PairOutcome, Diagnostic> {
     let mut best: Option<PairOutcome> = None;
     // Assertions are numbered alike in every encoding, since the program is the same.
     let mut remaining: Option<BTreeSet<usize>> = None;
     for &encoding in encodings {
-        let mut inference = infer_in(two, encoding, deadline)?;
+        let mut inference = infer_in(two, uniform_barriers, encoding, deadline)?;
         let all = assertions(&inference.passive);
         let goal = remaining.clone().unwrap_or_else(|| all.clone());
         let (refuted, open) = prove_all(&mut inference, &goal, deadline);
@@ -136,9 +146,15 @@ fn is_race(check: &Check) -> bool {
     has_attribute(check, "race")
 }
 
-/// A probe asks whether a loop can be left; it is no assertion.
+/// A probe asks whether a loop can be entered or left; it is no assertion.
 fn is_probe(check: &Check) -> bool {
-    has_attribute(check, infer::EXIT_PROBE)
+    infer::probe_of(&check.attributes).is_some()
+}
+
+/// Whether what follows may rely on a check that is proved elsewhere: assertions of barriers and of
+/// the user. Never a candidate: dropped ones are false.
+fn may_rely_on(check: &Check) -> bool {
+    check.candidate.is_none() && !is_race(check) && !is_probe(check)
 }
 
 /// The assertions of the program proper, and invariants that are not candidates.
@@ -196,8 +212,7 @@ enum Reply {
 fn ask(inference: &mut Inference, goal: &BTreeSet<usize>, deadline: Deadline, limit: (u32, u32)) -> Reply {
     let Inference { fates, passive, encoding, .. } = inference;
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
-    let relied: Vec<bool> =
-        passive.checks.iter().map(|c| c.candidate.is_none() && !is_race(c) && !is_probe(c)).collect();
+    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let role = |i: usize| match (goal.contains(&i), relied[i]) {
         (true, _) => Role::Prove,
         (false, true) => Role::Rely,
@@ -222,28 +237,48 @@ fn ask(inference: &mut Inference, goal: &BTreeSet<usize>, deadline: Deadline, li
     }
 }
 
-/// Loops from which a thread that entered cannot come out: the probe behind the exit is provable.
-/// A loop that no thread can enter is not one of them.
+/// Loops from which a thread that entered cannot come out: the probe behind the exit is provable,
+/// the one in front of it is not.
 fn endless_loops(inference: &mut Inference, deadline: Deadline) -> Vec<usize> {
-    let probes: Vec<usize> = (0..inference.passive.checks.len())
-        .filter(|&i| is_probe(&inference.passive.checks[i]) && inference.passive.checks[i].kind == CheckKind::Assertion)
-        .collect();
-    let mut unseen: BTreeSet<usize> = probes.iter().copied().collect();
-    let mut endless = Vec::new();
-    while let Some(&first) = unseen.first() {
-        match ask(inference, &unseen, deadline, ALONE) {
-            Reply::Refuted(failing, _) if !failing.is_empty() => unseen.retain(|i| !failing.contains(i)),
+    let unanswered = proved_probes(inference, Probe::Exit, None, deadline);
+    if unanswered.is_empty() {
+        return Vec::new();
+    }
+    let unreachable = proved_probes(inference, Probe::Entry, Some(&unanswered), deadline);
+    unanswered.difference(&unreachable).copied().collect()
+}
+
+/// The loops whose probe of a kind is provable.
+fn proved_probes(
+    inference: &mut Inference,
+    kind: Probe,
+    among: Option<&BTreeSet<usize>>,
+    deadline: Deadline,
+) -> BTreeSet<usize> {
+    let mut open: BTreeMap<usize, usize> = BTreeMap::new();
+    for (check, found) in inference.passive.checks.iter().enumerate() {
+        if let Some((probe, index)) = infer::probe_of(&found.attributes)
+            && probe == kind
+            && among.is_none_or(|a| a.contains(&index))
+        {
+            open.insert(check, index);
+        }
+    }
+    let mut proved = BTreeSet::new();
+    while let Some((&first, &index)) = open.first_key_value() {
+        match ask(inference, &open.keys().copied().collect(), deadline, ALONE) {
+            Reply::Refuted(failing, _) if !failing.is_empty() => open.retain(|check, _| !failing.contains(check)),
             Reply::Proved => {
-                endless.extend(unseen.iter().copied());
+                proved.extend(open.values());
                 break;
             }
             _ => {
                 if let Reply::Proved = ask(inference, &BTreeSet::from([first]), deadline, ALONE) {
-                    endless.push(first);
+                    proved.insert(index);
                 }
-                unseen.remove(&first);
+                open.remove(&first);
             }
         }
     }
-    endless.iter().filter_map(|&i| infer::probed_loop(&inference.passive.checks[i].attributes)).collect()
+    proved
 }

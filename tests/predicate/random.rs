@@ -79,9 +79,10 @@ fn statement(source: &mut Source) -> Stmt {
 /// A kernel over a random graph: straight-line code, stores to be observed, branches on variables.
 /// Conditions stand as `assume`s in blocks on the edges, or, where all predecessors of two blocks
 /// choose between just these two, in the blocks themselves.
-pub fn kernel(source: &mut Source, extra: &mut dyn FnMut(&mut Source) -> Option<Stmt>) -> Program {
+pub fn kernel(source: &mut Source, with_barriers: bool) -> Program {
     let graph = reducible_graph(source, true);
     let label = |node: usize| Name::from(format!("B{node}"));
+    let mut barriers = 0;
     let mut tests = BTreeMap::new();
     let mut leading: BTreeMap<usize, Stmt> = BTreeMap::new();
     let mut blocks: Vec<Block> = Vec::new();
@@ -89,7 +90,10 @@ pub fn kernel(source: &mut Source, extra: &mut dyn FnMut(&mut Source) -> Option<
         let mut stmts: Vec<Stmt> = Vec::new();
         for _ in 0..source.below(4) {
             stmts.push(statement(source));
-            stmts.extend(extra(source));
+            if with_barriers && source.below(4) == 0 {
+                barriers += 1;
+                stmts.push(barrier(barriers));
+            }
         }
         let mut edges = Vec::new();
         let targets = match graph.successors[node][..] {
@@ -132,6 +136,12 @@ pub fn kernel(source: &mut Source, extra: &mut dyn FnMut(&mut Source) -> Option<
         blocks.iter_mut().filter(|block| block.label == name).for_each(|block| block.stmts.insert(0, assume.clone()));
     }
     program(blocks)
+}
+
+/// A barrier; its span is its name.
+fn barrier(number: usize) -> Stmt {
+    let kind = StmtKind::Barrier(Barrier { guard: None, id: None, count: None, aligned: true, result: None });
+    Stmt { span: Span::new(number, number), ..stmt(kind) }
 }
 
 /// A variable and a condition on it.

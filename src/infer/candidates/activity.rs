@@ -6,6 +6,7 @@
 //! Inductive because a thread moves only inside the loop, and only while it is active there.
 
 use super::{View, copy};
+use crate::ivl::ast::BinaryOp;
 use crate::ivl::bv;
 
 /// More exits than this give no candidate.
@@ -16,12 +17,16 @@ pub(super) fn propose(view: &mut View) {
     let (ty, head) = view.ghosts.head_literal();
     let places = [1, 2].map(|t| bv::var(copy(&v_active, t), ty.clone()));
     view.propose("activity", bv::eq(places[0].clone(), places[1].clone()));
+    view.propose("activity", bv::eq(view.ghosts.own_counter(1), view.ghosts.own_counter(2)));
     for thread in [1, 2] {
         let here = places[thread as usize - 1].clone();
         let entry = bv::var(view.ghosts.active_at_entry(thread), ty.clone());
         let entered = bv::eq(entry.clone(), head.clone());
         let active = view.active(thread);
         view.propose("activity", bv::implies(active.clone(), entered.clone()));
+        let counted = bv::eq(view.ghosts.own_counter(thread), view.ghosts.counter());
+        view.propose("activity", bv::implies(active.clone(), counted));
+        view.propose("activity", bv::op(BinaryOp::Le, bv::int(0), view.ghosts.own_counter(thread)));
         view.propose("activity", bv::or(entered.clone(), bv::eq(here.clone(), entry)));
         let targets = view.ghosts.exit_ids.clone();
         if targets.len() <= EXIT_LIMIT {

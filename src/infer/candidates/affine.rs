@@ -59,15 +59,28 @@ fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, 
         None if is_signed => bv::to_sint(step_expr.clone()),
         None => bv::to_int(step_expr.clone()),
     };
-    let grown =
-        |start: ExprRef, step: ExprRef| bv::op(BinaryOp::Add, start, bv::op(BinaryOp::Mul, step, counter.clone()));
-    let forms = [
-        bv::eq(bv::to_sint(here.clone()), grown(bv::to_sint(entry.clone()), int_step(true))),
-        bv::eq(bv::to_int(here.clone()), grown(bv::to_int(entry.clone()), int_step(false))),
-        bv::eq(here, bv::add(entry, bv::mul(step_expr, bv::from_int(counter.clone(), width)))),
-    ];
-    for form in forms {
+    let (signed_step, unsigned_step) = (int_step(true), int_step(false));
+    let forms = |k: &ExprRef| {
+        let grown = |start: ExprRef, step: &ExprRef| {
+            bv::op(BinaryOp::Add, start, bv::op(BinaryOp::Mul, step.clone(), k.clone()))
+        };
+        [
+            bv::eq(bv::to_sint(here.clone()), grown(bv::to_sint(entry.clone()), &signed_step)),
+            bv::eq(bv::to_int(here.clone()), grown(bv::to_int(entry.clone()), &unsigned_step)),
+            bv::eq(here.clone(), bv::add(entry.clone(), bv::mul(step_expr.clone(), bv::from_int(k.clone(), width)))),
+        ]
+    };
+    for form in forms(&counter) {
         view.propose("affine", bv::implies(active.clone(), form));
+    }
+    let (ids, head) = view.ghosts.head_literal();
+    let entered = bv::eq(bv::var(view.ghosts.active_at_entry(thread), ids), head);
+    let own = view.ghosts.own_counter(thread);
+    for rounds in [own.clone(), bv::op(BinaryOp::Add, own, bv::int(1))] {
+        for form in forms(&rounds) {
+            let unchanged = bv::eq(here.clone(), entry.clone());
+            view.propose("affine-left", bv::or(active.clone(), bv::ite(entered.clone(), form, unchanged)));
+        }
     }
 }
 

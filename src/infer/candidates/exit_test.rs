@@ -1,7 +1,8 @@
 //! Family `exit-test`: the condition that kept a thread in the loop, at the head of the next round.
 //!
 //! Shape: with the updated values renamed to head values, each conjunct of the back-edge condition,
-//! once for `k > 0` and once for every round (an entry guard often says the same).
+//! once for `k > 0` and once for every round (an entry guard often says the same); negated for a
+//! thread that left.
 //! Example: `i < n` at the head of a rotated loop; `i - step < n` where the test stands at the top.
 //! Inductive because the thread came through that very test. Reference: proof-notes, lesson 3.
 
@@ -30,7 +31,21 @@ pub(super) fn propose(view: &mut View) {
             view.propose("exit-test", bv::implies(active.clone(), expr.clone()));
             view.propose("exit-test", bv::implies(bv::and(active, later), expr));
         }
+        left(view, thread, stay, &map);
     }
+}
+
+/// For a thread that left: the condition that would have kept it is false of the updated values.
+fn left(view: &mut View, thread: u32, stay: Term, map: &(Substitution, Substitution, Substitution)) {
+    let mut updated = map.0.clone();
+    let marked = view.terms.substitute(stay, &mut updated);
+    let mut unmarked = map.2.clone();
+    let renamed = view.terms.substitute(marked, &mut unmarked);
+    let Some(expr) = view.reify(renamed) else { return };
+    let (ids, head) = view.ghosts.head_literal();
+    let entered = bv::eq(bv::var(view.ghosts.active_at_entry(thread), ids), head);
+    let gone = bv::and(entered, bv::not(view.active(thread)));
+    view.propose("exit-test-left", bv::implies(gone, bv::not(expr)));
 }
 
 type Substitution = HashMap<Term, Term>;

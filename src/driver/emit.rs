@@ -1,0 +1,96 @@
+//! The views of the stages behind the two-thread program: `ivl candidates passive vc smt2`.
+//!
+//! Each view holds every pair of threads of the launch, one after the other.
+
+use super::cli::Stage;
+use crate::diagnostic::Diagnostic;
+use crate::infer;
+use crate::infer::houdini::Fate;
+use crate::ivl;
+use crate::solver::{self, smtlib};
+use crate::twothread;
+use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
+use crate::vcgen::wp::{self, Role};
+use crate::verdict::decide::{Question, pairs};
+use crate::verdict::prove::Inference;
+use std::fmt::Write;
+
+/// Prints a stage for all pairs.
+///
+/// # Errors
+/// What a stage cannot model.
+pub fn inferred(question: &Question, stage: Stage) -> Result<String, Vec<Diagnostic>> {
+    let mut out = String::new();
+    for pair in pairs(&question.options, question.kernel) {
+        let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
+        let outcome = question.prove(&two).map_err(|d| vec![d])?;
+        let mut inference = outcome.inference;
+        let _ = writeln!(out, "// {}", two.procedure);
+        match stage {
+            Stage::Candidates => candidates(&inference, &mut out),
+            Stage::Passive => passive(&inference.passive, &mut out),
+            Stage::Vc | Stage::Smt2 => conditions(&mut inference, stage, &mut out),
+            _ => out.push_str(&ivl::print(&infer::with_kept(&inference.annotated, &|c| inference.keeps(c)))),
+        }
+    }
+    Ok(out)
+}
+
+fn candidates(inference: &Inference, out: &mut String) {
+    for (candidate, fate) in inference.annotated.candidates.iter().zip(&inference.fates) {
+        let fate = match fate {
+            Fate::Kept => "kept".to_string(),
+            Fate::RefutedOnEntry(i) => format!("dropped in iteration {i}: false on entry"),
+            Fate::RefutedAfterRound(i) => format!("dropped in iteration {i}: not maintained"),
+            Fate::Undecided(i) => format!("dropped in iteration {i}: no answer"),
+        };
+        let head = &inference.annotated.loops[candidate.in_loop].head;
+        let _ = writeln!(out, "{head} {} {}  // {fate}", candidate.family, ivl::print_expr(&candidate.expr));
+    }
+}
+
+fn passive(passive: &Passive, out: &mut String) {
+    for block in &passive.blocks {
+        let _ = writeln!(out, "{}:", block.label);
+        for item in &block.items {
+            let (word, term) = match item {
+                PassiveItem::Assume { term, .. } => ("assume", *term),
+                PassiveItem::Check(i) => ("assert", passive.checks[*i].term),
+            };
+            let note = match item {
+                PassiveItem::Check(i) => match passive.checks[*i].kind {
+                    CheckKind::Assertion => "",
+                    CheckKind::Entry(_) => "  // on entry",
+                    CheckKind::Maintenance(_) => "  // after a round",
+                },
+                PassiveItem::Assume { .. } => "",
+            };
+            let _ = writeln!(out, "  {word} {};{note}", smtlib::term_text(&passive.terms, term));
+        }
+        let targets: Vec<&str> = block.successors.iter().map(|&s| passive.blocks[s].label.as_str()).collect();
+        let _ = match targets.is_empty() {
+            true => writeln!(out, "  return;"),
+            false => writeln!(out, "  goto {};", targets.join(", ")),
+        };
+    }
+}
+
+/// One query: all assertions under the kept invariants.
+fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
+    let Inference { fates, passive, encoding, .. } = inference;
+    let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
+    let proper: Vec<bool> =
+        passive.checks.iter().map(|c| c.candidate.is_none() && infer::probe_of(&c.attributes).is_none()).collect();
+    let role = |i: usize| if proper[i] { Role::Prove } else { Role::Ignore };
+    let formula = wp::formula(passive, &keep, &role);
+    if stage == Stage::Vc {
+        out.push_str(&smtlib::definitions(&passive.terms, formula));
+        return;
+    }
+    match solver::encode(&mut passive.terms, *encoding, formula, &[]) {
+        Some(encoded) => {
+            out.push_str(&smtlib::script(&passive.terms, *encoding, &encoded, "unsat: all assertions hold"))
+        }
+        None => out.push_str("; this condition has no form in the chosen encoding\n"),
+    }
+}

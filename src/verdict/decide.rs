@@ -1,0 +1,346 @@
+//! Proofs and models of all pairs of threads to a report.
+//!
+//! Input: a kernel program, its predicated form, options. Output: the verdict with findings.
+//! Establishes: `verified` only if every assertion of every pair that the launch allows was proved,
+//! and every loop that can be entered can be left.
+//! Reference: DESIGN section 3.
+
+use super::finding::{
+    AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
+};
+use super::prove::{self, Constants, PairOutcome, Refuted};
+use crate::diagnostic::Diagnostic;
+use crate::infer::houdini::Deadline;
+use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Name};
+use crate::kernel::Kernel;
+use crate::predicate::Predicated;
+use crate::solver::{Encoding, Value};
+use crate::span::Origin;
+use crate::twothread::{self, Pair, Prelude, Site, TwoThread};
+use crate::vcgen::passive::Check;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What decides a kernel.
+pub struct Question<'a> {
+    /// The one-thread program and what is known about its names.
+    pub kernel: &'a Kernel,
+    /// Its predicated form.
+    pub predicated: &'a Predicated,
+    /// The race-checking runtime.
+    pub prelude: &'a Prelude,
+    /// Launch and options of the two-thread stage.
+    pub options: twothread::Options,
+    /// Encodings to try, in order.
+    pub encodings: &'a [Encoding],
+    /// When to stop.
+    pub deadline: Deadline,
+}
+
+impl Question<'_> {
+    /// Proves one pair.
+    ///
+    /// # Errors
+    /// What `vcgen` cannot translate.
+    pub fn prove(&self, two: &TwoThread) -> Result<PairOutcome, Diagnostic> {
+        let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
+        prove::run(two, uniform_barriers, self.encodings, self.deadline)
+    }
+}
+
+/// The pairs of threads that have to be looked at.
+pub fn pairs(options: &twothread::Options, kernel: &Kernel) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> =
+        [Pair::SameBlock, Pair::DifferentBlocks].into_iter().filter(|p| options.pair_exists(*p)).collect();
+    // A launch of one thread has no pair; its assertions are checked all the same.
+    let one_thread = options.block.iter().chain(&options.grid).all(|size| size.is_none_or(|s| s == 1));
+    if one_thread && has_assertions(kernel) {
+        pairs.push(Pair::OneThread);
+    }
+    pairs
+}
+
+fn has_assertions(kernel: &Kernel) -> bool {
+    let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
+    blocks.flat_map(|b| &b.stmts).any(|s| matches!(s.kind, crate::ivl::ast::StmtKind::Assert(_)))
+}
+
+/// Decides a kernel and completes its report.
+///
+/// # Errors
+/// What a stage cannot model.
+pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
+    let facts = Facts { kernel: question.kernel, launch: report.launch };
+    let mut unknown = Vec::new();
+    let mut findings = Vec::new();
+    for pair in pairs(&question.options, question.kernel) {
+        let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
+        let outcome = question.prove(&two).map_err(|d| vec![d])?;
+        count(&mut report, &two, &outcome);
+        for refuted in &outcome.refuted {
+            findings.push(facts.finding(&two, refuted));
+        }
+        for (check, why) in &outcome.open {
+            unknown.push(facts.open(&two, check, why));
+        }
+        for &index in &outcome.endless {
+            unknown.push(endless(&two, index));
+        }
+    }
+    report.checked.loops = question.predicated.loops.len() as u64;
+    super::confirm::run(question, &facts, &mut findings);
+    merge(&mut findings);
+    report.verdict = match Verdict::of(&findings) {
+        Some(verdict) => verdict,
+        None if unknown.is_empty() => Verdict::Verified,
+        None => Verdict::Unknown,
+    };
+    report.findings = findings;
+    unknown.dedup();
+    report.reasons.extend(unknown);
+    Ok(report)
+}
+
+/// Adds what a pair checked to the report.
+fn count(report: &mut KernelReport, two: &TwoThread, outcome: &PairOutcome) {
+    let checked: Vec<&Site> = two.sites.iter().filter(|s| s.checked).collect();
+    let mut pairs = 0u64;
+    for (i, a) in checked.iter().enumerate() {
+        pairs += checked[i..].iter().filter(|b| a.array == b.array && (writes(a) || writes(b))).count() as u64;
+    }
+    match two.pair {
+        Pair::SameBlock => report.checked.pairs_same_block = pairs,
+        Pair::DifferentBlocks => report.checked.pairs_different_blocks = pairs,
+        Pair::OneThread => {}
+    }
+    report.checked.accesses = report.checked.accesses.max(two.sites.len() as u64);
+    report.checked.barriers = report.checked.barriers.max(two.barriers as u64);
+    let assertions = outcome.inference.passive.checks.iter().filter(|c| is_user_assertion(c)).count();
+    report.checked.assertions = report.checked.assertions.max(assertions as u64 / 2);
+    report.candidates.tried += outcome.candidates.0 as u64;
+    report.candidates.kept += outcome.candidates.1 as u64;
+}
+
+fn writes(site: &Site) -> bool {
+    site.kind != twothread::AccessKind::Read
+}
+
+fn is_user_assertion(check: &Check) -> bool {
+    ["user_assert", "bounds", "invariant"].iter().any(|name| attribute(&check.attributes, name).is_some())
+}
+
+fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
+    attributes.iter().find(|a| a.name.as_str() == name)
+}
+
+fn number(attribute: &Attribute) -> Option<u128> {
+    attribute.args.iter().find_map(|arg| match arg {
+        AttributeArg::Expr(e) => match e.kind {
+            ExprKind::Int(value) => u128::try_from(value).ok(),
+            ExprKind::Bv(value) => Some(value),
+            _ => None,
+        },
+        AttributeArg::Text(_) => None,
+    })
+}
+
+fn text(attribute: &Attribute) -> Option<&str> {
+    attribute.args.iter().find_map(|arg| match arg {
+        AttributeArg::Text(text) => Some(text.as_str()),
+        AttributeArg::Expr(_) => None,
+    })
+}
+
+fn endless(two: &TwoThread, index: usize) -> Reason {
+    let this = &two.loops[index];
+    Reason {
+        code: "unknown-endless-loop",
+        message: format!(
+            "no thread that enters the loop at `{}` can leave it, so nothing is said about what stands after it",
+            this.head
+        ),
+        origin: this.origin.clone(),
+    }
+}
+
+/// What findings are told in: the kernel's own names, the launch.
+pub struct Facts<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Launch sizes of the proof.
+    pub launch: Launch,
+}
+
+/// The bits of a value in a model.
+pub fn bits(constants: &Constants, name: &str) -> Option<u128> {
+    match constants.get(name)? {
+        Value::Bits(value) => Some(*value),
+        Value::Int(value) => u128::try_from(*value).ok(),
+        Value::Bool(value) => Some(u128::from(*value)),
+    }
+}
+
+impl Facts<'_> {
+    /// The position of a thread in a model: `tid` or `ctaid`; what has no constant is 0.
+    pub fn position(&self, constants: &Constants, id: &str, thread: u32) -> [u32; 3] {
+        ["x", "y", "z"].map(|axis| {
+            let own = bits(constants, &format!("{id}.{axis}${thread}"));
+            let value = own.or_else(|| bits(constants, &format!("{id}.{axis}")));
+            value.and_then(|v| u32::try_from(v).ok()).unwrap_or(0)
+        })
+    }
+
+    /// Launch sizes in a model.
+    pub fn launch(&self, constants: &Constants) -> Launch {
+        let sizes = |fixed: [Option<u32>; 3], id: &str| {
+            let mut out = fixed;
+            for (size, axis) in out.iter_mut().zip(["x", "y", "z"]) {
+                let found = bits(constants, &format!("{id}.{axis}")).and_then(|v| u32::try_from(v).ok());
+                *size = size.or(found);
+            }
+            out
+        };
+        Launch { block: sizes(self.launch.block, "ntid"), grid: sizes(self.launch.grid, "nctaid") }
+    }
+
+    /// Scalar parameters in a model.
+    pub fn params(&self, constants: &Constants) -> BTreeMap<String, ParameterValue> {
+        let mut out = BTreeMap::new();
+        for param in self.kernel.params.iter().filter(|p| !p.is_pointer) {
+            if let Some(value) = param.constant.as_ref().and_then(|c| bits(constants, c.as_str())) {
+                out.insert(param.name.clone(), ParameterValue { value: value as u64, bits: param.bits.clamp(1, 64) });
+            }
+        }
+        out
+    }
+
+    /// An access of a thread in a model.
+    pub fn access(&self, constants: &Constants, site: &Site, thread: u32) -> Option<AccessReport> {
+        Some(AccessReport {
+            op: match site.kind {
+                twothread::AccessKind::Read => AccessKind::Read,
+                twothread::AccessKind::Write => AccessKind::Write,
+                twothread::AccessKind::Atomic => AccessKind::Atomic,
+            },
+            bytes: site.bytes,
+            thread: self.position(constants, "tid", thread),
+            block: self.position(constants, "ctaid", thread),
+            origin: site.origin.clone()?,
+        })
+    }
+
+    /// The array as the source names it, and its space.
+    pub fn array(&self, name: &Name) -> (Option<String>, Option<&'static str>) {
+        let shown = self.kernel.array_names.get(name).cloned().unwrap_or_else(|| name.to_string());
+        let array = self.kernel.program.arrays.iter().find(|a| a.name == *name);
+        let space = array.map(|a| match a.space {
+            crate::ivl::ast::ArraySpace::Shared => "shared",
+            crate::ivl::ast::ArraySpace::Global => "global",
+        });
+        (Some(shown), space)
+    }
+
+    /// A finding from a refuted assertion, not confirmed.
+    fn finding(&self, two: &TwoThread, refuted: &Refuted) -> Finding {
+        let constants = &refuted.constants;
+        let check = &refuted.check;
+        let mut finding = Finding {
+            defect: Defect::Assertion,
+            confirmed: false,
+            kind: "assertion".into(),
+            array: None,
+            space: None,
+            offset: None,
+            accesses: Vec::new(),
+            barrier: check.origin.clone(),
+            params: self.params(constants),
+            launch: Some(self.launch(constants)),
+            message: String::new(),
+        };
+        let (second, first) = (site_of(two, check), tracked_site(two, constants));
+        if let Some(race) = attribute(&check.attributes, "race") {
+            finding.defect = Defect::Race;
+            finding.barrier = None;
+            finding.kind = text(race).unwrap_or("race").to_string();
+            if let Some(site) = second.or(first) {
+                (finding.array, finding.space) = self.array(&site.array);
+                let watched = bits(constants, &format!("_WATCHED_OFFSET_{}", site.array));
+                finding.offset = watched.map(|v| i128::from(v as u64 as i64));
+            }
+            finding.accesses.extend(first.and_then(|s| self.access(constants, s, 1)));
+            finding.accesses.extend(second.and_then(|s| self.access(constants, s, 2)));
+        } else if check.attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence")) {
+            finding.defect = Defect::Divergence;
+            finding.kind = "barrier".into();
+            for (thread, op) in [(1, AccessKind::Arrive), (2, AccessKind::Absent)] {
+                finding.accesses.extend(self.arrival(constants, check.origin.as_ref(), thread, op));
+            }
+        } else if attribute(&check.attributes, "bounds").is_some() {
+            finding.kind = "bounds".into();
+        } else if let Some(user) = attribute(&check.attributes, "user_assert") {
+            finding.kind = "user-assertion".into();
+            finding.message = text(user).unwrap_or_default().to_string();
+        }
+        finding
+    }
+
+    /// A thread's part at a barrier.
+    pub fn arrival(
+        &self,
+        constants: &Constants,
+        origin: Option<&Arc<Origin>>,
+        thread: u32,
+        op: AccessKind,
+    ) -> Option<AccessReport> {
+        Some(AccessReport {
+            op,
+            bytes: 0,
+            thread: self.position(constants, "tid", thread),
+            block: self.position(constants, "ctaid", thread),
+            origin: origin?.clone(),
+        })
+    }
+
+    /// Why an assertion stayed open.
+    fn open(&self, two: &TwoThread, check: &Check, why: &str) -> Reason {
+        let what = match site_of(two, check) {
+            Some(site) => {
+                let array = self.array(&site.array).0.unwrap_or_default();
+                format!("whether this access of `{array}` races is not decided ({why})")
+            }
+            None => format!("this is not decided ({why})"),
+        };
+        Reason { code: "unknown-solver-limit", message: what, origin: check.origin.clone() }
+    }
+}
+
+/// The site of a race check: thread 2's access.
+fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
+    let wanted = number(attribute(&check.attributes, "site")?)?;
+    two.sites.iter().find(|s| u128::from(s.number) == wanted)
+}
+
+/// The site that a model tracks: thread 1's access.
+fn tracked_site<'a>(two: &'a TwoThread, constants: &Constants) -> Option<&'a Site> {
+    let wanted = bits(constants, "_TRACKED_SITE")?;
+    two.sites.iter().find(|s| u128::from(s.number) == wanted)
+}
+
+/// One finding for each defect and pair of source places, the confirmed one if there is one.
+fn merge(findings: &mut Vec<Finding>) {
+    findings.sort_by_key(Finding::rank);
+    let mut seen = Vec::new();
+    findings.retain(|finding| {
+        let mut places: Vec<(u32, Option<(Arc<str>, u32)>)> = finding
+            .accesses
+            .iter()
+            .map(|a| (a.origin.line, a.origin.position.as_ref().map(|p| (p.file.clone(), p.line))))
+            .map(|(line, source)| if source.is_some() { (0, source) } else { (line, None) })
+            .collect();
+        places.sort();
+        let key = (finding.defect, places, finding.barrier.as_ref().map(|b| b.line));
+        let new = !seen.contains(&key);
+        seen.push(key);
+        new
+    });
+}
