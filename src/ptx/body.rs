@@ -264,8 +264,7 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
             }
         };
         let text = fold_blanks(&self.shared.text[instruction.span.range()]);
-        let text = self.shared.interner.intern(&text);
-        let origin = self.origin(instruction.span, text);
+        let origin = self.origin(instruction.span, text.into());
         if matches!(op, Op::Return) {
             self.hand_over_results(guard, &origin);
         }
