@@ -75,8 +75,14 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
     };
     let t1 = t0.elapsed();
     let a = z3_backend::check(terms, &encoded, budget);
-    let what = match &a { Answer::Proved => "proved", Answer::Refuted(_) => "refuted", Answer::Unknown(w) => w.as_str() };
-    if std::env::var("GPUVCC_TRACE").is_ok() { eprintln!("query {encoding:?} {what} encode {t1:?} check {:?} terms {}", t0.elapsed() - t1, terms.len()); }
+    let what = match &a {
+        Answer::Proved => "proved",
+        Answer::Refuted(_) => "refuted",
+        Answer::Unknown(w) => w.as_str(),
+    };
+    if std::env::var("GPUVCC_TRACE").is_ok() {
+        eprintln!("query {encoding:?} {what} encode {t1:?} check {:?} terms {}", t0.elapsed() - t1, terms.len());
+    }
     a
 }
 

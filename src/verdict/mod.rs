@@ -2,10 +2,10 @@
 
 mod bits;
 mod compiled;
-mod conflict;
-mod evaluate;
 pub mod confirm;
+mod conflict;
 pub mod decide;
+mod evaluate;
 pub mod finding;
 pub mod prove;
 pub mod replay;
