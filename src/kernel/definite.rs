@@ -5,7 +5,7 @@
 //! the same guard while the predicate keeps its value, and after a branch on that predicate.
 //! Reference: PTX leaves registers undefined at the start; DESIGN section 3 (arbitrary at each read).
 
-use super::exposed::Exposed;
+use super::exposed::{Exposed, Worklist};
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
 use crate::cfg::operands::registers;
 use crate::ptx::ast::{Guard, RegisterId, ScalarType};
@@ -109,8 +109,9 @@ impl<'c> Definite<'c> {
     pub fn of(cfg: &'c Cfg, exposed: &'c Exposed) -> Definite<'c> {
         let mut this = Definite { cfg, exposed, entries: vec![None; cfg.graph.node_count()] };
         this.entries[cfg.start.index()] = Some(vec![Status::Undefined; exposed.registers.len()]);
-        let mut work = vec![cfg.start];
-        while let Some(node) = work.pop() {
+        let mut work = Worklist::default();
+        work.push(exposed, cfg.start);
+        while let Some(node) = work.pop(exposed) {
             let mut end = this.at_start(node);
             for statement in &cfg.graph[node].statements {
                 this.step(&mut end, statement);
@@ -126,7 +127,7 @@ impl<'c> Definite<'c> {
                 };
                 if entry.as_ref() != Some(&joined) {
                     *entry = Some(joined);
-                    work.push(edge.target());
+                    work.push(exposed, edge.target());
                 }
             }
         }

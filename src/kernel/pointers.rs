@@ -10,7 +10,7 @@
 //! A parameter becomes a pointer by evidence: `.ptr`, a `cvta`, or an access whose address is that
 //! parameter plus integers. The fixpoint is computed again until no new evidence turns up.
 
-use super::exposed::Exposed;
+use super::exposed::{Exposed, Worklist};
 use super::points::{Points, Summand};
 use super::regions::{ParameterPlace, RegionId, Regions, Space};
 use super::transfer;
@@ -115,8 +115,10 @@ impl<'a> Pointers<'a> {
         let cfg = self.cfg;
         self.entries = vec![None; cfg.graph.node_count()];
         self.entries[cfg.start.index()] = Some(vec![UNDEFINED; self.exposed.registers.len()]);
-        let mut work = vec![cfg.start];
-        while let Some(node) = work.pop() {
+        let exposed = self.exposed;
+        let mut work = Worklist::default();
+        work.push(exposed, cfg.start);
+        while let Some(node) = work.pop(exposed) {
             let mut state = self.at_start(node);
             for statement in &cfg.graph[node].statements {
                 self.step(&mut state, statement);
@@ -135,7 +137,7 @@ impl<'a> Pointers<'a> {
                     }
                 };
                 self.entries[target.index()] = Some(joined);
-                work.push(target);
+                work.push(exposed, target);
             }
         }
     }
