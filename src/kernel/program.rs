@@ -271,6 +271,10 @@ impl Lowering<'_> {
         }
         self.origin = cfg.graph[node].terminator.clone();
         (self.guard, self.guard_value) = (None, None);
+        if cfg.graph[node].traps {
+            // Proofs take it for an exit; a replayed execution must not, as the launch fails here.
+            self.emit(StmtKind::Fence("trap".into()));
+        }
         let mut edges: Vec<_> = cfg.graph.edges(node).map(|e| (e.id(), e.target(), e.weight())).collect();
         edges.sort_by_key(|e| e.0);
         let conditions = self.edge_conditions(&edges.iter().map(|e| e.2).collect::<Vec<_>>());
