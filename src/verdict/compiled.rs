@@ -174,6 +174,13 @@ impl<'a> Compiled<'a> {
         number.is_some_and(|number| self.read.contains(&(number as u32)))
     }
 
+    /// Constants that a precondition fixes: `n == 8bv32`.
+    pub fn fixed(&self) -> impl Iterator<Item = (Name, u128)> {
+        let fixed = self.requires.iter().filter_map(|condition| self.expressions.fixed_variable(*condition));
+        let named = |(number, value)| Some((self.constants.get(number as usize)?.name.clone(), value));
+        fixed.filter_map(named)
+    }
+
     /// True when two threads can talk to each other without a barrier of the block: then a loop may
     /// wait for another thread.
     pub fn can_wait(&self) -> bool {
@@ -367,6 +374,7 @@ impl<'a> Builder<'a> {
                     result: barrier.result.as_ref().and_then(|result| self.locals.get(result).copied()),
                 }
             }
+            // The mark of a block that ends in `trap`.
             StmtKind::Fence(name) if &**name == "trap" => Instruction::Trap,
             // The barrier of a warp orders its threads; other fences alone order nothing.
             StmtKind::Fence(name) if name.contains("warp") => Instruction::WarpBarrier(self.barrier_site(stmt, false)),

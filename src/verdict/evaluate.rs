@@ -115,6 +115,17 @@ impl<'a> Expressions<'a> {
         }
     }
 
+    /// The variable and its value, if the condition says just that a variable equals a literal.
+    pub fn fixed_variable(&self, condition: ExprId) -> Option<(u32, u128)> {
+        let Node::Equal(a, b) = self.nodes[condition.0 as usize] else { return None };
+        match (self.nodes[a.0 as usize], self.nodes[b.0 as usize]) {
+            (Node::Variable(number), Node::Constant(value)) | (Node::Constant(value), Node::Variable(number)) => {
+                Some((number, value))
+            }
+            _ => None,
+        }
+    }
+
     /// The variables that the expressions entered so far mention.
     pub fn variables(&self) -> BTreeSet<u32> {
         let variable = |node: &Node| match node {

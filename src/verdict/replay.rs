@@ -69,7 +69,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             thread_statements: 200_000,
-            search_statements: 3_000_000,
+            search_statements: 4_000_000,
             races: 32,
             block_threads: 1024,
             allow_same_value: false,

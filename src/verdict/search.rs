@@ -20,6 +20,8 @@ pub struct SearchSpace {
     pub grid: [Option<u32>; 3],
     /// Constants of models, each with the launch sizes; tried first.
     pub models: Vec<BTreeMap<Name, u128>>,
+    /// Threads of the models, evaluated beside others wherever the launch has them.
+    pub threads: Vec<ThreadIds>,
 }
 
 /// What to look for.
@@ -42,11 +44,23 @@ pub struct Found {
     pub replay: Replay,
 }
 
-/// How many threads of a block other than the first one are evaluated, from its start and its end.
+/// How many threads of a neighbouring block are evaluated, from its start and from its end.
 const EDGE_THREADS: usize = 48;
+
+/// How many threads are evaluated of each block, and of how many blocks, to find blocks far apart.
+const SPREAD: (usize, usize) = (4, 4096);
+
+/// Threads evaluated at most in one launch.
+const LARGEST_SAMPLE: usize = 1 << 17;
+
+/// Statements of a thread that are evaluated at least, if it has so many.
+const FEWEST_STATEMENTS: u64 = 1000;
 
 /// Distance of the addresses tried for bases of arrays, which are aligned to it.
 const BASE_DISTANCE: u128 = 1 << 20;
+
+/// Distance of the addresses tried for the windows of address spaces.
+const WINDOW_DISTANCE: u128 = 1 << 40;
 
 const BLOCK: [&str; 3] = ["ntid.x", "ntid.y", "ntid.z"];
 const GRID: [&str; 3] = ["nctaid.x", "nctaid.y", "nctaid.z"];
@@ -54,9 +68,13 @@ const GRID: [&str; 3] = ["nctaid.x", "nctaid.y", "nctaid.z"];
 /// Tries launches and values until the goal is met or the limit is reached.
 pub fn search(program: &Program, space: &SearchSpace, goal: Goal, limits: &Limits) -> Option<Found> {
     let kernel = Compiled::new(program)?;
-    let mut search =
-        Search { kernel: &kernel, space, goal, limits, budget: limits.search_statements, tried: BTreeSet::new() };
-    search.models().or_else(|| search.uniform_values()).or_else(|| search.mixed_values())
+    let mut search = Search { kernel: &kernel, space, goal, limits, budget: 0, tried: BTreeSet::new() };
+    // Each way gets its share of the work, and what the ways before it left.
+    let ways = [Search::models, Search::uniform_values, Search::many_blocks, Search::mixed_values];
+    ways.into_iter().find_map(|way| {
+        search.budget += limits.search_statements / 4;
+        way(&mut search)
+    })
 }
 
 /// Sizes of a launch.
@@ -66,13 +84,22 @@ struct Sizes {
     grid: [u32; 3],
 }
 
+/// Which threads of a launch are evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sample {
+    /// The first block, and the edges of its neighbours.
+    Neighbours,
+    /// Some of all blocks, then all.
+    All,
+}
+
 struct Search<'s, 'a> {
     kernel: &'s Compiled<'a>,
     space: &'s SearchSpace,
     goal: Goal,
     limits: &'s Limits,
     budget: u64,
-    tried: BTreeSet<BTreeMap<Name, u128>>,
+    tried: BTreeSet<(Sample, BTreeMap<Name, u128>)>,
 }
 
 impl Search<'_, '_> {
@@ -87,7 +114,7 @@ impl Search<'_, '_> {
             };
             let own = Sizes { block: sizes(space.block, BLOCK), grid: sizes(space.grid, GRID) };
             for launch in std::iter::once(&own).chain(&launches) {
-                if let Some(found) = self.attempt(launch, model.clone()) {
+                if let Some(found) = self.attempt(launch, model.clone(), Sample::Neighbours) {
                     return Some(found);
                 }
             }
@@ -103,12 +130,26 @@ impl Search<'_, '_> {
             for launch in &launches {
                 let value = usual_values(launch)[number];
                 let constants = scalars.iter().map(|scalar| (scalar.clone(), value)).collect();
-                if let Some(found) = self.attempt(launch, constants) {
+                if let Some(found) = self.attempt(launch, constants, Sample::Neighbours) {
                     return Some(found);
                 }
             }
             if scalars.is_empty() {
                 break;
+            }
+        }
+        None
+    }
+
+    /// Threads of many blocks, which may be far apart.
+    fn many_blocks(&mut self) -> Option<Found> {
+        let scalars = self.scalars();
+        for launch in self.launches().iter().take(2) {
+            for value in usual_values(launch).into_iter().take(if scalars.is_empty() { 1 } else { 3 }) {
+                let constants = scalars.iter().map(|scalar| (scalar.clone(), value)).collect();
+                if let Some(found) = self.attempt(launch, constants, Sample::All) {
+                    return Some(found);
+                }
             }
         }
         None
@@ -125,7 +166,7 @@ impl Search<'_, '_> {
                         let mut constants: BTreeMap<Name, u128> =
                             scalars.iter().map(|scalar| (scalar.clone(), common)).collect();
                         constants.insert(different.clone(), value);
-                        if let Some(found) = self.attempt(launch, constants) {
+                        if let Some(found) = self.attempt(launch, constants, Sample::Neighbours) {
                             return Some(found);
                         }
                     }
@@ -159,21 +200,29 @@ impl Search<'_, '_> {
 
     /// Constants whose values are free: not launch sizes and indices, not addresses.
     fn scalars(&self) -> Vec<Name> {
-        let free = |constant: &&&Variable| !is_launch_constant(&constant.name) && !is_address(constant);
+        let free = |constant: &&&Variable| !is_launch_constant(&constant.name) && address(constant).is_none();
         self.kernel.constants.iter().filter(free).map(|constant| constant.name.clone()).collect()
     }
 
     /// Evaluates threads of one launch.
-    fn attempt(&mut self, launch: &Sizes, mut constants: BTreeMap<Name, u128>) -> Option<Found> {
+    fn attempt(&mut self, launch: &Sizes, mut constants: BTreeMap<Name, u128>, sample: Sample) -> Option<Found> {
         if self.budget == 0 {
             return None;
         }
         self.complete(launch, &mut constants);
-        if !self.tried.insert(constants.clone()) {
+        if !self.tried.insert((sample, constants.clone())) {
             return None;
         }
-        let threads = threads(launch, self.limits.block_threads);
-        let evaluated = evaluate(self.kernel, &constants, &threads, self.limits, &mut self.budget)?;
+        let mut threads = self.model_threads(launch);
+        threads.extend(sampled(launch, sample, self.limits.block_threads));
+        // No launch takes all of the work, nor any thread all of the launch's.
+        let mut share = self.budget.min(self.limits.search_statements / 8);
+        let begun = share;
+        let most = (share / threads.len().clamp(1, 64) as u64).max(FEWEST_STATEMENTS);
+        let limits = Limits { thread_statements: most.min(self.limits.thread_statements), ..*self.limits };
+        let evaluated = evaluate(self.kernel, &constants, &threads, &limits, &mut share);
+        self.budget -= begun - share;
+        let evaluated = evaluated?;
         let met = match self.goal {
             Goal::Race => !evaluated.conflicts(self.kernel, self.limits).is_empty(),
             Goal::Divergence => !evaluated.partings(self.limits).is_empty(),
@@ -187,13 +236,29 @@ impl Search<'_, '_> {
         certain.then_some(Found { constants, replay })
     }
 
+    /// The models' threads that the launch has.
+    fn model_threads(&self, launch: &Sizes) -> Vec<ThreadIds> {
+        let inside = |index: [u32; 3], size: [u32; 3]| index.iter().zip(size).all(|(index, size)| *index < size);
+        let mut threads = self.space.threads.clone();
+        threads.retain(|ids| inside(ids.tid, launch.block) && inside(ids.ctaid, launch.grid));
+        threads
+    }
+
     /// Adds launch sizes and addresses, and cuts values to their widths.
     fn complete(&self, launch: &Sizes, constants: &mut BTreeMap<Name, u128>) {
-        let mut base = 0;
+        let (mut base, mut window) = (0, 0);
+        constants.extend(self.kernel.fixed());
         for (number, constant) in self.kernel.constants.iter().enumerate() {
-            if constant.attributes.iter().any(|attribute| attribute.name.as_str() == "base") {
-                base += BASE_DISTANCE;
-                constants.entry(constant.name.clone()).or_insert(base);
+            match address(constant) {
+                Some(Address::Base) => {
+                    base += BASE_DISTANCE;
+                    constants.entry(constant.name.clone()).or_insert(base);
+                }
+                Some(Address::Window) => {
+                    window += WINDOW_DISTANCE;
+                    constants.entry(constant.name.clone()).or_insert(window);
+                }
+                None => {}
             }
             if let Some(value) = constants.get_mut(&constant.name) {
                 *value &= super::bits::mask(self.kernel.widths[number]);
@@ -206,39 +271,70 @@ impl Search<'_, '_> {
     }
 }
 
-/// Values of scalars that kernels are launched with: sizes of the data in terms of the launch first.
-fn usual_values(launch: &Sizes) -> [u128; 14] {
+/// Values of scalars that kernels are launched with: sizes of the data in terms of the launch first. The
+/// large one makes products wrap.
+fn usual_values(launch: &Sizes) -> [u128; 15] {
     let [block, grid] = [launch.block, launch.grid].map(|sizes| sizes.iter().map(|&n| u128::from(n)).product::<u128>());
     let total = block * grid;
     let row = u128::from(launch.block[0]);
-    [total, block, 1024, row * u128::from(launch.grid[0]), 16, 1, 2, 4 * total, total - 1, 0, row, 64, 3, 4]
+    let width = row * u128::from(launch.grid[0]);
+    [total, block, 16, 1024, width, 1, 2, 4 * total, total - 1, 0, row, 64, 3, 4, 1 << 24]
 }
 
-/// All threads of the first block, and the first and last ones of its neighbours and of the last block.
-fn threads(launch: &Sizes, block_threads: u64) -> Vec<ThreadIds> {
-    let [x, y, z] = launch.block;
-    let indices = (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])));
-    let block: Vec<[u32; 3]> = indices.take(usize::try_from(block_threads).unwrap_or(usize::MAX)).collect();
-    let mut threads: Vec<ThreadIds> = block.iter().map(|&tid| ThreadIds { tid, ctaid: [0; 3] }).collect();
-    let [x, y, z] = launch.grid;
-    let mut others = vec![[1, 0, 0], [0, 1, 0], [0, 0, 1], [x, y, z].map(|size| size.saturating_sub(1))];
-    others.retain(|other| *other != [0; 3] && other.iter().zip(launch.grid).all(|(index, size)| *index < size));
-    others.sort_unstable();
-    others.dedup();
-    for ctaid in others {
-        let last = block.len().saturating_sub(EDGE_THREADS).max(EDGE_THREADS.min(block.len()));
-        let edges = block.iter().take(EDGE_THREADS).chain(&block[last..]);
-        threads.extend(edges.map(|&tid| ThreadIds { tid, ctaid }));
+/// Threads of a launch, those of the first block first.
+fn sampled(launch: &Sizes, sample: Sample, block_threads: u64) -> Vec<ThreadIds> {
+    let most = usize::try_from(block_threads).unwrap_or(usize::MAX).min(LARGEST_SAMPLE);
+    let block: Vec<[u32; 3]> = indices(launch.block).take(most).collect();
+    let of_block = |ctaid: [u32; 3]| block.iter().map(move |&tid| ThreadIds { tid, ctaid });
+    let mut threads: Vec<ThreadIds> = of_block([0; 3]).collect();
+    match sample {
+        Sample::Neighbours => {
+            for ctaid in neighbours(launch.grid) {
+                let last = block.len().saturating_sub(EDGE_THREADS).max(EDGE_THREADS.min(block.len()));
+                threads.extend(of_block(ctaid).take(EDGE_THREADS).chain(of_block(ctaid).skip(last)));
+            }
+        }
+        Sample::All => {
+            let others = || indices(launch.grid).skip(1);
+            threads.extend(others().take(SPREAD.1).flat_map(|ctaid| of_block(ctaid).take(SPREAD.0)));
+            threads.extend(others().flat_map(|ctaid| of_block(ctaid).skip(SPREAD.0)).take(LARGEST_SAMPLE));
+        }
     }
     threads
+}
+
+/// All indices below the sizes, x first.
+fn indices([x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    (0..z).flat_map(move |k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])))
+}
+
+/// The blocks beside the first one, at the ends of its axes, and the last.
+fn neighbours(grid: [u32; 3]) -> Vec<[u32; 3]> {
+    let last = grid.map(|size| size.saturating_sub(1));
+    let mut others = vec![[1, 0, 0], [0, 1, 0], [0, 0, 1], last];
+    others.extend([[last[0], 0, 0], [0, last[1], 0], [0, 0, last[2]]]);
+    others.retain(|other| *other != [0; 3] && other.iter().zip(grid).all(|(index, size)| *index < size));
+    others.sort_unstable();
+    others.dedup();
+    others
 }
 
 fn is_launch_constant(name: &Name) -> bool {
     crate::ivl::launch_constant(name.as_str()).is_some()
 }
 
-/// Addresses of arrays and of windows between address spaces.
-fn is_address(constant: &Variable) -> bool {
-    constant.attributes.iter().any(|attribute| attribute.name.as_str() == "base")
-        || constant.name.as_str().starts_with("window.")
+/// Constants that stand for addresses.
+enum Address {
+    /// Where an array starts.
+    Base,
+    /// Where the window of an address space starts.
+    Window,
+}
+
+fn address(constant: &Variable) -> Option<Address> {
+    if constant.attributes.iter().any(|attribute| attribute.name.as_str() == "base") {
+        Some(Address::Base)
+    } else {
+        constant.name.as_str().starts_with("window.").then_some(Address::Window)
+    }
 }

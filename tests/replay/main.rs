@@ -1,4 +1,4 @@
-//! Replays kernel programs: `cases/*.ivl`, whose headers say which threads, and what that gives.
+//! Replays kernel programs, and searches the shipped kernels (`kernels.rs`). The programs are `cases/*.ivl`, whose headers say which threads, and what that gives.
 //!
 //! ```text
 //! //@ constants: n=5 ntid.x=64        optional, for the next case only
@@ -10,6 +10,12 @@
 //! ```
 //!
 //! Every line of the answer has its `gives`; lines of the text count from 1.
+
+// Only part of the cases is used here.
+#[allow(dead_code)]
+#[path = "../support/cases.rs"]
+mod cases;
+mod kernels;
 
 use gpuvcc::ivl::ast::{Name, Program};
 use gpuvcc::span::Span;
@@ -28,7 +34,9 @@ fn main() -> std::process::ExitCode {
     };
     paths.sort();
     let name = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let trials = paths.into_iter().map(|path| Trial::test(name(&path), move || run_file(&path))).collect();
+    let mut trials: Vec<Trial> =
+        paths.into_iter().map(|path| Trial::test(name(&path), move || run_file(&path))).collect();
+    trials.extend(kernels::trials().unwrap_or_else(|error| panic!("tests/kernels: {error}")));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

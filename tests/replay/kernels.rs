@@ -1,0 +1,91 @@
+//! The search on every shipped kernel: a correct one shows nothing, a race that it finds in a broken
+//! one lies on marked lines.
+
+use super::cases::{Case, cases};
+use gpuvcc::kernel::{Kernel, LowerOptions, lower};
+use gpuvcc::span::Origin;
+use gpuvcc::verdict::replay::Limits;
+use gpuvcc::verdict::search::{Found, Goal, SearchSpace, search};
+use libtest_mimic::{Failed, Trial};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Broken kernels whose defect the search does not show, with the reason.
+const UNCONFIRMED: &str = include_str!("unconfirmed.txt");
+
+/// One trial a kernel.
+pub fn trials() -> Result<Vec<Trial>, String> {
+    let trial = |case: Case| Trial::test(format!("kernels/{}", case.name), move || check(&case));
+    Ok(cases("tests/kernels")?.into_iter().map(trial).collect())
+}
+
+fn check(case: &Case) -> Result<(), Failed> {
+    let Some(kernel) = lowered(case)? else { return Ok(()) };
+    let space = SearchSpace { block: kernel.block, grid: kernel.grid, ..SearchSpace::default() };
+    let limits = Limits::default();
+    let find = |goal| search(&kernel.program, &space, goal, &limits);
+    let (race, divergence) = (find(Goal::Race), find(Goal::Divergence));
+    if let Some(found) = race.as_ref().or(divergence.as_ref()).filter(|_| case.verdict.starts_with("verified")) {
+        return Err(format!("a correct kernel has a confirmed defect\n{}", describe(found)).into());
+    }
+    let marked = |origins: Vec<&Option<Arc<Origin>>>, lines: &BTreeSet<u32>| {
+        origins.into_iter().flatten().all(|origin| lines.contains(&line(case, origin)))
+    };
+    if let Some(found) = &race {
+        let right = |race: &gpuvcc::verdict::replay::ConfirmedRace| {
+            marked(vec![&race.first.origin, &race.second.origin], &case.race_lines)
+        };
+        if !found.replay.races.iter().all(right) {
+            return Err(format!("a race on other lines than {:?}\n{}", case.race_lines, describe(found)).into());
+        }
+    }
+    // A race may be a matter of parameters with which there is a divergence, too.
+    if let Some(found) = divergence.as_ref().filter(|_| case.verdict != "race") {
+        let barrier = found.replay.divergence.as_ref().map(|divergence| &divergence.barrier.origin);
+        if !marked(barrier.into_iter().collect(), &case.divergence_lines) {
+            return Err(format!("a divergence elsewhere than {:?}\n{}", case.divergence_lines, describe(found)).into());
+        }
+    }
+    let shown = match case.verdict.as_str() {
+        "race" => race.is_some(),
+        "divergence" => divergence.is_some(),
+        _ => return Ok(()),
+    };
+    let listed = UNCONFIRMED.lines().any(|line| line.split_whitespace().next() == Some(&case.name));
+    match (shown, listed) {
+        (true, true) => Err("the defect is shown; take the kernel off unconfirmed.txt".into()),
+        (false, false) => Err("the defect is not shown".into()),
+        _ => Ok(()),
+    }
+}
+
+/// The kernel program; `None` for what the earlier stages do not support.
+fn lowered(case: &Case) -> Result<Option<Kernel>, Failed> {
+    let text = std::fs::read_to_string(&case.input)?;
+    if case.input.extension().is_some_and(|extension| extension == "ivl") {
+        return Ok(None);
+    }
+    let module = gpuvcc::ptx::parse(&text).map_err(|errors| format!("{errors:?}"))?;
+    let wanted = |name: &str| case.entry.as_deref().is_none_or(|entry| entry == name);
+    let entry = module.functions.iter().find(|f| f.is_entry && f.body.is_some() && wanted(&f.name));
+    let entry = entry.ok_or("no such kernel")?;
+    let options = LowerOptions {
+        block: case.options.block,
+        grid: case.options.grid,
+        params: case.options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
+        ..LowerOptions::default()
+    };
+    let kernel = gpuvcc::cfg::build(&module, entry).and_then(|cfg| lower(&module, entry, &cfg, &options));
+    Ok(kernel.ok())
+}
+
+/// The line that a mark would stand on.
+fn line(case: &Case, origin: &Origin) -> u32 {
+    let position = origin.position.as_ref().filter(|_| case.source.is_some());
+    position.map_or(origin.line, |position| position.line)
+}
+
+fn describe(found: &Found) -> String {
+    let constants: Vec<String> = found.constants.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("{}\n{:#?}\n{:#?}", constants.join(" "), found.replay.races.first(), found.replay.divergence)
+}
