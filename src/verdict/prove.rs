@@ -8,6 +8,8 @@
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::{self, Deadline, Fate};
 use crate::infer::{self, Annotated, Probe};
+use crate::ivl::ast::{Attribute, ExprRef, Program, Type};
+use crate::ivl::visit::{self, Visitor};
 use crate::solver::{Answer, Encoding, Value, prove};
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{Check, Passive};
@@ -102,7 +104,7 @@ pub fn run(
     // Assertions are known by their order among assertions: it is the same in every encoding, while
     // the numbers of checks differ with the candidates.
     let mut remaining: Option<BTreeSet<usize>> = None;
-    for &encoding in encodings {
+    for encoding in suited(&two.program, encodings) {
         let mut inference = infer_in(two, uniform_barriers, encoding, deadline)?;
         let all = assertions(&inference.passive);
         let ordinal = |check: usize| all.iter().position(|&c| c == check);
@@ -129,6 +131,25 @@ pub fn run(
         Some(outcome) => Ok(outcome),
         None => panic!("verdict: no encoding was given"),
     }
+}
+
+/// The encodings whose answers count for a program. Integers wrap in the bit-vector encoding, which
+/// is sound for the ghosts that `infer` adds, not for integers of the input.
+fn suited(program: &Program, encodings: &[Encoding]) -> Vec<Encoding> {
+    let mut search = FindInteger(false);
+    visit::walk_program(&mut search, program);
+    if search.0 { vec![Encoding::Integers] } else { encodings.to_vec() }
+}
+
+struct FindInteger(bool);
+
+impl Visitor for FindInteger {
+    fn expr(&mut self, e: &ExprRef) {
+        self.0 |= e.ty == Type::Int;
+        visit::walk_expr(self, e);
+    }
+
+    fn attribute(&mut self, _: &Attribute) {}
 }
 
 fn outcome(
