@@ -286,3 +286,31 @@ fn solver_answers_are_right() {
     });
     println!("{:?}", count.borrow());
 }
+
+/// Predicated code makes chains of thousands of choices; a worker's stack is 2 MiB.
+#[test]
+fn deep_formulas_need_no_deep_stack() {
+    let body = || {
+        let mut terms = Terms::default();
+        let mut x = terms.symbol("x", Sort::Bv(32), None);
+        let mut path = terms.boolean(true);
+        for i in 0..8_000u32 {
+            let c = terms.symbol(&format!("c{}", i % 50), Sort::Bool, None);
+            let y = terms.symbol(&format!("y{}", i % 70), Sort::Bv(32), None);
+            let sum = terms.bv_add(x, y);
+            x = terms.ite(c, sum, y);
+            let zero = terms.bv(0, 32);
+            let below = terms.bv_compare(BvCompare::Slt, x, zero);
+            path =
+                if i % 2 == 0 { terms.chain(true, vec![path, below]) } else { terms.chain(false, vec![path, below]) };
+        }
+        let budget = Budget { rlimit: 50_000, milliseconds: 500 };
+        for encoding in [Encoding::Integers, Encoding::BitVectors] {
+            let encoded = solver::encode(&mut terms, encoding, path, &[]).expect("both encodings apply");
+            assert!(solver::smtlib::script(&terms, encoding, &encoded, "").lines().count() > 8_000);
+            solver::prove(&mut terms, encoding, path, &[x], budget);
+        }
+    };
+    let worker = std::thread::Builder::new().stack_size(2 << 20).spawn(body).expect("a thread");
+    worker.join().expect("no overflow");
+}

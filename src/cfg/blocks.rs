@@ -81,6 +81,9 @@ impl Builder {
         if let LineKind::Label(label) = line.kind {
             let block = self.label(label);
             if let Some(open) = self.current {
+                if self.blocks[open].name.is_empty() {
+                    self.blocks[open].name = Arc::from(format!("before.{}", self.blocks[block].name));
+                }
                 self.successors[open].push((block, EdgeCondition::Always));
             }
             self.current = Some(block);

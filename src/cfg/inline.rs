@@ -311,7 +311,7 @@ impl Inliner<'_> {
         let mut places = Vec::new();
         for (formal, actual) in formals.iter().zip(actuals) {
             places.push(match actual {
-                Operand::Variable(variable, 0) => (*variable, false),
+                Operand::Variable(variable, 0) if self.is_param_space(*variable) => (*variable, false),
                 _ => {
                     let name = Arc::from(format!("{}$call{}", formal.name, self.calls));
                     let fresh = Variable { name, space: StateSpace::Param, ..formal.clone() };
@@ -320,6 +320,15 @@ impl Inliner<'_> {
             });
         }
         places
+    }
+
+    /// Whether a name stands for the memory of a parameter; other variables are passed by address.
+    fn is_param_space(&self, variable: VariableRef) -> bool {
+        match variable {
+            VariableRef::Module(_) => false,
+            VariableRef::Body(index) => self.flat.variables[index as usize].space == StateSpace::Param,
+            VariableRef::Param(_) | VariableRef::Return(_) => true,
+        }
     }
 
     /// Moves a value between a register or constant and the variable of a formal parameter.

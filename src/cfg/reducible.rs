@@ -139,3 +139,101 @@ pub(super) fn redirect<N>(
         graph.add_edge(source, target, condition);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cfg::graph::BasicBlock;
+    use petgraph::algo::dominators::simple_fast;
+    use petgraph::algo::is_cyclic_directed;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    /// A graph from successor lists; block 0 starts and nothing leads to it.
+    fn graph(successors: &[Vec<usize>]) -> Cfg {
+        let mut cfg = Cfg {
+            entry_name: Arc::from("test"),
+            graph: Graph::new(),
+            start: NodeIndex::new(0),
+            registers: Vec::new(),
+            variables: Vec::new(),
+            loops: Vec::new(),
+        };
+        for number in 0..successors.len() {
+            let name = Arc::from(format!("b{number}"));
+            cfg.graph.add_node(BasicBlock { name, ..BasicBlock::default() });
+        }
+        for (source, targets) in successors.iter().enumerate() {
+            for (number, target) in (0u32..).zip(targets) {
+                let condition = EdgeCondition::Index(crate::ptx::ast::Operand::Sink, number);
+                cfg.graph.add_edge(NodeIndex::new(source), NodeIndex::new(*target), condition);
+            }
+        }
+        cfg
+    }
+
+    fn original(cfg: &Cfg, node: NodeIndex) -> usize {
+        let name = &cfg.graph[node].name;
+        let number = name.trim_start_matches('b').split('.').next().unwrap_or("");
+        number.parse().unwrap()
+    }
+
+    /// Without its back edges (to a dominator) a reducible graph has no cycle.
+    fn is_reducible(cfg: &Cfg) -> bool {
+        let dominators = simple_fast(&cfg.graph, cfg.start);
+        let back = |source, target| dominators.dominators(source).is_some_and(|mut d| d.any(|n| n == target));
+        let forward = cfg
+            .graph
+            .filter_map(|_, _| Some(()), |e, _| cfg.graph.edge_endpoints(e).filter(|(a, b)| !back(*a, *b)).map(|_| ()));
+        !is_cyclic_directed(&forward)
+    }
+
+    /// Every copy leads to copies of what its original led to, in the same order.
+    fn same_paths(cfg: &Cfg, successors: &[Vec<usize>]) -> bool {
+        cfg.graph.node_indices().all(|node| {
+            let targets: Vec<_> = ordered_successors(&cfg.graph, node).iter().map(|s| original(cfg, s.0)).collect();
+            targets == successors[original(cfg, node)]
+        })
+    }
+
+    #[test]
+    fn a_loop_with_two_entries_is_split() {
+        let successors = vec![vec![1, 2], vec![2, 3], vec![1, 3], vec![]];
+        let mut cfg = graph(&successors);
+        assert!(!is_reducible(&cfg));
+        assert!(run(&mut cfg, Span::NONE).is_ok());
+        assert!(is_reducible(&cfg) && same_paths(&cfg, &successors));
+        assert_eq!(cfg.graph.node_count(), 5);
+    }
+
+    #[test]
+    fn a_reducible_graph_stays() {
+        let successors = vec![vec![1], vec![2, 3], vec![2, 1], vec![]];
+        let mut cfg = graph(&successors);
+        assert!(run(&mut cfg, Span::NONE).is_ok());
+        assert_eq!(cfg.graph.node_count(), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn random_graphs_become_reducible(lists in proptest::collection::vec(proptest::collection::vec(1usize..9, 0..3), 9)) {
+            // Keep what block 0 reaches, so that every block is reachable as `blocks` establishes.
+            let mut cfg = graph(&lists);
+            let mut search = petgraph::visit::Dfs::new(&cfg.graph, cfg.start);
+            let mut seen = BTreeSet::new();
+            while let Some(node) = search.next(&cfg.graph) {
+                seen.insert(node);
+            }
+            let lists: Vec<Vec<usize>> = lists
+                .iter()
+                .enumerate()
+                .map(|(n, list)| if seen.contains(&NodeIndex::new(n)) { list.clone() } else { vec![] })
+                .collect();
+            cfg = graph(&lists);
+            if run(&mut cfg, Span::NONE).is_ok() {
+                prop_assert!(is_reducible(&cfg));
+                prop_assert!(same_paths(&cfg, &lists));
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@
 //! the same guard while the predicate keeps its value, and after a branch on that predicate.
 //! Reference: PTX leaves registers undefined at the start; DESIGN section 3 (arbitrary at each read).
 
-use super::exposed::Exposed;
+use super::exposed::{Exposed, Worklist};
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
 use crate::cfg::operands::registers;
 use crate::ptx::ast::{Guard, RegisterId, ScalarType};
@@ -80,19 +80,15 @@ impl State {
             }
         }
     }
+}
 
-    /// What a branch on a predicate adds.
-    fn refine(&mut self, condition: &EdgeCondition) {
-        let EdgeCondition::If(guard) = condition else { return };
-        for register in std::mem::take(&mut self.conditional) {
-            match self.status[register.0 as usize] {
-                Status::If(p, value) if p == guard.register && value != guard.negated => {
-                    self.status[register.0 as usize] = Status::Defined;
-                }
-                Status::If(..) => self.conditional.push(register),
-                _ => {}
-            }
+/// What a branch on a predicate adds to a status.
+fn refined(status: Status, condition: &EdgeCondition) -> Status {
+    match (status, condition) {
+        (Status::If(p, value), EdgeCondition::If(guard)) if p == guard.register && value != guard.negated => {
+            Status::Defined
         }
+        _ => status,
     }
 }
 
@@ -109,16 +105,17 @@ impl<'c> Definite<'c> {
     pub fn of(cfg: &'c Cfg, exposed: &'c Exposed) -> Definite<'c> {
         let mut this = Definite { cfg, exposed, entries: vec![None; cfg.graph.node_count()] };
         this.entries[cfg.start.index()] = Some(vec![Status::Undefined; exposed.registers.len()]);
-        let mut work = vec![cfg.start];
-        while let Some(node) = work.pop() {
-            let mut end = this.at_start(node);
+        let mut work = Worklist::default();
+        work.push(exposed, cfg.start);
+        let mut state = this.new_state();
+        while let Some(node) = work.pop(exposed) {
+            this.enter(&mut state, node);
             for statement in &cfg.graph[node].statements {
-                this.step(&mut end, statement);
+                this.step(&mut state, statement);
             }
             for edge in cfg.graph.edges(node) {
-                let mut state = end.clone();
-                state.refine(edge.weight());
-                let out: Vec<_> = exposed.registers.iter().map(|r| state.status[r.0 as usize]).collect();
+                let at_end = |r: &RegisterId| refined(state.status[r.0 as usize], edge.weight());
+                let out: Vec<_> = exposed.registers.iter().map(at_end).collect();
                 let entry = &mut this.entries[edge.target().index()];
                 let joined = match entry {
                     None => out,
@@ -126,22 +123,27 @@ impl<'c> Definite<'c> {
                 };
                 if entry.as_ref() != Some(&joined) {
                     *entry = Some(joined);
-                    work.push(edge.target());
+                    work.push(exposed, edge.target());
                 }
             }
         }
         this
     }
 
-    /// The state at the start of a block. Registers that are not exposed are written before any read.
-    pub fn at_start(&self, node: NodeIndex) -> State {
-        let mut state = State { status: vec![Status::Undefined; self.cfg.registers.len()], conditional: Vec::new() };
+    /// A state to [`enter`](Self::enter) blocks with.
+    pub fn new_state(&self) -> State {
+        State { status: vec![Status::Undefined; self.cfg.registers.len()], conditional: Vec::new() }
+    }
+
+    /// Makes a state that of the start of a block. Registers that are not exposed may keep what another
+    /// block left: this one writes them before it reads them.
+    pub fn enter(&self, state: &mut State, node: NodeIndex) {
+        state.conditional.clear();
         if let Some(entry) = &self.entries[node.index()] {
             for (register, status) in self.exposed.registers.iter().zip(entry) {
                 state.set(*register, *status);
             }
         }
-        state
     }
 
     /// Moves a state past a statement.

@@ -1,17 +1,39 @@
 //! Registers that a block may read before it writes them: the only ones whose state crosses blocks.
 //!
-//! Input: a [`Cfg`]. Output: [`Exposed`]. The data-flow analyses of this stage keep one entry for each
+//! Input: a [`Cfg`]. Output: [`Exposed`], with the order in which to visit blocks. The data-flow analyses of this stage keep one entry for each
 //! exposed register and block, so that huge unrolled kernels stay cheap.
 
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
 use crate::cfg::operands::{registers, registers_of};
 use crate::ptx::ast::RegisterId;
+use petgraph::graph::NodeIndex;
+use petgraph::visit::DfsPostOrder;
 use std::collections::BTreeSet;
 
 /// The exposed registers in ascending order.
 pub struct Exposed {
     /// The registers.
     pub registers: Vec<RegisterId>,
+    /// Position of each block in reverse postorder: forward analyses visit the lowest first.
+    rank: Vec<usize>,
+    /// The blocks in that order.
+    order: Vec<NodeIndex>,
+}
+
+/// Blocks to visit, the first in reverse postorder next.
+#[derive(Default)]
+pub struct Worklist(BTreeSet<usize>);
+
+impl Worklist {
+    /// Adds a block.
+    pub fn push(&mut self, exposed: &Exposed, node: NodeIndex) {
+        self.0.insert(exposed.rank[node.index()]);
+    }
+
+    /// Takes the next block.
+    pub fn pop(&mut self, exposed: &Exposed) -> Option<NodeIndex> {
+        self.0.pop_first().map(|rank| exposed.order[rank])
+    }
 }
 
 impl Exposed {
@@ -34,7 +56,15 @@ impl Exposed {
                 exposed.extend(read.into_iter().filter(|r| !written.contains(r)));
             }
         }
-        Exposed { registers: exposed.into_iter().collect() }
+        let mut order = Vec::new();
+        let mut search = DfsPostOrder::new(&cfg.graph, cfg.start);
+        while let Some(node) = search.next(&cfg.graph) {
+            order.push(node);
+        }
+        order.reverse();
+        let mut rank = vec![0; cfg.graph.node_count()];
+        order.iter().enumerate().for_each(|(position, node)| rank[node.index()] = position);
+        Exposed { registers: exposed.into_iter().collect(), rank, order }
     }
 }
 

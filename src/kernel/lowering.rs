@@ -200,8 +200,8 @@ impl Lowering<'_> {
             }
             Operand::Special(special) => self.read_special(*special),
             Operand::Vector(elements) => {
-                let width = bits / (elements.len().max(1) as u32);
-                let parts: Vec<_> = elements.iter().map(|e| self.read(e, width)).collect();
+                let widths = self.part_widths(elements, bits);
+                let parts: Vec<_> = elements.iter().zip(widths).map(|(e, width)| self.read(e, width)).collect();
                 let joined = parts.into_iter().reduce(|low, high| bv::concat(high, low));
                 joined.unwrap_or_else(|| bv::literal(0, bits))
             }
@@ -211,6 +211,19 @@ impl Lowering<'_> {
             Type::Bv(_) => bv::zext(value, bits),
             _ => bv::ite(value, bv::literal(1, bits), bv::literal(0, bits)),
         }
+    }
+
+    /// Widths of the parts of a packed value: those of the registers if they fill it, else equal parts.
+    fn part_widths(&self, elements: &[Operand], bits: u32) -> Vec<u32> {
+        let own = |e: &Operand| match e {
+            Operand::Register(r) => self.cfg.registers[r.0 as usize].ty.bits(),
+            _ => 0,
+        };
+        let widths: Vec<u32> = elements.iter().map(own).collect();
+        if widths.iter().all(|w| *w > 0) && widths.iter().sum::<u32>() == bits {
+            return widths;
+        }
+        vec![bits / (elements.len().max(1) as u32); elements.len()]
     }
 
     fn read_special(&mut self, special: SpecialRegister) -> ExprRef {
@@ -240,8 +253,11 @@ impl Lowering<'_> {
             match dst {
                 Operand::Register(register) => self.pair(register, value, signed, &mut pairs),
                 Operand::Vector(elements) => {
-                    let width = bv::width(&value) / (elements.len().max(1) as u32);
-                    for (low, element) in (0u32..).step_by(width as usize).zip(elements) {
+                    let widths = self.part_widths(&elements, bv::width(&value));
+                    let mut end = 0;
+                    for (element, width) in elements.into_iter().zip(widths) {
+                        let low = end;
+                        end += width;
                         if let Operand::Register(register) = element {
                             let part = bv::extract(value.clone(), low + width, low);
                             self.pair(register, part, signed, &mut pairs);

@@ -10,7 +10,7 @@
 //! A parameter becomes a pointer by evidence: `.ptr`, a `cvta`, or an access whose address is that
 //! parameter plus integers. The fixpoint is computed again until no new evidence turns up.
 
-use super::exposed::Exposed;
+use super::exposed::{Exposed, Worklist};
 use super::points::{Points, Summand};
 use super::regions::{ParameterPlace, RegionId, Regions, Space};
 use super::transfer;
@@ -115,9 +115,12 @@ impl<'a> Pointers<'a> {
         let cfg = self.cfg;
         self.entries = vec![None; cfg.graph.node_count()];
         self.entries[cfg.start.index()] = Some(vec![UNDEFINED; self.exposed.registers.len()]);
-        let mut work = vec![cfg.start];
-        while let Some(node) = work.pop() {
-            let mut state = self.at_start(node);
+        let exposed = self.exposed;
+        let mut work = Worklist::default();
+        work.push(exposed, cfg.start);
+        let mut state = self.new_state();
+        while let Some(node) = work.pop(exposed) {
+            self.enter(&mut state, node);
             for statement in &cfg.graph[node].statements {
                 self.step(&mut state, statement);
             }
@@ -135,7 +138,7 @@ impl<'a> Pointers<'a> {
                     }
                 };
                 self.entries[target.index()] = Some(joined);
-                work.push(target);
+                work.push(exposed, target);
             }
         }
     }
@@ -143,8 +146,9 @@ impl<'a> Pointers<'a> {
     /// One pass over the fixpoint; the facts met on the way to it may have been preliminary.
     fn collect_facts(&mut self) {
         self.facts = Facts::default();
+        let mut state = self.new_state();
         for node in self.cfg.graph.node_indices() {
-            let mut state = self.at_start(node);
+            self.enter(&mut state, node);
             for register in &self.exposed.registers {
                 self.note_ambiguous(*register, state[register.0 as usize]);
             }
@@ -166,15 +170,19 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// The state at the start of a block.
-    pub fn at_start(&self, node: NodeIndex) -> State {
-        let mut state = vec![UNDEFINED; self.cfg.registers.len()];
+    /// A state to [`enter`](Self::enter) blocks with.
+    pub fn new_state(&self) -> State {
+        vec![UNDEFINED; self.cfg.registers.len()]
+    }
+
+    /// Makes a state that of the start of a block. Registers that are not exposed may keep what another
+    /// block left: this one writes them before it reads them.
+    pub fn enter(&self, state: &mut State, node: NodeIndex) {
         if let Some(entry) = &self.entries[node.index()] {
             for (register, value) in self.exposed.registers.iter().zip(entry) {
                 state[register.0 as usize] = *value;
             }
         }
-        state
     }
 
     /// Moves a state past a statement.

@@ -119,8 +119,8 @@ pub fn run(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions)
         entry,
         cfg,
         options,
-        pointer_state: pointers.at_start(cfg.start),
-        definite_state: definite.at_start(cfg.start),
+        pointer_state: pointers.new_state(),
+        definite_state: definite.new_state(),
         pointers,
         definite,
         names,
@@ -262,8 +262,8 @@ impl Lowering<'_> {
     /// The statements of a block and, for each successor, the `assume` that guards it.
     fn block(&mut self, node: NodeIndex) -> (Vec<Stmt>, Vec<(NodeIndex, Option<Stmt>)>) {
         let cfg = self.cfg;
-        self.pointer_state = self.pointers.at_start(node);
-        self.definite_state = self.definite.at_start(node);
+        self.pointers.enter(&mut self.pointer_state, node);
+        self.definite.enter(&mut self.definite_state, node);
         for statement in &cfg.graph[node].statements {
             self.statement(statement);
             self.pointers.step(&mut self.pointer_state, statement);

@@ -8,7 +8,9 @@
 
 use crate::cfg::graph::{Cfg, Statement};
 use crate::cfg::operands::{Slot, visit};
-use crate::ptx::ast::{Address, AddressBase, Function, Linkage, Module, Operand, StateSpace, Variable, VariableRef};
+use crate::ptx::ast::{
+    Address, AddressBase, Function, Linkage, Module, Op, Operand, StateSpace, Variable, VariableRef,
+};
 use std::collections::BTreeMap;
 
 /// Index into [`Regions::all`].
@@ -238,7 +240,11 @@ fn mentioned(cfg: &Cfg) -> Vec<VariableRef> {
     for node in cfg.graph.node_indices() {
         for statement in &cfg.graph[node].statements {
             let Statement::Instruction(instruction) = statement else { continue };
+            let loads_parameter = matches!(&instruction.op, Op::Load { space: StateSpace::Param, .. });
             visit(&mut instruction.op.clone(), &mut |slot| match slot {
+                // A direct load of a kernel parameter is a constant, no access of a region.
+                Slot::Address(Address { base: AddressBase::Variable(VariableRef::Param(_)), .. })
+                    if loads_parameter => {}
                 Slot::Source(o) | Slot::Destination(o) => operand(o, &mut found),
                 Slot::Address(Address { base: AddressBase::Variable(v), .. }) => {
                     found.insert(*v);

@@ -11,10 +11,11 @@ use super::context::{Errors, Interner, ModuleContext, ModuleSymbol};
 use super::declare;
 use super::lexer::Lines;
 use super::location::Locations;
-use super::operands::{Resolver, integer_literal, undefined};
+use super::operands::Resolver;
 use super::scope::{Scopes, Symbol};
 use super::syntax::{self, Expression, ExpressionKind, Name, Statement};
 use super::table::{Meaning, Mismatch, Selected, select};
+use super::values::{integer_literal, undefined};
 use crate::diagnostic::Diagnostic;
 use crate::span::{Origin, Span};
 use std::collections::{HashMap, HashSet};
@@ -263,8 +264,7 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
             }
         };
         let text = fold_blanks(&self.shared.text[instruction.span.range()]);
-        let text = self.shared.interner.intern(&text);
-        let origin = self.origin(instruction.span, text);
+        let origin = self.origin(instruction.span, text.into());
         if matches!(op, Op::Return) {
             self.hand_over_results(guard, &origin);
         }

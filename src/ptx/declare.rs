@@ -6,11 +6,10 @@
 //! Reference: PTX ISA, chapter "State Spaces, Types, and Variables"; kernel parameter attributes `.ptr`.
 
 use super::ast::{Linkage, ScalarType, StateSpace, Variable};
-use super::operands::integer_literal;
-use super::syntax::{Attribute, BinaryOperator, Declarator, Expression, ExpressionKind, Name, VariableDeclaration};
+use super::syntax::{Attribute, Declarator, Name, VariableDeclaration};
+use super::values::integer_literal;
 use super::words::scalar_type;
 use crate::diagnostic::Diagnostic;
-use crate::span::Span;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
@@ -140,7 +139,7 @@ fn size(declarator: &Declarator<'_>, element: u32) -> Result<Option<u64>> {
     let mut size = u64::from(element);
     for (position, dimension) in declarator.dimensions.iter().enumerate() {
         let length = match (dimension, &declarator.initialiser) {
-            (Some(expression), _) => constant(expression)?,
+            (Some(length), _) => integer_literal(length.text, length.span)?,
             (None, Some(initialiser)) if position == 0 => initialiser.elements,
             (None, None) if position == 0 => return Ok(None),
             (None, _) => {
@@ -154,26 +153,4 @@ fn size(declarator: &Declarator<'_>, element: u32) -> Result<Option<u64>> {
         };
     }
     Ok(Some(size))
-}
-
-/// A constant expression without names.
-fn constant(expression: &Expression<'_>) -> Result<u64> {
-    match &expression.kind {
-        ExpressionKind::Integer(text) => integer_literal(text, expression.span),
-        ExpressionKind::Parenthesised(list) if list.len() == 1 => constant(&list[0]),
-        ExpressionKind::Binary(operator, pair) => {
-            let (a, b) = (constant(&pair.0)?, constant(&pair.1)?);
-            let value = match operator {
-                BinaryOperator::Add => a.checked_add(b),
-                BinaryOperator::Subtract => a.checked_sub(b),
-                BinaryOperator::Multiply => a.checked_mul(b),
-            };
-            value.ok_or_else(|| not_constant(expression.span))
-        }
-        _ => Err(not_constant(expression.span)),
-    }
-}
-
-fn not_constant(span: Span) -> Diagnostic {
-    Diagnostic::error("operand-kind", "expected a constant that is not negative", span)
 }

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use logos::{Logos, Skip};
 
-/// Deeper nesting of scopes, brackets and operators is refused: no compiler writes it, and what
+/// Deeper nesting of scopes, brackets and signs is refused: no compiler writes it, and what
 /// works on the tree recurses.
 const MAX_DEPTH: usize = 200;
 
@@ -30,6 +30,8 @@ pub enum LexError {
 #[derive(Clone, Copy, Debug, PartialEq, Logos)]
 #[logos(error = LexError)]
 #[logos(skip r"[ \t\r\n\f\u{feff}]+")]
+// Line marks of a C preprocessor.
+#[logos(skip(r"#[ \t]+[0-9][^\n]*", allow_greedy = true))]
 #[allow(missing_docs)] // directives carry their own name
 pub enum Token<'a> {
     /// A `//@` comment, without these three characters.
@@ -145,6 +147,16 @@ pub enum Token<'a> {
     Star,
     #[token("~")]
     Tilde,
+    #[token("/")]
+    Slash,
+    #[token("<<")]
+    ShiftLeft,
+    #[token(">>")]
+    ShiftRight,
+    #[token("&")]
+    Ampersand,
+    #[token("^")]
+    Caret,
 }
 
 fn line_comment<'a>(lexer: &mut logos::Lexer<'a, Token<'a>>) -> logos::Filter<&'a str> {
@@ -179,7 +191,7 @@ pub struct Tokens<'a> {
     /// For every open brace: is it a scope?
     braces: Vec<bool>,
     brackets: usize,
-    operators: usize,
+    signs: usize,
     previous: Option<Token<'a>>,
     max_errors: usize,
     stopped: bool,
@@ -195,7 +207,7 @@ impl<'a> Tokens<'a> {
             lexer,
             braces: Vec::new(),
             brackets: 0,
-            operators: 0,
+            signs: 0,
             previous: None,
             max_errors,
             stopped: false,
@@ -264,18 +276,17 @@ impl<'a> Tokens<'a> {
         self.errors.push(diagnostic);
     }
 
-    /// Stops at input nested too deep. Brackets count until the statement ends, operators until
-    /// their operand does.
+    /// Stops at input nested too deep. Brackets count until the statement ends, signs until their
+    /// operand does.
     fn measure(&mut self, token: Token<'a>) {
         match token {
+            Token::Minus | Token::Tilde | Token::Bang => self.signs += 1,
             Token::ParenOpen | Token::BracketOpen => self.brackets += 1,
             Token::ParenClose | Token::BracketClose => self.brackets = self.brackets.saturating_sub(1),
-            Token::Plus | Token::Minus | Token::Star | Token::Tilde | Token::Bang | Token::Bar => self.operators += 1,
-            Token::Comma => self.operators = 0,
-            Token::Semicolon => (self.brackets, self.operators) = (0, 0),
-            _ => {}
+            Token::Semicolon => (self.brackets, self.signs) = (0, 0),
+            _ => self.signs = 0,
         }
-        if self.braces.len().max(self.brackets).max(self.operators) > MAX_DEPTH {
+        if self.braces.len().max(self.brackets).max(self.signs) > MAX_DEPTH {
             self.too_deep();
             self.stopped = true;
         }
@@ -283,7 +294,7 @@ impl<'a> Tokens<'a> {
 
     fn too_deep(&mut self) {
         let span = self.lexer.span();
-        let message = format!("scopes, brackets or operators nested more than {MAX_DEPTH} deep");
+        let message = format!("scopes, brackets or signs nested more than {MAX_DEPTH} deep");
         self.errors.push(Diagnostic::error("ptx-syntax", message, Span::new(span.start, span.end)));
     }
 }

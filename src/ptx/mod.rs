@@ -1,10 +1,10 @@
 //! Stage 1, `ptx`: text to a typed [`ast::Module`].
 //!
-//! The line is [`lexer`] (tokens), [`parse`] (the grammar in `grammar/ptx.lalrpop`, giving the
+//! The line is [`lexer`] (tokens), [`mod@parse`] (the grammar in `grammar/ptx.lalrpop`, giving the
 //! untyped tree of [`syntax`]), then name resolution and typing: [`module`] for the top level,
-//! [`body`] for statements, [`operands`] and [`build`] for one instruction. What an opcode takes
+//! [`body`] for statements, [`operands`] (with [`values`] below it) and [`build`] for one instruction. What an opcode takes
 //! and means stands in [`table`] and its row files; [`words`] has types, special registers and
-//! literals, [`location`] the `.loc` positions. [`print`] shows the result.
+//! literals, [`location`] the `.loc` positions. [`mod@print`] shows the result.
 
 pub mod ast;
 pub mod body;
@@ -23,6 +23,7 @@ pub mod table;
 mod table_arithmetic;
 mod table_control;
 mod table_memory;
+pub mod values;
 pub mod words;
 
 pub use lexer::tokens;

@@ -9,11 +9,12 @@
 //! Reference: PTX ISA, chapter "Instruction Operands", section "Type Checking Rules".
 
 use super::ast::*;
-use super::context::{ModuleContext, ModuleSymbol};
+use super::context::ModuleContext;
 use super::scope::{Scopes, Symbol};
-use super::syntax::{BinaryOperator, Expression, ExpressionKind, Name};
+use super::syntax::{Expression, ExpressionKind, Name};
 use super::table::{OperandSlot, Selected, TypeRef, Width};
-use super::words::{convert_float, float, integer, special_bits, special_register, type_name};
+use super::values::{Folded, kind_error, undefined};
+use super::words::{convert_float, special_bits, type_name};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 
@@ -36,12 +37,6 @@ pub struct Resolver<'r, 'n, 'a> {
     pub scopes: &'r mut Scopes<'n, 'a>,
     /// Names of the module.
     pub module: &'r ModuleContext<'a>,
-}
-
-/// A constant, or a base plus a constant.
-enum Folded {
-    Constant(u64),
-    Based(Operand, i64),
 }
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -67,11 +62,11 @@ impl<'a> Resolver<'_, '_, 'a> {
         match slot {
             OperandSlot::Destination(first, second) => {
                 let (first_type, relaxed) = slot_type(selected, *first);
-                match (&expression.kind, second) {
-                    (ExpressionKind::Pair(pair), Some(second)) => {
-                        out.destinations.push(self.destination(&pair.0, first_type, relaxed)?);
+                match (expression.pair(), second) {
+                    (Some((left, right)), Some(second)) => {
+                        out.destinations.push(self.destination(left, first_type, relaxed)?);
                         let (second_type, relaxed) = slot_type(selected, *second);
-                        out.destinations.push(self.destination(&pair.1, second_type, relaxed)?);
+                        out.destinations.push(self.destination(right, second_type, relaxed)?);
                     }
                     _ => out.destinations.push(self.destination(expression, first_type, relaxed)?),
                 }
@@ -80,7 +75,6 @@ impl<'a> Resolver<'_, '_, 'a> {
                 let (ty, relaxed) = slot_type(selected, *width);
                 out.sources.push(self.source(expression, ty, relaxed)?);
             }
-            OperandSlot::Predicate => out.sources.push(self.predicate(expression)?),
             OperandSlot::VectorDestination => {
                 let ty = selected.types[0];
                 for element in self.elements(expression, selected.elements())? {
@@ -143,6 +137,10 @@ impl<'a> Resolver<'_, '_, 'a> {
     fn source(&mut self, expression: &Expression<'a>, ty: ScalarType, relaxed: bool) -> Result<Operand> {
         let span = expression.span;
         let value = self.value(expression)?;
+        if let (Operand::NotPredicate(register), ScalarType::Pred) = (&value, ty) {
+            self.check_register(*register, ty, false, span)?;
+            return Ok(value);
+        }
         match value {
             Operand::Register(register) => self.check_register(register, ty, relaxed, span)?,
             Operand::Integer(_) if !matches!(ty, ScalarType::F(32 | 64)) => {}
@@ -162,17 +160,6 @@ impl<'a> Resolver<'_, '_, 'a> {
             Operand::Vector(_) => return Err(kind_error(span, "a single value")),
         }
         Ok(value)
-    }
-
-    /// `p` or `!p`
-    fn predicate(&mut self, expression: &Expression<'a>) -> Result<Operand> {
-        match self.value(expression)? {
-            Operand::NotPredicate(register) => {
-                self.check_register(register, ScalarType::Pred, false, expression.span)?;
-                Ok(Operand::NotPredicate(register))
-            }
-            _ => self.source(expression, ScalarType::Pred, false),
-        }
     }
 
     /// A predicate register, for guards.
@@ -212,13 +199,13 @@ impl<'a> Resolver<'_, '_, 'a> {
 
     /// Registers whose type does not matter: one, a pair, or a vector; with byte selectors or not.
     fn any_destination(&mut self, expression: &Expression<'a>, out: &mut Vec<Operand>) -> Result<()> {
+        if let Some((left, right)) = expression.pair() {
+            self.any_destination(left, out)?;
+            return self.any_destination(right, out);
+        }
         match &expression.kind {
             ExpressionKind::Vector(elements) => {
                 elements.iter().try_for_each(|element| self.any_destination(element, out))
-            }
-            ExpressionKind::Pair(pair) => {
-                self.any_destination(&pair.0, out)?;
-                self.any_destination(&pair.1, out)
             }
             ExpressionKind::Selected(name, _) => {
                 // `d.b0` writes a part; the whole register counts as written.
@@ -333,101 +320,6 @@ impl<'a> Resolver<'_, '_, 'a> {
         Ok(Address { base, offset })
     }
 
-    /// Any value operand, without knowledge of its type.
-    pub fn value(&mut self, expression: &Expression<'a>) -> Result<Operand> {
-        match &expression.kind {
-            ExpressionKind::Sink => Ok(Operand::Sink),
-            ExpressionKind::Float(text) => float_literal(text, expression.span),
-            ExpressionKind::Negative(inner) if matches!(inner.kind, ExpressionKind::Float(_)) => {
-                let Operand::Float { bits, width } = self.value(inner)? else {
-                    panic!("ptx: a float literal is no float")
-                };
-                Ok(Operand::Float { bits: bits ^ (1 << (width - 1)), width })
-            }
-            ExpressionKind::Not(inner) => match self.value(inner)? {
-                Operand::Register(register) => Ok(Operand::NotPredicate(register)),
-                _ => Err(kind_error(inner.span, "a predicate register")),
-            },
-            ExpressionKind::Vector(elements) => {
-                let list: Result<Vec<_>> = elements.iter().map(|element| self.value(element)).collect();
-                Ok(Operand::Vector(list?))
-            }
-            ExpressionKind::Pair(_) => Err(kind_error(expression.span, "one operand, not a pair")),
-            ExpressionKind::Address(..) => Err(kind_error(expression.span, "a value, not an address in brackets")),
-            _ => match self.fold(expression)? {
-                Folded::Constant(value) => Ok(Operand::Integer(value)),
-                Folded::Based(Operand::Variable(variable, _), offset) => Ok(Operand::Variable(variable, offset)),
-                Folded::Based(base, 0) => Ok(base),
-                Folded::Based(..) => Err(kind_error(expression.span, "a register without an offset")),
-            },
-        }
-    }
-
-    fn fold(&mut self, expression: &Expression<'a>) -> Result<Folded> {
-        let span = expression.span;
-        match &expression.kind {
-            ExpressionKind::Integer(text) => Ok(Folded::Constant(integer_literal(text, span)?)),
-            ExpressionKind::Name(name) => Ok(Folded::Based(self.name(name, span)?, 0)),
-            ExpressionKind::Selected(name, selector) => Ok(match self.selected(name, selector, span)? {
-                Operand::Integer(value) => Folded::Constant(value),
-                other => Folded::Based(other, 0),
-            }),
-            ExpressionKind::Negative(inner) => Ok(Folded::Constant(self.constant(inner)?.wrapping_neg())),
-            ExpressionKind::Complement(inner) => Ok(Folded::Constant(!self.constant(inner)?)),
-            ExpressionKind::Parenthesised(list) if list.len() == 1 => self.fold(&list[0]),
-            ExpressionKind::Binary(operator, pair) => {
-                let (a, b) = (self.fold(&pair.0)?, self.fold(&pair.1)?);
-                combine(*operator, a, b).ok_or_else(|| kind_error(span, "a constant, or a base plus a constant"))
-            }
-            _ => Err(kind_error(span, "a constant, or a base plus a constant")),
-        }
-    }
-
-    fn constant(&mut self, expression: &Expression<'a>) -> Result<u64> {
-        match self.fold(expression)? {
-            Folded::Constant(value) => Ok(value),
-            Folded::Based(..) => Err(kind_error(expression.span, "a constant")),
-        }
-    }
-
-    /// A register, variable, function or special register.
-    pub fn name(&mut self, name: &'a str, span: Span) -> Result<Operand> {
-        match self.scopes.symbol(name) {
-            Some(Symbol::Register(register)) => return Ok(Operand::Register(register)),
-            Some(Symbol::Variable(variable)) => return Ok(Operand::Variable(variable, 0)),
-            Some(Symbol::Vector(ids)) => {
-                return Ok(Operand::Vector(ids.into_iter().map(Operand::Register).collect()));
-            }
-            None => {}
-        }
-        match self.module.names.get(name) {
-            Some(ModuleSymbol::Variable(index)) => Ok(Operand::Variable(VariableRef::Module(*index), 0)),
-            Some(ModuleSymbol::Function(index)) => Ok(Operand::Function(*index)),
-            None => special_register(name, "").ok_or_else(|| undefined("name", name, span)),
-        }
-    }
-
-    /// `%tid.x`, or an element of a vector register.
-    fn selected(&mut self, name: &'a str, selector: &'a str, span: Span) -> Result<Operand> {
-        if let Some(special) = special_register(name, selector) {
-            return Ok(special);
-        }
-        let Some(symbol) = self.scopes.symbol(name) else {
-            return Err(undefined("name", name, span));
-        };
-        let position = match selector {
-            ".x" | ".r" => 0,
-            ".y" | ".g" => 1,
-            ".z" | ".b" => 2,
-            ".w" | ".a" => 3,
-            _ => usize::MAX,
-        };
-        match symbol {
-            Symbol::Vector(ids) if position < ids.len() => Ok(Operand::Register(ids[position])),
-            _ => Err(kind_error(span, "a name without this selector")),
-        }
-    }
-
     fn register_type(&self, register: RegisterId) -> ScalarType {
         self.scopes.body.registers[register.0 as usize].ty
     }
@@ -526,21 +418,6 @@ fn part_type(ty: ScalarType, count: usize, span: Span) -> Result<ScalarType> {
     }
 }
 
-fn combine(operator: BinaryOperator, a: Folded, b: Folded) -> Option<Folded> {
-    use BinaryOperator::{Add, Multiply, Subtract};
-    Some(match (operator, a, b) {
-        (Add, Folded::Constant(a), Folded::Constant(b)) => Folded::Constant(a.wrapping_add(b)),
-        (Subtract, Folded::Constant(a), Folded::Constant(b)) => Folded::Constant(a.wrapping_sub(b)),
-        (Multiply, Folded::Constant(a), Folded::Constant(b)) => Folded::Constant(a.wrapping_mul(b)),
-        (Add, Folded::Based(base, offset), Folded::Constant(c))
-        | (Add, Folded::Constant(c), Folded::Based(base, offset)) => Folded::Based(base, offset.wrapping_add(c as i64)),
-        (Subtract, Folded::Based(base, offset), Folded::Constant(c)) => {
-            Folded::Based(base, offset.wrapping_sub(c as i64))
-        }
-        _ => return None,
-    })
-}
-
 fn float_constant(bits: u64, width: u32, ty: ScalarType, span: Span) -> Result<Operand> {
     match ty {
         ScalarType::F(to @ (32 | 64)) | ScalarType::B(to @ (32 | 64)) => {
@@ -560,26 +437,4 @@ fn check_special(register: SpecialRegister, ty: ScalarType, relaxed: bool, span:
     }
     let message = format!("this special register is {bits} bits wide, but the operand is `.{}`", type_name(ty));
     Err(Diagnostic::error("type-mismatch", message, span))
-}
-
-fn float_literal(text: &str, span: Span) -> Result<Operand> {
-    match float(text) {
-        Some((bits, width)) => Ok(Operand::Float { bits, width }),
-        None => Err(Diagnostic::error("ptx-syntax", format!("`{text}` is no number"), span)),
-    }
-}
-
-/// An integer literal's value, or an error.
-pub fn integer_literal(text: &str, span: Span) -> Result<u64> {
-    let error = || Diagnostic::error("ptx-syntax", format!("`{text}` is no 64-bit integer"), span);
-    integer(text).ok_or_else(error)
-}
-
-fn kind_error(span: Span, wanted: &str) -> Diagnostic {
-    Diagnostic::error("operand-kind", format!("expected {wanted}"), span)
-}
-
-/// The error for a name that nothing declares.
-pub fn undefined(what: &str, name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("undefined-name", format!("undefined {what} `{name}`"), span)
 }

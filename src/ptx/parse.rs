@@ -134,6 +134,11 @@ fn operator(token: &Token<'_>) -> String {
         Token::Minus => "-".to_string(),
         Token::Star => "*".to_string(),
         Token::Tilde => "~".to_string(),
+        Token::Slash => "/".to_string(),
+        Token::ShiftLeft => "<<".to_string(),
+        Token::ShiftRight => ">>".to_string(),
+        Token::Ampersand => "&".to_string(),
+        Token::Caret => "^".to_string(),
         Token::AddressSize => ".address_size".to_string(),
         directive => format!(".{directive:?}").to_lowercase(),
     }
@@ -155,6 +160,8 @@ fn readable(name: &str) -> String {
     match name {
         "annotation" => "an annotation".to_string(),
         "name" => "a name".to_string(),
+        // All of these stand for "an operator"; duplicates go.
+        "*" | "/" | "+" | "-" | "<<" | ">>" | "&" | "^" | "|" => "an operator".to_string(),
         "integer" => "an integer".to_string(),
         "float" => "a number".to_string(),
         "text" => "a string".to_string(),

@@ -76,7 +76,7 @@ pub struct Declarator<'a> {
     /// `<n>` of a register family.
     pub count: Option<Name<'a>>,
     /// Array dimensions; `None` for `[]`.
-    pub dimensions: Vec<Option<Expression<'a>>>,
+    pub dimensions: Vec<Option<Name<'a>>>,
     /// The initialiser.
     pub initialiser: Option<Initialiser<'a>>,
 }
@@ -187,10 +187,8 @@ pub enum ExpressionKind<'a> {
     Not(Box<Expression<'a>>),
     /// `~a`
     Complement(Box<Expression<'a>>),
-    /// `a + b`, `a - b`, `a * b`
-    Binary(BinaryOperator, Box<(Expression<'a>, Expression<'a>)>),
-    /// `a|b`
-    Pair(Box<(Expression<'a>, Expression<'a>)>),
+    /// `a + b * c`, also `p|q`: the first operand, and operators with theirs, without precedence.
+    Chain(Box<Expression<'a>>, Vec<(BinaryOperator, Expression<'a>)>),
     /// `{a, b}`
     Vector(Vec<Expression<'a>>),
     /// `[a, b]`, with a `.unified` behind it or not.
@@ -203,7 +201,41 @@ pub enum ExpressionKind<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum BinaryOperator {
+    Multiply,
+    Divide,
     Add,
     Subtract,
-    Multiply,
+    ShiftLeft,
+    ShiftRight,
+    And,
+    Xor,
+    Or,
+}
+
+impl BinaryOperator {
+    /// As in C: the larger binds tighter.
+    pub fn precedence(self) -> u8 {
+        use BinaryOperator::{Add, And, Divide, Multiply, Or, ShiftLeft, ShiftRight, Subtract, Xor};
+        match self {
+            Multiply | Divide => 6,
+            Add | Subtract => 5,
+            ShiftLeft | ShiftRight => 4,
+            And => 3,
+            Xor => 2,
+            Or => 1,
+        }
+    }
+}
+
+impl<'a> Expression<'a> {
+    /// `p|q` as two operands.
+    pub fn pair(&self) -> Option<(&Expression<'a>, &Expression<'a>)> {
+        match &self.kind {
+            ExpressionKind::Chain(first, rest) => match rest.as_slice() {
+                [(BinaryOperator::Or, second)] => Some((first, second)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }

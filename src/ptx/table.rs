@@ -6,11 +6,11 @@
 //! Relies on: the rows in `table_arithmetic`, `table_memory` and `table_control`.
 //! Reference: PTX ISA, chapter "Instruction Set", section "Instructions"; rows are cited by opcode.
 //!
-//! A row is written in a small pattern language. *Modifiers* are slots in order, separated by
-//! blanks; a slot is alternatives `a|b|c`, `$group` (see [`GROUPS`]) or `#shape` (`m16n8k16`), with
-//! `?` if it may be missing and `*` if it may occur any number of times; a final `**` takes
-//! whatever follows. A leading `~` lets the slots come in any order (producers differ for the
-//! memory instructions). *Operands* are described in [`OperandSlot`].
+//! A row is written in a small pattern language. *Modifiers* are slots separated by blanks; a slot
+//! is alternatives `a|b|c`, `$group` (see `GROUPS`) or `#shape` (`m16n8k16`), with `?` if it may
+//! be missing and `*` if it may occur any number of times; a final `**` takes whatever follows.
+//! As in ptxas, the order of modifiers is free (only types among themselves keep theirs), except in
+//! rows with `*` or `**`. *Operands* are described in [`OperandSlot`].
 
 use super::ast::{IntOp, ScalarType};
 use super::words::scalar_type;
@@ -108,10 +108,8 @@ const GROUPS: &[(&str, &str)] = &[
 pub enum OperandSlot {
     /// `=t`: a destination; `=~t`: a register at least as wide; `=t|p`: with an optional second one.
     Destination(Width, Option<Width>),
-    /// `t`: a source; `~t`: a register at least as wide.
+    /// `t`: a source; `~t`: a register at least as wide. Predicates may be negated.
     Source(Width),
-    /// `!p`: a predicate that may be negated.
-    Predicate,
     /// `=v`: as many destinations as `.v2`, `.v4`, `.v8` says, at least as wide as `t`.
     VectorDestination,
     /// `v`: as many sources.
@@ -228,13 +226,9 @@ static TABLE: LazyLock<BTreeMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
 });
 
 fn parse_row(form: &Form) -> Row {
-    let (any_order, pattern) = match form.modifiers.strip_prefix('~') {
-        Some(rest) => (true, rest),
-        None => (false, form.modifiers),
-    };
     let mut slots = Vec::new();
     let mut open_ended = false;
-    for word in pattern.split_whitespace() {
+    for word in form.modifiers.split_whitespace() {
         if word == "**" {
             open_ended = true;
             continue;
@@ -248,6 +242,7 @@ fn parse_row(form: &Form) -> Row {
         slots.push(ModifierSlot { alternatives, optional, repeated });
     }
     let operands = form.operands.split_whitespace().map(|word| parse_operand(form, word)).collect();
+    let any_order = !open_ended && slots.iter().all(|slot: &ModifierSlot| !slot.repeated);
     Row { any_order, slots, open_ended, operands, meaning: form.meaning }
 }
 
@@ -267,7 +262,6 @@ fn parse_operand(form: &Form, word: &'static str) -> (OperandSlot, bool) {
         None => (word, false),
     };
     let slot = match word {
-        "!p" => OperandSlot::Predicate,
         "=v" => OperandSlot::VectorDestination,
         "v" => OperandSlot::VectorSource,
         "={}" => OperandSlot::AnyDestination,
@@ -463,7 +457,7 @@ mod tests {
 
     #[test]
     fn mismatches_name_what_is_allowed() {
-        assert_eq!(pick("ad.s32").unwrap_err(), Mismatch::Opcode(vec!["add", "and"]));
+        assert_eq!(pick("ad.s32").unwrap_err(), Mismatch::Opcode(vec!["add", "and", "ld"]));
         let Err(Mismatch::Modifier(at, expected)) = pick("bra.sometimes") else { panic!() };
         assert_eq!((at, expected), (0, vec!["uni"]));
         let Err(Mismatch::Modifier(at, expected)) = pick("shl") else { panic!() };

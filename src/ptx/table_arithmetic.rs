@@ -39,8 +39,6 @@ pub const FORMS: &[Form] = &[
     form("max", "$int", "=t t t", Int(Max)),
     form("min", "relu? s32|s16x2|u16x2", "=t t t", Float),
     form("max", "relu? s32|s16x2|u16x2", "=t t t", Float),
-    form("min", "s32|s16x2 relu", "=t t t", Float),
-    form("max", "s32|s16x2 relu", "=t t t", Float),
     form("popc", "b32|b64", "=u32 t", Int(Popc)),
     form("clz", "b32|b64", "=u32 t", Int(Clz)),
     form("bfind", "$int32", "=u32 t", Int(Bfind(false))),
@@ -138,12 +136,12 @@ pub const FORMS: &[Form] = &[
 
     // Comparison and selection. `setp` on packed pairs gives one predicate a half, so `q` is not
     // the complement of `p`.
-    form("setp", "$comparison $bool? ftz? $select|f16|bf16", "=p|p t t !p?", Setp),
-    form("setp", "$comparison $bool? ftz? f16x2|bf16x2", "=p|p t t !p?", Arbitrary),
-    form("set", "$comparison $bool? ftz? u32|s32|f32 $select", "=t u u !p?", Set),
-    form("set", "$comparison $bool? ftz? f16|bf16|u16|s16|u32|s32 f16|bf16", "=t u u !p?", Set),
-    form("set", "$comparison $bool? ftz? f16 $select", "=t u u !p?", Set),
-    form("set", "$comparison $bool? ftz? f16x2|bf16x2 f16x2|bf16x2", "=t u u !p?", Float),
+    form("setp", "$comparison $bool? ftz? $select|f16|bf16", "=p|p t t p?", Setp),
+    form("setp", "$comparison $bool? ftz? f16x2|bf16x2", "=p|p t t p?", Arbitrary),
+    form("set", "$comparison $bool? ftz? u32|s32|f32 $select", "=t u u p?", Set),
+    form("set", "$comparison $bool? ftz? f16|bf16|u16|s16|u32|s32 f16|bf16", "=t u u p?", Set),
+    form("set", "$comparison $bool? ftz? f16 $select", "=t u u p?", Set),
+    form("set", "$comparison $bool? ftz? f16x2|bf16x2 f16x2|bf16x2", "=t u u p?", Float),
     form("selp", "$select", "=t t t p", Selp),
     form("slct", "$select s32", "=t t t s32", Int(Slct)),
     form("slct", "ftz? $select f32", "=t t t f32", Float),

@@ -323,7 +323,7 @@ impl<'t> Integers<'t> {
                 let constant = small(constant, width);
                 let mut interval = Interval::point(constant);
                 let mut list = Vec::new();
-                for &(member, factor) in members.iter() {
+                for &(member, factor) in &members {
                     let value = self.representative(member);
                     let factor = small(factor, width);
                     interval = interval.plus(value.interval.times_constant(factor));
@@ -421,7 +421,7 @@ impl<'t> Integers<'t> {
             Node::IntSum { constant, members } => {
                 let mut interval = Interval::point(constant);
                 let mut list = Vec::new();
-                for &(member, factor) in members.iter() {
+                for &(member, factor) in &members {
                     let value = self.integer(member);
                     interval = interval.plus(value.interval.times_constant(factor));
                     list.push((value.term, factor));

@@ -61,7 +61,7 @@ impl Interval {
     /// The smallest interval that holds both.
     pub fn union(self, other: Interval) -> Interval {
         let both = |a: Option<i128>, b: Option<i128>, f: fn(i128, i128) -> i128| Some(f(a?, b?));
-        Interval { low: both(self.low, other.low, |a, b| a.min(b)), high: both(self.high, other.high, |a, b| a.max(b)) }
+        Interval { low: both(self.low, other.low, Ord::min), high: both(self.high, other.high, Ord::max) }
     }
 
     /// Quotients, rounded down, by a positive constant.

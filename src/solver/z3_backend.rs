@@ -184,7 +184,7 @@ impl Emitter<'_> {
             Node::BvConst { width, value } => constant(*value, *width),
             Node::BvSum { width, constant: c, members } => {
                 let mut sum: Option<BV> = (*c != 0).then(|| constant(*c, *width));
-                for &(term, factor) in members.iter() {
+                for &(term, factor) in members {
                     let term = self.bv(term);
                     let term = if factor == 1 { term } else { constant(factor, *width).bvmul(term) };
                     sum = Some(match sum {

@@ -41,7 +41,7 @@ impl Terms {
                 Node::BvConst { value, .. } => total = total.wrapping_add(value.wrapping_mul(factor)) & m,
                 Node::BvSum { constant, members: inner, .. } => {
                     total = total.wrapping_add(constant.wrapping_mul(factor)) & m;
-                    for &(t, f) in inner.iter() {
+                    for &(t, f) in inner {
                         add(t, f.wrapping_mul(factor) & m);
                     }
                 }
@@ -391,7 +391,7 @@ impl Terms {
             return None;
         }
         let mut bound = constant;
-        for &(t, f) in members.iter() {
+        for &(t, f) in &members {
             bound = bound.checked_add(self.possible_bits(t).checked_mul(f)?)?;
         }
         if bound > mask(width) {

@@ -5,7 +5,8 @@
 //! Establishes: every assertion of the procedure stands once as a check with its place; every loop
 //! is cut at its head, where all variables that the loop assigns are havocked and the invariants
 //! (the asserts that lead the head block) are checked on entry and after each round, and assumed.
-//! Relies on: reducible control flow; inlined procedures have one straight-line block.
+//! Relies on: reducible control flow; inlined procedures have one straight-line block that calls
+//! nothing. What is not so is refused, as are postconditions.
 //! Reference: Barnett and Leino, weakest precondition of unstructured programs; tutorial 3.
 
 use super::term::{Sort, Term, Terms};
@@ -109,6 +110,9 @@ pub fn run(program: &Program, procedure: &Procedure) -> Result<Passive, Diagnost
     let Some(body) = &procedure.body else {
         return Err(Diagnostic::error("no-implementation", "this procedure has no body", procedure.span));
     };
+    if let Some(ensures) = procedure.ensures.iter().find(|e| !e.free) {
+        return Err(unsupported("a postcondition", ensures.span));
+    }
     Generator::new(program, procedure, body)?.run()
 }
 
@@ -122,6 +126,10 @@ pub fn candidate_number(attributes: &[Attribute]) -> Option<usize> {
         },
         AttributeArg::Text(_) => None,
     })
+}
+
+fn unsupported(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::unsupported("unsupported-ivl", format!("{what} is not supported in verification conditions"), span)
 }
 
 struct Generator<'a> {
@@ -386,10 +394,16 @@ impl<'a> Generator<'a> {
             let message = format!("procedure `{name}` has no body to inline");
             return Err(Diagnostic::unsupported("unsupported-ivl", message, call.span));
         };
-        let [block] = body.blocks.as_slice() else {
+        let [block @ Block { transfer: Transfer::Return, .. }] = body.blocks.as_slice() else {
             let message = format!("procedure `{name}` is not straight-line");
             return Err(Diagnostic::unsupported("unsupported-ivl", message, call.span));
         };
+        if let Some(requires) = callee.requires.first() {
+            return Err(unsupported("a precondition of an inlined procedure", requires.span));
+        }
+        if block.stmts.iter().any(|s| matches!(s.kind, StmtKind::Call { .. })) {
+            return Err(unsupported("a call inside an inlined procedure", call.span));
+        }
         let own: Vec<&Name> =
             callee.params.iter().chain(&callee.results).chain(&body.locals).map(|v| &v.name).collect();
         let shadowed: Vec<(Name, Option<Term>)> = own.iter().map(|n| ((*n).clone(), env.get(*n).copied())).collect();
@@ -511,18 +525,17 @@ impl<'a> Generator<'a> {
         p: usize,
     ) -> Result<Vec<usize>, Diagnostic> {
         let mut successors = Vec::new();
-        let targets: BTreeSet<usize> = self.graph.neighbors(NodeIndex::new(b)).map(|n| n.index()).collect();
-        let back: Vec<usize> =
-            targets.iter().copied().filter(|t| self.heads.get(t).is_some_and(|blocks| blocks.contains(&b))).collect();
-        if !back.is_empty() && targets.len() > 1 {
-            let message = "a block with a back edge has another successor; split the edge";
-            return Err(Diagnostic::unsupported("unsupported-ivl", message, block.span));
-        }
-        for head in back {
-            let number = self.loop_numbers[&head];
-            let invariants = self.invariants(head);
+        let targets: BTreeSet<usize> = self.graph.neighbors(NodeIndex::new(b)).map(NodeIndex::index).collect();
+        let is_back = |t: &&usize| self.heads.get(*t).is_some_and(|blocks| blocks.contains(&b));
+        if let Some(head) = targets.iter().find(is_back) {
+            if targets.len() > 1 {
+                let message = "a block with a back edge has another successor; split the edge";
+                return Err(Diagnostic::unsupported("unsupported-ivl", message, block.span));
+            }
+            let number = self.loop_numbers[head];
+            let invariants = self.invariants(*head);
             self.check_invariants(invariants, &env, items, CheckKind::Maintenance(number))?;
-            self.loops[number].at_end.push(env.clone());
+            self.loops[number].at_end.push(env);
             return Ok(successors);
         }
         for target in targets {

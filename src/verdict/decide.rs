@@ -339,12 +339,15 @@ fn tracked_site<'a>(two: &'a TwoThread, constants: &Constants) -> Option<&'a Sit
     two.sites.iter().find(|s| u128::from(s.number) == wanted)
 }
 
+/// A source line, or a PTX line where no source is known.
+type Place = (u32, Option<(Arc<str>, u32)>);
+
 /// One finding for each defect and pair of source places, the confirmed one if there is one.
 fn merge(findings: &mut Vec<Finding>) {
     findings.sort_by_key(Finding::rank);
     let mut seen = Vec::new();
     findings.retain(|finding| {
-        let mut places: Vec<(u32, Option<(Arc<str>, u32)>)> = finding
+        let mut places: Vec<Place> = finding
             .accesses
             .iter()
             .map(|a| (a.origin.line, a.origin.position.as_ref().map(|p| (p.file.clone(), p.line))))
