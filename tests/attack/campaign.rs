@@ -185,7 +185,9 @@ fn attempt(subject: &Subject, random: &mut Random) -> Outcome {
     match (&search.defect, report.verdict) {
         (Some(_), Verdict::Verified) => Outcome::Failure("FALSE VERIFIED", text("FALSE VERIFIED")),
         (Some(_), Verdict::VerifiedWhen) => Outcome::Note("verified-when of a defect", text("VERIFIED-WHEN, DEFECT")),
-        (None, Verdict::Defect(_)) => Outcome::Note("confirmed, not emulated", text("CONFIRMED, NOT EMULATED")),
+        (None, Verdict::Defect(_)) if options.block == case.options.block && options.grid == case.options.grid => {
+            Outcome::Note("confirmed, not emulated", text("CONFIRMED, NOT EMULATED"))
+        }
         (defect, verdict) => {
             let kind = if defect.is_some() { "defect" } else { "no defect shown" };
             Outcome::Fine(format!("{kind}: {}", verdict.name()))
