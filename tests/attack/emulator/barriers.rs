@@ -139,7 +139,7 @@ pub fn release(world: &mut World<'_>, threads: &mut [Thread<'_>]) -> bool {
 
 /// All threads of the block must wait at one instruction.
 fn release_all(world: &mut World<'_>, threads: &mut [Thread<'_>]) -> bool {
-    let arrivals: Vec<Option<Arrival>> = threads.iter().map(|thread| thread.arrival()).collect();
+    let arrivals: Vec<Option<Arrival>> = threads.iter().map(Thread::arrival).collect();
     let Some(first) = arrivals.iter().flatten().next().cloned() else { return false };
     if arrivals.iter().any(|arrival| arrival.as_ref().is_none_or(|arrival| arrival.site != first.site)) {
         // An aligned barrier wants all threads of the block at one instruction.
