@@ -23,7 +23,7 @@ pub fn inferred(question: &Question, stage: Stage) -> Result<String, Vec<Diagnos
     let mut out = String::new();
     for pair in pairs(&question.options, question.kernel) {
         let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
-        let outcome = question.prove(&two).map_err(|d| vec![d])?;
+        let outcome = question.prove(&two, &mut |_| false).map_err(|d| vec![d])?;
         let mut inference = outcome.inference;
         let _ = writeln!(out, "// {}", two.procedure);
         match stage {

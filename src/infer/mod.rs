@@ -17,6 +17,7 @@ pub mod witness;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Attribute, AttributeArg, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Type};
 use crate::ivl::bv;
+use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{self, Passive};
@@ -75,7 +76,7 @@ pub struct Annotated {
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn annotate(two: &TwoThread, uniform_barriers: bool) -> Result<Annotated, Diagnostic> {
+pub fn annotate(two: &TwoThread, uniform_barriers: bool, encoding: Encoding) -> Result<Annotated, Diagnostic> {
     let mut program = two.program.clone();
     let body = program.procedures.iter().find(|p| p.name == two.procedure).and_then(|p| p.body.as_ref());
     let blocks = body.map(|b| b.blocks.as_slice()).unwrap_or_default();
@@ -87,7 +88,7 @@ pub fn annotate(two: &TwoThread, uniform_barriers: bool) -> Result<Annotated, Di
     let mut found = Vec::new();
     if !loops.is_empty() {
         let mut passive = passive_of(&program, &two.procedure)?;
-        let (list, snapshots) = candidates::find(&mut passive, &loops, &flags, &barriers);
+        let (list, snapshots) = candidates::find(&mut passive, &loops, &flags, &barriers, encoding);
         found = list;
         for (ghosts, mut wanted) in loops.iter().zip(snapshots) {
             wanted.extend(flags.iter().chain(&records).cloned());

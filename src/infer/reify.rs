@@ -66,7 +66,7 @@ impl Names {
             }
             Node::BvSum { width, constant, members } => {
                 let mut sum = bv::literal(*constant, *width);
-                for &(member, factor) in members.iter() {
+                for &(member, factor) in members {
                     let member = go(member)?;
                     sum = match factor {
                         1 => bv::add(sum, member),

@@ -69,21 +69,10 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
         _ if budget.milliseconds == 0 => return Answer::Unknown("time is up".into()),
         _ => {}
     }
-    let t0 = std::time::Instant::now();
     let Some(encoded) = encode(terms, encoding, goal, wanted) else {
         return Answer::Unknown("a term has no form in this encoding".into());
     };
-    let t1 = t0.elapsed();
-    let a = z3_backend::check(terms, &encoded, budget);
-    let what = match &a {
-        Answer::Proved => "proved",
-        Answer::Refuted(_) => "refuted",
-        Answer::Unknown(w) => w.as_str(),
-    };
-    if std::env::var("GPUVCC_TRACE").is_ok() {
-        eprintln!("query {encoding:?} {what} encode {t1:?} check {:?} terms {}", t0.elapsed() - t1, terms.len());
-    }
-    a
+    z3_backend::check(terms, &encoded, budget)
 }
 
 /// The negation of `goal` in an encoding, with the ranges of symbols and other side conditions.

@@ -38,13 +38,17 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Proves one pair.
+    /// Proves one pair; `stop` is asked after each encoding that left something unproved.
     ///
     /// # Errors
     /// What `vcgen` cannot translate.
-    pub fn prove(&self, two: &TwoThread) -> Result<PairOutcome, Diagnostic> {
+    pub fn prove(
+        &self,
+        two: &TwoThread,
+        stop: &mut dyn FnMut(&PairOutcome) -> bool,
+    ) -> Result<PairOutcome, Diagnostic> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
-        prove::run(two, uniform_barriers, self.encodings, self.deadline)
+        prove::run(two, uniform_barriers, self.encodings, self.deadline, stop)
     }
 }
 
@@ -75,7 +79,12 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
     let mut findings = Vec::new();
     for pair in pairs(&question.options, question.kernel) {
         let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
-        let outcome = question.prove(&two).map_err(|d| vec![d])?;
+        let mut confirmed = Vec::new();
+        let mut stop = |outcome: &PairOutcome| {
+            confirmed = super::confirm::run(question, &facts, outcome);
+            !confirmed.is_empty()
+        };
+        let outcome = question.prove(&two, &mut stop).map_err(|d| vec![d])?;
         count(&mut report, &two, &outcome);
         for refuted in &outcome.refuted {
             findings.push(facts.finding(&two, refuted));
@@ -86,9 +95,13 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
         for &index in &outcome.endless {
             unknown.push(endless(&two, index));
         }
+        // One execution with a defect decides the verdict; the other pairs cannot change it.
+        findings.append(&mut confirmed);
+        if findings.iter().any(|f| f.confirmed) {
+            break;
+        }
     }
     report.checked.loops = question.predicated.loops.len() as u64;
-    super::confirm::run(question, &facts, &mut findings);
     merge(&mut findings);
     report.verdict = match Verdict::of(&findings) {
         Some(verdict) => verdict,
@@ -326,12 +339,15 @@ fn tracked_site<'a>(two: &'a TwoThread, constants: &Constants) -> Option<&'a Sit
     two.sites.iter().find(|s| u128::from(s.number) == wanted)
 }
 
+/// A source line, or a PTX line where no source is known.
+type Place = (u32, Option<(Arc<str>, u32)>);
+
 /// One finding for each defect and pair of source places, the confirmed one if there is one.
 fn merge(findings: &mut Vec<Finding>) {
     findings.sort_by_key(Finding::rank);
     let mut seen = Vec::new();
     findings.retain(|finding| {
-        let mut places: Vec<(u32, Option<(Arc<str>, u32)>)> = finding
+        let mut places: Vec<Place> = finding
             .accesses
             .iter()
             .map(|a| (a.origin.line, a.origin.position.as_ref().map(|p| (p.file.clone(), p.line))))

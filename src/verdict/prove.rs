@@ -80,7 +80,7 @@ pub fn infer_in(
     encoding: Encoding,
     deadline: Deadline,
 ) -> Result<Inference, Diagnostic> {
-    let annotated = infer::annotate(two, uniform_barriers)?;
+    let annotated = infer::annotate(two, uniform_barriers, encoding)?;
     let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let count = annotated.candidates.len();
@@ -88,7 +88,8 @@ pub fn infer_in(
     Ok(Inference { annotated, fates: outcome.fates, encoding, passive })
 }
 
-/// Proves the assertions of a pair.
+/// Proves the assertions of a pair. After an encoding that left something unproved, `stop` may end
+/// the search for a proof.
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
@@ -97,24 +98,32 @@ pub fn run(
     uniform_barriers: bool,
     encodings: &[Encoding],
     deadline: Deadline,
+    stop: &mut dyn FnMut(&PairOutcome) -> bool,
 ) -> Result<PairOutcome, Diagnostic> {
     let mut best: Option<PairOutcome> = None;
-    // Assertions are numbered alike in every encoding, since the program is the same.
+    // Assertions are known by their order among assertions: it is the same in every encoding, while
+    // the numbers of checks differ with the candidates.
     let mut remaining: Option<BTreeSet<usize>> = None;
     for encoding in suited(&two.program, encodings) {
         let mut inference = infer_in(two, uniform_barriers, encoding, deadline)?;
         let all = assertions(&inference.passive);
-        let goal = remaining.clone().unwrap_or_else(|| all.clone());
+        let ordinal = |check: usize| all.iter().position(|&c| c == check);
+        let goal: BTreeSet<usize> = match &remaining {
+            Some(remaining) => remaining.iter().map(|&o| all[o]).collect(),
+            None => all.iter().copied().collect(),
+        };
         let (refuted, open) = prove_all(&mut inference, &goal, deadline);
         let endless = match &best {
             Some(previous) => previous.endless.clone(),
             None => endless_loops(&mut inference, deadline),
         };
-        remaining = Some(refuted.iter().map(|(i, _)| *i).chain(open.iter().map(|(i, _)| *i)).collect());
+        let unproved = refuted.iter().map(|(i, _)| *i).chain(open.iter().map(|(i, _)| *i));
+        remaining = Some(unproved.filter_map(ordinal).collect());
         let outcome = outcome(inference, refuted, open, endless, all.len());
         let done = outcome.refuted.is_empty() && outcome.open.is_empty();
+        let enough = done || stop(&outcome);
         best = Some(outcome);
-        if done {
+        if enough {
             break;
         }
     }
@@ -179,7 +188,7 @@ fn may_rely_on(check: &Check) -> bool {
 }
 
 /// The assertions of the program proper, and invariants that are not candidates.
-fn assertions(passive: &Passive) -> BTreeSet<usize> {
+fn assertions(passive: &Passive) -> Vec<usize> {
     let proper = |c: &Check| c.candidate.is_none() && !is_probe(c);
     (0..passive.checks.len()).filter(|&i| proper(&passive.checks[i])).collect()
 }

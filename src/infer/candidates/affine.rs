@@ -4,11 +4,14 @@
 //! the unsigned form (no wrap-around), and `x == x_entry + step*k` modulo 2^n.
 //! Example: the index of a grid-stride loop, a strength-reduced pointer, a counter counted down.
 //! Inductive because k and x are updated together; the forms without wrap need a bound on x.
+//! The modular and unsigned forms are cheap over bit-vectors and dear over integers, where they are
+//! left out: what needs them is tried over bit-vectors next.
 //! Reference: proof-notes, lesson 3.
 
 use super::{View, copy};
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
 use crate::ivl::bv;
+use crate::solver::Encoding;
 use crate::vcgen::term::{Term, signed};
 
 /// Different steps on different branches beyond this number give no candidate.
@@ -60,15 +63,18 @@ fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, 
         None => bv::to_int(step_expr.clone()),
     };
     let (signed_step, unsigned_step) = (int_step(true), int_step(false));
+    let with_wrapping = view.encoding == Encoding::BitVectors;
     let forms = |k: &ExprRef| {
         let grown = |start: ExprRef, step: &ExprRef| {
             bv::op(BinaryOp::Add, start, bv::op(BinaryOp::Mul, step.clone(), k.clone()))
         };
-        [
-            bv::eq(bv::to_sint(here.clone()), grown(bv::to_sint(entry.clone()), &signed_step)),
-            bv::eq(bv::to_int(here.clone()), grown(bv::to_int(entry.clone()), &unsigned_step)),
-            bv::eq(here.clone(), bv::add(entry.clone(), bv::mul(step_expr.clone(), bv::from_int(k.clone(), width)))),
-        ]
+        let mut forms = vec![bv::eq(bv::to_sint(here.clone()), grown(bv::to_sint(entry.clone()), &signed_step))];
+        if with_wrapping {
+            forms.push(bv::eq(bv::to_int(here.clone()), grown(bv::to_int(entry.clone()), &unsigned_step)));
+            let moved = bv::mul(step_expr.clone(), bv::from_int(k.clone(), width));
+            forms.push(bv::eq(here.clone(), bv::add(entry.clone(), moved)));
+        }
+        forms
     };
     for form in forms(&counter) {
         view.propose("affine", bv::implies(active.clone(), form));
@@ -90,7 +96,8 @@ fn bounds(view: &mut View, variable: &Name, ty: &Type, thread: u32) {
     let active = view.active(thread);
     let here = bv::var(variable.clone(), ty.clone());
     let entry = view.on_entry(variable, ty);
-    for op in [Sle, Sge, Ule, Uge] {
+    let ops = if view.encoding == Encoding::BitVectors { &[Sle, Sge, Ule, Uge][..] } else { &[Sle, Sge] };
+    for &op in ops {
         let bound = bv::binary(op, here.clone(), entry.clone());
         view.propose("loop-bound", bv::implies(active.clone(), bound));
     }

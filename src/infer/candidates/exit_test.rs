@@ -7,8 +7,8 @@
 //! Inductive because the thread came through that very test. Reference: proof-notes, lesson 3.
 
 use super::{View, affine};
-use crate::ivl::ast::BinaryOp;
-use crate::ivl::bv;
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, UnaryOp};
+use crate::ivl::bv::{self, BvOp};
 use crate::vcgen::term::{Node, Sort, Term};
 use std::collections::HashMap;
 
@@ -28,11 +28,24 @@ pub(super) fn propose(view: &mut View) {
             let Some(expr) = view.reify(renamed) else { continue };
             let active = view.active(thread);
             let later = bv::op(BinaryOp::Lt, bv::int(0), view.ghosts.counter());
+            for bound in strict_bounds(&expr) {
+                view.propose("exit-test", bv::implies(active.clone(), bound));
+            }
             view.propose("exit-test", bv::implies(active.clone(), expr.clone()));
             view.propose("exit-test", bv::implies(bv::and(active, later), expr));
         }
         left(view, thread, stay, &map);
     }
+}
+
+/// Compilers turn `i < n` into `i != n`; on which side i stays is for Houdini to find out.
+fn strict_bounds(condition: &ExprRef) -> Vec<ExprRef> {
+    let ExprKind::Unary(UnaryOp::Not, inner) = &condition.kind else { return Vec::new() };
+    let ExprKind::Binary(BinaryOp::Eq, a, b) = &inner.kind else { return Vec::new() };
+    if bv::width(a) == 0 {
+        return Vec::new();
+    }
+    [BvOp::Slt, BvOp::Sgt, BvOp::Ult, BvOp::Ugt].map(|op| bv::binary(op, a.clone(), b.clone())).into()
 }
 
 /// For a thread that left: the condition that would have kept it is false of the updated values.
@@ -59,6 +72,10 @@ fn to_next_head(view: &mut View, thread: u32) -> (Substitution, Substitution, Su
             continue;
         }
         let Some(&head) = view.cut.at_head.get(&name) else { continue };
+        // The value of a predicate register is the very condition; its parts say more.
+        if view.terms.sort(head) == Sort::Bool {
+            continue;
+        }
         let changed = view.cut.at_end.iter().any(|end| end.get(&name) != Some(&head));
         if !changed || !matches!(view.terms.node(head), Node::Symbol(_)) {
             continue;

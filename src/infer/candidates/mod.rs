@@ -16,6 +16,7 @@ use super::ghosts::LoopGhosts;
 use super::reify::Names;
 use crate::ivl::ast::{ExprRef, Name, Type};
 use crate::ivl::bv;
+use crate::solver::Encoding;
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -45,6 +46,8 @@ pub struct View<'a> {
     pub variables: BTreeMap<Name, Type>,
     /// Log flags, by name.
     pub flags: &'a [Name],
+    /// The encoding that will decide.
+    pub encoding: Encoding,
     /// True when the loop may run a barrier.
     pub has_barrier: bool,
     /// Snapshots of entry values that candidates mention.
@@ -133,6 +136,7 @@ pub fn find(
     ghosts: &[LoopGhosts],
     flags: &[Name],
     barriers: &[bool],
+    encoding: Encoding,
 ) -> (Vec<Candidate>, Vec<BTreeSet<Name>>) {
     let relevant = relevant_symbols(passive);
     let mut candidates = Vec::new();
@@ -149,6 +153,7 @@ pub fn find(
             names,
             variables,
             flags,
+            encoding,
             has_barrier: barriers[index],
             snapshots: BTreeSet::new(),
             found: Vec::new(),
