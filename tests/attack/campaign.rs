@@ -1,17 +1,18 @@
-//! Mutants against the verifier, for a limited time.
+//! Mutants and random kernels against the verifier, for a limited time.
 
 use crate::emulator::random::{Random, hash};
+use crate::generate::{Generated, generate};
 use crate::mutate::{Mutant, mutate};
 use crate::oracle::{self, Defect};
 use crate::support::cases::Case;
 use crate::support::run::{summary, verify};
 use crate::{kernels, module};
 use gpuvcc::driver::cli::{Arithmetic, Options, PreludeChoice};
-use gpuvcc::driver::input::Input;
+use gpuvcc::driver::input::{Input, Language};
 use gpuvcc::report::source::SourceText;
 use gpuvcc::verdict::finding::{KernelReport, Verdict};
 use libtest_mimic::Failed;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -49,34 +50,82 @@ enum Outcome {
     Note(&'static str, String),
 }
 
+/// A kernel to try.
+struct Subject {
+    /// Launch, fixed parameters and the kernel's name, where the text has several.
+    case: Case,
+    /// PTX.
+    text: String,
+    /// What it is, for people.
+    what: String,
+    /// By what it is found again.
+    name: String,
+}
+
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Runs the campaign.
-pub fn run() -> Result<(), Failed> {
+/// Mutants of the shipped kernels.
+pub fn mutants() -> Result<(), Failed> {
     let kernels = kernels()?;
-    if kernels.is_empty() {
-        return Err("no kernel has that name".into());
-    }
+    run("mutant", |random| {
+        let (case, input) = random.pick(&kernels)?;
+        // Many a random place has nothing of the kind to change.
+        let Mutant { text, line, before, after } = (0..40).find_map(|_| mutate(input.source.text(), random))?;
+        let what = format!("{}, where line {line} `{before}` became `{after}`", case.name);
+        Some((case.clone(), text, what))
+    })
+}
+
+/// Random kernels.
+pub fn random_kernels() -> Result<(), Failed> {
+    run("random", |random| {
+        let Generated { text, block, grid } = generate(random);
+        let (block, grid) = ([Some(block), Some(1), Some(1)], [Some(grid), Some(1), Some(1)]);
+        let case = Case {
+            name: "random".to_string(),
+            input: PathBuf::from("random.ptx"),
+            source: None,
+            verdict: String::new(),
+            entry: None,
+            options: Options { block, grid, ..Options::default() },
+            race_lines: BTreeSet::new(),
+            divergence_lines: BTreeSet::new(),
+        };
+        Some((case, text, "a random kernel".to_string()))
+    })
+}
+
+/// Tries kernels from a source until the time is up.
+fn run(kind: &str, source: impl Fn(&mut Random) -> Option<(Case, String, String)> + Sync) -> Result<(), Failed> {
     let seed = setting("GPUVCC_ATTACK_SEED", 1);
-    let end = Instant::now() + Duration::from_secs(setting("GPUVCC_ATTACK_SECONDS", 60));
+    let end = Instant::now() + Duration::from_secs(setting("GPUVCC_ATTACK_SECONDS", 30));
     let next = AtomicU64::new(setting("GPUVCC_ATTACK_FIRST", 0));
     let last = setting("GPUVCC_ATTACK_LAST", u64::MAX);
     let tally = Mutex::new(Tally::default());
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = || {
+        while Instant::now() < end {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number > last {
+                return;
+            }
+            let mut random = Random::new(hash(seed, number));
+            let outcome = match source(&mut random) {
+                Some((case, text, what)) => {
+                    let name = format!("{kind} seed {seed} number {number}");
+                    attempt(&Subject { case, text, what, name }, &mut random)
+                }
+                None => Outcome::Fine("nothing to change".to_string()),
+            };
+            note(&tally, outcome);
+        }
+    };
+    // The trials run side by side.
+    let workers = setting("GPUVCC_ATTACK_JOBS", 1);
     std::thread::scope(|scope| {
         for _ in 0..workers {
-            scope.spawn(|| {
-                while Instant::now() < end {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number > last {
-                        return;
-                    }
-                    let outcome = attempt(&kernels, hash(seed, number), &format!("seed {seed} number {number}"));
-                    note(&tally, outcome);
-                }
-            });
+            scope.spawn(work);
         }
     });
     let tally = tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -112,30 +161,26 @@ fn note(tally: &Mutex<Tally>, outcome: Outcome) {
     }
 }
 
-/// Makes one mutant and tries it.
-fn attempt(kernels: &[(Case, Input)], seed: u64, name: &str) -> Outcome {
-    let mut random = Random::new(seed);
-    let Some((case, input)) = random.pick(kernels) else { return Outcome::Fine("no kernel".to_string()) };
-    let Some(mutant) = mutate(input.source.text(), &mut random) else {
-        return Outcome::Fine("nothing to change there".to_string());
-    };
-    let source = SourceText::new(input.source.name(), mutant.text.clone());
-    let changed = Input { source, language: input.language };
-    let Some(module) = module(&changed) else { return Outcome::Fine("mutant does not parse".to_string()) };
-    let search = oracle::search(&module, case, LAUNCHES, seed);
+/// Tries one kernel.
+fn attempt(subject: &Subject, random: &mut Random) -> Outcome {
+    let case = &subject.case;
+    let source = SourceText::new(case.input.to_string_lossy(), subject.text.clone());
+    let input = Input { source, language: Language::Ptx };
+    let Some(module) = module(&input) else { return Outcome::Fine("does not parse".to_string()) };
+    let search = oracle::search(&module, case, LAUNCHES, random.next());
     if search.defect.is_none() && !random.next().is_multiple_of(INNOCENT) {
         let complete = if search.complete > 0 { "" } else { ", and no launch ran to its end" };
-        return Outcome::Fine(format!("mutant without a defect that shows{complete}"));
+        return Outcome::Fine(format!("no defect shown, not verified{complete}"));
     }
-    let options = options(case, &mut random);
-    let result = verify(&changed, case.entry.as_deref(), &options);
-    let text = |title: &str| description(title, name, case, &mutant, search.defect.as_ref(), &options, &result);
+    let options = options(case, random);
+    let result = verify(&input, case.entry.as_deref(), &options);
+    let text = |title: &str| description(title, subject, search.defect.as_ref(), &options, &result);
     let report = match &result {
         Ok(report) => report,
         Err(message) if message.starts_with("internal error") => {
             return Outcome::Failure("CRASH", text("CRASH"));
         }
-        Err(_) => return Outcome::Fine("mutant is a wrong input".to_string()),
+        Err(_) => return Outcome::Fine("a wrong input".to_string()),
     };
     match (&search.defect, report.verdict) {
         (Some(_), Verdict::Verified) => Outcome::Failure("FALSE VERIFIED", text("FALSE VERIFIED")),
@@ -161,18 +206,17 @@ fn options(case: &Case, random: &mut Random) -> Options {
     options
 }
 
-/// A suspicious mutant, with how to see it again.
+/// A suspicious kernel, with how to see it again.
 fn description(
     title: &str,
-    name: &str,
-    case: &Case,
-    mutant: &Mutant,
+    subject: &Subject,
     defect: Option<&Defect>,
     options: &Options,
     result: &Result<KernelReport, String>,
 ) -> String {
-    let Mutant { line, before, after, .. } = mutant;
-    let mut text = format!("{title}: {} ({name})\n  line {line}: `{before}` became `{after}`", case.name);
+    let Subject { text, what, name, .. } = subject;
+    let kernel = text;
+    let mut text = format!("{title}: {name}, {what}");
     if let Some(Defect { launch, outcome }) = defect {
         let (races, divergences) = (&outcome.races, &outcome.divergences);
         let _ = write!(text, "\n  emulated: races at PTX lines {races:?}, divergences at {divergences:?}");
@@ -188,7 +232,7 @@ fn description(
             let _ = write!(text, "\n  answer: {message}");
         }
     }
-    match save(name, &mutant.text) {
+    match save(name, kernel) {
         Ok(path) => {
             let _ = write!(text, "\n  gpuvcc {} {}", path.display(), command_line(options));
         }

@@ -9,7 +9,7 @@ use gpuvcc::verdict::finding;
 use std::collections::BTreeSet;
 
 /// Instructions a thread may execute in one run.
-const STEPS: u32 = 6_000;
+const STEPS: u32 = 3_000;
 
 /// A launch of the given sizes with parameters drawn from a seed; fixed parameters keep their value.
 pub fn launch(entry: &Function, sizes: &finding::Launch, fixed: &[(usize, u64)], seed: u64) -> Launch {
@@ -109,6 +109,8 @@ fn pointer_slots(entry: &Function) -> BTreeSet<(u32, i64)> {
 fn address_sources(op: &Op, addresses: &BTreeSet<RegisterId>) -> Vec<RegisterId> {
     let is_address = |operand: &Operand| matches!(operand, Operand::Register(dst) if addresses.contains(dst));
     let operands: Vec<&Operand> = match op {
+        // Functions get pointers as arguments of eight bytes.
+        Op::Store { space: StateSpace::Param, ty, src, .. } if ty.bits() == 64 => src.iter().collect(),
         Op::Load { address, .. } | Op::Store { address, .. } | Op::Atomic { address, .. } => {
             return if let AddressBase::Register(register) = address.base { vec![register] } else { Vec::new() };
         }
@@ -119,8 +121,6 @@ fn address_sources(op: &Op, addresses: &BTreeSet<RegisterId>) -> Vec<RegisterId>
         Op::Int { op: IntOp::MadLo | IntOp::MadWide, dst, sources, .. } if is_address(dst) => {
             sources.last().into_iter().collect()
         }
-        // Functions get pointers as arguments of eight bytes.
-        Op::Store { space: StateSpace::Param, ty, src, .. } if ty.bits() == 64 => src.iter().collect(),
         _ => Vec::new(),
     };
     let register = |operand: &&Operand| if let Operand::Register(register) = operand { Some(*register) } else { None };

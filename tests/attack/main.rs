@@ -1,14 +1,18 @@
 //! The attack: soundness is tried, not assumed.
 //!
 //! `shipped_kernels` checks the oracle itself: the emulator finds no defect in correct kernels and
-//! finds most of those in broken ones. `mutants` changes shipped kernels at random; whenever the
-//! emulator then shows a race or a divergence, `gpuvcc` must not answer `verified`.
+//! finds most of those in broken ones. `mutants` changes shipped kernels at random, `random_kernels`
+//! makes new ones; whenever the emulator shows a race or a divergence, `gpuvcc` must not answer
+//! `verified`.
 //!
-//! Environment: GPUVCC_ATTACK_SECONDS (60), GPUVCC_ATTACK_SEED (1), GPUVCC_ATTACK_ONLY (part of a
-//! kernel's name), GPUVCC_ATTACK_REPORT (a file to which each suspicious mutant is appended).
+//! Environment: GPUVCC_ATTACK_SECONDS (30, for each of the two), GPUVCC_ATTACK_SEED (1),
+//! GPUVCC_ATTACK_FIRST and GPUVCC_ATTACK_LAST (numbers of the attempts of that seed, to see one
+//! again), GPUVCC_ATTACK_ONLY (part of a shipped kernel's name), GPUVCC_ATTACK_JOBS (threads),
+//! GPUVCC_ATTACK_REPORT (a file to which each suspicious kernel is appended).
 
 mod campaign;
 mod emulator;
+mod generate;
 mod launches;
 mod mutate;
 mod oracle;
@@ -25,7 +29,11 @@ use support::run::on_large_stack;
 
 fn main() {
     let arguments = Arguments::from_args();
-    let trials = vec![Trial::test("shipped_kernels", shipped_kernels), Trial::test("mutants", campaign::run)];
+    let trials = vec![
+        Trial::test("shipped_kernels", shipped_kernels),
+        Trial::test("mutants", campaign::mutants),
+        Trial::test("random_kernels", campaign::random_kernels),
+    ];
     libtest_mimic::run(&arguments, trials).exit();
 }
 

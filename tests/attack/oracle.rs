@@ -8,7 +8,7 @@ use gpuvcc::ptx::ast::{Function, Module};
 use gpuvcc::verdict::finding;
 
 /// Instructions that all runs of one kernel may execute together.
-const BUDGET: u64 = 4_000_000;
+const BUDGET: u64 = 2_000_000;
 
 /// A launch with what it showed.
 #[derive(Clone, Debug)]

@@ -111,8 +111,8 @@ pub struct Access {
     pub thread: u32,
     /// Number of its block among those that run.
     pub block: u32,
-    /// Barriers that its block had passed.
-    pub phase: u32,
+    /// Barriers that its block, or its thread, had passed; see [`super::barriers::Order`].
+    pub epoch: u32,
     /// Line of the instruction in the PTX.
     pub line: u32,
     /// Whether it writes.

@@ -5,11 +5,11 @@
 //! verifier and nothing else: no lowering, no instruction table, no solver.
 //!
 //! The schedule runs the threads of a block one after another up to the next barrier. Two accesses
-//! of one block race when no barrier of the whole block stands between them; accesses of two blocks
-//! are never ordered. What has no model here ends the run of the block; what happened before counts.
+//! of one block race when no barriers order them; accesses of two blocks are never ordered. What has no model here ends the run of the block; what happened before counts.
 //!
 //! Reference: the PTX ISA's memory consistency model, and each instruction by its name.
 
+mod barriers;
 mod floats;
 mod memory;
 pub mod random;
@@ -17,14 +17,17 @@ mod step;
 mod thread;
 pub mod values;
 
+use barriers::Order;
 use gpuvcc::ptx::ast::{Function, Item, Module, StateSpace, VariableRef};
 use memory::{Access, Memory, Shadow, global_base, shared_base};
 use random::{Random, hash};
 use std::collections::{BTreeMap, BTreeSet};
-use step::Arrival;
 use thread::{Status, Thread};
 
 pub use memory::Contents;
+
+/// No further block starts after this many instructions.
+const ENOUGH: u64 = 300_000;
 
 /// A concrete launch.
 #[derive(Clone, Debug)]
@@ -78,8 +81,8 @@ struct World<'m> {
     shared: Memory,
     global_shadow: Shadow,
     shared_shadow: Shadow,
-    /// The barriers that the block at hand has passed.
-    phase: u32,
+    /// What orders the accesses of the block at hand.
+    order: Order,
     block_number: u32,
     block_id: [u32; 3],
     random: Random,
@@ -90,9 +93,12 @@ struct World<'m> {
 pub fn run(module: &Module, entry: &Function, launch: &Launch) -> Outcome {
     let mut world = World::new(module, launch);
     let number = function_number(module, entry);
-    for (block_number, block_id) in (0..).zip(blocks(launch.grid)) {
+    for (block_number, block_id) in (0..).zip(blocks(launch, &mut world.random)) {
         world.begin_block(block_number, block_id);
         run_block(&mut world, number);
+        if world.outcome.steps > ENOUGH {
+            break;
+        }
     }
     let World { mut outcome, global_shadow, shared_shadow, .. } = world;
     outcome.races = global_shadow.races;
@@ -100,9 +106,14 @@ pub fn run(module: &Module, entry: &Function, launch: &Launch) -> Outcome {
     outcome
 }
 
-/// The blocks that run: the first, its neighbours, the last.
-fn blocks([x, y, z]: [u32; 3]) -> Vec<[u32; 3]> {
-    let candidates = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0], [x - 1, y - 1, z - 1]];
+/// The blocks that run: corners and neighbours, and some others when blocks are small.
+fn blocks(launch: &Launch, random: &mut Random) -> Vec<[u32; 3]> {
+    let [x, y, z] = launch.grid;
+    let mut candidates =
+        vec![[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [x - 1, 0, 0], [x - 1, y - 1, z - 1], [x / 2, 0, 0]];
+    let more = (2048 / launch.block.iter().product::<u32>()) as usize;
+    let mut below = |bound: u32| random.below(bound as usize) as u32;
+    candidates.extend((0..more).map(|_| [below(x), below(y), below(z)]));
     let mut blocks: Vec<[u32; 3]> = Vec::new();
     for block in candidates {
         if block[0] < x && block[1] < y && block[2] < z && !blocks.contains(&block) {
@@ -131,7 +142,7 @@ fn run_block(world: &mut World<'_>, entry: usize) {
                 step::step(thread, world);
             }
         }
-        if !release(world, &mut threads) {
+        if !barriers::release(world, &mut threads) {
             return;
         }
     }
@@ -151,35 +162,6 @@ fn order(count: usize, random: &mut Random) -> Vec<usize> {
     order
 }
 
-/// Lets waiting threads pass their barrier; false when the block is done.
-fn release(world: &mut World<'_>, threads: &mut [Thread<'_>]) -> bool {
-    for thread in &*threads {
-        if let Status::Stopped(reason) = &thread.status {
-            world.outcome.stopped.insert(reason.clone());
-            return false;
-        }
-    }
-    let arrivals: Vec<Option<Arrival>> = threads.iter().map(|thread| thread.arrival()).collect();
-    let Some(first) = arrivals.iter().flatten().next().cloned() else { return false };
-    if arrivals.iter().any(|arrival| arrival.as_ref().is_none_or(|arrival| arrival.site != first.site)) {
-        // An aligned barrier wants all threads of the block at one instruction.
-        let aligned = arrivals.iter().flatten().filter(|arrival| arrival.aligned);
-        world.outcome.divergences.extend(aligned.map(|arrival| arrival.site.2));
-        if arrivals.iter().flatten().any(|arrival| !arrival.aligned) {
-            world.outcome.stopped.insert("threads at different barriers without .aligned".to_string());
-        }
-        return false;
-    }
-    let votes = arrivals.iter().flatten().filter(|arrival| arrival.vote).count();
-    let all = arrivals.len();
-    for thread in threads {
-        thread.pass_barrier(votes, all);
-    }
-    world.phase += 1;
-    world.shared_shadow.forget();
-    true
-}
-
 impl<'m> World<'m> {
     fn new(module: &'m Module, launch: &'m Launch) -> Self {
         let global = Memory::new(launch.contents, hash(launch.seed, 2));
@@ -193,7 +175,7 @@ impl<'m> World<'m> {
             shared,
             global_shadow: Shadow::default(),
             shared_shadow: Shadow::default(),
-            phase: 0,
+            order: Order::Phases(0),
             block_number: 0,
             block_id: [0; 3],
             random: Random::new(launch.seed),
@@ -204,18 +186,15 @@ impl<'m> World<'m> {
     fn begin_block(&mut self, number: u32, id: [u32; 3]) {
         self.block_number = number;
         self.block_id = id;
-        self.phase = 0;
+        self.order = Order::new(self.module, self.launch.block);
         self.shared = Memory::new(self.launch.contents, hash(self.launch.seed, 4 + u64::from(number)));
         self.shared_shadow.forget();
     }
 
     fn record(&mut self, shared: bool, access: Access) {
-        let (phase, block) = (self.phase, self.block_number);
-        if shared {
-            self.shared_shadow.record(access, |_| true);
-        } else {
-            self.global_shadow.record(access, |other| other.block != block || other.phase == phase);
-        }
+        let World { order, global_shadow, shared_shadow, .. } = self;
+        let shadow = if shared { shared_shadow } else { global_shadow };
+        shadow.record(access, |other| other.block != access.block || order.unordered(other, access.thread));
     }
 }
 

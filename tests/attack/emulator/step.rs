@@ -1,29 +1,13 @@
 //! One instruction of one emulated thread.
 
+use super::barriers::arrive;
 use super::memory::{Access, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
-use super::thread::{Frame, Status, Thread, reduction};
+use super::thread::{Frame, Status, Thread};
 use super::values::{self, mask};
 use super::{World, floats};
 use gpuvcc::ptx::ast::{
-    Address, AddressBase, BarrierKind, BoolOp, Comparison, Instruction, Item, Op, Operand, ScalarType, Scope,
-    StateSpace,
+    Address, AddressBase, BoolOp, Comparison, Instruction, Item, Op, Operand, ScalarType, Scope, StateSpace,
 };
-use std::sync::Arc;
-
-/// A thread's arrival at a barrier of the whole block.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Arrival {
-    /// Function, item and PTX line.
-    pub site: (usize, usize, u32),
-    /// Whether all threads must come to this very instruction.
-    pub aligned: bool,
-    /// The thread's predicate in a reduction.
-    pub vote: bool,
-    /// Operation and destination of a reduction.
-    pub reduction: Option<(Arc<str>, Operand)>,
-}
-
-impl Eq for Arrival {}
 
 /// Executes the next item of a running thread.
 pub fn step<'m>(thread: &mut Thread<'m>, world: &mut World<'m>) {
@@ -318,9 +302,8 @@ fn record(thread: &Thread<'_>, world: &mut World<'_>, at: Place, write: bool, by
         Place::Shared(start) => (true, start),
         Place::Local(_) | Place::Parameter(_) => return,
     };
-    let block = world.block_number;
-    let access =
-        Access { thread: block << 10 | thread.linear, block, phase: world.phase, line, write, scope, start, bytes };
+    let (block, epoch) = (world.block_number, world.order.epoch(thread.linear));
+    let access = Access { thread: block << 10 | thread.linear, block, epoch, line, write, scope, start, bytes };
     world.record(shared, access);
 }
 
@@ -370,26 +353,7 @@ fn control<'m>(thread: &mut Thread<'m>, world: &mut World<'m>, instruction: &'m 
             Some(())
         }
         Op::Call { function, returns, arguments } => call(thread, world, *function as usize, returns, arguments),
-        Op::Barrier { kind, aligned, id, count } => {
-            let block = world.launch.block.iter().product::<u32>();
-            let whole = match count {
-                Some(count) => thread.value(count, world)? & mask(32) == u64::from(block),
-                None => true,
-            };
-            // A barrier of part of the block, or one of several, has no model.
-            if !whole || thread.value(id, world)? != 0 || matches!(kind, BarrierKind::Arrive) {
-                return None;
-            }
-            let vote = match kind {
-                BarrierKind::Reduce { predicate, .. } => thread.value(predicate, world)? & 1 == 1,
-                _ => false,
-            };
-            let frame = thread.frame();
-            let site = (frame.function, frame.next, instruction.origin.line);
-            thread.status = Status::Waiting(Arrival { site, aligned: *aligned, vote, reduction: reduction(kind) });
-            Some(())
-        }
-        // `bar.warp.sync` orders accesses, which this detector does not track.
+        Op::Barrier { .. } | Op::WarpBarrier { .. } => arrive(thread, world, instruction),
         _ => None,
     }
 }

@@ -1,13 +1,11 @@
 //! One emulated thread: its call frames, registers and private memory.
 
+use super::barriers::Arrival;
 use super::memory::{Contents, Memory, PARAM_WINDOW};
 use super::random::hash;
-use super::step::Arrival;
 use super::values::mask;
 use super::{World, variable_address};
-use gpuvcc::ptx::ast::{
-    BarrierKind, Body, Function, Guard, Module, Operand, RegisterId, SpecialRegister, StateSpace, VariableRef,
-};
+use gpuvcc::ptx::ast::{Body, Function, Guard, Module, Operand, RegisterId, SpecialRegister, StateSpace, VariableRef};
 use std::collections::BTreeMap;
 
 /// What a thread is about to do.
@@ -190,13 +188,5 @@ impl<'m> Thread<'m> {
             let bits = frame.body.registers[register.0 as usize].ty.bits();
             frame.registers[register.0 as usize] = Some(value & mask(bits));
         }
-    }
-}
-
-/// The result register of a barrier with a reduction.
-pub fn reduction(kind: &BarrierKind) -> Option<(std::sync::Arc<str>, Operand)> {
-    match kind {
-        BarrierKind::Reduce { operation, dst, .. } => Some((operation.clone(), dst.clone())),
-        BarrierKind::Sync | BarrierKind::Arrive => None,
     }
 }

@@ -1,0 +1,132 @@
+//! How long each shipped kernel takes, stage by stage: `cargo bench`, or `cargo bench -- saxpy` for
+//! the kernels with that in their names. Prints markdown.
+//!
+//! A stage is timed on its own before the whole run; what is left of the whole is inference and
+//! proof. Verdicts are not judged here; tests/kernels.rs does that.
+
+#[path = "../tests/support/mod.rs"]
+#[allow(dead_code)]
+mod support;
+
+use gpuvcc::cfg;
+use gpuvcc::driver::input;
+use gpuvcc::driver::pipeline::{self, Program};
+use gpuvcc::kernel::{self, LowerOptions};
+use gpuvcc::predicate;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use support::cases::{Case, cases};
+use support::run::{on_large_stack, verify};
+
+/// The columns before the total.
+const STAGES: [&str; 5] = ["parse", "cfg", "kernel", "predicate", "two threads, invariants, proof"];
+
+/// Rows of the table of slow kernels.
+const SLOWEST: usize = 10;
+
+/// One kernel's times.
+struct Row {
+    name: String,
+    verdict: String,
+    stages: Vec<Duration>,
+    total: Duration,
+}
+
+fn main() {
+    // Cargo adds flags such as --bench.
+    let filters: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let cases = match cases("tests/kernels") {
+        Ok(cases) => cases,
+        Err(error) => {
+            eprintln!("{error}");
+            std::process::exit(2);
+        }
+    };
+    let wanted = |case: &&Case| filters.is_empty() || filters.iter().any(|filter| case.name.contains(filter.as_str()));
+    let mut rows = Vec::new();
+    for case in cases.iter().filter(wanted) {
+        match measure(case) {
+            Ok(row) => rows.push(row),
+            Err(message) => eprintln!("{}: {message}", case.name),
+        }
+    }
+    print(rows);
+}
+
+/// Times a kernel once.
+fn measure(case: &Case) -> Result<Row, String> {
+    let input = input::read(&case.input.to_string_lossy()).map_err(|diagnostic| diagnostic.message)?;
+    let lowering = on_large_stack(|| lowering(&input, case))?;
+    let start = Instant::now();
+    let report = verify(&input, case.entry.as_deref(), &case.options)?;
+    let total = start.elapsed();
+    let mut stages = lowering.unwrap_or_default();
+    stages.resize(STAGES.len() - 1, Duration::ZERO);
+    stages.push(total.saturating_sub(stages.iter().sum()));
+    Ok(Row { name: case.name.clone(), verdict: report.verdict.name().to_string(), stages, total })
+}
+
+/// Times of the stages up to predication; `None` when one of them refuses the kernel.
+fn lowering(input: &input::Input, case: &Case) -> Option<Vec<Duration>> {
+    let options = LowerOptions {
+        block: case.options.block,
+        grid: case.options.grid,
+        params: case.options.params.iter().map(|one| (one.name.clone(), one.value as u64)).collect(),
+        may_alias: case.options.may_alias,
+        max_threads: case.options.max_threads,
+        check_bounds: case.options.check_bounds,
+    };
+    let mut times = Vec::new();
+    let mut last = Instant::now();
+    let mut lap = || {
+        times.push(last.elapsed());
+        last = Instant::now();
+    };
+    let program = pipeline::parse(input).ok()?;
+    lap();
+    let Program::Ptx(module) = &program else { return None };
+    let entry = module.functions.iter().find(|function| function.is_entry && function.body.is_some())?;
+    let cfg = cfg::build(module, entry).ok()?;
+    lap();
+    let kernel = kernel::lower(module, entry, &cfg, &options).ok()?;
+    lap();
+    predicate::run(&kernel.program).ok()?;
+    lap();
+    Some(times)
+}
+
+fn print(mut rows: Vec<Row>) {
+    let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &rows {
+        *verdicts.entry(&row.verdict).or_default() += 1;
+    }
+    let verdicts: Vec<String> = verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+    println!("{} kernels: {}", rows.len(), verdicts.join(", "));
+    println!();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.total));
+    println!("| stage | median | slowest |");
+    println!("|---|---:|---:|");
+    for (index, stage) in STAGES.iter().enumerate() {
+        line(stage, rows.iter().map(|row| row.stages[index]).collect());
+    }
+    line("whole run", rows.iter().map(|row| row.total).collect());
+    println!();
+    println!("| kernel | verdict | seconds |");
+    println!("|---|---|---:|");
+    for row in rows.iter().take(SLOWEST) {
+        println!("| `{}` | {} | {:.2} |", row.name, row.verdict, row.total.as_secs_f64());
+    }
+}
+
+/// A stage's line: median and maximum.
+fn line(stage: &str, mut times: Vec<Duration>) {
+    times.sort();
+    if let (Some(median), Some(slowest)) = (times.get(times.len() / 2), times.last()) {
+        println!("| {stage} | {} | {} |", milliseconds(*median), milliseconds(*slowest));
+    }
+}
+
+fn milliseconds(time: Duration) -> String {
+    let milliseconds = time.as_secs_f64() * 1e3;
+    if milliseconds < 10.0 { format!("{milliseconds:.2} ms") } else { format!("{milliseconds:.0} ms") }
+}

@@ -1,0 +1,28 @@
+//! The figures of the papers, as kernel programs in the IVL, get the verdicts of their headers.
+
+#[allow(dead_code)]
+mod support;
+
+use gpuvcc::verdict::finding::Verdict;
+use libtest_mimic::{Arguments, Failed, Trial};
+use support::cases::{Case, cases};
+use support::run::{summary, verify_case};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let cases = cases("tests/ivl/figures").unwrap_or_else(|error| panic!("tests/ivl/figures: {error}"));
+    let trials = cases.into_iter().map(|case| Trial::test(case.name.clone(), move || check(&case))).collect();
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// The expected verdict, or its `possible-` form: a figure has no numbers of its own to replay.
+fn check(case: &Case) -> Result<(), Failed> {
+    let report = verify_case(case)?;
+    let answer = report.verdict.name();
+    if answer == case.verdict || answer.strip_prefix("possible-") == Some(&case.verdict) {
+        return Ok(());
+    }
+    let proved = matches!(report.verdict, Verdict::Verified | Verdict::VerifiedWhen);
+    let what = if proved { "FALSE VERIFIED" } else { "another verdict" };
+    Err(format!("{what}: expected {}, got {answer}\n{}", case.verdict, summary(&report)).into())
+}
