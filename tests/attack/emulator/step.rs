@@ -316,7 +316,7 @@ fn peek(thread: &Thread<'_>, world: &World<'_>, at: Place, bytes: u32) -> Option
         Place::Shared(address) => world.shared.read(address, bytes),
         Place::Local(address) => thread.local.read(address, bytes),
         Place::Parameter(address) => {
-            let parameter = world.launch.parameters.get((address - PARAM_WINDOW >> 20) as usize)?;
+            let parameter = world.launch.parameters.get(((address - PARAM_WINDOW) >> 20) as usize)?;
             let start = (address & mask(20)) as usize;
             let slot = parameter.get(start..start + bytes as usize)?;
             slot.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
