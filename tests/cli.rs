@@ -102,10 +102,10 @@ fn run_input(path: &Path) -> Result<(), Failed> {
     let ran = gpuvcc(&arguments);
     let exit = all("exit").next().ok_or("the header has no `exit:`")?.parse()?;
     ran.expect(exit, "")?;
-    for wanted in all("stderr").filter(|wanted| !ran.stderr.contains(wanted)) {
+    if let Some(wanted) = all("stderr").find(|wanted| !ran.stderr.contains(wanted)) {
         return Err(ran.failed(&format!("stderr lacks `{wanted}`")));
     }
-    for wanted in all("stdout").filter(|wanted| !ran.stdout.contains(wanted)) {
+    if let Some(wanted) = all("stdout").find(|wanted| !ran.stdout.contains(wanted)) {
         return Err(ran.failed(&format!("stdout lacks `{wanted}`")));
     }
     Ok(())

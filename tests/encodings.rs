@@ -5,6 +5,8 @@
 //! side fact holds. Through the solver: what is proved holds everywhere, what is refuted is refuted
 //! by the model that comes with it. GPUVCC_CASES asks for more cases than `cargo test` runs.
 
+#![allow(clippy::needless_range_loop)]
+
 mod formula;
 
 use formula::{Built, Recipe, Shape, Value, build, evaluate, hashed, recipes, signed};

@@ -47,7 +47,7 @@ fn agrees(solvers: &[&[&str]], recipe: &Recipe) -> Result<(), TestCaseError> {
     let end = built.terms.bv(last.values.iter().max().copied().unwrap_or(0), width);
     let bound = built.terms.bv_compare(BvCompare::Ule, last.term, end);
     let goal = match built.bools.last() {
-        Some(other) if recipe.seed % 2 == 0 => built.terms.and2(bound, other.term),
+        Some(other) if recipe.seed.is_multiple_of(2) => built.terms.and2(bound, other.term),
         _ => bound,
     };
     for encoding in [Encoding::Integers, Encoding::BitVectors] {

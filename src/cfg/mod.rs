@@ -3,7 +3,7 @@
 //! Input: a resolved [`Module`] and one of its entries. Output: a [`graph::Cfg`].
 //! Four passes, one a file: [`inline`] copies device functions into a flat list of lines, [`blocks`]
 //! cuts the list into basic blocks, [`reducible`] splits nodes until every cycle is a natural loop,
-//! [`loops`] names the loops. [`print`] shows the result.
+//! [`loops`] names the loops. [`print()`] shows the result.
 
 pub mod blocks;
 pub mod graph;

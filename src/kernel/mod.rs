@@ -2,8 +2,8 @@
 //! language.
 //!
 //! Input: a [`Module`], one of its entries and the entry's [`Cfg`]. Output: a [`Kernel`].
-//! Passes: [`promote`] makes registers of private memory, [`pointers`] finds the region of each
-//! address, [`definite`] finds reads of undefined registers; `lower` and the files beside it write
+//! Passes: `promote` makes registers of private memory, `pointers` finds the region of each
+//! address, `definite` finds reads of undefined registers; `lower` and the files beside it write
 //! the IVL. See each for its contract.
 
 mod annotation;

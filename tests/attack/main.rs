@@ -10,6 +10,8 @@
 //! again), GPUVCC_ATTACK_ONLY (part of a shipped kernel's name), GPUVCC_ATTACK_JOBS (threads),
 //! GPUVCC_ATTACK_REPORT (a file to which each suspicious kernel is appended).
 
+#![allow(clippy::redundant_closure_for_method_calls)]
+
 mod campaign;
 mod emulator;
 mod generate;

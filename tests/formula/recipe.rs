@@ -222,7 +222,7 @@ fn symbol(shape: Shape) -> impl Strategy<Value = SymbolSpec> {
         let range = match kind {
             0 => None,
             1 => Some((a.min(b), a.max(b))),
-            2 => Some((0, a % 32 & mask(width))),
+            2 => Some((0, (a % 32) & mask(width))),
             _ => Some((0, a)),
         };
         SymbolSpec { width, range }

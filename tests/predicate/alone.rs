@@ -28,7 +28,7 @@ pub struct Thread {
 /// What the `count`-th access of a thread yields if it is a load. Shared state is arbitrary: another
 /// value each time, so that loops end.
 pub fn loaded(index: u128, count: u128) -> u128 {
-    ((index + 31 * count) * 40503 >> 3) % 64
+    (((index + 31 * count) * 40503) >> 3) % 64
 }
 
 /// Values of private variables at the start.
