@@ -11,6 +11,6 @@ extern "C" __global__ void lone_barriers(int n, int *a) {
     s[t] = a[g];  // RACE
     int rounds = (t & 1) ? n : 0;
     #pragma unroll 1
-    for (int k = 0; k < rounds; k++) __syncthreads();
+    for (int k = 0; k < rounds; k++) __syncthreads(); // DIVERGENCE
     a[g] = s[t ^ 1];  // RACE
 }
