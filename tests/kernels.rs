@@ -66,9 +66,13 @@ fn check(case: &Case, gap: Option<bool>) -> Result<(), Failed> {
     match judged {
         Ok(()) if limited => Ok(()),
         Ok(()) => Err(format!("a gap is closed: `{answer}` is right; take it off known_gaps.txt").into()),
-        Err(message) if is_proof(report.verdict) && case.verdict != "verified" => Err(message.into()),
-        Err(_) => Ok(()),
+        Err(_) if is_refusal(report.verdict) => Ok(()),
+        Err(message) => Err(message.into()),
     }
+}
+
+fn is_refusal(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Unknown | Verdict::Unsupported | Verdict::Possible(_))
 }
 
 fn is_proof(verdict: Verdict) -> bool {
