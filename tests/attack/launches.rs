@@ -17,6 +17,7 @@ pub fn launch(entry: &Function, sizes: &finding::Launch, fixed: &[(usize, u64)],
     let size = |sizes: [Option<u32>; 3]| sizes.map(|size| size.unwrap_or(1));
     let (block, grid) = (size(sizes.block), size(sizes.grid));
     let pointers = pointer_slots(entry);
+    let constants = constants(entry);
     let mut arrays = 0;
     let mut parameters = Vec::new();
     for (index, parameter) in (0u32..).zip(&entry.params) {
@@ -34,7 +35,7 @@ pub fn launch(entry: &Function, sizes: &finding::Launch, fixed: &[(usize, u64)],
                 bytes.extend(&value.to_le_bytes()[..element.min(8)]);
             } else {
                 let step = if element == 1 { 4.min(size - offset) } else { element.min(8) };
-                let value = scalar(parameter.ty, block, grid, &mut random);
+                let value = scalar(parameter.ty, block, grid, &constants, &mut random);
                 bytes.extend(&value.to_le_bytes()[..step]);
             }
         }
@@ -50,8 +51,22 @@ pub fn launch(entry: &Function, sizes: &finding::Launch, fixed: &[(usize, u64)],
     Launch { block, grid, parameters, contents, seed, steps: STEPS }
 }
 
-/// A scalar: mostly small, or near a size of the launch.
-fn scalar(ty: ScalarType, block: [u32; 3], grid: [u32; 3], random: &mut Random) -> u64 {
+/// Integers that the kernel compares with: parameters near them reach both sides.
+fn constants(entry: &Function) -> Vec<u64> {
+    let items = entry.body.iter().flat_map(|body| &body.items);
+    let operands = items.filter_map(|item| match item {
+        Item::Instruction(Instruction { op: Op::Setp { a, b, .. }, .. }) => Some([a, b]),
+        _ => None,
+    });
+    let integers = operands.flatten().filter_map(|operand| match operand {
+        Operand::Integer(value) => Some(*value),
+        _ => None,
+    });
+    integers.collect::<BTreeSet<u64>>().into_iter().collect()
+}
+
+/// A scalar: mostly small, or near a size of the launch or a constant of the kernel.
+fn scalar(ty: ScalarType, block: [u32; 3], grid: [u32; 3], constants: &[u64], random: &mut Random) -> u64 {
     if let ScalarType::F(32) = ty {
         let values = [0.0f32, 1.0, -1.0, 0.5, f32::NAN];
         return random.pick(&values).map_or(0, |value| u64::from(value.to_bits()));
@@ -60,10 +75,14 @@ fn scalar(ty: ScalarType, block: [u32; 3], grid: [u32; 3], random: &mut Random) 
     let all = threads * u64::from(grid.iter().product::<u32>());
     let row = u64::from(block[0]);
     let sizes = [row, threads, all, u64::from(grid[0]), row * u64::from(grid[0])];
+    let near = |value: u64, random: &mut Random| value.wrapping_add(random.below(3) as u64).wrapping_sub(1);
+    if let (0, Some(constant)) = (random.below(4), random.pick(constants)) {
+        return near(*constant, random);
+    }
     match random.below(8) {
         0..=2 => random.below(10) as u64,
         3 => 1 << random.below(11),
-        4 | 5 => random.pick(&sizes).map_or(0, |size| size.wrapping_add(random.below(3) as u64).wrapping_sub(1)),
+        4 | 5 => near(sizes[random.below(sizes.len())], random),
         6 => random.below(200) as u64,
         _ => *random.pick(&[u64::MAX, 1 << 31, (1 << 31) - 1, 1 << 30, 100_000, 1 << 32]).unwrap_or(&0),
     }

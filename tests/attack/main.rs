@@ -2,10 +2,10 @@
 //!
 //! `shipped_kernels` checks the oracle itself: the emulator finds no defect in correct kernels and
 //! finds most of those in broken ones. `mutants` changes shipped kernels at random, `random_kernels`
-//! makes new ones; whenever the emulator shows a race or a divergence, `gpuvcc` must not answer
-//! `verified`.
+//! and `expressions` make new ones; whenever the emulator shows a race or a divergence, `gpuvcc` must
+//! not answer `verified`.
 //!
-//! Environment: GPUVCC_ATTACK_SECONDS (30, for each of the two), GPUVCC_ATTACK_SEED (1),
+//! Environment: GPUVCC_ATTACK_SECONDS (20, for each of the three), GPUVCC_ATTACK_SEED (1),
 //! GPUVCC_ATTACK_FIRST and GPUVCC_ATTACK_LAST (numbers of the attempts of that seed, to see one
 //! again), GPUVCC_ATTACK_ONLY (part of a shipped kernel's name), GPUVCC_ATTACK_JOBS (threads),
 //! GPUVCC_ATTACK_REPORT (a file to which each suspicious kernel is appended).
@@ -14,6 +14,7 @@
 
 mod campaign;
 mod emulator;
+mod expressions;
 mod generate;
 mod launches;
 mod mutate;
@@ -35,6 +36,7 @@ fn main() {
         Trial::test("shipped_kernels", shipped_kernels),
         Trial::test("mutants", campaign::mutants),
         Trial::test("random_kernels", campaign::random_kernels),
+        Trial::test("expressions", campaign::expressions),
     ];
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -28,6 +28,8 @@ pub struct Search {
     pub complete: u32,
     /// Launches in which some block stopped early.
     pub stopped: u32,
+    /// Launches in which some value was arbitrary.
+    pub arbitrary: u32,
 }
 
 /// The kernel that a case is about.
@@ -51,6 +53,7 @@ pub fn search(module: &Module, case: &Case, tries: u64, seed: u64) -> Search {
             search.defect = Some(Defect { launch, outcome });
             return search;
         }
+        search.arbitrary += u32::from(outcome.arbitrary);
         if outcome.stopped.is_empty() {
             search.complete += 1
         } else {
