@@ -15,7 +15,9 @@ pub mod rename;
 pub mod witness;
 
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Attribute, AttributeArg, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Type};
+use crate::ivl::ast::{
+    Attribute, AttributeArg, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type,
+};
 use crate::ivl::bv;
 use crate::solver::Encoding;
 use crate::span::Span;
@@ -33,6 +35,8 @@ pub enum Probe {
     Exit,
     /// In front of the loop: thread 1 does not enter. Provable if no thread enters.
     Entry,
+    /// At the end of the kernel: false. Provable if no execution comes there, so that nothing is proved.
+    End,
 }
 
 impl Probe {
@@ -40,13 +44,14 @@ impl Probe {
         match self {
             Probe::Exit => "exit_probe",
             Probe::Entry => "entry_probe",
+            Probe::End => "end_probe",
         }
     }
 }
 
 /// The probe that an assertion is, and its loop.
 pub fn probe_of(attributes: &[Attribute]) -> Option<(Probe, usize)> {
-    [Probe::Exit, Probe::Entry].into_iter().find_map(|probe| {
+    [Probe::Exit, Probe::Entry, Probe::End].into_iter().find_map(|probe| {
         let attribute = attributes.iter().find(|a| a.name.as_str() == probe.attribute())?;
         attribute.args.iter().find_map(|arg| match arg {
             AttributeArg::Expr(e) => match e.kind {
@@ -175,7 +180,7 @@ fn place(procedure: &mut Procedure, loops: &[LoopGhosts], candidates: &[Candidat
     }
 }
 
-/// Adds the probes of all loops.
+/// Adds the probes of all loops and of the end.
 fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
     for (index, ghosts) in loops.iter().enumerate() {
         let (ty, head) = ghosts.head_literal();
@@ -185,15 +190,23 @@ fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
         ];
         for (probe, label, v_active) in places {
             let entered = bv::eq(bv::var(v_active, ty.clone()), head.clone());
-            let mut stmt = ghosts::statement(StmtKind::Assert(bv::not(entered)));
-            let number = Expr { kind: ExprKind::Int(index as i128), ty: Type::Int, span: Span::NONE };
-            let args = vec![AttributeArg::Expr(Arc::new(number))];
-            stmt.attributes.push(Attribute { name: Name::from(probe.attribute()), args });
             if let Some(block) = ghosts::block_mut(procedure, label) {
-                block.stmts.push(stmt);
+                block.stmts.push(probe_statement(probe, index, bv::not(entered)));
             }
         }
     }
+    let blocks = procedure.body.iter_mut().flat_map(|b| &mut b.blocks);
+    for block in blocks.filter(|b| b.transfer == Transfer::Return) {
+        block.stmts.push(probe_statement(Probe::End, 0, bv::boolean(false)));
+    }
+}
+
+fn probe_statement(probe: Probe, index: usize, e: crate::ivl::ast::ExprRef) -> Stmt {
+    let mut stmt = ghosts::statement(StmtKind::Assert(e));
+    let number = Expr { kind: ExprKind::Int(index as i128), ty: Type::Int, span: Span::NONE };
+    let args = vec![AttributeArg::Expr(Arc::new(number))];
+    stmt.attributes.push(Attribute { name: Name::from(probe.attribute()), args });
+    stmt
 }
 
 /// The log: flags (`true` while an access is pending) and what is recorded beside them.

@@ -85,6 +85,9 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
             !confirmed.is_empty()
         };
         let outcome = question.prove(&two, &mut stop).map_err(|d| vec![d])?;
+        if outcome.vacuous {
+            return Err(vec![contradictory(question.kernel)]);
+        }
         count(&mut report, &two, &outcome);
         for refuted in &outcome.refuted {
             findings.push(facts.finding(&two, refuted));
@@ -101,6 +104,10 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
             break;
         }
     }
+    if !question.predicated.loops.is_empty() {
+        let heads: Vec<&str> = question.predicated.loops.iter().map(|l| l.head.as_str()).collect();
+        report.assumptions.push(format!("every loop ends (loops at {})", heads.join(", ")));
+    }
     report.checked.loops = question.predicated.loops.len() as u64;
     merge(&mut findings);
     report.verdict = match Verdict::of(&findings) {
@@ -112,6 +119,18 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
     unknown.dedup();
     report.reasons.extend(unknown);
     Ok(report)
+}
+
+/// Nothing may be proved of nothing.
+fn contradictory(kernel: &Kernel) -> Diagnostic {
+    let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
+    let assumed = blocks
+        .flat_map(|b| &b.stmts)
+        .find(|s| ["requires", "assume"].iter().any(|name| attribute(&s.attributes, name).is_some()));
+    let span = assumed.and_then(|s| s.origin.as_ref()).map_or(crate::span::Span::NONE, |o| o.span);
+    let message = "no execution of this launch meets the requirements to the end, so a proof would say nothing";
+    Diagnostic::error("contradictory-requirements", message, span)
+        .note("look at `requires`, `assume`, --param and the launch sizes")
 }
 
 /// Adds what a pair checked to the report.

@@ -37,6 +37,8 @@ pub struct PairOutcome {
     pub open: Vec<(Check, String)>,
     /// Loops that a thread enters and no thread that entered can leave (indices into the loops).
     pub endless: Vec<usize>,
+    /// No execution meets the preconditions and assumptions to the end: a proof would say nothing.
+    pub vacuous: bool,
     /// Candidates tried, and kept by the encoding that proved most.
     pub candidates: (usize, usize),
     /// Assertions checked.
@@ -117,9 +119,11 @@ pub fn run(
             Some(previous) => previous.endless.clone(),
             None => endless_loops(&mut inference, deadline),
         };
+        let proved = refuted.is_empty() && open.is_empty() && endless.is_empty();
+        let vacuous = proved && !proved_probes(&mut inference, Probe::End, None, deadline).is_empty();
         let unproved = refuted.iter().map(|(i, _)| *i).chain(open.iter().map(|(i, _)| *i));
         remaining = Some(unproved.filter_map(ordinal).collect());
-        let outcome = outcome(inference, refuted, open, endless, all.len());
+        let outcome = PairOutcome { vacuous, ..outcome(inference, refuted, open, endless, all.len()) };
         let done = outcome.refuted.is_empty() && outcome.open.is_empty();
         let enough = done || stop(&outcome);
         best = Some(outcome);
@@ -164,7 +168,7 @@ fn outcome(
     let open = open.into_iter().map(|(i, why)| (checks[i].clone(), why)).collect();
     let kept = inference.fates.iter().filter(|f| **f == Fate::Kept).count();
     let candidates = (inference.fates.len(), kept);
-    PairOutcome { refuted, open, endless, candidates, assertions, inference }
+    PairOutcome { refuted, open, endless, vacuous: false, candidates, assertions, inference }
 }
 
 fn has_attribute(check: &Check, name: &str) -> bool {

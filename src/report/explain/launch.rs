@@ -27,6 +27,13 @@ pub const CODES: &[Code] = &[
         example: "gpuvcc saxpy.ptx --entry _Z5saxpyifPfS_",
     },
     Code {
+        code: "contradictory-requirements",
+        title: "requirements that no execution meets",
+        text: "Everything is true of no execution at all, so such a proof would say nothing: preconditions, `requires` \
+               and `assume` annotations, fixed parameters and launch sizes contradict each other.",
+        example: "//@ requires %p1;   and later   //@ requires !%p1;",
+    },
+    Code {
         code: "launch-size",
         title: "launch sizes that contradict each other or the kernel",
         text: "A kernel with `.reqntid` runs only with that block size, `.maxntid` bounds its product, and a \
