@@ -56,6 +56,10 @@ fn true_meaning(terms: &Terms, name: &str, args: &[Value], result: Sort) -> Valu
             "and" => (BvBinary::And, false),
             other => panic!("no meaning for {other}"),
         };
+        if op == BvBinary::Sdiv && y != 0 {
+            // The quotient before it wraps.
+            return Value::Int(signed(x, width) / signed(y, width));
+        }
         let value = formula::binary(op, x, y, width);
         return Value::Int(if is_signed { signed(value, width) } else { value as i128 });
     }

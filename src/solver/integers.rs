@@ -267,7 +267,11 @@ impl<'t> Integers<'t> {
         let width = self.terms.width(t);
         let low = if is_signed { -modulus(width) / 2 } else { 0 };
         let value = self.representative(t);
-        let result = self.wrap(value, low, modulus(width));
+        let mut result = self.wrap(value, low, modulus(width));
+        if !is_signed {
+            let most = self.terms.possible_bits(t) as i128;
+            result.interval.high = result.interval.high.map(|h| h.min(most));
+        }
         self.canonical.insert((t, is_signed), result);
         result
     }

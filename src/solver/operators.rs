@@ -8,7 +8,10 @@
 
 use super::integers::{Integers, Value, modulus};
 use super::interval::Interval;
-use crate::vcgen::term::{BvBinary, Sort, Term, mask};
+use crate::vcgen::term::{BvBinary, Sort, Term, Terms, mask};
+
+/// A conjunction of two variables with at most this many common bits is spelled out.
+const BITWISE_LIMIT: u32 = 4;
 
 impl Integers<'_> {
     pub(super) fn divide_by_constant(&mut self, value: Value, divisor: i128) -> Value {
@@ -65,8 +68,12 @@ impl Integers<'_> {
         }
         // One quotient and remainder for each pair of operands: x = y*q + r, 0 <= r < y.
         let top = modulus(width) - 1;
-        let quotient = self.opaque(&format!("bv@udiv{width}"), a, b, 0, top);
-        let remainder = self.opaque(&format!("bv@urem{width}"), a, b, 0, top);
+        let (greatest, least) = (x.interval.high.unwrap_or(top), y.interval.low.unwrap_or(0));
+        // Division by zero gives all ones, and the dividend as remainder.
+        let most = if least > 0 { greatest / least } else { top };
+        let rest = y.interval.high.filter(|_| least > 0).map_or(greatest, |high| greatest.min(high - 1));
+        let quotient = self.opaque(&format!("bv@udiv{width}"), a, b, 0, most);
+        let remainder = self.opaque(&format!("bv@urem{width}"), a, b, 0, rest);
         let product = self.terms.int_mul(y.term, quotient.term);
         let sum = self.terms.int_add(product, remainder.term);
         let exact = self.terms.eq(x.term, sum);
@@ -83,19 +90,22 @@ impl Integers<'_> {
     fn signed_division(&mut self, op: BvBinary, a: Term, b: Term, width: u32) -> Value {
         let (x, y) = (self.signed(a), self.signed(b));
         let half = modulus(width) / 2;
-        let divisor = self.terms.int_value(y.term).filter(|&d| d > 0);
-        let Some(divisor) = divisor else {
-            if x.interval.within(0, half) && y.interval.within(1, half) {
+        match self.terms.int_value(y.term) {
+            Some(divisor) if divisor != 0 => self.truncated(op, x, divisor, half),
+            None if x.interval.within(0, half) && y.interval.within(1, half) => {
                 let unsigned = if op == BvBinary::Sdiv { BvBinary::Udiv } else { BvBinary::Urem };
-                return self.unsigned_division(unsigned, a, b, width);
+                self.unsigned_division(unsigned, a, b, width)
             }
-            let name = if op == BvBinary::Sdiv { "sdiv" } else { "srem" };
-            return self.opaque(&format!("bv@{name}{width}"), a, b, -half, half);
-        };
-        // Truncation: quotient of |x|, with the sign of x.
+            _ => self.signed_by_variable(op, a, b, width),
+        }
+    }
+
+    /// Division by a constant that rounds towards zero: the quotient of absolute values, with a sign.
+    fn truncated(&mut self, op: BvBinary, x: Value, divisor: i128, half: i128) -> Value {
         let zero = self.terms.int(0);
         let negative_x = self.terms.int_sum(0, vec![(x.term, -1)]);
-        let d = self.terms.int(divisor);
+        let size = divisor.abs();
+        let d = self.terms.int(size);
         let quotient = self.terms.int_div(x.term, d);
         let mirrored = self.terms.int_div(negative_x, d);
         let mirrored = self.terms.int_sum(0, vec![(mirrored, -1)]);
@@ -103,12 +113,53 @@ impl Integers<'_> {
         let always_positive = x.interval.low.is_some_and(|l| l >= 0);
         let quotient = if always_positive { quotient } else { self.terms.ite(non_negative, quotient, mirrored) };
         if op == BvBinary::Sdiv {
-            let bound = half / divisor;
-            return Value { term: quotient, interval: Interval::new(if always_positive { 0 } else { -bound }, bound) };
+            let bound = half / size;
+            let interval = Interval::new(if always_positive { 0 } else { -bound }, bound);
+            let sign = divisor.signum();
+            return Value {
+                term: self.terms.int_sum(0, vec![(quotient, sign)]),
+                interval: interval.times_constant(sign),
+            };
         }
-        let term = self.terms.int_sum(0, vec![(x.term, 1), (quotient, -divisor)]);
-        let low = if always_positive { 0 } else { 1 - divisor };
-        Value { term, interval: Interval::new(low, divisor - 1) }
+        // The remainder has the sign of the dividend, whatever the divisor's.
+        let term = self.terms.int_sum(0, vec![(x.term, 1), (quotient, -size)]);
+        let low = if always_positive { 0 } else { 1 - size };
+        Value { term, interval: Interval::new(low, size - 1) }
+    }
+
+    /// One quotient and remainder for each pair of operands: x = y*q + r with |r| < |y|, r of the sign
+    /// of x. The least number divided by -1 has the quotient 2^(n-1), which is congruent to itself.
+    fn signed_by_variable(&mut self, op: BvBinary, a: Term, b: Term, width: u32) -> Value {
+        let (x, y) = (self.signed(a).term, self.signed(b).term);
+        let half = modulus(width) / 2;
+        let quotient = self.opaque(&format!("bv@sdiv{width}"), a, b, -half, half);
+        let remainder = self.opaque(&format!("bv@srem{width}"), a, b, -half, half);
+        let (q, r, zero) = (quotient.term, remainder.term, self.terms.int(0));
+        let product = self.terms.int_mul(y, q);
+        let sum = self.terms.int_add(product, r);
+        let exact = self.terms.eq(x, sum);
+        let by_zero = self.terms.eq(y, zero);
+        let fact = self.terms.or2(by_zero, exact);
+        self.side.push(fact);
+        let negated = |terms: &mut Terms, t: Term| terms.int_sum(0, vec![(t, -1)]);
+        let (minus_x, minus_y) = (negated(self.terms, x), negated(self.terms, y));
+        let (minus_q, minus_r) = (negated(self.terms, q), negated(self.terms, r));
+        // For each pair of signs: |x|, |y|, |q| and |r|.
+        for (x, y, q, r) in
+            [(x, y, q, r), (minus_x, y, minus_q, minus_r), (x, minus_y, minus_q, r), (minus_x, minus_y, q, minus_r)]
+        {
+            let signs = [self.terms.int_lt(x, zero), self.terms.int_le(y, zero)];
+            let bounds = [
+                self.terms.int_le(zero, r),
+                self.terms.int_lt(r, y),
+                self.terms.int_le(zero, q),
+                self.terms.int_le(q, x),
+            ];
+            let bounds = self.terms.and(bounds.to_vec());
+            let fact = self.terms.or(vec![signs[0], signs[1], bounds]);
+            self.side.push(fact);
+        }
+        if op == BvBinary::Sdiv { quotient } else { remainder }
     }
 
     fn conjunction(&mut self, a: Term, b: Term, width: u32) -> Value {
@@ -119,12 +170,35 @@ impl Integers<'_> {
             }
         }
         let bits = self.terms.possible_bits(a) & self.terms.possible_bits(b);
+        if bits.count_ones() <= BITWISE_LIMIT {
+            return self.bitwise(a, b, bits);
+        }
         let value = self.opaque(&format!("bv@and{width}"), a.min(b), a.max(b), 0, bits as i128);
         for bound in [x, y] {
             let fact = self.terms.int_le(value.term, bound.term);
             self.side.push(fact);
         }
         value
+    }
+
+    /// `a & b` bit by bit, for the few bits that both may have.
+    fn bitwise(&mut self, a: Term, b: Term, bits: u128) -> Value {
+        let (one, zero) = (self.terms.int(1), self.terms.int(0));
+        let mut list = Vec::new();
+        for bit in (0..128).filter(|k| bits >> k & 1 == 1) {
+            let (x, y) = (self.masked_bit(a, bit), self.masked_bit(b, bit));
+            let both = [self.terms.eq(x, one), self.terms.eq(y, one)];
+            let both = self.terms.and(both.to_vec());
+            list.push((self.terms.ite(both, one, zero), modulus(bit)));
+        }
+        Value { term: self.terms.int_sum(0, list), interval: Interval::new(0, bits as i128) }
+    }
+
+    /// One bit of a bit-vector, 0 or 1.
+    fn masked_bit(&mut self, of: Term, bit: u32) -> Term {
+        let value = self.representative(of);
+        let shifted = self.divide_by_constant(value, modulus(bit));
+        self.wrap(shifted, 0, 2).term
     }
 
     /// `other & bits`: the sum of the runs of ones, each a quotient modulo a power of two.

@@ -117,6 +117,13 @@ impl Terms {
         if let Some(value) = self.int_value(difference) {
             return self.boolean(value == 0);
         }
+        if let Node::IntSum { constant, members } = self.node(difference) {
+            // No multiple of the common divisor is the constant.
+            let divisor = members.iter().fold(0, |g, m| greatest_common_divisor(g, m.1.unsigned_abs()));
+            if divisor > 0 && constant.unsigned_abs() % divisor != 0 {
+                return self.boolean(false);
+            }
+        }
         self.intern(Node::Eq(a, b), Sort::Bool)
     }
 
@@ -216,4 +223,8 @@ impl Terms {
             _ => self.intern(Node::FromInt(width, a), Sort::Bv(width)),
         }
     }
+}
+
+fn greatest_common_divisor(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
