@@ -77,7 +77,8 @@ fn passive(passive: &Passive, out: &mut String) {
 
 /// One query: all assertions under the kept invariants.
 fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
-    let Inference { fates, passive, encoding, .. } = inference;
+    let Inference { fates, passive, encodings, .. } = inference;
+    let encoding = encodings[0];
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
     let proper: Vec<bool> =
         passive.checks.iter().map(|c| c.candidate.is_none() && infer::probe_of(&c.attributes).is_none()).collect();
@@ -87,9 +88,9 @@ fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
         out.push_str(&smtlib::definitions(&passive.terms, formula));
         return;
     }
-    match solver::encode(&mut passive.terms, *encoding, formula, &[]) {
+    match solver::encode(&mut passive.terms, encoding, formula, &[]) {
         Some(encoded) => {
-            out.push_str(&smtlib::script(&passive.terms, *encoding, &encoded, "unsat: all assertions hold"))
+            out.push_str(&smtlib::script(&passive.terms, encoding, &encoded, "unsat: all assertions hold"))
         }
         None => out.push_str("; this condition has no form in the chosen encoding\n"),
     }

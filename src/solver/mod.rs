@@ -33,7 +33,7 @@ pub struct Budget {
 }
 
 /// A value in a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// A Boolean.
     Bool(bool),
