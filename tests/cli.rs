@@ -133,7 +133,7 @@ fn usage_errors() -> Result<(), Failed> {
         (&["k.ptx", "--exited-threads=maybe"], "--exited-threads"),
         (&["k.ptx", "--no-such-option"], "--no-such-option"),
         (&["k.ptx", "--format", "dot"], "--emit cfg"),
-        (&["k.ptx", "--block", "65536", "--grid", "65536"], "--max-threads"),
+        (&["k.ptx", "--block", "1024", "--grid", "4194304"], "--max-threads"),
         (&["run", "k.ptx", "--block", "32"], "not in this version"),
         (&["explain", "possible-rase"], "possible-race"),
     ] {

@@ -146,6 +146,27 @@ pub fn lex(text: &str) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
     if errors.is_empty() { Ok(tokens) } else { Err(errors) }
 }
 
+/// The token listing of `--emit tokens`: one token a line with its byte range.
+pub fn tokens(text: &str) -> String {
+    use fmt::Write;
+    let mut out = String::new();
+    let mut errors = 0;
+    for (token, range) in Token::lexer(text).spanned() {
+        let (start, end) = (range.start, range.end);
+        let (kind, shown) = match token {
+            Ok(token) => (format!("{token:?}"), text[range].escape_debug().to_string()),
+            Err(()) if errors == MAX_ERRORS => break,
+            Err(()) => {
+                errors += 1;
+                ("error".to_string(), lexical_error(text, range).message)
+            }
+        };
+        let kind = kind.split('(').next().unwrap_or_default();
+        let _ = writeln!(out, "{start}..{end}\t{kind}\t{shown}");
+    }
+    out
+}
+
 fn lexical_error(text: &str, range: std::ops::Range<usize>) -> Diagnostic {
     let slice = &text[range.clone()];
     let span = Span::new(range.start, range.end);
