@@ -2,7 +2,7 @@
 //!
 //! Input: text. Output: tokens with byte ranges, or diagnostics.
 //! Establishes: brackets nest at most [`MAX_NESTING`] deep, so nothing after the lexer can run out
-//! of stack on hostile input. Relies on: nothing. Reference: Boogie 2 (identifiers, literals), plus
+//! of stack on hostile input; nor, for there is an end to the number of tokens, of memory. Relies on: nothing. Reference: Boogie 2 (identifiers, literals), plus
 //! the words of the kernel language. Beyond Boogie, an identifier may contain `%`.
 
 use crate::diagnostic::Diagnostic;
@@ -13,8 +13,11 @@ use std::fmt;
 /// How deep parentheses, brackets and braces may nest.
 pub const MAX_NESTING: usize = 200;
 
-/// One lexical error per place is enough; more than these help nobody.
-const MAX_ERRORS: usize = 20;
+/// One error per place is enough; more than these help nobody.
+pub const MAX_ERRORS: usize = 20;
+
+/// Longer programs are no one's kernels, and would take all memory.
+const MAX_TOKENS: usize = 2_000_000;
 
 /// Declares the tokens that stand for themselves, with the text they print as.
 macro_rules! tokens {
@@ -138,6 +141,11 @@ pub fn lex(text: &str) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
         }
         if nesting > MAX_NESTING {
             let message = format!("brackets nest more than {MAX_NESTING} deep");
+            errors.push(Diagnostic::error("ivl-syntax", message, span));
+            break;
+        }
+        if tokens.len() == MAX_TOKENS {
+            let message = format!("this program is longer than {MAX_TOKENS} words and signs");
             errors.push(Diagnostic::error("ivl-syntax", message, span));
             break;
         }
