@@ -25,7 +25,12 @@ pub fn inferred(question: &Question, stage: Stage) -> Result<String, Vec<Diagnos
         let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
         let outcome = question.prove(&two, &mut |_| false).map_err(|d| vec![d])?;
         let mut inference = outcome.inference;
-        let _ = writeln!(out, "// {}", two.procedure);
+        // Each text stays one of its language: SMT-LIB scripts after the first start anew.
+        let comment = if matches!(stage, Stage::Vc | Stage::Smt2) { ";" } else { "//" };
+        if stage == Stage::Smt2 && !out.is_empty() {
+            out.push_str("(reset)\n");
+        }
+        let _ = writeln!(out, "{comment} {}", two.procedure);
         match stage {
             Stage::Candidates => candidates(&inference, &mut out),
             Stage::Passive => passive(&inference.passive, &mut out),

@@ -36,6 +36,8 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Blocks.
     pub grid: [u32; 3],
+    /// The blocks that run; some of all when empty.
+    pub only: Vec<[u32; 3]>,
     /// Bytes of each parameter; see [`pointer`].
     pub parameters: Vec<Vec<u8>>,
     /// What memory holds.
@@ -69,6 +71,13 @@ pub struct Outcome {
     pub steps: u64,
 }
 
+impl Outcome {
+    /// Whether blocks were left out because the run was long already.
+    pub fn is_cut_short(&self) -> bool {
+        self.steps > ENOUGH
+    }
+}
+
 /// The launch while it runs.
 struct World<'m> {
     module: &'m Module,
@@ -96,7 +105,7 @@ pub fn run(module: &Module, entry: &Function, launch: &Launch) -> Outcome {
     for (block_number, block_id) in (0..).zip(blocks(launch, &mut world.random)) {
         world.begin_block(block_number, block_id);
         run_block(&mut world, number);
-        if world.outcome.steps > ENOUGH {
+        if world.outcome.is_cut_short() {
             break;
         }
     }
@@ -106,8 +115,11 @@ pub fn run(module: &Module, entry: &Function, launch: &Launch) -> Outcome {
     outcome
 }
 
-/// The blocks that run: corners and neighbours, and some others when blocks are small.
+/// The blocks that run: those wanted, or corners and neighbours, and some others when blocks are small.
 fn blocks(launch: &Launch, random: &mut Random) -> Vec<[u32; 3]> {
+    if !launch.only.is_empty() {
+        return launch.only.clone();
+    }
     let [x, y, z] = launch.grid;
     let mut candidates =
         vec![[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [x - 1, 0, 0], [x - 1, y - 1, z - 1], [x / 2, 0, 0]];
