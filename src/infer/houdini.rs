@@ -129,6 +129,7 @@ impl State<'_> {
             return false;
         }
         let mut answer = Verdict::Unknown;
+        log::debug!("houdini, iteration {}: {} checks", self.iteration, open.len());
         let effort = if self.encodings.len() == 1 && open.len() > 1 { LAST_EFFORT } else { EFFORT };
         for tried in 0..self.encodings.len() {
             answer = self.ask(passive, &open, self.encodings[tried], effort);

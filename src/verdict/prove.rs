@@ -259,6 +259,7 @@ impl Proof {
             !(retry && open.insert(*check))
         });
         while !open.is_empty() && self.refuted.len() < FINDING_LIMIT {
+            log::debug!("{} assertions", open.len());
             match ask(inference, encoding, &open, deadline, effort.together) {
                 Reply::Proved => return,
                 Reply::Refuted(failing, constants) if !failing.is_empty() => {
