@@ -45,9 +45,9 @@ impl Deadline {
     }
 }
 
-/// Effort for a query in milliseconds, and for one in the only encoding.
+/// Effort for a query in milliseconds, and for one of many.
 const EFFORT: u32 = 500;
-const LAST_EFFORT: u32 = 800;
+const SHORT_EFFORT: u32 = 60;
 /// Rounds of a loop to run on from a model.
 const ROUNDS: usize = 6;
 
@@ -72,13 +72,37 @@ pub fn run(passive: &mut Passive, start: &Start) -> (Vec<Fate>, Vec<Encoding>) {
     let fates = vec![Fate::Kept; start.known.len()];
     let mut state = State { fates, encodings: start.encodings.to_vec(), start, iteration: 0 };
     state.test(passive);
-    loop {
-        state.iteration += 1;
-        let checks: Vec<usize> = state.open_checks(passive).collect();
-        if checks.is_empty() || !state.refute(passive, &checks) {
-            return (state.fates, state.encodings);
-        }
+    if !state.all_at_once(passive) {
+        state.loop_by_loop(passive);
     }
+    (state.fates, state.encodings)
+}
+
+/// The loop whose invariant a check is about.
+fn loop_of(passive: &Passive, check: usize) -> Option<usize> {
+    match passive.checks[check].kind {
+        CheckKind::Entry(number) | CheckKind::Maintenance(number) => Some(number),
+        CheckKind::Assertion => None,
+    }
+}
+
+/// For each loop, the loops whose invariants are checked behind its head: itself, those inside and
+/// after it, and those around it.
+fn later_loops(passive: &Passive) -> Vec<BTreeSet<usize>> {
+    let mut behind: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); passive.blocks.len()];
+    let mut later = vec![BTreeSet::new(); passive.loops.len()];
+    for (b, block) in passive.blocks.iter().enumerate().rev() {
+        let mut loops: BTreeSet<usize> = block.successors.iter().flat_map(|&s| behind[s].clone()).collect();
+        loops.extend(block.items.iter().filter_map(|item| match item {
+            PassiveItem::Check(i) => loop_of(passive, *i),
+            PassiveItem::Assume { .. } => None,
+        }));
+        if let Some(number) = block.head_of {
+            later[number].clone_from(&loops);
+        }
+        behind[b] = loops;
+    }
+    later
 }
 
 enum Verdict {
@@ -102,12 +126,7 @@ impl State<'_> {
 
     /// Executions from the start refute what is simply false before any proof is tried.
     fn test(&mut self, passive: &mut Passive) {
-        let leading = passive.blocks.iter().take(1).flat_map(|b| &b.items);
-        let preconditions = leading.map_while(|item| match item {
-            PassiveItem::Assume { term, candidate: None, defines: None } => Some(*term),
-            _ => None,
-        });
-        let preconditions: Vec<Term> = preconditions.collect();
+        let preconditions = passive.preconditions();
         let start = passive.terms.chain(true, preconditions);
         let wanted = simulate::model_terms(passive, start);
         let impossible = passive.terms.not(start);
@@ -121,36 +140,115 @@ impl State<'_> {
         }
     }
 
-    /// Asks for all checks at once, and for halves where that has no answer; false when nothing was
-    /// dropped (then all are inductive).
-    fn refute(&mut self, passive: &mut Passive, checks: &[usize]) -> bool {
-        let open: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
-        if open.is_empty() {
-            return false;
+    /// Asks for the checks of all loops in one query: a model that refutes something is easy to find
+    /// while many candidates are wrong. False when a query had no answer.
+    fn all_at_once(&mut self, passive: &mut Passive) -> bool {
+        loop {
+            self.iteration += 1;
+            let open: BTreeSet<usize> = self.open_checks(passive).collect();
+            match self.answer(passive, &open, EFFORT) {
+                Verdict::Proved => return true,
+                Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => {}
+                _ => return false,
+            }
         }
-        let mut answer = Verdict::Unknown;
+    }
+
+    /// Asks for the checks of one loop at a time, and again where facts that they rely on are gone.
+    fn loop_by_loop(&mut self, passive: &mut Passive) {
+        let later = later_loops(passive);
+        let mut open: BTreeSet<usize> = (0..passive.loops.len()).collect();
+        while let Some(number) = open.pop_first() {
+            self.iteration += 1;
+            let before = self.fates.clone();
+            let checks: Vec<usize> =
+                (0..passive.checks.len()).filter(|&i| loop_of(passive, i) == Some(number)).collect();
+            let is_round = |&i: &usize| passive.checks[i].kind == CheckKind::Maintenance(number);
+            let (rounds, mut left): (Vec<usize>, Vec<usize>) = checks.into_iter().partition(is_round);
+            left.extend(self.not_local(passive, number, &rounds));
+            if self.refute(passive, &left) {
+                open.insert(number);
+            }
+            for (check, changed) in passive.checks.iter().enumerate().filter_map(|(i, c)| Some((i, c.candidate?))) {
+                if self.fates[changed] != before[changed]
+                    && let Some(weaker) = loop_of(passive, check)
+                {
+                    open.extend(&later[weaker]);
+                }
+            }
+        }
+    }
+
+    /// The checks of a round that do not follow from the invariants of the loop alone. Whatever
+    /// happened before the loop is a larger question, and mostly of no matter.
+    fn not_local(&mut self, passive: &mut Passive, number: usize, checks: &[usize]) -> Vec<usize> {
+        let mut local: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
+        let mut left = Vec::new();
+        while !local.is_empty() {
+            log::debug!("houdini, loop {number}: {} checks of a round", local.len());
+            let fates = &self.fates;
+            let keep = |c: usize| fates[c] == Fate::Kept;
+            let role = |i: usize| role_of(i, &local, self.start.relied);
+            let goal = wp::formula_of_round(passive, &keep, &role, number);
+            let wanted: Vec<Term> = local.iter().map(|&i| passive.checks[i].term).collect();
+            let budget = self.start.deadline.budget(self.encodings[0], EFFORT);
+            let failing: BTreeSet<usize> = match prove(&mut passive.terms, self.encodings[0], goal, &wanted, budget) {
+                Answer::Proved => break,
+                Answer::Unknown(_) => local.clone(),
+                Answer::Refuted(values) => {
+                    let values = local.iter().zip(values);
+                    values.filter(|(_, value)| *value == Some(Value::Bool(false))).map(|(&check, _)| check).collect()
+                }
+            };
+            let failing = if failing.is_empty() { local.clone() } else { failing };
+            local.retain(|check| !failing.contains(check));
+            left.extend(failing);
+        }
+        left
+    }
+
+    /// Asks for checks at once, and for each apart where that has no answer: shortly first, then with
+    /// more patience for those that need it. False when nothing was dropped (then all are inductive).
+    fn refute(&mut self, passive: &mut Passive, checks: &[usize]) -> bool {
+        let mut open: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
+        match self.answer(passive, &open, EFFORT) {
+            Verdict::Proved => return false,
+            Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => return true,
+            _ => {}
+        }
+        let mut dropped = false;
+        for effort in [SHORT_EFFORT, EFFORT] {
+            for check in std::mem::take(&mut open) {
+                if self.open_checks(passive).all(|c| c != check) {
+                    continue;
+                }
+                match self.answer(passive, &BTreeSet::from([check]), effort) {
+                    Verdict::Proved => {}
+                    Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => dropped = true,
+                    _ if effort == SHORT_EFFORT => {
+                        open.insert(check);
+                    }
+                    _ => {
+                        self.drop(passive, check, false);
+                        dropped = true;
+                    }
+                }
+            }
+        }
+        dropped
+    }
+
+    /// Asks in the encoding that answered last, then in the other.
+    fn answer(&mut self, passive: &mut Passive, open: &BTreeSet<usize>, effort: u32) -> Verdict {
         log::debug!("houdini, iteration {}: {} checks", self.iteration, open.len());
-        let effort = if self.encodings.len() == 1 && open.len() > 1 { LAST_EFFORT } else { EFFORT };
         for tried in 0..self.encodings.len() {
-            answer = self.ask(passive, &open, self.encodings[tried], effort);
+            let answer = self.ask(passive, open, self.encodings[tried], effort);
             if !matches!(answer, Verdict::Unknown) {
                 self.encodings[..=tried].rotate_right(1);
-                break;
+                return answer;
             }
         }
-        match answer {
-            Verdict::Proved => false,
-            Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => true,
-            _ if open.len() == 1 => {
-                open.iter().for_each(|&check| self.drop(passive, check, false));
-                true
-            }
-            _ => {
-                let (first, second) = checks.split_at(checks.len() / 2);
-                let dropped = self.refute(passive, first);
-                self.refute(passive, second) || dropped
-            }
-        }
+        Verdict::Unknown
     }
 
     /// Drops the candidates of failing checks; false when none was kept until now.
@@ -222,10 +320,22 @@ fn role_of(i: usize, checks: &BTreeSet<usize>, relied: &dyn Fn(usize) -> bool) -
     }
 }
 
+/// The blocks from which control comes to a check that is to be proved.
+fn relevant(passive: &Passive, role: &dyn Fn(usize) -> Role) -> Vec<bool> {
+    let mut relevant = vec![false; passive.blocks.len()];
+    for (b, block) in passive.blocks.iter().enumerate().rev() {
+        let is_goal = |item: &PassiveItem| matches!(item, PassiveItem::Check(i) if role(*i) == Role::Prove);
+        relevant[b] = block.successors.iter().any(|&s| relevant[s]) || block.items.iter().any(is_goal);
+    }
+    relevant
+}
+
 /// The terms whose values tell which checks fail in a model.
 pub fn wanted(passive: &Passive, keep: &dyn Fn(usize) -> bool, role: &dyn Fn(usize) -> Role) -> Vec<Term> {
     let mut terms = BTreeSet::new();
-    for item in passive.blocks.iter().flat_map(|b| &b.items) {
+    let relevant = relevant(passive, role);
+    let blocks = passive.blocks.iter().zip(relevant).filter(|(_, relevant)| *relevant);
+    for item in blocks.flat_map(|(b, _)| &b.items) {
         match item {
             PassiveItem::Assume { candidate: Some(c), .. } if !keep(*c) => {}
             PassiveItem::Assume { term, .. } => {
@@ -248,11 +358,12 @@ pub fn failing_checks(
     role: &dyn Fn(usize) -> Role,
 ) -> BTreeSet<usize> {
     let truth = |t: Term| model.get(&t).copied().flatten();
+    let relevant = relevant(passive, role);
     let mut failing = BTreeSet::new();
     let mut seen = BTreeSet::new();
     let mut stack = vec![0];
     'blocks: while let Some(b) = stack.pop() {
-        let Some(block) = passive.blocks.get(b).filter(|_| seen.insert(b)) else { continue };
+        let Some(block) = passive.blocks.get(b).filter(|_| relevant[b] && seen.insert(b)) else { continue };
         for item in &block.items {
             let feasible = match item {
                 PassiveItem::Assume { candidate: Some(c), .. } if !keep(*c) => true,

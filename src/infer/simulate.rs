@@ -10,7 +10,7 @@
 
 use super::evaluate::{Assignment, Evaluator};
 use crate::solver::Value;
-use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
+use crate::vcgen::passive::{Passive, PassiveItem};
 use crate::vcgen::term::{Node, Sort, Term, mask};
 use std::collections::BTreeSet;
 
@@ -110,7 +110,7 @@ impl<'p> Simulation<'p> {
             first = 0;
             if let Some((number, end)) = block.back_to {
                 let Some(head) = self.next_round(number, end) else { return };
-                (b, first, follow_model) = (head, self.entry_checks(head), false);
+                (b, first, follow_model) = (head, self.passive.entry_checks(head), false);
                 continue;
             }
             match block.successors.as_slice() {
@@ -137,7 +137,7 @@ impl<'p> Simulation<'p> {
         let block = &self.passive.blocks[b];
         let start = match block.head_of {
             Some(number) if first == 0 => {
-                let checks = self.entry_checks(b);
+                let checks = self.passive.entry_checks(b);
                 if !self.items(&block.items[..checks], follow_model) {
                     return false;
                 }
@@ -185,12 +185,6 @@ impl<'p> Simulation<'p> {
             self.kept[candidate] = false;
         }
         !(self.relied)(i)
-    }
-
-    /// How many checks of invariants on entry lead a head.
-    fn entry_checks(&self, b: usize) -> usize {
-        let is_entry = |item: &PassiveItem| matches!(item, PassiveItem::Check(i) if matches!(self.passive.checks[*i].kind, CheckKind::Entry(_)));
-        self.passive.blocks[b].items.iter().take_while(|item| is_entry(item)).count()
     }
 
     /// Gives the symbols at a head the values on entry, or those at the end of a round.

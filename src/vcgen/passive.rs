@@ -107,6 +107,24 @@ pub struct CutLoop {
     pub assigned: BTreeSet<Name>,
 }
 
+impl Passive {
+    /// How many checks of invariants on entry lead the head of a loop.
+    pub fn entry_checks(&self, head: usize) -> usize {
+        let is_entry = |item: &PassiveItem| matches!(item, PassiveItem::Check(i) if matches!(self.checks[*i].kind, CheckKind::Entry(_)));
+        self.blocks[head].items.iter().take_while(|item| is_entry(item)).count()
+    }
+
+    /// The axioms, and the preconditions of the procedure: what is assumed first.
+    pub fn preconditions(&self) -> Vec<Term> {
+        let leading = self.blocks.iter().take(1).flat_map(|b| &b.items);
+        let assumed = leading.map_while(|item| match item {
+            PassiveItem::Assume { term, candidate: None, defines: None } => Some(*term),
+            _ => None,
+        });
+        assumed.collect()
+    }
+}
+
 /// Generates the passive program of a procedure.
 ///
 /// # Errors

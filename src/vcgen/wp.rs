@@ -25,12 +25,45 @@ pub enum Role {
 ///
 /// `keep` selects the candidate invariants that are assumed at loop heads; `role` the checks.
 pub fn formula(passive: &mut Passive, keep: &dyn Fn(usize) -> bool, role: &dyn Fn(usize) -> Role) -> Term {
+    match preconditions(passive, keep, role, 0, 0).first() {
+        Some(&start) => start,
+        None => passive.terms.boolean(true),
+    }
+}
+
+/// The same for executions that start at the head of a loop, in any state that its invariants and
+/// the preconditions of the procedure allow. Stronger than [`formula`] in what it asks for: nothing
+/// is known of the way to the loop.
+pub fn formula_of_round(
+    passive: &mut Passive,
+    keep: &dyn Fn(usize) -> bool,
+    role: &dyn Fn(usize) -> Role,
+    number: usize,
+) -> Term {
+    let Some(head) = passive.blocks.iter().position(|b| b.head_of == Some(number)) else {
+        panic!("vcgen: loop {number} has no head");
+    };
+    let round = preconditions(passive, keep, role, head, passive.entry_checks(head))[head];
+    let mut cases: Vec<Term> = passive.preconditions().into_iter().map(|t| passive.terms.not(t)).collect();
+    cases.push(round);
+    passive.terms.chain(false, cases)
+}
+
+/// Weakest preconditions of the blocks from `root` on; of `root` without its first `skipped` items.
+fn preconditions(
+    passive: &mut Passive,
+    keep: &dyn Fn(usize) -> bool,
+    role: &dyn Fn(usize) -> Role,
+    root: usize,
+    skipped: usize,
+) -> Vec<Term> {
     let mut preconditions: Vec<Term> = vec![Term(0); passive.blocks.len()];
     let terms = &mut passive.terms;
-    for (index, block) in passive.blocks.iter().enumerate().rev() {
+    for (index, block) in passive.blocks.iter().enumerate().skip(root).rev() {
         let successors = block.successors.iter().map(|&s| preconditions[s]).collect();
         let mut condition = terms.chain(true, successors);
-        for item in block.items.iter().rev() {
+        let items = if index == root { &block.items[skipped..] } else { &block.items };
+        for item in items.iter().rev() {
             condition = match item {
                 PassiveItem::Assume { candidate: Some(c), .. } if !keep(*c) => condition,
                 PassiveItem::Assume { term, .. } => {
@@ -49,8 +82,5 @@ pub fn formula(passive: &mut Passive, keep: &dyn Fn(usize) -> bool, role: &dyn F
         }
         preconditions[index] = condition;
     }
-    match preconditions.first() {
-        Some(&start) => start,
-        None => terms.boolean(true),
-    }
+    preconditions
 }
