@@ -3,6 +3,8 @@
 mod formula;
 
 use formula::{Built, Recipe, Shape, Value, build, evaluate, recipes};
+use gpuvcc::infer::evaluate::{Assignment, Evaluator};
+use gpuvcc::solver;
 use gpuvcc::vcgen::term::{Sort, Term};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -52,6 +54,30 @@ fn all_agree(built: &Built) -> Result<(), TestCaseError> {
 fn builders_keep_values() {
     check(ANY, 600, |recipe| all_agree(&build(recipe)));
     check(NARROW, 600, |recipe| all_agree(&build(recipe)));
+}
+
+/// The evaluator that refutes candidates against the values that the recipes were built with.
+#[test]
+fn evaluator_is_exact() {
+    const SHAPE: Shape = Shape { functions: false, ..ANY };
+    check(SHAPE, 400, |recipe| {
+        let built = build(recipe);
+        for point in 0..built.points() {
+            let mut assignment = Assignment::default();
+            built.symbols.iter().for_each(|s| assignment.set(s.term, solver::Value::Bits(s.values[point])));
+            let mut evaluator = Evaluator::new(&built.terms, assignment);
+            for known in &built.bits {
+                prop_assert_eq!(evaluator.value(known.term), solver::Value::Bits(known.values[point]));
+            }
+            for known in &built.bools {
+                prop_assert_eq!(evaluator.value(known.term), solver::Value::Bool(known.values[point]));
+            }
+            for known in &built.ints {
+                prop_assert_eq!(evaluator.value(known.term), solver::Value::Int(known.values[point]));
+            }
+        }
+        Ok(())
+    });
 }
 
 #[test]

@@ -7,7 +7,8 @@
 use gpuvcc::infer::houdini::{self, Deadline};
 use gpuvcc::ivl;
 use gpuvcc::solver::{self, Answer, Budget, Encoding};
-use gpuvcc::vcgen::passive::{self, Passive};
+use gpuvcc::vcgen::passify;
+use gpuvcc::vcgen::passive::Passive;
 use gpuvcc::vcgen::wp::{self, Role};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -335,7 +336,7 @@ fn programs(loops: bool) -> impl Strategy<Value = Random> {
 fn passive_of(text: &str) -> Result<Passive, TestCaseError> {
     let program = ivl::parse(text).map_err(|e| TestCaseError::fail(format!("{e:?}\n{text}")))?;
     let main = program.procedures.iter().find(|p| p.name.as_str() == "main").expect("main is written");
-    passive::run(&program, main).map_err(|e| TestCaseError::fail(format!("{e:?}\n{text}")))
+    passify::run(&program, main).map_err(|e| TestCaseError::fail(format!("{e:?}\n{text}")))
 }
 
 fn prove(passive: &mut Passive, encoding: Encoding, keep: &dyn Fn(usize) -> bool) -> Answer {

@@ -8,7 +8,7 @@
 //! Reference: tutorial section 4; proof-notes, lessons 1 to 3 and 9.
 
 pub mod candidates;
-mod evaluate;
+pub mod evaluate;
 pub mod ghosts;
 pub mod houdini;
 pub mod reify;
@@ -24,6 +24,7 @@ use crate::ivl::bv;
 use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::TwoThread;
+use crate::vcgen::passify;
 use crate::vcgen::passive::{self, Passive};
 use candidates::Candidate;
 use ghosts::LoopGhosts;
@@ -129,7 +130,7 @@ pub fn annotate(two: &TwoThread, uniform_barriers: bool, encoding: Encoding) -> 
 /// What `vcgen` cannot translate.
 pub fn passive_of(program: &Program, procedure: &Name) -> Result<Passive, Diagnostic> {
     match program.procedures.iter().find(|p| p.name == *procedure) {
-        Some(found) => passive::run(program, found),
+        Some(found) => passify::run(program, found),
         None => Err(Diagnostic::error("no-procedure", format!("no procedure `{procedure}`"), Span::NONE)),
     }
 }

@@ -69,7 +69,7 @@ impl<'p> Simulation<'p> {
     /// on from each of them.
     pub fn follow_model(&mut self) {
         self.steps = STEP_LIMIT;
-        self.run(0, 0, true);
+        self.run(0, None, true);
     }
 
     /// Executes from the start: with the model's values, then with others.
@@ -81,7 +81,7 @@ impl<'p> Simulation<'p> {
                 self.vary(variant);
             }
             self.steps = STEP_LIMIT;
-            self.run(0, 0, false);
+            self.run(0, None, false);
         }
         self.evaluator.reset(model);
     }
@@ -98,19 +98,21 @@ impl<'p> Simulation<'p> {
         self.evaluator.set(&values);
     }
 
-    /// Runs from an item of a block to the end of the execution, or until an assumption fails.
-    fn run(&mut self, block: usize, item: usize, follow_model: bool) {
-        let (mut b, mut first, mut follow_model) = (block, item, follow_model);
+    /// Runs from a block to the end of the execution, or until an assumption fails. `inside`: from
+    /// that item of a loop's head, which is not entered but continued.
+    fn run(&mut self, block: usize, inside: Option<usize>, follow_model: bool) {
+        let (mut b, mut inside, mut follow_model) = (block, inside, follow_model);
         loop {
-            if self.steps == 0 || !self.block(b, first, follow_model) {
+            if self.steps == 0 || !self.block(b, inside, follow_model) {
                 return;
             }
-            self.steps -= 1;
+            // What `enter` ran beside this execution counts too.
+            self.steps = self.steps.saturating_sub(1);
             let block = &self.passive.blocks[b];
-            first = 0;
+            inside = None;
             if let Some((number, end)) = block.back_to {
                 let Some(head) = self.next_round(number, end) else { return };
-                (b, first, follow_model) = (head, self.passive.entry_checks(head), false);
+                (b, inside, follow_model) = (head, Some(self.passive.entry_checks(head)), false);
                 continue;
             }
             match block.successors.as_slice() {
@@ -119,7 +121,7 @@ impl<'p> Simulation<'p> {
                 several if follow_model => {
                     let model = self.evaluator.assignment.clone();
                     for &next in several {
-                        self.run(next, 0, true);
+                        self.run(next, None, true);
                         self.evaluator.reset(model.clone());
                     }
                     return;
@@ -133,10 +135,12 @@ impl<'p> Simulation<'p> {
     }
 
     /// The items of a block; false when the execution ends in it.
-    fn block(&mut self, b: usize, first: usize, follow_model: bool) -> bool {
+    fn block(&mut self, b: usize, inside: Option<usize>, follow_model: bool) -> bool {
         let block = &self.passive.blocks[b];
-        let start = match block.head_of {
-            Some(number) if first == 0 => {
+        let start = match (inside, block.head_of) {
+            (Some(item), _) => item,
+            (None, None) => 0,
+            (None, Some(number)) => {
                 let checks = self.passive.entry_checks(b);
                 if !self.items(&block.items[..checks], follow_model) {
                     return false;
@@ -144,7 +148,6 @@ impl<'p> Simulation<'p> {
                 self.enter(b, checks, number, follow_model);
                 checks
             }
-            _ => first,
         };
         self.items(&block.items[start..], follow_model)
     }
@@ -156,7 +159,7 @@ impl<'p> Simulation<'p> {
         self.rounds[number] = 0;
         self.assign_head(number, None);
         if let Some(model) = model {
-            self.run(b, checks, false);
+            self.run(b, Some(checks), false);
             self.evaluator.reset(model);
         }
     }

@@ -1,10 +1,11 @@
-//! Stage 7, `vcgen`: an IVL procedure to a passive program ([`passive`]), then to one formula over
+//! Stage 7, `vcgen`: an IVL procedure to a passive program ([`passify`]), then to one formula over
 //! a hash-consed DAG ([`wp`], [`term`]), linear in the size of the program.
 
 mod bits;
 mod bitvector;
 mod boolean;
 mod integer;
+pub mod passify;
 pub mod passive;
 mod ranges;
 pub mod term;
