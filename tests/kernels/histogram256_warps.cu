@@ -9,6 +9,7 @@ extern "C" __global__ void histogram256_warps(unsigned *partial, const unsigned 
     #pragma unroll
     for (int i = 0; i < 8; i++) hist[threadIdx.x + i * 192] = 0;
     __syncthreads();
+    #pragma unroll 1
     for (unsigned pos = blockIdx.x * blockDim.x + threadIdx.x; pos < words; pos += blockDim.x * gridDim.x) {
         unsigned w = data[pos];
         atomicAdd(mine + (w & 255), 1u);
