@@ -108,6 +108,23 @@ impl Terms {
         }
     }
 
+    /// What a term may be: the ends of its choices.
+    pub fn leaves(&self, term: Term) -> BTreeSet<Term> {
+        let (mut leaves, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![term]);
+        while let Some(t) = stack.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            match self.node(t) {
+                Node::Ite(_, a, b) => stack.extend([*a, *b]),
+                _ => {
+                    leaves.insert(t);
+                }
+            }
+        }
+        leaves
+    }
+
     fn complement(&self, a: Term, b: Term) -> bool {
         matches!(self.node(a), Node::Not(x) if *x == b) || matches!(self.node(b), Node::Not(x) if *x == a)
     }

@@ -10,6 +10,7 @@ the system's folder for temporary files, clang 19 from the system's packages.
 """
 import ctypes
 import fnmatch
+import functools
 import pathlib
 import re
 import subprocess
@@ -75,6 +76,14 @@ def clang(name):
     return run.stdout
 
 
+@functools.cache
+def warn_of_other_clang():
+    """Asked only when a kernel wants clang: the others are built without it."""
+    version = subprocess.run([CLANG, "--version"], capture_output=True, text=True).stdout
+    if CLANG_VERSION not in version:
+        print(f"warning: the committed PTX comes from clang {CLANG_VERSION}x", file=sys.stderr)
+
+
 def clean(ptx):
     """No machine's paths in .file lines, no blanks at line ends, one newline at the end."""
     ptx = re.sub(r'(\.file\s+\d+\s+")[^"]*/([^"/]+")', r"\1\2", ptx)
@@ -89,16 +98,14 @@ def main():
     wanted = [a for a in sys.argv[1:] if not a.startswith("-")] or ["*"]
     nvidia = toolchain()
     with_nvrtc = nvrtc(nvidia)
-    version = subprocess.run([CLANG, "--version"], capture_output=True, text=True).stdout
-    if CLANG_VERSION not in version:
-        print(f"warning: the committed PTX comes from clang {CLANG_VERSION}x", file=sys.stderr)
-
     different = []
     for path in sorted(HERE.glob("*.cu")):
         if not any(fnmatch.fnmatch(path.stem, w) for w in wanted):
             continue
         source = path.read_text()
         by_clang = re.search(r"^//@ compiler: clang$", source, re.M)
+        if by_clang:
+            warn_of_other_clang()
         ptx = clean(clang(path.name) if by_clang else with_nvrtc(path.name, source))
         target = path.with_suffix(".ptx")
         if not target.exists() or target.read_text() != ptx:

@@ -1,8 +1,10 @@
 //! Family `affine`: a register grows by the same step in each round.
 //!
 //! Shapes, for an active thread and the round counter k: `sint(x) == sint(x_entry) + k*step` and
-//! the unsigned form (no wrap-around), and `x == x_entry + step*k` modulo 2^n.
-//! Example: the index of a grid-stride loop, a strength-reduced pointer, a counter counted down.
+//! the unsigned form (no wrap-around), and `x == x_entry + step*k` modulo 2^n; where a round may leave
+//! x alone, the same with k-1 in place of k behind the first round.
+//! Example: the index of a grid-stride loop, a strength-reduced pointer, a counter counted down,
+//! a plane that a march along z moves in all rounds but the first.
 //! Inductive because k and x are updated together; the forms without wrap need a bound on x.
 //! The modular and unsigned forms are cheap over bit-vectors and dear over integers, where they are
 //! left out: what needs them is tried over bit-vectors next.
@@ -12,7 +14,8 @@ use super::{View, copy};
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
 use crate::ivl::bv;
 use crate::solver::Encoding;
-use crate::vcgen::term::{Term, signed};
+use crate::vcgen::term::{Sort, Term, signed};
+use std::collections::HashMap;
 
 /// Different steps on different branches beyond this number give no candidate.
 const STEP_LIMIT: usize = 3;
@@ -47,6 +50,13 @@ pub(super) fn steps(view: &mut View, variable: &Name) -> Vec<Term> {
     steps
 }
 
+/// Whether the register grows in every round, by a step that the loop does not change.
+pub(super) fn grows_evenly(view: &mut View, variable: &Name, thread: u32) -> bool {
+    let &[step] = steps(view, variable).as_slice() else { return false };
+    let grows = !rests_sometimes(view, variable, thread);
+    grows && view.reify(step).is_some_and(|step| !mentions_assigned(view, &step))
+}
+
 fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, step: Term) {
     let Some(step_expr) = view.reify(step) else { return };
     let mentions_loop = mentions_assigned(view, &step_expr);
@@ -79,6 +89,13 @@ fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, 
     for form in forms(&counter) {
         view.propose("affine", bv::implies(active.clone(), form));
     }
+    if view.terms.bv_value(step).is_some() && rests_sometimes(view, variable, thread) {
+        let grown = bv::op(BinaryOp::Sub, counter.clone(), bv::int(1));
+        let late = bv::ite(bv::eq(counter, bv::int(0)), bv::int(0), grown);
+        for form in forms(&late) {
+            view.propose("affine-late", bv::implies(active.clone(), form));
+        }
+    }
     let (ids, head) = view.ghosts.head_literal();
     let entered = bv::eq(bv::var(view.ghosts.active_at_entry(thread), ids), head);
     let own = view.ghosts.own_counter(thread);
@@ -88,6 +105,20 @@ fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, 
             view.propose("affine-left", bv::or(active.clone(), bv::ite(entered.clone(), form, unchanged)));
         }
     }
+}
+
+/// Whether an active thread may leave the register as it is.
+fn rests_sometimes(view: &mut View, variable: &Name, thread: u32) -> bool {
+    let v_active = copy(&view.ghosts.v_active, thread);
+    let (Some(&head), Some(&active)) = (view.cut.at_head.get(variable), view.cut.at_head.get(&v_active)) else {
+        return false;
+    };
+    let Sort::Bv(width) = view.terms.sort(active) else { return false };
+    let here = view.terms.bv(u128::from(view.ghosts.head_id), width);
+    view.cut.at_end.iter().filter_map(|end| end.get(variable)).any(|&end| {
+        let moved = view.terms.substitute(end, &mut HashMap::from([(active, here)]));
+        view.terms.leaves(moved).contains(&head)
+    })
 }
 
 /// For a register that only moves one way: it stays on its side of the value on entry.

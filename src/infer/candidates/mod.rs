@@ -10,6 +10,7 @@ mod affine;
 mod congruence;
 mod equality;
 mod exit_test;
+mod frame;
 mod geometric;
 mod pending;
 mod rotation;
@@ -100,23 +101,9 @@ impl View<'_> {
     /// leaves of the choices at the end, without the unchanged value.
     pub fn updates(&self, variable: &Name) -> Vec<Term> {
         let Some(&head) = self.cut.at_head.get(variable) else { return Vec::new() };
-        let mut leaves = BTreeSet::new();
-        for end in &self.cut.at_end {
-            let mut stack: Vec<Term> = end.get(variable).copied().into_iter().collect();
-            let mut seen = HashSet::new();
-            while let Some(t) = stack.pop() {
-                if !seen.insert(t) {
-                    continue;
-                }
-                match self.terms.node(t) {
-                    Node::Ite(_, a, b) => stack.extend([*a, *b]),
-                    _ if t == head => {}
-                    _ => {
-                        leaves.insert(t);
-                    }
-                }
-            }
-        }
+        let ends = self.cut.at_end.iter().filter_map(|end| end.get(variable));
+        let mut leaves: BTreeSet<Term> = ends.flat_map(|&end| self.terms.leaves(end)).collect();
+        leaves.remove(&head);
         leaves.into_iter().collect()
     }
 
@@ -166,6 +153,7 @@ pub fn find(
         affine::propose(&mut view);
         congruence::propose(&mut view);
         exit_test::propose(&mut view);
+        frame::propose(&mut view);
         geometric::propose(&mut view);
         rotation::propose(&mut view);
         pending::propose(&mut view);

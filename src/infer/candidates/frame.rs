@@ -1,0 +1,28 @@
+//! Family `frame`: a thread that stayed away from the loop keeps its registers.
+//!
+//! Shape: `v_entry == head || x == x_entry`, for registers that do not grow by the same step in
+//! each round (of those the family `affine` says it). Example: a flag that each round computes and that is read behind
+//! the loop, where the loop may run no round at all. Inductive because every assignment in the loop
+//! is guarded by the activity of its block.
+
+use super::{View, affine, copy};
+use crate::ivl::bv;
+
+pub(super) fn propose(view: &mut View) {
+    let (ids, head) = view.ghosts.head_literal();
+    for (name, ty) in view.variables.clone() {
+        if name == view.ghosts.v_active {
+            continue;
+        }
+        for thread in [1, 2] {
+            let variable = copy(&name, thread);
+            if affine::grows_evenly(view, &variable, thread) {
+                continue;
+            }
+            let entered = bv::eq(bv::var(view.ghosts.active_at_entry(thread), ids.clone()), head.clone());
+            let entry = view.on_entry(&variable, &ty);
+            let unchanged = bv::eq(bv::var(variable, ty.clone()), entry);
+            view.propose("frame", bv::or(entered, unchanged));
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//@ verdict: race
+//@ block: 16,16
+//@ grid: 64,64
+// The pivot's own row is updated too.
+
+extern "C" __global__ void gauss_update(float *a, float *b, const float *m, unsigned step) {
+    unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (step >= 1024) return;
+    if (x >= 1024 - step || y >= 1024 - step) return;
+    unsigned row = x + step;
+    a[1024 * row + y + step] -= m[1024 * row + step] * a[1024 * step + y + step];  // RACE
+}

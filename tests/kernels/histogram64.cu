@@ -1,0 +1,23 @@
+//@ verdict: verified
+//@ block: 64
+//@ grid: 32
+// Byte counters of each thread, 64 bins; then each thread sums one bin.
+
+extern "C" __global__ void histogram64(unsigned *partial, const unsigned *data, unsigned words) {
+    __shared__ unsigned char count[64 * 64];
+    int t = threadIdx.x;
+    #pragma unroll 1
+    for (int i = 0; i < 16; i++) ((unsigned *)count)[t + i * 64] = 0;
+    __syncthreads();
+    #pragma unroll 1
+    for (unsigned pos = blockIdx.x * 64 + t; pos < words; pos += 64 * gridDim.x) {
+        unsigned w = data[pos];
+        count[t + ((w >> 2) & 63) * 64]++;
+        count[t + ((w >> 10) & 63) * 64]++;
+    }
+    __syncthreads();
+    unsigned sum = 0;
+    #pragma unroll 1
+    for (int i = 0; i < 64; i++) sum += count[t * 64 + ((i + t) & 63)];
+    partial[blockIdx.x * 64 + t] = sum;
+}

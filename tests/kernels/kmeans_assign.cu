@@ -1,0 +1,22 @@
+//@ verdict: verified
+//@ block: 256
+//@ grid: 40
+// The nearest of k centres for each point, features in planes.
+
+extern "C" __global__ void kmeans_assign(const float *feature, const float *centre, int *member, int points, int k,
+                                         int features) {
+    int p = blockDim.x * blockIdx.x + threadIdx.x;
+    if (p < points) {
+        int best = -1;
+        float least = 3.4e38f;
+        for (int c = 0; c < k; c++) {
+            float d = 0;
+            for (int f = 0; f < features; f++) {
+                float x = feature[f * points + p] - centre[c * features + f];
+                d += x * x;
+            }
+            if (d < least) least = d, best = c;
+        }
+        member[p] = best;
+    }
+}

@@ -1,0 +1,20 @@
+//@ verdict: verified
+//@ block: 32,8
+//@ grid: 32
+// A row vector times a matrix with rows of 1024, partial sums through a transposed tile.
+
+extern "C" __global__ void vector_matrix(const float *v, const float *m, float *out, int rows) {
+    __shared__ float s[8][33];
+    int column = blockIdx.x * 32 + threadIdx.x;
+    float sum = 0;
+    for (int r = threadIdx.y; r < rows; r += 8) sum += v[r] * m[r * 1024 + column];
+    s[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    int linear = threadIdx.y * 32 + threadIdx.x;
+    if (linear < 32) {
+        float total = 0;
+        #pragma unroll 1
+        for (int k = 0; k < 8; k++) total += s[k][linear];
+        out[blockIdx.x * 32 + linear] = total;
+    }
+}

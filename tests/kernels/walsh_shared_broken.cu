@@ -1,0 +1,23 @@
+//@ verdict: race
+//@ block: 256
+//@ grid: 64
+// The barrier stands before the loop, not in it.
+
+extern "C" __global__ void walsh_shared(float *data) {
+    __shared__ float s[512];
+    int t = threadIdx.x, base = blockIdx.x << 9;
+    s[t] = data[base + t];
+    s[t + 256] = data[base + t + 256];
+    __syncthreads();
+    #pragma unroll 1
+    for (int stride = 256; stride >= 1; stride >>= 1) {
+        int low = t & (stride - 1);
+        int i = ((t - low) << 1) + low;
+        float a = s[i], b = s[i + stride];  // RACE
+        s[i] = a + b;  // RACE
+        s[i + stride] = a - b;  // RACE
+    }
+    __syncthreads();
+    data[base + t] = s[t];
+    data[base + t + 256] = s[t + 256];
+}
