@@ -19,6 +19,8 @@ pub enum Verdict {
     Defect(Defect),
     /// The proof failed, and no concrete execution was shown.
     Possible(Defect),
+    /// One execution ran to its end and had no defect, which proves nothing about others.
+    NoDefect,
     /// A solver limit, or a method limit.
     Unknown,
     /// Something in the kernel has no sound model.
@@ -70,6 +72,7 @@ impl Verdict {
             Verdict::VerifiedWhen => "verified-when",
             Verdict::Defect(defect) => defect.code(true),
             Verdict::Possible(defect) => defect.code(false),
+            Verdict::NoDefect => "no-defect",
             Verdict::Unknown => "unknown",
             Verdict::Unsupported => "unsupported",
         }
@@ -80,10 +83,11 @@ impl Verdict {
         matches!(self, Verdict::Defect(_))
     }
 
-    /// The exit code for a run with this verdict alone: only `verified` is 0.
+    /// The exit code for a run with this verdict alone: 0 for `verified`, and for an emulation
+    /// without defects.
     pub fn exit_code(self) -> u8 {
         match self {
-            Verdict::Verified => 0,
+            Verdict::Verified | Verdict::NoDefect => 0,
             Verdict::Defect(_) => 1,
             Verdict::VerifiedWhen | Verdict::Possible(_) | Verdict::Unknown | Verdict::Unsupported => 3,
         }
@@ -263,6 +267,15 @@ pub struct Candidates {
     pub kept: u64,
 }
 
+/// How much an emulation executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// Threads.
+    pub threads: u64,
+    /// Instructions of all threads.
+    pub instructions: u64,
+}
+
 /// Everything a run says about one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelReport {
@@ -286,6 +299,8 @@ pub struct KernelReport {
     pub reasons: Vec<Reason>,
     /// Invariant candidates.
     pub candidates: Candidates,
+    /// What was executed, when the kernel was emulated and not verified.
+    pub execution: Option<Execution>,
     /// Wall time, milliseconds.
     pub time_ms: u64,
     /// Warnings, and what is unsupported, with places in the input file.
@@ -306,6 +321,7 @@ impl KernelReport {
             findings: Vec::new(),
             reasons: Vec::new(),
             candidates: Candidates::default(),
+            execution: None,
             time_ms: 0,
             diagnostics: Vec::new(),
         }

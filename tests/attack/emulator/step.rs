@@ -30,7 +30,7 @@ pub fn step<'m>(thread: &mut Thread<'m>, world: &mut World<'m>) {
 fn execute<'m>(thread: &mut Thread<'m>, world: &mut World<'m>, instruction: &'m Instruction) -> Option<()> {
     match &instruction.op {
         Op::Mov { ty, dst, src } => mov(thread, world, *ty, dst, src),
-        Op::Int { op, ty, saturate, dst, sources } => {
+        Op::Int { op, ty, saturate, dst, sources, .. } => {
             let sources = all(thread, world, sources)?;
             let value = values::int(*op, *ty, *saturate, &sources);
             let value = value.unwrap_or_else(|| thread.arbitrary(world));
