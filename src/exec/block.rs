@@ -43,9 +43,17 @@ struct BarrierState {
     arrivals: Vec<Arrival>,
     /// What those that do not wait did before.
     published: Option<Rc<Clock>>,
-    /// Threads, by warp.
+    /// Threads that came, by warp.
     of_warp: Vec<u32>,
+    /// Threads that came and have exited since, by warp.
+    gone: Vec<u32>,
     count: Option<u32>,
+}
+
+impl BarrierState {
+    fn new(warps: usize) -> Self {
+        BarrierState { of_warp: vec![0; warps], gone: vec![0; warps], ..BarrierState::default() }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +99,7 @@ impl BlockState {
         let warps = self.size.div_ceil(32);
         self.live = (0..warps).map(|warp| (self.size - warp * 32).min(32)).collect();
         for barrier in &mut self.barriers {
-            *barrier = BarrierState { of_warp: vec![0; warps as usize], ..BarrierState::default() };
+            *barrier = BarrierState::new(warps as usize);
         }
     }
 
@@ -158,6 +166,11 @@ impl BlockState {
     /// A thread ends.
     pub fn leave(&mut self, thread: u32) {
         self.live[thread as usize / 32] -= 1;
+        for barrier in self.barriers.iter_mut().filter(|barrier| !barrier.arrivals.is_empty()) {
+            if barrier.arrivals.iter().any(|arrival| arrival.thread == thread) {
+                barrier.gone[thread as usize / 32] += 1;
+            }
+        }
     }
 
     fn is_complete(&self, id: usize, exited_ok: bool) -> bool {
@@ -170,8 +183,9 @@ impl BlockState {
             None if exited_ok => threads >= self.live.iter().sum(),
             None => threads >= self.size,
             Some(count) => {
-                let warps = state.of_warp.iter().zip(&self.live);
-                let came = warps.map(|(&came, &live)| if came > 0 && came >= live { 32 } else { came });
+                let warps = state.of_warp.iter().zip(&state.gone).zip(&self.live);
+                let whole = |came: u32, gone: u32, live: u32| came > 0 && came - gone >= live;
+                let came = warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { came });
                 came.sum::<u32>() >= count
             }
         }
@@ -191,7 +205,7 @@ impl BlockState {
 
     fn release_one(&mut self, id: usize, program: &Program, world: &mut World, threads: &mut [Thread]) {
         let warps = self.barriers[id].of_warp.len();
-        let fresh = BarrierState { of_warp: vec![0; warps], ..BarrierState::default() };
+        let fresh = BarrierState::new(warps);
         let mut state = std::mem::replace(&mut self.barriers[id], fresh);
         let first = state.arrivals[0];
         let strict = |arrival: &Arrival| {

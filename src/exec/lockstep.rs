@@ -58,11 +58,7 @@ impl Warps {
             let Some((position, active)) = choose(groups, threads, warp * 32) else { return false };
             let at = threads[warp * 32 + active.trailing_zeros() as usize].next;
             if launch.checks.warp_lockstep && world.races && is_access(program, at) {
-                let members: Vec<u32> = lanes(active)
-                    .map(|lane| (warp * 32 + lane) as u32)
-                    .filter(|m| executes(program, threads, *m))
-                    .collect();
-                join(world, threads, &members);
+                order(world, threads, warp, active);
             }
             for lane in lanes(active) {
                 let index = warp * 32 + lane;
@@ -74,7 +70,18 @@ impl Warps {
                 }
             }
             let taken_first = launch.schedule == Schedule::LockstepTaken;
-            split(groups, position, active, threads, warp * 32, (at, program.reconvergence[at as usize]), taken_first);
+            let parted = split(
+                groups,
+                position,
+                active,
+                threads,
+                warp * 32,
+                (at, program.reconvergence[at as usize]),
+                taken_first,
+            );
+            if parted && launch.checks.warp_lockstep && world.races {
+                order(world, threads, warp, active);
+            }
         }
         true
     }
@@ -88,13 +95,10 @@ fn is_access(program: &Program, at: u32) -> bool {
     }
 }
 
-/// Whether a thread's guard lets its next instruction execute.
-fn executes(program: &Program, threads: &[Thread], thread: u32) -> bool {
-    let thread = &threads[thread as usize];
-    match program.code[thread.next as usize] {
-        Code::Skip { p, when } => (thread.value(p) & 1 == 1) != when,
-        _ => true,
-    }
+/// What the threads of a group did is before what they do next.
+fn order(world: &World, threads: &mut [Thread], warp: usize, active: u32) {
+    let members: Vec<u32> = lanes(active).map(|lane| (warp * 32 + lane) as u32).collect();
+    join(world, threads, &members);
 }
 
 /// The innermost group with threads that can go on, and those of them at one instruction.
@@ -125,7 +129,7 @@ fn choose(groups: &mut Vec<Group>, threads: &[Thread], first: usize) -> Option<(
     None
 }
 
-/// Groups for the targets of a branch.
+/// Groups for the targets of a branch; whether its threads disagree.
 fn split(
     groups: &mut Vec<Group>,
     position: usize,
@@ -134,7 +138,7 @@ fn split(
     first: usize,
     (at, meet): (u32, u32),
     taken_first: bool,
-) {
+) -> bool {
     let mut targets: Vec<(u32, u32)> = Vec::new();
     for lane in lanes(active).filter(|lane| threads[first + lane].status == Status::Running) {
         let next = threads[first + lane].next;
@@ -144,10 +148,11 @@ fn split(
         }
     }
     if targets.len() < 2 {
-        return;
+        return false;
     }
     // The last group runs first.
     targets.sort_by_key(|(target, _)| (*target == at + 1) != taken_first);
     let fresh = targets.into_iter().filter(|(target, _)| *target != meet).map(|(_, lanes)| Group { lanes, meet });
     groups.splice(position + 1..position + 1, fresh.collect::<Vec<_>>());
+    true
 }
