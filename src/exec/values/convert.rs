@@ -168,7 +168,7 @@ impl Small {
         if value.is_nan() {
             return 0x7f;
         }
-        if relu && value < 0.0 {
+        if relu && value.is_sign_negative() {
             return 0;
         }
         let sign = if value.is_sign_negative() { 0x80 } else { 0 };
