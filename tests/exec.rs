@@ -74,7 +74,7 @@ fn kernel(group: &Group) -> String {
 }
 
 fn check(group: &Group) -> Result<(), Failed> {
-    let module = ptx::parse(&kernel(group)).map_err(|errors| format!("{}", errors[0].message))?;
+    let module = ptx::parse(&kernel(group)).map_err(|errors| errors[0].message.clone())?;
     let count = group.cases.len();
     let mut bytes = Vec::new();
     for (operands, _) in &group.cases {

@@ -82,7 +82,7 @@ fn parse_value(text: &str) -> Result<Value, String> {
         "same" => Ok(Value::Same(rest.to_string())),
         "bytes" => {
             let digits: Vec<u32> = rest.chars().map_while(|digit| digit.to_digit(16)).collect();
-            if digits.len() != rest.len() || digits.len() % 2 != 0 {
+            if digits.len() != rest.len() || !digits.len().is_multiple_of(2) {
                 return Err("bytes are pairs of hexadecimal digits".to_string());
             }
             Ok(Value::Bytes(digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()))

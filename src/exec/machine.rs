@@ -135,7 +135,8 @@ impl<'l> Machine<'l> {
                 } else {
                     turn_of_thread(program, world, state, threads, group, TURN)
                 };
-                check_budget(launch, world, threads.get(group * if lockstep { 32 } else { 1 }));
+                let ran = if lockstep { group * 32..threads.len().min(group * 32 + 32) } else { group..group + 1 };
+                check_budget(launch, world, &threads[ran]);
                 if world.halted {
                     return;
                 }
@@ -181,7 +182,7 @@ impl<'l> Machine<'l> {
             };
             let turn = 1 + random(3) % 32;
             turn_of_thread(self.program, &mut self.world, state, threads, at, turn);
-            check_budget(self.launch, &mut self.world, threads.get(at));
+            check_budget(self.launch, &mut self.world, &threads[at..=at]);
         }
     }
 }
@@ -231,10 +232,12 @@ pub fn settle(
     }
 }
 
-fn check_budget(launch: &Launch, world: &mut World, thread: Option<&Thread>) {
-    let code = thread.map_or(0, Thread::last);
-    let used_up = thread.is_some_and(|thread| thread.steps >= launch.thread_steps);
-    if used_up || world.outcome.instructions >= launch.total_steps {
+/// Ends the launch if one of these threads, or all together, executed as many instructions as allowed.
+fn check_budget(launch: &Launch, world: &mut World, threads: &[Thread]) {
+    let over = |thread: &&Thread| thread.status == Status::Running && thread.steps >= launch.thread_steps;
+    let used_up = threads.iter().find(over);
+    let code = used_up.or(threads.first()).map_or(0, Thread::last);
+    if used_up.is_some() || world.outcome.instructions >= launch.total_steps {
         world.outcome.stopped.insert(Stop::Steps { code });
         world.halted = true;
     }

@@ -104,10 +104,9 @@ impl Shape {
             return true;
         }
         let block = self.block_of(other);
-        if block == self.block_of(thread) {
-            if time <= clock.block || time <= clock.warp && self.warp_of(other) == self.warp_of(thread) {
-                return true;
-            }
+        let in_warp = || time <= clock.warp && self.warp_of(other) == self.warp_of(thread);
+        if block == self.block_of(thread) && (time <= clock.block || in_warp()) {
+            return true;
         }
         clock.others.as_ref().is_some_and(|known| {
             time <= floor(&known.blocks, block)
@@ -263,9 +262,9 @@ mod tests {
             let mut accesses: Vec<(usize, u32, u32)> = Vec::new();
             for step in 0..40 {
                 let random = |salt: u64| hash(seed * 1000 + step, salt);
-                for thread in 0..count {
+                for (thread, clock) in compressed.iter().enumerate() {
                     if random(thread as u64 + 100).is_multiple_of(7) {
-                        accesses.push((thread, full.of[thread][thread], compressed[thread].epoch));
+                        accesses.push((thread, full.of[thread][thread], clock.epoch));
                     }
                 }
                 let block = (random(1) % 2) as usize * 48;

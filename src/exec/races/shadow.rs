@@ -73,6 +73,8 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     few: [Entry; 2],
+    /// Boxed, because there are many cells and few have more.
+    #[allow(clippy::box_collection)]
     more: Option<Box<Vec<Entry>>>,
 }
 

@@ -132,7 +132,7 @@ impl Format {
         if bits == 0 {
             return sign;
         }
-        let infinity = (1 << self.exponent) - 1 << self.mantissa;
+        let infinity = ((1 << self.exponent) - 1) << self.mantissa;
         if value.is_infinite() {
             return sign | infinity << self.unused;
         }
@@ -420,7 +420,7 @@ mod tests {
             2 => top - (bits >> 5 & 1),
             _ => top / 2 - 15 + (bits >> 5) % 31,
         } & top;
-        (bits >> 40 & 1) * format.sign() | exponent << format.mantissa | fraction
+        ((bits >> 40 & 1) * format.sign()) | (exponent << format.mantissa) | fraction
     }
 
     fn against_software<F: rustc_apfloat::Float>(format: Format) {

@@ -115,13 +115,8 @@ fn reason(stop: &Stop, line: &impl Fn(u32) -> u32) -> String {
 }
 
 fn emulated(module: &Module, launch: &Launch) -> launch::Launch {
-    const SCHEDULES: [Schedule; 5] = [
-        Schedule::RoundRobin,
-        Schedule::Random,
-        Schedule::Adversarial,
-        Schedule::Lockstep,
-        Schedule::LockstepTaken,
-    ];
+    const SCHEDULES: [Schedule; 5] =
+        [Schedule::RoundRobin, Schedule::Random, Schedule::Adversarial, Schedule::Lockstep, Schedule::LockstepTaken];
     let mut random = Random::new(launch.seed);
     let array = |number: usize| Array {
         name: number.to_string(),
