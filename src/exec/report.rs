@@ -216,7 +216,7 @@ impl Reporter<'_> {
             warnings.push(Diagnostic { severity, code: "uninitialised-shared", message, labels, notes: Vec::new() });
         }
         if outcome.forgot {
-            let message = "a location was read by more groups of threads than are remembered; races may be missing";
+            let message = "a location was accessed by more groups of threads than are remembered; races may be missing";
             warnings.push(Diagnostic {
                 severity: Severity::Warning,
                 code: "many-readers",

@@ -6,6 +6,7 @@
 //! synchronised with single others carries a list, which those that synchronised together share.
 //! These are the paper's formats (converged, diverged, sparse), without its reconvergence stack.
 
+use super::shadow::Entry;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -115,27 +116,28 @@ impl Shape {
         })
     }
 
-    /// The threads of a range whose accesses at `time` are not ordered before what `thread` does next.
+    /// The threads among these whose accesses at `time` are not ordered before what `thread` does next.
     pub fn unordered<'s>(
         &'s self,
-        range: Range<u32>,
+        threads: impl Iterator<Item = u32> + 's,
         time: u32,
         thread: u32,
         clock: &'s ThreadClock,
     ) -> impl Iterator<Item = u32> + 's {
-        range.filter(move |other| !self.is_ordered(*other, time, thread, clock))
+        threads.filter(move |other| !self.is_ordered(*other, time, thread, clock))
     }
 
-    /// The first of [`Shape::unordered`].
-    pub fn first_unordered(&self, range: Range<u32>, time: u32, thread: u32, clock: &ThreadClock) -> Option<u32> {
-        if range.end - range.start == 1 && range.start == thread {
-            return None;
+    /// Whether all accesses of an entry are ordered before what `thread` does next.
+    pub fn all_ordered(&self, entry: &Entry, thread: u32, clock: &ThreadClock) -> bool {
+        let span = entry.span();
+        // The common cases: the thread itself, or threads of this block before its last barrier.
+        if span.end - span.start == 1 && span.start == thread {
+            return true;
         }
-        // The common case: all of them are of this block and before its last barrier.
-        if time <= clock.block && self.is_in_block_of(range.clone(), thread) {
-            return None;
+        if entry.clock <= clock.block && self.is_in_block_of(span, thread) {
+            return true;
         }
-        self.unordered(range, time, thread, clock).next()
+        self.unordered(entry.threads(), entry.clock, thread, clock).next().is_none()
     }
 
     /// Everything that a thread knows, itself included.

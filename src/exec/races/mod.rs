@@ -17,7 +17,7 @@ pub mod sync;
 
 use crate::ptx::ast::Scope;
 use clock::{Shape, ThreadClock};
-use shadow::{Cell, Entry, Pages};
+use shadow::{Cell, Entry, List, Pages};
 use std::collections::BTreeMap;
 
 /// What is known of an instruction that accesses memory.
@@ -127,31 +127,48 @@ impl Detector {
     }
 
     fn check(&mut self, cell: &mut Cell, mask: u32, current: Current<'_>, location: impl Fn(u64) -> Location) {
+        let writes = self.sites[current.code as usize].writes;
+        self.compare(&mut cell.writes, 0, mask, current, &location);
+        // A read only replaces earlier reads.
+        let from = if writes { 0 } else { cell.reads.newest() };
+        self.compare(&mut cell.reads, from, mask, current, &location);
+        let entry = Entry::new(current.thread, current.clock.epoch, current.code, mask);
+        let list = if writes { &mut cell.writes } else { &mut cell.reads };
+        self.forgot |= !list.insert(entry);
+    }
+
+    /// Compares an access with those of a list, and drops those of which it says all there is to say.
+    fn compare(
+        &mut self,
+        list: &mut List,
+        from: usize,
+        mask: u32,
+        current: Current<'_>,
+        location: &impl Fn(u64) -> Location,
+    ) {
         let site = self.sites[current.code as usize];
-        let mut index = 0;
-        while let Some(entry) = cell.get(index) {
+        let mut index = from;
+        while let Some(entry) = list.get(index) {
             if entry.mask() & mask == 0 {
                 index += 1;
                 continue;
             }
             let other = self.sites[entry.code() as usize];
-            let unordered = self.shape.first_unordered(entry.threads(), entry.clock, current.thread, current.clock);
-            if unordered.is_some() && (site.writes || other.writes) {
-                self.conflict(&entry, other, site, mask, current, &location);
+            let ordered = self.shape.all_ordered(&entry, current.thread, current.clock);
+            if !ordered && (site.writes || other.writes) {
+                self.conflict(&entry, other, site, mask, current, location);
             }
-            let covered = unordered.is_none()
+            let covered = ordered
                 && entry.mask() & !mask == 0
                 && (site.writes || !other.writes)
                 && (site.scope.is_none() || site.scope == other.scope && site.bytes == other.bytes)
-                && (site.scope != Some(Reach::Block) || self.shape.is_in_block_of(entry.threads(), current.thread));
+                && (site.scope != Some(Reach::Block) || self.shape.is_in_block_of(entry.span(), current.thread));
             if covered {
-                cell.remove(index);
+                list.remove(index);
             } else {
                 index += 1;
             }
         }
-        let entry = Entry::new(current.thread, current.clock.epoch, current.code, mask);
-        self.forgot |= !cell.insert(entry);
     }
 
     /// Two accesses that conflict; they race unless they are morally strong.

@@ -1,10 +1,11 @@
 //! What each location remembers: the accesses that a later one may race with.
 //!
-//! Locations are words of four bytes; an entry has a mask of the bytes. Threads with neighbouring
-//! numbers that did the same at the same time share an entry, so that a word read by a million
-//! threads has a short list.
+//! Locations are words of four bytes; an entry has a mask of the bytes. Threads whose numbers have one
+//! distance and that did the same at the same time share an entry, so that a word read by a million
+//! threads has a short list. Reads need no look at other reads, so they have a list of their own.
 
 use std::collections::HashMap;
+use std::iter::StepBy;
 use std::ops::Range;
 
 /// Words of a page.
@@ -13,15 +14,19 @@ const PAGE: usize = 128;
 /// Arrays up to this size have a flat table of pages.
 const FLAT: u64 = 1 << 32;
 
-/// Entries of a word; more are forgotten.
-const MOST: usize = 4096;
+/// Entries of a word and kind; more are forgotten.
+const MOST: usize = 256;
 
-/// Accesses of one instruction by threads with neighbouring numbers, at one time.
+/// Newest entries that a new one is compared with, to share one of them.
+const NEWEST: usize = 4;
+
+/// Accesses of one instruction by some threads at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     first: u32,
-    /// One past the last; an empty entry has `end == first`.
-    end: u32,
+    last: u32,
+    /// Distance of neighbours; 0 in an empty entry.
+    stride: u32,
     /// Time of the threads.
     pub clock: u32,
     /// Instruction and bytes.
@@ -31,12 +36,17 @@ pub struct Entry {
 impl Entry {
     /// An access by one thread.
     pub fn new(thread: u32, clock: u32, code: u32, mask: u32) -> Self {
-        Entry { first: thread, end: thread + 1, clock, code_mask: code << 4 | mask }
+        Entry { first: thread, last: thread, stride: 1, clock, code_mask: code << 4 | mask }
     }
 
     /// The threads.
-    pub fn threads(&self) -> Range<u32> {
-        self.first..self.end
+    pub fn threads(&self) -> StepBy<Range<u32>> {
+        self.span().step_by(self.stride as usize)
+    }
+
+    /// From the first thread to the last.
+    pub fn span(&self) -> Range<u32> {
+        self.first..self.last + 1
     }
 
     /// The instruction.
@@ -50,76 +60,96 @@ impl Entry {
     }
 
     fn is_empty(&self) -> bool {
-        self.first == self.end
+        self.stride == 0
     }
 
-    /// Takes another access in, if it is alike.
+    /// Takes the access of another thread in, if it is alike.
     fn absorb(&mut self, other: &Entry) -> bool {
         if self.clock != other.clock || self.code_mask != other.code_mask {
             return false;
         }
-        if other.first == self.end {
-            self.end = other.end;
-        } else if other.end == self.first {
-            self.first = other.first;
-        } else {
-            return self.first <= other.first && other.end <= self.end;
+        let thread = other.first;
+        if self.first == self.last && thread > self.last {
+            self.stride = thread - self.last;
+        } else if thread <= self.last {
+            return thread >= self.first && (thread - self.first).is_multiple_of(self.stride);
         }
-        true
+        let follows = thread - self.last == self.stride;
+        if follows {
+            self.last = thread;
+        }
+        follows
     }
 }
 
-/// The entries of a word; most have up to two.
+/// The entries of a word of one kind; most have one.
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
-    few: [Entry; 2],
+pub struct List {
+    one: Entry,
     /// Boxed, because there are many cells and few have more.
     #[allow(clippy::box_collection)]
     more: Option<Box<Vec<Entry>>>,
 }
 
-impl Cell {
+impl List {
+    /// How many there are.
+    fn len(&self) -> usize {
+        usize::from(!self.one.is_empty()) + self.more.as_ref().map_or(0, |more| more.len())
+    }
+
     /// The entry with this number.
     pub fn get(&self, index: usize) -> Option<Entry> {
         match index {
-            0 | 1 => Some(self.few[index]).filter(|entry| !entry.is_empty()),
-            _ => self.more.as_ref()?.get(index - 2).copied(),
+            0 => Some(self.one).filter(|entry| !entry.is_empty()),
+            _ => self.more.as_ref()?.get(index - 1).copied(),
         }
     }
 
     /// Removes an entry; the last one takes its place.
     pub fn remove(&mut self, index: usize) {
         match (index, self.more.as_mut().filter(|more| !more.is_empty())) {
-            (0 | 1, Some(more)) => self.few[index] = more.pop().unwrap_or_default(),
+            (0, Some(more)) => self.one = more.pop().unwrap_or_default(),
+            (0, None) => self.one = Entry::default(),
             (_, Some(more)) => {
-                more.swap_remove(index - 2);
+                more.swap_remove(index - 1);
             }
-            (0, None) => self.few = [self.few[1], Entry::default()],
-            (_, None) => self.few[1] = Entry::default(),
+            (_, None) => {}
         }
     }
 
     /// Adds an entry; false if there is no room.
     pub fn insert(&mut self, entry: Entry) -> bool {
-        for place in &mut self.few {
-            if place.is_empty() {
-                *place = entry;
-                return true;
-            }
-            if place.absorb(&entry) {
-                return true;
-            }
-        }
-        let more = self.more.get_or_insert_default();
-        // The newest are the likeliest to match.
-        if more.iter_mut().rev().any(|place| place.absorb(&entry)) {
+        if self.one.is_empty() {
+            self.one = entry;
             return true;
         }
-        if more.len() < MOST {
+        if self.one.absorb(&entry) {
+            return true;
+        }
+        let more = self.more.get_or_insert_default();
+        if more.iter_mut().rev().take(NEWEST).any(|place| place.absorb(&entry)) {
+            return true;
+        }
+        let room = more.len() < MOST;
+        if room {
             more.push(entry);
         }
-        more.len() < MOST
+        room
     }
+
+    /// From which number on the newest entries stand.
+    pub fn newest(&self) -> usize {
+        self.len().saturating_sub(NEWEST)
+    }
+}
+
+/// The entries of a word.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// Writes and atomics.
+    pub writes: List,
+    /// Reads.
+    pub reads: List,
 }
 
 /// The cells of a global array.

@@ -51,9 +51,9 @@ pub const CODES: &[Code] = &[
     },
     Code {
         code: "many-readers",
-        title: "a location was read in more ways than the emulator remembers",
-        text: "Each word of memory remembers up to 4096 groups of threads that read it. Later ones were forgotten, so \
-               a write that races only with them was not reported.",
+        title: "a location was accessed in more ways than the emulator remembers",
+        text: "Each word of memory remembers up to 256 groups of threads that read it, and as many that wrote it. Later ones were forgotten, so \
+               an access that races only with them was not reported.",
         example: "",
     },
 ];
