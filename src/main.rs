@@ -6,6 +6,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // RUST_LOG=gpuvcc=debug tells what the solver is asked, and how long it takes.
+    env_logger::init();
     match cli::parse(std::env::args_os()) {
         Ok(Command::Verify(options)) => ExitCode::from(gpuvcc::driver::run(&options)),
         Ok(Command::Run(options)) => ExitCode::from(gpuvcc::driver::emulate::run(&options)),

@@ -133,7 +133,7 @@ fn usage_errors() -> Result<(), Failed> {
         (&["k.ptx", "--exited-threads=maybe"], "--exited-threads"),
         (&["k.ptx", "--no-such-option"], "--no-such-option"),
         (&["k.ptx", "--format", "dot"], "--emit cfg"),
-        (&["k.ptx", "--block", "65536", "--grid", "65536"], "--max-threads"),
+        (&["k.ptx", "--block", "1024", "--grid", "4194304"], "--max-threads"),
         (&["run", "k.ptx", "--block", "2048"], "at most 1024"),
         (&["run", "k.ptx", "--arg", "ones:4"], "there are zeros"),
         (&["run", "k.ptx", "--warp-lockstep"], "--schedule lockstep"),
@@ -178,16 +178,29 @@ fn garbage_of_50_megabytes() -> Result<(), Failed> {
         state >> 24
     };
     let lines: Vec<u8> = (0..size).map(|_| if next() < 6 { b'\n' } else { b' ' + (next() % 95) as u8 }).collect();
-    for (name, garbage) in
-        [("lines.ptx", lines), ("one_line.ptx", vec![b'#'; size]), ("one_word.ivl", vec![b'x'; size])]
-    {
+    let bytes: Vec<u8> = (0..size).map(|_| next() as u8).collect();
+    let repeated = |head: &str, token: &str| [head, &token.repeat(size / token.len())].concat().into_bytes();
+    let kernel = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n";
+    for (name, garbage, expected) in [
+        ("lines.ptx", lines, "lines.ptx"),
+        ("bytes.ptx", bytes, "binary"),
+        ("one_line.ptx", repeated("", "#"), "one_line.ptx"),
+        ("one_token.ptx", repeated("", "mov "), "one_token.ptx"),
+        ("one_instruction.ptx", repeated(kernel, "ret; "), "a function of more than"),
+        ("scopes.ptx", repeated(kernel, "{ "), "deep"),
+        ("one_word.ivl", repeated("", "x"), "one_word.ivl"),
+        ("one_token.ivl", repeated("", "procedure "), "longer than"),
+        ("signs.ivl", repeated("procedure p() { assert ", "!"), "longer than"),
+        ("branches.ivl", repeated("procedure p() { if (*) {} ", "else if (*) {} "), "longer than"),
+    ] {
         let path = folder.path().join(name);
         std::fs::write(&path, garbage)?;
         let started = std::time::Instant::now();
-        gpuvcc(&[&path.to_string_lossy()]).expect(2, name)?;
-        if started.elapsed().as_secs() > 60 {
+        gpuvcc(&[&path.to_string_lossy()]).expect(2, expected)?;
+        if started.elapsed().as_secs() > 30 {
             return Err(format!("{name}: {:?}", started.elapsed()).into());
         }
+        std::fs::remove_file(&path)?;
     }
     Ok(())
 }

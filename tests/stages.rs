@@ -1,5 +1,5 @@
-//! What `--emit` prints for shipped kernels: the first stages of one kernel as snapshots, and of
-//! several kernels that each stage prints the same text twice and that IVL texts parse again.
+//! What `--emit` prints: each stage of a small kernel as snapshots, and of several shipped kernels that
+//! each stage prints the same text twice and that IVL texts parse again.
 
 #[allow(dead_code)]
 mod support;
@@ -25,8 +25,12 @@ const STAGES: [Stage; 9] = [
 ];
 
 fn case(name: &str) -> Case {
-    let cases = cases("tests/kernels").expect("the shipped kernels");
-    cases.into_iter().find(|case| case.name == name).expect("a shipped kernel")
+    case_in("tests/kernels", name)
+}
+
+fn case_in(folder: &str, name: &str) -> Case {
+    let cases = cases(folder).expect("the cases of the folder");
+    cases.into_iter().find(|case| case.name == name).expect("a case of that name")
 }
 
 /// The text of a stage.
@@ -40,20 +44,50 @@ fn emitted(case: &Case, stage: Stage) -> String {
     .expect("no panic")
 }
 
-#[test]
-fn first_stages_of_saxpy() {
+/// Compares with `snapshots/stages/KERNEL.STAGE.snap`.
+fn assert_stages(case: &Case, stages: &[(&str, Stage)]) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../snapshots/stages");
     settings.set_prepend_module_to_snapshot(false);
-    let case = case("saxpy");
     settings.bind(|| {
-        for (name, stage) in [
-            ("saxpy.cfg", Stage::Cfg),
-            ("saxpy.order", Stage::Order),
-            ("saxpy.kernel", Stage::Kernel),
-            ("saxpy.predicated", Stage::Predicated),
+        for (name, stage) in stages {
+            insta::assert_snapshot!(format!("{}.{name}", case.name), emitted(case, *stage));
+        }
+    });
+}
+
+#[test]
+fn first_stages_of_saxpy() {
+    let stages =
+        [("cfg", Stage::Cfg), ("order", Stage::Order), ("kernel", Stage::Kernel), ("predicated", Stage::Predicated)];
+    assert_stages(&case("saxpy"), &stages);
+}
+
+#[test]
+fn last_stages_of_add_neighbour() {
+    let stages = [("ivl", Stage::Ivl), ("passive", Stage::Passive), ("vc", Stage::Vc), ("smt2", Stage::Smt2)];
+    assert_stages(&case_in("tests/ivl/figures", "add_neighbour"), &stages);
+}
+
+/// The only snapshot that depends on what inference invents.
+#[test]
+fn inference_for_a_loop() {
+    let stages = [("candidates", Stage::Candidates), ("ivl", Stage::Ivl)];
+    assert_stages(&case_in("tests/stages", "counted_loop"), &stages);
+}
+
+#[test]
+fn tokens_of_both_languages() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../snapshots/stages");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| {
+        for (name, file) in [
+            ("trap_race_behind_divergence.tokens", "tests/kernels/ptx/trap_race_behind_divergence.ptx"),
+            ("counted_loop.tokens", "tests/stages/counted_loop.ivl"),
         ] {
-            insta::assert_snapshot!(name, emitted(&case, stage));
+            let input = input::read(file).expect("a readable file");
+            insta::assert_snapshot!(name, pipeline::tokens(&input));
         }
     });
 }

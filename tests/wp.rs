@@ -398,14 +398,22 @@ fn what_houdini_keeps_always_holds() {
         let (text, count) = program.write(true);
         let mut passive = passive_of(&text)?;
         let deadline = Deadline(Instant::now() + Duration::from_secs(20));
-        let outcome = houdini::run(&mut passive, count, Encoding::BitVectors, deadline, &|_| false);
+        let start = houdini::Start {
+            known: vec![false; count],
+            twins: (0..count).collect(),
+            relied: &|_| false,
+            encodings: &[Encoding::BitVectors],
+            deadline,
+        };
+        let (fates, _) = houdini::run(&mut passive, &start);
+        let keeps = |candidate: usize| fates[candidate] == houdini::Fate::Kept;
         let mut reduced = program.clone();
-        retain(&mut reduced.code, &mut 0, &|candidate| outcome.keeps(candidate));
+        retain(&mut reduced.code, &mut 0, &|candidate| keeps(candidate));
         let failed = reduced.failed();
         prop_assert!(!failed.invariant, "a kept candidate fails:\n{text}");
         let fails = failed.any();
         right.set(right.get() + u32::from(!fails));
-        if let Answer::Proved = prove(&mut passive, Encoding::BitVectors, &|c| outcome.keeps(c)) {
+        if let Answer::Proved = prove(&mut passive, Encoding::BitVectors, &keeps) {
             prop_assert!(!fails, "proved under kept invariants, but an execution fails:\n{text}");
             proved.set(proved.get() + 1);
         }

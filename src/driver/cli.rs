@@ -1,10 +1,12 @@
 //! The command line.
 //!
 //! Input: arguments. Output: a [`Command`] with [`Options`] as plain data, or a usage error that
-//! clap prints (exit code 2). Establishes: sizes are at least 1, fixed sizes fit `--max-threads`,
-//! every parameter is fixed at most once, `--format` fits what is printed.
+//! clap prints (exit code 2). Establishes: sizes are at least 1, fixed sizes fit `--max-threads` and a
+//! block that GPUs can launch, no name of a parameter is given twice, `--format` fits what is printed.
+//! Reference: CUDA C++ Programming Guide, technical specifications by compute capability.
 
 use super::run_options::{self, RunArguments, RunOptions};
+use crate::kernel::unlaunchable_block;
 use crate::report::explain;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -324,6 +326,9 @@ fn check(options: &Options) -> Result<(), String> {
         _ => {}
     }
     // Nothing may be proved of launches that do not exist.
+    if let Some(message) = unlaunchable_block(options.block) {
+        return Err(format!("--block gives {message}"));
+    }
     let sizes = options.block.iter().chain(&options.grid).flatten();
     let threads = sizes.fold(1u128, |product, &size| product.saturating_mul(u128::from(size)));
     if threads >= u128::from(options.max_threads) {
@@ -448,6 +453,10 @@ mod tests {
             &["a.ptx", "--format", "dot"][..],
             &["a.ptx", "--emit", "ivl", "--format", "json"],
             &["a.ptx", "--block", "1024", "--grid", "2097152"],
+            &["a.ptx", "--block", "1025"],
+            &["a.ptx", "--block", "32,32,2"],
+            &["a.ptx", "--block", "64,*,32"],
+            &["a.ptx", "--block", "1,1,65"],
             &["a.ptx", "--param", "n=1", "--param", "n=2"],
             &["a.ptx", "--max-threads", "1"],
             &["a.ptx", "--warp-lockstep"],

@@ -25,7 +25,12 @@ pub fn inferred(question: &Question, stage: Stage) -> Result<String, Vec<Diagnos
         let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
         let outcome = question.prove(&two, &mut |_| false).map_err(|d| vec![d])?;
         let mut inference = outcome.inference;
-        let _ = writeln!(out, "// {}", two.procedure);
+        // Each text stays one of its language: SMT-LIB scripts after the first start anew.
+        let comment = if matches!(stage, Stage::Vc | Stage::Smt2) { ";" } else { "//" };
+        if stage == Stage::Smt2 && !out.is_empty() {
+            out.push_str("(reset)\n");
+        }
+        let _ = writeln!(out, "{comment} {}", two.procedure);
         match stage {
             Stage::Candidates => candidates(&inference, &mut out),
             Stage::Passive => passive(&inference.passive, &mut out),
@@ -77,7 +82,8 @@ fn passive(passive: &Passive, out: &mut String) {
 
 /// One query: all assertions under the kept invariants.
 fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
-    let Inference { fates, passive, encoding, .. } = inference;
+    let Inference { fates, passive, encodings, .. } = inference;
+    let encoding = encodings[0];
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
     let proper: Vec<bool> =
         passive.checks.iter().map(|c| c.candidate.is_none() && infer::probe_of(&c.attributes).is_none()).collect();
@@ -87,9 +93,9 @@ fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
         out.push_str(&smtlib::definitions(&passive.terms, formula));
         return;
     }
-    match solver::encode(&mut passive.terms, *encoding, formula, &[]) {
+    match solver::encode(&mut passive.terms, encoding, formula, &[]) {
         Some(encoded) => {
-            out.push_str(&smtlib::script(&passive.terms, *encoding, &encoded, "unsat: all assertions hold"))
+            out.push_str(&smtlib::script(&passive.terms, encoding, &encoded, "unsat: all assertions hold"))
         }
         None => out.push_str("; this condition has no form in the chosen encoding\n"),
     }

@@ -1,19 +1,21 @@
 //! Kernel programs of the IVL enter the pipeline behind `kernel`.
 //!
 //! Input: an IVL program and the name of one of its kernels. Output: a [`Kernel`] with the launch
-//! stated as preconditions. Reference: DESIGN section 2 (a kernel program is an input in its own right).
+//! and fixed parameters stated as preconditions. Establishes: no name is one that invariant inference
+//! gives to its own variables. Reference: DESIGN section 2 (a kernel program is an input in its own right).
 
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Condition, Constant, ExprRef, Name, Program, Type, Variable};
+use crate::ivl::ast::{Condition, Constant, ExprRef, Name, Procedure, Program, Type, Variable};
 use crate::ivl::bv::{self, BvOp};
 use crate::kernel::{Kernel, LowerOptions};
 use crate::span::{Origin, Span};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The kernel of that name as the only procedure, with the launch constants it may use.
 ///
 /// # Errors
-/// No kernel of that name.
+/// No kernel of that name; names that are taken; `--param` values that fit no parameter.
 pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions) -> Result<Kernel, Vec<Diagnostic>> {
     let mut program = program.clone();
     program.procedures.retain(|p| p.name.as_str() == entry);
@@ -21,7 +23,12 @@ pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions)
         let message = format!("no kernel is named `{entry}`");
         return Err(vec![Diagnostic::error("no-such-entry", message, Span::NONE)]);
     }
-    let mut requires = Vec::new();
+    let kernel = &program.procedures[0];
+    let errors: Vec<Diagnostic> = taken_names(&program).into_iter().chain(wrong_settings(kernel, options)).collect();
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut requires = fixed_parameters(kernel, options);
     for (id, size, sizes) in [("tid", "ntid", options.block), ("ctaid", "nctaid", options.grid)] {
         for (axis, fixed) in ["x", "y", "z"].into_iter().zip(sizes) {
             constrain(&mut program, &format!("{id}.{axis}"), &format!("{size}.{axis}"), fixed, &mut requires);
@@ -43,6 +50,75 @@ pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions)
         block: options.block,
         grid: options.grid,
     })
+}
+
+/// Variables that have names of the variables that `infer` adds for loops: one variable
+/// would silently be two.
+fn taken_names(program: &Program) -> Vec<Diagnostic> {
+    let is_taken = |name: &str| {
+        let of_loop = |prefix: &str| {
+            let label = name.strip_prefix(prefix);
+            label.is_some_and(|label| !label.starts_with(|first: char| first.is_ascii_digit()))
+        };
+        ["k.", "round.", "witnessed."].into_iter().any(of_loop)
+            || [".entry.", ".earlier."].into_iter().any(|part| name.contains(part))
+            || name.ends_with(".inlined")
+    };
+    let constants = program.constants.iter().map(|constant| &constant.variable).chain(&program.globals);
+    let of_kernel = program.procedures.iter().flat_map(|kernel| kernel.params.iter().chain(&kernel.results));
+    let locals = program.procedures.iter().flat_map(|kernel| &kernel.body).flat_map(|body| &body.locals);
+    let taken = constants.chain(of_kernel).chain(locals).filter(|variable| is_taken(variable.name.as_str()));
+    let refuse = |variable: &Variable| {
+        let message = format!("the name `{}` is taken by the race-checking code", variable.name);
+        Diagnostic::error("name-clash", message, variable.span)
+            .note("`k.*`, `round.*`, `witnessed.*`, `*.entry.*`, `*.earlier.*` and `*.inlined` are reserved")
+    };
+    taken.map(refuse).collect()
+}
+
+/// The parameter that a `--param` names.
+fn parameter<'p>(kernel: &'p Procedure, key: &str) -> Option<&'p Variable> {
+    let named = kernel.params.iter().find(|parameter| parameter.name.as_str() == key);
+    named.or_else(|| kernel.params.get(key.parse::<usize>().ok()?))
+}
+
+fn wrong_settings(kernel: &Procedure, options: &LowerOptions) -> Vec<Diagnostic> {
+    let mut fixed_as: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut errors = Vec::new();
+    for (key, value) in &options.params {
+        let message = match parameter(kernel, key) {
+            None => Some(format!("`{}` has no parameter `{key}`", kernel.name)),
+            Some(parameter) => {
+                let twice = fixed_as.insert(parameter.name.as_str(), key);
+                let twice = twice.map(|other| format!("a parameter is fixed twice, as `{other}` and as `{key}`"));
+                twice.or_else(|| match parameter.ty {
+                    Type::Bv(width @ 1..=64) if fits(*value, width) => None,
+                    Type::Bv(width @ 1..=64) => {
+                        Some(format!("the value {value} does not fit `{key}`, which has {width} bits"))
+                    }
+                    _ => Some(format!("`{key}` is not a bit-vector of 1 to 64 bits, so it cannot be fixed")),
+                })
+            }
+        };
+        errors.extend(message.map(|message| Diagnostic::error("parameter", message, kernel.span)));
+    }
+    errors
+}
+
+/// Whether the value, read as unsigned or as signed, has so few bits.
+fn fits(value: u64, width: u32) -> bool {
+    width >= 64 || value >> width == 0 || (value as i64) >> (width - 1) == -1
+}
+
+/// `parameter == value` for each `--param`.
+fn fixed_parameters(kernel: &Procedure, options: &LowerOptions) -> Vec<Condition> {
+    let equation = |(key, value): &(String, u64)| {
+        let parameter = parameter(kernel, key)?;
+        let Type::Bv(width) = parameter.ty else { return None };
+        let value = if width < 64 { u128::from(*value) & ((1 << width) - 1) } else { u128::from(*value) };
+        Some(condition(bv::eq(bv::var(parameter.name.clone(), Type::Bv(width)), bv::literal(value, width))))
+    };
+    options.params.iter().filter_map(equation).collect()
 }
 
 /// The statement as it stands in the text.

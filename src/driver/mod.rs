@@ -15,7 +15,7 @@ pub mod schedule;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::near_names::near_names;
-use crate::verdict::finding::{KernelReport, Launch};
+use crate::verdict::finding::KernelReport;
 use cli::{Options, Stage};
 use input::Input;
 use output::Output;
@@ -156,18 +156,19 @@ fn look_at(task: &Task<'_>, options: &Options) -> Outcome {
         Some(stage) => pipeline::emit(input, program, entry, stage, options).map(Outcome::Text),
         None => pipeline::verify(input, program, entry, options).map(|report| Outcome::Report(Box::new(report))),
     };
-    result.unwrap_or_else(|diagnostics| refused(diagnostics, input, entry, options))
+    result.unwrap_or_else(|diagnostics| refused(diagnostics, task, options))
 }
 
 /// Stages answer errors and what they cannot model alike; only the former is a wrong input.
-fn refused(diagnostics: Vec<Diagnostic>, input: &Input, entry: &str, options: &Options) -> Outcome {
+fn refused(diagnostics: Vec<Diagnostic>, task: &Task<'_>, options: &Options) -> Outcome {
+    let Task { input, program, entry } = task;
     if diagnostics.is_empty() {
         panic!("driver: a stage refused {entry} without saying why");
     }
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Outcome::Wrong(diagnostics);
     }
-    let launch = Launch { block: options.block, grid: options.grid };
+    let launch = pipeline::launch_of(program, entry, options);
     let report = KernelReport::new(input.source.name(), entry, launch).unsupported(diagnostics);
     Outcome::Report(Box::new(report))
 }

@@ -40,6 +40,20 @@ impl Program {
     }
 }
 
+/// The launch of a kernel that was refused before its own was known: the one asked for, with what the
+/// entry requires.
+pub fn launch_of(program: &Program, entry: &str, options: &Options) -> Launch {
+    let required = match program {
+        Program::Ptx(module) => entry_of(module, entry).ok().and_then(|entry| entry.required_block),
+        Program::Ivl(_) => None,
+    };
+    let mut block = options.block;
+    for (size, required) in block.iter_mut().zip(required.into_iter().flatten()) {
+        *size = size.or(Some(required.max(1)));
+    }
+    Launch { block, grid: options.grid }
+}
+
 /// Parses an input; all errors that can be told apart.
 pub fn parse(input: &Input) -> Result<Program, Vec<Diagnostic>> {
     match input.language {
@@ -50,7 +64,10 @@ pub fn parse(input: &Input) -> Result<Program, Vec<Diagnostic>> {
 
 /// `--emit tokens`
 pub fn tokens(input: &Input) -> String {
-    ptx::tokens(input.source.text())
+    match input.language {
+        Language::Ptx => ptx::tokens(input.source.text()),
+        Language::Ivl => ivl::tokens(input.source.text()),
+    }
 }
 
 /// `--emit ast`

@@ -8,10 +8,12 @@
 //! Reference: tutorial section 4; proof-notes, lessons 1 to 3 and 9.
 
 pub mod candidates;
+mod evaluate;
 pub mod ghosts;
 pub mod houdini;
 pub mod reify;
 pub mod rename;
+pub mod simulate;
 pub mod witness;
 
 use crate::diagnostic::Diagnostic;

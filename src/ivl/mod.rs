@@ -46,3 +46,4 @@ pub use check::{check, launch_constant};
 pub use parse::{parse, parse_expr};
 pub use print::print;
 pub use print_expr::{print_expr, print_type};
+pub use token::tokens;

@@ -12,7 +12,7 @@ use super::check::{self, Mode};
 use super::desugar;
 use super::grammar::DeclarationParser;
 use super::surface::{Declaration, ParseError};
-use super::token::{Spanned, Token, lex};
+use super::token::{MAX_ERRORS, Spanned, Token, lex};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use std::collections::BTreeMap;
@@ -28,6 +28,9 @@ pub fn parse(text: &str) -> Result<Program, Vec<Diagnostic>> {
         match parse_piece(&tokens, range, text.len()) {
             Ok(declaration) => declarations.push(declaration),
             Err(error) => errors.push(error),
+        }
+        if errors.len() == MAX_ERRORS {
+            break;
         }
     }
     if !errors.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! Input: text. Output: tokens with byte ranges, or diagnostics.
 //! Establishes: brackets nest at most [`MAX_NESTING`] deep, so nothing after the lexer can run out
-//! of stack on hostile input. Relies on: nothing. Reference: Boogie 2 (identifiers, literals), plus
+//! of stack on hostile input; nor, for there is an end to the number of tokens, of memory. Relies on: nothing. Reference: Boogie 2 (identifiers, literals), plus
 //! the words of the kernel language. Beyond Boogie, an identifier may contain `%`.
 
 use crate::diagnostic::Diagnostic;
@@ -13,8 +13,11 @@ use std::fmt;
 /// How deep parentheses, brackets and braces may nest.
 pub const MAX_NESTING: usize = 200;
 
-/// One lexical error per place is enough; more than these help nobody.
-const MAX_ERRORS: usize = 20;
+/// One error per place is enough; more than these help nobody.
+pub const MAX_ERRORS: usize = 20;
+
+/// Longer programs are no one's kernels, and would take all memory.
+const MAX_TOKENS: usize = 2_000_000;
 
 /// Declares the tokens that stand for themselves, with the text they print as.
 macro_rules! tokens {
@@ -141,9 +144,35 @@ pub fn lex(text: &str) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
             errors.push(Diagnostic::error("ivl-syntax", message, span));
             break;
         }
+        if tokens.len() == MAX_TOKENS {
+            let message = format!("this program is longer than {MAX_TOKENS} words and signs");
+            errors.push(Diagnostic::error("ivl-syntax", message, span));
+            break;
+        }
         tokens.push((range.start, token, range.end));
     }
     if errors.is_empty() { Ok(tokens) } else { Err(errors) }
+}
+
+/// The token listing of `--emit tokens`: one token a line with its byte range.
+pub fn tokens(text: &str) -> String {
+    use fmt::Write;
+    let mut out = String::new();
+    let mut errors = 0;
+    for (token, range) in Token::lexer(text).spanned() {
+        let (start, end) = (range.start, range.end);
+        let (kind, shown) = match token {
+            Ok(token) => (format!("{token:?}"), text[range].escape_debug().to_string()),
+            Err(()) if errors == MAX_ERRORS => break,
+            Err(()) => {
+                errors += 1;
+                ("error".to_string(), lexical_error(text, range).message)
+            }
+        };
+        let kind = kind.split('(').next().unwrap_or_default();
+        let _ = writeln!(out, "{start}..{end}\t{kind}\t{shown}");
+    }
+    out
 }
 
 fn lexical_error(text: &str, range: std::ops::Range<usize>) -> Diagnostic {

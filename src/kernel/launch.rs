@@ -14,6 +14,10 @@ use crate::ivl::ast::{BinaryOp, ExprRef, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::{Function, SpecialRegister};
 
+/// Threads that a block has at most on each axis, and in all. Reference: CUDA C++ Programming Guide,
+/// technical specifications by compute capability.
+const LARGEST_BLOCK: ([u32; 3], u64) = ([1024, 1024, 64], 1024);
+
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// Values of the special registers that tell a thread where it is.
@@ -125,12 +129,28 @@ fn limit(
     Ok(())
 }
 
+/// Why no GPU can launch such a block: `2048 threads a block, ...`; sizes that are `None` are free.
+pub fn unlaunchable_block(block: [Option<u32>; 3]) -> Option<String> {
+    let (largest, most) = LARGEST_BLOCK;
+    let axes = AXES.into_iter().zip(block).zip(largest);
+    let mut too_long =
+        axes.filter_map(|((axis, size), largest)| Some((axis, size.filter(|size| *size > largest)?, largest)));
+    if let Some((axis, size, largest)) = too_long.next() {
+        return Some(format!("{size} threads on axis {axis} of a block, but GPUs allow at most {largest}"));
+    }
+    let threads = block.into_iter().flatten().fold(1u64, |product, size| product.saturating_mul(u64::from(size)));
+    (threads > most).then(|| format!("{threads} threads a block, but GPUs allow at most {most}"))
+}
+
 fn block_size(entry: &Function, options: &LowerOptions) -> Result<[Option<u32>; 3], Diagnostic> {
     let zero = options.block.iter().chain(&options.grid).any(|size| *size == Some(0));
     if zero {
         return Err(Diagnostic::error("launch-size", "a launch size of 0", entry.span));
     }
     let Some(required) = entry.required_block else { return Ok(options.block) };
+    if let Some(message) = unlaunchable_block(required.map(Some)) {
+        return Err(Diagnostic::error("launch-size", format!("`.reqntid` asks for {message}"), entry.span));
+    }
     let mut block = options.block;
     for ((size, required), axis) in block.iter_mut().zip(required).zip(AXES) {
         let required = required.max(1);

@@ -25,6 +25,8 @@ mod promote;
 mod regions;
 mod transfer;
 
+pub use launch::unlaunchable_block;
+
 use crate::cfg::graph::Cfg;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Name, Program};

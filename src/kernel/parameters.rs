@@ -104,6 +104,7 @@ impl Parameters {
         declarations: &mut Declarations,
     ) -> Vec<Diagnostic> {
         let mut errors = Vec::new();
+        let mut fixed_as: BTreeMap<usize, &str> = BTreeMap::new();
         for (key, value) in &options.params {
             let position = entry.params.iter().position(|p| *p.name == **key);
             let position = position.or_else(|| key.parse().ok().filter(|n: &usize| *n < entry.params.len()));
@@ -113,6 +114,13 @@ impl Parameters {
                 error(format!("`{}` has no parameter `{key}`; it has {}", entry.name, known.join(", ")));
                 continue;
             };
+            if let Some(other) = fixed_as.insert(index, key) {
+                error(format!(
+                    "the parameter `{}` is fixed twice, as `{other}` and as `{key}`",
+                    entry.params[index].name
+                ));
+                continue;
+            }
             let (parameter, bytes) = (&entry.params[index], entry.params[index].ty.bytes());
             let is_pointer = self.infos.iter().any(|i| i.is_pointer && i.name == *parameter.name);
             if parameter.size != Some(u64::from(bytes)) || parameter.ty.is_float() || is_pointer {

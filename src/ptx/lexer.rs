@@ -16,6 +16,10 @@ use logos::{Logos, Skip};
 /// works on the tree recurses.
 const MAX_DEPTH: usize = 200;
 
+/// Tokens of one function: more than half a million instructions, which no stage after this could
+/// hold in memory.
+const MAX_FUNCTION_TOKENS: usize = 4_000_000;
+
 /// What can go wrong inside one token.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum LexError {
@@ -192,6 +196,8 @@ pub struct Tokens<'a> {
     braces: Vec<bool>,
     brackets: usize,
     signs: usize,
+    /// Tokens since the body of a function began.
+    in_function: usize,
     previous: Option<Token<'a>>,
     max_errors: usize,
     stopped: bool,
@@ -208,6 +214,7 @@ impl<'a> Tokens<'a> {
             braces: Vec::new(),
             brackets: 0,
             signs: 0,
+            in_function: 0,
             previous: None,
             max_errors,
             stopped: false,
@@ -276,7 +283,7 @@ impl<'a> Tokens<'a> {
         self.errors.push(diagnostic);
     }
 
-    /// Stops at input nested too deep. Brackets count until the statement ends, signs until their
+    /// Stops at input nested too deep, or too long. Brackets count until the statement ends, signs until their
     /// operand does.
     fn measure(&mut self, token: Token<'a>) {
         match token {
@@ -287,15 +294,18 @@ impl<'a> Tokens<'a> {
             _ => self.signs = 0,
         }
         if self.braces.len().max(self.brackets).max(self.signs) > MAX_DEPTH {
-            self.too_deep();
-            self.stopped = true;
+            self.stop_at(format!("scopes, brackets or signs nested more than {MAX_DEPTH} deep"));
+        }
+        self.in_function = if self.braces.first() == Some(&true) { self.in_function + 1 } else { 0 };
+        if self.in_function > MAX_FUNCTION_TOKENS {
+            self.stop_at(format!("a function of more than {MAX_FUNCTION_TOKENS} tokens"));
         }
     }
 
-    fn too_deep(&mut self) {
+    fn stop_at(&mut self, message: String) {
         let span = self.lexer.span();
-        let message = format!("scopes, brackets or signs nested more than {MAX_DEPTH} deep");
         self.errors.push(Diagnostic::error("ptx-syntax", message, Span::new(span.start, span.end)));
+        self.stopped = true;
     }
 }
 

@@ -13,6 +13,7 @@ pub mod smtlib;
 mod z3_backend;
 
 use crate::vcgen::term::{Term, Terms};
+use std::time::Instant;
 
 /// How machine arithmetic is given to the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +34,7 @@ pub struct Budget {
 }
 
 /// A value in a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// A Boolean.
     Bool(bool),
@@ -72,7 +73,15 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
     let Some(encoded) = encode(terms, encoding, goal, wanted) else {
         return Answer::Unknown("a term has no form in this encoding".into());
     };
-    z3_backend::check(terms, &encoded, budget)
+    let start = Instant::now();
+    let answer = z3_backend::check(terms, &encoded, budget);
+    let outcome = match &answer {
+        Answer::Proved => "proved",
+        Answer::Refuted(_) => "refuted",
+        Answer::Unknown(why) => why.as_str(),
+    };
+    log::debug!("{encoding:?}: {outcome} after {} ms, rlimit {}", start.elapsed().as_millis(), budget.rlimit);
+    answer
 }
 
 /// The negation of `goal` in an encoding, with the ranges of symbols and other side conditions.

@@ -207,7 +207,7 @@ pub fn term_text(terms: &Terms, term: Term) -> String {
 
 fn write_term(terms: &Terms, t: Term, out: &mut String, budget: &mut usize) {
     if *budget == 0 {
-        let _ = write!(out, "t{}", t.0);
+        let _ = write!(out, "t!{}", t.0);
         return;
     }
     *budget -= 1;

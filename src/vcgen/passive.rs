@@ -44,6 +44,10 @@ pub struct PassiveBlock {
     pub items: Vec<PassiveItem>,
     /// Indices of successors; none: control ends here.
     pub successors: Vec<usize>,
+    /// The loop whose head this is; checks of its invariants on entry lead the items.
+    pub head_of: Option<usize>,
+    /// The loop whose round ends here, and which of [`CutLoop::at_end`] holds the values.
+    pub back_to: Option<(usize, usize)>,
 }
 
 /// One item.
@@ -54,6 +58,8 @@ pub enum PassiveItem {
         term: Term,
         /// Index of the candidate invariant that this assumes.
         candidate: Option<usize>,
+        /// At a join: the symbol that the formula equates with a value of this block, and the value.
+        defines: Option<(Term, Term)>,
     },
     /// A check: an index into [`Passive::checks`].
     Check(usize),
@@ -204,8 +210,11 @@ impl<'a> Generator<'a> {
             for stmt in &block.stmts[skip..] {
                 self.statement(stmt, &mut env, &mut items)?;
             }
+            let head_of = self.loop_numbers.get(&b).copied();
+            let back_to = self.back_edge(b).map(|head| self.loop_numbers[&head]);
+            let back_to = back_to.map(|number| (number, self.loops[number].at_end.len()));
             let successors = self.leave(b, block, env, &mut items, &position, &mut incoming, p)?;
-            blocks.push(PassiveBlock { label: block.label.clone(), items, successors });
+            blocks.push(PassiveBlock { label: block.label.clone(), items, successors, head_of, back_to });
         }
         let constants = self.program.constants.iter().map(|c| &c.variable.name);
         let constants = constants.filter_map(|n| Some((n.clone(), *self.constants.get(n)?))).collect();
@@ -269,7 +278,7 @@ impl<'a> Generator<'a> {
         self.constants = env.clone();
         for condition in self.program.axioms.iter().chain(&self.procedure.requires) {
             let term = self.translator.expr(&mut self.terms, &env, &condition.expr)?;
-            items.push(PassiveItem::Assume { term, candidate: None });
+            items.push(PassiveItem::Assume { term, candidate: None, defines: None });
         }
         Ok(env)
     }
@@ -289,7 +298,8 @@ impl<'a> Generator<'a> {
             for (name, &value) in &merged {
                 if env[name] != value {
                     let term = self.terms.eq(value, env[name]);
-                    blocks[p].items.push(PassiveItem::Assume { term, candidate: None });
+                    let defines = Some((value, env[name]));
+                    blocks[p].items.push(PassiveItem::Assume { term, candidate: None, defines });
                 }
             }
         }
@@ -320,7 +330,11 @@ impl<'a> Generator<'a> {
             StmtKind::Assume(e) => {
                 let term = self.translator.expr(&mut self.terms, env, e)?;
                 if self.terms.truth(term) != Some(true) {
-                    items.push(PassiveItem::Assume { term, candidate: candidate_number(&stmt.attributes) });
+                    items.push(PassiveItem::Assume {
+                        term,
+                        candidate: candidate_number(&stmt.attributes),
+                        defines: None,
+                    });
                 }
             }
             StmtKind::Assert(e) => self.assertion(stmt, e, env, items, CheckKind::Assertion, &[])?,
@@ -456,7 +470,7 @@ impl<'a> Generator<'a> {
         for stmt in invariants {
             if let StmtKind::Assert(e) = &stmt.kind {
                 let term = self.translator.expr(&mut self.terms, env, e)?;
-                items.push(PassiveItem::Assume { term, candidate: candidate_number(&stmt.attributes) });
+                items.push(PassiveItem::Assume { term, candidate: candidate_number(&stmt.attributes), defines: None });
             }
         }
         self.loops.push(CutLoop {
@@ -512,6 +526,12 @@ impl<'a> Generator<'a> {
         }
     }
 
+    /// The head that a block goes back to.
+    fn back_edge(&self, b: usize) -> Option<usize> {
+        let mut targets = self.graph.neighbors(NodeIndex::new(b)).map(NodeIndex::index);
+        targets.find(|target| self.heads.get(target).is_some_and(|blocks| blocks.contains(&b)))
+    }
+
     /// Control leaves a block: back edges check the invariants in a block of their own state.
     #[allow(clippy::too_many_arguments)]
     fn leave(
@@ -526,14 +546,13 @@ impl<'a> Generator<'a> {
     ) -> Result<Vec<usize>, Diagnostic> {
         let mut successors = Vec::new();
         let targets: BTreeSet<usize> = self.graph.neighbors(NodeIndex::new(b)).map(NodeIndex::index).collect();
-        let is_back = |t: &&usize| self.heads.get(*t).is_some_and(|blocks| blocks.contains(&b));
-        if let Some(head) = targets.iter().find(is_back) {
+        if let Some(head) = self.back_edge(b) {
             if targets.len() > 1 {
                 let message = "a block with a back edge has another successor; split the edge";
                 return Err(Diagnostic::unsupported("unsupported-ivl", message, block.span));
             }
-            let number = self.loop_numbers[head];
-            let invariants = self.invariants(*head);
+            let number = self.loop_numbers[&head];
+            let invariants = self.invariants(head);
             self.check_invariants(invariants, &env, items, CheckKind::Maintenance(number))?;
             self.loops[number].at_end.push(env);
             return Ok(successors);

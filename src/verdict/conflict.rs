@@ -3,12 +3,14 @@
 //! Input: traces of some threads of a launch. Output: pairs of accesses that race, each pair of
 //! instructions once; pairs of threads that part at a barrier. Establishes: the accesses of a pair are
 //! done by two threads, touch a common byte, at least one writes, they are not morally strong, and
-//! some schedule has both threads just before them. Relies on: [`super::thread`]. Reference: PTX
+//! some schedule has both threads just before them: no thread among those given stays away from a
+//! barrier that comes before. Relies on: [`super::thread`]. Reference: PTX
 //! memory model, "data race", "morally strong"; `bar.sync`, `bar.warp.sync`.
 
+use super::barriers::{ReachedHistories, reached_histories};
 use super::compiled::{AccessSite, Compiled};
 use super::replay::ThreadIds;
-use super::thread::{End, Event, Histories, Trace};
+use super::thread::{Event, Histories, Trace};
 use crate::ivl::ast::ArraySpace;
 use crate::ptx::ast::Scope;
 use crate::verdict::finding::AccessKind;
@@ -29,6 +31,8 @@ pub struct Rules {
     pub block: [Option<u32>; 2],
     /// Two weak writes of equal values do not race.
     pub allow_same_value: bool,
+    /// Barriers do not wait for threads that have exited.
+    pub exited_ok: bool,
     /// Pairs of instructions to find.
     pub limit: usize,
 }
@@ -44,28 +48,18 @@ pub struct Conflict {
     pub byte: i64,
 }
 
-/// Two threads of a block that part at a barrier.
-#[derive(Clone, Copy, Debug)]
-pub struct Parting {
-    /// The thread that arrives, and the barrier instruction.
-    pub arrives: (usize, u32),
-    /// The thread that does not, and the barrier where it is instead; `None` if it has exited.
-    pub absent: (usize, Option<u32>),
-    /// Barriers that both passed before.
-    pub phase: u32,
-}
-
 /// Overlapping accesses that one access is compared with; more of them are different sites at one
 /// place, of which a few suffice.
 const WORK_PER_ACCESS: usize = 256;
 
 /// All races, one for each pair of instructions, in the order of the text.
-pub fn find_races(kernel: &Compiled, threads: &[Traced], rules: &Rules) -> Vec<Conflict> {
+pub fn find_races(kernel: &Compiled, threads: &[Traced], histories: &Histories, rules: &Rules) -> Vec<Conflict> {
     let mut written = vec![false; kernel.arrays.len()];
     for site in kernel.accesses.iter().filter(|site| site.kind != AccessKind::Read) {
         written[site.array] = true;
     }
-    let finder = Finder { kernel, threads, rules };
+    let reached = reached_histories(kernel, threads, histories, rules.exited_ok);
+    let finder = Finder { kernel, threads, reached, rules };
     let mut found = Found::new();
     finder.same_block(&written, &mut found);
     finder.different_blocks(&written, &mut found);
@@ -78,6 +72,8 @@ type Found = BTreeMap<(u32, u32), Conflict>;
 struct Finder<'t, 'k, 'a> {
     kernel: &'k Compiled<'a>,
     threads: &'t [Traced],
+    /// What comes after a barrier that some thread stays away from does not happen.
+    reached: ReachedHistories,
     rules: &'t Rules,
 }
 
@@ -97,7 +93,8 @@ impl Finder<'_, '_, '_> {
     /// Accesses to arrays that satisfy `wanted`.
     fn entries(&self, wanted: impl Fn(usize) -> bool) -> Vec<Entry> {
         let events = self.threads.iter().enumerate().flat_map(|(n, t)| t.trace.events.iter().map(move |e| (n, *e)));
-        events.filter(|(_, event)| wanted(self.site(event).array)).collect()
+        let happens = |n: usize, e: &Event| self.reached.contains(&(self.threads[n].ids.ctaid, e.history));
+        events.filter(|(n, event)| wanted(self.site(event).array) && happens(*n, event)).collect()
     }
 
     fn same_block(&self, written: &[bool], found: &mut Found) {
@@ -206,37 +203,4 @@ fn may_write_the_same(p: &AccessSite, a: &Event, q: &AccessSite, b: &Event) -> b
         (Some(v), Some(w)) => v & 0xff == w & 0xff,
         _ => true,
     })
-}
-
-/// The first parting in each block: two threads passed the same barriers, then one arrives at a barrier
-/// and the other is at another one, or (unless `exited_ok`) has exited.
-pub fn find_partings(threads: &[Traced], histories: &Histories, exited_ok: bool) -> Vec<Parting> {
-    /// Of the threads that passed a sequence of barriers: who goes on to which, who exits.
-    #[derive(Default)]
-    struct Node {
-        next: BTreeMap<u32, usize>,
-        exited: Option<usize>,
-    }
-    let mut nodes: BTreeMap<([u32; 3], u32, u32), Node> = BTreeMap::new();
-    for (number, thread) in threads.iter().enumerate() {
-        let (mut history, mut length) = (thread.trace.history, histories.length(thread.trace.history));
-        if thread.trace.end == End::Exited && !exited_ok {
-            nodes.entry((thread.ids.ctaid, length, history)).or_default().exited.get_or_insert(number);
-        }
-        while let Some((parent, barrier)) = histories.split(history) {
-            length -= 1;
-            nodes.entry((thread.ids.ctaid, length, parent)).or_default().next.entry(barrier).or_insert(number);
-            history = parent;
-        }
-    }
-    let parting = |(&(_, phase, _), node): (&([u32; 3], u32, u32), &Node)| {
-        let mut next = node.next.iter().map(|(&barrier, &thread)| (thread, barrier));
-        let arrives = next.next()?;
-        let absent = match next.next() {
-            Some((thread, barrier)) => (thread, Some(barrier)),
-            None => (node.exited?, None),
-        };
-        Some(Parting { arrives, absent, phase })
-    };
-    nodes.iter().filter_map(parting).collect()
 }

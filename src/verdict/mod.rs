@@ -1,5 +1,6 @@
 //! Stage 9, `verdict`: proofs and models to findings.
 
+mod barriers;
 mod bits;
 mod compiled;
 pub mod confirm;

@@ -6,7 +6,9 @@
 //! Reference: DESIGN section 5 (integers first, bit-vectors as second try); proof-notes, lesson 5.
 
 use crate::diagnostic::Diagnostic;
+use crate::infer::candidates::{self, Candidate};
 use crate::infer::houdini::{self, Deadline, Fate};
+use crate::infer::simulate::{self, Simulation};
 use crate::infer::{self, Annotated, Probe};
 use crate::ivl::ast::{Attribute, ExprRef, Program, Type};
 use crate::ivl::visit::{self, Visitor};
@@ -35,6 +37,8 @@ pub struct PairOutcome {
     pub refuted: Vec<Refuted>,
     /// Assertions without an answer, with the solver's reason.
     pub open: Vec<(Check, String)>,
+    /// All of these, by their order among the assertions of the program.
+    unproved: BTreeSet<usize>,
     /// Loops that a thread enters and no thread that entered can leave (indices into the loops).
     pub endless: Vec<usize>,
     /// No execution meets the preconditions and assumptions to the end: a proof would say nothing.
@@ -53,8 +57,8 @@ pub struct Inference {
     pub annotated: Annotated,
     /// One fate for each candidate.
     pub fates: Vec<Fate>,
-    /// The encoding they were decided in.
-    pub encoding: Encoding,
+    /// Encodings, the one that suits the kernel in front.
+    pub encodings: Vec<Encoding>,
     /// The passive program.
     pub passive: Passive,
 }
@@ -64,34 +68,60 @@ impl Inference {
     pub fn keeps(&self, candidate: usize) -> bool {
         self.fates.get(candidate) == Some(&Fate::Kept)
     }
+
+    /// The kept candidates.
+    fn kept(&self) -> Vec<Candidate> {
+        let candidates = self.annotated.candidates.iter().enumerate();
+        candidates.filter(|(i, _)| self.keeps(*i)).map(|(_, c)| c.clone()).collect()
+    }
 }
 
-/// Wall time in milliseconds and resources for all assertions together, and for one alone.
-const TOGETHER: (u32, u32) = (6000, 40_000_000);
-const ALONE: (u32, u32) = (3000, 20_000_000);
+/// What a try may cost, in milliseconds of effort ([`Deadline::budget`]).
+#[derive(Clone, Copy)]
+struct Effort {
+    /// One query for all assertions.
+    together: u32,
+    /// One query for each assertion; 0 is none.
+    alone: u32,
+}
+
+/// Short tries: what one encoding finds hard the other often finds easy.
+const QUICK: Effort = Effort { together: 400, alone: 0 };
+const MIDDLE: Effort = Effort { together: 1500, alone: 0 };
+/// The last try.
+const FULL: Effort = Effort { together: 4000, alone: 2000 };
+/// Probes: a loop without an answer counts as one that ends.
+const PROBE: u32 = 400;
+/// Rounds of a loop that may be executed to see whether it ends.
+const ROUNDS: usize = 64;
 /// A kernel with more defects than this has enough.
 const FINDING_LIMIT: usize = 12;
 
-/// Infers invariants in one encoding.
+/// Infers invariants in one encoding; what was `proved` before is relied on.
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn infer_in(
+fn infer_in(
     two: &TwoThread,
     uniform_barriers: bool,
-    encoding: Encoding,
+    encodings: &[Encoding],
     deadline: Deadline,
+    proved: &[Candidate],
 ) -> Result<Inference, Diagnostic> {
+    let encoding = encodings[0];
     let annotated = infer::annotate(two, uniform_barriers, encoding)?;
     let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
-    let count = annotated.candidates.len();
-    let outcome = houdini::run(&mut passive, count, encoding, deadline, &|i| relied[i]);
-    Ok(Inference { annotated, fates: outcome.fates, encoding, passive })
+    let known = annotated.candidates.iter().map(|c| proved.contains(c)).collect();
+    let twins = candidates::twins(&annotated.candidates);
+    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, deadline };
+    let (fates, encodings) = houdini::run(&mut passive, &start);
+    Ok(Inference { annotated, fates, encodings, passive })
 }
 
-/// Proves the assertions of a pair. After an encoding that left something unproved, `stop` may end
-/// the search for a proof.
+/// Proves the assertions of a pair: under integer invariants over integers and, where that fails,
+/// over bit-vectors; then under bit-vector invariants as well. After a step that left something
+/// unproved, `stop` may end the search for a proof.
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
@@ -102,30 +132,22 @@ pub fn run(
     deadline: Deadline,
     stop: &mut dyn FnMut(&PairOutcome) -> bool,
 ) -> Result<PairOutcome, Diagnostic> {
+    let encodings = suited(&two.program, encodings);
     let mut best: Option<PairOutcome> = None;
-    // Assertions are known by their order among assertions: it is the same in every encoding, while
-    // the numbers of checks differ with the candidates.
-    let mut remaining: Option<BTreeSet<usize>> = None;
-    for encoding in suited(&two.program, encodings) {
-        let mut inference = infer_in(two, uniform_barriers, encoding, deadline)?;
-        let all = assertions(&inference.passive);
-        let ordinal = |check: usize| all.iter().position(|&c| c == check);
-        let goal: BTreeSet<usize> = match &remaining {
-            Some(remaining) => remaining.iter().map(|&o| all[o]).collect(),
-            None => all.iter().copied().collect(),
-        };
-        let (refuted, open) = prove_all(&mut inference, &goal, deadline);
-        let endless = match &best {
-            Some(previous) => previous.endless.clone(),
-            None => endless_loops(&mut inference, deadline),
-        };
-        let proved = refuted.is_empty() && open.is_empty() && endless.is_empty();
-        let vacuous = proved && !proved_probes(&mut inference, Probe::End, None, deadline).is_empty();
-        let unproved = refuted.iter().map(|(i, _)| *i).chain(open.iter().map(|(i, _)| *i));
-        remaining = Some(unproved.filter_map(ordinal).collect());
-        let outcome = PairOutcome { vacuous, ..outcome(inference, refuted, open, endless, all.len()) };
-        let done = outcome.refuted.is_empty() && outcome.open.is_empty();
-        let enough = done || stop(&outcome);
+    for step in 0..encodings.len() {
+        let proved = best.as_ref().map(|b| b.inference.kept()).unwrap_or_default();
+        let mut inference = infer_in(two, uniform_barriers, &encodings[step..], deadline, &proved)?;
+        let mut proof = Proof::of(&inference, best.as_ref());
+        let efforts = if step + 1 == encodings.len() { &[FULL][..] } else { &[QUICK, MIDDLE] };
+        for &effort in efforts {
+            for encoding in inference.encodings.clone() {
+                proof.attempt(&mut inference, encoding, effort, deadline);
+            }
+        }
+        let (endless, vacuous) =
+            if proof.is_complete() { probe(&mut inference, deadline) } else { (Vec::new(), false) };
+        let outcome = PairOutcome { endless, vacuous, ..outcome(inference, proof) };
+        let enough = outcome.refuted.is_empty() && outcome.open.is_empty() || stop(&outcome);
         best = Some(outcome);
         if enough {
             break;
@@ -156,19 +178,24 @@ impl Visitor for FindInteger {
     fn attribute(&mut self, _: &Attribute) {}
 }
 
-fn outcome(
-    inference: Inference,
-    refuted: Vec<(usize, Constants)>,
-    open: Vec<(usize, String)>,
-    endless: Vec<usize>,
-    assertions: usize,
-) -> PairOutcome {
+fn outcome(inference: Inference, proof: Proof) -> PairOutcome {
     let checks = &inference.passive.checks;
-    let refuted = refuted.into_iter().map(|(i, constants)| Refuted { check: checks[i].clone(), constants }).collect();
-    let open = open.into_iter().map(|(i, why)| (checks[i].clone(), why)).collect();
-    let kept = inference.fates.iter().filter(|f| **f == Fate::Kept).count();
-    let candidates = (inference.fates.len(), kept);
-    PairOutcome { refuted, open, endless, vacuous: false, candidates, assertions, inference }
+    let failed = proof.refuted.iter().map(|(i, ..)| i).chain(proof.undecided.iter().map(|(i, _)| i));
+    let unproved = failed.filter_map(|check| proof.all.iter().position(|c| c == check)).collect();
+    let refuted = proof.refuted.into_iter().map(|(i, _, constants)| Refuted { check: checks[i].clone(), constants });
+    let refuted = refuted.collect();
+    let open = proof.undecided.into_iter().map(|(i, why)| (checks[i].clone(), why)).collect();
+    let candidates = (inference.fates.len(), inference.kept().len());
+    PairOutcome {
+        refuted,
+        open,
+        unproved,
+        endless: Vec::new(),
+        vacuous: false,
+        candidates,
+        assertions: proof.all.len(),
+        inference,
+    }
 }
 
 fn has_attribute(check: &Check, name: &str) -> bool {
@@ -197,44 +224,77 @@ fn assertions(passive: &Passive) -> Vec<usize> {
     (0..passive.checks.len()).filter(|&i| proper(&passive.checks[i])).collect()
 }
 
-type Failures = (Vec<(usize, Constants)>, Vec<(usize, String)>);
-
-fn prove_all(inference: &mut Inference, goal: &BTreeSet<usize>, deadline: Deadline) -> Failures {
-    let mut open = goal.clone();
-    let mut refuted = Vec::new();
-    while !open.is_empty() && refuted.len() < FINDING_LIMIT {
-        match ask(inference, &open, deadline, TOGETHER) {
-            Reply::Proved => return (refuted, Vec::new()),
-            Reply::Refuted(failing, constants) if !failing.is_empty() => {
-                for check in failing {
-                    open.remove(&check);
-                    refuted.push((check, constants.clone()));
-                }
-            }
-            Reply::Refuted(..) | Reply::Unknown(_) => {
-                let undecided = one_by_one(inference, &open, deadline, &mut refuted);
-                return (refuted, undecided);
-            }
-        }
-    }
-    (refuted, open.into_iter().map(|i| (i, "enough defects were found before it".to_string())).collect())
+/// What is known of the assertions of a program.
+struct Proof {
+    /// All of them: indices of checks. Their order is the same whatever candidates stand between them.
+    all: Vec<usize>,
+    /// Refuted, with the encoding and the model's constants. Bit-vector models are exact; what a
+    /// model over integers refutes may still be provable.
+    refuted: Vec<(usize, Encoding, Constants)>,
+    /// Left without an answer by the last attempt, with the solver's reason.
+    undecided: Vec<(usize, String)>,
 }
 
-fn one_by_one(
-    inference: &mut Inference,
-    open: &BTreeSet<usize>,
-    deadline: Deadline,
-    refuted: &mut Vec<(usize, Constants)>,
-) -> Vec<(usize, String)> {
-    let mut undecided = Vec::new();
-    for &check in open {
-        match ask(inference, &BTreeSet::from([check]), deadline, ALONE) {
-            Reply::Proved => {}
-            Reply::Refuted(_, constants) => refuted.push((check, constants)),
-            Reply::Unknown(why) => undecided.push((check, why)),
+impl Proof {
+    /// Everything is open but what an earlier outcome proved.
+    fn of(inference: &Inference, earlier: Option<&PairOutcome>) -> Proof {
+        let all = assertions(&inference.passive);
+        let open: Vec<usize> = match earlier {
+            None => all.clone(),
+            Some(outcome) => outcome.unproved.iter().map(|&ordinal| all[ordinal]).collect(),
+        };
+        let undecided = open.into_iter().map(|check| (check, "not tried".to_string())).collect();
+        Proof { all, refuted: Vec::new(), undecided }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.refuted.is_empty() && self.undecided.is_empty()
+    }
+
+    /// Tries what is not proved yet in an encoding.
+    fn attempt(&mut self, inference: &mut Inference, encoding: Encoding, effort: Effort, deadline: Deadline) {
+        let mut open: BTreeSet<usize> = self.undecided.drain(..).map(|(check, _)| check).collect();
+        self.refuted.retain(|(check, refuted_in, _)| {
+            let retry = *refuted_in == Encoding::Integers && encoding == Encoding::BitVectors;
+            !(retry && open.insert(*check))
+        });
+        while !open.is_empty() && self.refuted.len() < FINDING_LIMIT {
+            log::debug!("{} assertions", open.len());
+            match ask(inference, encoding, &open, deadline, effort.together) {
+                Reply::Proved => return,
+                Reply::Refuted(failing, constants) if !failing.is_empty() => {
+                    for check in failing {
+                        open.remove(&check);
+                        self.refuted.push((check, encoding, constants.clone()));
+                    }
+                }
+                Reply::Unknown(why) if effort.alone == 0 => {
+                    return self.undecided.extend(open.into_iter().map(|check| (check, why.clone())));
+                }
+                Reply::Refuted(..) | Reply::Unknown(_) => {
+                    return self.one_by_one(inference, encoding, &open, effort.alone.max(QUICK.together), deadline);
+                }
+            }
+        }
+        self.undecided.extend(open.into_iter().map(|i| (i, "enough defects were found before it".to_string())));
+    }
+
+    fn one_by_one(
+        &mut self,
+        inference: &mut Inference,
+        encoding: Encoding,
+        open: &BTreeSet<usize>,
+        effort: u32,
+        deadline: Deadline,
+    ) {
+        for &check in open {
+            match ask(inference, encoding, &BTreeSet::from([check]), deadline, effort) {
+                Reply::Proved => {}
+                Reply::Refuted(_, constants) => self.refuted.push((check, encoding, constants)),
+                Reply::Unknown(why) => self.undecided.push((check, why)),
+            }
         }
     }
-    undecided
 }
 
 enum Reply {
@@ -243,8 +303,14 @@ enum Reply {
     Unknown(String),
 }
 
-fn ask(inference: &mut Inference, goal: &BTreeSet<usize>, deadline: Deadline, limit: (u32, u32)) -> Reply {
-    let Inference { fates, passive, encoding, .. } = inference;
+fn ask(
+    inference: &mut Inference,
+    encoding: Encoding,
+    goal: &BTreeSet<usize>,
+    deadline: Deadline,
+    effort: u32,
+) -> Reply {
+    let Inference { fates, passive, .. } = inference;
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let role = |i: usize| match (goal.contains(&i), relied[i]) {
@@ -257,58 +323,69 @@ fn ask(inference: &mut Inference, goal: &BTreeSet<usize>, deadline: Deadline, li
     let checked = wanted.len();
     let named: Vec<(String, Term)> = passive.constants.iter().map(|(n, t)| (n.to_string(), *t)).collect();
     wanted.extend(named.iter().map(|(_, t)| *t));
-    match prove(&mut passive.terms, *encoding, formula, &wanted, deadline.budget(limit.0, limit.1)) {
+    let for_probes = goal.iter().all(|&i| is_probe(&passive.checks[i]));
+    if for_probes {
+        wanted.extend(simulate::model_terms(passive, formula));
+    }
+    match prove(&mut passive.terms, encoding, formula, &wanted, deadline.budget(encoding, effort)) {
         Answer::Proved => Reply::Proved,
         Answer::Unknown(why) => Reply::Unknown(why),
         Answer::Refuted(values) => {
-            let model: HashMap<Term, Option<Value>> =
-                wanted[..checked].iter().copied().zip(values[..checked].iter().copied()).collect();
-            let failing = houdini::failing_checks(passive, &model, &keep, &role);
-            let values = values[checked..].iter();
-            let constants = named.into_iter().zip(values).filter_map(|((n, _), v)| v.map(|v| (n, v))).collect();
+            let (checks, values) = values.split_at(checked);
+            let (constants, model) = values.split_at(named.len());
+            let truth: HashMap<Term, Option<Value>> = wanted.iter().copied().zip(checks.iter().copied()).collect();
+            let mut failing = houdini::failing_checks(passive, &truth, &keep, &role);
+            if for_probes {
+                // An execution that comes to a probe refutes it as well as a model does.
+                let terms = &wanted[checked + named.len()..];
+                let is_relied = |i: usize| relied[i];
+                let mut simulation =
+                    Simulation::new(passive, fates.iter().map(|f| *f == Fate::Kept).collect(), &is_relied, ROUNDS);
+                simulation.load(terms, model);
+                simulation.execute();
+                failing.extend(simulation.failing.intersection(goal));
+            }
+            let constants = named.into_iter().zip(constants).filter_map(|((n, _), v)| v.map(|v| (n, v))).collect();
             Reply::Refuted(failing, constants)
         }
     }
 }
 
-/// Loops from which a thread that entered cannot come out: the probe behind the exit is provable,
-/// the one in front of it is not.
-fn endless_loops(inference: &mut Inference, deadline: Deadline) -> Vec<usize> {
-    let unanswered = proved_probes(inference, Probe::Exit, None, deadline);
-    if unanswered.is_empty() {
-        return Vec::new();
+/// What the probes say about a program whose assertions are proved: the loops that a thread enters
+/// and from which no thread that entered comes out, and whether no execution comes to the end.
+fn probe(inference: &mut Inference, deadline: Deadline) -> (Vec<usize>, bool) {
+    let proved = proved_probes(inference, deadline, &|probe, _| probe != Probe::Entry);
+    let left: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Exit).map(|(_, l)| *l).collect();
+    let mut endless = Vec::new();
+    if !left.is_empty() {
+        let not_entered = proved_probes(inference, deadline, &|probe, l| probe == Probe::Entry && left.contains(&l));
+        endless.extend(left.into_iter().filter(|l| !not_entered.contains(&(Probe::Entry, *l))));
     }
-    let unreachable = proved_probes(inference, Probe::Entry, Some(&unanswered), deadline);
-    unanswered.difference(&unreachable).copied().collect()
+    let vacuous = endless.is_empty() && proved.iter().any(|(probe, _)| *probe == Probe::End);
+    (endless, vacuous)
 }
 
-/// The loops whose probe of a kind is provable.
+/// The selected probes that are provable, with their loops.
 fn proved_probes(
     inference: &mut Inference,
-    kind: Probe,
-    among: Option<&BTreeSet<usize>>,
     deadline: Deadline,
-) -> BTreeSet<usize> {
-    let mut open: BTreeMap<usize, usize> = BTreeMap::new();
-    for (check, found) in inference.passive.checks.iter().enumerate() {
-        if let Some((probe, index)) = infer::probe_of(&found.attributes)
-            && probe == kind
-            && among.is_none_or(|a| a.contains(&index))
-        {
-            open.insert(check, index);
-        }
-    }
-    let mut proved = BTreeSet::new();
-    while let Some((&first, &index)) = open.first_key_value() {
-        match ask(inference, &open.keys().copied().collect(), deadline, ALONE) {
+    selects: &dyn Fn(Probe, usize) -> bool,
+) -> Vec<(Probe, usize)> {
+    let encoding = inference.encodings[0];
+    let probes = inference.passive.checks.iter().enumerate();
+    let probes = probes.filter_map(|(check, found)| Some((check, infer::probe_of(&found.attributes)?)));
+    let mut open: BTreeMap<usize, (Probe, usize)> = probes.filter(|(_, p)| selects(p.0, p.1)).collect();
+    let mut proved = Vec::new();
+    while let Some((&first, &probe)) = open.first_key_value() {
+        match ask(inference, encoding, &open.keys().copied().collect(), deadline, PROBE) {
             Reply::Refuted(failing, _) if !failing.is_empty() => open.retain(|check, _| !failing.contains(check)),
             Reply::Proved => {
                 proved.extend(open.values());
                 break;
             }
             _ => {
-                if let Reply::Proved = ask(inference, &BTreeSet::from([first]), deadline, ALONE) {
-                    proved.insert(index);
+                if let Reply::Proved = ask(inference, encoding, &BTreeSet::from([first]), deadline, PROBE) {
+                    proved.push(probe);
                 }
                 open.remove(&first);
             }

@@ -4,12 +4,13 @@
 //! [`Replay`]. Establishes: for a confirmed race, that in some execution of the kernel with these
 //! constants two threads do the two accesses and nothing orders them: both are reached, at these
 //! offsets, whatever memory holds; in one block, after the same barriers. Relies on: the standing
-//! assumptions (loops terminate; pointers refer to disjoint arrays); that the other threads of the
-//! block come to the barriers, too: a kernel where they do not has another defect. Reference: PTX
-//! memory model, "data race".
+//! assumptions (loops terminate; pointers refer to disjoint arrays); that the threads of the block that
+//! are not given come to the barriers, too ([`super::search`] gives all of them). Reference: PTX memory
+//! model, "data race".
 
+use super::barriers::{Parting, find_partings};
 use super::compiled::Compiled;
-use super::conflict::{Conflict, Parting, Rules, Traced, find_partings, find_races};
+use super::conflict::{Conflict, Rules, Traced, find_races};
 use super::evaluate::Value;
 pub use super::thread::End;
 use super::thread::{Event, Histories, Run, Trace};
@@ -287,8 +288,9 @@ impl Evaluated {
 
     /// Races between any two of the threads.
     pub fn conflicts(&self, kernel: &Compiled, limits: &Limits) -> Vec<Conflict> {
-        let rules = Rules { block: self.block, allow_same_value: limits.allow_same_value, limit: limits.races };
-        find_races(kernel, &self.threads, &rules)
+        let Limits { allow_same_value, exited_ok, races: limit, .. } = *limits;
+        let rules = Rules { block: self.block, allow_same_value, exited_ok, limit };
+        find_races(kernel, &self.threads, &self.histories, &rules)
     }
 
     /// Threads of one block that part at a barrier.

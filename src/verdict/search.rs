@@ -2,12 +2,13 @@
 //!
 //! Input: the kernel program, what is fixed of the launch and the parameters, constants of models.
 //! Output: [`Found`]: constants with which some threads surely race or diverge. Establishes: what
-//! [`super::replay`] establishes, for the threads named. Relies on: nothing more; finding nothing says
-//! nothing. Reference: none; launches and values are tried in a fixed order, cheap and likely ones
+//! [`super::replay`] establishes, for the threads named; before a race, all threads of the blocks
+//! concerned come to the barriers, as far as their values are known. Relies on: nothing more; finding
+//! nothing says nothing. Reference: none; launches and values are tried in a fixed order, cheap and likely ones
 //! first, until the limit on statements.
 
 use super::compiled::Compiled;
-use super::replay::{Limits, Replay, ThreadIds, evaluate};
+use super::replay::{Evaluated, Limits, Replay, ThreadIds, evaluate};
 use crate::ivl::ast::{Name, Program, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -222,7 +223,10 @@ impl Search<'_, '_> {
         let limits = Limits { thread_statements: most.min(self.limits.thread_statements), ..*self.limits };
         let evaluated = evaluate(self.kernel, &constants, &threads, &limits, &mut share);
         self.budget -= begun - share;
-        let evaluated = evaluated?;
+        let mut evaluated = evaluated?;
+        if self.goal == Goal::Race {
+            evaluated = self.whole_blocks(launch, &constants, &threads, &limits, &evaluated)?;
+        }
         let met = match self.goal {
             Goal::Race => !evaluated.conflicts(self.kernel, self.limits).is_empty(),
             Goal::Divergence => !evaluated.partings(self.limits).is_empty(),
@@ -234,6 +238,31 @@ impl Search<'_, '_> {
         let replay = evaluated.replay(self.kernel, self.limits);
         let certain = self.goal != Goal::Divergence || replay.divergence.as_ref().is_some_and(|d| d.certain);
         certain.then_some(Found { constants, replay })
+    }
+
+    /// All threads of the blocks that race: one that was not looked at yet may stay away from a barrier.
+    /// `None` without a race.
+    fn whole_blocks(
+        &self,
+        launch: &Sizes,
+        constants: &BTreeMap<Name, u128>,
+        threads: &[ThreadIds],
+        limits: &Limits,
+        evaluated: &Evaluated,
+    ) -> Option<Evaluated> {
+        let conflicts = evaluated.conflicts(self.kernel, self.limits);
+        let parts = conflicts.iter().flat_map(|conflict| [conflict.first.0, conflict.second.0]);
+        let blocks: BTreeSet<[u32; 3]> = parts.map(|thread| evaluated.threads[thread].ids.ctaid).collect();
+        let known: BTreeSet<ThreadIds> = threads.iter().copied().collect();
+        let of_block = |ctaid: [u32; 3]| indices(launch.block).map(move |tid| ThreadIds { tid, ctaid });
+        let others = blocks.iter().flat_map(|ctaid| of_block(*ctaid)).filter(|ids| !known.contains(ids));
+        // The same threads first, so that the same pairs of them are found.
+        let first = threads.iter().copied().filter(|ids| blocks.contains(&ids.ctaid));
+        let all: Vec<ThreadIds> = first.chain(others).collect();
+        if all.is_empty() {
+            return None;
+        }
+        evaluate(self.kernel, constants, &all, limits, &mut self.limits.search_statements.clone())
     }
 
     /// The models' threads that the launch has.

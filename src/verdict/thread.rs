@@ -95,6 +95,11 @@ impl Histories {
         })
     }
 
+    /// The sequence longer by one barrier, if some thread passed it.
+    pub fn child(&self, history: u32, barrier: u32) -> Option<u32> {
+        self.children.get(&(history, barrier)).copied()
+    }
+
     /// The sequence without its last barrier, and that barrier; `None` for the empty one.
     pub fn split(&self, history: u32) -> Option<(u32, u32)> {
         (history as usize).checked_sub(1).map(|index| self.nodes[index])

@@ -4,7 +4,7 @@ use crate::emulator::random::{Random, hash};
 use crate::expressions;
 use crate::generate::{Generated, generate};
 use crate::mutate::{Mutant, mutate};
-use crate::oracle::{self, Defect};
+use crate::oracle::{self, Defect, Replayed};
 use crate::support::cases::Case;
 use crate::support::run::{summary, verify};
 use crate::{kernels, module};
@@ -28,7 +28,7 @@ const LAUNCHES: u64 = 10;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One mutant in this many is verified although nothing was found wrong with it: for crashes, and for
-/// defects that the verifier claims to have confirmed.
+/// defects that the verifier claims to have confirmed. GPUVCC_ATTACK_INNOCENT says another number.
 const INNOCENT: u64 = 16;
 
 /// A launch that shows more racing pairs of lines than this is verified one time in four.
@@ -185,7 +185,7 @@ fn attempt(subject: &Subject, random: &mut Random) -> Outcome {
         return Outcome::Fine("a plain defect, not verified".to_string());
     }
     let exact = search.arbitrary == 0 && subject.name.starts_with("expression");
-    if search.defect.is_none() && !exact && !random.next().is_multiple_of(INNOCENT) {
+    if search.defect.is_none() && !exact && !random.next().is_multiple_of(setting("GPUVCC_ATTACK_INNOCENT", INNOCENT)) {
         let complete = if search.complete > 0 { "" } else { ", and no launch ran to its end" };
         return Outcome::Fine(format!("no defect shown, not verified{complete}"));
     }
@@ -202,18 +202,34 @@ fn attempt(subject: &Subject, random: &mut Random) -> Outcome {
     match (&search.defect, report.verdict) {
         (Some(_), Verdict::Verified) => Outcome::Failure("FALSE VERIFIED", text("FALSE VERIFIED")),
         (Some(_), Verdict::VerifiedWhen) => Outcome::Note("verified-when of a defect", text("VERIFIED-WHEN, DEFECT")),
-        (None, Verdict::Defect(_))
-            if exact && options.grid == case.options.grid && options.block == case.options.block =>
-        {
-            Outcome::Failure("FALSE RACE", text("FALSE RACE"))
-        }
-        (None, Verdict::Defect(_)) if options.block == case.options.block && options.grid == case.options.grid => {
-            Outcome::Note("confirmed, not emulated", text("CONFIRMED, NOT EMULATED"))
+        (defect, Verdict::Defect(_)) => {
+            let kind = if defect.is_some() { "defect" } else { "no defect shown" };
+            let confirmed = report.findings.iter().filter(|finding| finding.confirmed);
+            let replayed = confirmed.map(|finding| oracle::replay(&module, case, finding, random.next()));
+            // One that is not shown counts most.
+            match replayed.min_by_key(rank) {
+                Some(Replayed::NotShown) => Outcome::Failure("FALSE DEFECT", text("FALSE DEFECT")),
+                Some(Replayed::Unclear(why)) => {
+                    let title = format!("CONFIRMED, UNCLEAR ({why})");
+                    Outcome::Note("confirmed, unclear in the emulator", text(&title))
+                }
+                Some(Replayed::Shown) => Outcome::Fine(format!("{kind}: {}, emulated", report.verdict.name())),
+                None => Outcome::Failure("DEFECT WITHOUT A FINDING", text("DEFECT WITHOUT A FINDING")),
+            }
         }
         (defect, verdict) => {
             let kind = if defect.is_some() { "defect" } else { "no defect shown" };
             Outcome::Fine(format!("{kind}: {}", verdict.name()))
         }
+    }
+}
+
+/// What a replayed finding says of the verifier, the worst first.
+fn rank(replayed: &Replayed) -> u8 {
+    match replayed {
+        Replayed::NotShown => 0,
+        Replayed::Unclear(_) => 1,
+        Replayed::Shown => 2,
     }
 }
 

@@ -3,11 +3,13 @@
 //! `shipped_kernels` checks the oracle itself: the emulator finds no defect in correct kernels and
 //! finds most of those in broken ones. `mutants` changes shipped kernels at random, `random_kernels`
 //! and `expressions` make new ones; whenever the emulator shows a race or a divergence, `gpuvcc` must
-//! not answer `verified`.
+//! not answer `verified`. What `gpuvcc` calls confirmed is emulated in the launch that it names: the very
+//! pair of instructions has to race there.
 //!
 //! Environment: GPUVCC_ATTACK_SECONDS (20, for each of the three), GPUVCC_ATTACK_SEED (1),
 //! GPUVCC_ATTACK_FIRST and GPUVCC_ATTACK_LAST (numbers of the attempts of that seed, to see one
 //! again), GPUVCC_ATTACK_ONLY (part of a shipped kernel's name), GPUVCC_ATTACK_JOBS (threads),
+//! GPUVCC_ATTACK_INNOCENT (16: one in so many kernels without a visible defect is verified),
 //! GPUVCC_ATTACK_REPORT (a file to which each suspicious kernel is appended).
 
 #![allow(clippy::redundant_closure_for_method_calls)]

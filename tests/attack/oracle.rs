@@ -5,7 +5,8 @@ use crate::emulator::{self, Launch, Outcome};
 use crate::launches;
 use crate::support::cases::Case;
 use gpuvcc::ptx::ast::{Function, Module};
-use gpuvcc::verdict::finding;
+use gpuvcc::verdict::finding::{self, Finding};
+use std::collections::BTreeSet;
 
 /// Instructions that all runs of one kernel may execute together.
 const BUDGET: u64 = 2_000_000;
@@ -74,4 +75,61 @@ fn fixed_parameters(entry: &Function, case: &Case) -> Vec<(usize, u64)> {
     };
     let settings = case.options.params.iter();
     settings.filter_map(|setting| Some((position(&setting.name)?, setting.value as u64))).collect()
+}
+
+/// What became of a defect that the verifier calls confirmed, in the launch that it names.
+#[derive(Debug)]
+pub enum Replayed {
+    /// The emulator shows it, too.
+    Shown,
+    /// The emulator ran that launch to its end and did not meet it.
+    NotShown,
+    /// The launch is too large for the emulator, or ended early.
+    Unclear(String),
+}
+
+/// Emulated instructions of a thread when a finding is looked at.
+const FINDING_STEPS: u32 = 50_000;
+
+/// Executions of a finding's launch, each with its own contents of memory and order of threads.
+const FINDING_SCHEDULES: u64 = 8;
+
+/// Runs the launch of a confirmed finding, as far as its blocks go. Its accesses do not depend on what memory holds, so any
+/// contents have to show it; a few schedules are tried, because one may order the two accesses by chance.
+pub fn replay(module: &Module, case: &Case, finding: &Finding, seed: u64) -> Replayed {
+    let unclear = |why: &str| Replayed::Unclear(why.to_string());
+    let (Some(entry), Some(sizes)) = (kernel(module, case.entry.as_deref()), finding.launch) else {
+        return unclear("no launch");
+    };
+    let position = |name: &str| entry.params.iter().position(|parameter| &*parameter.name == name);
+    let values = finding.params.iter().map(|(name, value)| Some((position(name)?, value.unsigned())));
+    let Some(values) = values.collect::<Option<Vec<_>>>() else { return unclear("fields of a structure") };
+    let fixed = [fixed_parameters(entry, case), values].concat();
+    let only: BTreeSet<[u32; 3]> = finding.accesses.iter().map(|access| access.block).collect();
+    let only: Vec<[u32; 3]> = only.into_iter().collect();
+    let mut stopped = BTreeSet::new();
+    for number in 0..FINDING_SCHEDULES {
+        let launch = launches::launch(entry, &sizes, &fixed, hash(seed, number));
+        let launch = emulator::Launch { only: only.clone(), steps: FINDING_STEPS, ..launch };
+        let outcome = emulator::run(module, entry, &launch);
+        if is_shown(finding, &outcome) {
+            return Replayed::Shown;
+        }
+        stopped.extend(outcome.stopped);
+    }
+    match stopped.first() {
+        Some(reason) => unclear(reason),
+        None => Replayed::NotShown,
+    }
+}
+
+/// Whether an execution met the very pair of instructions, or the barrier.
+fn is_shown(finding: &Finding, outcome: &Outcome) -> bool {
+    let lines: Vec<u32> = finding.accesses.iter().map(|access| access.origin.line).collect();
+    match (finding.defect, &lines[..]) {
+        (finding::Defect::Race, [a, b]) => outcome.races.contains(&(*a.min(b), *a.max(b))),
+        // Which of the barriers where the threads wait is named is a matter of taste.
+        (finding::Defect::Divergence, _) => !outcome.divergences.is_empty(),
+        _ => false,
+    }
 }

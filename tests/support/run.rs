@@ -5,7 +5,7 @@ use gpuvcc::diagnostic::{Diagnostic, Severity};
 use gpuvcc::driver::cli::Options;
 use gpuvcc::driver::input::{self, Input};
 use gpuvcc::driver::pipeline;
-use gpuvcc::verdict::finding::{Finding, KernelReport, Launch};
+use gpuvcc::verdict::finding::{Finding, KernelReport};
 use std::fmt::Write;
 
 /// Stack of the thread that verifies, in bytes: that of the driver's workers.
@@ -46,7 +46,7 @@ pub fn verify(input: &Input, entry: Option<&str>, options: &Options) -> Result<K
                 Err(listing(input, &diagnostics))
             }
             Err(diagnostics) => {
-                let launch = Launch { block: options.block, grid: options.grid };
+                let launch = pipeline::launch_of(&program, &entry, options);
                 Ok(KernelReport::new(input.source.name(), entry, launch).unsupported(diagnostics))
             }
         }

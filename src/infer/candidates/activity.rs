@@ -1,7 +1,8 @@
 //! Family `activity`: where the threads are.
 //!
 //! Shapes: `v_active$1 == v_active$2`; a thread active at the head was active on entry; a thread
-//! that entered is at the head or at one of the loop's exits; one that did not enter did not move.
+//! that entered is at the head or at one of the loop's exits; one that did not enter did not move,
+//! nor did any before the first round; the loop's counter is that of the thread that stays longest.
 //! Example: after a loop with a uniform trip count both threads are active at the next barrier.
 //! Inductive because a thread moves only inside the loop, and only while it is active there.
 
@@ -18,6 +19,7 @@ pub(super) fn propose(view: &mut View) {
     let places = [1, 2].map(|t| bv::var(copy(&v_active, t), ty.clone()));
     view.propose("activity", bv::eq(places[0].clone(), places[1].clone()));
     view.propose("activity", bv::eq(view.ghosts.own_counter(1), view.ghosts.own_counter(2)));
+    last_round(view);
     for thread in [1, 2] {
         let here = places[thread as usize - 1].clone();
         let entry = bv::var(view.ghosts.active_at_entry(thread), ty.clone());
@@ -27,7 +29,9 @@ pub(super) fn propose(view: &mut View) {
         let counted = bv::eq(view.ghosts.own_counter(thread), view.ghosts.counter());
         view.propose("activity", bv::implies(active.clone(), counted));
         view.propose("activity", bv::op(BinaryOp::Le, bv::int(0), view.ghosts.own_counter(thread)));
-        view.propose("activity", bv::or(entered.clone(), bv::eq(here.clone(), entry)));
+        let unmoved = bv::eq(here.clone(), entry);
+        view.propose("activity", bv::or(entered.clone(), unmoved.clone()));
+        view.propose("activity", bv::implies(bv::eq(view.ghosts.counter(), bv::int(0)), unmoved));
         let targets = view.ghosts.exit_ids.clone();
         if targets.len() <= EXIT_LIMIT {
             let width = bv::width(&here);
@@ -37,5 +41,24 @@ pub(super) fn propose(view: &mut View) {
             }
             view.propose("activity", bv::implies(entered, somewhere));
         }
+    }
+}
+
+/// When both threads have left, one of them left in the round before.
+fn last_round(view: &mut View) {
+    let k = view.ghosts.counter();
+    let next = |e| bv::op(BinaryOp::Add, e, bv::int(1));
+    let cases = [
+        bv::eq(k.clone(), bv::int(0)),
+        view.active(1),
+        view.active(2),
+        bv::eq(k.clone(), next(view.ghosts.own_counter(1))),
+        bv::eq(k.clone(), next(view.ghosts.own_counter(2))),
+    ];
+    if let Some(some_case) = cases.into_iter().reduce(bv::or) {
+        view.propose("activity", some_case);
+    }
+    for thread in [1, 2] {
+        view.propose("activity", bv::op(BinaryOp::Le, view.ghosts.own_counter(thread), k.clone()));
     }
 }

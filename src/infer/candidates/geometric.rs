@@ -2,7 +2,8 @@
 //!
 //! Shapes, for an active thread: `x == x_entry << k*j`, `x == x_entry >> k*j`; `x & (x-1) == 0` and
 //! `x != 0`; and for an update that only depends on x and starts from a constant, the table
-//! `k == 0 && x == v0 || k == 1 && x == v1 || ...`.
+//! `k == 0 && x == v0 || k == 1 && x == v1 || ...`; for a thread that left, the same of the rounds in
+//! which it may have left.
 //! Example: the stride of a tree reduction. Inductive because the update is a function of x.
 
 use super::{View, copy};
@@ -96,21 +97,22 @@ fn table(view: &mut View, variable: &Name, ty: &Type, thread: u32, update: Term,
     let stay = view.stay(thread);
     let here = bv::var(variable.clone(), ty.clone());
     let width = bv::width(&here);
-    let counter = view.ghosts.counter();
+    let row = |counter: ExprRef, round: usize, bits: u128| {
+        bv::and(bv::eq(counter, bv::int(round as i128)), bv::eq(here.clone(), bv::literal(bits, width)))
+    };
+    let (mut rows, mut rows_left) = (Vec::new(), Vec::new());
     let mut value = entry;
-    let mut rows: Option<ExprRef> = None;
     for round in 0..TABLE_LIMIT {
-        let Some(bits) = view.terms.bv_value(value) else { return };
-        let at = bv::eq(counter.clone(), bv::int(round as i128));
-        let row = bv::and(at, bv::eq(here.clone(), bv::literal(bits, width)));
-        rows = Some(match rows {
-            Some(rows) => bv::or(rows, row),
-            None => row,
-        });
         let mut map = HashMap::from([(head, value)]);
         let stays = stay.map(|s| view.terms.substitute(s, &mut map.clone()));
+        let stays = stays.and_then(|s| view.terms.truth(s));
         let next = view.terms.substitute(update, &mut map);
-        if next == value || stays.is_some_and(|s| view.terms.truth(s) == Some(false)) {
+        let (Some(bits), Some(next_bits)) = (view.terms.bv_value(value), view.terms.bv_value(next)) else { return };
+        rows.push(row(view.ghosts.counter(), round, bits));
+        if stays != Some(true) {
+            rows_left.push(row(view.ghosts.own_counter(thread), round, next_bits));
+        }
+        if next == value || stays == Some(false) {
             break;
         }
         if round + 1 == TABLE_LIMIT {
@@ -118,8 +120,13 @@ fn table(view: &mut View, variable: &Name, ty: &Type, thread: u32, update: Term,
         }
         value = next;
     }
-    if let Some(rows) = rows {
-        let active = view.active(thread);
-        view.propose("geometric", bv::implies(active, rows));
+    let active = view.active(thread);
+    if let Some(rows) = rows.into_iter().reduce(bv::or) {
+        view.propose("geometric", bv::implies(active.clone(), rows));
+    }
+    if let Some(rows) = rows_left.into_iter().reduce(bv::or) {
+        let (ids, head) = view.ghosts.head_literal();
+        let entered = bv::eq(bv::var(view.ghosts.active_at_entry(thread), ids), head);
+        view.propose("geometric-left", bv::or(active, bv::implies(entered, rows)));
     }
 }

@@ -7,22 +7,25 @@
 
 mod activity;
 mod affine;
+mod congruence;
 mod equality;
 mod exit_test;
 mod geometric;
 mod pending;
+mod rotation;
 
 use super::ghosts::LoopGhosts;
 use super::reify::Names;
-use crate::ivl::ast::{ExprRef, Name, Type};
+use crate::ivl::ast::{ExprKind, ExprRef, Name, Type};
 use crate::ivl::bv;
+use crate::ivl::visit::{self, Visitor};
 use crate::solver::Encoding;
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A candidate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Name of its family.
     pub family: &'static str,
@@ -161,14 +164,58 @@ pub fn find(
         activity::propose(&mut view);
         equality::propose(&mut view);
         affine::propose(&mut view);
+        congruence::propose(&mut view);
         exit_test::propose(&mut view);
         geometric::propose(&mut view);
+        rotation::propose(&mut view);
         pending::propose(&mut view);
         snapshots[index] = std::mem::take(&mut view.snapshots);
         let found = std::mem::take(&mut view.found);
         candidates.extend(found.into_iter().map(|(family, expr)| Candidate { family, in_loop: index, expr }));
     }
     (candidates, snapshots)
+}
+
+/// For each candidate the one that says the same with the threads exchanged, or itself.
+pub fn twins(candidates: &[Candidate]) -> Vec<usize> {
+    let twin = |candidate: &Candidate| {
+        let exchanged = exchanged(&candidate.expr);
+        candidates.iter().position(|other| other.in_loop == candidate.in_loop && other.expr == exchanged)
+    };
+    candidates.iter().enumerate().map(|(i, candidate)| twin(candidate).unwrap_or(i)).collect()
+}
+
+/// An expression with the two threads' copies exchanged.
+fn exchanged(e: &ExprRef) -> ExprRef {
+    let mut names = BTreeSet::new();
+    super::rename::free_variables(e, &mut names);
+    let mut map = BTreeMap::new();
+    let mut types = Types::default();
+    types.expr(e);
+    for name in names {
+        let other = match name.as_str().rsplit_once('$') {
+            Some((base, "1")) => copy(&Name::from(base), 2),
+            Some((base, "2")) => copy(&Name::from(base), 1),
+            _ => continue,
+        };
+        if let Some(ty) = types.0.get(&name) {
+            map.insert(name, bv::var(other, ty.clone()));
+        }
+    }
+    super::rename::substitute(e, &map)
+}
+
+/// Types of the variables of an expression.
+#[derive(Default)]
+struct Types(BTreeMap<Name, Type>);
+
+impl Visitor for Types {
+    fn expr(&mut self, e: &ExprRef) {
+        if let ExprKind::Var(name) = &e.kind {
+            self.0.insert(name.clone(), e.ty.clone());
+        }
+        visit::walk_expr(self, e);
+    }
 }
 
 /// Symbols that some check or assumption depends on, through the rounds of loops.

@@ -104,8 +104,9 @@ pub const CODES: &[Code] = &[
     Code {
         code: "name-clash",
         title: "a name that the race-checking code needs",
-        text: "The two-thread program adds names: copies that end in `$1` and `$2`, and variables of the \
-               prelude, which begin with `_`. A program may not use them.",
+        text: "The two-thread program adds names: copies that end in `$1` and `$2`, variables of the prelude, \
+               which begin with `_`, and for loops `k.LABEL`, `round.LABEL`, `witnessed.LABEL`, and names with \
+               `.entry.`, `.earlier.` or `.inlined` in them. A program may not use them.",
         example: "var _WATCHED_OFFSET_a: bv64;",
     },
     Code {

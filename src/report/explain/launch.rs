@@ -36,14 +36,14 @@ pub const CODES: &[Code] = &[
     Code {
         code: "launch-size",
         title: "launch sizes that contradict each other or the kernel",
-        text: "A kernel with `.reqntid` runs only with that block size, `.maxntid` bounds its product, and a \
-               launch has fewer threads than --max-threads. Sizes that break this describe no launch, so \
-               nothing could be proved of them.",
+        text: "A kernel with `.reqntid` runs only with that block size, `.maxntid` bounds its product, a launch \
+               has fewer threads than --max-threads, and no GPU launches blocks of more than 1024 threads. Sizes \
+               that break this describe no launch, so nothing could be proved of them.",
         example: ".reqntid 256, 1, 1\ngpuvcc k.ptx --block 128",
     },
     Code {
         code: "parameter",
-        title: "--param names no scalar parameter, or its value does not fit",
+        title: "--param names no scalar parameter, names one twice, or its value does not fit",
         text: "Parameters are named as in the PTX, or by their position from 0. The value must fit the width of \
                the parameter, and pointers have no value to fix.",
         example: "gpuvcc saxpy.ptx --param saxpy_param_0=1024\ngpuvcc saxpy.ptx --param 0=1024",

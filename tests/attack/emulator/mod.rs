@@ -19,6 +19,9 @@ use std::collections::BTreeSet;
 /// Instructions of a whole run.
 const ENOUGH: u64 = 300_000;
 
+/// The same where the blocks are named.
+const ENOUGH_FOR_NAMED: u64 = 10_000_000;
+
 /// Dynamic shared memory of kernels that have some, in bytes.
 const DYNAMIC_SHARED: u32 = 32 << 10;
 
@@ -50,6 +53,8 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Blocks.
     pub grid: [u32; 3],
+    /// The blocks that run; some of all when empty.
+    pub only: Vec<[u32; 3]>,
     /// Bytes of each parameter; see [`pointer`].
     pub parameters: Vec<Vec<u8>>,
     /// Arrays that parameters point to.
@@ -136,15 +141,19 @@ fn emulated(module: &Module, launch: &Launch) -> launch::Launch {
         schedule: SCHEDULES[random.below(SCHEDULES.len())],
         seed: launch.seed,
         thread_steps: u64::from(launch.steps),
-        total_steps: ENOUGH,
+        total_steps: if launch.only.is_empty() { ENOUGH } else { ENOUGH_FOR_NAMED },
         blocks: Some(blocks(launch, &mut random)),
         checks: Checks::default(),
     }
 }
 
-/// The blocks that run: corners and neighbours, and some others when blocks are small.
+/// The blocks that run: those wanted, or corners and neighbours, and some others when blocks are small.
 fn blocks(launch: &Launch, random: &mut Random) -> Vec<u32> {
     let [x, y, z] = launch.grid;
+    let number = |[i, j, k]: [u32; 3]| (k * y + j) * x + i;
+    if !launch.only.is_empty() {
+        return launch.only.iter().map(|block| number(*block)).collect();
+    }
     let mut candidates =
         vec![[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [x - 1, 0, 0], [x - 1, y - 1, z - 1], [x / 2, 0, 0]];
     let more = (2048 / launch.block.iter().product::<u32>()) as usize;
@@ -152,8 +161,8 @@ fn blocks(launch: &Launch, random: &mut Random) -> Vec<u32> {
     candidates.extend((0..more).map(|_| [below(x), below(y), below(z)]));
     let inside = candidates.into_iter().filter(|block| block[0] < x && block[1] < y && block[2] < z);
     let mut blocks: Vec<u32> = Vec::new();
-    for [i, j, k] in inside {
-        let number = (k * y + j) * x + i;
+    for block in inside {
+        let number = number(block);
         if !blocks.contains(&number) {
             blocks.push(number);
         }

@@ -1,0 +1,46 @@
+//! Family `congruence`: a register keeps its remainder.
+//!
+//! Shape: `x[b:0] == x_entry[b:0]`, where 2^b divides every step of x. Example: the index of a
+//! grid-stride loop with 16384 threads, however often it wraps around. Inductive because 2^b divides
+//! 2^n too; it needs no bound on x, and it holds of threads that have left.
+//! Reference: gpuverify-notes section 4 (offsets modulo the stride).
+
+use super::{View, affine, copy};
+use crate::ivl::ast::Type;
+use crate::ivl::bv;
+use crate::vcgen::term::{Node, Term, Terms};
+
+pub(super) fn propose(view: &mut View) {
+    for (name, ty) in view.variables.clone() {
+        let Type::Bv(width) = ty else { continue };
+        if name == view.ghosts.v_active {
+            continue;
+        }
+        for thread in [1, 2] {
+            let variable = copy(&name, thread);
+            let steps = affine::steps(view, &variable);
+            let kept = steps.iter().map(|&step| zero_bits(view.terms, step)).min().unwrap_or(0);
+            if kept == 0 || kept >= width {
+                continue;
+            }
+            let entry = view.on_entry(&variable, &ty);
+            let here = bv::var(variable, ty.clone());
+            let low = |e| bv::extract(e, kept, 0);
+            view.propose("congruence", bv::eq(low(here), low(entry)));
+        }
+    }
+}
+
+/// How many low bits of a term are zero for certain.
+fn zero_bits(terms: &Terms, term: Term) -> u32 {
+    let width = terms.width(term);
+    match terms.node(term) {
+        Node::BvConst { value, .. } => value.trailing_zeros().min(width),
+        Node::BvSum { constant, members, .. } => {
+            let of_members = members.iter().map(|&(t, factor)| zero_bits(terms, t) + factor.trailing_zeros());
+            of_members.chain([constant.trailing_zeros()]).min().unwrap_or(0).min(width)
+        }
+        Node::ZeroExtend(_, inner) | Node::SignExtend(_, inner) => zero_bits(terms, *inner),
+        _ => 0,
+    }
+}

@@ -1,0 +1,250 @@
+//! Refutation by execution: what a model shows, and what follows when its state runs on.
+//!
+//! Input: a passive program, the candidates still kept, a model. Output: checks that fail.
+//! Establishes: a candidate whose check fails here is in no inductive subset of the kept ones: the
+//! state before satisfies all of them (it comes from a model, or from the round before, with what
+//! failed there dropped) and the state after does not satisfy the candidate. One solver model so
+//! refutes as many candidates as several would, and an execution from the start refutes what is
+//! simply false. Nothing is proved here.
+//! Reference: Flanagan and Leino, Houdini; tutorial section 4 (candidates refuted by testing).
+
+use super::evaluate::{Assignment, Evaluator};
+use crate::solver::Value;
+use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
+use crate::vcgen::term::{Node, Sort, Term, mask};
+use std::collections::BTreeSet;
+
+/// Blocks that one simulation may pass.
+const STEP_LIMIT: usize = 400;
+/// Values of parameters for executions beside the model's: sizes below a block, of a grid, of more.
+const SAMPLES: [u128; 8] = [1_000_000, 20_000, 300, 9, 0, 1, 100_000, u128::MAX];
+
+/// A simulation of a passive program.
+pub struct Simulation<'p> {
+    passive: &'p Passive,
+    evaluator: Evaluator<'p>,
+    kept: Vec<bool>,
+    relied: &'p dyn Fn(usize) -> bool,
+    /// Checks found to fail.
+    pub failing: BTreeSet<usize>,
+    rounds: Vec<usize>,
+    round_limit: usize,
+    steps: usize,
+}
+
+impl<'p> Simulation<'p> {
+    /// `kept`: the candidates not dropped so far; `relied`: checks that hold because they are proved
+    /// elsewhere; `round_limit`: rounds of a loop to execute.
+    pub fn new(passive: &'p Passive, kept: Vec<bool>, relied: &'p dyn Fn(usize) -> bool, round_limit: usize) -> Self {
+        Simulation {
+            passive,
+            evaluator: Evaluator::new(&passive.terms, Assignment::default()),
+            kept,
+            relied,
+            failing: BTreeSet::new(),
+            rounds: vec![0; passive.loops.len()],
+            round_limit,
+            steps: 0,
+        }
+    }
+
+    /// Takes the values of a model for [`model_terms`].
+    pub fn load(&mut self, terms: &[Term], values: &[Option<Value>]) {
+        let mut applications = Vec::new();
+        let mut model = Assignment::default();
+        for (&term, value) in terms.iter().zip(values) {
+            let Some(value) = value.map(|v| of_sort(v, self.passive.terms.sort(term))) else { continue };
+            match self.passive.terms.node(term) {
+                Node::Symbol(_) => model.set(term, value),
+                _ => applications.push((term, value)),
+            }
+        }
+        self.evaluator.reset(model);
+        for (application, value) in applications {
+            self.evaluator.learn(application, value);
+        }
+    }
+
+    /// Follows the model's own execution, which starts its loops in states of its choice, and runs
+    /// on from each of them.
+    pub fn follow_model(&mut self) {
+        self.steps = STEP_LIMIT;
+        self.run(0, 0, true);
+    }
+
+    /// Executes from the start: with the model's values, then with others.
+    pub fn execute(&mut self) {
+        let model = self.evaluator.assignment.clone();
+        for variant in 0..=SAMPLES.len() {
+            self.evaluator.reset(model.clone());
+            if variant > 0 {
+                self.vary(variant);
+            }
+            self.steps = STEP_LIMIT;
+            self.run(0, 0, false);
+        }
+        self.evaluator.reset(model);
+    }
+
+    /// Other values for constants without a range: parameters, not thread ids.
+    fn vary(&mut self, variant: usize) {
+        let free = |symbol: &Term| self.passive.terms.symbol_of(*symbol).is_some_and(|s| s.range.is_none());
+        let parameters = self.passive.constants.iter().map(|(_, symbol)| *symbol).filter(free);
+        let values = parameters.enumerate().filter_map(|(i, symbol)| match self.passive.terms.sort(symbol) {
+            Sort::Bv(width) => Some((symbol, Value::Bits(SAMPLES[(variant + i) % SAMPLES.len()] & mask(width)))),
+            _ => None,
+        });
+        let values: Vec<(Term, Value)> = values.collect();
+        self.evaluator.set(&values);
+    }
+
+    /// Runs from an item of a block to the end of the execution, or until an assumption fails.
+    fn run(&mut self, block: usize, item: usize, follow_model: bool) {
+        let (mut b, mut first, mut follow_model) = (block, item, follow_model);
+        loop {
+            if self.steps == 0 || !self.block(b, first, follow_model) {
+                return;
+            }
+            self.steps -= 1;
+            let block = &self.passive.blocks[b];
+            first = 0;
+            if let Some((number, end)) = block.back_to {
+                let Some(head) = self.next_round(number, end) else { return };
+                (b, first, follow_model) = (head, self.entry_checks(head), false);
+                continue;
+            }
+            match block.successors.as_slice() {
+                [] => return,
+                [next] => b = *next,
+                several if follow_model => {
+                    let model = self.evaluator.assignment.clone();
+                    for &next in several {
+                        self.run(next, 0, true);
+                        self.evaluator.reset(model.clone());
+                    }
+                    return;
+                }
+                several => {
+                    let Some(&next) = several.iter().find(|&&next| self.is_open(next)) else { return };
+                    b = next;
+                }
+            }
+        }
+    }
+
+    /// The items of a block; false when the execution ends in it.
+    fn block(&mut self, b: usize, first: usize, follow_model: bool) -> bool {
+        let block = &self.passive.blocks[b];
+        let start = match block.head_of {
+            Some(number) if first == 0 => {
+                let checks = self.entry_checks(b);
+                if !self.items(&block.items[..checks], follow_model) {
+                    return false;
+                }
+                self.enter(b, checks, number, follow_model);
+                checks
+            }
+            _ => first,
+        };
+        self.items(&block.items[start..], follow_model)
+    }
+
+    /// The loop starts with the values on entry. The model's execution starts it elsewhere; the one
+    /// from the entry is run beside it.
+    fn enter(&mut self, b: usize, checks: usize, number: usize, follow_model: bool) {
+        let model = follow_model.then(|| self.evaluator.assignment.clone());
+        self.rounds[number] = 0;
+        self.assign_head(number, None);
+        if let Some(model) = model {
+            self.run(b, checks, false);
+            self.evaluator.reset(model);
+        }
+    }
+
+    fn items(&mut self, items: &[PassiveItem], follow_model: bool) -> bool {
+        items.iter().all(|item| match item {
+            PassiveItem::Assume { candidate: Some(c), .. } if !self.kept[*c] => true,
+            PassiveItem::Assume { defines: Some((symbol, value)), .. } if !follow_model => {
+                let value = self.evaluator.value(*value);
+                self.evaluator.set(&[(*symbol, value)]);
+                true
+            }
+            PassiveItem::Assume { term, .. } => self.evaluator.holds(*term),
+            PassiveItem::Check(i) => self.check(*i),
+        })
+    }
+
+    /// Evaluates a check; false when what follows relies on it and it fails.
+    fn check(&mut self, i: usize) -> bool {
+        let check = &self.passive.checks[i];
+        if check.candidate.is_some_and(|c| !self.kept[c]) || self.evaluator.holds(check.term) {
+            return true;
+        }
+        self.failing.insert(i);
+        if let Some(candidate) = check.candidate {
+            self.kept[candidate] = false;
+        }
+        !(self.relied)(i)
+    }
+
+    /// How many checks of invariants on entry lead a head.
+    fn entry_checks(&self, b: usize) -> usize {
+        let is_entry = |item: &PassiveItem| matches!(item, PassiveItem::Check(i) if matches!(self.passive.checks[*i].kind, CheckKind::Entry(_)));
+        self.passive.blocks[b].items.iter().take_while(|item| is_entry(item)).count()
+    }
+
+    /// Gives the symbols at a head the values on entry, or those at the end of a round.
+    fn assign_head(&mut self, number: usize, end: Option<usize>) {
+        let cut = &self.passive.loops[number];
+        let from = end.map_or(&cut.entry, |end| &cut.at_end[end]);
+        let mut values = Vec::new();
+        for name in &cut.assigned {
+            if let (Some(&symbol), Some(&value)) = (cut.at_head.get(name), from.get(name))
+                && matches!(self.passive.terms.node(symbol), Node::Symbol(_))
+            {
+                values.push((symbol, self.evaluator.value(value)));
+            }
+        }
+        self.evaluator.set(&values);
+    }
+
+    /// Goes back to the head of a loop; its block, unless the loop ran long enough.
+    fn next_round(&mut self, number: usize, end: usize) -> Option<usize> {
+        self.rounds[number] += 1;
+        if self.rounds[number] > self.round_limit {
+            return None;
+        }
+        self.assign_head(number, Some(end));
+        self.passive.blocks.iter().position(|b| b.head_of == Some(number))
+    }
+
+    /// Whether the assumptions that lead a block hold.
+    fn is_open(&mut self, b: usize) -> bool {
+        for item in &self.passive.blocks[b].items {
+            match item {
+                PassiveItem::Assume { candidate: None, defines: None, term } => {
+                    if !self.evaluator.holds(*term) {
+                        return false;
+                    }
+                }
+                _ => break,
+            }
+        }
+        true
+    }
+}
+
+/// The symbols and uninterpreted applications below a formula, whose values make up a model.
+pub fn model_terms(passive: &Passive, formula: Term) -> Vec<Term> {
+    let is_base = |t: &Term| matches!(passive.terms.node(*t), Node::Symbol(_) | Node::Apply(..));
+    passive.terms.postorder(formula, &|_| false).into_iter().filter(is_base).collect()
+}
+
+/// Both encodings change sorts: bit-vectors to integers, ghost integers to 64 bits.
+fn of_sort(value: Value, sort: Sort) -> Value {
+    match (value, sort) {
+        (Value::Int(value), Sort::Bv(width)) => Value::Bits(value as u128 & mask(width)),
+        (Value::Bits(bits), Sort::Int) => Value::Int(i128::from(bits as u64 as i64)),
+        _ => value,
+    }
+}
