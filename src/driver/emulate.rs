@@ -3,10 +3,10 @@
 use super::input::Language;
 use super::output::Output;
 use super::pipeline::Program;
-use super::run_options::{RunOptions, check_sizes};
+use super::run_options::RunOptions;
 use super::{parse_inputs, read_inputs, schedule, select_kernels, unplaced};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::exec::{self, arguments, launch::Contents, launch::Launch, report};
+use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report};
 use crate::ptx::ast::Module;
 use crate::verdict::finding::KernelReport;
 use std::time::Instant;
@@ -86,7 +86,7 @@ pub fn emulate(
         seed: options.seed,
         thread_steps: options.steps,
         total_steps: u64::MAX,
-        blocks: None,
+        blocks: options.only_blocks.clone(),
         checks: options.checks,
     };
     let started = Instant::now();

@@ -5,7 +5,7 @@
 
 use super::cli::{Color, Format, Options};
 use crate::exec::arguments::{self, Argument};
-use crate::exec::launch::{Checks, Schedule};
+use crate::exec::launch::{Checks, Schedule, check_sizes};
 use clap::{Args, ValueEnum};
 
 /// Options of an emulation, as plain data.
@@ -17,6 +17,8 @@ pub struct RunOptions {
     pub block: Option<[u32; 3]>,
     /// Blocks.
     pub grid: [u32; 3],
+    /// Only these blocks run (by linear number); all when `None`.
+    pub only_blocks: Option<Vec<u32>>,
     /// Arguments.
     pub arguments: Vec<Argument>,
     /// Bytes of dynamic shared memory.
@@ -49,6 +51,9 @@ pub struct RunArguments {
     /// Blocks  [default: 1]
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = sizes)]
     grid: Option<Sizes>,
+    /// Run only these blocks of the grid, by linear number (x first)
+    #[arg(long, value_name = "N[,N...]", value_delimiter = ',')]
+    only_blocks: Option<Vec<u32>>,
     /// Argument of the next parameter, or of the named one (repeatable); see below
     #[arg(long = "arg", value_name = "[NAME=]VALUE", value_parser = arguments::parse, allow_hyphen_values = true)]
     arguments: Vec<Argument>,
@@ -96,6 +101,8 @@ Values: 17, -3, 0xff, 1.5     a scalar of the parameter's type
         zeros:COUNT[xTYPE]    a new global array; TYPE is u32 unless given
         ramp:COUNT[xTYPE]     with 0, 1, 2, ...
         random:COUNT[xTYPE][:SEED]  with random bits; floats lie between 0 and 1
+        zeros:*, random:*[:SEED], below:*:BOUND[:SEED]
+                              without bounds; zeros, random words, or words below BOUND
         file:PATH             with the bytes of a file
         same:NAME             the array of an earlier parameter, by name or position
         bytes:HEX             a structure passed by value
@@ -160,10 +167,21 @@ pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
     let block = arguments.block.map(|sizes| sizes.0);
     let grid = arguments.grid.map_or([1; 3], |sizes| sizes.0);
     check_sizes(block.unwrap_or([1; 3]), grid)?;
+    // The product fits, because the launch has fewer than 2^32 threads.
+    let blocks: u32 = grid.iter().product();
+    let mut only_blocks = arguments.only_blocks;
+    if let Some(only) = &mut only_blocks {
+        only.sort_unstable();
+        only.dedup();
+        if let Some(number) = only.iter().find(|number| **number >= blocks) {
+            return Err(format!("--only-blocks: there is no block {number} in a grid of {blocks}"));
+        }
+    }
     Ok(RunOptions {
         common,
         block,
         grid,
+        only_blocks,
         arguments: arguments.arguments,
         dynamic_shared: arguments.dynamic_shared,
         schedule,
@@ -177,16 +195,4 @@ pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         },
         stats: arguments.stats,
     })
-}
-
-/// A launch that hardware and the emulator can have.
-pub fn check_sizes(block: [u32; 3], grid: [u32; 3]) -> Result<(), String> {
-    let product = |sizes: [u32; 3]| sizes.iter().fold(1u128, |product, &size| product * u128::from(size));
-    if product(block) > 1024 {
-        return Err(format!("a block has at most 1024 threads, not {}", product(block)));
-    }
-    match product(block) * product(grid) {
-        threads if threads >= 1 << 32 => Err(format!("a launch has fewer than 2^32 threads, not {threads}")),
-        _ => Ok(()),
-    }
 }

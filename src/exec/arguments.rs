@@ -1,10 +1,11 @@
 //! Arguments of an emulated launch, as the command line writes them.
 //!
-//! Input: texts such as `17`, `1.5`, `zeros:1024xf32`, `random:256:7` or `n=3`. Output: bytes of each parameter
+//! Input: texts such as `17`, `1.5`, `zeros:1024xf32`, `random:256:7`, `zeros:*` or `n=3`. Output: bytes of each parameter
 //! and the arrays that they point to.
 //! Establishes: every parameter has exactly one argument that fits it.
 
 use super::launch::{Array, Contents, array_address};
+use super::memory::UNBOUNDED;
 use super::values::float::{Format, Rounding};
 use super::values::hash;
 use crate::diagnostic::Diagnostic;
@@ -41,6 +42,8 @@ pub enum Value {
         /// What they are.
         fill: Fill,
     },
+    /// A new array without bounds, in both directions.
+    Endless(Contents),
     /// A new array with the contents of a file.
     File(String),
     /// The array of an earlier parameter, by name or position.
@@ -71,6 +74,7 @@ pub fn parse(text: &str) -> Result<Argument, String> {
 fn parse_value(text: &str) -> Result<Value, String> {
     let Some((kind, rest)) = text.split_once(':') else { return parse_number(text) };
     match kind {
+        "zeros" | "random" | "below" if rest == "*" || rest.starts_with("*:") => endless(kind, &rest[1..]),
         "zeros" => array(rest, Fill::Zeros),
         "ramp" => array(rest, Fill::Ramp),
         "random" => {
@@ -87,7 +91,28 @@ fn parse_value(text: &str) -> Result<Value, String> {
             }
             Ok(Value::Bytes(digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()))
         }
-        _ => Err(format!("unknown kind `{kind}`; there are zeros, ramp, random, file, bytes and same")),
+        _ => Err(format!("unknown kind `{kind}`; there are zeros, ramp, random, below, file, bytes and same")),
+    }
+}
+
+/// What follows the `*` of `zeros:*`, `random:*[:SEED]` and `below:*:BOUND[:SEED]`.
+fn endless(kind: &str, rest: &str) -> Result<Value, String> {
+    let mut numbers = rest.split(':').skip(1).map(|text| text.parse().map_err(|_| format!("`{text}` is no number")));
+    let mut next = |default: Option<u64>| match numbers.next() {
+        Some(number) => number,
+        None => default.ok_or_else(|| "a bound is missing, as in below:*:16".to_string()),
+    };
+    let contents = match kind {
+        "zeros" => Contents::Zero,
+        "random" => Contents::Any { seed: next(Some(1))? },
+        _ => {
+            let bound = u32::try_from(next(None)?).map_err(|_| "a bound has 32 bits".to_string())?;
+            Contents::Small { bound: bound.max(1), seed: next(Some(1))? }
+        }
+    };
+    match numbers.next() {
+        None => Ok(Value::Endless(contents)),
+        Some(_) => Err(format!("`{kind}:*` has fewer numbers")),
     }
 }
 
@@ -162,7 +187,7 @@ pub fn bind(module: &Module, entry: &Function, arguments: &[Argument]) -> Result
                 let earlier = position(entry, other).and_then(|at| array_of.get(at).copied().flatten());
                 Some(earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?)
             }
-            Value::Array { .. } | Value::File(_) => {
+            Value::Array { .. } | Value::Endless(_) | Value::File(_) => {
                 let (size, contents) = contents(value).map_err(&error)?;
                 bound.arrays.push(Array { name: parameter.name.to_string(), size, contents });
                 Some(bound.arrays.len() - 1)
@@ -219,6 +244,7 @@ fn float_bits(format: Format, value: f64) -> u64 {
 /// Size in bytes and contents of a new array.
 fn contents(value: &Value) -> Result<(u64, Contents), String> {
     match value {
+        Value::Endless(contents) => Ok((UNBOUNDED, contents.clone())),
         Value::File(path) => {
             let bytes = std::fs::read(path).map_err(|error| format!("cannot read `{path}`: {error}"))?;
             Ok((bytes.len() as u64, Contents::Bytes(bytes)))
@@ -265,6 +291,9 @@ mod tests {
             Ok(Value::Array { count: 4, ty: ScalarType::F(32), fill: Fill::Random(7) })
         );
         assert_eq!(value("bytes:00ff"), Ok(Value::Bytes(vec![0, 255])));
+        assert_eq!(value("zeros:*"), Ok(Value::Endless(Contents::Zero)));
+        assert_eq!(value("random:*:7"), Ok(Value::Endless(Contents::Any { seed: 7 })));
+        assert_eq!(value("below:*:16"), Ok(Value::Endless(Contents::Small { bound: 16, seed: 1 })));
         assert_eq!(parse("n=3").map(|argument| argument.name), Ok(Some("n".to_string())));
         for wrong in [
             "",
@@ -279,6 +308,10 @@ mod tests {
             "--5",
             "nan",
             "random:4:x",
+            "below:4",
+            "below:*",
+            "zeros:*:1",
+            "random:*x",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

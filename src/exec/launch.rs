@@ -99,6 +99,17 @@ pub enum Schedule {
 }
 
 impl Schedule {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::RoundRobin => "round-robin",
+            Schedule::Random => "random",
+            Schedule::Adversarial => "adversarial",
+            Schedule::Lockstep => "lockstep",
+            Schedule::LockstepTaken => "lockstep-taken",
+        }
+    }
+
     /// Whether warps run in lock-step.
     pub fn is_lockstep(self) -> bool {
         matches!(self, Schedule::Lockstep | Schedule::LockstepTaken)
@@ -113,5 +124,17 @@ pub fn array_address(number: usize, address_bits: u32) -> u64 {
         // 16 MiB each, below the windows of the other spaces.
         32 => (number + 1) << 24,
         _ => (super::values::hash(number, 7) & 0x7fff) << 44 | 1 << 43,
+    }
+}
+
+/// A launch that hardware and the emulator can have.
+pub fn check_sizes(block: [u32; 3], grid: [u32; 3]) -> Result<(), String> {
+    let product = |sizes: [u32; 3]| sizes.iter().fold(1u128, |product, &size| product * u128::from(size));
+    if product(block) > 1024 {
+        return Err(format!("a block has at most 1024 threads, not {}", product(block)));
+    }
+    match product(block) * product(grid) {
+        threads if threads >= 1 << 32 => Err(format!("a launch has fewer than 2^32 threads, not {threads}")),
+        _ => Ok(()),
     }
 }

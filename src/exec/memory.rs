@@ -13,7 +13,7 @@ const PAGE: usize = 4096;
 /// Larger arrays than this are kept in pages.
 const FLAT: u64 = 1 << 28;
 
-/// The size of an array that has no bounds, in both directions. Only tests have such arrays.
+/// The size of an array that has no bounds, in both directions.
 pub const UNBOUNDED: u64 = 1 << 43;
 
 /// An array in global memory.

@@ -11,6 +11,7 @@
 pub mod access;
 pub mod arguments;
 pub mod block;
+pub mod command;
 pub mod decode;
 pub mod launch;
 pub mod lockstep;

@@ -144,17 +144,10 @@ impl Reporter<'_> {
 
     fn finding(&self, defect: Defect, kind: &str) -> Finding {
         Finding {
-            defect,
-            confirmed: true,
             kind: kind.to_string(),
-            array: None,
-            space: None,
-            offset: None,
-            accesses: Vec::new(),
-            barrier: None,
             params: self.params.clone(),
             launch: Some(self.sizes),
-            message: String::new(),
+            ..Finding::new(defect, true)
         }
     }
 

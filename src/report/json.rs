@@ -110,6 +110,7 @@ struct FindingObject<'a> {
     params: BTreeMap<&'a str, i64>,
     launch: Option<Sizes>,
     message: &'a str,
+    replay: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -205,6 +206,7 @@ fn finding(finding: &Finding) -> FindingObject<'_> {
         params: finding.params.iter().map(|(name, value)| (name.as_str(), value.signed())).collect(),
         launch: finding.launch.as_ref().map(sizes),
         message: &finding.message,
+        replay: finding.replay.as_deref(),
     }
 }
 

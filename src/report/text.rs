@@ -246,6 +246,9 @@ fn facts(finding: &Finding) -> Vec<String> {
     if !finding.message.is_empty() {
         notes.push(finding.message.clone());
     }
+    if let Some(command) = &finding.replay {
+        notes.push(format!("replay: {command}"));
+    }
     if !finding.confirmed {
         notes.push("not confirmed: the proof failed here, but no concrete execution was shown".to_string());
     }

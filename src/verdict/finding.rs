@@ -199,9 +199,29 @@ pub struct Finding {
     pub launch: Option<Launch>,
     /// A sentence more, for people; may be empty.
     pub message: String,
+    /// The command that shows it in the emulator, when it was confirmed there.
+    pub replay: Option<String>,
 }
 
 impl Finding {
+    /// A finding of which nothing more is known.
+    pub fn new(defect: Defect, confirmed: bool) -> Finding {
+        Finding {
+            defect,
+            confirmed,
+            kind: String::new(),
+            array: None,
+            space: None,
+            offset: None,
+            accesses: Vec::new(),
+            barrier: None,
+            params: BTreeMap::new(),
+            launch: None,
+            message: String::new(),
+            replay: None,
+        }
+    }
+
     /// Its stable code.
     pub fn code(&self) -> &'static str {
         self.defect.code(self.confirmed)
@@ -339,29 +359,13 @@ impl KernelReport {
 mod tests {
     use super::*;
 
-    fn finding(defect: Defect, confirmed: bool) -> Finding {
-        Finding {
-            defect,
-            confirmed,
-            kind: String::new(),
-            array: None,
-            space: None,
-            offset: None,
-            accesses: Vec::new(),
-            barrier: None,
-            params: BTreeMap::new(),
-            launch: None,
-            message: String::new(),
-        }
-    }
-
     #[test]
     fn confirmed_comes_before_possible_and_then_the_gravest() {
         let all = [
-            finding(Defect::Race, false),
-            finding(Defect::Assertion, true),
-            finding(Defect::Divergence, true),
-            finding(Defect::Deadlock, true),
+            Finding::new(Defect::Race, false),
+            Finding::new(Defect::Assertion, true),
+            Finding::new(Defect::Divergence, true),
+            Finding::new(Defect::Deadlock, true),
         ];
         assert_eq!(Verdict::of(&all), Some(Verdict::Defect(Defect::Divergence)));
         assert_eq!(Verdict::of(&all[..1]), Some(Verdict::Possible(Defect::Race)));
