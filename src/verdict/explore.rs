@@ -143,6 +143,10 @@ impl<'a> Explorer<'a> {
 /// A finding of the emulator in the form of the verifier's.
 fn finish(finding: &mut Finding, command: &str) {
     finding.replay = Some(command.to_string());
+    if command.contains(":*") {
+        let parts = [finding.message.as_str(), "arrays hold what the command below says"];
+        finding.message = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+    }
     if let Some(barrier) = &finding.barrier {
         finding.accesses.iter_mut().for_each(|access| access.origin = barrier.clone());
     }
