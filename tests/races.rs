@@ -4,14 +4,18 @@
 //! `gpuvcc run` (repeatable), `//@ warning: CODE`. Lines that end with `// RACE` or `// HERE` must be those that the
 //! findings (or the warning) name: none else in any run, and all of them in some run. A run without
 //! `--schedule` is repeated with all schedules and some seeds.
+//!
+//! The trials `verify/...` ask the verifier about the correct programs: it may refuse to prove one, but never
+//! confirms a defect.
 
-use gpuvcc::driver::cli::{self, Command};
-use gpuvcc::driver::{emulate, input};
+use gpuvcc::driver::cli::{self, Command, Options};
+use gpuvcc::driver::{emulate, input, pipeline};
 use gpuvcc::ptx;
 use gpuvcc::verdict::finding::{AccessKind, KernelReport};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const SCHEDULES: [&str; 8] = [
     "--schedule=round-robin",
@@ -29,9 +33,11 @@ fn main() {
     let entries = std::fs::read_dir("tests/races").expect("the folder of programs");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
-    let trials = paths.into_iter().map(|path| {
+    let trials = paths.into_iter().flat_map(|path| {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        Trial::test(name, move || check(&path))
+        let verified = path.clone();
+        let verify = Trial::test(format!("verify/{name}"), move || check_verifier(&verified));
+        [Trial::test(name, move || check(&path)), verify]
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
@@ -68,6 +74,35 @@ fn check(path: &Path) -> Result<(), Failed> {
         return Err(format!("no run names the lines {:?}", marks.difference(&found).collect::<Vec<_>>()).into());
     }
     Ok(())
+}
+
+/// The verifier on a correct program, in the launch of its first run.
+fn check_verifier(path: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(path)?;
+    let value = |key: &str| text.lines().find_map(|line| line.strip_prefix("//@ ")?.strip_prefix(key));
+    let run = value("run: ").unwrap_or_default();
+    if value("verdict: ") != Some("no-defect") || run.contains("--warp-lockstep") {
+        return Ok(());
+    }
+    let file = path.to_string_lossy();
+    let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
+    let Ok(Command::Run(launch)) = cli::parse(words) else { return Err("the header is no run".into()) };
+    let options = Options {
+        block: launch.block.unwrap_or([32, 1, 1]).map(Some),
+        grid: launch.grid.map(Some),
+        allow_same_value: launch.checks.allow_same_value,
+        exited_threads_ok: launch.checks.exited_threads_ok,
+        timeout: Duration::from_secs(5),
+        ..Options::default()
+    };
+    let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;
+    let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
+    // Refusals are no defects.
+    let Ok(report) = pipeline::verify(&input, &program, "kernel", &options) else { return Ok(()) };
+    match report.findings.iter().find(|finding| finding.confirmed) {
+        Some(finding) => Err(format!("a confirmed defect in a correct program: {finding:#?}").into()),
+        None => Ok(()),
+    }
 }
 
 /// The report of one run.

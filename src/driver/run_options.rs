@@ -106,6 +106,7 @@ Values: 17, -3, 0xff, 1.5     a scalar of the parameter's type
         file:PATH             with the bytes of a file
         same:NAME             the array of an earlier parameter, by name or position
         bytes:HEX             a structure passed by value
+        parts:A+B+...         a structure of bytes:HEX and arrays (their pointers)
 Exit:   0 no defect in this execution (which proves nothing about others)
         1 a defect   2 bad usage or input   3 it did not reach its end";
 

@@ -46,6 +46,8 @@ pub enum Value {
     Endless(Contents),
     /// A new array with the contents of a file.
     File(String),
+    /// A structure: bytes and pointers to new arrays, one behind the other.
+    Parts(Vec<Value>),
     /// The array of an earlier parameter, by name or position.
     Same(String),
 }
@@ -83,6 +85,7 @@ fn parse_value(text: &str) -> Result<Value, String> {
             array(size, Fill::Random(seed))
         }
         "file" => Ok(Value::File(rest.to_string())),
+        "parts" => rest.split('+').map(part).collect::<Result<_, _>>().map(Value::Parts),
         "same" => Ok(Value::Same(rest.to_string())),
         "bytes" => {
             let digits: Vec<u32> = rest.chars().map_while(|digit| digit.to_digit(16)).collect();
@@ -91,7 +94,15 @@ fn parse_value(text: &str) -> Result<Value, String> {
             }
             Ok(Value::Bytes(digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()))
         }
-        _ => Err(format!("unknown kind `{kind}`; there are zeros, ramp, random, below, file, bytes and same")),
+        _ => Err(format!("unknown kind `{kind}`; there are zeros, ramp, random, below, file, bytes, parts and same")),
+    }
+}
+
+/// A part of a structure.
+fn part(text: &str) -> Result<Value, String> {
+    match parse_value(text)? {
+        value @ (Value::Bytes(_) | Value::Array { .. } | Value::Endless(_) | Value::File(_)) => Ok(value),
+        _ => Err(format!("`{text}` is no part of a structure; give bytes and arrays")),
     }
 }
 
@@ -182,6 +193,12 @@ pub fn bind(module: &Module, entry: &Function, arguments: &[Argument]) -> Result
             let message = format!("parameter `{}` (.{}) has no argument", parameter.name, type_text(parameter));
             return Err(error(message).note("give each one an `--arg`: a number, or an array such as zeros:1024xf32"));
         };
+        if let Value::Parts(parts) = value {
+            let bytes = structure(module, parameter, parts, &mut bound).map_err(&error)?;
+            array_of.push(None);
+            bound.parameters.push(bytes);
+            continue;
+        }
         let array = match value {
             Value::Same(other) => {
                 let earlier = position(entry, other).and_then(|at| array_of.get(at).copied().flatten());
@@ -208,6 +225,27 @@ pub fn bind(module: &Module, entry: &Function, arguments: &[Argument]) -> Result
         bound.parameters.push(bytes);
     }
     Ok(bound)
+}
+
+/// The bytes of a structure, whose arrays are added to the launch.
+fn structure(module: &Module, parameter: &Variable, parts: &[Value], bound: &mut Bound) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    for part in parts {
+        if let Value::Bytes(plain) = part {
+            bytes.extend(plain);
+            continue;
+        }
+        let name =
+            if bytes.is_empty() { parameter.name.to_string() } else { format!("{}.{}", parameter.name, bytes.len()) };
+        let (size, contents) = contents(part)?;
+        let address = array_address(bound.arrays.len(), module.address_size).to_le_bytes();
+        bytes.extend(&address[..module.address_size as usize / 8]);
+        bound.arrays.push(Array { name, size, contents });
+    }
+    match parameter.size {
+        Some(size) if size == bytes.len() as u64 => Ok(bytes),
+        _ => Err(format!("the parts for `{}` have {} bytes together", parameter.name, bytes.len())),
+    }
 }
 
 fn type_text(parameter: &Variable) -> String {
@@ -291,6 +329,8 @@ mod tests {
             Ok(Value::Array { count: 4, ty: ScalarType::F(32), fill: Fill::Random(7) })
         );
         assert_eq!(value("bytes:00ff"), Ok(Value::Bytes(vec![0, 255])));
+        let parts = vec![Value::Endless(Contents::Zero), Value::Bytes(vec![1])];
+        assert_eq!(value("parts:zeros:*+bytes:01"), Ok(Value::Parts(parts)));
         assert_eq!(value("zeros:*"), Ok(Value::Endless(Contents::Zero)));
         assert_eq!(value("random:*:7"), Ok(Value::Endless(Contents::Any { seed: 7 })));
         assert_eq!(value("below:*:16"), Ok(Value::Endless(Contents::Small { bound: 16, seed: 1 })));
@@ -312,6 +352,8 @@ mod tests {
             "below:*",
             "zeros:*:1",
             "random:*x",
+            "parts:3",
+            "parts:same:0",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

@@ -93,22 +93,18 @@ impl<'a> Emulator<'a> {
     ) -> Result<Vec<String>, String> {
         let params = &kernel.params;
         let synchronising = synchronising_arrays(kernel);
-        let contents_of = |parameter: &Variable| {
-            let zeros =
-                synchronising.iter().any(|name| **name == *parameter.name) || overlap && !synchronising.is_empty();
+        let contents_of = |name: &str| {
+            let zeros = synchronising.contains(name) || overlap && !synchronising.is_empty();
             if zeros { "zeros:*" } else { contents }
         };
         let mut first_array: Option<&str> = None;
         let argument = |parameter: &'a Variable| {
             let fields: Vec<&KernelParameter> = params.iter().filter(|field| is_of(field, parameter)).collect();
             let size = usize::try_from(parameter.size.unwrap_or(0)).unwrap_or(0);
-            if fields.iter().any(|field| field.is_pointer) {
-                if size != 8 {
-                    return Err(format!("`{}` is a structure with pointers", parameter.name));
-                }
+            if size == 8 && fields.iter().any(|field| field.is_pointer) {
                 let shared = first_array.filter(|_| overlap).map(|other| format!("same:{other}"));
                 first_array = first_array.or(Some(&parameter.name));
-                return Ok(shared.unwrap_or_else(|| contents_of(parameter).to_string()));
+                return Ok(shared.unwrap_or_else(|| contents_of(&parameter.name).to_string()));
             }
             let mut bytes = vec![0; size];
             for field in &fields {
@@ -117,7 +113,10 @@ impl<'a> Emulator<'a> {
                 let room = bytes.iter_mut().skip(offset).take(width);
                 room.zip(part).for_each(|(byte, new)| *byte = new);
             }
-            Ok(scalar_text(parameter, &bytes))
+            let pointers = fields.iter().filter(|field| field.is_pointer);
+            let arrays: BTreeMap<usize, &str> =
+                pointers.map(|field| (field.offset.max(0) as usize, contents_of(&field.name))).collect();
+            if arrays.is_empty() { Ok(scalar_text(parameter, &bytes)) } else { structure_text(&bytes, &arrays) }
         };
         let texts = self.entry().params.iter().map(argument).collect::<Result<Vec<String>, String>>()?;
         let named = self.entry().params.iter().zip(texts);
@@ -164,8 +163,27 @@ fn scalar_text(parameter: &Variable, bytes: &[u8]) -> String {
         let unused = 64 - 8 * bytes.len();
         return (((value << unused) as i64) >> unused).to_string();
     }
+    bytes_text(bytes)
+}
+
+fn bytes_text(bytes: &[u8]) -> String {
     let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("bytes:{}", digits.concat())
+}
+
+/// A structure with pointers to arrays, by their offsets.
+fn structure_text(bytes: &[u8], arrays: &BTreeMap<usize, &str>) -> Result<String, String> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for (&offset, &contents) in arrays {
+        let between = bytes.get(at..offset).ok_or("pointers of a structure overlap")?;
+        parts.extend((!between.is_empty()).then(|| bytes_text(between)));
+        parts.push(contents.to_string());
+        at = offset + 8;
+    }
+    let rest = bytes.get(at..).ok_or("a pointer lies at the end of a structure")?;
+    parts.extend((!rest.is_empty()).then(|| bytes_text(rest)));
+    Ok(format!("parts:{}", parts.join("+")))
 }
 
 /// Block and grid of a finding.

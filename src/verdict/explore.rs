@@ -167,7 +167,7 @@ fn scalar(emulator: &Emulator, parameter: &KernelParameter, launch: &Sizes, numb
     let is_float = |ty: crate::ptx::ast::ScalarType| ty.is_float();
     let declared = emulator.entry().params.iter().find(|declared| *declared.name == *parameter.name);
     if declared.is_some_and(|declared| is_float(declared.ty)) {
-        let value = [1.0, 0.5, 0.0, -1.0][number as usize % 4];
+        let value = [1.0, f64::NAN, 0.0, 0.5, -1.0][number as usize % 5];
         return if parameter.bits == 32 { u64::from((value as f32).to_bits()) } else { f64::to_bits(value) };
     }
     let usual = usual_values(launch);
