@@ -6,6 +6,7 @@
 pub mod cfg;
 pub mod diagnostic;
 pub mod driver;
+pub mod exec;
 pub mod infer;
 pub mod ivl;
 pub mod kernel;

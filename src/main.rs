@@ -10,6 +10,7 @@ fn main() -> ExitCode {
     env_logger::init();
     match cli::parse(std::env::args_os()) {
         Ok(Command::Verify(options)) => ExitCode::from(gpuvcc::driver::run(&options)),
+        Ok(Command::Run(options)) => ExitCode::from(gpuvcc::driver::emulate::run(&options)),
         Ok(Command::Explain(code)) => {
             let text = match code {
                 // The command line knows only codes that have a page.

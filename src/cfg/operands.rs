@@ -80,7 +80,10 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
         }
         Op::BranchIndexed { index, .. } => f(Slot::Source(index)),
         Op::WarpBarrier { mask } => f(Slot::Source(mask)),
-        Op::Arbitrary { dst, .. } => dst.iter_mut().for_each(|d| f(Slot::Destination(d))),
+        Op::Arbitrary { dst, sources, .. } => {
+            sources.iter_mut().for_each(|s| f(Slot::Source(s)));
+            dst.iter_mut().for_each(|d| f(Slot::Destination(d)));
+        }
         Op::Branch { .. }
         | Op::Return
         | Op::Exit

@@ -5,6 +5,7 @@
 //! block that GPUs can launch, no name of a parameter is given twice, `--format` fits what is printed.
 //! Reference: CUDA C++ Programming Guide, technical specifications by compute capability.
 
+use super::run_options::{self, RunArguments, RunOptions};
 use crate::kernel::unlaunchable_block;
 use crate::report::explain;
 use clap::error::ErrorKind;
@@ -13,10 +14,12 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// What to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Verify, or print a stage.
     Verify(Box<Options>),
+    /// Emulate.
+    Run(Box<RunOptions>),
     /// Explain a code, or list all.
     Explain(Option<String>),
 }
@@ -175,7 +178,7 @@ impl Default for Options {
 #[derive(Parser)]
 #[command(name = "gpuvcc", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
-#[command(override_usage = "gpuvcc [OPTIONS] FILE...\n       gpuvcc explain [CODE]")]
+#[command(override_usage = "gpuvcc [OPTIONS] FILE...\n       gpuvcc run [OPTIONS] FILE\n       gpuvcc explain [CODE]")]
 struct Arguments {
     /// .ptx, .ivl or .bpl; - is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -257,12 +260,8 @@ enum OtherCommand {
         /// A code of a message, such as race
         code: Option<String>,
     },
-    /// Known, so that it is refused by name and not taken for a file.
-    #[command(hide = true, disable_help_flag = true)]
-    Run {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    /// Emulate one launch and look for races while it runs
+    Run(Box<RunArguments>),
 }
 
 /// Reads the arguments of the process. Errors and `--help` are clap's, ready to print.
@@ -278,9 +277,10 @@ where
             Err(message) => Err(usage_error(ErrorKind::InvalidValue, message)),
         },
         Some(OtherCommand::Explain { code: None }) => Ok(Command::Explain(None)),
-        Some(OtherCommand::Run { .. }) => {
-            Err(usage_error(ErrorKind::InvalidSubcommand, "`run` (the emulator) is not in this version"))
-        }
+        Some(OtherCommand::Run(arguments)) => match run_options::options(*arguments) {
+            Ok(options) => Ok(Command::Run(Box::new(options))),
+            Err(message) => Err(usage_error(ErrorKind::ArgumentConflict, message)),
+        },
         None => options(arguments).map(|options| Command::Verify(Box::new(options))),
     }
 }
@@ -460,7 +460,8 @@ mod tests {
             &["a.ptx", "--param", "n=1", "--param", "n=2"],
             &["a.ptx", "--max-threads", "1"],
             &["a.ptx", "--warp-lockstep"],
-            &["run", "a.ptx", "--arg", "3"],
+            &["run", "a.ptx", "--warp-lockstep"],
+            &["run", "a.ptx", "--block", "1025"],
             &["explain", "no-such-code"],
             &[],
         ] {

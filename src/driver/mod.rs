@@ -5,10 +5,12 @@
 
 pub mod cli;
 mod emit;
+pub mod emulate;
 pub mod input;
 mod ivl_kernel;
 mod output;
 pub mod pipeline;
+pub mod run_options;
 pub mod schedule;
 
 use crate::diagnostic::{Diagnostic, Severity};

@@ -3,6 +3,7 @@
 use super::cli::{Arithmetic, Options, PreludeChoice, Stage};
 use super::input::{Input, Language};
 use crate::diagnostic::Diagnostic;
+use crate::exec::launch::Checks;
 use crate::infer::houdini::Deadline;
 use crate::ivl;
 use crate::kernel::{self, Kernel, LowerOptions};
@@ -12,6 +13,7 @@ use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::{self, Prelude, prelude};
 use crate::verdict::decide::{self, Question};
+use crate::verdict::emulate::Emulator;
 use crate::verdict::finding::{KernelReport, Launch};
 use std::time::Instant;
 
@@ -147,6 +149,18 @@ fn encodings(arithmetic: Arithmetic) -> &'static [Encoding] {
     }
 }
 
+/// What confirms the defects of a PTX kernel.
+fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &Options) -> Option<Emulator<'a>> {
+    let Program::Ptx(module) = program else { return None };
+    let number = module.functions.iter().position(|function| function.is_entry && *function.name == *entry)?;
+    let checks = Checks {
+        allow_same_value: options.allow_same_value,
+        exited_threads_ok: options.exited_threads_ok,
+        ..Checks::default()
+    };
+    Some(Emulator { module, number, file: input.source.name(), may_alias: options.may_alias, checks })
+}
+
 /// Verifies a kernel. `Err`: errors in the input for this kernel, or what has no sound model.
 pub fn verify(
     input: &Input,
@@ -164,6 +178,7 @@ pub fn verify(
         options: two_thread_options(&lowered.launch, options),
         encodings: encodings(options.arith),
         deadline: Deadline(start + options.timeout),
+        emulator: emulator(input, program, entry, options),
     };
     let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
     report.assumptions = lowered.kernel.assumptions.clone();
@@ -200,6 +215,7 @@ pub fn emit(
                 options: two_thread_options(&lowered.launch, options),
                 encodings: encodings(options.arith),
                 deadline: Deadline(Instant::now() + options.timeout),
+                emulator: None,
             };
             super::emit::inferred(&question, stage)
         }

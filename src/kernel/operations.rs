@@ -39,7 +39,7 @@ impl Lowering<'_> {
     fn operation(&mut self, op: &Op) {
         match op {
             Op::Mov { ty, dst, src } => self.mov(*ty, dst, src),
-            Op::Int { op, ty, saturate, dst, sources } => {
+            Op::Int { op, ty, saturate, dst, sources, .. } => {
                 let value = self.integer(*op, *ty, *saturate, sources);
                 self.write(dst, value, ty.is_signed());
             }

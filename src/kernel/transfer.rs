@@ -17,7 +17,7 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
     };
     match op {
         Op::Mov { dst, src, .. } => all(dst, moved(analysis, state, dst, src)),
-        Op::Int { op, saturate, dst, sources, ty } => {
+        Op::Int { op, saturate, dst, sources, ty, .. } => {
             let values: Vec<_> = sources.iter().map(|s| analysis.operand(state, s)).collect();
             let points =
                 if *saturate { mixed(analysis, &values) } else { integer(analysis, *op, *ty, sources, &values) };

@@ -124,10 +124,41 @@ pub struct Variable {
     pub pointer: Option<StateSpace>,
     /// Whether the declaration has an initialiser.
     pub initialised: bool,
+    /// What the initialiser puts where; bytes that it leaves out are zero.
+    pub initial_values: Vec<InitialValue>,
     /// Functions and variables whose addresses the initialiser holds (they escape).
     pub initialiser_symbols: Vec<Arc<str>>,
     /// The declaration.
     pub span: Span,
+}
+
+/// One scalar of an initialiser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InitialValue {
+    /// Byte offset in the variable.
+    pub offset: u64,
+    /// Width in bytes.
+    pub bytes: u32,
+    /// The value.
+    pub value: InitialConstant,
+}
+
+/// The value of a scalar of an initialiser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InitialConstant {
+    /// These bits.
+    Bits(u64),
+    /// The address of a variable or function.
+    Address {
+        /// Its name.
+        symbol: Arc<str>,
+        /// Bytes added.
+        addend: i64,
+        /// `generic(symbol)`: the generic address.
+        generic: bool,
+        /// `0xFF00(symbol)`: the address is shifted right by this many bits.
+        shift: u32,
+    },
 }
 
 /// An `.entry` or `.func`.
@@ -470,6 +501,8 @@ pub enum Op {
         ty: ScalarType,
         /// `.sat` of `add.s32`, `sub.s32` and `mad.hi.s32`.
         saturate: bool,
+        /// `.cc`: the carry flag is written too. No other operation of this variant touches it.
+        carry_out: bool,
         /// Destination register or sink.
         dst: Operand,
         /// Sources in ISA order.
@@ -668,6 +701,9 @@ pub enum Op {
         name: Arc<str>,
         /// Registers that get an arbitrary value.
         dst: Vec<Operand>,
+        /// What is read, in ISA order; operands that the table does not describe (`mma`, video
+        /// instructions) are left out.
+        sources: Vec<Operand>,
     },
     /// No effect on values, memory or order: `prefetch`, `nanosleep`, `pmevent`, `griddepcontrol.launch_dependents`,
     /// `applypriority`, `discard` is NOT one of them.

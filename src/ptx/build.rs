@@ -56,7 +56,9 @@ pub fn build(
         Meaning::BarrierSync | Meaning::BarrierArrive | Meaning::BarrierReduce => parts.barrier(interner),
         Meaning::WarpBarrier => Op::WarpBarrier { mask: parts.source(0) },
         Meaning::Fence => Op::Fence { name: parts.name },
-        Meaning::Arbitrary => Op::Arbitrary { name: parts.name, dst: parts.operands.destinations },
+        Meaning::Arbitrary => {
+            Op::Arbitrary { name: parts.name, dst: parts.operands.destinations, sources: parts.operands.sources }
+        }
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
     })
@@ -89,7 +91,8 @@ impl Parts<'_> {
             (IntOp::Slct, ty) if ty.is_float() => ScalarType::B(ty.bits()),
             (_, ty) => ty,
         };
-        Op::Int { op, ty, saturate: self.has("sat"), dst: self.destination(), sources: self.operands.sources }
+        let (saturate, carry_out) = (self.has("sat"), self.has("cc"));
+        Op::Int { op, ty, saturate, carry_out, dst: self.destination(), sources: self.operands.sources }
     }
 
     fn lop3(mut self) -> Op {

@@ -6,7 +6,8 @@
 //! Reference: PTX ISA, chapter "State Spaces, Types, and Variables"; kernel parameter attributes `.ptr`.
 
 use super::ast::{Linkage, ScalarType, StateSpace, Variable};
-use super::syntax::{Attribute, Declarator, Name, VariableDeclaration};
+use super::initialiser::initial_values;
+use super::syntax::{Attribute, Declarator, Initialiser, Name, VariableDeclaration};
 use super::values::integer_literal;
 use super::words::scalar_type;
 use crate::diagnostic::Diagnostic;
@@ -117,7 +118,11 @@ fn expand<'a>(
     }
     let element = attributes.ty.bytes() * attributes.vector;
     let size = size(declarator, element)?;
-    let symbols = declarator.initialiser.iter().flat_map(|initialiser| &initialiser.symbols);
+    let symbols = declarator.initialiser.iter().flat_map(Initialiser::symbols);
+    let initial_values = match &declarator.initialiser {
+        Some(initialiser) => initial_values(initialiser, declarator, attributes)?,
+        None => Vec::new(),
+    };
     let variable = Variable {
         name: declarator.name.text.into(),
         space,
@@ -127,6 +132,7 @@ fn expand<'a>(
         linkage: linkage(&declaration.linkage),
         pointer: attributes.pointer,
         initialised: declarator.initialiser.is_some(),
+        initial_values,
         initialiser_symbols: symbols.map(|symbol| symbol.text.into()).collect(),
         span: declarator.name.span,
     };
@@ -140,7 +146,7 @@ fn size(declarator: &Declarator<'_>, element: u32) -> Result<Option<u64>> {
     for (position, dimension) in declarator.dimensions.iter().enumerate() {
         let length = match (dimension, &declarator.initialiser) {
             (Some(length), _) => integer_literal(length.text, length.span)?,
-            (None, Some(initialiser)) if position == 0 => initialiser.elements,
+            (None, Some(initialiser)) if position == 0 => initialiser.elements(),
             (None, None) if position == 0 => return Ok(None),
             (None, _) => {
                 let message = "only the first dimension may be left out";

@@ -11,6 +11,7 @@ pub mod body;
 pub mod build;
 pub mod context;
 pub mod declare;
+mod initialiser;
 pub mod lexer;
 pub mod location;
 pub mod module;

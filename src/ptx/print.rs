@@ -240,7 +240,7 @@ impl Names<'_> {
         let one = |operand: &Operand| self.operand(operand);
         match op {
             Op::Mov { ty, dst, src } => format!("mov.{} {}, {}", type_name(*ty), one(dst), one(src)),
-            Op::Int { op, ty, saturate, dst, sources } => {
+            Op::Int { op, ty, saturate, dst, sources, .. } => {
                 let sat = if *saturate { ".sat" } else { "" };
                 format!("int {op:?}{sat}.{} {}, {}", type_name(*ty), one(dst), self.operands(sources))
             }
@@ -322,7 +322,7 @@ impl Names<'_> {
             }
             Op::WarpBarrier { mask } => format!("bar.warp.sync {}", self.operand(mask)),
             Op::Fence { name } => name.to_string(),
-            Op::Arbitrary { name, dst } => format!("arbitrary {name} {}", self.vector(dst)),
+            Op::Arbitrary { name, dst, .. } => format!("arbitrary {name} {}", self.vector(dst)),
             Op::Nothing { name } => format!("nothing {name}"),
             Op::Unsupported { name, reason } => format!("unsupported {name} ({reason})"),
             other => panic!("ptx: the printer does not know {other:?}"),

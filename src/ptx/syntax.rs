@@ -81,13 +81,72 @@ pub struct Declarator<'a> {
     pub initialiser: Option<Initialiser<'a>>,
 }
 
-/// An initialiser, reduced to what matters here: how many top-level elements, and which symbols.
-#[derive(Clone, Debug, Default)]
-pub struct Initialiser<'a> {
+/// An initialiser.
+#[derive(Clone, Debug)]
+pub enum Initialiser<'a> {
+    /// One value.
+    Value(InitialTerm<'a>),
+    /// `{...}`
+    List(Vec<Initialiser<'a>>),
+}
+
+/// A constant expression of an initialiser.
+#[derive(Clone, Debug)]
+pub enum InitialTerm<'a> {
+    /// An integer literal.
+    Integer(&'a str),
+    /// A float literal.
+    Float(&'a str),
+    /// A string, in quotes.
+    Text(&'a str),
+    /// `-a`
+    Negative(Box<InitialTerm<'a>>),
+    /// `~a`
+    Complement(Box<InitialTerm<'a>>),
+    /// `a + b`
+    Sum(Box<InitialTerm<'a>>, Box<InitialTerm<'a>>),
+    /// `a - b`
+    Difference(Box<InitialTerm<'a>>, Box<InitialTerm<'a>>),
+    /// The address of a symbol.
+    Symbol(Name<'a>),
+    /// `generic(a)`
+    Generic(Box<InitialTerm<'a>>),
+    /// `0xFF00(a)`: some of the bytes of an address.
+    Masked(&'a str, Box<InitialTerm<'a>>),
+}
+
+impl<'a> Initialiser<'a> {
     /// Elements of the outermost list.
-    pub elements: u64,
+    pub fn elements(&self) -> u64 {
+        match self {
+            Initialiser::Value(_) => 1,
+            Initialiser::List(list) => list.len() as u64,
+        }
+    }
+
     /// Symbols whose address (or part of it) is stored.
-    pub symbols: Vec<Name<'a>>,
+    pub fn symbols(&self) -> Vec<Name<'a>> {
+        match self {
+            Initialiser::Value(term) => term.symbols(),
+            Initialiser::List(list) => list.iter().flat_map(Initialiser::symbols).collect(),
+        }
+    }
+}
+
+impl<'a> InitialTerm<'a> {
+    fn symbols(&self) -> Vec<Name<'a>> {
+        match self {
+            InitialTerm::Integer(_) | InitialTerm::Float(_) | InitialTerm::Text(_) => Vec::new(),
+            InitialTerm::Symbol(name) => vec![*name],
+            InitialTerm::Negative(inner)
+            | InitialTerm::Complement(inner)
+            | InitialTerm::Generic(inner)
+            | InitialTerm::Masked(_, inner) => inner.symbols(),
+            InitialTerm::Sum(left, right) | InitialTerm::Difference(left, right) => {
+                [left.symbols(), right.symbols()].concat()
+            }
+        }
+    }
 }
 
 /// An `.entry` or `.func`.

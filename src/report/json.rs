@@ -64,6 +64,8 @@ struct Kernel<'a> {
     findings: Vec<FindingObject<'a>>,
     reasons: Vec<ReasonObject<'a>>,
     candidates: CandidateCounts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    execution: Option<ExecutionCounts>,
     time_ms: u64,
 }
 
@@ -81,6 +83,12 @@ struct Counts {
     barriers: u64,
     loops: u64,
     assertions: u64,
+}
+
+#[derive(Serialize)]
+struct ExecutionCounts {
+    threads: u64,
+    instructions: u64,
 }
 
 #[derive(Serialize)]
@@ -102,6 +110,7 @@ struct FindingObject<'a> {
     params: BTreeMap<&'a str, i64>,
     launch: Option<Sizes>,
     message: &'a str,
+    replay: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -164,6 +173,9 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         findings: report.findings.iter().map(finding).collect(),
         reasons,
         candidates: candidates(report.candidates),
+        execution: report
+            .execution
+            .map(|execution| ExecutionCounts { threads: execution.threads, instructions: execution.instructions }),
         time_ms: report.time_ms,
     }
 }
@@ -194,6 +206,7 @@ fn finding(finding: &Finding) -> FindingObject<'_> {
         params: finding.params.iter().map(|(name, value)| (name.as_str(), value.signed())).collect(),
         launch: finding.launch.as_ref().map(sizes),
         message: &finding.message,
+        replay: finding.replay.as_deref(),
     }
 }
 

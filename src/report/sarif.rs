@@ -54,7 +54,7 @@ fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
     results.extend(report.reasons.iter().map(|given| reason(given, report)));
     results.extend(report.diagnostics.iter().map(|given| diagnostic(given, report, source)));
     // A verdict that is not `verified` must be seen even when no place belongs to it.
-    if results.is_empty() && report.verdict != Verdict::Verified {
+    if results.is_empty() && !matches!(report.verdict, Verdict::Verified | Verdict::NoDefect) {
         let conditions = report.conditions.join("; ");
         let text = format!("kernel {}: {} {conditions}", report.entry, report.verdict.name());
         let place = location(&report.file, None, None);

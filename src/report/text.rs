@@ -68,7 +68,7 @@ pub fn kernel(report: &KernelReport, source: &SourceText, style: Style, quiet: b
 
 fn verdict_line(report: &KernelReport, style: Style) -> String {
     let color = match report.verdict {
-        Verdict::Verified => Paint::Green,
+        Verdict::Verified | Verdict::NoDefect => Paint::Green,
         Verdict::Defect(_) => Paint::Red,
         _ => Paint::Yellow,
     };
@@ -95,6 +95,14 @@ fn sizes(sizes: &[Option<u32>; 3]) -> String {
 
 fn details(report: &KernelReport) -> String {
     let mut output = String::new();
+    if let Some(execution) = report.execution {
+        let seconds = report.time_ms as f64 / 1000.0;
+        let instructions = count(execution.instructions, "instruction", "instructions");
+        let threads = count(execution.threads, "thread", "threads");
+        let _ = writeln!(output, "  ran: {instructions} of {threads}; one execution proves nothing about others");
+        let _ = writeln!(output, "  time: {seconds:.1} s");
+        return output;
+    }
     list(&mut output, "holds when", &report.conditions);
     let _ = writeln!(output, "  checked: {}", checked_text(&report.checked));
     list(&mut output, "assumptions", &report.assumptions);
@@ -237,6 +245,9 @@ fn facts(finding: &Finding) -> Vec<String> {
     }
     if !finding.message.is_empty() {
         notes.push(finding.message.clone());
+    }
+    if let Some(command) = &finding.replay {
+        notes.push(format!("replay: {command}"));
     }
     if !finding.confirmed {
         notes.push("not confirmed: the proof failed here, but no concrete execution was shown".to_string());

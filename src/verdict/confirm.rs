@@ -1,10 +1,14 @@
-//! From a failed proof to confirmed findings, by evaluating threads on concrete values.
+//! From a failed proof to confirmed findings.
 //!
-//! Input: what a proof attempt left refuted or open. Output: findings that some execution surely
-//! has, with no havocked or uninterpreted value on the way; nothing when none was met.
+//! Input: what a proof attempt left refuted or open. Output: findings that some execution has. Threads
+//! evaluated on concrete values propose them ([`super::search`]), or random launches do
+//! ([`super::explore`]); of a PTX kernel only what the emulator shows is confirmed ([`super::emulate`]).
 //! Reference: DESIGN section 3 (what `confirmed` means).
 
-use super::decide::{Facts, Question};
+use super::compiled::Compiled;
+use super::decide::{Facts, Question, assumption_of_user, attribute, site_of};
+use super::emulate::Judge;
+use super::explore::{Explorer, Suspects};
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue};
 use super::prove::{Constants, PairOutcome};
 use super::replay::{AccessEvent, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
@@ -12,11 +16,102 @@ use super::search::{Found, Goal, SearchSpace, search};
 use crate::ivl::ast::{ArraySpace, Name};
 use crate::solver::Value;
 use crate::span::Origin;
-use std::collections::BTreeMap;
+use crate::twothread::TwoThread;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Confirmed findings behind a failed proof, at the values of its models first.
-pub fn run(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Finding> {
+/// What the failed proofs of a kernel led to.
+pub struct Confirmation<'a> {
+    question: &'a Question<'a>,
+    facts: &'a Facts<'a>,
+    judge: Option<Judge<'a>>,
+    explored: BTreeSet<Suspects>,
+    /// Findings that an execution has.
+    pub confirmed: Vec<Finding>,
+    /// Findings of the last failed proof that evaluation suggests and no execution shows.
+    doubted: Vec<Finding>,
+}
+
+impl<'a> Confirmation<'a> {
+    /// Before the first proof.
+    pub fn new(question: &'a Question<'a>, facts: &'a Facts<'a>) -> Self {
+        let judge = question.emulator.map(|emulator| Judge::new(emulator, question.kernel));
+        let (explored, confirmed, doubted) = (BTreeSet::new(), Vec::new(), Vec::new());
+        Confirmation { question, facts, judge, explored, confirmed, doubted }
+    }
+
+    /// Looks for executions behind a failed proof; whether there is one.
+    pub fn run(&mut self, two: &TwoThread, outcome: &PairOutcome) -> bool {
+        self.doubted.clear();
+        for finding in propose(self.question, self.facts, outcome) {
+            self.decide(finding);
+        }
+        if self.confirmed.is_empty() {
+            self.explore(two, outcome);
+        }
+        !self.confirmed.is_empty()
+    }
+
+    /// The doubted findings, if the proof failed in the end.
+    pub fn take_doubted(&mut self, unproved: bool) -> Vec<Finding> {
+        let doubted = std::mem::take(&mut self.doubted);
+        if unproved { doubted } else { Vec::new() }
+    }
+
+    fn decide(&mut self, mut finding: Finding) {
+        let answer = match &mut self.judge {
+            _ if !finding.confirmed => Err("threads may meet at barriers that are not `.aligned`".to_string()),
+            Some(judge) => judge.confirm(&finding).map(Some),
+            None if finding.defect == Defect::Race
+                && Compiled::new(&self.facts.kernel.program).is_none_or(|k| k.can_wait()) =>
+            {
+                Err("strong accesses or warp barriers may order the two".to_string())
+            }
+            None => Ok(None),
+        };
+        match answer {
+            Ok(replay) => {
+                finding.replay = replay;
+                self.confirmed.push(finding);
+            }
+            Err(why) => {
+                finding.confirmed = false;
+                finding.message = format!("not replayed: {why}");
+                self.doubted.push(finding);
+            }
+        }
+    }
+
+    /// Random launches, once for each set of lines.
+    fn explore(&mut self, two: &TwoThread, outcome: &PairOutcome) {
+        let (Some(emulator), kernel) = (&self.question.emulator, self.facts.kernel) else { return };
+        let suspects = suspects(two, outcome);
+        if assumption_of_user(kernel).is_some() || !self.explored.insert(suspects.clone()) {
+            return;
+        }
+        let launch = self.facts.launch;
+        self.confirmed = Explorer::new(emulator, kernel, &suspects).run(launch.block, launch.grid);
+    }
+}
+
+/// Lines of the assertions that are not proved.
+fn suspects(two: &TwoThread, outcome: &PairOutcome) -> Suspects {
+    let mut suspects = Suspects::default();
+    let open = outcome.open.iter().map(|(check, _)| check);
+    for check in outcome.refuted.iter().map(|refuted| &refuted.check).chain(open) {
+        let site = site_of(two, check).and_then(|site| site.origin.as_ref());
+        let line = site.or(check.origin.as_ref()).map(|origin| origin.line);
+        if attribute(&check.attributes, "race").is_some() {
+            suspects.races.extend(line);
+        } else if check.attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence")) {
+            suspects.barriers.extend(line);
+        }
+    }
+    suspects
+}
+
+/// Findings that evaluation of the threads suggests, at the values of the proof's models first.
+fn propose(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Finding> {
     let launch = facts.launch;
     let mut space = SearchSpace { block: launch.block, grid: launch.grid, models: Vec::new(), threads: Vec::new() };
     for refuted in &outcome.refuted {
@@ -96,17 +191,9 @@ impl Facts<'_> {
             }
         }
         Finding {
-            defect,
-            confirmed: true,
-            kind: String::new(),
-            array: None,
-            space: None,
-            offset: None,
-            accesses: Vec::new(),
-            barrier: None,
             params,
             launch: Some(Launch { block: sizes("ntid", self.launch.block), grid: sizes("nctaid", self.launch.grid) }),
-            message: String::new(),
+            ..Finding::new(defect, true)
         }
     }
 

@@ -5,13 +5,15 @@
 //! and every loop that can be entered can be left.
 //! Reference: DESIGN section 3.
 
+use super::confirm::Confirmation;
+use super::emulate::Emulator;
 use super::finding::{
     AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
 };
 use super::prove::{self, Constants, PairOutcome, Refuted};
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
-use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Name};
+use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Name, Stmt};
 use crate::kernel::Kernel;
 use crate::predicate::Predicated;
 use crate::solver::{Encoding, Value};
@@ -35,6 +37,8 @@ pub struct Question<'a> {
     pub encodings: &'a [Encoding],
     /// When to stop.
     pub deadline: Deadline,
+    /// What decides whether a defect is confirmed; `None` for kernels that are no PTX.
+    pub emulator: Option<Emulator<'a>>,
 }
 
 impl Question<'_> {
@@ -77,18 +81,18 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
     let facts = Facts { kernel: question.kernel, launch: report.launch };
     let mut unknown = Vec::new();
     let mut findings = Vec::new();
+    let mut confirmation = Confirmation::new(question, &facts);
     for pair in pairs(&question.options, question.kernel) {
         let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
-        let mut confirmed = Vec::new();
-        let mut stop = |outcome: &PairOutcome| {
-            confirmed = super::confirm::run(question, &facts, outcome);
-            !confirmed.is_empty()
-        };
+        let mut stop = |outcome: &PairOutcome| confirmation.run(&two, outcome);
         let outcome = question.prove(&two, &mut stop).map_err(|d| vec![d])?;
         if outcome.vacuous {
             return Err(vec![contradictory(question.kernel)]);
         }
         count(&mut report, &two, &outcome);
+        let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();
+        // They tell more than the model does; what is proved after all is no defect.
+        findings.append(&mut confirmation.take_doubted(unproved));
         for refuted in &outcome.refuted {
             findings.push(facts.finding(&two, refuted));
         }
@@ -99,7 +103,7 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
             unknown.push(endless(&two, index));
         }
         // One execution with a defect decides the verdict; the other pairs cannot change it.
-        findings.append(&mut confirmed);
+        findings.append(&mut confirmation.confirmed);
         if findings.iter().any(|f| f.confirmed) {
             break;
         }
@@ -123,14 +127,17 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
 
 /// Nothing may be proved of nothing.
 fn contradictory(kernel: &Kernel) -> Diagnostic {
-    let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
-    let assumed = blocks
-        .flat_map(|b| &b.stmts)
-        .find(|s| ["requires", "assume"].iter().any(|name| attribute(&s.attributes, name).is_some()));
-    let span = assumed.and_then(|s| s.origin.as_ref()).map_or(crate::span::Span::NONE, |o| o.span);
+    let span = assumption_of_user(kernel).and_then(|s| s.origin.as_ref()).map_or(crate::span::Span::NONE, |o| o.span);
     let message = "no execution of this launch meets the requirements to the end, so a proof would say nothing";
     Diagnostic::error("contradictory-requirements", message, span)
         .note("look at `requires`, `assume`, --param and the launch sizes")
+}
+
+/// The first statement by which the user limits the executions.
+pub fn assumption_of_user(kernel: &Kernel) -> Option<&Stmt> {
+    let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
+    let limits = |s: &&Stmt| ["requires", "assume"].iter().any(|name| attribute(&s.attributes, name).is_some());
+    blocks.flat_map(|b| &b.stmts).find(limits)
 }
 
 /// Adds what a pair checked to the report.
@@ -161,7 +168,7 @@ fn is_user_assertion(check: &Check) -> bool {
     ["user_assert", "bounds", "invariant"].iter().any(|name| attribute(&check.attributes, name).is_some())
 }
 
-fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
+pub(super) fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
     attributes.iter().find(|a| a.name.as_str() == name)
 }
 
@@ -277,17 +284,11 @@ impl Facts<'_> {
         let constants = &refuted.constants;
         let check = &refuted.check;
         let mut finding = Finding {
-            defect: Defect::Assertion,
-            confirmed: false,
             kind: "assertion".into(),
-            array: None,
-            space: None,
-            offset: None,
-            accesses: Vec::new(),
             barrier: check.origin.clone(),
             params: self.params(constants),
             launch: Some(self.launch(constants)),
-            message: String::new(),
+            ..Finding::new(Defect::Assertion, false)
         };
         let (second, first) = (site_of(two, check), tracked_site(two, constants));
         if let Some(race) = attribute(&check.attributes, "race") {
@@ -347,7 +348,7 @@ impl Facts<'_> {
 }
 
 /// The site of a race check: thread 2's access.
-fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
+pub(super) fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
     let wanted = number(attribute(&check.attributes, "site")?)?;
     two.sites.iter().find(|s| u128::from(s.number) == wanted)
 }

@@ -19,6 +19,8 @@ pub enum Verdict {
     Defect(Defect),
     /// The proof failed, and no concrete execution was shown.
     Possible(Defect),
+    /// One execution ran to its end and had no defect, which proves nothing about others.
+    NoDefect,
     /// A solver limit, or a method limit.
     Unknown,
     /// Something in the kernel has no sound model.
@@ -70,6 +72,7 @@ impl Verdict {
             Verdict::VerifiedWhen => "verified-when",
             Verdict::Defect(defect) => defect.code(true),
             Verdict::Possible(defect) => defect.code(false),
+            Verdict::NoDefect => "no-defect",
             Verdict::Unknown => "unknown",
             Verdict::Unsupported => "unsupported",
         }
@@ -80,10 +83,11 @@ impl Verdict {
         matches!(self, Verdict::Defect(_))
     }
 
-    /// The exit code for a run with this verdict alone: only `verified` is 0.
+    /// The exit code for a run with this verdict alone: 0 for `verified`, and for an emulation
+    /// without defects.
     pub fn exit_code(self) -> u8 {
         match self {
-            Verdict::Verified => 0,
+            Verdict::Verified | Verdict::NoDefect => 0,
             Verdict::Defect(_) => 1,
             Verdict::VerifiedWhen | Verdict::Possible(_) | Verdict::Unknown | Verdict::Unsupported => 3,
         }
@@ -195,9 +199,29 @@ pub struct Finding {
     pub launch: Option<Launch>,
     /// A sentence more, for people; may be empty.
     pub message: String,
+    /// The command that shows it in the emulator, when it was confirmed there.
+    pub replay: Option<String>,
 }
 
 impl Finding {
+    /// A finding of which nothing more is known.
+    pub fn new(defect: Defect, confirmed: bool) -> Finding {
+        Finding {
+            defect,
+            confirmed,
+            kind: String::new(),
+            array: None,
+            space: None,
+            offset: None,
+            accesses: Vec::new(),
+            barrier: None,
+            params: BTreeMap::new(),
+            launch: None,
+            message: String::new(),
+            replay: None,
+        }
+    }
+
     /// Its stable code.
     pub fn code(&self) -> &'static str {
         self.defect.code(self.confirmed)
@@ -263,6 +287,15 @@ pub struct Candidates {
     pub kept: u64,
 }
 
+/// How much an emulation executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// Threads.
+    pub threads: u64,
+    /// Instructions of all threads.
+    pub instructions: u64,
+}
+
 /// Everything a run says about one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelReport {
@@ -286,6 +319,8 @@ pub struct KernelReport {
     pub reasons: Vec<Reason>,
     /// Invariant candidates.
     pub candidates: Candidates,
+    /// What was executed, when the kernel was emulated and not verified.
+    pub execution: Option<Execution>,
     /// Wall time, milliseconds.
     pub time_ms: u64,
     /// Warnings, and what is unsupported, with places in the input file.
@@ -306,6 +341,7 @@ impl KernelReport {
             findings: Vec::new(),
             reasons: Vec::new(),
             candidates: Candidates::default(),
+            execution: None,
             time_ms: 0,
             diagnostics: Vec::new(),
         }
@@ -323,29 +359,13 @@ impl KernelReport {
 mod tests {
     use super::*;
 
-    fn finding(defect: Defect, confirmed: bool) -> Finding {
-        Finding {
-            defect,
-            confirmed,
-            kind: String::new(),
-            array: None,
-            space: None,
-            offset: None,
-            accesses: Vec::new(),
-            barrier: None,
-            params: BTreeMap::new(),
-            launch: None,
-            message: String::new(),
-        }
-    }
-
     #[test]
     fn confirmed_comes_before_possible_and_then_the_gravest() {
         let all = [
-            finding(Defect::Race, false),
-            finding(Defect::Assertion, true),
-            finding(Defect::Divergence, true),
-            finding(Defect::Deadlock, true),
+            Finding::new(Defect::Race, false),
+            Finding::new(Defect::Assertion, true),
+            Finding::new(Defect::Divergence, true),
+            Finding::new(Defect::Deadlock, true),
         ];
         assert_eq!(Verdict::of(&all), Some(Verdict::Defect(Defect::Divergence)));
         assert_eq!(Verdict::of(&all[..1]), Some(Verdict::Possible(Defect::Race)));

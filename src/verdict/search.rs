@@ -80,9 +80,11 @@ pub fn search(program: &Program, space: &SearchSpace, goal: Goal, limits: &Limit
 
 /// Sizes of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sizes {
-    block: [u32; 3],
-    grid: [u32; 3],
+pub(super) struct Sizes {
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Blocks.
+    pub grid: [u32; 3],
 }
 
 /// Which threads of a launch are evaluated.
@@ -106,7 +108,7 @@ struct Search<'s, 'a> {
 impl Search<'_, '_> {
     /// The models' constants, in the models' launches and in ours.
     fn models(&mut self) -> Option<Found> {
-        let launches = self.launches();
+        let launches = launches(self.kernel, self.space.block, self.space.grid);
         let space = self.space;
         for model in &space.models {
             let size = |name: &str| model.get(&Name::from(name)).and_then(|&size| u32::try_from(size).ok());
@@ -125,7 +127,7 @@ impl Search<'_, '_> {
 
     /// All scalars equal.
     fn uniform_values(&mut self) -> Option<Found> {
-        let launches = self.launches();
+        let launches = launches(self.kernel, self.space.block, self.space.grid);
         let scalars = self.scalars();
         for number in 0..usual_values(&launches[0]).len() {
             for launch in &launches {
@@ -145,7 +147,7 @@ impl Search<'_, '_> {
     /// Threads of many blocks, which may be far apart.
     fn many_blocks(&mut self) -> Option<Found> {
         let scalars = self.scalars();
-        for launch in self.launches().iter().take(2) {
+        for launch in launches(self.kernel, self.space.block, self.space.grid).iter().take(2) {
             for value in usual_values(launch).into_iter().take(if scalars.is_empty() { 1 } else { 3 }) {
                 let constants = scalars.iter().map(|scalar| (scalar.clone(), value)).collect();
                 if let Some(found) = self.attempt(launch, constants, Sample::All) {
@@ -159,7 +161,7 @@ impl Search<'_, '_> {
     /// One scalar apart from the others.
     fn mixed_values(&mut self) -> Option<Found> {
         let scalars = self.scalars();
-        for launch in self.launches().iter().take(2) {
+        for launch in launches(self.kernel, self.space.block, self.space.grid).iter().take(2) {
             let values = usual_values(launch);
             for common in [values[0], values[2]] {
                 for different in &scalars {
@@ -175,28 +177,6 @@ impl Search<'_, '_> {
             }
         }
         None
-    }
-
-    /// Launches with the fixed sizes; an axis that the kernel never looks at has size 1.
-    fn launches(&self) -> Vec<Sizes> {
-        let blocks = [[64, 1, 1], [8, 8, 1], [4, 4, 4], [256, 1, 1], [32, 8, 1], [2, 1, 1], [1024, 1, 1]];
-        let sizes = |sizes: [u32; 3], fixed: [Option<u32>; 3], ids: [&str; 3]| {
-            [0, 1, 2].map(|axis| match fixed[axis] {
-                Some(size) => size,
-                None if axis == 0 || self.kernel.reads_constant(ids[axis]) => sizes[axis],
-                None => 1,
-            })
-        };
-        let mut launches = Vec::new();
-        for block in blocks {
-            let block = sizes(block, self.space.block, ["tid.x", "tid.y", "tid.z"]);
-            let grid = sizes([2, 2, 2], self.space.grid, ["ctaid.x", "ctaid.y", "ctaid.z"]);
-            let launch = Sizes { block, grid };
-            if !launches.contains(&launch) {
-                launches.push(launch);
-            }
-        }
-        launches
     }
 
     /// Constants whose values are free: not launch sizes and indices, not addresses.
@@ -300,9 +280,31 @@ impl Search<'_, '_> {
     }
 }
 
+/// Launches with the fixed sizes, likely ones first; an axis that the kernel never looks at has size 1.
+pub(super) fn launches(kernel: &Compiled, fixed_block: [Option<u32>; 3], fixed_grid: [Option<u32>; 3]) -> Vec<Sizes> {
+    let blocks = [[64, 1, 1], [8, 8, 1], [4, 4, 4], [256, 1, 1], [32, 8, 1], [2, 1, 1], [1024, 1, 1]];
+    let sizes = |sizes: [u32; 3], fixed: [Option<u32>; 3], ids: [&str; 3]| {
+        [0, 1, 2].map(|axis| match fixed[axis] {
+            Some(size) => size,
+            None if axis == 0 || kernel.reads_constant(ids[axis]) => sizes[axis],
+            None => 1,
+        })
+    };
+    let mut launches = Vec::new();
+    for block in blocks {
+        let block = sizes(block, fixed_block, ["tid.x", "tid.y", "tid.z"]);
+        let grid = sizes([2, 2, 2], fixed_grid, ["ctaid.x", "ctaid.y", "ctaid.z"]);
+        let launch = Sizes { block, grid };
+        if !launches.contains(&launch) {
+            launches.push(launch);
+        }
+    }
+    launches
+}
+
 /// Values of scalars that kernels are launched with: sizes of the data in terms of the launch first. The
 /// large one makes products wrap.
-fn usual_values(launch: &Sizes) -> [u128; 15] {
+pub(super) fn usual_values(launch: &Sizes) -> [u128; 15] {
     let [block, grid] = [launch.block, launch.grid].map(|sizes| sizes.iter().map(|&n| u128::from(n)).product::<u128>());
     let total = block * grid;
     let row = u128::from(launch.block[0]);

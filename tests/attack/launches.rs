@@ -48,7 +48,7 @@ pub fn launch(entry: &Function, sizes: &finding::Launch, fixed: &[(usize, u64)],
         2 => Contents::Small(64),
         _ => Contents::Any,
     };
-    Launch { block, grid, only: Vec::new(), parameters, contents, seed, steps: STEPS }
+    Launch { block, grid, only: Vec::new(), parameters, arrays, contents, seed, steps: STEPS }
 }
 
 /// Integers that the kernel compares with: parameters near them reach both sides.

@@ -91,8 +91,11 @@ pub enum Replayed {
 /// Emulated instructions of a thread when a finding is looked at.
 const FINDING_STEPS: u32 = 50_000;
 
-/// Runs the launch of a confirmed finding, as far as its blocks go. Its accesses do not depend on what memory holds, so one run
-/// with any contents has to show it.
+/// Executions of a finding's launch, each with its own contents of memory and order of threads.
+const FINDING_SCHEDULES: u64 = 8;
+
+/// Runs the launch of a confirmed finding, as far as its blocks go. Its accesses do not depend on what memory holds, so any
+/// contents have to show it; a few schedules are tried, because one may order the two accesses by chance.
 pub fn replay(module: &Module, case: &Case, finding: &Finding, seed: u64) -> Replayed {
     let unclear = |why: &str| Replayed::Unclear(why.to_string());
     let (Some(entry), Some(sizes)) = (kernel(module, case.entry.as_deref()), finding.launch) else {
@@ -103,15 +106,19 @@ pub fn replay(module: &Module, case: &Case, finding: &Finding, seed: u64) -> Rep
     let Some(values) = values.collect::<Option<Vec<_>>>() else { return unclear("fields of a structure") };
     let fixed = [fixed_parameters(entry, case), values].concat();
     let only: BTreeSet<[u32; 3]> = finding.accesses.iter().map(|access| access.block).collect();
-    let only = only.into_iter().collect();
-    let launch = emulator::Launch { only, steps: FINDING_STEPS, ..launches::launch(entry, &sizes, &fixed, seed) };
-    let outcome = emulator::run(module, entry, &launch);
-    if is_shown(finding, &outcome) {
-        return Replayed::Shown;
+    let only: Vec<[u32; 3]> = only.into_iter().collect();
+    let mut stopped = BTreeSet::new();
+    for number in 0..FINDING_SCHEDULES {
+        let launch = launches::launch(entry, &sizes, &fixed, hash(seed, number));
+        let launch = emulator::Launch { only: only.clone(), steps: FINDING_STEPS, ..launch };
+        let outcome = emulator::run(module, entry, &launch);
+        if is_shown(finding, &outcome) {
+            return Replayed::Shown;
+        }
+        stopped.extend(outcome.stopped);
     }
-    match outcome.stopped.first() {
+    match stopped.first() {
         Some(reason) => unclear(reason),
-        None if outcome.is_cut_short() => unclear("too many instructions"),
         None => Replayed::NotShown,
     }
 }

@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 64
 //@ grid: 32
 // Bins of neighbouring threads overlap by one.

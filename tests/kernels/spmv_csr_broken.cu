@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 128
 //@ grid: 64
 // The transposed product scatters into y without atomics.

@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 64
 //@ grid: 8
 // The index array is written by the kernel, so two loads of one cell may differ:

@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 64
 //@ grid: 8
 // Loaded indices are never assumed to be different.

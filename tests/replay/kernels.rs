@@ -1,16 +1,22 @@
-//! The search on every shipped kernel: a correct one shows nothing, a race that it finds in a broken
-//! one lies on marked lines.
+//! The search, and random launches in the emulator, on every shipped kernel: a correct one shows
+//! nothing, a race that they find in a broken one lies on marked lines.
 
 use super::cases::{Case, cases};
+use gpuvcc::exec::launch::Checks;
 use gpuvcc::kernel::{Kernel, LowerOptions, lower};
+use gpuvcc::ptx::ast::Module;
 use gpuvcc::span::Origin;
+use gpuvcc::verdict::decide::assumption_of_user;
+use gpuvcc::verdict::emulate::Emulator;
+use gpuvcc::verdict::explore::{Explorer, Suspects};
+use gpuvcc::verdict::finding::{Defect, Finding};
 use gpuvcc::verdict::replay::Limits;
 use gpuvcc::verdict::search::{Found, Goal, SearchSpace, search};
 use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Broken kernels whose defect the search does not show, with the reason.
+/// Broken kernels whose defect neither shows, with the reason.
 const UNCONFIRMED: &str = include_str!("unconfirmed.txt");
 
 /// One trial a kernel.
@@ -20,7 +26,9 @@ pub fn trials() -> Result<Vec<Trial>, String> {
 }
 
 fn check(case: &Case) -> Result<(), Failed> {
-    let Some(kernel) = lowered(case)? else { return Ok(()) };
+    let text = std::fs::read_to_string(&case.input)?;
+    let Ok(module) = gpuvcc::ptx::parse(&text) else { return Ok(()) };
+    let Some((number, kernel)) = lowered(case, &module)? else { return Ok(()) };
     let space = SearchSpace { block: kernel.block, grid: kernel.grid, ..SearchSpace::default() };
     let limits = Limits::default();
     let find = |goal| search(&kernel.program, &space, goal, &limits);
@@ -46,9 +54,18 @@ fn check(case: &Case) -> Result<(), Failed> {
             return Err(format!("a divergence elsewhere than {:?}\n{}", case.divergence_lines, describe(found)).into());
         }
     }
+    let explored = explored(case, &module, number, &kernel);
+    let wrong = |finding: &&Finding| {
+        let lines = if finding.defect == Defect::Race { &case.race_lines } else { &case.divergence_lines };
+        !finding.accesses.iter().all(|access| lines.contains(&line(case, &access.origin)))
+    };
+    if let Some(finding) = explored.iter().find(wrong).filter(|_| case.verdict != "unsupported") {
+        return Err(format!("random launches show what no mark says\n{finding:#?}").into());
+    }
+    let found = |defect: Defect| explored.iter().any(|finding| finding.defect == defect);
     let shown = match case.verdict.as_str() {
-        "race" => race.is_some(),
-        "divergence" => divergence.is_some(),
+        "race" => race.is_some() || found(Defect::Race),
+        "divergence" => divergence.is_some() || found(Defect::Divergence),
         _ => return Ok(()),
     };
     let listed = UNCONFIRMED.lines().any(|line| line.split_whitespace().next() == Some(&case.name));
@@ -59,24 +76,34 @@ fn check(case: &Case) -> Result<(), Failed> {
     }
 }
 
-/// The kernel program; `None` for what the earlier stages do not support.
-fn lowered(case: &Case) -> Result<Option<Kernel>, Failed> {
-    let text = std::fs::read_to_string(&case.input)?;
+/// What random launches show, whatever the line.
+fn explored(case: &Case, module: &Module, number: usize, kernel: &Kernel) -> Vec<Finding> {
+    let file = case.input.to_string_lossy();
+    let emulator = Emulator { module, number, file: &file, may_alias: false, checks: Checks::default() };
+    let suspects = Suspects { races: (1..10_000).collect(), barriers: (1..10_000).collect() };
+    if assumption_of_user(kernel).is_some() {
+        return Vec::new();
+    }
+    Explorer::new(&emulator, kernel, &suspects).run(kernel.block, kernel.grid)
+}
+
+/// Index and program of the kernel; `None` for what the earlier stages do not support.
+fn lowered(case: &Case, module: &Module) -> Result<Option<(usize, Kernel)>, Failed> {
     if case.input.extension().is_some_and(|extension| extension == "ivl") {
         return Ok(None);
     }
-    let module = gpuvcc::ptx::parse(&text).map_err(|errors| format!("{errors:?}"))?;
     let wanted = |name: &str| case.entry.as_deref().is_none_or(|entry| entry == name);
-    let entry = module.functions.iter().find(|f| f.is_entry && f.body.is_some() && wanted(&f.name));
-    let entry = entry.ok_or("no such kernel")?;
+    let number = module.functions.iter().position(|f| f.is_entry && f.body.is_some() && wanted(&f.name));
+    let number = number.ok_or("no such kernel")?;
+    let entry = &module.functions[number];
     let options = LowerOptions {
         block: case.options.block,
         grid: case.options.grid,
         params: case.options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
         ..LowerOptions::default()
     };
-    let kernel = gpuvcc::cfg::build(&module, entry).and_then(|cfg| lower(&module, entry, &cfg, &options));
-    Ok(kernel.ok())
+    let kernel = gpuvcc::cfg::build(module, entry).and_then(|cfg| lower(module, entry, &cfg, &options));
+    Ok(kernel.ok().map(|kernel| (number, kernel)))
 }
 
 /// The line that a mark would stand on.

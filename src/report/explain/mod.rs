@@ -6,6 +6,7 @@
 mod ivl;
 mod launch;
 mod ptx;
+mod run;
 mod unsupported;
 mod verdicts;
 
@@ -26,9 +27,10 @@ pub struct Code {
 }
 
 /// The tables, with the heading that the list shows.
-const TABLES: [(&str, &[Code]); 5] = [
+const TABLES: [(&str, &[Code]); 6] = [
     ("verdicts", verdicts::CODES),
     ("command line and launch", launch::CODES),
+    ("emulation", run::CODES),
     ("PTX input", ptx::CODES),
     ("IVL input", ivl::CODES),
     ("without a sound model", unsupported::CODES),

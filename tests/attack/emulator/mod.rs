@@ -1,33 +1,50 @@
-//! An emulator of PTX with a dynamic race detector: the ground truth of the attack.
+//! The oracle's executions: `gpuvcc::exec` on launches that know no array sizes.
 //!
-//! Input: a typed module and a concrete launch. Output: the pairs of PTX lines that raced in one
-//! legal execution, and the barriers at which threads diverged. It shares the parser with the
+//! Input: a typed module and a concrete launch. Output: the pairs of PTX lines that raced in one legal
+//! execution, and the barriers at which threads diverged. The emulator shares the parser with the
 //! verifier and nothing else: no lowering, no instruction table, no solver.
 //!
-//! The schedule runs the threads of a block one after another up to the next barrier. Two accesses
-//! of one block race when no barriers order them; accesses of two blocks are never ordered. What has no model here ends the run of the block; what happened before counts.
-//!
-//! Reference: the PTX ISA's memory consistency model, and each instruction by its name.
+//! Arrays have no bounds and stand far apart, because the verifier assumes that accesses stay inside.
+//! Of a large grid only some blocks run.
 
-mod barriers;
-mod floats;
-mod memory;
 pub mod random;
-mod step;
-mod thread;
-pub mod values;
 
-use barriers::Order;
-use gpuvcc::ptx::ast::{Function, Item, Module, StateSpace, VariableRef};
-use memory::{Access, Memory, Shadow, global_base, shared_base};
+use gpuvcc::exec::launch::{self, Array, Checks, Schedule, array_address};
+use gpuvcc::exec::memory::UNBOUNDED;
+use gpuvcc::exec::{self, outcome::Stop};
+use gpuvcc::ptx::ast::{Function, Module, StateSpace};
 use random::{Random, hash};
-use std::collections::{BTreeMap, BTreeSet};
-use thread::{Status, Thread};
+use std::collections::BTreeSet;
 
-pub use memory::Contents;
-
-/// No further block starts after this many instructions.
+/// Instructions of a whole run.
 const ENOUGH: u64 = 300_000;
+
+/// The same where the blocks are named.
+const ENOUGH_FOR_NAMED: u64 = 10_000_000;
+
+/// Dynamic shared memory of kernels that have some, in bytes.
+const DYNAMIC_SHARED: u32 = 32 << 10;
+
+/// What memory holds before the kernel writes it.
+#[derive(Clone, Copy, Debug)]
+pub enum Contents {
+    /// Zeros.
+    Zero,
+    /// Words below a bound.
+    Small(u32),
+    /// Any bits.
+    Any,
+}
+
+impl Contents {
+    fn seeded(self, seed: u64) -> launch::Contents {
+        match self {
+            Contents::Zero => launch::Contents::Zero,
+            Contents::Small(bound) => launch::Contents::Small { bound, seed },
+            Contents::Any => launch::Contents::Any { seed },
+        }
+    }
+}
 
 /// A concrete launch.
 #[derive(Clone, Debug)]
@@ -40,6 +57,8 @@ pub struct Launch {
     pub only: Vec<[u32; 3]>,
     /// Bytes of each parameter; see [`pointer`].
     pub parameters: Vec<Vec<u8>>,
+    /// Arrays that parameters point to.
+    pub arrays: usize,
     /// What memory holds.
     pub contents: Contents,
     /// Seed of everything arbitrary, and of the order of threads.
@@ -48,12 +67,9 @@ pub struct Launch {
     pub steps: u32,
 }
 
-/// Arrays of module scope are numbered from here, after those of parameters.
-const MODULE_ARRAYS: usize = 1000;
-
 /// The address that stands for the array with this number.
 pub fn pointer(number: usize) -> u64 {
-    global_base(number)
+    array_address(number, 64)
 }
 
 /// What one execution showed.
@@ -63,196 +79,93 @@ pub struct Outcome {
     pub races: BTreeSet<(u32, u32)>,
     /// Lines of aligned barriers that some threads of a block waited at while others were elsewhere.
     pub divergences: BTreeSet<u32>,
-    /// Why a block's run ended early.
+    /// Why the run ended early.
     pub stopped: BTreeSet<String>,
-    /// Whether a value came from an unwritten register or an instruction that is not computed.
+    /// Whether a value came from where the ISA leaves it open.
     pub arbitrary: bool,
     /// Instructions executed.
     pub steps: u64,
 }
 
-impl Outcome {
-    /// Whether blocks were left out because the run was long already.
-    pub fn is_cut_short(&self) -> bool {
-        self.steps > ENOUGH
-    }
-}
-
-/// The launch while it runs.
-struct World<'m> {
-    module: &'m Module,
-    launch: &'m Launch,
-    /// Item of each label, by function.
-    labels: Vec<Vec<usize>>,
-    /// Addresses of variables, by function (`None`: module scope) and index.
-    addresses: BTreeMap<(Option<usize>, u32), u64>,
-    global: Memory,
-    shared: Memory,
-    global_shadow: Shadow,
-    shared_shadow: Shadow,
-    /// What orders the accesses of the block at hand.
-    order: Order,
-    block_number: u32,
-    block_id: [u32; 3],
-    random: Random,
-    outcome: Outcome,
-}
-
 /// Runs some blocks of a launch.
 pub fn run(module: &Module, entry: &Function, launch: &Launch) -> Outcome {
-    let mut world = World::new(module, launch);
-    let number = function_number(module, entry);
-    for (block_number, block_id) in (0..).zip(blocks(launch, &mut world.random)) {
-        world.begin_block(block_number, block_id);
-        run_block(&mut world, number);
-        if world.outcome.is_cut_short() {
-            break;
+    let number = module.functions.iter().position(|function| std::ptr::eq(function, entry));
+    let number = number.unwrap_or_else(|| panic!("attack: the kernel is not of this module"));
+    let run = match exec::run(module, number, &emulated(module, launch)) {
+        Ok(run) => run,
+        Err(diagnostic) => {
+            let stopped = BTreeSet::from([diagnostic.message]);
+            return Outcome { stopped, ..Outcome::default() };
         }
+    };
+    let line = |code: u32| run.program.origins[code as usize].line;
+    let ordered = |a: u32, b: u32| (a.min(b), a.max(b));
+    let shown = &run.outcome;
+    Outcome {
+        races: shown.races.iter().map(|race| ordered(line(race.first.1), line(race.second.1))).collect(),
+        divergences: shown.divergences.iter().map(|divergence| line(divergence.arrived.1)).collect(),
+        stopped: shown.stopped.iter().map(|stop| reason(stop, &line)).collect(),
+        arbitrary: shown.arbitrary,
+        steps: shown.instructions,
     }
-    let World { mut outcome, global_shadow, shared_shadow, .. } = world;
-    outcome.races = global_shadow.races;
-    outcome.races.extend(shared_shadow.races);
-    outcome
+}
+
+fn reason(stop: &Stop, line: &impl Fn(u32) -> u32) -> String {
+    match stop {
+        Stop::Steps { .. } => "ran out of steps".to_string(),
+        Stop::Refused { code, reason } => format!("line {}: {reason}", line(*code)),
+        Stop::Trap { code } => format!("line {}: trap", line(*code)),
+        Stop::Defect => "a defect".to_string(),
+    }
+}
+
+fn emulated(module: &Module, launch: &Launch) -> launch::Launch {
+    const SCHEDULES: [Schedule; 5] =
+        [Schedule::RoundRobin, Schedule::Random, Schedule::Adversarial, Schedule::Lockstep, Schedule::LockstepTaken];
+    let mut random = Random::new(launch.seed);
+    let array = |number: usize| Array {
+        name: number.to_string(),
+        size: UNBOUNDED,
+        contents: launch.contents.seeded(hash(launch.seed, 10 + number as u64)),
+    };
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    let mut variables = module.variables.iter().chain(bodies.flat_map(|body| &body.variables));
+    let dynamic = variables.any(|variable| variable.space == StateSpace::Shared && variable.size.is_none());
+    launch::Launch {
+        block: launch.block,
+        grid: launch.grid,
+        parameters: launch.parameters.clone(),
+        arrays: (0..launch.arrays).map(array).collect(),
+        dynamic_shared: if dynamic { DYNAMIC_SHARED } else { 0 },
+        contents: launch.contents.seeded(hash(launch.seed, 3)),
+        schedule: SCHEDULES[random.below(SCHEDULES.len())],
+        seed: launch.seed,
+        thread_steps: u64::from(launch.steps),
+        total_steps: if launch.only.is_empty() { ENOUGH } else { ENOUGH_FOR_NAMED },
+        blocks: Some(blocks(launch, &mut random)),
+        checks: Checks::default(),
+    }
 }
 
 /// The blocks that run: those wanted, or corners and neighbours, and some others when blocks are small.
-fn blocks(launch: &Launch, random: &mut Random) -> Vec<[u32; 3]> {
-    if !launch.only.is_empty() {
-        return launch.only.clone();
-    }
+fn blocks(launch: &Launch, random: &mut Random) -> Vec<u32> {
     let [x, y, z] = launch.grid;
+    let number = |[i, j, k]: [u32; 3]| (k * y + j) * x + i;
+    if !launch.only.is_empty() {
+        return launch.only.iter().map(|block| number(*block)).collect();
+    }
     let mut candidates =
         vec![[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [x - 1, 0, 0], [x - 1, y - 1, z - 1], [x / 2, 0, 0]];
     let more = (2048 / launch.block.iter().product::<u32>()) as usize;
     let mut below = |bound: u32| random.below(bound as usize) as u32;
     candidates.extend((0..more).map(|_| [below(x), below(y), below(z)]));
-    let mut blocks: Vec<[u32; 3]> = Vec::new();
-    for block in candidates {
-        if block[0] < x && block[1] < y && block[2] < z && !blocks.contains(&block) {
-            blocks.push(block);
+    let inside = candidates.into_iter().filter(|block| block[0] < x && block[1] < y && block[2] < z);
+    let mut blocks: Vec<u32> = Vec::new();
+    for block in inside {
+        let number = number(block);
+        if !blocks.contains(&number) {
+            blocks.push(number);
         }
     }
     blocks
-}
-
-fn function_number(module: &Module, wanted: &Function) -> usize {
-    let number = module.functions.iter().position(|function| std::ptr::eq(function, wanted));
-    number.unwrap_or_else(|| panic!("emulator: the kernel is not of this module"))
-}
-
-/// Runs a block phase by phase.
-fn run_block(world: &mut World<'_>, entry: usize) {
-    let [x, y, z] = world.launch.block;
-    let count = x * y * z;
-    let mut threads: Vec<Thread<'_>> = (0..count)
-        .map(|linear| Thread::new(world.module, entry, linear, [linear % x, linear / x % y, linear / (x * y)]))
-        .collect();
-    loop {
-        for index in order(count as usize, &mut world.random) {
-            let thread = &mut threads[index];
-            while thread.status == Status::Running {
-                step::step(thread, world);
-            }
-        }
-        if !barriers::release(world, &mut threads) {
-            return;
-        }
-    }
-}
-
-/// The order in which threads run: upwards, downwards, or mixed.
-fn order(count: usize, random: &mut Random) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
-    match random.below(3) {
-        0 => {}
-        1 => order.reverse(),
-        _ => {
-            let seed = random.next();
-            order.sort_by_key(|index| hash(seed, *index as u64));
-        }
-    }
-    order
-}
-
-impl<'m> World<'m> {
-    fn new(module: &'m Module, launch: &'m Launch) -> Self {
-        let global = Memory::new(launch.contents, hash(launch.seed, 2));
-        let shared = Memory::new(launch.contents, hash(launch.seed, 3));
-        World {
-            module,
-            launch,
-            labels: module.functions.iter().map(labels).collect(),
-            addresses: addresses(module),
-            global,
-            shared,
-            global_shadow: Shadow::default(),
-            shared_shadow: Shadow::default(),
-            order: Order::Phases(0),
-            block_number: 0,
-            block_id: [0; 3],
-            random: Random::new(launch.seed),
-            outcome: Outcome::default(),
-        }
-    }
-
-    fn begin_block(&mut self, number: u32, id: [u32; 3]) {
-        self.block_number = number;
-        self.block_id = id;
-        self.order = Order::new(self.module, self.launch.block);
-        self.shared = Memory::new(self.launch.contents, hash(self.launch.seed, 4 + u64::from(number)));
-        self.shared_shadow.forget();
-    }
-
-    fn record(&mut self, shared: bool, access: Access) {
-        let World { order, global_shadow, shared_shadow, .. } = self;
-        let shadow = if shared { shared_shadow } else { global_shadow };
-        shadow.record(access, |other| other.block != access.block || order.unordered(other, access.thread));
-    }
-}
-
-/// The item at which each label of a function stands.
-fn labels(function: &Function) -> Vec<usize> {
-    let Some(body) = &function.body else { return Vec::new() };
-    let mut labels = vec![0; body.labels.len()];
-    for (index, item) in body.items.iter().enumerate() {
-        if let Item::Label(label) = item {
-            labels[label.0 as usize] = index;
-        }
-    }
-    labels
-}
-
-/// Addresses of all shared, global and constant variables. All unsized shared arrays are one.
-fn addresses(module: &Module) -> BTreeMap<(Option<usize>, u32), u64> {
-    let at_module = module.variables.iter().zip(0..).map(|(variable, index)| ((None, index), variable));
-    let in_bodies = module.functions.iter().enumerate().flat_map(|(function, one)| {
-        let variables = one.body.iter().flat_map(|body| &body.variables);
-        variables.zip(0..).map(move |(variable, index)| ((Some(function), index), variable))
-    });
-    let mut addresses = BTreeMap::new();
-    let (mut shared, mut global) = (0, MODULE_ARRAYS);
-    for (key, variable) in at_module.chain(in_bodies) {
-        let address = match variable.space {
-            StateSpace::Shared if variable.size.is_none() => shared_base(0),
-            StateSpace::Shared | StateSpace::SharedCluster => {
-                shared += 1;
-                shared_base(shared)
-            }
-            _ => {
-                global += 1;
-                global_base(global)
-            }
-        };
-        addresses.insert(key, address);
-    }
-    addresses
-}
-
-/// The address of a variable that all threads of a block see alike.
-fn variable_address(world: &World<'_>, function: usize, variable: VariableRef) -> Option<u64> {
-    match variable {
-        VariableRef::Module(index) => world.addresses.get(&(None, index)).copied(),
-        VariableRef::Body(index) => world.addresses.get(&(Some(function), index)).copied(),
-        VariableRef::Param(_) | VariableRef::Return(_) => None,
-    }
 }

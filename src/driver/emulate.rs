@@ -1,0 +1,98 @@
+//! `gpuvcc run`: one kernel, one launch, one execution.
+
+use super::input::Language;
+use super::output::Output;
+use super::pipeline::Program;
+use super::run_options::RunOptions;
+use super::{parse_inputs, read_inputs, schedule, select_kernels, unplaced};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report};
+use crate::ptx::ast::Module;
+use crate::verdict::finding::KernelReport;
+use std::time::Instant;
+
+/// Emulates a kernel and answers the exit code of the process.
+pub fn run(options: &RunOptions) -> u8 {
+    schedule::quiet_panics();
+    let mut output = Output::new(&options.common);
+    let inputs = read_inputs(&options.common, &mut output);
+    let programs = parse_inputs(&inputs, &mut output);
+    let tasks = select_kernels(&programs, &options.common, &mut output);
+    let [task] = &tasks[..] else {
+        if let [first, ..] = &tasks[..] {
+            let names: Vec<&str> = tasks.iter().map(|task| task.entry.as_str()).collect();
+            let message = format!("the file has {} kernels; choose one with --entry", tasks.len());
+            let diagnostic = unplaced("no-such-entry", message).note(format!("there are: {}", names.join(", ")));
+            output.unplaced(&diagnostic, first.input.source.name());
+        }
+        return output.finish();
+    };
+    let (file, source) = (task.input.source.name(), &task.input.source);
+    let Program::Ptx(module) = task.program else {
+        let diagnostic = unplaced("not-emulated", format!("`{file}` is no PTX; only PTX is emulated"));
+        output.unplaced(&diagnostic, file);
+        return output.finish();
+    };
+    debug_assert_eq!(task.input.language, Language::Ptx);
+    // On a worker, because a panic there is caught.
+    let work = |_| emulate(file, module, &task.entry, options);
+    schedule::in_order(1, 1, work, |_, result| match result {
+        Ok(Ok((report, seconds))) => {
+            if options.stats {
+                print_stats(&report, seconds);
+            }
+            output.report(report, source);
+        }
+        Ok(Err(diagnostic)) if diagnostic.severity == Severity::Error => {
+            output.wrong_input(&[*diagnostic], source, Some(&task.entry));
+        }
+        Ok(Err(diagnostic)) => {
+            let report = KernelReport::new(file, &task.entry, Default::default()).unsupported(vec![*diagnostic]);
+            output.report(report, source);
+        }
+        Err(message) => output.internal_error(&message, file, &task.entry),
+    });
+    output.finish()
+}
+
+fn print_stats(report: &KernelReport, seconds: f64) {
+    if let Some(execution) = report.execution {
+        let rate = execution.instructions as f64 / seconds.max(1e-9) / 1e6;
+        eprintln!("{} thread-instructions in {seconds:.3} s: {rate:.1} million a second", execution.instructions);
+    }
+}
+
+/// Emulates one kernel of a module: the report, and the seconds that it took.
+pub fn emulate(
+    file: &str,
+    module: &Module,
+    name: &str,
+    options: &RunOptions,
+) -> Result<(KernelReport, f64), Box<Diagnostic>> {
+    let number = module.functions.iter().position(|function| function.is_entry && *function.name == *name);
+    let number = number.unwrap_or_else(|| panic!("driver: the kernel {name} is lost"));
+    let entry = &module.functions[number];
+    let block = options.block.or(entry.required_block).unwrap_or([32, 1, 1]);
+    check_sizes(block, options.grid).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
+    let bound = arguments::bind(module, entry, &options.arguments)?;
+    let launch = Launch {
+        block,
+        grid: options.grid,
+        parameters: bound.parameters,
+        arrays: bound.arrays,
+        dynamic_shared: options.dynamic_shared,
+        contents: Contents::Any { seed: options.seed },
+        schedule: options.schedule,
+        seed: options.seed,
+        thread_steps: options.steps,
+        total_steps: u64::MAX,
+        blocks: options.only_blocks.clone(),
+        checks: options.checks,
+    };
+    let started = Instant::now();
+    let run = exec::run(module, number, &launch)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let mut report = report::report(file, module, entry, &launch, &run);
+    report.time_ms = (seconds * 1000.0) as u64;
+    Ok((report, seconds))
+}

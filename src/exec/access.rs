@@ -1,0 +1,261 @@
+//! Loads, stores and atomics.
+//!
+//! Establishes: every access is within bounds and aligned, or ends the launch; every access to
+//! shared and global memory is shown to the detector before it happens.
+
+use super::block::BlockState;
+use super::decode::{Access, Program, SHARED_BITS, Space};
+use super::memory;
+use super::outcome::{Fault, FaultKind, Stop};
+use super::races::sync::{Party, StrongAccess};
+use super::races::{Current, Reach};
+use super::thread::Thread;
+use super::values::atomic::{AtomicOperation, atomic as new_value};
+use super::values::{mask, signed};
+use super::world::World;
+
+/// A resolved address.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    /// Array and offset.
+    Global(usize, u64),
+    /// Offset in the block's shared memory.
+    Shared(u32),
+    /// Offset in the thread's local memory.
+    Local(usize),
+    /// Offset in the parameters.
+    Param(usize),
+}
+
+/// Resolves the address of a whole access; a fault ends the launch.
+fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &Access) -> Option<Target> {
+    let mut address = thread.value(access.base).wrapping_add_signed(access.offset);
+    let bytes = u64::from(access.bytes * access.elements);
+    let windows = program.windows;
+    let mut space = access.space;
+    if space == Space::Generic {
+        let inside = |start: u64| address.wrapping_sub(start) < windows.size;
+        (space, address) = match () {
+            () if inside(windows.shared) => (Space::Shared, address - windows.shared),
+            () if inside(windows.local) => (Space::Local, address - windows.local),
+            () if inside(windows.param) => (Space::Param, address),
+            () => (Space::Global, address),
+        };
+    }
+    let found = match space {
+        Space::Global => world.global.find(address, bytes).map(|(array, offset)| Target::Global(array, offset)),
+        Space::Shared => {
+            address &= mask(32);
+            let number = (address >> SHARED_BITS).wrapping_sub(1) as usize;
+            let offset = address & mask(SHARED_BITS);
+            let variable = program.shared.get(number).filter(|variable| offset + bytes <= u64::from(variable.size));
+            variable.map(|variable| Target::Shared(variable.offset + offset as u32))
+        }
+        // Addresses of `.param` in a function lie in local memory.
+        Space::Param if address >= windows.param => {
+            let offset = address - windows.param;
+            (offset + bytes <= world.parameters.len() as u64).then_some(Target::Param(offset as usize))
+        }
+        Space::Local | Space::Param | Space::Generic => {
+            let fits = address <= 1 << 32 && address + bytes <= thread.local.len() as u64;
+            fits.then_some(Target::Local(address as usize))
+        }
+    };
+    let kind = match found {
+        None => FaultKind::Bounds,
+        Some(_) if !address.is_multiple_of(bytes.next_power_of_two()) => FaultKind::Alignment,
+        found => return found,
+    };
+    let fault = Fault { place: (thread.number, thread.last()), kind, address, bytes: bytes as u32 };
+    thread.fault(world, fault);
+    None
+}
+
+/// The detector sees one element.
+fn show(
+    world: &mut World,
+    block: &mut BlockState,
+    thread: &mut Thread,
+    access: &Access,
+    target: Target,
+    same_value: bool,
+) {
+    if !world.races || access.constant {
+        return;
+    }
+    let current = Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value };
+    match target {
+        Target::Global(array, offset) => world.detector.global_access(array, offset, access.bytes, current),
+        Target::Shared(offset) => world.detector.shared_access(&mut block.cells, offset, access.bytes, current),
+        Target::Local(_) | Target::Param(_) => {}
+    }
+}
+
+/// Whatever synchronisation an element brings.
+fn synchronise(
+    world: &mut World,
+    block: &mut BlockState,
+    thread: &mut Thread,
+    access: &Access,
+    target: Target,
+    (reads, writes): (bool, bool),
+) {
+    if !world.races || access.constant {
+        return;
+    }
+    let (locations, address) = match target {
+        Target::Global(array, offset) => {
+            (&mut world.locations, world.global.arrays[array].address.wrapping_add(offset))
+        }
+        Target::Shared(offset) => (&mut block.locations, u64::from(offset)),
+        Target::Local(_) | Target::Param(_) => return,
+    };
+    let Some(scope) = access.strength.scope else {
+        // A weak write ends what the location carried.
+        if writes && !locations.is_empty() {
+            locations.remove(&address);
+        }
+        return;
+    };
+    let strong = StrongAccess {
+        reach: Reach::of(scope),
+        reads,
+        writes,
+        acquire: access.strength.acquire,
+        release: access.strength.release,
+        is_reduction: access.is_reduction,
+    };
+    let party = Party { thread: thread.number, clock: &mut thread.clock, fences: &mut thread.fences };
+    world.detector.shape.synchronise(locations, address, strong, party);
+}
+
+impl Target {
+    /// The element with this number.
+    fn element(self, index: u32, bytes: u32) -> Target {
+        let step = index * bytes;
+        match self {
+            Target::Global(array, offset) => Target::Global(array, offset + u64::from(step)),
+            Target::Shared(offset) => Target::Shared(offset + step),
+            Target::Local(offset) => Target::Local(offset + step as usize),
+            Target::Param(offset) => Target::Param(offset + step as usize),
+        }
+    }
+
+    fn is_visible(self) -> bool {
+        matches!(self, Target::Global(..) | Target::Shared(_))
+    }
+}
+
+fn peek(world: &mut World, block: &mut BlockState, thread: &Thread, target: Target, bytes: u32) -> u64 {
+    match target {
+        Target::Global(array, offset) => world.global.read(array, offset, bytes),
+        Target::Shared(offset) => {
+            if !block.is_written(offset, bytes) {
+                let place = (thread.number, thread.last());
+                let known = &mut world.outcome.uninitialised;
+                if known.len() < 64 && !known.iter().any(|(_, code)| *code == place.1) {
+                    known.push(place);
+                }
+            }
+            memory::read(&block.shared, offset as usize, bytes)
+        }
+        Target::Local(offset) => memory::read(&thread.local, offset, bytes),
+        Target::Param(offset) => memory::read(&world.parameters, offset, bytes),
+    }
+}
+
+fn poke(
+    world: &mut World,
+    block: &mut BlockState,
+    thread: &mut Thread,
+    target: Target,
+    bytes: u32,
+    value: u64,
+) -> bool {
+    match target {
+        Target::Global(array, offset) => world.global.write(array, offset, bytes, value),
+        Target::Shared(offset) => {
+            block.mark_written(offset, bytes);
+            memory::write(&mut block.shared, offset as usize, bytes, value);
+        }
+        Target::Local(offset) => memory::write(&mut thread.local, offset, bytes, value),
+        Target::Param(_) => return false,
+    }
+    true
+}
+
+/// `ld`; false if the thread does not go on by itself.
+pub fn load(program: &Program, world: &mut World, block: &mut BlockState, thread: &mut Thread, index: u32) -> bool {
+    let access = &program.accesses[index as usize];
+    let Some(target) = resolve(program, world, thread, access) else { return false };
+    for (index, data) in (0..).zip(&access.data) {
+        let element = target.element(index, access.bytes);
+        show(world, block, thread, access, element, false);
+        if access.strength.scope.is_some() {
+            synchronise(world, block, thread, access, element, (true, false));
+        }
+        let value = peek(world, block, thread, element, access.bytes);
+        if let Some((slot, bits)) = data {
+            let value = if access.is_signed { signed(value, 8 * access.bytes) as u64 } else { value };
+            thread.set(*slot, value & mask(u32::from(*bits)));
+        }
+    }
+    !(world.switch_at_access && target.is_visible())
+}
+
+/// `st`; false if the thread does not go on by itself.
+pub fn store(program: &Program, world: &mut World, block: &mut BlockState, thread: &mut Thread, index: u32) -> bool {
+    let access = &program.accesses[index as usize];
+    let Some(target) = resolve(program, world, thread, access) else { return false };
+    for (index, data) in (0..).zip(&access.data) {
+        let element = target.element(index, access.bytes);
+        let value = data.map_or(0, |(slot, _)| thread.value(slot)) & mask(8 * access.bytes);
+        let same = world.allow_same_value && peek_quietly(world, block, element, access.bytes) == Some(value);
+        show(world, block, thread, access, element, same);
+        synchronise(world, block, thread, access, element, (false, true));
+        if !poke(world, block, thread, element, access.bytes, value) {
+            let place = (thread.number, thread.last());
+            return thread.fault(world, Fault { place, kind: FaultKind::ReadOnly, address: 0, bytes: access.bytes });
+        }
+    }
+    !(world.switch_at_access && target.is_visible())
+}
+
+fn peek_quietly(world: &World, block: &BlockState, target: Target, bytes: u32) -> Option<u64> {
+    match target {
+        Target::Global(array, offset) => Some(world.global.read(array, offset, bytes)),
+        Target::Shared(offset) => Some(memory::read(&block.shared, offset as usize, bytes)),
+        Target::Local(_) | Target::Param(_) => None,
+    }
+}
+
+/// `atom` and `red`; false if the thread does not go on by itself.
+pub fn atomic(program: &Program, world: &mut World, block: &mut BlockState, thread: &mut Thread, index: u32) -> bool {
+    let access = &program.accesses[index as usize];
+    let Some((operation, ty, operands)) = &access.atomic else { panic!("exec: an atomic without operation") };
+    let Some(target) = resolve(program, world, thread, access) else { return false };
+    // The destination may be among the operands.
+    let operands: Vec<u64> = operands.iter().map(|slot| thread.value(*slot)).collect();
+    for (index, data) in (0..).zip(&access.data) {
+        let element = target.element(index, access.bytes);
+        show(world, block, thread, access, element, false);
+        let old = peek(world, block, thread, element, access.bytes);
+        let (a, b) = match operation {
+            AtomicOperation::Cas => (operands[0], operands[1]),
+            _ => (operands[index as usize], 0),
+        };
+        let Some(new) = new_value(*operation, *ty, old, a, b) else {
+            let reason = "this atomic operation is not emulated on its type".to_string();
+            return thread.stop(world, Stop::Refused { code: thread.last(), reason });
+        };
+        // A comparison that fails writes nothing.
+        let writes = *operation != AtomicOperation::Cas || old == a & mask(8 * access.bytes);
+        synchronise(world, block, thread, access, element, (true, writes));
+        poke(world, block, thread, element, access.bytes, new);
+        if let Some((slot, bits)) = data {
+            let old = if ty.is_signed() { signed(old, 8 * access.bytes) as u64 } else { old };
+            thread.set(*slot, old & mask(u32::from(*bits)));
+        }
+    }
+    !(world.switch_at_access && target.is_visible())
+}

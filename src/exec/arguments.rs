@@ -1,0 +1,361 @@
+//! Arguments of an emulated launch, as the command line writes them.
+//!
+//! Input: texts such as `17`, `1.5`, `zeros:1024xf32`, `random:256:7`, `zeros:*` or `n=3`. Output: bytes of each parameter
+//! and the arrays that they point to.
+//! Establishes: every parameter has exactly one argument that fits it.
+
+use super::launch::{Array, Contents, array_address};
+use super::memory::UNBOUNDED;
+use super::values::float::{Format, Rounding};
+use super::values::hash;
+use crate::diagnostic::Diagnostic;
+use crate::ptx::ast::{Function, Module, ScalarType, Variable};
+use crate::ptx::words::scalar_type;
+
+/// Bytes of an array argument at most.
+const LARGEST: u64 = 1 << 34;
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// The parameter by name or position; the next one in order when `None`.
+    pub name: Option<String>,
+    /// Its value.
+    pub value: Value,
+}
+
+/// The value of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// An integer.
+    Integer(i128),
+    /// A number with a point, for `.f32` and `.f64` parameters.
+    Decimal(f64),
+    /// Bytes of a structure, from hexadecimal digits.
+    Bytes(Vec<u8>),
+    /// A new array.
+    Array {
+        /// Elements.
+        count: u64,
+        /// Type of the elements.
+        ty: ScalarType,
+        /// What they are.
+        fill: Fill,
+    },
+    /// A new array without bounds, in both directions.
+    Endless(Contents),
+    /// A new array with the contents of a file.
+    File(String),
+    /// A structure: bytes and pointers to new arrays, one behind the other.
+    Parts(Vec<Value>),
+    /// The array of an earlier parameter, by name or position.
+    Same(String),
+}
+
+/// What the elements of an array are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Zeros.
+    Zeros,
+    /// 0, 1, 2, ...
+    Ramp,
+    /// Random bits, or floats from 0 to 1, by seed.
+    Random(u64),
+}
+
+/// Reads one argument of the command line.
+pub fn parse(text: &str) -> Result<Argument, String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => (Some(name.to_string()), value),
+        Some(_) => return Err("the name before `=` is empty".to_string()),
+        None => (None, text),
+    };
+    Ok(Argument { name, value: parse_value(value)? })
+}
+
+fn parse_value(text: &str) -> Result<Value, String> {
+    let Some((kind, rest)) = text.split_once(':') else { return parse_number(text) };
+    match kind {
+        "zeros" | "random" | "below" if rest == "*" || rest.starts_with("*:") => endless(kind, &rest[1..]),
+        "zeros" => array(rest, Fill::Zeros),
+        "ramp" => array(rest, Fill::Ramp),
+        "random" => {
+            let (size, seed) = rest.split_once(':').unwrap_or((rest, "1"));
+            let seed = seed.parse().map_err(|_| format!("`{seed}` is no seed"))?;
+            array(size, Fill::Random(seed))
+        }
+        "file" => Ok(Value::File(rest.to_string())),
+        "parts" => rest.split('+').map(part).collect::<Result<_, _>>().map(Value::Parts),
+        "same" => Ok(Value::Same(rest.to_string())),
+        "bytes" => {
+            let digits: Vec<u32> = rest.chars().map_while(|digit| digit.to_digit(16)).collect();
+            if digits.len() != rest.len() || !digits.len().is_multiple_of(2) {
+                return Err("bytes are pairs of hexadecimal digits".to_string());
+            }
+            Ok(Value::Bytes(digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()))
+        }
+        _ => Err(format!("unknown kind `{kind}`; there are zeros, ramp, random, below, file, bytes, parts and same")),
+    }
+}
+
+/// A part of a structure.
+fn part(text: &str) -> Result<Value, String> {
+    match parse_value(text)? {
+        value @ (Value::Bytes(_) | Value::Array { .. } | Value::Endless(_) | Value::File(_)) => Ok(value),
+        _ => Err(format!("`{text}` is no part of a structure; give bytes and arrays")),
+    }
+}
+
+/// What follows the `*` of `zeros:*`, `random:*[:SEED]` and `below:*:BOUND[:SEED]`.
+fn endless(kind: &str, rest: &str) -> Result<Value, String> {
+    let mut numbers = rest.split(':').skip(1).map(|text| text.parse().map_err(|_| format!("`{text}` is no number")));
+    let mut next = |default: Option<u64>| match numbers.next() {
+        Some(number) => number,
+        None => default.ok_or_else(|| "a bound is missing, as in below:*:16".to_string()),
+    };
+    let contents = match kind {
+        "zeros" => Contents::Zero,
+        "random" => Contents::Any { seed: next(Some(1))? },
+        _ => {
+            let bound = u32::try_from(next(None)?).map_err(|_| "a bound has 32 bits".to_string())?;
+            Contents::Small { bound: bound.max(1), seed: next(Some(1))? }
+        }
+    };
+    match numbers.next() {
+        None => Ok(Value::Endless(contents)),
+        Some(_) => Err(format!("`{kind}:*` has fewer numbers")),
+    }
+}
+
+/// `COUNT` or `COUNTxTYPE`
+fn array(text: &str, fill: Fill) -> Result<Value, String> {
+    let (count, ty) = text.split_once('x').unwrap_or((text, "u32"));
+    let ty = match scalar_type(ty) {
+        Some(ty) if ty != ScalarType::Pred && ty.bits() <= 64 && ty.bits().is_multiple_of(8) => ty,
+        _ => return Err(format!("`{ty}` is no element type such as u32 or f32")),
+    };
+    let count = count.parse().map_err(|_| format!("`{count}` is no number of elements"))?;
+    match u64::from(ty.bytes()).checked_mul(count) {
+        Some(bytes) if bytes <= LARGEST => Ok(Value::Array { count, ty, fill }),
+        _ => Err(format!("an array has at most {LARGEST} bytes")),
+    }
+}
+
+fn parse_number(text: &str) -> Result<Value, String> {
+    let error = || format!("`{text}` is no number, and no kind of array such as zeros:16");
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    if !digits.starts_with(|first: char| first.is_ascii_digit()) {
+        return Err(error());
+    }
+    let magnitude = match digits.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None => digits.parse::<i128>().ok(),
+    };
+    match magnitude {
+        Some(value) if value <= i128::from(u64::MAX) => Ok(Value::Integer(if negative { -value } else { value })),
+        Some(_) => Err(error()),
+        None => text.parse().map(Value::Decimal).map_err(|_| error()),
+    }
+}
+
+/// Parameters and arrays of a launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bound {
+    /// Bytes of each parameter.
+    pub parameters: Vec<Vec<u8>>,
+    /// Global arrays.
+    pub arrays: Vec<Array>,
+}
+
+/// Gives each parameter of an entry its argument.
+pub fn bind(module: &Module, entry: &Function, arguments: &[Argument]) -> Result<Bound, Diagnostic> {
+    let error = |message: String| Diagnostic::error("argument", message, entry.span);
+    let mut chosen: Vec<Option<&Value>> = vec![None; entry.params.len()];
+    for argument in arguments {
+        let position = match &argument.name {
+            Some(name) => position(entry, name).ok_or_else(|| error(format!("no parameter is named `{name}`")))?,
+            None => match chosen.iter().position(Option::is_none) {
+                Some(position) => position,
+                None => return Err(error(format!("`{}` has only {} parameters", entry.name, entry.params.len()))),
+            },
+        };
+        if chosen[position].replace(&argument.value).is_some() {
+            return Err(error(format!("parameter `{}` has two arguments", entry.params[position].name)));
+        }
+    }
+    let mut bound = Bound::default();
+    let mut array_of: Vec<Option<usize>> = Vec::new();
+    for (parameter, value) in entry.params.iter().zip(chosen) {
+        let Some(value) = value else {
+            let message = format!("parameter `{}` (.{}) has no argument", parameter.name, type_text(parameter));
+            return Err(error(message).note("give each one an `--arg`: a number, or an array such as zeros:1024xf32"));
+        };
+        if let Value::Parts(parts) = value {
+            let bytes = structure(module, parameter, parts, &mut bound).map_err(&error)?;
+            array_of.push(None);
+            bound.parameters.push(bytes);
+            continue;
+        }
+        let array = match value {
+            Value::Same(other) => {
+                let earlier = position(entry, other).and_then(|at| array_of.get(at).copied().flatten());
+                Some(earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?)
+            }
+            Value::Array { .. } | Value::Endless(_) | Value::File(_) => {
+                let (size, contents) = contents(value).map_err(&error)?;
+                bound.arrays.push(Array { name: parameter.name.to_string(), size, contents });
+                Some(bound.arrays.len() - 1)
+            }
+            _ => None,
+        };
+        let bytes = match array {
+            Some(number) if parameter.size == Some(u64::from(module.address_size / 8)) => {
+                let address = array_address(number, module.address_size).to_le_bytes();
+                address[..module.address_size as usize / 8].to_vec()
+            }
+            Some(_) => return Err(error(format!("parameter `{}` cannot hold a pointer", parameter.name))),
+            None => scalar(parameter, value).ok_or_else(|| {
+                error(format!("this argument does not fit parameter `{}` (.{})", parameter.name, type_text(parameter)))
+            })?,
+        };
+        array_of.push(array);
+        bound.parameters.push(bytes);
+    }
+    Ok(bound)
+}
+
+/// The bytes of a structure, whose arrays are added to the launch.
+fn structure(module: &Module, parameter: &Variable, parts: &[Value], bound: &mut Bound) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    for part in parts {
+        if let Value::Bytes(plain) = part {
+            bytes.extend(plain);
+            continue;
+        }
+        let name =
+            if bytes.is_empty() { parameter.name.to_string() } else { format!("{}.{}", parameter.name, bytes.len()) };
+        let (size, contents) = contents(part)?;
+        let address = array_address(bound.arrays.len(), module.address_size).to_le_bytes();
+        bytes.extend(&address[..module.address_size as usize / 8]);
+        bound.arrays.push(Array { name, size, contents });
+    }
+    match parameter.size {
+        Some(size) if size == bytes.len() as u64 => Ok(bytes),
+        _ => Err(format!("the parts for `{}` have {} bytes together", parameter.name, bytes.len())),
+    }
+}
+
+fn type_text(parameter: &Variable) -> String {
+    crate::ptx::words::type_name(parameter.ty)
+}
+
+fn position(entry: &Function, name: &str) -> Option<usize> {
+    let named = entry.params.iter().position(|parameter| &*parameter.name == name);
+    named.or_else(|| name.parse().ok().filter(|&position| position < entry.params.len()))
+}
+
+fn scalar(parameter: &Variable, value: &Value) -> Option<Vec<u8>> {
+    let size = usize::try_from(parameter.size?).ok()?;
+    let bits = match (value, Format::of(parameter.ty)) {
+        (Value::Bytes(bytes), _) => return (bytes.len() == size).then(|| bytes.clone()),
+        (Value::Integer(value), Some(format)) => float_bits(format, *value as f64),
+        (Value::Decimal(value), Some(format)) => float_bits(format, *value),
+        (Value::Integer(value), None) if size <= 8 => {
+            let limit = 1i128 << (8 * size);
+            if *value >= limit || *value < -(limit / 2) {
+                return None;
+            }
+            *value as u64
+        }
+        _ => return None,
+    };
+    bits.to_le_bytes().get(..size).map(<[u8]>::to_vec)
+}
+
+fn float_bits(format: Format, value: f64) -> u64 {
+    if format == Format::F64 { value.to_bits() } else { format.round(value, Rounding::NearestEven) }
+}
+
+/// Size in bytes and contents of a new array.
+fn contents(value: &Value) -> Result<(u64, Contents), String> {
+    match value {
+        Value::Endless(contents) => Ok((UNBOUNDED, contents.clone())),
+        Value::File(path) => {
+            let bytes = std::fs::read(path).map_err(|error| format!("cannot read `{path}`: {error}"))?;
+            Ok((bytes.len() as u64, Contents::Bytes(bytes)))
+        }
+        Value::Array { count, ty, fill } => {
+            let width = ty.bytes() as usize;
+            let size = count * width as u64;
+            if *fill == Fill::Zeros {
+                return Ok((size, Contents::Zero));
+            }
+            let mut bytes = Vec::with_capacity(size as usize);
+            for index in 0..*count {
+                let bits = match (fill, Format::of(*ty)) {
+                    (Fill::Random(seed), Some(format)) => {
+                        let fraction = (hash(*seed, index) >> 11) as f64 / (1u64 << 53) as f64;
+                        float_bits(format, fraction)
+                    }
+                    (Fill::Random(seed), None) => hash(*seed, index),
+                    (_, Some(format)) => float_bits(format, index as f64),
+                    (_, None) => index,
+                };
+                bytes.extend(&bits.to_le_bytes()[..width]);
+            }
+            Ok((size, Contents::Bytes(bytes)))
+        }
+        _ => Err("this argument is no array".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read() {
+        let value = |text| parse(text).map(|argument| argument.value);
+        assert_eq!(value("-5"), Ok(Value::Integer(-5)));
+        assert_eq!(value("0x10"), Ok(Value::Integer(16)));
+        assert_eq!(value("1.5"), Ok(Value::Decimal(1.5)));
+        assert_eq!(value("1e-3"), Ok(Value::Decimal(1e-3)));
+        assert_eq!(value("zeros:4"), Ok(Value::Array { count: 4, ty: ScalarType::U(32), fill: Fill::Zeros }));
+        assert_eq!(
+            value("random:4xf32:7"),
+            Ok(Value::Array { count: 4, ty: ScalarType::F(32), fill: Fill::Random(7) })
+        );
+        assert_eq!(value("bytes:00ff"), Ok(Value::Bytes(vec![0, 255])));
+        let parts = vec![Value::Endless(Contents::Zero), Value::Bytes(vec![1])];
+        assert_eq!(value("parts:zeros:*+bytes:01"), Ok(Value::Parts(parts)));
+        assert_eq!(value("zeros:*"), Ok(Value::Endless(Contents::Zero)));
+        assert_eq!(value("random:*:7"), Ok(Value::Endless(Contents::Any { seed: 7 })));
+        assert_eq!(value("below:*:16"), Ok(Value::Endless(Contents::Small { bound: 16, seed: 1 })));
+        assert_eq!(parse("n=3").map(|argument| argument.name), Ok(Some("n".to_string())));
+        for wrong in [
+            "",
+            "x",
+            "zeros",
+            "zeros:",
+            "zeros:x",
+            "ones:4",
+            "zeros:4xpred",
+            "bytes:0",
+            "=3",
+            "--5",
+            "nan",
+            "random:4:x",
+            "below:4",
+            "below:*",
+            "zeros:*:1",
+            "random:*x",
+            "parts:3",
+            "parts:same:0",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

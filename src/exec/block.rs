@@ -1,0 +1,286 @@
+//! A block: its shared memory and its barriers.
+//!
+//! Establishes: a barrier completes when as many threads came as it counts, where a warp whose threads
+//! have all come (or exited) counts as 32; an aligned barrier without a count completes at
+//! one instruction, or the block has diverged.
+//! Reference: PTX ISA, `bar` and `barrier`.
+
+use super::decode::{Program, ReductionKind};
+use super::launch::Contents;
+use super::outcome::{BarrierError, BarrierMisuse, Divergence, Stop};
+use super::races::clock::{Clock, ThreadClock};
+use super::races::shadow::Cell;
+use super::races::sync::Locations;
+use super::thread::{Status, Thread};
+use super::values::{hash, mask};
+use super::world::World;
+use std::rc::Rc;
+
+/// Everything of a block but its threads.
+#[derive(Debug)]
+pub struct BlockState {
+    /// Linear number.
+    pub number: u32,
+    /// Threads.
+    pub size: u32,
+    /// Shared memory.
+    pub shared: Vec<u8>,
+    /// One bit a byte of shared memory that was written.
+    written: Vec<u64>,
+    /// What the detector knows of shared memory.
+    pub cells: Vec<Cell>,
+    /// Synchronisation through shared memory.
+    pub locations: Locations,
+    /// What `.sc` fences of block scope passed on.
+    pub sequential: Option<Rc<Clock>>,
+    barriers: Vec<BarrierState>,
+    /// Threads that have not exited, by warp.
+    live: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+struct BarrierState {
+    arrivals: Vec<Arrival>,
+    /// What those that do not wait did before.
+    published: Option<Rc<Clock>>,
+    /// Threads that came, by warp.
+    of_warp: Vec<u32>,
+    /// Threads that came and have exited since, by warp.
+    gone: Vec<u32>,
+    count: Option<u32>,
+}
+
+impl BarrierState {
+    fn new(warps: usize) -> Self {
+        BarrierState { of_warp: vec![0; warps], gone: vec![0; warps], ..BarrierState::default() }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    /// Number in the block.
+    thread: u32,
+    /// Entry of the program's barriers.
+    index: u32,
+    /// Instruction.
+    code: u32,
+}
+
+impl BlockState {
+    /// A block before any launch.
+    pub fn new(program: &Program, size: u32) -> Self {
+        let bytes = program.shared_size as usize;
+        BlockState {
+            number: 0,
+            size,
+            shared: vec![0; bytes],
+            written: vec![0; bytes.div_ceil(64)],
+            cells: vec![Cell::default(); bytes.div_ceil(4)],
+            locations: Locations::new(),
+            sequential: None,
+            barriers: (0..16).map(|_| BarrierState::default()).collect(),
+            live: Vec::new(),
+        }
+    }
+
+    /// Becomes the block with this number before its first instruction.
+    pub fn start(&mut self, number: u32, contents: &Contents) {
+        self.number = number;
+        let contents = match contents {
+            Contents::Any { seed } => Contents::Any { seed: hash(*seed, u64::from(number)) },
+            Contents::Small { bound, seed } => Contents::Small { bound: *bound, seed: hash(*seed, u64::from(number)) },
+            other => other.clone(),
+        };
+        contents.fill(0, &mut self.shared);
+        self.written.fill(0);
+        self.cells.fill(Cell::default());
+        self.locations.clear();
+        self.sequential = None;
+        let warps = self.size.div_ceil(32);
+        self.live = (0..warps).map(|warp| (self.size - warp * 32).min(32)).collect();
+        for barrier in &mut self.barriers {
+            *barrier = BarrierState::new(warps as usize);
+        }
+    }
+
+    /// Whether all these bytes of shared memory were written.
+    pub fn is_written(&self, offset: u32, bytes: u32) -> bool {
+        (offset..offset + bytes).all(|at| self.written[at as usize / 64] >> (at % 64) & 1 == 1)
+    }
+
+    /// Remembers that these bytes of shared memory were written.
+    pub fn mark_written(&mut self, offset: u32, bytes: u32) {
+        for at in offset..offset + bytes {
+            self.written[at as usize / 64] |= 1 << (at % 64);
+        }
+    }
+
+    /// A thread comes to a barrier; false if it does not go on by itself.
+    pub fn arrive(&mut self, program: &Program, world: &mut World, thread: &mut Thread, index: u32) -> bool {
+        let barrier = &program.barriers[index as usize];
+        let id = thread.value(barrier.id) & mask(32);
+        let count = barrier.count.map(|slot| thread.value(slot) as u32);
+        let linear = thread.number % self.size;
+        let misuse = |world: &mut World, thread: &mut Thread, kind| {
+            let place = (thread.number, thread.last());
+            world.outcome.barrier_errors.push(BarrierError { place, kind });
+            thread.stop(world, Stop::Defect)
+        };
+        let Some(state) = self.barriers.get_mut(id as usize) else {
+            return misuse(world, thread, BarrierMisuse::Number);
+        };
+        if count.is_some_and(|count| count == 0 || !count.is_multiple_of(32)) {
+            return misuse(world, thread, BarrierMisuse::Count);
+        }
+        if state.arrivals.iter().any(|arrival| arrival.thread == linear) {
+            return misuse(world, thread, BarrierMisuse::ArrivesTwice);
+        }
+        let all = self.size.next_multiple_of(32);
+        if let Some(first) = state.arrivals.first() {
+            if state.count.unwrap_or(all) != count.unwrap_or(all) {
+                return misuse(world, thread, BarrierMisuse::CountsDiffer);
+            }
+            let kind = |index: u32| program.barriers[index as usize].reduction.map(|reduction| reduction.kind);
+            if kind(first.index) != kind(index) {
+                return misuse(world, thread, BarrierMisuse::Mixed);
+            }
+        }
+        state.count = count;
+        state.of_warp[linear as usize / 32] += 1;
+        state.arrivals.push(Arrival { thread: linear, index, code: thread.last() });
+        if barrier.arrive {
+            if world.races {
+                let mine = world.detector.shape.snapshot(thread.number, &thread.clock);
+                thread.clock.epoch += 1;
+                match &mut state.published {
+                    Some(all) => Rc::make_mut(all).join(&mine),
+                    None => state.published = Some(Rc::new(mine)),
+                }
+            }
+            return !self.is_complete(id as usize, world.exited_threads_ok);
+        }
+        thread.status = Status::Barrier { index, id: id as u8 };
+        false
+    }
+
+    /// A thread ends.
+    pub fn leave(&mut self, thread: u32) {
+        self.live[thread as usize / 32] -= 1;
+        for barrier in self.barriers.iter_mut().filter(|barrier| !barrier.arrivals.is_empty()) {
+            if barrier.arrivals.iter().any(|arrival| arrival.thread == thread) {
+                barrier.gone[thread as usize / 32] += 1;
+            }
+        }
+    }
+
+    fn is_complete(&self, id: usize, exited_ok: bool) -> bool {
+        let state = &self.barriers[id];
+        if state.arrivals.is_empty() {
+            return false;
+        }
+        let threads = state.arrivals.len() as u32;
+        match state.count {
+            None if exited_ok => threads >= self.live.iter().sum(),
+            None => threads >= self.size,
+            Some(count) => {
+                let warps = state.of_warp.iter().zip(&state.gone).zip(&self.live);
+                let whole = |came: u32, gone: u32, live: u32| came > 0 && came - gone >= live;
+                let came = warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { came });
+                came.sum::<u32>() >= count
+            }
+        }
+    }
+
+    /// Lets the threads of all complete barriers go on; whether there were any.
+    pub fn release(&mut self, program: &Program, world: &mut World, threads: &mut [Thread]) -> bool {
+        let mut any = false;
+        for id in 0..self.barriers.len() {
+            if self.is_complete(id, world.exited_threads_ok) {
+                any = true;
+                self.release_one(id, program, world, threads);
+            }
+        }
+        any
+    }
+
+    fn release_one(&mut self, id: usize, program: &Program, world: &mut World, threads: &mut [Thread]) {
+        let warps = self.barriers[id].of_warp.len();
+        let fresh = BarrierState::new(warps);
+        let mut state = std::mem::replace(&mut self.barriers[id], fresh);
+        let first = state.arrivals[0];
+        let strict = |arrival: &Arrival| {
+            let barrier = &program.barriers[arrival.index as usize];
+            barrier.aligned && barrier.count.is_none()
+        };
+        if let Some(other) = state.arrivals.iter().find(|arrival| arrival.code != first.code)
+            && (strict(&first) || strict(other))
+        {
+            let place = |arrival: &Arrival| (threads[arrival.thread as usize].number, arrival.code);
+            let (arrived, absent) = if strict(&first) { (&first, other) } else { (other, &first) };
+            let divergence = Divergence { arrived: place(arrived), absent: place(absent), exited: false };
+            world.outcome.divergences.push(divergence);
+            world.outcome.stopped.insert(Stop::Defect);
+            world.halted = true;
+            return;
+        }
+        state.arrivals.sort_by_key(|arrival| arrival.thread);
+        let reduction = |arrival: &Arrival| program.barriers[arrival.index as usize].reduction;
+        let votes = state.arrivals.iter().filter(|arrival| {
+            reduction(arrival).is_some_and(|reduction| threads[arrival.thread as usize].value(reduction.p) & 1 == 1)
+        });
+        let votes = votes.count();
+        for arrival in &state.arrivals {
+            let thread = &mut threads[arrival.thread as usize];
+            if program.barriers[arrival.index as usize].arrive {
+                continue;
+            }
+            thread.status = Status::Running;
+            if let Some(reduction) = reduction(arrival)
+                && let Some(d) = reduction.d
+            {
+                let value = match reduction.kind {
+                    ReductionKind::Popc => votes as u64,
+                    ReductionKind::And => u64::from(votes == state.arrivals.len()),
+                    ReductionKind::Or => u64::from(votes > 0),
+                };
+                thread.set(d, value);
+            }
+        }
+        if world.races {
+            order(&state, program, world, threads, self.size);
+        }
+    }
+}
+
+/// What came before the barrier happened before what comes after it.
+fn order(state: &BarrierState, program: &Program, world: &World, threads: &mut [Thread], size: u32) {
+    let shape = world.detector.shape;
+    let waits: Vec<u32> = {
+        let waiting = state.arrivals.iter().filter(|arrival| !program.barriers[arrival.index as usize].arrive);
+        waiting.map(|arrival| arrival.thread).collect()
+    };
+    if waits.len() == size as usize {
+        let mut clocks: Vec<&mut ThreadClock> = threads.iter_mut().map(|thread| &mut thread.clock).collect();
+        shape.join_block(&mut clocks);
+    } else {
+        join(world, threads, &waits);
+    }
+    if let Some(published) = &state.published {
+        for thread in waits {
+            let thread = &mut threads[thread as usize];
+            shape.learn(thread.number, &mut thread.clock, published);
+        }
+    }
+}
+
+/// These threads of a block, in ascending order, synchronise.
+pub fn join(world: &World, threads: &mut [Thread], members: &[u32]) {
+    let mut wanted = members.iter().peekable();
+    let mut parts: Vec<(u32, &mut ThreadClock, bool)> = Vec::with_capacity(members.len());
+    for (linear, thread) in (0..).zip(threads.iter_mut()) {
+        if wanted.next_if(|member| **member == linear).is_some() {
+            parts.push((thread.number, &mut thread.clock, true));
+        }
+    }
+    world.detector.shape.join_some(&mut parts);
+}

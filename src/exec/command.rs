@@ -1,0 +1,125 @@
+//! A launch as the command that runs it.
+//!
+//! Input: the parts of a `gpuvcc run` command. Output: the [`Launch`] that it stands for, and its text.
+//! Establishes: the text, run by hand, goes through the same execution; where this launch stops for its
+//! total of instructions, the command goes on.
+
+use super::arguments;
+use super::launch::{Checks, Contents, Launch, Schedule};
+use crate::diagnostic::Diagnostic;
+use crate::ptx::ast::{Function, Module};
+use std::fmt::Write;
+
+/// A `gpuvcc run` command.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Only these blocks run (by linear number); all when `None`.
+    pub only_blocks: Option<Vec<u32>>,
+    /// One argument for each parameter, as `--arg` takes them.
+    pub arguments: Vec<String>,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// The order in which threads run.
+    pub schedule: Schedule,
+    /// Seed of the schedule and of what the ISA leaves open.
+    pub seed: u64,
+    /// Instructions that one thread may execute, where the default is too many.
+    pub steps: Option<u64>,
+    /// What is looked for.
+    pub checks: Checks,
+}
+
+/// Instructions of a thread when the command does not say.
+pub const DEFAULT_STEPS: u64 = 10_000_000;
+
+impl Command {
+    /// The launch, with a limit on the instructions of all threads.
+    pub fn launch(&self, module: &Module, entry: &Function, total_steps: u64) -> Result<Launch, Diagnostic> {
+        let parsed: Result<Vec<_>, String> = self.arguments.iter().map(|text| arguments::parse(text)).collect();
+        let parsed = parsed.map_err(|message| Diagnostic::error("argument", message, entry.span))?;
+        let bound = arguments::bind(module, entry, &parsed)?;
+        Ok(Launch {
+            block: self.block,
+            grid: self.grid,
+            parameters: bound.parameters,
+            arrays: bound.arrays,
+            dynamic_shared: self.dynamic_shared,
+            contents: Contents::Any { seed: self.seed },
+            schedule: self.schedule,
+            seed: self.seed,
+            thread_steps: self.steps.unwrap_or(DEFAULT_STEPS),
+            total_steps,
+            blocks: self.only_blocks.clone(),
+            checks: self.checks,
+        })
+    }
+
+    /// The text for a shell.
+    pub fn text(&self, file: &str, entry: &str) -> String {
+        let mut text = format!("gpuvcc run {} --entry {}", quoted(file), quoted(entry));
+        let _ = write!(text, " --block {} --grid {}", sizes(self.block), sizes(self.grid));
+        if let Some(only) = &self.only_blocks {
+            let numbers: Vec<String> = only.iter().map(u32::to_string).collect();
+            let _ = write!(text, " --only-blocks {}", numbers.join(","));
+        }
+        for argument in &self.arguments {
+            let _ = write!(text, " --arg {}", quoted(argument));
+        }
+        if self.dynamic_shared > 0 {
+            let _ = write!(text, " --dynamic-shared {}", self.dynamic_shared);
+        }
+        if self.schedule != Schedule::RoundRobin {
+            let _ = write!(text, " --schedule {}", self.schedule.name());
+        }
+        if self.seed != 1 {
+            let _ = write!(text, " --seed {}", self.seed);
+        }
+        if let Some(steps) = self.steps {
+            let _ = write!(text, " --steps {steps}");
+        }
+        if self.checks.allow_same_value {
+            text += " --allow-same-value";
+        }
+        if self.checks.exited_threads_ok {
+            text += " --exited-threads ok";
+        }
+        text
+    }
+}
+
+/// `256` or `16,16`
+fn sizes([x, y, z]: [u32; 3]) -> String {
+    match (y, z) {
+        (1, 1) => x.to_string(),
+        (_, 1) => format!("{x},{y}"),
+        _ => format!("{x},{y},{z}"),
+    }
+}
+
+/// A word as a POSIX shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,=:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_the_shell() {
+        assert_eq!(quoted("n=-3"), "n=-3");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("a=zeros:*"), "'a=zeros:*'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted("$f"), "'$f'");
+    }
+}

@@ -1,0 +1,297 @@
+//! Branches, calls, barriers, fences, warp operations, and what has a name but no type of its own.
+
+use super::function::Decoder;
+use super::{Barrier, Code, Copy, Reduction, ReductionKind, WarpKind, WarpOperation};
+use crate::exec::values::atomic::AtomicOperation;
+use crate::exec::values::integer::{
+    Direct, bit_mask, direct, dot_product, find_nth_set, integer, multiply24_high, permute_mode, sign_or_zero_extend,
+};
+use crate::ptx::ast::{BarrierKind, IntOp, Op, Operand, ScalarType, Scope, VariableRef};
+
+impl Decoder<'_> {
+    /// Everything that is no computation, move or access.
+    pub fn control(&mut self, op: &Op) -> Option<()> {
+        match op {
+            Op::Branch { target } => {
+                self.fixes.push((self.program.code.len(), target.0));
+                self.emit(Code::Jump(0));
+            }
+            Op::BranchIndexed { index, targets } => {
+                let a = self.source(index, 32)?;
+                let table = self.program.tables.len() as u32;
+                self.program.tables.push(targets.iter().map(|label| label.0).collect());
+                self.fixes.push((self.program.code.len(), 0));
+                self.emit(Code::JumpTable { a, table });
+            }
+            Op::Return => self.emit(Code::Return),
+            Op::Exit => self.emit(Code::Exit),
+            Op::Trap => self.emit(Code::Trap),
+            Op::Call { function, returns, arguments } => return self.call(*function as usize, returns, arguments),
+            Op::Barrier { kind, aligned, id, count } => return self.barrier(kind, *aligned, id, count.as_ref()),
+            Op::WarpBarrier { mask } => {
+                let mask = self.source(mask, 32)?;
+                self.push_warp(WarpKind::Barrier, &[], [0; 3], Some(mask));
+            }
+            Op::Fence { name } => {
+                let code = fence(name);
+                self.emit(code);
+            }
+            Op::Arbitrary { name, dst, sources } => return self.named(name, dst, sources),
+            Op::Nothing { .. } => self.emit(Code::Nothing),
+            Op::Unsupported { name, reason } => {
+                let reason = format!("`{name}` is not emulated: {reason}");
+                self.refuse(reason);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn call(&mut self, function: usize, returns: &[Operand], arguments: &[Operand]) -> Option<()> {
+        let callee = &self.module.functions[function];
+        if callee.body.is_none() {
+            return self.external_call(&callee.name.clone(), arguments);
+        }
+        let mut copies = Vec::new();
+        for ((index, argument), parameter) in (0..).zip(arguments).zip(&callee.params) {
+            let to = self.layout.address(function, VariableRef::Param(index)) as u32;
+            let bytes = u32::try_from(parameter.size?).ok()?;
+            copies.push(match argument {
+                Operand::Variable(variable, offset) => {
+                    let from = self.layout.address(self.current, *variable).wrapping_add_signed(*offset) as u32;
+                    Copy::Bytes { from, to, bytes }
+                }
+                _ => Copy::Store { from: self.source(argument, 64)?, to, bytes },
+            });
+        }
+        let index = self.push_copies(copies);
+        self.calls.push((self.program.code.len(), function));
+        self.emit(Code::Call { copies: index, to: 0 });
+        let mut copies = Vec::new();
+        for ((index, result), parameter) in (0..).zip(returns).zip(&callee.returns) {
+            let from = self.layout.address(function, VariableRef::Return(index)) as u32;
+            let bytes = u32::try_from(parameter.size?).ok()?;
+            match result {
+                Operand::Variable(variable, offset) => {
+                    let to = self.layout.address(self.current, *variable).wrapping_add_signed(*offset) as u32;
+                    copies.push(Copy::Bytes { from, to, bytes });
+                }
+                _ => {
+                    let to = self.target(result);
+                    copies.push(Copy::Load { from, to, bytes });
+                }
+            }
+        }
+        if !copies.is_empty() {
+            let index = self.push_copies(copies);
+            self.emit(Code::Copies(index));
+        }
+        Some(())
+    }
+
+    /// Functions without a body: the annotations of this project, and the runtime's assertion.
+    fn external_call(&mut self, name: &str, arguments: &[Operand]) -> Option<()> {
+        match name {
+            "__gpuvcc_assert" => {
+                let value = match arguments.first()? {
+                    Operand::Variable(variable, offset) => {
+                        let at = self.layout.address(self.current, *variable).wrapping_add_signed(*offset);
+                        let d = self.temporary();
+                        let index = self.push_copies(vec![Copy::Load { from: at as u32, to: d, bytes: 4 }]);
+                        self.emit(Code::Copies(index));
+                        d
+                    }
+                    argument => self.source(argument, 32)?,
+                };
+                self.emit(Code::Assert { value: Some(value) });
+            }
+            "__gpuvcc_requires" | "__gpuvcc_assume" | "__gpuvcc_invariant" => self.emit(Code::Nothing),
+            "__assertfail" | "__assert_fail" => self.emit(Code::Assert { value: None }),
+            _ => {
+                let reason = format!("`{name}` has no body");
+                self.refuse(reason);
+            }
+        }
+        Some(())
+    }
+
+    fn push_copies(&mut self, copies: Vec<Copy>) -> u32 {
+        self.program.copies.push(copies);
+        self.program.copies.len() as u32 - 1
+    }
+
+    fn barrier(&mut self, kind: &BarrierKind, aligned: bool, id: &Operand, count: Option<&Operand>) -> Option<()> {
+        let id = self.source(id, 32)?;
+        let count = match count {
+            Some(count) => Some(self.source(count, 32)?),
+            None => None,
+        };
+        let reduction = match kind {
+            BarrierKind::Sync | BarrierKind::Arrive => None,
+            BarrierKind::Reduce { operation, dst, predicate } => {
+                let kind = match &**operation {
+                    "popc" => ReductionKind::Popc,
+                    "and" => ReductionKind::And,
+                    _ => ReductionKind::Or,
+                };
+                let d = self.destination(dst).map(|(slot, _)| slot);
+                Some(Reduction { kind, d, p: self.source(predicate, 1)? })
+            }
+        };
+        let index = self.program.barriers.len() as u32;
+        let arrive = matches!(kind, BarrierKind::Arrive);
+        self.program.barriers.push(Barrier { id, count, aligned, arrive, reduction });
+        self.emit(Code::Barrier(index));
+        Some(())
+    }
+
+    fn push_warp(&mut self, kind: WarpKind, dst: &[Operand], s: [u16; 3], mask: Option<u16>) {
+        let d = [0, 1].map(|index| dst.get(index).and_then(|operand| self.destination(operand)));
+        let index = self.program.warp_operations.len() as u32;
+        self.program.warp_operations.push(WarpOperation { kind, d, s, mask });
+        self.emit(Code::Warp(index));
+    }
+
+    /// Instructions that the verifier takes for arbitrary.
+    fn named(&mut self, name: &str, dst: &[Operand], sources: &[Operand]) -> Option<()> {
+        let words: Vec<&str> = name.split('.').collect();
+        if let Some((kind, used)) = warp_kind(&words) {
+            let mut s = [0; 3];
+            for (slot, operand) in s.iter_mut().zip(&sources[..used.min(sources.len())]) {
+                *slot = self.source(operand, 64)?;
+            }
+            let mask = match (words.contains(&"sync"), sources.get(used)) {
+                (true, Some(mask)) => Some(self.source(mask, 32)?),
+                (true, None) => return None,
+                (false, _) => None,
+            };
+            self.push_warp(kind, dst, s, mask);
+            return Some(());
+        }
+        if let "addc" | "subc" | "madc" = words[0] {
+            return self.carry_in(&words, dst, sources);
+        }
+        let mut slots = Vec::new();
+        for operand in sources {
+            slots.push(self.source(operand, 32)?);
+        }
+        let d = self.target(dst.first()?);
+        let function: crate::exec::values::packed::Function = match words[0] {
+            "dp4a" | "dp2a" => {
+                let four = words[0] == "dp4a";
+                let high = words.contains(&"hi");
+                let types: Vec<bool> =
+                    words.iter().filter(|w| matches!(**w, "u32" | "s32")).map(|w| *w == "s32").collect();
+                let (a, b) = (*types.first()?, *types.get(1)?);
+                Box::new(move |s| dot_product(four, high, a, b, [s[0], s[1], s[2]]))
+            }
+            "mul24" | "mad24" => {
+                let ty = if words.contains(&"s32") { ScalarType::S(32) } else { ScalarType::U(32) };
+                let (saturate, count) = (words.contains(&"sat"), slots.len());
+                Box::new(move |s| multiply24_high(ty, saturate, &s[..count]))
+            }
+            "szext" => {
+                let (is_signed, wrap) = (words.contains(&"s32"), words.contains(&"wrap"));
+                Box::new(move |s| sign_or_zero_extend(is_signed, wrap, s[0], s[1]))
+            }
+            "bmsk" => {
+                let wrap = words.contains(&"wrap");
+                Box::new(move |s| bit_mask(wrap, s[0], s[1]))
+            }
+            "fns" => Box::new(|s| find_nth_set(s[0], s[1], s[2])),
+            "prmt" => {
+                let mode = words.last()?.to_string();
+                permute_mode(&mode, 0, 0, 0)?;
+                Box::new(move |s| permute_mode(&mode, s[0] as u32, s[1] as u32, s[2] as u32).unwrap_or(0))
+            }
+            "isspacep" => {
+                let windows = self.layout.windows;
+                let a = self.source(sources.first()?, 64)?;
+                let inside = move |address: u64, start: u64| address.wrapping_sub(start) < windows.size;
+                let wanted = words.get(1)?.to_string();
+                slots = vec![a];
+                Box::new(move |s| {
+                    u64::from(match wanted.as_str() {
+                        "shared" => inside(s[0], windows.shared),
+                        "local" => inside(s[0], windows.local),
+                        "param" => inside(s[0], windows.param),
+                        "global" => s[0] < windows.shared,
+                        _ => false,
+                    })
+                })
+            }
+            "getctarank" | "createpolicy" | "istypep" => return None,
+            _ => return None,
+        };
+        self.many(function, 64, d, &slots)
+    }
+
+    /// `addc`, `subc` and `madc`.
+    fn carry_in(&mut self, words: &[&str], dst: &[Operand], sources: &[Operand]) -> Option<()> {
+        let ty = match *words.last()? {
+            "u32" => ScalarType::U(32),
+            "s32" => ScalarType::S(32),
+            "u64" => ScalarType::U(64),
+            _ => ScalarType::S(64),
+        };
+        let mut slots = Vec::new();
+        for operand in sources {
+            slots.push(self.source(operand, ty.bits())?);
+        }
+        let d = self.target(dst.first()?);
+        let out = words.contains(&"cc");
+        let (mut a, mut b) = (slots[0], slots[1]);
+        if words[0] == "madc" {
+            let op = if words.contains(&"hi") { IntOp::MulHi } else { IntOp::MulLo };
+            let product = self.temporary();
+            match direct(op, ty) {
+                Some(Direct::Two(f)) => self.emit(Code::Two { f, d: product, a, b }),
+                _ => self.many(Box::new(move |s| integer(op, ty, false, s).unwrap_or(0)), 64, product, &slots[..2])?,
+            }
+            (a, b) = (product, slots[2]);
+        }
+        let subtract = words[0] == "subc";
+        self.emit(Code::Carry { out, input: true, subtract, bits: ty.bits() as u8, d, a, b });
+        Some(())
+    }
+}
+
+/// Scope and meaning of a fence. `membar` is `fence.sc`; a plain `fence` is `.acq_rel`.
+fn fence(name: &str) -> Code {
+    let words: Vec<&str> = name.split('.').collect();
+    let has = |word: &str| words.contains(&word);
+    let scope = match () {
+        () if has("cta") => Scope::Cta,
+        () if has("cluster") => Scope::Cluster,
+        () if has("sys") => Scope::Sys,
+        () => Scope::Gpu,
+    };
+    let sequential = words[0] == "membar" || has("sc");
+    Code::Fence { scope, sequential, release: !has("acquire"), acquire: !has("release") }
+}
+
+/// A warp operation and how many sources stand before its mask.
+fn warp_kind(words: &[&str]) -> Option<(WarpKind, usize)> {
+    let has = |word: &str| words.contains(&word);
+    let bits = if has("b64") { 64 } else { 32 };
+    Some(match words[0] {
+        "shfl" if has("up") => (WarpKind::ShuffleUp, 3),
+        "shfl" if has("down") => (WarpKind::ShuffleDown, 3),
+        "shfl" if has("bfly") => (WarpKind::ShuffleButterfly, 3),
+        "shfl" => (WarpKind::ShuffleIndex, 3),
+        "vote" if has("all") => (WarpKind::VoteAll, 1),
+        "vote" if has("any") => (WarpKind::VoteAny, 1),
+        "vote" if has("uni") => (WarpKind::VoteUniform, 1),
+        "vote" => (WarpKind::Ballot, 1),
+        "match" if has("any") => (WarpKind::MatchAny { bits }, 1),
+        "match" => (WarpKind::MatchAll { bits }, 1),
+        "activemask" => (WarpKind::ActiveMask, 0),
+        "elect" => (WarpKind::Elect, 0),
+        "redux" if has("f32") => return None,
+        "redux" => {
+            let operation = words.iter().find_map(|word| AtomicOperation::of(word))?;
+            (WarpKind::Reduce(operation, has("s32")), 1)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,350 @@
+//! Functions: which are reached, their registers, labels and instructions.
+//!
+//! Input: a module and an entry. Output: the [`Program`].
+//! Establishes: functions call each other without recursion, so each has one window of registers.
+//! Relies on: `operations` and `control` for single instructions, `layout` for addresses.
+
+use super::layout::Layout;
+use super::special::{Known, known};
+use super::{Code, Program, Slot, SpecialSlot, reconvergence};
+use crate::diagnostic::Diagnostic;
+use crate::exec::launch::Launch;
+use crate::exec::values::{hash, mask};
+use crate::ptx::ast::{
+    Function, Guard, Instruction, Item, Module, Op, Operand, RegisterId, ScalarType, SpecialRegister, VariableRef,
+};
+use crate::span::{Origin, Span};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// See [`super::decode`].
+pub fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<Program, Diagnostic> {
+    let span = module.functions[entry].span;
+    let functions = reachable(module, entry)?;
+    let unsupported = |message: String| Diagnostic::unsupported("not-emulated", message, span);
+    let layout = Layout::new(module, &functions, launch).map_err(unsupported)?;
+    let mut decoder = Decoder::new(module, launch, layout, entry);
+    decoder.place_registers(&functions);
+    for &number in &functions {
+        decoder.function(number)?;
+    }
+    decoder.finish(&functions).ok_or_else(|| unsupported("more registers than the emulator has".to_string()))
+}
+
+/// The entry and the functions that it calls, the entry first.
+fn reachable(module: &Module, entry: usize) -> Result<Vec<usize>, Diagnostic> {
+    let mut found = vec![entry];
+    let mut open = vec![entry];
+    visit(module, entry, &mut open, &mut found)?;
+    Ok(found)
+}
+
+fn visit(module: &Module, number: usize, open: &mut Vec<usize>, found: &mut Vec<usize>) -> Result<(), Diagnostic> {
+    for item in module.functions[number].body.iter().flat_map(|body| &body.items) {
+        let Item::Instruction(Instruction { op: Op::Call { function, .. }, origin, .. }) = item else { continue };
+        let callee = *function as usize;
+        if open.contains(&callee) {
+            let message = format!("`{}` calls itself, which is not emulated", module.functions[callee].name);
+            return Err(Diagnostic::unsupported("not-emulated", message, origin.span));
+        }
+        if module.functions[callee].body.is_some() && !found.contains(&callee) {
+            found.push(callee);
+            open.push(callee);
+            visit(module, callee, open, found)?;
+            open.pop();
+        }
+    }
+    Ok(())
+}
+
+/// Builds the program.
+pub struct Decoder<'m> {
+    pub module: &'m Module,
+    pub launch: &'m Launch,
+    pub layout: Layout,
+    pub program: Program,
+    /// The function at hand.
+    pub current: usize,
+    entry: usize,
+    /// First slot of each function's registers, by function.
+    windows: BTreeMap<usize, usize>,
+    slots: usize,
+    constants: BTreeMap<u64, usize>,
+    /// Values of the slots behind the registers.
+    further: Vec<u64>,
+    specials: Vec<SpecialSlot>,
+    /// Branches whose target is still a label.
+    pub fixes: Vec<(usize, u32)>,
+    /// Calls whose target is still a function.
+    pub calls: Vec<(usize, usize)>,
+    starts: BTreeMap<usize, u32>,
+    registers: usize,
+    pub origin: Arc<Origin>,
+}
+
+impl<'m> Decoder<'m> {
+    fn new(module: &'m Module, launch: &'m Launch, layout: Layout, entry: usize) -> Self {
+        let windows = layout.windows;
+        let program = Program {
+            code: Vec::new(),
+            origins: Vec::new(),
+            functions: Vec::new(),
+            accesses: Vec::new(),
+            barriers: Vec::new(),
+            warp_operations: Vec::new(),
+            tables: Vec::new(),
+            packs: Vec::new(),
+            comparisons: Vec::new(),
+            copies: Vec::new(),
+            refusals: Vec::new(),
+            reconvergence: Vec::new(),
+            template: Vec::new(),
+            specials: Vec::new(),
+            local_size: 0,
+            shared: Vec::new(),
+            shared_size: 0,
+            globals: Vec::new(),
+            windows,
+        };
+        Decoder {
+            module,
+            launch,
+            layout,
+            program,
+            current: entry,
+            entry,
+            windows: BTreeMap::new(),
+            slots: 0,
+            constants: BTreeMap::new(),
+            further: Vec::new(),
+            specials: Vec::new(),
+            fixes: Vec::new(),
+            calls: Vec::new(),
+            starts: BTreeMap::new(),
+            registers: 0,
+            origin: Arc::new(Origin { span: Span::NONE, line: 0, position: None, text: "".into() }),
+        }
+    }
+
+    /// Wide registers take two slots: the upper half follows all others.
+    fn place_registers(&mut self, functions: &[usize]) {
+        for &number in functions {
+            self.windows.insert(number, self.registers);
+            self.registers += 2 * self.body_registers(number).len();
+        }
+        self.slots = self.registers;
+    }
+
+    fn body_registers(&self, number: usize) -> &'m [crate::ptx::ast::Register] {
+        self.module.functions[number].body.as_ref().map_or(&[], |body| &body.registers)
+    }
+
+    fn function(&mut self, number: usize) -> Result<(), Diagnostic> {
+        self.current = number;
+        let function: &'m Function = &self.module.functions[number];
+        let Some(body) = &function.body else { return Ok(()) };
+        let start = self.program.code.len();
+        self.starts.insert(number, start as u32);
+        let mut labels = vec![0; body.labels.len()];
+        let first_fix = self.fixes.len();
+        let mut last_origin = None;
+        for item in &body.items {
+            match item {
+                Item::Label(label) => labels[label.0 as usize] = self.program.code.len() as u32,
+                Item::Annotation(_) => {}
+                Item::Instruction(instruction) => {
+                    self.origin = instruction.origin.clone();
+                    last_origin = Some(instruction.origin.clone());
+                    self.instruction(instruction);
+                }
+            }
+        }
+        // A body may end without `ret`.
+        if let Some(origin) = last_origin {
+            self.origin = origin;
+        }
+        self.emit(Code::Return);
+        for (at, label) in self.fixes.split_off(first_fix) {
+            match &mut self.program.code[at] {
+                Code::Jump(to) | Code::JumpIf { to, .. } => *to = labels[label as usize],
+                Code::JumpTable { table, .. } => {
+                    for target in &mut self.program.tables[*table as usize] {
+                        *target = labels[*target as usize];
+                    }
+                }
+                _ => panic!("exec: a branch was lost"),
+            }
+        }
+        let end = self.program.code.len();
+        self.program.reconvergence.resize(start, u32::MAX);
+        let meets = reconvergence::meeting_points(&self.program, start, end);
+        self.program.reconvergence.extend(meets);
+        Ok(())
+    }
+
+    fn instruction(&mut self, instruction: &'m Instruction) {
+        match (instruction.guard, &instruction.op) {
+            (Some(Guard { register, negated }), Op::Branch { target }) => {
+                let p = self.register(register);
+                self.fixes.push((self.program.code.len(), target.0));
+                self.emit(Code::JumpIf { p, when: !negated, to: 0 });
+            }
+            (Some(Guard { register, negated }), op) => {
+                let p = self.register(register);
+                let at = self.program.code.len();
+                self.emit(Code::Skip { p, when: negated });
+                self.operation(op);
+                // An operation of several steps is jumped over.
+                let end = self.program.code.len();
+                if end - at > 2 {
+                    self.program.code[at] = Code::JumpIf { p, when: negated, to: end as u32 };
+                }
+            }
+            (None, op) => self.operation(op),
+        }
+    }
+
+    /// Appends an instruction.
+    pub fn emit(&mut self, code: Code) {
+        self.program.code.push(code);
+        self.program.origins.push(self.origin.clone());
+    }
+
+    /// Appends an instruction without a model.
+    pub fn refuse(&mut self, reason: impl Into<String>) {
+        let index = self.program.refusals.len() as u32;
+        self.program.refusals.push(reason.into());
+        self.emit(Code::Refuse(index));
+    }
+
+    /// The type of a register of the function at hand.
+    pub fn register_type(&self, register: RegisterId) -> ScalarType {
+        self.body_registers(self.current)[register.0 as usize].ty
+    }
+
+    /// The slot of a register of the function at hand. Too many are refused at the end.
+    pub fn register(&self, register: RegisterId) -> Slot {
+        (self.windows[&self.current] + register.0 as usize) as Slot
+    }
+
+    /// The slot of the upper half of a register of 128 bits.
+    pub fn upper_half(&self, register: RegisterId) -> Slot {
+        let half = self.body_registers(self.current).len();
+        (self.windows[&self.current] + half + register.0 as usize) as Slot
+    }
+
+    /// Slot and width of a destination; `None` for `_`.
+    pub fn destination(&self, operand: &Operand) -> Option<(Slot, u8)> {
+        match operand {
+            Operand::Register(register) => {
+                Some((self.register(*register), self.register_type(*register).bits().min(64) as u8))
+            }
+            _ => None,
+        }
+    }
+
+    /// The slot of a destination; `_` has one that nothing reads.
+    pub fn target(&mut self, operand: &Operand) -> Slot {
+        match self.destination(operand) {
+            Some((slot, _)) => slot,
+            None => self.temporary(),
+        }
+    }
+
+    /// A slot of its own.
+    pub fn temporary(&mut self) -> Slot {
+        self.further.push(0);
+        self.slots += 1;
+        (self.slots - 1) as Slot
+    }
+
+    /// The slot of a constant.
+    pub fn constant(&mut self, value: u64) -> Slot {
+        if let Some(slot) = self.constants.get(&value) {
+            return *slot as Slot;
+        }
+        self.constants.insert(value, self.slots);
+        self.further.push(value);
+        self.slots += 1;
+        (self.slots - 1) as Slot
+    }
+
+    /// The slot of a source of this width in bits. Vectors, functions and sinks have none.
+    pub fn source(&mut self, operand: &Operand, bits: u32) -> Option<Slot> {
+        Some(match operand {
+            Operand::Register(register) => self.register(*register),
+            Operand::NotPredicate(register) => {
+                let (a, d) = (self.register(*register), self.temporary());
+                self.emit(Code::One { f: |value| !value & 1, d, a });
+                d
+            }
+            Operand::Integer(value) => self.constant(value & mask(bits)),
+            Operand::Float { bits, .. } => self.constant(*bits),
+            Operand::Variable(variable, offset) => {
+                let address = self.layout.address(self.current, *variable).wrapping_add_signed(*offset);
+                self.constant(address)
+            }
+            Operand::Special(register) => self.special(*register),
+            Operand::Function(number) => self.constant(u64::from(*number) + 1),
+            Operand::Vector(_) | Operand::Sink => return None,
+        })
+    }
+
+    fn special(&mut self, register: SpecialRegister) -> Slot {
+        match known(register, self.launch, self.layout.shared_size) {
+            Known::Constant(value) => self.constant(value),
+            Known::Slot(value) => {
+                if let Some(found) = self.specials.iter().find(|special| special.value == value) {
+                    return found.slot;
+                }
+                let slot = self.temporary();
+                self.specials.push(SpecialSlot { slot, value });
+                slot
+            }
+            Known::Clock(shift, bits) => {
+                let d = self.temporary();
+                self.emit(Code::Clock { d, shift, bits });
+                d
+            }
+            Known::Arbitrary(bits) => {
+                let d = self.temporary();
+                self.emit(Code::Arbitrary { d, bits });
+                d
+            }
+        }
+    }
+
+    /// Whether a variable is a parameter of the kernel.
+    pub fn is_kernel_parameter(&self, variable: VariableRef) -> bool {
+        self.current == self.entry && matches!(variable, VariableRef::Param(_))
+    }
+
+    fn finish(mut self, functions: &[usize]) -> Option<Program> {
+        for (at, function) in std::mem::take(&mut self.calls) {
+            if let (Code::Call { to, .. }, Some(start)) = (&mut self.program.code[at], self.starts.get(&function)) {
+                *to = *start;
+            }
+        }
+        if self.slots > usize::from(Slot::MAX) {
+            return None;
+        }
+        // Registers hold anything before they are written.
+        let mut template = vec![0; self.registers];
+        for number in functions {
+            let first = self.windows[number];
+            for (index, register) in self.body_registers(*number).iter().enumerate() {
+                let bits = hash(self.launch.seed, (first + index) as u64);
+                template[first + index] = bits & mask(register.ty.bits());
+            }
+        }
+        template.extend(&self.further);
+        let Decoder { mut program, layout, specials, .. } = self;
+        program.template = template;
+        program.specials = specials;
+        program.local_size = layout.local_size;
+        program.shared = layout.shared;
+        program.shared_size = layout.shared_size;
+        program.globals = layout.globals;
+        Some(program)
+    }
+}

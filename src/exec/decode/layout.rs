@@ -1,0 +1,216 @@
+//! Where variables stand.
+//!
+//! Establishes: each shared variable has a number in the upper bits of its address and each global one
+//! a region of its own, so that an access that leaves its variable is seen; all `.extern .shared`
+//! arrays are one.
+
+use crate::exec::launch::{Launch, array_address};
+use crate::exec::values::mask;
+use crate::ptx::ast::{Function, InitialConstant, Module, StateSpace, Variable, VariableRef};
+use std::collections::BTreeMap;
+
+/// Bits of an address within a shared variable.
+pub const SHARED_BITS: u32 = 20;
+
+/// Generic addresses: where the spaces other than global start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// Shared memory.
+    pub shared: u64,
+    /// Local memory.
+    pub local: u64,
+    /// Kernel parameters.
+    pub param: u64,
+    /// Bytes of each window.
+    pub size: u64,
+}
+
+impl Windows {
+    fn new(address_bits: u32) -> Self {
+        let (first, size) = if address_bits == 32 { (1 << 31, 1 << 28) } else { (1 << 60, 1 << 60) };
+        Windows { shared: first, local: first + size, param: first + 2 * size, size }
+    }
+}
+
+/// A shared variable.
+#[derive(Clone, Debug)]
+pub struct SharedVariable {
+    /// Name.
+    pub name: String,
+    /// Offset in the block's shared memory.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+/// A global or constant variable.
+#[derive(Clone, Debug)]
+pub struct GlobalVariable {
+    /// Name.
+    pub name: String,
+    /// Address.
+    pub address: u64,
+    /// What it holds; its length is the size.
+    pub bytes: Vec<u8>,
+}
+
+/// A variable: its function (`None` for module scope) and where it is declared there.
+type Key = (Option<usize>, VariableRef);
+
+/// Addresses of all variables, each in its own space.
+pub struct Layout {
+    addresses: BTreeMap<Key, u64>,
+    /// Shared variables by number; number 0 is dynamic shared memory.
+    pub shared: Vec<SharedVariable>,
+    /// Bytes of shared memory.
+    pub shared_size: u32,
+    /// Global variables.
+    pub globals: Vec<GlobalVariable>,
+    /// Bytes of local memory.
+    pub local_size: u32,
+    /// Generic addresses.
+    pub windows: Windows,
+    address_bits: u32,
+    arrays: usize,
+}
+
+impl Layout {
+    /// Lays out the variables of these functions; the entry is the first of them.
+    pub fn new(module: &Module, functions: &[usize], launch: &Launch) -> Result<Layout, String> {
+        let dynamic =
+            SharedVariable { name: "dynamic shared memory".to_string(), offset: 0, size: launch.dynamic_shared };
+        let mut layout = Layout {
+            addresses: BTreeMap::new(),
+            shared: vec![dynamic],
+            shared_size: launch.dynamic_shared.next_multiple_of(16),
+            globals: Vec::new(),
+            local_size: 0,
+            windows: Windows::new(module.address_size),
+            address_bits: module.address_size,
+            arrays: launch.arrays.len(),
+        };
+        for (index, variable) in (0..).zip(&module.variables) {
+            layout.place((None, VariableRef::Module(index)), variable)?;
+        }
+        for (position, &number) in functions.iter().enumerate() {
+            layout.place_function(number, &module.functions[number], position == 0)?;
+        }
+        layout.initialise(module, functions)?;
+        Ok(layout)
+    }
+
+    fn place_function(&mut self, number: usize, function: &Function, is_entry: bool) -> Result<(), String> {
+        let body = function.body.iter().flat_map(|body| &body.variables);
+        for (index, variable) in (0..).zip(body) {
+            self.place((Some(number), VariableRef::Body(index)), variable)?;
+        }
+        let mut offset = 0;
+        for (index, variable) in (0..).zip(&function.params) {
+            let key = (Some(number), VariableRef::Param(index));
+            if is_entry {
+                let size = variable.size.unwrap_or(0);
+                offset = u64::next_multiple_of(offset, u64::from(variable.align.max(1)));
+                self.addresses.insert(key, self.windows.param + offset);
+                offset += size;
+            } else {
+                self.place(key, variable)?;
+            }
+        }
+        for (index, variable) in (0..).zip(&function.returns) {
+            self.place((Some(number), VariableRef::Return(index)), variable)?;
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, key: Key, variable: &Variable) -> Result<(), String> {
+        let too_large = || format!("`{}` is too large to emulate", variable.name);
+        let address = match variable.space {
+            StateSpace::Shared | StateSpace::SharedCluster => self.place_shared(variable).ok_or_else(too_large)?,
+            StateSpace::Local | StateSpace::Param => {
+                let start = self.local_size.next_multiple_of(variable.align.max(1));
+                let size = u32::try_from(variable.size.unwrap_or(0)).map_err(|_| too_large())?;
+                self.local_size = start.checked_add(size).filter(|&end| end <= 1 << 24).ok_or_else(too_large)?;
+                u64::from(start)
+            }
+            StateSpace::Global | StateSpace::Const | StateSpace::Generic => {
+                let address = array_address(self.arrays + self.globals.len(), self.address_bits);
+                let size = usize::try_from(variable.size.unwrap_or(0)).map_err(|_| too_large())?;
+                if size > 1 << 32 {
+                    return Err(too_large());
+                }
+                let bytes = vec![0; size];
+                self.globals.push(GlobalVariable { name: variable.name.to_string(), address, bytes });
+                address
+            }
+        };
+        self.addresses.insert(key, address);
+        Ok(())
+    }
+
+    fn place_shared(&mut self, variable: &Variable) -> Option<u64> {
+        let Some(size) = variable.size else { return Some(1 << SHARED_BITS) };
+        let size = u32::try_from(size).ok().filter(|&size| size <= 1 << SHARED_BITS)?;
+        let offset = self.shared_size.checked_next_multiple_of(16)?;
+        let number = self.shared.len() as u64;
+        self.shared_size = offset.checked_add(size)?;
+        self.shared.push(SharedVariable { name: variable.name.to_string(), offset, size });
+        (number < 2047).then_some((number + 1) << SHARED_BITS)
+    }
+
+    /// Writes the initialisers; they may name variables that come later.
+    fn initialise(&mut self, module: &Module, functions: &[usize]) -> Result<(), String> {
+        let at_module = (0..).zip(&module.variables).map(|(index, one)| ((None, VariableRef::Module(index)), one));
+        let in_bodies = functions.iter().flat_map(|&number| {
+            let variables = module.functions[number].body.iter().flat_map(|body| &body.variables);
+            (0..).zip(variables).map(move |(index, one)| ((Some(number), VariableRef::Body(index)), one))
+        });
+        let all: Vec<(Key, &Variable)> = at_module.chain(in_bodies).collect();
+        for (key, variable) in &all {
+            for initial in &variable.initial_values {
+                let bits = match &initial.value {
+                    InitialConstant::Bits(bits) => *bits,
+                    InitialConstant::Address { symbol, addend, generic, shift } => {
+                        let found = all.iter().find(|(_, other)| other.name == *symbol);
+                        let base = found.map_or(0, |(key, other)| {
+                            let address = self.addresses.get(key).copied().unwrap_or(0);
+                            if *generic { self.generic(other.space, address) } else { address }
+                        });
+                        base.wrapping_add_signed(*addend) >> shift
+                    }
+                };
+                self.write_initial(*key, initial.offset, initial.bytes, bits)
+                    .ok_or_else(|| format!("the initialiser of `{}` does not fit", variable.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_initial(&mut self, key: Key, offset: u64, bytes: u32, bits: u64) -> Option<()> {
+        let address = self.addresses.get(&key)?;
+        let global = self.globals.iter_mut().find(|global| global.address == *address)?;
+        let start = usize::try_from(offset).ok()?;
+        let target = global.bytes.get_mut(start..start + bytes as usize)?;
+        for (byte, from) in target.iter_mut().zip(bits.to_le_bytes()) {
+            *byte = from;
+        }
+        Some(())
+    }
+
+    /// The generic address of an address of a space.
+    pub fn generic(&self, space: StateSpace, address: u64) -> u64 {
+        match space {
+            StateSpace::Shared | StateSpace::SharedCluster => self.windows.shared + (address & mask(32)),
+            StateSpace::Local => self.windows.local + address,
+            _ => address,
+        }
+    }
+
+    /// The address of a variable in its own space.
+    pub fn address(&self, function: usize, variable: VariableRef) -> u64 {
+        let function = if matches!(variable, VariableRef::Module(_)) { None } else { Some(function) };
+        match self.addresses.get(&(function, variable)) {
+            Some(address) => *address,
+            None => panic!("exec: a variable without a place"),
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! From a typed module to a flat program, once a launch.
+//!
+//! Input: a [`Module`], its entry, a [`Launch`]. Output: a [`Program`].
+//! Establishes: every operand is a slot of the thread's register file (constants and special registers
+//! have slots too), every branch target an index, every function of an instruction chosen; kernel
+//! parameters are constants.
+//! Relies on: the parser's typing. Reference: PTX ISA.
+
+mod control;
+mod function;
+mod layout;
+mod operations;
+mod reconvergence;
+mod special;
+
+use super::launch::Launch;
+use super::values::atomic::AtomicOperation;
+use super::values::packed::Function;
+use crate::diagnostic::Diagnostic;
+use crate::ptx::ast::{Module, Scope};
+use crate::span::Origin;
+use std::sync::Arc;
+
+pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
+pub use special::{SpecialSlot, SpecialValue};
+
+/// Index into a thread's register file.
+pub type Slot = u16;
+
+/// A program for one launch.
+pub struct Program {
+    /// Instructions of all functions that the entry reaches; the entry's first.
+    pub code: Vec<Code>,
+    /// Where each instruction comes from.
+    pub origins: Vec<Arc<Origin>>,
+    /// Functions of [`Code::Many`].
+    pub functions: Vec<Function>,
+    /// Memory instructions.
+    pub accesses: Vec<Access>,
+    /// Barriers of the block.
+    pub barriers: Vec<Barrier>,
+    /// Instructions that a warp executes together.
+    pub warp_operations: Vec<WarpOperation>,
+    /// Targets of indexed branches.
+    pub tables: Vec<Vec<u32>>,
+    /// Packing and unpacking moves.
+    pub packs: Vec<Pack>,
+    /// `setp` and `set` with all their parts.
+    pub comparisons: Vec<CompareParts>,
+    /// Copies around calls.
+    pub copies: Vec<Vec<Copy>>,
+    /// Why an instruction has no model.
+    pub refusals: Vec<String>,
+    /// Where the paths of a branch meet again; `u32::MAX` where they do not.
+    pub reconvergence: Vec<u32>,
+    /// The register file of a thread before its first instruction.
+    pub template: Vec<u64>,
+    /// Slots that depend on the thread.
+    pub specials: Vec<SpecialSlot>,
+    /// Bytes of local memory of a thread, parameters of functions included.
+    pub local_size: u32,
+    /// Shared variables, by the number in their addresses.
+    pub shared: Vec<SharedVariable>,
+    /// Bytes of shared memory of a block.
+    pub shared_size: u32,
+    /// Module-scope variables in global and constant memory.
+    pub globals: Vec<GlobalVariable>,
+    /// Generic addresses.
+    pub windows: Windows,
+}
+
+/// Decodes an entry; an error is a gap (unsupported) or an argument that does not fit.
+pub fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<Program, Diagnostic> {
+    function::decode(module, entry, launch)
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum Code {
+    /// A function of one register.
+    One {
+        /// The function.
+        f: fn(u64) -> u64,
+        /// Destination.
+        d: Slot,
+        /// Source.
+        a: Slot,
+    },
+    /// A function of two registers.
+    Two {
+        /// The function.
+        f: fn(u64, u64) -> u64,
+        /// Destination.
+        d: Slot,
+        /// First source.
+        a: Slot,
+        /// Second source.
+        b: Slot,
+    },
+    /// A function of three registers.
+    Three {
+        /// The function.
+        f: fn(u64, u64, u64) -> u64,
+        /// Destination.
+        d: Slot,
+        /// First source.
+        a: Slot,
+        /// Second source.
+        b: Slot,
+        /// Third source.
+        c: Slot,
+    },
+    /// A function of [`Program::functions`]; the result is cut to `bits`.
+    Many {
+        /// Its number.
+        f: u16,
+        /// Width of the destination.
+        bits: u8,
+        /// Destination.
+        d: Slot,
+        /// Sources.
+        s: [Slot; 4],
+    },
+    /// A division, unspecified for some operands.
+    Divide {
+        /// The function.
+        f: fn(u64, u64) -> Option<u64>,
+        /// Width of the result.
+        bits: u8,
+        /// Destination.
+        d: Slot,
+        /// Dividend.
+        a: Slot,
+        /// Divisor.
+        b: Slot,
+    },
+    /// Extended-precision addition or subtraction.
+    Carry {
+        /// `.cc`: writes the flag.
+        out: bool,
+        /// Reads the flag.
+        input: bool,
+        /// Subtraction.
+        subtract: bool,
+        /// Width.
+        bits: u8,
+        /// Destination.
+        d: Slot,
+        /// First source.
+        a: Slot,
+        /// Second source.
+        b: Slot,
+    },
+    /// Copies a register.
+    Move {
+        /// Destination.
+        d: Slot,
+        /// Source.
+        a: Slot,
+    },
+    /// `selp`
+    Select {
+        /// Destination.
+        d: Slot,
+        /// If true.
+        a: Slot,
+        /// If false.
+        b: Slot,
+        /// Predicate.
+        p: Slot,
+    },
+    /// A value that nothing determines.
+    Arbitrary {
+        /// Destination.
+        d: Slot,
+        /// Width.
+        bits: u8,
+    },
+    /// Clock registers grow with every read.
+    Clock {
+        /// Destination.
+        d: Slot,
+        /// Right shift.
+        shift: u8,
+        /// Width.
+        bits: u8,
+    },
+    /// An entry of [`Program::packs`].
+    Pack(u32),
+    /// An entry of [`Program::comparisons`].
+    Compare(u32),
+    /// Passes over the next instruction if the predicate is `when`.
+    Skip {
+        /// Predicate.
+        p: Slot,
+        /// Value that skips.
+        when: bool,
+    },
+    /// Branch.
+    Jump(u32),
+    /// Branch if the predicate is `when`.
+    JumpIf {
+        /// Predicate.
+        p: Slot,
+        /// Value that branches.
+        when: bool,
+        /// Target.
+        to: u32,
+    },
+    /// Branch to an entry of [`Program::tables`].
+    JumpTable {
+        /// Index.
+        a: Slot,
+        /// Table.
+        table: u32,
+    },
+    /// Does an entry of [`Program::copies`] and calls.
+    Call {
+        /// Copies of arguments.
+        copies: u32,
+        /// First instruction of the function.
+        to: u32,
+    },
+    /// Does an entry of [`Program::copies`]: results of a call.
+    Copies(u32),
+    /// Back to the caller, or the end of the thread.
+    Return,
+    /// An entry of [`Program::accesses`] that reads.
+    Load(u32),
+    /// An entry of [`Program::accesses`] that writes.
+    Store(u32),
+    /// An entry of [`Program::accesses`] that does both.
+    Atomic(u32),
+    /// An entry of [`Program::barriers`].
+    Barrier(u32),
+    /// An entry of [`Program::warp_operations`].
+    Warp(u32),
+    /// A fence.
+    Fence {
+        /// Its scope.
+        scope: Scope,
+        /// Takes part in the order of all `.sc` fences.
+        sequential: bool,
+        /// Releases.
+        release: bool,
+        /// Acquires.
+        acquire: bool,
+    },
+    /// A failed assertion of the user, if the value is zero.
+    Assert {
+        /// The value; `None`: always fails.
+        value: Option<Slot>,
+    },
+    /// The thread ends.
+    Exit,
+    /// The launch fails.
+    Trap,
+    /// Does nothing.
+    Nothing,
+    /// An entry of [`Program::refusals`].
+    Refuse(u32),
+}
+
+/// State spaces at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Space {
+    Global,
+    Shared,
+    Local,
+    Param,
+    Generic,
+}
+
+/// How an access takes part in the memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strength {
+    /// Scope of a strong access.
+    pub scope: Option<Scope>,
+    /// Acquires.
+    pub acquire: bool,
+    /// Releases.
+    pub release: bool,
+}
+
+/// A memory instruction.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Where.
+    pub space: Space,
+    /// Register with the address.
+    pub base: Slot,
+    /// Bytes added.
+    pub offset: i64,
+    /// Bytes of an element.
+    pub bytes: u32,
+    /// Sign-extend loaded elements.
+    pub is_signed: bool,
+    /// Destinations or sources, one an element; `None` is `_`.
+    pub data: Vec<Option<(Slot, u8)>>,
+    /// Elements.
+    pub elements: u32,
+    /// In the memory model.
+    pub strength: Strength,
+    /// Constant memory and `.param` never race.
+    pub constant: bool,
+    /// `red`: gives nothing back.
+    pub is_reduction: bool,
+    /// What an atomic does, its type and its operands (for each element, then the second of `cas`).
+    pub atomic: Option<(AtomicOperation, crate::ptx::ast::ScalarType, Vec<Slot>)>,
+}
+
+/// A barrier instruction.
+#[derive(Clone, Debug)]
+pub struct Barrier {
+    /// Number.
+    pub id: Slot,
+    /// Threads.
+    pub count: Option<Slot>,
+    /// All threads of the block must be at this very instruction.
+    pub aligned: bool,
+    /// `.arrive`
+    pub arrive: bool,
+    /// A reduction.
+    pub reduction: Option<Reduction>,
+}
+
+/// A reduction at a barrier.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduction {
+    /// Operation.
+    pub kind: ReductionKind,
+    /// Destination.
+    pub d: Option<Slot>,
+    /// Predicate of this thread.
+    pub p: Slot,
+}
+
+/// Operations of a barrier reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ReductionKind {
+    Popc,
+    And,
+    Or,
+}
+
+/// What threads of a warp do together.
+#[derive(Clone, Debug)]
+pub struct WarpOperation {
+    /// The operation.
+    pub kind: WarpKind,
+    /// Destinations.
+    pub d: [Option<(Slot, u8)>; 2],
+    /// Sources.
+    pub s: [Slot; 3],
+    /// Members; `None`: those that come together (the forms without `.sync`).
+    pub mask: Option<Slot>,
+}
+
+/// Operations of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // named after the instructions
+pub enum WarpKind {
+    Barrier,
+    ShuffleUp,
+    ShuffleDown,
+    ShuffleButterfly,
+    ShuffleIndex,
+    VoteAll,
+    VoteAny,
+    VoteUniform,
+    Ballot,
+    MatchAny { bits: u8 },
+    MatchAll { bits: u8 },
+    ActiveMask,
+    Elect,
+    Reduce(AtomicOperation, bool),
+}
+
+/// A move that packs or unpacks.
+#[derive(Clone, Debug)]
+pub struct Pack {
+    /// Parts of the source, lowest first, with their widths.
+    pub sources: Vec<(Slot, u32)>,
+    /// Parts of the destination.
+    pub destinations: Vec<(Option<Slot>, u32)>,
+}
+
+/// `setp`, `set`.
+pub struct CompareParts {
+    /// The comparison.
+    pub test: Box<dyn Fn(u64, u64) -> bool + Send + Sync>,
+    /// Operands.
+    pub a: Slot,
+    /// Operands.
+    pub b: Slot,
+    /// Combination with a predicate.
+    pub combine: Option<(crate::ptx::ast::BoolOp, Slot)>,
+    /// Destination, and the value for true.
+    pub d: Option<(Slot, u64)>,
+    /// `q` of `p|q`.
+    pub complement: Option<Slot>,
+}
+
+/// A copy around a call.
+#[derive(Clone, Copy, Debug)]
+pub enum Copy {
+    /// Between parameters in local memory.
+    Bytes {
+        /// Source offset.
+        from: u32,
+        /// Destination offset.
+        to: u32,
+        /// Bytes.
+        bytes: u32,
+    },
+    /// A register to a parameter.
+    Store {
+        /// Register.
+        from: Slot,
+        /// Destination offset.
+        to: u32,
+        /// Bytes.
+        bytes: u32,
+    },
+    /// A parameter to a register.
+    Load {
+        /// Source offset.
+        from: u32,
+        /// Register.
+        to: Slot,
+        /// Bytes.
+        bytes: u32,
+    },
+}

@@ -1,0 +1,115 @@
+//! Special registers as slots that are filled when a thread starts.
+//!
+//! Reference: PTX ISA, chapter "Special Registers".
+
+use super::Slot;
+use crate::exec::launch::Launch;
+use crate::ptx::ast::SpecialRegister;
+
+/// A slot that depends on the thread.
+#[derive(Clone, Copy, Debug)]
+pub struct SpecialSlot {
+    /// The slot.
+    pub slot: Slot,
+    /// Its value.
+    pub value: SpecialValue,
+}
+
+/// What a special register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpecialValue {
+    /// `%tid` of an axis.
+    Thread(u8),
+    /// `%ctaid` of an axis.
+    Block(u8),
+    /// `%laneid`
+    Lane,
+    /// `%warpid`
+    Warp,
+    /// A mask of lanes compared with the own one: equal, up to, below, from, above.
+    LaneMask(LaneOrder),
+}
+
+/// Which lanes a mask has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum LaneOrder {
+    Equal,
+    LessEqual,
+    Less,
+    GreaterEqual,
+    Greater,
+}
+
+impl SpecialValue {
+    /// The value for a thread with this number in its block.
+    pub fn of(self, linear: u32, thread: [u32; 3], block: [u32; 3]) -> u64 {
+        let lane = linear % 32;
+        let bit = 1u32 << lane;
+        let value = match self {
+            SpecialValue::Thread(axis) => thread[usize::from(axis)],
+            SpecialValue::Block(axis) => block[usize::from(axis)],
+            SpecialValue::Lane => lane,
+            SpecialValue::Warp => linear / 32,
+            SpecialValue::LaneMask(order) => match order {
+                LaneOrder::Equal => bit,
+                LaneOrder::Less => bit - 1,
+                LaneOrder::LessEqual => bit | (bit - 1),
+                LaneOrder::GreaterEqual => !(bit - 1),
+                LaneOrder::Greater => !(bit | (bit - 1)),
+            },
+        };
+        u64::from(value)
+    }
+}
+
+/// How a special register is known.
+pub enum Known {
+    /// The same for all threads.
+    Constant(u64),
+    /// By thread.
+    Slot(SpecialValue),
+    /// A clock: right shift and width.
+    Clock(u8, u8),
+    /// Not at all; its width.
+    Arbitrary(u8),
+}
+
+/// What is known about a special register in a launch without clusters.
+pub fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Known {
+    use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
+    let constant = |value: u32| Known::Constant(u64::from(value));
+    let threads: u32 = launch.block.iter().product();
+    match register {
+        Tid(axis) => Known::Slot(SpecialValue::Thread(axis)),
+        Ctaid(axis) => Known::Slot(SpecialValue::Block(axis)),
+        Ntid(axis) => constant(launch.block[usize::from(axis)]),
+        Nctaid(axis) => constant(launch.grid[usize::from(axis)]),
+        LaneId => Known::Slot(SpecialValue::Lane),
+        WarpId => Known::Slot(SpecialValue::Warp),
+        WarpSize => constant(32),
+        Other { name, bits } => match name {
+            "%lanemask_eq" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Equal)),
+            "%lanemask_le" => Known::Slot(SpecialValue::LaneMask(LaneOrder::LessEqual)),
+            "%lanemask_lt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Less)),
+            "%lanemask_ge" => Known::Slot(SpecialValue::LaneMask(LaneOrder::GreaterEqual)),
+            "%lanemask_gt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Greater)),
+            "%nwarpid" => constant(threads.div_ceil(32)),
+            "%clusterid.x" => Known::Slot(SpecialValue::Block(0)),
+            "%clusterid.y" => Known::Slot(SpecialValue::Block(1)),
+            "%clusterid.z" => Known::Slot(SpecialValue::Block(2)),
+            "%nclusterid.x" => constant(launch.grid[0]),
+            "%nclusterid.y" => constant(launch.grid[1]),
+            "%nclusterid.z" => constant(launch.grid[2]),
+            "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" | "%cluster_nctarank" => constant(1),
+            "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctarank" => constant(0),
+            "%is_explicit_cluster" => constant(0),
+            "%dynamic_smem_size" => constant(launch.dynamic_shared),
+            "%total_smem_size" => constant(shared_size),
+            "%clock" | "%globaltimer_lo" => Known::Clock(0, 32),
+            "%clock_hi" | "%globaltimer_hi" => Known::Clock(32, 32),
+            "%clock64" | "%globaltimer" => Known::Clock(0, 64),
+            _ => Known::Arbitrary(bits as u8),
+        },
+    }
+}

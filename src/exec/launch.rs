@@ -1,0 +1,140 @@
+//! What is run: sizes, arguments, memory before the launch, and the schedule.
+
+/// A concrete launch.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Bytes of each parameter.
+    pub parameters: Vec<Vec<u8>>,
+    /// Global arrays, in the order of [`array_address`].
+    pub arrays: Vec<Array>,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// What shared memory and registers hold before they are written.
+    pub contents: Contents,
+    /// The order in which threads run.
+    pub schedule: Schedule,
+    /// Seed of the schedule and of everything that the ISA leaves open.
+    pub seed: u64,
+    /// Instructions that one thread may execute.
+    pub thread_steps: u64,
+    /// Instructions that all threads together may execute; those that run stop there.
+    pub total_steps: u64,
+    /// Only these blocks run (by linear number); all when `None`.
+    pub blocks: Option<Vec<u32>>,
+    /// What is looked for.
+    pub checks: Checks,
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// Data races.
+    pub races: bool,
+    /// Two writes of the same value do not race.
+    pub allow_same_value: bool,
+    /// Threads of a warp that execute an instruction together are ordered by it (the model before
+    /// Volta). Only the lock-step schedules do so.
+    pub warp_lockstep: bool,
+    /// Barriers do not wait for threads that have exited.
+    pub exited_threads_ok: bool,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Checks { races: true, allow_same_value: false, warp_lockstep: false, exited_threads_ok: false }
+    }
+}
+
+/// A global array that a parameter points to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Its name in findings.
+    pub name: String,
+    /// Size in bytes; accesses beyond are errors.
+    pub size: u64,
+    /// What it holds.
+    pub contents: Contents,
+}
+
+/// What memory holds before the launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Zeros.
+    Zero,
+    /// Words of four bytes below a bound, by seed.
+    Small {
+        /// The bound, at least 1.
+        bound: u32,
+        /// Seed.
+        seed: u64,
+    },
+    /// Any bits, by seed.
+    Any {
+        /// Seed.
+        seed: u64,
+    },
+    /// These bytes, then zeros.
+    Bytes(Vec<u8>),
+}
+
+/// In which order threads run. All are legal executions; happens-before does not depend on the order
+/// except through what threads read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// Each thread in turn runs until it waits, or for 1000 instructions.
+    RoundRobin,
+    /// A thread drawn by the seed runs for a few instructions.
+    Random,
+    /// As [`Schedule::Random`], with a switch after every access to shared or global memory.
+    Adversarial,
+    /// The threads of a warp execute each instruction together; at a branch those that fall through
+    /// come first.
+    Lockstep,
+    /// Lock-step, where those that take the branch come first.
+    LockstepTaken,
+}
+
+impl Schedule {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::RoundRobin => "round-robin",
+            Schedule::Random => "random",
+            Schedule::Adversarial => "adversarial",
+            Schedule::Lockstep => "lockstep",
+            Schedule::LockstepTaken => "lockstep-taken",
+        }
+    }
+
+    /// Whether warps run in lock-step.
+    pub fn is_lockstep(self) -> bool {
+        matches!(self, Schedule::Lockstep | Schedule::LockstepTaken)
+    }
+}
+
+/// The address of the array with this number, as a kernel gets it. Arrays stand far apart, so that
+/// an index that leaves its array meets no other; sums of addresses are no addresses either.
+pub fn array_address(number: usize, address_bits: u32) -> u64 {
+    let number = number as u64;
+    match address_bits {
+        // 16 MiB each, below the windows of the other spaces.
+        32 => (number + 1) << 24,
+        _ => (super::values::hash(number, 7) & 0x7fff) << 44 | 1 << 43,
+    }
+}
+
+/// A launch that hardware and the emulator can have.
+pub fn check_sizes(block: [u32; 3], grid: [u32; 3]) -> Result<(), String> {
+    let product = |sizes: [u32; 3]| sizes.iter().fold(1u128, |product, &size| product * u128::from(size));
+    if product(block) > 1024 {
+        return Err(format!("a block has at most 1024 threads, not {}", product(block)));
+    }
+    match product(block) * product(grid) {
+        threads if threads >= 1 << 32 => Err(format!("a launch has fewer than 2^32 threads, not {threads}")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,278 @@
+//! The launch: which blocks are resident, and which thread runs next.
+//!
+//! Blocks become resident one after another, and their memory is used again for later ones, so that
+//! a launch of millions of threads needs the memory of few. In turn (round robin and lock-step), a
+//! further block is let in only when no resident one can finish by itself, so that a block may
+//! wait for a later one as long as the later one fits beside it; the random schedules interleave
+//! several blocks from the start.
+
+use super::block::BlockState;
+use super::decode::{Code, Program};
+use super::launch::{Launch, Schedule};
+use super::lockstep::Warps;
+use super::memory::GlobalMemory;
+use super::outcome::{Deadlock, Divergence, Outcome, Stop};
+use super::thread::{Status, Thread};
+use super::values::hash;
+use super::warp;
+use super::world::World;
+use std::collections::BTreeMap;
+
+/// Instructions of a thread before the next one's turn.
+const TURN: u64 = 1000;
+
+/// Threads that are resident at most, unless one block has more.
+const RESIDENT_THREADS: usize = 16 * 1024;
+
+/// Bytes of registers and local memory that are resident at most, unless one block needs more.
+const RESIDENT_BYTES: usize = 256 << 20;
+
+/// Blocks that random schedules interleave.
+const INTERLEAVED_BLOCKS: usize = 8;
+
+/// A resident block.
+struct Block {
+    state: BlockState,
+    threads: Vec<Thread>,
+    warps: Warps,
+}
+
+/// A launch while it runs.
+pub struct Machine<'l> {
+    program: &'l Program,
+    launch: &'l Launch,
+    world: World,
+    resident: Vec<Block>,
+    /// Blocks that have ended, for the next ones.
+    spare: Vec<Block>,
+    /// Numbers of the blocks to come.
+    coming: Box<dyn Iterator<Item = u32> + 'l>,
+    /// How many may be resident.
+    most: usize,
+    turns: u64,
+}
+
+impl<'l> Machine<'l> {
+    /// The launch before its first instruction.
+    pub fn new(program: &'l Program, launch: &'l Launch, world: World) -> Self {
+        let threads = launch.block.iter().product::<u32>() as usize;
+        let bytes = program.template.len() * 8 + program.local_size as usize + 200;
+        let most = (RESIDENT_THREADS / threads).min(RESIDENT_BYTES / (bytes * threads)).max(1);
+        let coming: Box<dyn Iterator<Item = u32>> = match &launch.blocks {
+            Some(blocks) => Box::new(blocks.iter().copied()),
+            None => Box::new(0..launch.grid.iter().product()),
+        };
+        Machine { program, launch, world, resident: Vec::new(), spare: Vec::new(), coming, most, turns: 0 }
+    }
+
+    /// Runs to the end.
+    pub fn run(mut self) -> (Outcome, GlobalMemory) {
+        match self.launch.schedule {
+            Schedule::Random | Schedule::Adversarial => self.run_randomly(),
+            _ => self.run_in_turn(),
+        }
+        let World { mut outcome, detector, global, .. } = self.world;
+        outcome.races = detector.races.into_values().collect();
+        outcome.forgot = detector.forgot;
+        (outcome, global)
+    }
+
+    /// Lets the next block in; false if there is none.
+    fn admit(&mut self) -> bool {
+        let Some(number) = self.coming.next() else { return false };
+        let [x, y, z] = self.launch.block;
+        let size = x * y * z;
+        let mut block = self.spare.pop().unwrap_or_else(|| Block {
+            state: BlockState::new(self.program, size),
+            threads: (0..size).map(|_| Thread::new(self.program)).collect(),
+            warps: Warps::default(),
+        });
+        block.state.start(number, &self.launch.contents);
+        block.warps.start(size);
+        let [width, height, _] = self.launch.grid;
+        let id = [number % width, number / width % height, number / width / height];
+        for (linear, thread) in (0..).zip(&mut block.threads) {
+            let thread_id = [linear % x, linear / x % y, linear / (x * y)];
+            thread.start(self.program, linear, number * size + linear, thread_id, id);
+        }
+        self.world.outcome.threads += u64::from(size);
+        self.resident.push(block);
+        true
+    }
+
+    fn run_in_turn(&mut self) {
+        while !self.world.halted {
+            if self.resident.is_empty() && !self.admit() {
+                return;
+            }
+            let mut ended = false;
+            let mut index = 0;
+            while index < self.resident.len() && !self.world.halted {
+                self.turn_of_block(index);
+                if self.end_block(index) {
+                    ended = true;
+                } else {
+                    index += 1;
+                }
+            }
+            if !ended && self.resident.len() < self.most {
+                self.admit();
+            }
+        }
+    }
+
+    /// Runs the threads of a block until none can go on, or each one that can has had its turn.
+    fn turn_of_block(&mut self, index: usize) {
+        let Block { state, threads, warps } = &mut self.resident[index];
+        let (program, world, launch) = (self.program, &mut self.world, self.launch);
+        let lockstep = launch.schedule.is_lockstep();
+        loop {
+            let mut used_up = false;
+            let groups = if lockstep { threads.len().div_ceil(32) } else { threads.len() };
+            for group in 0..groups {
+                used_up |= if lockstep {
+                    warps.turn(program, world, (&mut *state, &mut threads[..]), group, TURN, launch)
+                } else {
+                    turn_of_thread(program, world, state, threads, group, TURN)
+                };
+                let ran = if lockstep { group * 32..threads.len().min(group * 32 + 32) } else { group..group + 1 };
+                check_budget(launch, world, &threads[ran]);
+                if world.halted {
+                    return;
+                }
+            }
+            if used_up || threads.iter().all(|thread| thread.status != Status::Running) {
+                return;
+            }
+        }
+    }
+
+    /// Ends a block of which no thread can go on; false if one can.
+    fn end_block(&mut self, index: usize) -> bool {
+        let Block { threads, .. } = &self.resident[index];
+        if threads.iter().any(|thread| thread.status == Status::Running) || self.world.halted {
+            return false;
+        }
+        if threads.iter().any(|thread| thread.status != Status::Exited) {
+            stuck(self.program, &mut self.world, threads);
+        }
+        let block = self.resident.remove(index);
+        self.spare.push(block);
+        true
+    }
+
+    fn run_randomly(&mut self) {
+        while !self.world.halted {
+            while self.resident.len() < self.most.min(INTERLEAVED_BLOCKS) && self.admit() {}
+            if self.resident.is_empty() {
+                return;
+            }
+            self.turns += 1;
+            let random = |salt: u64| hash(hash(self.launch.seed, self.turns), salt);
+            let index = (random(1) % self.resident.len() as u64) as usize;
+            let Block { state, threads, .. } = &mut self.resident[index];
+            let count = threads.len();
+            let start = (random(2) % count as u64) as usize;
+            let running = |at: &usize| threads[*at].status == Status::Running;
+            let Some(at) = (start..count).chain(0..start).find(running) else {
+                if !self.end_block(index) {
+                    panic!("exec: a block neither runs nor ends");
+                }
+                continue;
+            };
+            let turn = 1 + random(3) % 32;
+            turn_of_thread(self.program, &mut self.world, state, threads, at, turn);
+            check_budget(self.launch, &mut self.world, &threads[at..=at]);
+        }
+    }
+}
+
+/// Runs a thread for its turn, and lets go on whom that sets free; whether it could go on itself.
+fn turn_of_thread(
+    program: &Program,
+    world: &mut World,
+    state: &mut BlockState,
+    threads: &mut [Thread],
+    index: usize,
+    most: u64,
+) -> bool {
+    let thread = &mut threads[index];
+    if thread.status != Status::Running {
+        return false;
+    }
+    world.outcome.instructions += thread.run(program, world, state, most);
+    let status = thread.status;
+    settle(program, world, state, threads, index, status);
+    status == Status::Running
+}
+
+/// A thread waits or has ended: whom does that set free?
+pub fn settle(
+    program: &Program,
+    world: &mut World,
+    state: &mut BlockState,
+    threads: &mut [Thread],
+    index: usize,
+    status: Status,
+) {
+    if status == Status::Exited {
+        state.leave(index as u32);
+    }
+    // A thread that arrived without waiting is still running.
+    let arrived = || {
+        let last = program.code[threads[index].last() as usize];
+        matches!(last, Code::Barrier(_))
+    };
+    let at_barrier = matches!(status, Status::Barrier { .. } | Status::Exited) || arrived();
+    if at_barrier {
+        state.release(program, world, threads);
+    }
+    if status != Status::Running {
+        while !world.halted && warp::release(program, world, threads, index as u32 / 32) {}
+    }
+}
+
+/// Ends the launch if one of these threads, or all together, executed as many instructions as allowed.
+fn check_budget(launch: &Launch, world: &mut World, threads: &[Thread]) {
+    let over = |thread: &&Thread| thread.status == Status::Running && thread.steps >= launch.thread_steps;
+    let used_up = threads.iter().find(over);
+    let code = used_up.or(threads.first()).map_or(0, Thread::last);
+    if used_up.is_some() || world.outcome.instructions >= launch.total_steps {
+        world.outcome.stopped.insert(Stop::Steps { code });
+        world.halted = true;
+    }
+}
+
+/// All threads of a block wait or have exited: a divergence at an aligned barrier, or a deadlock.
+fn stuck(program: &Program, world: &mut World, threads: &[Thread]) {
+    world.outcome.stopped.insert(Stop::Defect);
+    let strict = |thread: &&Thread| match thread.status {
+        Status::Barrier { index, .. } => {
+            let barrier = &program.barriers[index as usize];
+            barrier.aligned && barrier.count.is_none()
+        }
+        _ => false,
+    };
+    if let Some(arrived) = threads.iter().find(strict) {
+        let elsewhere = |thread: &&Thread| thread.status != arrived.status;
+        let exited = |thread: &&Thread| thread.status == Status::Exited;
+        let absent = threads.iter().find(|t| exited(t)).or_else(|| threads.iter().find(elsewhere));
+        if let Some(absent) = absent {
+            world.outcome.divergences.push(Divergence {
+                arrived: (arrived.number, arrived.last()),
+                absent: (absent.number, absent.last()),
+                exited: absent.status == Status::Exited,
+            });
+            return;
+        }
+    }
+    let waiting = threads.iter().filter(|thread| thread.status != Status::Exited);
+    let mut places: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut count = 0;
+    for thread in waiting {
+        places.entry(thread.last()).or_insert(thread.number);
+        count += 1;
+    }
+    let waiting = places.into_iter().map(|(code, thread)| (thread, code)).collect();
+    world.outcome.deadlocks.push(Deadlock { waiting, count });
+}

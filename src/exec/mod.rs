@@ -1,0 +1,64 @@
+//! Beside the line, `exec`: an emulator of PTX with dynamic race detection.
+//!
+//! Input: a typed module, an entry, a concrete [`launch::Launch`]. Output: an [`outcome::Outcome`]: what
+//! one legal execution showed. It shares the parser with the verifier and nothing else, so that it
+//! can judge proofs.
+//!
+//! The way: [`decode`] makes a flat program, once a launch; [`machine`] chooses which thread runs ([`lockstep`]
+//! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`warp`] and the functions of
+//! [`values`]; [`races`] watches. [`report`] turns the outcome into the verifier's findings.
+
+pub mod access;
+pub mod arguments;
+pub mod block;
+pub mod command;
+pub mod decode;
+pub mod launch;
+pub mod lockstep;
+pub mod machine;
+pub mod memory;
+pub mod outcome;
+pub mod races;
+pub mod report;
+pub mod thread;
+pub mod values;
+pub mod warp;
+pub mod world;
+
+use crate::diagnostic::Diagnostic;
+use crate::ptx::ast::Module;
+use decode::Program;
+use launch::Launch;
+use outcome::Outcome;
+
+/// A finished run.
+pub struct Run {
+    /// What was run; the outcome's instructions are indices into it.
+    pub program: Program,
+    /// What it showed.
+    pub outcome: Outcome,
+    /// Global memory afterwards.
+    pub memory: memory::GlobalMemory,
+    /// Name of each global array, and the offset at which its pointer stands.
+    pub arrays: Vec<(String, u64)>,
+}
+
+/// Runs a launch of an entry (an index into the module's functions).
+pub fn run(module: &Module, entry: usize, launch: &Launch) -> Result<Run, Diagnostic> {
+    let program = decode::decode(module, entry, launch)?;
+    let world = world::World::new(&program, launch, parameter_bytes(module, entry, launch), module.address_size);
+    let (outcome, memory) = machine::Machine::new(&program, launch, world).run();
+    let arrays = (0..memory.arrays.len()).map(|index| (memory.arrays[index].name.clone(), memory.origin(index)));
+    let arrays = arrays.collect();
+    Ok(Run { program, outcome, memory, arrays })
+}
+
+/// The parameters one behind the other, each at its alignment.
+fn parameter_bytes(module: &Module, entry: usize, launch: &Launch) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (parameter, value) in module.functions[entry].params.iter().zip(&launch.parameters) {
+        bytes.resize(bytes.len().next_multiple_of(parameter.align.max(1) as usize), 0);
+        bytes.extend(value);
+    }
+    bytes
+}

@@ -1,0 +1,137 @@
+//! What an execution showed.
+
+use super::races::Race;
+use std::collections::BTreeSet;
+
+/// Everything that one execution showed.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Data races, one a pair of instructions.
+    pub races: Vec<Race>,
+    /// Barriers that some threads of a block missed.
+    pub divergences: Vec<Divergence>,
+    /// Blocks whose threads wait for ever.
+    pub deadlocks: Vec<Deadlock>,
+    /// Barriers used against their rules.
+    pub barrier_errors: Vec<BarrierError>,
+    /// Assertions of the user that failed, and accesses that are none.
+    pub faults: Vec<Fault>,
+    /// Instructions that read shared memory before anything wrote it, with the first thread.
+    pub uninitialised: Vec<(u32, u32)>,
+    /// Why the run did not reach its end.
+    pub stopped: BTreeSet<Stop>,
+    /// Whether a value came from where the ISA leaves it open.
+    pub arbitrary: bool,
+    /// A location had more readers than are remembered; races may have been missed.
+    pub forgot: bool,
+    /// Instructions executed by all threads.
+    pub instructions: u64,
+    /// Threads that ran.
+    pub threads: u64,
+}
+
+impl Outcome {
+    /// Whether every thread ran to its end.
+    pub fn is_complete(&self) -> bool {
+        self.stopped.is_empty()
+    }
+}
+
+/// Where a thread is: its number in the launch and its instruction.
+pub type Place = (u32, u32);
+
+/// An aligned barrier that not all threads of a block reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// A thread at the barrier.
+    pub arrived: Place,
+    /// A thread elsewhere.
+    pub absent: Place,
+    /// Whether that one has exited.
+    pub exited: bool,
+}
+
+/// Threads that wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// Some of them, one for each place.
+    pub waiting: Vec<Place>,
+    /// How many wait in all.
+    pub count: u32,
+}
+
+/// A misused barrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BarrierError {
+    /// Who.
+    pub place: Place,
+    /// What is wrong.
+    pub kind: BarrierMisuse,
+}
+
+/// What can be wrong with the use of a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BarrierMisuse {
+    /// A number above 15.
+    Number,
+    /// A count that is zero or no multiple of the warp size.
+    Count,
+    /// Threads give one barrier different counts.
+    CountsDiffer,
+    /// A thread comes to a barrier where its earlier arrival is still pending.
+    ArrivesTwice,
+    /// A reduction and another operation on one barrier.
+    Mixed,
+    /// A thread that is not in the mask of its warp operation.
+    NotMember,
+}
+
+/// An access or assertion that fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Who.
+    pub place: Place,
+    /// What.
+    pub kind: FaultKind,
+    /// The address, in its space.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u32,
+}
+
+/// What can be wrong with an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// Outside of every array.
+    Bounds,
+    /// Not a multiple of its size.
+    Alignment,
+    /// A write where none is allowed.
+    ReadOnly,
+    /// An assertion of the user.
+    Assertion,
+}
+
+/// Why a run ended early.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// A thread, or all of them, executed as many instructions as allowed.
+    Steps {
+        /// Where it was.
+        code: u32,
+    },
+    /// An instruction without a model.
+    Refused {
+        /// The instruction.
+        code: u32,
+        /// Why.
+        reason: String,
+    },
+    /// `trap`
+    Trap {
+        /// The instruction.
+        code: u32,
+    },
+    /// One of the defects above ended it.
+    Defect,
+}

@@ -1,0 +1,315 @@
+//! Vector clocks, compressed along the thread hierarchy.
+//!
+//! A clock maps each thread to a time. Here it is the largest of three floors: that of the thread's
+//! block, of its warp, and its own. The join of two clocks is the join of each floor, so nothing is
+//! lost; a block barrier leaves one number a thread, a warp barrier two, and only a thread that
+//! synchronised with single others carries a list, which those that synchronised together share.
+//! These are the paper's formats (converged, diverged, sparse), without its reconvergence stack.
+
+use super::shadow::Entry;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Threads, warps and blocks of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Threads a block.
+    pub block: u32,
+    /// Warps a block.
+    pub warps: u32,
+}
+
+/// A sorted list of floors.
+type Floors = Vec<(u32, u32)>;
+
+/// Times of other threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// By block.
+    pub blocks: Floors,
+    /// By warp of the launch.
+    pub warps: Floors,
+    /// By thread of the launch.
+    pub threads: Floors,
+}
+
+fn floor(floors: &Floors, key: u32) -> u32 {
+    floors.binary_search_by_key(&key, |(key, _)| *key).map_or(0, |index| floors[index].1)
+}
+
+fn raise(floors: &mut Floors, key: u32, time: u32) {
+    match floors.binary_search_by_key(&key, |(key, _)| *key) {
+        Ok(index) => floors[index].1 = floors[index].1.max(time),
+        Err(_) if time == 0 => {}
+        Err(index) => floors.insert(index, (key, time)),
+    }
+}
+
+fn join_floors(into: &mut Floors, from: &Floors) {
+    if into.is_empty() {
+        into.clone_from(from);
+        return;
+    }
+    for (key, time) in from {
+        raise(into, *key, *time);
+    }
+}
+
+impl Clock {
+    /// The later of both, for each thread.
+    pub fn join(&mut self, other: &Clock) {
+        join_floors(&mut self.blocks, &other.blocks);
+        join_floors(&mut self.warps, &other.warps);
+        join_floors(&mut self.threads, &other.threads);
+    }
+}
+
+/// What a thread knows.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadClock {
+    /// Its own time: that of its next access.
+    pub epoch: u32,
+    /// Floor of its block.
+    pub block: u32,
+    /// Floor of its warp.
+    pub warp: u32,
+    /// Everything else, shared with those that know the same.
+    pub others: Option<Rc<Clock>>,
+}
+
+impl Shape {
+    /// The block of a thread.
+    pub fn block_of(&self, thread: u32) -> u32 {
+        thread / self.block
+    }
+
+    /// The warp of a thread, counted over the launch.
+    pub fn warp_of(&self, thread: u32) -> u32 {
+        thread / self.block * self.warps + thread % self.block / 32
+    }
+
+    /// Whether two threads are of one block.
+    pub fn same_block(&self, a: u32, b: u32) -> bool {
+        self.block_of(a) == self.block_of(b)
+    }
+
+    /// Whether all threads of a range are of a thread's block.
+    pub fn is_in_block_of(&self, range: Range<u32>, thread: u32) -> bool {
+        let first = self.block_of(thread) * self.block;
+        range.start >= first && range.end - first <= self.block
+    }
+
+    /// Whether what `other` did at `time` happened before what `thread` does next.
+    fn is_ordered(&self, other: u32, time: u32, thread: u32, clock: &ThreadClock) -> bool {
+        if other == thread {
+            return true;
+        }
+        let block = self.block_of(other);
+        let in_warp = || time <= clock.warp && self.warp_of(other) == self.warp_of(thread);
+        if block == self.block_of(thread) && (time <= clock.block || in_warp()) {
+            return true;
+        }
+        clock.others.as_ref().is_some_and(|known| {
+            time <= floor(&known.blocks, block)
+                || time <= floor(&known.warps, self.warp_of(other))
+                || time <= floor(&known.threads, other)
+        })
+    }
+
+    /// The threads among these whose accesses at `time` are not ordered before what `thread` does next.
+    pub fn unordered<'s>(
+        &'s self,
+        threads: impl Iterator<Item = u32> + 's,
+        time: u32,
+        thread: u32,
+        clock: &'s ThreadClock,
+    ) -> impl Iterator<Item = u32> + 's {
+        threads.filter(move |other| !self.is_ordered(*other, time, thread, clock))
+    }
+
+    /// Whether all accesses of an entry are ordered before what `thread` does next.
+    pub fn all_ordered(&self, entry: &Entry, thread: u32, clock: &ThreadClock) -> bool {
+        let span = entry.span();
+        // The common cases: the thread itself, or threads of this block before its last barrier.
+        if span.end - span.start == 1 && span.start == thread {
+            return true;
+        }
+        if entry.clock <= clock.block && self.is_in_block_of(span, thread) {
+            return true;
+        }
+        self.unordered(entry.threads(), entry.clock, thread, clock).next().is_none()
+    }
+
+    /// Everything that a thread knows, itself included.
+    pub fn snapshot(&self, thread: u32, clock: &ThreadClock) -> Clock {
+        let mut all = clock.others.as_deref().cloned().unwrap_or_default();
+        raise(&mut all.blocks, self.block_of(thread), clock.block);
+        raise(&mut all.warps, self.warp_of(thread), clock.warp);
+        raise(&mut all.threads, thread, clock.epoch);
+        all
+    }
+
+    /// A thread learns what a clock says.
+    pub fn learn(&self, thread: u32, clock: &mut ThreadClock, known: &Rc<Clock>) {
+        clock.block = clock.block.max(floor(&known.blocks, self.block_of(thread)));
+        clock.warp = clock.warp.max(floor(&known.warps, self.warp_of(thread)));
+        match &mut clock.others {
+            None => clock.others = Some(known.clone()),
+            Some(mine) if Rc::ptr_eq(mine, known) => {}
+            Some(mine) => Rc::make_mut(mine).join(known),
+        }
+    }
+
+    /// All threads of a block synchronise.
+    pub fn join_block(&self, clocks: &mut [&mut ThreadClock]) {
+        let latest = clocks.iter().map(|clock| clock.epoch).max().unwrap_or(0);
+        let mut joined: Option<Rc<Clock>> = None;
+        for clock in clocks.iter() {
+            match (&mut joined, &clock.others) {
+                (_, None) => {}
+                (None, Some(mine)) => joined = Some(mine.clone()),
+                (Some(all), Some(mine)) if Rc::ptr_eq(all, mine) => {}
+                (Some(all), Some(mine)) => Rc::make_mut(all).join(mine),
+            }
+        }
+        for clock in clocks {
+            clock.block = latest;
+            clock.epoch = latest + 1;
+            clock.others.clone_from(&joined);
+        }
+    }
+
+    /// Some threads synchronise: what `contributors` did is before what those among them that
+    /// `wait` do next. Threads are given with their clocks, in order of their numbers.
+    pub fn join_some(&self, contributors: &mut [(u32, &mut ThreadClock, bool)]) {
+        let mut joined = Clock::default();
+        let mut at = 0;
+        while at < contributors.len() {
+            let warp = self.warp_of(contributors[at].0);
+            let length = contributors[at..].iter().take_while(|(thread, ..)| self.warp_of(*thread) == warp).count();
+            let group = &mut contributors[at..at + length];
+            let latest = group.iter().map(|(_, clock, _)| clock.epoch).max().unwrap_or(0);
+            let whole = length as u32 == self.lanes(group[0].0);
+            for (thread, clock, _) in group.iter_mut() {
+                let known = self.snapshot(*thread, clock);
+                joined.join(&Clock { threads: if whole { Vec::new() } else { known.threads }, ..known });
+                if whole {
+                    if let Some(others) = &clock.others {
+                        join_floors(&mut joined.threads, &others.threads);
+                    }
+                    clock.epoch = latest;
+                }
+                clock.epoch += 1;
+            }
+            if whole {
+                raise(&mut joined.warps, warp, latest);
+            }
+            at += length;
+        }
+        let joined = Rc::new(joined);
+        for (thread, clock, waits) in contributors {
+            if *waits {
+                clock.block = clock.block.max(floor(&joined.blocks, self.block_of(*thread)));
+                clock.warp = clock.warp.max(floor(&joined.warps, self.warp_of(*thread)));
+                clock.others = Some(joined.clone());
+            }
+        }
+    }
+
+    /// Threads of the warp of a thread.
+    fn lanes(&self, thread: u32) -> u32 {
+        let first = thread % self.block / 32 * 32;
+        (self.block - first).min(32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::values::hash;
+
+    /// The same with a full vector a thread.
+    struct Full {
+        of: Vec<Vec<u32>>,
+    }
+
+    impl Full {
+        fn join(&mut self, members: &[usize], waiting: &[usize]) {
+            let mut all = vec![0; self.of.len()];
+            for member in members {
+                for (into, from) in all.iter_mut().zip(&self.of[*member]) {
+                    *into = (*into).max(*from);
+                }
+            }
+            for member in members {
+                self.of[*member][*member] += 1;
+            }
+            for member in waiting {
+                let own = self.of[*member][*member];
+                self.of[*member].clone_from(&all);
+                self.of[*member][*member] = own;
+            }
+        }
+    }
+
+    /// Compression changes no answer: after random synchronisations, the same accesses are ordered.
+    #[test]
+    fn agrees_with_full_clocks() {
+        let shape = Shape { block: 48, warps: 2 };
+        for seed in 0..60 {
+            let count = 96;
+            let mut full = Full { of: (0..count).map(|t| (0..count).map(|u| u32::from(t == u)).collect()).collect() };
+            let mut compressed: Vec<ThreadClock> = vec![ThreadClock { epoch: 1, ..Default::default() }; count];
+            // Accesses as (thread, time in each of both).
+            let mut accesses: Vec<(usize, u32, u32)> = Vec::new();
+            for step in 0..40 {
+                let random = |salt: u64| hash(seed * 1000 + step, salt);
+                for (thread, clock) in compressed.iter().enumerate() {
+                    if random(thread as u64 + 100).is_multiple_of(7) {
+                        accesses.push((thread, full.of[thread][thread], clock.epoch));
+                    }
+                }
+                let block = (random(1) % 2) as usize * 48;
+                match random(2) % 4 {
+                    0 => {
+                        let members: Vec<usize> = (block..block + 48).collect();
+                        full.join(&members, &members);
+                        shape.join_block(&mut compressed[block..block + 48].iter_mut().collect::<Vec<_>>());
+                    }
+                    1 => {
+                        let warp = if random(3) % 2 == 0 { block..block + 32 } else { block + 32..block + 48 };
+                        let members: Vec<usize> = warp.filter(|t| random(4) % 3 > 0 || *t % 3 > 0).collect();
+                        full.join(&members, &members);
+                        let mut parts: Vec<(u32, &mut ThreadClock, bool)> = Vec::new();
+                        for (thread, clock) in compressed.iter_mut().enumerate() {
+                            if members.contains(&thread) {
+                                parts.push((thread as u32, clock, true));
+                            }
+                        }
+                        shape.join_some(&mut parts);
+                    }
+                    _ => {
+                        let (from, to) = (random(5) as usize % count, random(6) as usize % count);
+                        if from != to {
+                            let known = full.of[from].clone();
+                            full.of[from][from] += 1;
+                            for (into, time) in full.of[to].iter_mut().zip(&known) {
+                                *into = (*into).max(*time);
+                            }
+                            let known = Rc::new(shape.snapshot(from as u32, &compressed[from]));
+                            compressed[from].epoch += 1;
+                            shape.learn(to as u32, &mut compressed[to], &known);
+                        }
+                    }
+                }
+            }
+            for (thread, time, compressed_time) in accesses {
+                for other in (0..count).filter(|other| *other != thread) {
+                    let expected = time <= full.of[other][thread];
+                    let got = shape.is_ordered(thread as u32, compressed_time, other as u32, &compressed[other]);
+                    assert_eq!(expected, got, "seed {seed}: {thread} at {time} before {other}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Dynamic race detection by happens-before.
+//!
+//! Input: every access to shared and global memory, and every synchronisation, in the order of the
+//! execution. Output: [`Race`]s: conflicting accesses that nothing orders and that are not morally strong.
+//! Establishes: no false race: what is reported is a data race of the PTX memory model in this very
+//! execution. Each pair of instructions is reported once.
+//! How: [`clock`] has the vector clocks of threads, compressed along the thread hierarchy; [`shadow`]
+//! what each location remembers; [`sync`] locations through which threads synchronise.
+//! Reference: Eizenberg et al., "BARRACUDA" (sections 3.3 and 4.3); Flanagan and Freund, "FastTrack";
+//! PTX ISA, chapter "Memory Consistency Model". Beyond the paper: strong accesses with their scopes instead
+//! of an atomic bit, release and acquire patterns instead of inferred ones, and threads of a warp
+//! are ordered only by what the ISA says, unless lock-step warps are asked for.
+
+pub mod clock;
+pub mod shadow;
+pub mod sync;
+
+use crate::ptx::ast::Scope;
+use clock::{Shape, ThreadClock};
+use shadow::{Cell, Entry, List, Pages};
+use std::collections::BTreeMap;
+
+/// What is known of an instruction that accesses memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Reads.
+    pub reads: bool,
+    /// Writes.
+    pub writes: bool,
+    /// Scope of a strong access; cluster counts as a block, as launches have no clusters.
+    pub scope: Option<Reach>,
+    /// Bytes of an element.
+    pub bytes: u32,
+}
+
+/// Scopes as far as they differ here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// One block.
+    Block,
+    /// All blocks.
+    Device,
+}
+
+impl Reach {
+    /// The reach of a scope.
+    pub fn of(scope: Scope) -> Reach {
+        match scope {
+            Scope::Cta | Scope::Cluster => Reach::Block,
+            Scope::Gpu | Scope::Sys => Reach::Device,
+        }
+    }
+}
+
+/// Where two accesses met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Location {
+    /// A global array and the byte offset from its first address.
+    Global(usize, u64),
+    /// A byte offset in the shared memory of a block.
+    Shared(u32),
+}
+
+/// A race.
+#[derive(Clone, Debug)]
+pub struct Race {
+    /// Number of the thread in the launch, instruction; the earlier access.
+    pub first: (u32, u32),
+    /// The later access.
+    pub second: (u32, u32),
+    /// Where.
+    pub location: Location,
+}
+
+/// The access that is checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Current<'c> {
+    /// Number of the thread in the launch.
+    pub thread: u32,
+    /// Instruction.
+    pub code: u32,
+    /// Its clock.
+    pub clock: &'c ThreadClock,
+    /// What it writes is there already.
+    pub same_value: bool,
+}
+
+/// The detector of a launch.
+pub struct Detector {
+    /// By instruction.
+    pub sites: Vec<Site>,
+    /// Threads, warps and blocks.
+    pub shape: Shape,
+    /// By global array.
+    global: Vec<Pages>,
+    /// By pair of instructions and whether they meet in shared memory.
+    pub races: BTreeMap<(u32, u32, bool), Race>,
+    /// Whether a location had more readers than it can remember: races may have been missed.
+    pub forgot: bool,
+    /// Writes of the same value do not race.
+    allow_same_value: bool,
+}
+
+impl Detector {
+    /// A detector for arrays of these sizes.
+    pub fn new(sites: Vec<Site>, shape: Shape, sizes: &[u64], allow_same_value: bool) -> Self {
+        let global = sizes.iter().map(|size| Pages::new(*size)).collect();
+        Detector { sites, shape, global, races: BTreeMap::new(), forgot: false, allow_same_value }
+    }
+
+    /// An access to global memory.
+    pub fn global_access(&mut self, array: usize, offset: u64, bytes: u32, current: Current<'_>) {
+        let mut pages = std::mem::take(&mut self.global[array]);
+        for (word, mask) in words(offset, bytes) {
+            let cell = pages.cell(word);
+            self.check(cell, mask, current, |byte| Location::Global(array, word * 4 + byte));
+        }
+        self.global[array] = pages;
+    }
+
+    /// An access to shared memory.
+    pub fn shared_access(&mut self, cells: &mut [Cell], offset: u32, bytes: u32, current: Current<'_>) {
+        for (word, mask) in words(u64::from(offset), bytes) {
+            let cell = &mut cells[word as usize];
+            self.check(cell, mask, current, |byte| Location::Shared((word * 4 + byte) as u32));
+        }
+    }
+
+    fn check(&mut self, cell: &mut Cell, mask: u32, current: Current<'_>, location: impl Fn(u64) -> Location) {
+        let writes = self.sites[current.code as usize].writes;
+        self.compare(&mut cell.writes, 0, mask, current, &location);
+        // A read only replaces earlier reads.
+        let from = if writes { 0 } else { cell.reads.newest() };
+        self.compare(&mut cell.reads, from, mask, current, &location);
+        let entry = Entry::new(current.thread, current.clock.epoch, current.code, mask);
+        let list = if writes { &mut cell.writes } else { &mut cell.reads };
+        self.forgot |= !list.insert(entry);
+    }
+
+    /// Compares an access with those of a list, and drops those of which it says all there is to say.
+    fn compare(
+        &mut self,
+        list: &mut List,
+        from: usize,
+        mask: u32,
+        current: Current<'_>,
+        location: &impl Fn(u64) -> Location,
+    ) {
+        let site = self.sites[current.code as usize];
+        let mut index = from;
+        while let Some(entry) = list.get(index) {
+            if entry.mask() & mask == 0 {
+                index += 1;
+                continue;
+            }
+            let other = self.sites[entry.code() as usize];
+            let ordered = self.shape.all_ordered(&entry, current.thread, current.clock);
+            if !ordered && (site.writes || other.writes) {
+                self.conflict(&entry, other, site, mask, current, location);
+            }
+            let covered = ordered
+                && entry.mask() & !mask == 0
+                && (site.writes || !other.writes)
+                && (site.scope.is_none() || site.scope == other.scope && site.bytes == other.bytes)
+                && (site.scope != Some(Reach::Block) || self.shape.is_in_block_of(entry.span(), current.thread));
+            if covered {
+                list.remove(index);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// Two accesses that conflict; they race unless they are morally strong.
+    fn conflict(
+        &mut self,
+        entry: &Entry,
+        other: Site,
+        site: Site,
+        mask: u32,
+        current: Current<'_>,
+        location: &impl Fn(u64) -> Location,
+    ) {
+        if self.allow_same_value && current.same_value && site.writes && other.writes && !site.reads && !other.reads {
+            return;
+        }
+        let complete = other.bytes == site.bytes && (site.bytes >= 4 || entry.mask() == mask);
+        let strong = match (other.scope, site.scope) {
+            (Some(a), Some(b)) if complete => Some(a.min(b)),
+            _ => None,
+        };
+        if strong == Some(Reach::Device) {
+            return;
+        }
+        let first = self
+            .shape
+            .unordered(entry.threads(), entry.clock, current.thread, current.clock)
+            .find(|other| strong.is_none() || !self.shape.same_block(*other, current.thread));
+        let Some(first) = first else { return };
+        let at = location(u64::from((entry.mask() & mask).trailing_zeros()));
+        let shared = matches!(at, Location::Shared(_));
+        let key = (entry.code().min(current.code), entry.code().max(current.code), shared);
+        let race = Race { first: (first, entry.code()), second: (current.thread, current.code), location: at };
+        self.races.entry(key).or_insert(race);
+    }
+}
+
+/// The words of four bytes that an access covers, with a mask of the bytes.
+fn words(offset: u64, bytes: u32) -> impl Iterator<Item = (u64, u32)> {
+    let end = offset + u64::from(bytes);
+    (offset / 4..end.div_ceil(4)).map(move |word| {
+        let first = offset.saturating_sub(word * 4).min(4) as u32;
+        let last = (end - word * 4).min(4) as u32;
+        (word, (1 << last) - (1 << first))
+    })
+}

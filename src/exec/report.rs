@@ -1,0 +1,236 @@
+//! From an outcome to the findings of the verifier.
+//!
+//! Establishes: every finding is confirmed, because this execution has it; findings are in ranking order.
+
+use super::Run;
+use super::launch::Launch;
+use super::outcome::{BarrierMisuse, FaultKind, Place, Stop};
+use super::races::{Location, Race};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::ptx::ast::{Function, Module};
+use crate::verdict::finding::{
+    AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, Launch as Sizes, ParameterValue, Reason,
+    Verdict,
+};
+use std::collections::BTreeMap;
+
+/// The report on a run.
+pub fn report(file: &str, module: &Module, entry: &Function, launch: &Launch, run: &Run) -> KernelReport {
+    let sizes = Sizes { block: launch.block.map(Some), grid: launch.grid.map(Some) };
+    let mut report = KernelReport::new(file, &*entry.name, sizes);
+    let reporter = Reporter { launch, run, sizes, params: parameters(module, entry, launch) };
+    report.findings = reporter.findings();
+    report.findings.sort_by_key(Finding::rank);
+    for stop in &run.outcome.stopped {
+        report.reasons.extend(reporter.reason(stop));
+    }
+    report.diagnostics = reporter.warnings();
+    let refused = run.outcome.stopped.iter().any(|stop| matches!(stop, Stop::Refused { .. }));
+    report.verdict = match Verdict::of(&report.findings) {
+        Some(verdict) => verdict,
+        None if refused => Verdict::Unsupported,
+        None if !run.outcome.is_complete() => Verdict::Unknown,
+        None => Verdict::NoDefect,
+    };
+    report.execution = Some(Execution { threads: run.outcome.threads, instructions: run.outcome.instructions });
+    report
+}
+
+fn parameters(module: &Module, entry: &Function, launch: &Launch) -> BTreeMap<String, ParameterValue> {
+    let pointers: Vec<u64> =
+        (0..launch.arrays.len()).map(|number| super::launch::array_address(number, module.address_size)).collect();
+    let scalars = entry.params.iter().zip(&launch.parameters).filter(|(_, bytes)| bytes.len() <= 8);
+    let scalars = scalars.map(|(parameter, bytes)| {
+        let value = bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        (parameter.name.to_string(), ParameterValue { value, bits: 8 * bytes.len() as u32 })
+    });
+    scalars.filter(|(_, value)| !pointers.contains(&value.value)).collect()
+}
+
+struct Reporter<'r> {
+    launch: &'r Launch,
+    run: &'r Run,
+    sizes: Sizes,
+    params: BTreeMap<String, ParameterValue>,
+}
+
+impl Reporter<'_> {
+    fn findings(&self) -> Vec<Finding> {
+        let outcome = &self.run.outcome;
+        let mut findings: Vec<Finding> = outcome.races.iter().map(|race| self.race(race)).collect();
+        for divergence in &outcome.divergences {
+            let absent = self.access(AccessKind::Absent, divergence.absent, 0);
+            let mut finding = self.finding(Defect::Divergence, "barrier");
+            let arrived = self.access(AccessKind::Arrive, divergence.arrived, 0);
+            finding.barrier = Some(arrived.origin.clone());
+            let line = absent.origin.line;
+            finding.message = match divergence.exited {
+                true => format!("the other thread has exited, at PTX line {line}"),
+                false => format!("the other thread is at PTX line {line}"),
+            };
+            finding.accesses = vec![arrived, absent];
+            findings.push(finding);
+        }
+        for deadlock in &outcome.deadlocks {
+            let mut finding = self.finding(Defect::Deadlock, "");
+            finding.accesses = deadlock.waiting.iter().map(|at| self.access(AccessKind::Arrive, *at, 0)).collect();
+            let lines: Vec<String> = finding.accesses.iter().map(|access| access.origin.line.to_string()).collect();
+            let (count, lines) = (deadlock.count, lines.join(", "));
+            finding.message = format!("{count} threads of the block wait for ever, at PTX lines {lines}");
+            findings.push(finding);
+        }
+        for error in &outcome.barrier_errors {
+            let (kind, message) = misuse(error.kind);
+            let mut finding = self.finding(Defect::BarrierError, kind);
+            finding.accesses = vec![self.access(AccessKind::Arrive, error.place, 0)];
+            finding.message = message.to_string();
+            findings.push(finding);
+        }
+        for fault in &outcome.faults {
+            let (kind, message) = match fault.kind {
+                FaultKind::Bounds => ("bounds", format!("address {:#x} is in no array", fault.address)),
+                FaultKind::Alignment => {
+                    ("alignment", format!("address {:#x} is no multiple of {} bytes", fault.address, fault.bytes))
+                }
+                FaultKind::ReadOnly => ("read-only", "parameters cannot be written".to_string()),
+                FaultKind::Assertion => ("user-assertion", String::new()),
+            };
+            let mut finding = self.finding(Defect::Assertion, kind);
+            let op = if fault.kind == FaultKind::Assertion { AccessKind::Arrive } else { self.kind(fault.place.1) };
+            finding.accesses = vec![self.access(op, fault.place, fault.bytes)];
+            if fault.kind == FaultKind::Assertion {
+                finding.barrier = Some(finding.accesses[0].origin.clone());
+                let [x, y, z] = finding.accesses[0].thread;
+                let [a, b, c] = finding.accesses[0].block;
+                finding.message = format!("for thread ({x},{y},{z}) of block ({a},{b},{c})");
+                finding.accesses.clear();
+            } else {
+                finding.message = message;
+            }
+            findings.push(finding);
+        }
+        findings
+    }
+
+    fn race(&self, race: &Race) -> Finding {
+        let bytes = |code: u32| self.access_of(code).map_or(0, |access| access.bytes);
+        let part = |(thread, code): Place| self.access(self.kind(code), (thread, code), bytes(code));
+        let (first, second) = (part(race.first), part(race.second));
+        let mut finding = self.finding(Defect::Race, &format!("{}-{}", first.op.name(), second.op.name()));
+        match race.location {
+            Location::Global(array, offset) => {
+                finding.array = self.run.arrays.get(array).map(|(name, _)| name.clone());
+                finding.space = Some("global");
+                let origin = self.run.arrays.get(array).map_or(0, |(_, origin)| *origin);
+                finding.offset = Some(i128::from(offset) - i128::from(origin));
+            }
+            Location::Shared(offset) => {
+                let shared = &self.run.program.shared;
+                let inside = |one: &&super::decode::SharedVariable| offset.wrapping_sub(one.offset) < one.size;
+                if let Some(variable) = shared.iter().find(inside) {
+                    finding.array = Some(variable.name.clone());
+                    finding.offset = Some(i128::from(offset - variable.offset));
+                }
+                finding.space = Some("shared");
+            }
+        }
+        let linear = |place: Place| place.0 % self.launch.block.iter().product::<u32>() / 32;
+        if first.block == second.block && linear(race.first) == linear(race.second) {
+            finding.message = "both threads are of one warp, which orders nothing by itself".to_string();
+        }
+        finding.accesses = vec![first, second];
+        finding
+    }
+
+    fn finding(&self, defect: Defect, kind: &str) -> Finding {
+        Finding {
+            kind: kind.to_string(),
+            params: self.params.clone(),
+            launch: Some(self.sizes),
+            ..Finding::new(defect, true)
+        }
+    }
+
+    fn access_of(&self, code: u32) -> Option<&super::decode::Access> {
+        use super::decode::Code;
+        match self.run.program.code[code as usize] {
+            Code::Load(index) | Code::Store(index) | Code::Atomic(index) => {
+                Some(&self.run.program.accesses[index as usize])
+            }
+            _ => None,
+        }
+    }
+
+    fn kind(&self, code: u32) -> AccessKind {
+        match self.run.program.code[code as usize] {
+            super::decode::Code::Load(_) => AccessKind::Read,
+            super::decode::Code::Atomic(_) => AccessKind::Atomic,
+            _ => AccessKind::Write,
+        }
+    }
+
+    fn access(&self, op: AccessKind, (thread, code): Place, bytes: u32) -> AccessReport {
+        let [x, y, _] = self.launch.block;
+        let [width, height, _] = self.launch.grid;
+        let size: u32 = self.launch.block.iter().product();
+        let (linear, number) = (thread % size, thread / size);
+        AccessReport {
+            op,
+            bytes,
+            thread: [linear % x, linear / x % y, linear / (x * y)],
+            block: [number % width, number / width % height, number / width / height],
+            origin: self.run.program.origins[code as usize].clone(),
+        }
+    }
+
+    fn reason(&self, stop: &Stop) -> Option<Reason> {
+        let (code, message, at) = match stop {
+            Stop::Defect => return None,
+            Stop::Steps { code } => {
+                ("step-limit", "a thread executed as many instructions as allowed".to_string(), code)
+            }
+            Stop::Refused { code, reason } => ("not-emulated", reason.clone(), code),
+            Stop::Trap { code } => ("trap", "a thread executed `trap`, which ends the launch".to_string(), code),
+        };
+        Some(Reason { code, message, origin: Some(self.run.program.origins[*at as usize].clone()) })
+    }
+
+    fn warnings(&self) -> Vec<Diagnostic> {
+        let outcome = &self.run.outcome;
+        let mut warnings = Vec::new();
+        for (thread, code) in &outcome.uninitialised {
+            let access = self.access(AccessKind::Read, (*thread, *code), 0);
+            let [x, y, z] = access.thread;
+            let [a, b, c] = access.block;
+            let message =
+                format!("thread ({x},{y},{z}) of block ({a},{b},{c}) reads shared memory that no thread has written");
+            let labels = vec![(access.origin.span, String::new())];
+            let severity = Severity::Warning;
+            warnings.push(Diagnostic { severity, code: "uninitialised-shared", message, labels, notes: Vec::new() });
+        }
+        if outcome.forgot {
+            let message = "a location was accessed by more groups of threads than are remembered; races may be missing";
+            warnings.push(Diagnostic {
+                severity: Severity::Warning,
+                code: "many-readers",
+                message: message.to_string(),
+                labels: Vec::new(),
+                notes: Vec::new(),
+            });
+        }
+        warnings
+    }
+}
+
+fn misuse(kind: BarrierMisuse) -> (&'static str, &'static str) {
+    match kind {
+        BarrierMisuse::Number => ("number", "barriers have numbers from 0 to 15"),
+        BarrierMisuse::Count => ("count", "the thread count of a barrier is a multiple of 32, and not 0"),
+        BarrierMisuse::CountsDiffer => ("count", "another thread waits at this barrier with another count"),
+        BarrierMisuse::ArrivesTwice => {
+            ("arrives-twice", "this thread came to the barrier before, and it is not complete")
+        }
+        BarrierMisuse::Mixed => ("mixed", "another thread waits at this barrier with another kind of operation"),
+        BarrierMisuse::NotMember => ("member", "the executing thread is not in the mask of members"),
+    }
+}

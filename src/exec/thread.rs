@@ -1,0 +1,330 @@
+//! One thread: its state, and its run up to the next point where others matter.
+//!
+//! Relies on: [`super::decode`] for slots that exist and targets that are in range.
+
+use super::access;
+use super::block::BlockState;
+use super::decode::{Code, CompareParts, Copy, Pack, Program, Slot};
+use super::outcome::{Fault, FaultKind, Stop};
+use super::races::Reach;
+use super::races::clock::ThreadClock;
+use super::races::sync::{Fences, Party};
+use super::values::integer::with_carry;
+use super::values::{hash, mask};
+use super::world::World;
+use crate::ptx::ast::BoolOp;
+
+/// What a thread is about to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Its next instruction.
+    Running,
+    /// Waits at an entry of the program's barriers, with this number.
+    Barrier {
+        /// Which entry.
+        index: u32,
+        /// Number of the barrier.
+        id: u8,
+    },
+    /// Waits for the other threads of its warp.
+    Warp {
+        /// Which operation.
+        index: u32,
+    },
+    /// Has ended.
+    Exited,
+}
+
+/// A thread.
+#[derive(Debug)]
+pub struct Thread {
+    /// Register file.
+    pub registers: Vec<u64>,
+    /// Local memory.
+    pub local: Vec<u8>,
+    /// Next instruction.
+    pub next: u32,
+    /// Where calls return to.
+    calls: Vec<u32>,
+    /// The carry flag.
+    carry: bool,
+    /// What it is about to do.
+    pub status: Status,
+    /// Number in the launch.
+    pub number: u32,
+    /// Instructions executed.
+    pub steps: u64,
+    /// What happened before its next access.
+    pub clock: ThreadClock,
+    /// Fences that await the rest of their pattern.
+    pub fences: Fences,
+}
+
+impl Thread {
+    /// A thread before any launch.
+    pub fn new(program: &Program) -> Self {
+        Thread {
+            registers: program.template.clone(),
+            local: vec![0; program.local_size as usize],
+            next: 0,
+            calls: Vec::new(),
+            carry: false,
+            status: Status::Exited,
+            number: 0,
+            steps: 0,
+            clock: ThreadClock::default(),
+            fences: Fences::default(),
+        }
+    }
+
+    /// Becomes a thread before its first instruction.
+    pub fn start(&mut self, program: &Program, linear: u32, number: u32, id: [u32; 3], block: [u32; 3]) {
+        self.registers.copy_from_slice(&program.template);
+        for special in &program.specials {
+            self.registers[usize::from(special.slot)] = special.value.of(linear, id, block);
+        }
+        self.local.fill(0);
+        self.next = 0;
+        self.calls.clear();
+        self.carry = false;
+        self.status = Status::Running;
+        self.number = number;
+        self.steps = 0;
+        self.clock = ThreadClock { epoch: 1, ..ThreadClock::default() };
+        self.fences = Fences::default();
+    }
+
+    /// The value of a slot.
+    pub fn value(&self, slot: Slot) -> u64 {
+        self.registers[usize::from(slot)]
+    }
+
+    /// Sets a slot.
+    pub fn set(&mut self, slot: Slot, value: u64) {
+        self.registers[usize::from(slot)] = value;
+    }
+
+    /// The instruction at which it waits or that it executed last.
+    pub fn last(&self) -> u32 {
+        self.next.saturating_sub(1)
+    }
+
+    /// Runs for up to this many instructions; answers how many it executed.
+    pub fn run(&mut self, program: &Program, world: &mut World, block: &mut BlockState, most: u64) -> u64 {
+        let mut left = most;
+        let mut next = self.next as usize;
+        while left > 0 {
+            left -= 1;
+            let code = program.code[next];
+            next += 1;
+            let registers = &mut self.registers[..];
+            match code {
+                Code::Two { f, d, a, b } => {
+                    registers[usize::from(d)] = f(registers[usize::from(a)], registers[usize::from(b)]);
+                }
+                Code::Three { f, d, a, b, c } => {
+                    let (a, b, c) = (registers[usize::from(a)], registers[usize::from(b)], registers[usize::from(c)]);
+                    registers[usize::from(d)] = f(a, b, c);
+                }
+                Code::One { f, d, a } => registers[usize::from(d)] = f(registers[usize::from(a)]),
+                Code::Move { d, a } => registers[usize::from(d)] = registers[usize::from(a)],
+                Code::JumpIf { p, when, to } => {
+                    if (registers[usize::from(p)] & 1 == 1) == when {
+                        next = to as usize;
+                    }
+                }
+                Code::Jump(to) => next = to as usize,
+                Code::Skip { p, when } => {
+                    // A guard is a part of its instruction: it counts only if that is skipped.
+                    if (registers[usize::from(p)] & 1 == 1) == when {
+                        next += 1;
+                    } else {
+                        left += 1;
+                    }
+                }
+                Code::Many { f, bits, d, s } => {
+                    let [a, b, c, e] = s.map(|slot| registers[usize::from(slot)]);
+                    let value = program.functions[usize::from(f)](&[a, b, c, e, 0]);
+                    registers[usize::from(d)] = value & mask(u32::from(bits));
+                }
+                Code::Select { d, a, b, p } => {
+                    let chosen = if registers[usize::from(p)] & 1 == 1 { a } else { b };
+                    registers[usize::from(d)] = registers[usize::from(chosen)];
+                }
+                _ => {
+                    self.next = next as u32;
+                    let goes_on = self.slow(program, world, block, code);
+                    next = self.next as usize;
+                    if !goes_on {
+                        break;
+                    }
+                }
+            }
+        }
+        self.next = next as u32;
+        self.steps += most - left;
+        most - left
+    }
+
+    /// The rarer instructions; false if the thread does not go on by itself.
+    fn slow(&mut self, program: &Program, world: &mut World, block: &mut BlockState, code: Code) -> bool {
+        let at = self.last();
+        match code {
+            Code::Load(index) => return access::load(program, world, block, self, index),
+            Code::Store(index) => return access::store(program, world, block, self, index),
+            Code::Atomic(index) => return access::atomic(program, world, block, self, index),
+            Code::Divide { f, bits, d, a, b } => {
+                let value = f(self.value(a), self.value(b));
+                let value = value.unwrap_or_else(|| self.arbitrary(world, u32::from(bits)));
+                self.set(d, value);
+            }
+            Code::Carry { out, input, subtract, bits, d, a, b } => {
+                let carry = input && self.carry;
+                let (value, carry) = with_carry(subtract, u32::from(bits), self.value(a), self.value(b), carry);
+                self.set(d, value);
+                self.carry = if out { carry } else { self.carry };
+            }
+            Code::Arbitrary { d, bits } => {
+                let value = self.arbitrary(world, u32::from(bits));
+                self.set(d, value);
+            }
+            Code::Clock { d, shift, bits } => {
+                world.clock += 1;
+                world.outcome.arbitrary = true;
+                self.set(d, world.clock >> shift & mask(u32::from(bits)));
+            }
+            Code::Pack(index) => self.pack(&program.packs[index as usize]),
+            Code::Compare(index) => self.compare(&program.comparisons[index as usize]),
+            Code::JumpTable { a, table } => {
+                let targets = &program.tables[table as usize];
+                match targets.get(self.value(a) as u32 as usize) {
+                    Some(target) => self.next = *target,
+                    None => {
+                        let reason = "an index beyond the targets of `brx.idx`".to_string();
+                        return self.stop(world, Stop::Refused { code: at, reason });
+                    }
+                }
+            }
+            Code::Call { copies, to } => {
+                self.copy(&program.copies[copies as usize]);
+                self.calls.push(self.next);
+                self.next = to;
+            }
+            Code::Copies(index) => self.copy(&program.copies[index as usize]),
+            Code::Return => match self.calls.pop() {
+                Some(caller) => self.next = caller,
+                None => return self.exit(),
+            },
+            Code::Exit => return self.exit(),
+            Code::Barrier(index) => return block.arrive(program, world, self, index),
+            Code::Warp(index) => {
+                self.status = Status::Warp { index };
+                return false;
+            }
+            Code::Fence { scope, sequential, release, acquire } => {
+                if world.races {
+                    self.fence(world, block, Reach::of(scope), sequential, (acquire, release));
+                }
+            }
+            Code::Assert { value } => {
+                if value.is_none_or(|slot| self.value(slot) as u32 == 0) {
+                    let fault = Fault { place: (self.number, at), kind: FaultKind::Assertion, address: 0, bytes: 0 };
+                    return self.fault(world, fault);
+                }
+            }
+            Code::Trap => return self.stop(world, Stop::Trap { code: at }),
+            Code::Nothing => {}
+            Code::Refuse(index) => {
+                let reason = program.refusals[index as usize].clone();
+                return self.stop(world, Stop::Refused { code: at, reason });
+            }
+            _ => panic!("exec: an instruction was decoded into nothing that runs"),
+        }
+        true
+    }
+
+    fn exit(&mut self) -> bool {
+        self.status = Status::Exited;
+        false
+    }
+
+    /// Ends the launch.
+    pub fn stop(&mut self, world: &mut World, stop: Stop) -> bool {
+        world.outcome.stopped.insert(stop);
+        world.halted = true;
+        false
+    }
+
+    /// Ends the launch with a fault.
+    pub fn fault(&mut self, world: &mut World, fault: Fault) -> bool {
+        world.outcome.faults.push(fault);
+        self.stop(world, Stop::Defect)
+    }
+
+    /// A value that nothing determines.
+    fn arbitrary(&self, world: &mut World, bits: u32) -> u64 {
+        world.outcome.arbitrary = true;
+        let value = hash(hash(world.seed, u64::from(self.number)), self.steps << 20 | u64::from(self.next));
+        // Small values meet more corners than large ones.
+        (if value >> 63 == 0 { value & 3 } else { value }) & mask(bits)
+    }
+
+    fn fence(&mut self, world: &mut World, block: &mut BlockState, reach: Reach, sequential: bool, kind: (bool, bool)) {
+        let order = match reach {
+            Reach::Block => &mut block.sequential,
+            Reach::Device => &mut world.sequential,
+        };
+        let party = Party { thread: self.number, clock: &mut self.clock, fences: &mut self.fences };
+        world.detector.shape.fence(reach, kind, sequential.then_some(order), party);
+    }
+
+    fn pack(&mut self, pack: &Pack) {
+        let (mut whole, mut shift) = (0u128, 0);
+        for (slot, bits) in &pack.sources {
+            whole |= u128::from(self.value(*slot) & mask(*bits)) << shift;
+            shift += bits;
+        }
+        for (slot, bits) in &pack.destinations {
+            if let Some(slot) = slot {
+                self.set(*slot, whole as u64 & mask(*bits));
+            }
+            whole = whole.checked_shr(*bits).unwrap_or(0);
+        }
+    }
+
+    fn compare(&mut self, parts: &CompareParts) {
+        let result = (parts.test)(self.value(parts.a), self.value(parts.b));
+        let other = parts.combine.map(|(operator, slot)| (operator, self.value(slot) & 1 == 1));
+        let combined = |result: bool| match other {
+            None => result,
+            Some((BoolOp::And, other)) => result && other,
+            Some((BoolOp::Or, other)) => result || other,
+            Some((BoolOp::Xor, other)) => result != other,
+        };
+        if let Some((slot, truth)) = parts.d {
+            self.set(slot, if combined(result) { truth } else { 0 });
+        }
+        if let Some(slot) = parts.complement {
+            self.set(slot, u64::from(combined(!result)));
+        }
+    }
+
+    fn copy(&mut self, copies: &[Copy]) {
+        for copy in copies {
+            match *copy {
+                Copy::Bytes { from, to, bytes } => {
+                    self.local.copy_within(from as usize..(from + bytes) as usize, to as usize);
+                }
+                Copy::Store { from, to, bytes } => {
+                    let value = self.value(from).to_le_bytes();
+                    let count = (bytes as usize).min(8);
+                    self.local[to as usize..to as usize + count].copy_from_slice(&value[..count]);
+                }
+                Copy::Load { from, to, bytes } => {
+                    let value = super::memory::read(&self.local, from as usize, bytes.min(8));
+                    self.set(to, value);
+                }
+            }
+        }
+    }
+}

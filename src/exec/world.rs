@@ -1,0 +1,92 @@
+//! What all blocks of a launch share.
+
+use super::decode::{Access, Code, Program};
+use super::launch::Launch;
+use super::memory::{GlobalArray, GlobalMemory, UNBOUNDED};
+use super::outcome::Outcome;
+use super::races::clock::{Clock, Shape};
+use super::races::sync::Locations;
+use super::races::{Detector, Reach, Site};
+use crate::exec::launch::{Contents, array_address};
+use std::rc::Rc;
+
+/// The launch while it runs.
+pub struct World {
+    /// Global memory.
+    pub global: GlobalMemory,
+    /// Kernel parameters, laid out.
+    pub parameters: Vec<u8>,
+    /// The race detector.
+    pub detector: Detector,
+    /// Whether races are looked for.
+    pub races: bool,
+    /// Synchronisation through global memory.
+    pub locations: Locations,
+    /// What `.sc` fences of device scope passed on.
+    pub sequential: Option<Rc<Clock>>,
+    /// What was seen so far.
+    pub outcome: Outcome,
+    /// Nothing runs any more.
+    pub halted: bool,
+    /// Threads stop after each access to shared or global memory.
+    pub switch_at_access: bool,
+    /// Writes of the same value do not race.
+    pub allow_same_value: bool,
+    /// Barriers do not wait for threads that have exited.
+    pub exited_threads_ok: bool,
+    /// What the clock registers read.
+    pub clock: u64,
+    /// Seed of arbitrary values.
+    pub seed: u64,
+}
+
+impl World {
+    /// The world before the launch.
+    pub fn new(program: &Program, launch: &Launch, parameters: Vec<u8>, address_bits: u32) -> World {
+        let mut arrays: Vec<GlobalArray> = Vec::new();
+        for (number, array) in launch.arrays.iter().enumerate() {
+            let address = array_address(number, address_bits);
+            arrays.push(GlobalArray::new(array.name.clone(), address, array.size, array.contents.clone()));
+        }
+        for global in &program.globals {
+            let (size, contents) = (global.bytes.len() as u64, Contents::Bytes(global.bytes.clone()));
+            arrays.push(GlobalArray::new(global.name.clone(), global.address, size, contents));
+        }
+        let sizes: Vec<u64> = arrays.iter().map(|array| array.size.min(2 * UNBOUNDED)).collect();
+        let threads: u32 = launch.block.iter().product();
+        let shape = Shape { block: threads, warps: threads.div_ceil(32) };
+        World {
+            global: GlobalMemory { arrays },
+            parameters,
+            detector: Detector::new(sites(program), shape, &sizes, launch.checks.allow_same_value),
+            races: launch.checks.races,
+            locations: Locations::new(),
+            sequential: None,
+            outcome: Outcome::default(),
+            halted: false,
+            switch_at_access: launch.schedule == super::launch::Schedule::Adversarial,
+            allow_same_value: launch.checks.allow_same_value,
+            exited_threads_ok: launch.checks.exited_threads_ok,
+            clock: 0,
+            seed: launch.seed,
+        }
+    }
+}
+
+/// What the detector knows of each instruction.
+fn sites(program: &Program) -> Vec<Site> {
+    let none = Site { reads: false, writes: false, scope: None, bytes: 0 };
+    let site = |access: &Access, reads: bool, writes: bool| Site {
+        reads,
+        writes,
+        scope: access.strength.scope.map(Reach::of),
+        bytes: access.bytes,
+    };
+    let sites = program.code.iter().map(|code| match code {
+        Code::Load(index) => site(&program.accesses[*index as usize], true, false),
+        Code::Store(index) => site(&program.accesses[*index as usize], false, true),
+        Code::Atomic(index) => site(&program.accesses[*index as usize], true, true),
+        _ => none,
+    });
+    sites.collect()
+}

@@ -1,0 +1,59 @@
+//! Codes of `gpuvcc run`, the emulator.
+
+use super::Code;
+
+/// The table.
+pub const CODES: &[Code] = &[
+    Code {
+        code: "no-defect",
+        title: "one emulated execution had no defect",
+        text: "The launch ran to its end without a race, divergence, deadlock, barrier misuse, failed assertion or \
+               access outside of its arrays. Races are found by happens-before, so the order of threads matters \
+               only where it changes what they read. Nothing is proved about other arguments, sizes or \
+               schedules; `gpuvcc` without `run` does that.",
+        example: "gpuvcc run scan.ptx --block 256 --arg zeros:1024 --arg 1024 --schedule random --seed 7",
+    },
+    Code {
+        code: "argument",
+        title: "an argument of an emulated launch is wrong",
+        text: "Each parameter of the kernel needs one --arg that fits its type: a number, or for a pointer an array \
+               (zeros, ramp, random, file, same). Arguments go to the parameters in order, or by name or position.",
+        example: "gpuvcc run saxpy.ptx --arg 1.5 --arg ramp:256xf32 --arg zeros:256xf32 --arg 256",
+    },
+    Code {
+        code: "not-emulated",
+        title: "a thread came to something that the emulator does not have",
+        text: "The instruction is legal, but has no model in the emulator: matrix operations, asynchronous copies, \
+               textures, clusters, recursion and calls of functions without a body are among them. What was found \
+               before counts.",
+        example: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ...",
+    },
+    Code {
+        code: "step-limit",
+        title: "a thread executed as many instructions as allowed",
+        text: "It may wait for something that never happens (in lock-step, a spin lock within a warp never ends), or \
+               need more: --steps.",
+        example: "gpuvcc run long.ptx --arg zeros:16 --steps 1000000000",
+    },
+    Code {
+        code: "trap",
+        title: "a thread executed `trap`",
+        text: "The instruction ends the launch with an error. Compilers put it behind failed assertions and \
+               unreachable code.",
+        example: "trap;",
+    },
+    Code {
+        code: "uninitialised-shared",
+        title: "a thread reads shared memory that no thread of its block has written",
+        text: "Shared memory holds anything when a block starts; the emulator fills it from the seed. A value that is \
+               read and not used does no harm, so this is a warning.",
+        example: "ld.shared.u32 %r1, [buffer];   at the start of a kernel",
+    },
+    Code {
+        code: "many-readers",
+        title: "a location was accessed in more ways than the emulator remembers",
+        text: "Each word of memory remembers up to 256 groups of threads that read it, and as many that wrote it. Later ones were forgotten, so \
+               an access that races only with them was not reported.",
+        example: "",
+    },
+];

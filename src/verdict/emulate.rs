@@ -1,0 +1,347 @@
+//! The emulator decides: a proposed defect is confirmed when one of its executions shows it.
+//!
+//! Input: a finding with a concrete launch and parameters. Output: the command that shows it, or why none
+//! does. Establishes: the execution named by the command has a race between these two PTX lines, which
+//! no release and acquire, barrier or fence orders; or threads that wait for ever at that barrier.
+//! Relies on: the emulator runs legal executions only (the blocks that do not run are those that the
+//! hardware has not started yet). Reference: DESIGN section 3 (what `confirmed` means).
+
+use super::compiled::Compiled;
+use super::finding::{Defect, Finding};
+use crate::exec::command::Command;
+use crate::exec::launch::{Checks, Schedule, check_sizes};
+use crate::exec::outcome::{Outcome, Stop};
+use crate::exec::{self, Run};
+use crate::kernel::{Kernel, KernelParameter};
+use crate::ptx::ast::{Function, Module, StateSpace, Variable};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What has to be known to emulate a kernel.
+#[derive(Clone, Copy)]
+pub struct Emulator<'a> {
+    /// The module.
+    pub module: &'a Module,
+    /// Index of the kernel among its functions.
+    pub number: usize,
+    /// The input file, as given.
+    pub file: &'a str,
+    /// Global arrays may overlap.
+    pub may_alias: bool,
+    /// What is looked for.
+    pub checks: Checks,
+}
+
+/// Instructions of all threads in one run.
+const RUN_STEPS: u64 = 2_000_000;
+
+/// Instructions of one thread.
+const THREAD_STEPS: u64 = 100_000;
+
+/// Instructions for one finding.
+const FINDING_STEPS: u64 = 8_000_000;
+
+/// Instructions for all findings of a kernel.
+const ALL_STEPS: u64 = 24_000_000;
+
+/// A launch of so many threads is run as a whole, should its two blocks alone show nothing.
+const WHOLE_LAUNCH: u64 = 8192;
+
+/// Dynamic shared memory of kernels that have some, in bytes.
+const DYNAMIC_SHARED: u32 = 48 << 10;
+
+/// Contents of arrays, schedule and seed of the executions that are tried.
+const TRIES: [(&str, Schedule, u64); 7] = [
+    ("zeros:*", Schedule::RoundRobin, 1),
+    ("zeros:*", Schedule::Lockstep, 1),
+    ("zeros:*", Schedule::Adversarial, 1),
+    ("below:*:64:1", Schedule::Random, 2),
+    ("zeros:*", Schedule::LockstepTaken, 1),
+    ("random:*:1", Schedule::Adversarial, 3),
+    ("below:*:2:1", Schedule::Adversarial, 4),
+];
+
+impl<'a> Emulator<'a> {
+    /// The kernel.
+    pub fn entry(&self) -> &'a Function {
+        &self.module.functions[self.number]
+    }
+
+    /// Runs a command as far as the limit goes.
+    pub fn run(&self, command: &Command, total_steps: u64) -> Result<Run, String> {
+        check_sizes(command.block, command.grid)?;
+        let launch = command.launch(self.module, self.entry(), total_steps).map_err(|diagnostic| diagnostic.message)?;
+        exec::run(self.module, self.number, &launch).map_err(|diagnostic| diagnostic.message)
+    }
+
+    /// The text of a command that showed something. A limit on the steps is named only where it was met.
+    pub fn text(&self, command: &mut Command, outcome: &Outcome) -> String {
+        if !outcome.stopped.iter().any(|stop| matches!(stop, Stop::Steps { .. })) {
+            command.steps = None;
+        }
+        command.text(self.file, &self.entry().name)
+    }
+
+    /// An argument for each parameter: arrays with these contents, scalars with these values. With
+    /// `overlap` all pointers are the same. Arrays by which threads synchronise hold zeros, as locks and
+    /// counters do before a launch: with other contents a correct kernel would race.
+    pub fn arguments(
+        &self,
+        kernel: &Kernel,
+        value: &dyn Fn(&KernelParameter) -> u64,
+        contents: &str,
+        overlap: bool,
+    ) -> Result<Vec<String>, String> {
+        let params = &kernel.params;
+        let synchronising = synchronising_arrays(kernel);
+        let contents_of = |name: &str| {
+            let zeros = synchronising.contains(name) || overlap && !synchronising.is_empty();
+            if zeros { "zeros:*" } else { contents }
+        };
+        let mut first_array: Option<&str> = None;
+        let argument = |parameter: &'a Variable| {
+            let fields: Vec<&KernelParameter> = params.iter().filter(|field| is_of(field, parameter)).collect();
+            let size = usize::try_from(parameter.size.unwrap_or(0)).unwrap_or(0);
+            if size == 8 && fields.iter().any(|field| field.is_pointer) {
+                let shared = first_array.filter(|_| overlap).map(|other| format!("same:{other}"));
+                first_array = first_array.or(Some(&parameter.name));
+                return Ok(shared.unwrap_or_else(|| contents_of(&parameter.name).to_string()));
+            }
+            let mut bytes = vec![0; size];
+            for field in &fields {
+                let (offset, width) = (field.offset.max(0) as usize, field.bits as usize / 8);
+                let part = value(field).to_le_bytes();
+                let room = bytes.iter_mut().skip(offset).take(width);
+                room.zip(part).for_each(|(byte, new)| *byte = new);
+            }
+            let pointers = fields.iter().filter(|field| field.is_pointer);
+            let arrays: BTreeMap<usize, &str> =
+                pointers.map(|field| (field.offset.max(0) as usize, contents_of(&field.name))).collect();
+            if arrays.is_empty() { Ok(scalar_text(parameter, &bytes)) } else { structure_text(&bytes, &arrays) }
+        };
+        let texts = self.entry().params.iter().map(argument).collect::<Result<Vec<String>, String>>()?;
+        let named = self.entry().params.iter().zip(texts);
+        Ok(named.map(|(parameter, text)| format!("{}={text}", parameter.name)).collect())
+    }
+
+    /// Bytes of dynamic shared memory that a finding wants.
+    pub fn dynamic_shared(&self, finding: &Finding) -> u32 {
+        let bodies = self.module.functions.iter().filter_map(|function| function.body.as_ref());
+        let mut variables = self.module.variables.iter().chain(bodies.flat_map(|body| &body.variables));
+        if !variables.any(|variable| variable.space == StateSpace::Shared && variable.size.is_none()) {
+            return 0;
+        }
+        let offset = finding.offset.filter(|_| finding.space == Some("shared")).unwrap_or(0);
+        // The largest access has 16 bytes.
+        let needed = u32::try_from(offset + 16).unwrap_or(0).next_multiple_of(1024);
+        needed.clamp(DYNAMIC_SHARED, 1 << 20)
+    }
+}
+
+/// Names of the arrays with atomic, volatile and other strong accesses.
+fn synchronising_arrays(kernel: &Kernel) -> BTreeSet<&str> {
+    let Some(compiled) = Compiled::new(&kernel.program) else { return BTreeSet::new() };
+    let strong = compiled.accesses.iter().filter(|site| site.strong.is_some());
+    let arrays = strong.map(|site| &compiled.arrays[site.array].name);
+    arrays.filter_map(|name| kernel.array_names.get(name)).map(String::as_str).collect()
+}
+
+/// Whether a loaded place is part of a parameter.
+fn is_of(field: &KernelParameter, parameter: &Variable) -> bool {
+    match field.name.strip_prefix(&*parameter.name) {
+        Some("") => true,
+        Some(rest) => rest == format!(".{}", field.offset),
+        None => false,
+    }
+}
+
+/// A number where it can be read, else bytes.
+fn scalar_text(parameter: &Variable, bytes: &[u8]) -> String {
+    let is_number =
+        bytes.len() <= 8 && !parameter.ty.is_float() && parameter.size == Some(u64::from(parameter.ty.bytes()));
+    if is_number && !bytes.is_empty() {
+        let value = bytes.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+        let unused = 64 - 8 * bytes.len();
+        return (((value << unused) as i64) >> unused).to_string();
+    }
+    bytes_text(bytes)
+}
+
+fn bytes_text(bytes: &[u8]) -> String {
+    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("bytes:{}", digits.concat())
+}
+
+/// A structure with pointers to arrays, by their offsets.
+fn structure_text(bytes: &[u8], arrays: &BTreeMap<usize, &str>) -> Result<String, String> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for (&offset, &contents) in arrays {
+        let between = bytes.get(at..offset).ok_or("pointers of a structure overlap")?;
+        parts.extend((!between.is_empty()).then(|| bytes_text(between)));
+        parts.push(contents.to_string());
+        at = offset + 8;
+    }
+    let rest = bytes.get(at..).ok_or("a pointer lies at the end of a structure")?;
+    parts.extend((!rest.is_empty()).then(|| bytes_text(rest)));
+    Ok(format!("parts:{}", parts.join("+")))
+}
+
+/// Block and grid of a finding.
+fn sizes(finding: &Finding) -> Option<([u32; 3], [u32; 3])> {
+    let launch = finding.launch?;
+    let known = |[x, y, z]: [Option<u32>; 3]| Some([x?, y?, z?]);
+    Some((known(launch.block)?, known(launch.grid)?))
+}
+
+/// The number of a block in a grid.
+pub(super) fn linear([x, y, z]: [u32; 3], [width, height, _]: [u32; 3]) -> u32 {
+    x.wrapping_add(width.wrapping_mul(y.wrapping_add(height.wrapping_mul(z))))
+}
+
+/// Decides the findings of one kernel; runs that several of them want happen once.
+pub struct Judge<'a> {
+    emulator: Emulator<'a>,
+    kernel: &'a Kernel,
+    seen: BTreeMap<String, Seen>,
+    /// Instructions executed so far.
+    steps: u64,
+}
+
+/// What a run showed.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    /// Lines of each race.
+    races: BTreeSet<BTreeSet<u32>>,
+    /// Lines where threads wait at barriers for others that do not come.
+    barriers: BTreeSet<u32>,
+    /// The first instruction that is not emulated.
+    refused: Option<String>,
+    /// Whether a limit on the instructions was met.
+    unfinished: bool,
+    /// The command, for people.
+    command: String,
+}
+
+impl<'a> Judge<'a> {
+    /// A judge that has seen nothing.
+    pub fn new(emulator: Emulator<'a>, kernel: &'a Kernel) -> Self {
+        Judge { emulator, kernel, seen: BTreeMap::new(), steps: 0 }
+    }
+
+    /// The command that shows a finding, or why there is none.
+    pub fn confirm(&mut self, finding: &Finding) -> Result<String, String> {
+        let (block, grid) = sizes(finding).ok_or("its launch is not known")?;
+        let end = self.steps + FINDING_STEPS;
+        let mut failure = Failure::default();
+        for only_blocks in parts(finding, block, grid) {
+            for overlap in [false, true].into_iter().take(1 + usize::from(self.emulator.may_alias)) {
+                for (contents, schedule, seed) in TRIES {
+                    if self.steps >= end.min(ALL_STEPS) {
+                        return Err(failure.text());
+                    }
+                    let command = Command {
+                        block,
+                        grid,
+                        only_blocks: only_blocks.clone(),
+                        arguments: self.arguments(finding, contents, overlap)?,
+                        dynamic_shared: self.emulator.dynamic_shared(finding),
+                        schedule,
+                        seed,
+                        steps: Some(THREAD_STEPS),
+                        checks: self.emulator.checks,
+                    };
+                    let seen = self.see(command)?;
+                    if seen.shows(finding) {
+                        return Ok(seen.command.clone());
+                    }
+                    failure.add(seen);
+                }
+            }
+        }
+        Err(failure.text())
+    }
+
+    fn arguments(&self, finding: &Finding, contents: &str, overlap: bool) -> Result<Vec<String>, String> {
+        let value = |parameter: &KernelParameter| finding.params.get(&parameter.name).map_or(0, |v| v.unsigned());
+        self.emulator.arguments(self.kernel, &value, contents, overlap)
+    }
+
+    fn see(&mut self, mut command: Command) -> Result<&Seen, String> {
+        let key = command.text(self.emulator.file, &self.emulator.entry().name);
+        if !self.seen.contains_key(&key) {
+            let run = self.emulator.run(&command, RUN_STEPS)?;
+            self.steps += run.outcome.instructions;
+            let text = self.emulator.text(&mut command, &run.outcome);
+            self.seen.insert(key.clone(), Seen::of(&run, text));
+        }
+        Ok(&self.seen[&key])
+    }
+}
+
+/// Which blocks run: first those concerned alone, then all if they are few.
+fn parts(finding: &Finding, block: [u32; 3], grid: [u32; 3]) -> Vec<Option<Vec<u32>>> {
+    let concerned: BTreeSet<u32> = finding.accesses.iter().map(|access| linear(access.block, grid)).collect();
+    let product = |sizes: [u32; 3]| sizes.iter().fold(1u64, |product, size| product.saturating_mul(u64::from(*size)));
+    if concerned.len() as u64 == product(grid) {
+        return vec![None];
+    }
+    let whole = product(block).saturating_mul(product(grid)) <= WHOLE_LAUNCH;
+    let mut parts = vec![Some(concerned.into_iter().collect())];
+    parts.extend(whole.then_some(None));
+    parts
+}
+
+impl Seen {
+    fn of(run: &Run, command: String) -> Seen {
+        let line = |(_, code): (u32, u32)| run.program.origins[code as usize].line;
+        let Outcome { races, divergences, deadlocks, stopped, .. } = &run.outcome;
+        // Which of the barriers where threads wait is named is a matter of taste.
+        let parted = divergences.iter().flat_map(|d| [Some(d.arrived), Some(d.absent).filter(|_| !d.exited)]);
+        let waiting = deadlocks.iter().flat_map(|deadlock| deadlock.waiting.iter().copied());
+        let refused = stopped.iter().find_map(|stop| match stop {
+            Stop::Refused { code, reason } => Some(format!("PTX line {} is not emulated: {reason}", line((0, *code)))),
+            _ => None,
+        });
+        Seen {
+            races: races.iter().map(|race| BTreeSet::from([line(race.first), line(race.second)])).collect(),
+            barriers: parted.flatten().chain(waiting).map(line).collect(),
+            refused,
+            unfinished: stopped.iter().any(|stop| matches!(stop, Stop::Steps { .. })),
+            command,
+        }
+    }
+
+    /// Whether the defect of a finding is there, at its lines.
+    fn shows(&self, finding: &Finding) -> bool {
+        match finding.defect {
+            Defect::Race => self.races.contains(&finding.accesses.iter().map(|access| access.origin.line).collect()),
+            Defect::Divergence => finding.barrier.as_ref().is_some_and(|barrier| self.barriers.contains(&barrier.line)),
+            Defect::Deadlock | Defect::BarrierError | Defect::Assertion => false,
+        }
+    }
+}
+
+/// Why no run showed a finding.
+#[derive(Default)]
+struct Failure {
+    runs: u32,
+    refused: Option<String>,
+    unfinished: bool,
+}
+
+impl Failure {
+    fn add(&mut self, seen: &Seen) {
+        self.runs += 1;
+        self.refused = self.refused.take().or_else(|| seen.refused.clone());
+        self.unfinished |= seen.unfinished;
+    }
+
+    fn text(self) -> String {
+        let limit = || "threads executed as many instructions as the emulator allows".to_string();
+        let none = match self.runs {
+            0 => "the emulator had executed enough for other findings".to_string(),
+            runs => format!("{runs} executions in the emulator do not show it"),
+        };
+        self.refused.or_else(|| self.unfinished.then(limit)).unwrap_or(none)
+    }
+}

@@ -1,0 +1,195 @@
+//! Directed random launches, for failed assertions that no model and no search confirms.
+//!
+//! Input: the lines of refuted assertions, what is fixed of the launch. Output: findings that one
+//! execution in the emulator has, with its command. Establishes: what [`super::emulate`] establishes; the
+//! launch has the sizes and parameters that the user fixed. Relies on: no annotation of the user limits the
+//! values (then nothing is tried). Reference: none.
+
+use super::compiled::Compiled;
+use super::emulate::{Emulator, linear};
+use super::finding::{Defect, Finding};
+use super::search::{Sizes, launches, usual_values};
+use crate::exec::command::Command;
+use crate::exec::launch::Schedule;
+use crate::exec::report;
+use crate::exec::values::hash;
+use crate::kernel::{Kernel, KernelParameter};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Launches tried.
+const LAUNCHES: u64 = 24;
+
+/// Instructions of all threads in one run.
+const RUN_STEPS: u64 = 400_000;
+
+/// Instructions of one thread.
+const THREAD_STEPS: u64 = 20_000;
+
+/// Instructions of all launches together.
+const ALL_STEPS: u64 = 5_000_000;
+
+/// Of larger launches some blocks run.
+const THREADS: u32 = 2048;
+
+/// The PTX lines to watch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Suspects {
+    /// An access of a race.
+    pub races: BTreeSet<u32>,
+    /// A barrier of a divergence.
+    pub barriers: BTreeSet<u32>,
+}
+
+impl Suspects {
+    fn contain(&self, finding: &Finding) -> bool {
+        match finding.defect {
+            Defect::Race => finding.accesses.iter().any(|access| self.races.contains(&access.origin.line)),
+            Defect::Divergence => finding.barrier.iter().any(|barrier| self.barriers.contains(&barrier.line)),
+            Defect::Deadlock | Defect::BarrierError | Defect::Assertion => false,
+        }
+    }
+}
+
+/// Random launches of a kernel.
+pub struct Explorer<'a> {
+    emulator: &'a Emulator<'a>,
+    kernel: &'a Kernel,
+    suspects: &'a Suspects,
+}
+
+/// What a run showed.
+struct Shown {
+    findings: Vec<Finding>,
+    /// Instructions of all threads.
+    steps: u64,
+}
+
+impl<'a> Explorer<'a> {
+    /// An explorer that watches some lines.
+    pub fn new(emulator: &'a Emulator<'a>, kernel: &'a Kernel, suspects: &'a Suspects) -> Self {
+        Explorer { emulator, kernel, suspects }
+    }
+
+    /// Runs launches of these sizes, where fixed, until one shows a suspect.
+    pub fn run(&self, block: [Option<u32>; 3], grid: [Option<u32>; 3]) -> Vec<Finding> {
+        let Some(compiled) = Compiled::new(&self.kernel.program) else { return Vec::new() };
+        let fixed: BTreeMap<_, _> = compiled.fixed().collect();
+        let sizes: Vec<Sizes> = launches(&compiled, block, grid).into_iter().take(3).collect();
+        let mut steps = 0;
+        for number in 0..LAUNCHES {
+            let launch = sizes[number as usize % sizes.len()];
+            let value = |parameter: &KernelParameter| {
+                let fixed = parameter.constant.as_ref().and_then(|constant| fixed.get(constant));
+                fixed.map_or_else(|| scalar(self.emulator, parameter, &launch, number), |value| *value as u64)
+            };
+            let Some(command) = self.command(launch, number, &value) else { return Vec::new() };
+            let Some(shown) = self.shown(command.clone()) else { return Vec::new() };
+            steps += shown.steps;
+            if let Some(finding) = shown.findings.first() {
+                return self.reduced(command, finding).unwrap_or(shown.findings);
+            }
+            if steps > ALL_STEPS {
+                break;
+            }
+        }
+        Vec::new()
+    }
+
+    fn command(&self, launch: Sizes, number: u64, value: &dyn Fn(&KernelParameter) -> u64) -> Option<Command> {
+        let overlap = self.emulator.may_alias && number % 2 == 1;
+        Some(Command {
+            block: launch.block,
+            grid: launch.grid,
+            only_blocks: some_blocks(&launch, hash(7, number)),
+            arguments: self.emulator.arguments(self.kernel, value, &contents(number), overlap).ok()?,
+            dynamic_shared: self.emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
+            schedule: [Schedule::RoundRobin, Schedule::Adversarial, Schedule::Lockstep][(number / 2 % 3) as usize],
+            seed: number + 1,
+            steps: Some(THREAD_STEPS),
+            checks: self.emulator.checks,
+        })
+    }
+
+    /// The suspects that a run shows; `None` if the emulator cannot run it.
+    fn shown(&self, mut command: Command) -> Option<Shown> {
+        let Emulator { module, file, .. } = *self.emulator;
+        let entry = self.emulator.entry();
+        let run = self.emulator.run(&command, RUN_STEPS).ok()?;
+        let launch = command.launch(module, entry, RUN_STEPS).ok()?;
+        let mut findings = Vec::new();
+        // Accesses outside of arrays are beyond the standing assumptions.
+        if run.outcome.faults.is_empty() {
+            let text = self.emulator.text(&mut command, &run.outcome);
+            findings = report::report(file, module, entry, &launch, &run).findings;
+            findings.retain(|finding| self.suspects.contain(finding));
+            findings.iter_mut().for_each(|finding| finish(finding, &text));
+        }
+        Some(Shown { findings, steps: run.outcome.instructions })
+    }
+
+    /// The same with the blocks of the finding alone, if that shows it, too.
+    fn reduced(&self, mut command: Command, finding: &Finding) -> Option<Vec<Finding>> {
+        let concerned = finding.accesses.iter().map(|access| linear(access.block, command.grid));
+        let concerned: BTreeSet<u32> = concerned.collect();
+        let blocks = command.grid.iter().map(|size| u64::from(*size)).product::<u64>();
+        if concerned.len() as u64 == blocks {
+            return None;
+        }
+        command.only_blocks = Some(concerned.into_iter().collect());
+        self.shown(command).map(|shown| shown.findings).filter(|findings| !findings.is_empty())
+    }
+}
+
+/// A finding of the emulator in the form of the verifier's.
+fn finish(finding: &mut Finding, command: &str) {
+    finding.replay = Some(command.to_string());
+    if command.contains(":*") {
+        let parts = [finding.message.as_str(), "arrays hold what the command below says"];
+        finding.message = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+    }
+    if let Some(barrier) = &finding.barrier {
+        finding.accesses.iter_mut().for_each(|access| access.origin = barrier.clone());
+    }
+}
+
+/// What arrays hold, as an argument.
+fn contents(number: u64) -> String {
+    match number % 4 {
+        0 => "below:*:64:".to_string() + &(number + 1).to_string(),
+        1 => "zeros:*".to_string(),
+        2 => "below:*:2:".to_string() + &(number + 1).to_string(),
+        _ => "random:*:".to_string() + &(number + 1).to_string(),
+    }
+}
+
+/// A parameter's value: all the same usual one, or each its own.
+fn scalar(emulator: &Emulator, parameter: &KernelParameter, launch: &Sizes, number: u64) -> u64 {
+    let is_float = |ty: crate::ptx::ast::ScalarType| ty.is_float();
+    let declared = emulator.entry().params.iter().find(|declared| *declared.name == *parameter.name);
+    if declared.is_some_and(|declared| is_float(declared.ty)) {
+        let value = [1.0, f64::NAN, 0.0, 0.5, -1.0][number as usize % 5];
+        return if parameter.bits == 32 { u64::from((value as f32).to_bits()) } else { f64::to_bits(value) };
+    }
+    let usual = usual_values(launch);
+    let name = parameter.name.bytes().fold(number, |seed, byte| hash(seed, u64::from(byte)));
+    let index = if number < 4 { number } else { name };
+    let value = match number % 3 {
+        2 => u128::from(hash(name, 1) % 64),
+        _ => usual[index as usize % usual.len()],
+    };
+    value as u64
+}
+
+/// Of a large launch the first block, the last and some between.
+fn some_blocks(launch: &Sizes, random: u64) -> Option<Vec<u32>> {
+    let product = |sizes: [u32; 3]| sizes.iter().map(|size| u64::from(*size)).product::<u64>();
+    let (threads, blocks) = (product(launch.block), product(launch.grid));
+    if threads * blocks <= u64::from(THREADS) {
+        return None;
+    }
+    let most = (u64::from(THREADS) / threads).max(2).min(blocks);
+    let spread = (2..most).map(|number| hash(random, number) % blocks);
+    let chosen: BTreeSet<u64> =
+        [0, if random.is_multiple_of(2) { 1.min(blocks - 1) } else { blocks - 1 }].into_iter().chain(spread).collect();
+    (chosen.len() as u64 != blocks).then(|| chosen.into_iter().map(|number| number as u32).collect())
+}
