@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 256
 //@ grid: 64
 // Any thread may set the flag that says: go on.

@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 128
 //@ grid: 32
 // The first copy misses the barrier.

@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 64
 //@ grid: 32
 // The rows of counters are too short, so bins of different threads overlap.
