@@ -86,23 +86,25 @@ fn loop_of(passive: &Passive, check: usize) -> Option<usize> {
     }
 }
 
-/// For each loop, the loops whose invariants are checked behind its head: itself, those inside and
-/// after it, and those around it.
-fn later_loops(passive: &Passive) -> Vec<BTreeSet<usize>> {
+/// For each candidate, the loops whose invariants are checked behind a place that assumes it: its own
+/// head, and heads around it, whose witnesses run inner loops once more.
+fn dependents(passive: &Passive, candidates: usize) -> Vec<BTreeSet<usize>> {
     let mut behind: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); passive.blocks.len()];
-    let mut later = vec![BTreeSet::new(); passive.loops.len()];
+    let mut dependents = vec![BTreeSet::new(); candidates];
     for (b, block) in passive.blocks.iter().enumerate().rev() {
         let mut loops: BTreeSet<usize> = block.successors.iter().flat_map(|&s| behind[s].clone()).collect();
         loops.extend(block.items.iter().filter_map(|item| match item {
             PassiveItem::Check(i) => loop_of(passive, *i),
             PassiveItem::Assume { .. } => None,
         }));
-        if let Some(number) = block.head_of {
-            later[number].clone_from(&loops);
+        for item in &block.items {
+            if let PassiveItem::Assume { candidate: Some(candidate), .. } = item {
+                dependents[*candidate].extend(&loops);
+            }
         }
         behind[b] = loops;
     }
-    later
+    dependents
 }
 
 enum Verdict {
@@ -156,7 +158,7 @@ impl State<'_> {
 
     /// Asks for the checks of one loop at a time, and again where facts that they rely on are gone.
     fn loop_by_loop(&mut self, passive: &mut Passive) {
-        let later = later_loops(passive);
+        let dependents = dependents(passive, self.fates.len());
         let mut open: BTreeSet<usize> = (0..passive.loops.len()).collect();
         while let Some(number) = open.pop_first() {
             self.iteration += 1;
@@ -169,11 +171,9 @@ impl State<'_> {
             if self.refute(passive, &left) {
                 open.insert(number);
             }
-            for (check, changed) in passive.checks.iter().enumerate().filter_map(|(i, c)| Some((i, c.candidate?))) {
-                if self.fates[changed] != before[changed]
-                    && let Some(weaker) = loop_of(passive, check)
-                {
-                    open.extend(&later[weaker]);
+            for (candidate, fate) in before.iter().enumerate() {
+                if self.fates[candidate] != *fate {
+                    open.extend(&dependents[candidate]);
                 }
             }
         }
@@ -387,4 +387,54 @@ pub fn failing_checks(
         stack.extend(&block.successors);
     }
     failing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vcgen::passify;
+    use std::time::Duration;
+
+    /// A place far in front of a loop may assume its candidates, as the witness of a loop around does.
+    /// What was proved with their help is asked again when they fall.
+    #[test]
+    fn what_relied_on_a_dropped_candidate_falls_too() {
+        let text = "
+            procedure main()
+            {
+              var y, z: bv2;
+            Start:
+              assume {:candidate \"second\", 1} z == 0bv2;
+              goto First;
+            First:
+              assert {:candidate \"first\", 0} z == 0bv2;
+              goto Back, Between;
+            Back:
+              goto First;
+            Between:
+              havoc y;
+              goto Second;
+            Second:
+              assert {:candidate \"second\", 1} y == 0bv2;
+              goto Again, End;
+            Again:
+              goto Second;
+            End:
+              return;
+            }";
+        let program = crate::ivl::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let main = &program.procedures[0];
+        let mut passive = passify::run(&program, main).unwrap_or_else(|error| panic!("{error:?}"));
+        let start = Start {
+            known: vec![false; 2],
+            twins: vec![0, 1],
+            relied: &|_| false,
+            encodings: &[Encoding::BitVectors],
+            deadline: Deadline(Instant::now() + Duration::from_secs(20)),
+        };
+        let fates = vec![Fate::Kept; 2];
+        let mut state = State { fates, encodings: start.encodings.to_vec(), start: &start, iteration: 0 };
+        state.loop_by_loop(&mut passive);
+        assert!(state.fates.iter().all(|fate| *fate != Fate::Kept), "{:?}", state.fates);
+    }
 }
