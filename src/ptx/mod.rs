@@ -16,6 +16,7 @@ pub mod lexer;
 pub mod location;
 pub mod module;
 pub mod operands;
+mod operation;
 pub mod parse;
 pub mod print;
 pub mod scope;

@@ -1,0 +1,391 @@
+//! What an instruction does: one variant of [`Op`] for each meaning, with its typed operands.
+//!
+//! Part of the module that [`super::ast`] describes. Terms are those of the PTX ISA manual;
+//! instructions are cited by name.
+
+use super::ast::{Address, LabelId, Operand, ScalarType, StateSpace};
+use std::sync::Arc;
+
+/// Scopes of the memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// `.cta`
+    Cta,
+    /// `.cluster`
+    Cluster,
+    /// `.gpu` (and `.gl`)
+    Gpu,
+    /// `.sys`
+    Sys,
+}
+
+/// How a memory operation takes part in the memory model (8.4 of the ISA: weak and strong).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ordering {
+    /// `.weak` or nothing written.
+    Weak,
+    /// `.volatile`: relaxed at `.sys`.
+    Volatile,
+    /// `.relaxed` (also `.mmio`)
+    Relaxed(Scope),
+    /// `.acquire`
+    Acquire(Scope),
+    /// `.release`
+    Release(Scope),
+    /// `.acq_rel`
+    AcquireRelease(Scope),
+}
+
+impl Ordering {
+    /// The scope of a strong operation; `None` when weak.
+    pub fn strong_scope(self) -> Option<Scope> {
+        match self {
+            Ordering::Weak => None,
+            Ordering::Volatile => Some(Scope::Sys),
+            Ordering::Relaxed(s) | Ordering::Acquire(s) | Ordering::Release(s) | Ordering::AcquireRelease(s) => Some(s),
+        }
+    }
+}
+
+/// Integer operations with an exact model; the operand count is fixed by the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // each is the PTX instruction of that name
+pub enum IntOp {
+    Add,
+    Sub,
+    MulLo,
+    MulHi,
+    /// Result is twice as wide as the type.
+    MulWide,
+    /// `mad`: dst = a*b + c, low half.
+    MadLo,
+    MadHi,
+    /// c and the result are twice as wide as the type.
+    MadWide,
+    Div,
+    Rem,
+    Min,
+    Max,
+    Abs,
+    Neg,
+    And,
+    Or,
+    Xor,
+    Not,
+    /// Logical negation: dst = (a == 0) ? 1 : 0.
+    Cnot,
+    /// Shift amount is a u32, clamped to the width.
+    Shl,
+    /// Arithmetic for signed types.
+    Shr,
+    /// Funnel shift `shf.l`; `true` is `.wrap`, `false` is `.clamp`. Operands a (low), b (high), c.
+    FunnelLeft(bool),
+    /// Funnel shift `shf.r`.
+    FunnelRight(bool),
+    /// Bit-field extract: a, position, length.
+    Bfe,
+    /// Bit-field insert: a (field), b (base), position, length.
+    Bfi,
+    Brev,
+    Popc,
+    Clz,
+    /// `bfind`; `true` is `.shiftamt`.
+    Bfind(bool),
+    /// `prmt` without a mode: a, b, selector.
+    Prmt,
+    /// `lop3` with its immediate look-up table: a, b, c.
+    Lop3(u8),
+    Sad,
+    /// `mul24.lo` / `mad24.lo` on the low 24 bits.
+    Mul24Lo,
+    Mad24Lo,
+    /// `szext`, `bmsk`, `fns`, `dp4a`, ... have no exact model here and become [`Op::Arbitrary`].
+    /// `slct` with an integer third operand: a, b, c: dst = (c >= 0) ? a : b.
+    Slct,
+}
+
+/// Comparison operators of `setp` and `set`. For floats the `U` forms are true on NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Comparison {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Equ,
+    Neu,
+    Ltu,
+    Leu,
+    Gtu,
+    Geu,
+    Num,
+    Nan,
+}
+
+/// `.and`, `.or`, `.xor` of `setp`, `set` and the barrier reductions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum BoolOp {
+    And,
+    Or,
+    Xor,
+}
+
+/// What an instruction does. One variant for each shape of meaning, not for each opcode.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// `mov`, also packing `mov.b64 d, {a,b}` and unpacking `mov.b64 {a,b}, s`, addresses of variables.
+    Mov {
+        /// Type of the whole value.
+        ty: ScalarType,
+        /// Register, vector of registers (unpack) or sink.
+        dst: Operand,
+        /// Any operand (vector: pack, first element lowest).
+        src: Operand,
+    },
+    /// Integer arithmetic and logic with an exact model. Predicates use `And`, `Or`, `Xor`, `Not` with `Pred`.
+    Int {
+        /// Operation.
+        op: IntOp,
+        /// Instruction type (type of the sources; see [`IntOp`] for wide forms).
+        ty: ScalarType,
+        /// `.sat` of `add.s32`, `sub.s32` and `mad.hi.s32`.
+        saturate: bool,
+        /// `.cc`: the carry flag is written too. No other operation of this variant touches it.
+        carry_out: bool,
+        /// Destination register or sink.
+        dst: Operand,
+        /// Sources in ISA order.
+        sources: Vec<Operand>,
+    },
+    /// Floating-point arithmetic: an uninterpreted function of the full opcode and the operands.
+    Float {
+        /// Full opcode with modifiers, e.g. `fma.rn.ftz.f32`.
+        name: Arc<str>,
+        /// Type of the result.
+        ty: ScalarType,
+        /// Destination.
+        dst: Operand,
+        /// Sources.
+        sources: Vec<Operand>,
+    },
+    /// `setp`: dst = (a cmp b) [bool c]; `complement` gets (!(a cmp b)) [bool c].
+    Setp {
+        /// Comparison.
+        comparison: Comparison,
+        /// Type compared.
+        ty: ScalarType,
+        /// Full opcode (floats are uninterpreted by it).
+        name: Arc<str>,
+        /// `p` of `p|q`.
+        dst: Operand,
+        /// `q` of `p|q`.
+        complement: Option<Operand>,
+        /// Left operand.
+        a: Operand,
+        /// Right operand.
+        b: Operand,
+        /// Combination with a further predicate.
+        combine: Option<(BoolOp, Operand)>,
+    },
+    /// `set`: like `setp` with result all ones / zero (integer) or 1.0 / 0.0 (float).
+    Set {
+        /// Comparison.
+        comparison: Comparison,
+        /// Destination type.
+        to: ScalarType,
+        /// Type compared.
+        ty: ScalarType,
+        /// Full opcode.
+        name: Arc<str>,
+        /// Destination.
+        dst: Operand,
+        /// Left operand.
+        a: Operand,
+        /// Right operand.
+        b: Operand,
+        /// Combination with a further predicate.
+        combine: Option<(BoolOp, Operand)>,
+    },
+    /// `selp`: dst = predicate ? a : b.
+    Selp {
+        /// Type.
+        ty: ScalarType,
+        /// Destination.
+        dst: Operand,
+        /// Value if true.
+        a: Operand,
+        /// Value if false.
+        b: Operand,
+        /// Predicate.
+        predicate: Operand,
+    },
+    /// `cvt`. Between integers it is exact (saturation included); otherwise an uninterpreted function.
+    Cvt {
+        /// Destination type.
+        to: ScalarType,
+        /// Source type.
+        from: ScalarType,
+        /// `.sat`
+        saturate: bool,
+        /// Full opcode.
+        name: Arc<str>,
+        /// Destination.
+        dst: Operand,
+        /// Sources (two for packed destinations).
+        sources: Vec<Operand>,
+    },
+    /// `cvta.space` (to generic) and `cvta.to.space` (from generic).
+    Cvta {
+        /// True for `cvta.to`.
+        from_generic: bool,
+        /// The space.
+        space: StateSpace,
+        /// Width of the address in bits.
+        bits: u32,
+        /// Destination.
+        dst: Operand,
+        /// A register, or a variable whose address is taken.
+        src: Operand,
+    },
+    /// `isspacep`: an arbitrary predicate.
+    /// `ld`, `ldu`.
+    Load {
+        /// State space.
+        space: StateSpace,
+        /// Type of an element.
+        ty: ScalarType,
+        /// One destination an element (register or sink).
+        dst: Vec<Operand>,
+        /// Address of the first element.
+        address: Address,
+        /// Weak or strong.
+        ordering: Ordering,
+        /// `.nc`
+        non_coherent: bool,
+    },
+    /// `st`.
+    Store {
+        /// State space.
+        space: StateSpace,
+        /// Type of an element.
+        ty: ScalarType,
+        /// One source an element.
+        src: Vec<Operand>,
+        /// Address of the first element.
+        address: Address,
+        /// Weak or strong.
+        ordering: Ordering,
+    },
+    /// `atom` and `red`.
+    Atomic {
+        /// State space.
+        space: StateSpace,
+        /// Operation as written: `add`, `cas`, `exch`, ...
+        operation: Arc<str>,
+        /// Type of an element.
+        ty: ScalarType,
+        /// Number of elements (`.v2`, `.v4`, `.v8`), else 1.
+        elements: u32,
+        /// Destinations of the old value; empty for `red`.
+        dst: Vec<Operand>,
+        /// Address.
+        address: Address,
+        /// Operands.
+        sources: Vec<Operand>,
+        /// Ordering with scope (relaxed at `.gpu` if nothing is written).
+        ordering: Ordering,
+    },
+    /// `bra`, `bra.uni`.
+    Branch {
+        /// Target.
+        target: LabelId,
+    },
+    /// `brx.idx` over a `.branchtargets` list.
+    BranchIndexed {
+        /// Index operand.
+        index: Operand,
+        /// Targets in order.
+        targets: Vec<LabelId>,
+    },
+    /// `ret`.
+    Return,
+    /// `exit`.
+    Exit,
+    /// `trap`: the launch fails; no execution goes on.
+    Trap,
+    /// `call` of a known function.
+    Call {
+        /// Index into [`Module::functions`].
+        function: u32,
+        /// Return parameters: `.param` variables or registers.
+        returns: Vec<Operand>,
+        /// Arguments: `.param` variables, registers or constants.
+        arguments: Vec<Operand>,
+    },
+    /// `bar`/`barrier` `.sync`, `.arrive`, `.red`.
+    Barrier {
+        /// The form.
+        kind: BarrierKind,
+        /// `bar.*` and `barrier.*.aligned`.
+        aligned: bool,
+        /// Barrier number.
+        id: Operand,
+        /// Thread count.
+        count: Option<Operand>,
+    },
+    /// `bar.warp.sync`
+    WarpBarrier {
+        /// Member mask.
+        mask: Operand,
+    },
+    /// `membar`, `fence` without proxies.
+    Fence {
+        /// Full opcode.
+        name: Arc<str>,
+    },
+    /// An instruction that gives arbitrary values and touches no memory: `shfl`, `vote`, `match`, `activemask`,
+    /// `redux`, `elect`, carry arithmetic (`add.cc`, `addc`, `madc`), `dp4a`, video instructions, `isspacep`, ...
+    Arbitrary {
+        /// Full opcode.
+        name: Arc<str>,
+        /// Registers that get an arbitrary value.
+        dst: Vec<Operand>,
+        /// What is read, in ISA order; operands that the table does not describe (`mma`, video
+        /// instructions) are left out.
+        sources: Vec<Operand>,
+    },
+    /// No effect on values, memory or order: `prefetch`, `nanosleep`, `pmevent`, `griddepcontrol.launch_dependents`,
+    /// `applypriority`, `discard` is NOT one of them.
+    Nothing {
+        /// Full opcode.
+        name: Arc<str>,
+    },
+    /// A legal instruction without a sound model yet.
+    Unsupported {
+        /// Full opcode.
+        name: Arc<str>,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Forms of the block barrier.
+#[derive(Clone, Debug)]
+pub enum BarrierKind {
+    /// `.sync`
+    Sync,
+    /// `.arrive`
+    Arrive,
+    /// `.red.popc/.and/.or`
+    Reduce {
+        /// `popc`, `and` or `or`.
+        operation: Arc<str>,
+        /// Destination register.
+        dst: Operand,
+        /// Source predicate.
+        predicate: Operand,
+    },
+}
