@@ -36,7 +36,7 @@ impl Deadline {
     /// a safety net for slow machines, or what is left.
     pub fn budget(self, encoding: Encoding, effort: u32) -> Budget {
         let left = self.0.saturating_duration_since(Instant::now()).as_millis();
-        let milliseconds = u32::try_from(left.min(200 + 2 * u128::from(effort))).unwrap_or(u32::MAX);
+        let milliseconds = u32::try_from(left.min(300 + 3 * u128::from(effort))).unwrap_or(u32::MAX);
         let rate = match encoding {
             Encoding::Integers => 5_000,
             Encoding::BitVectors => 10_000,
@@ -136,8 +136,10 @@ impl State<'_> {
         if let Answer::Refuted(values) = prove(&mut passive.terms, self.start.encodings[0], impossible, &wanted, budget)
         {
             let mut simulation = self.simulation(passive, &wanted, &values);
-            simulation.execute();
+            let begin = Instant::now();
+            simulation.execute_watching();
             let failing = simulation.failing;
+            log::debug!("executions refute {} checks, after {} ms", failing.len(), begin.elapsed().as_millis());
             self.drop_failing(passive, &failing);
         }
     }
@@ -310,7 +312,8 @@ impl State<'_> {
     }
 }
 
-fn role_of(i: usize, checks: &BTreeSet<usize>, relied: &dyn Fn(usize) -> bool) -> Role {
+/// What a check contributes to a formula that is to prove `checks`; `relied` are proved elsewhere.
+pub fn role_of(i: usize, checks: &BTreeSet<usize>, relied: &dyn Fn(usize) -> bool) -> Role {
     if checks.contains(&i) {
         Role::Prove
     } else if relied(i) {

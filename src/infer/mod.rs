@@ -13,6 +13,7 @@ pub mod ghosts;
 pub mod houdini;
 pub mod reify;
 pub mod rename;
+mod sightings;
 pub mod simulate;
 pub mod witness;
 

@@ -9,6 +9,7 @@
 //! Reference: Flanagan and Leino, Houdini; tutorial section 4 (candidates refuted by testing).
 
 use super::evaluate::{Assignment, Evaluator};
+use super::sightings::{Sighting, Watch};
 use crate::solver::Value;
 use crate::vcgen::passive::{Passive, PassiveItem};
 use crate::vcgen::term::{Node, Sort, Term, mask};
@@ -18,6 +19,9 @@ use std::collections::BTreeSet;
 const STEP_LIMIT: usize = 400;
 /// Values of parameters for executions beside the model's: sizes below a block, of a grid, of more.
 const SAMPLES: [u128; 8] = [1_000_000, 20_000, 300, 9, 0, 1, 100_000, u128::MAX];
+
+/// Accesses of one place that are watched.
+const SIGHTINGS: usize = 3;
 
 /// A simulation of a passive program.
 pub struct Simulation<'p> {
@@ -30,6 +34,8 @@ pub struct Simulation<'p> {
     rounds: Vec<usize>,
     round_limit: usize,
     steps: usize,
+    /// What the executions access, if that is of interest.
+    watch: Option<(Watch, Vec<Sighting>)>,
 }
 
 impl<'p> Simulation<'p> {
@@ -45,6 +51,7 @@ impl<'p> Simulation<'p> {
             rounds: vec![0; passive.loops.len()],
             round_limit,
             steps: 0,
+            watch: None,
         }
     }
 
@@ -72,18 +79,51 @@ impl<'p> Simulation<'p> {
         self.run(0, None, true);
     }
 
+    /// Executes from the start: with the model's values, then with others; and each again with each
+    /// of the bytes watched that it accessed.
+    pub fn execute_watching(&mut self) {
+        let watch = Watch::new(self.passive);
+        self.watch = Some((watch, Vec::new()));
+        let sightings = self.execute();
+        if let Some((watch, _)) = self.watch.take() {
+            for (assignment, sighting) in sightings {
+                self.evaluator.reset(assignment);
+                self.evaluator.set(&watch.constants(sighting));
+                self.start();
+            }
+        }
+    }
+
     /// Executes from the start: with the model's values, then with others.
-    pub fn execute(&mut self) {
+    pub fn execute(&mut self) -> Vec<(Assignment, Sighting)> {
         let model = self.evaluator.assignment.clone();
+        let mut sightings = Vec::new();
         for variant in 0..=SAMPLES.len() {
             self.evaluator.reset(model.clone());
             if variant > 0 {
                 self.vary(variant);
             }
-            self.steps = STEP_LIMIT;
-            self.run(0, None, false);
+            let assignment = self.evaluator.assignment.clone();
+            self.start();
+            if let Some((_, seen)) = &self.watch {
+                let new = &seen[sightings.len()..];
+                sightings.extend(new.iter().map(|s| (assignment.clone(), *s)));
+            }
         }
         self.evaluator.reset(model);
+        sightings
+    }
+
+    fn start(&mut self) {
+        self.steps = STEP_LIMIT;
+        self.run(0, None, false);
+        self.look();
+    }
+
+    fn look(&mut self) {
+        if let Some((watch, seen)) = &mut self.watch {
+            watch.look(&mut self.evaluator, seen, SIGHTINGS);
+        }
     }
 
     /// Other values for constants without a range: parameters, not thread ids.
@@ -207,6 +247,7 @@ impl<'p> Simulation<'p> {
 
     /// Goes back to the head of a loop; its block, unless the loop ran long enough.
     fn next_round(&mut self, number: usize, end: usize) -> Option<usize> {
+        self.look();
         self.rounds[number] += 1;
         if self.rounds[number] > self.round_limit {
             return None;

@@ -10,6 +10,7 @@
 //! Reference: proof-notes, lessons 4 and 5; DESIGN section 5.
 
 use super::interval::Interval;
+use super::products::Product;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use std::collections::{HashMap, HashSet};
 
@@ -32,6 +33,8 @@ pub struct Integers<'t> {
     signed_symbols: HashSet<Term>,
     /// Facts about fresh symbols and functions, true in every execution.
     pub side: Vec<Term>,
+    /// Products of two unknowns.
+    pub products: Vec<Product>,
 }
 
 /// 2^width as an integer; widths here are at most 64.
@@ -73,6 +76,7 @@ impl<'t> Integers<'t> {
             canonical: HashMap::new(),
             signed_symbols,
             side: Vec::new(),
+            products: Vec::new(),
         })
     }
 
@@ -435,7 +439,7 @@ impl<'t> Integers<'t> {
             }
             Node::IntMul(a, b) => {
                 let (x, y) = (self.integer(a), self.integer(b));
-                Value { term: self.terms.int_mul(x.term, y.term), interval: x.interval.times(y.interval) }
+                self.product(x, y)
             }
             Node::IntDiv(a, b) => {
                 let (x, y) = (self.integer(a), self.integer(b));
@@ -464,6 +468,16 @@ impl<'t> Integers<'t> {
         };
         self.representatives.insert(t, value);
         value
+    }
+
+    pub(super) fn product(&mut self, x: Value, y: Value) -> Value {
+        let term = self.terms.int_mul(x.term, y.term);
+        let interval = x.interval.times(y.interval);
+        let product = Product { factors: [x.term, y.term], term, interval };
+        if [x, y].iter().all(|v| self.terms.int_value(v.term).is_none()) && !self.products.contains(&product) {
+            self.products.push(product);
+        }
+        Value { term, interval }
     }
 
     /// An integer symbol stands for itself.

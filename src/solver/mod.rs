@@ -9,6 +9,7 @@ mod ghosts;
 mod integers;
 mod interval;
 mod operators;
+mod products;
 pub mod smtlib;
 mod z3_backend;
 
@@ -59,6 +60,8 @@ pub enum Answer {
 pub struct Encoded {
     /// All asserted; unsatisfiable means proved.
     pub assertions: Vec<Term>,
+    /// Facts about products of unknowns, true whatever the assertions say.
+    pub lemmas: Vec<Term>,
     /// The encoded form of each wanted term, `None` where the encoding has none.
     pub wanted: Vec<Option<Term>>,
 }
@@ -80,6 +83,7 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
         Answer::Refuted(_) => "refuted",
         Answer::Unknown(why) => why.as_str(),
     };
+    log::trace!("{}", smtlib::script(terms, encoding, &encoded, outcome));
     log::debug!("{encoding:?}: {outcome} after {} ms, rlimit {}", start.elapsed().as_millis(), budget.rlimit);
     answer
 }
@@ -94,9 +98,10 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let mut integers = integers::Integers::new(terms, &roots)?;
             let formula = integers.formula(negated);
             let wanted = wanted.iter().map(|&t| integers.observe(t)).collect();
+            let lemmas = products::lemmas(integers.terms, &integers.products);
             let mut assertions = integers.side;
             assertions.push(formula);
-            Some(Encoded { assertions, wanted })
+            Some(Encoded { assertions, lemmas, wanted })
         }
         Encoding::BitVectors => {
             let mut ghosts = ghosts::Ghosts::new(terms);
@@ -104,7 +109,7 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let wanted = wanted.iter().map(|&t| ghosts.translate(t)).collect();
             let mut assertions = ranges(terms, formula);
             assertions.push(formula);
-            Some(Encoded { assertions, wanted })
+            Some(Encoded { assertions, lemmas: Vec::new(), wanted })
         }
     }
 }

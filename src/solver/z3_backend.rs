@@ -7,32 +7,59 @@ use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
 use z3::{Config, FuncDecl, Params, SatResult, Solver, Tactic, with_z3_config};
 
+/// Z3's older simplex, several times as fast on linear formulas of this kind as the default (6), and
+/// slower where products have a meaning.
+const LINEAR_SOLVER: u32 = 2;
+
 /// Checks satisfiability of the assertions; unsatisfiable is `Proved`.
+///
+/// Z3's own reasoning about products of unknowns finds models soon or hardly at all, and proofs
+/// unsteadily. So it gets a short try; then products are opaque terms with the facts about them
+/// ([`super::products`]) that most proofs need. Only if that has a model, which may multiply wrongly,
+/// products get their meaning and the whole budget.
 pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
-    with_z3_config(&Config::new(), || {
-        let mut emitter = Emitter { terms, done: vec![None; terms.len()] };
-        let solver = simplifying_solver();
-        let mut params = Params::new();
-        params.set_u32("timeout", budget.milliseconds);
-        if budget.rlimit > 0 {
-            params.set_u32("rlimit", budget.rlimit);
-        }
-        solver.set_params(&params);
-        for &assertion in &encoded.assertions {
-            solver.assert(emitter.boolean(assertion));
-        }
-        match solver.check() {
-            SatResult::Unsat => Answer::Proved,
-            SatResult::Unknown => Answer::Unknown(solver.get_reason_unknown().unwrap_or_default()),
-            SatResult::Sat => match solver.get_model() {
-                Some(model) => {
-                    let mut read = |t: Term| read_value(&model.eval(&emitter.emit(t), true)?);
-                    Answer::Refuted(encoded.wanted.iter().map(|t| t.and_then(&mut read)).collect())
-                }
-                None => Answer::Unknown("no model".into()),
-            },
-        }
-    })
+    let run = |budget, opaque| with_z3_config(&Config::new(), || check_with(terms, encoded, budget, opaque));
+    if encoded.lemmas.is_empty() {
+        return run(budget, false);
+    }
+    match run(Budget { rlimit: budget.rlimit / 3, milliseconds: budget.milliseconds / 3 }, false) {
+        Answer::Unknown(_) => match run(budget, true) {
+            Answer::Refuted(_) => run(budget, false),
+            answer => answer,
+        },
+        answer => answer,
+    }
+}
+
+fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) -> Answer {
+    let mut emitter = Emitter { terms, done: vec![None; terms.len()], opaque };
+    let solver = simplifying_solver();
+    let mut params = Params::new();
+    params.set_u32("timeout", budget.milliseconds);
+    if budget.rlimit > 0 {
+        params.set_u32("rlimit", budget.rlimit);
+    }
+    if opaque || encoded.lemmas.is_empty() {
+        params.set_u32("smt.arith.solver", LINEAR_SOLVER);
+    }
+    solver.set_params(&params);
+    let lemmas = encoded.lemmas.iter().filter(|_| opaque);
+    for &assertion in encoded.assertions.iter().chain(lemmas) {
+        solver.assert(emitter.boolean(assertion));
+    }
+    match solver.check() {
+        SatResult::Unsat => Answer::Proved,
+        SatResult::Unknown => Answer::Unknown(solver.get_reason_unknown().unwrap_or_default()),
+        // What a model with opaque products says is of no use: nobody reads its values.
+        SatResult::Sat if opaque => Answer::Refuted(Vec::new()),
+        SatResult::Sat => match solver.get_model() {
+            Some(model) => {
+                let mut read = |t: Term| read_value(&model.eval(&emitter.emit(t), true)?);
+                Answer::Refuted(encoded.wanted.iter().map(|t| t.and_then(&mut read)).collect())
+            }
+            None => Answer::Unknown("no model".into()),
+        },
+    }
 }
 
 /// Z3's SMT core behind its cheap simplifications; four times as fast here as the default solver,
@@ -60,6 +87,8 @@ fn read_value(value: &Dynamic) -> Option<Value> {
 struct Emitter<'t> {
     terms: &'t Terms,
     done: Vec<Option<Dynamic>>,
+    /// Whether products, quotients and remainders of unknowns are arbitrary functions.
+    opaque: bool,
 }
 
 impl Emitter<'_> {
@@ -128,9 +157,9 @@ impl Emitter<'_> {
             }
             Node::IntConst(value) => number(*value).into(),
             Node::IntSum { constant, members } => self.int_sum(*constant, members).into(),
-            Node::IntMul(a, b) => Int::mul(&[self.int(*a), self.int(*b)]).into(),
-            Node::IntDiv(a, b) => self.int(*a).div(self.int(*b)).into(),
-            Node::IntMod(a, b) => self.int(*a).modulo(self.int(*b)).into(),
+            Node::IntMul(a, b) => self.nonlinear("product@int", *a, *b, |a, b| Int::mul(&[a, b])),
+            Node::IntDiv(a, b) => self.nonlinear("quotient@int", *a, *b, |a, b| a.div(b)),
+            Node::IntMod(a, b) => self.nonlinear("remainder@int", *a, *b, |a, b| a.modulo(b)),
             Node::IntLe(a, b) => self.int(*a).le(self.int(*b)).into(),
             Node::BvCompare(op, a, b) => {
                 let (a, b) = (self.bv(*a), self.bv(*b));
@@ -143,6 +172,14 @@ impl Emitter<'_> {
             }
             _ => self.bit_vector(t).into(),
         }
+    }
+
+    /// An operation that is linear only if its second operand is a constant.
+    fn nonlinear(&mut self, name: &str, a: Term, b: Term, operation: fn(Int, Int) -> Int) -> Dynamic {
+        if self.opaque && self.terms.int_value(b).is_none() {
+            return Int::new_const(format!("{name}@{}@{}", a.0, b.0)).into();
+        }
+        operation(self.int(a), self.int(b)).into()
     }
 
     fn symbol(&self, id: u32) -> Dynamic {

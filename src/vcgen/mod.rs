@@ -8,6 +8,7 @@ mod integer;
 pub mod passify;
 pub mod passive;
 mod ranges;
+pub mod regions;
 pub mod term;
 mod translate;
 pub mod wp;

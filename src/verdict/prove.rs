@@ -7,16 +7,17 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::infer::candidates::{self, Candidate};
-use crate::infer::houdini::{self, Deadline, Fate};
+use crate::infer::houdini::{self, Deadline, Fate, role_of};
 use crate::infer::simulate::{self, Simulation};
 use crate::infer::{self, Annotated, Probe};
 use crate::ivl::ast::{Attribute, ExprRef, Program, Type};
 use crate::ivl::visit::{self, Visitor};
-use crate::solver::{Answer, Encoding, Value, prove};
+use crate::solver::{Answer, Budget, Encoding, Value, prove};
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{Check, Passive};
+use crate::vcgen::regions;
 use crate::vcgen::term::Term;
-use crate::vcgen::wp::{self, Role};
+use crate::vcgen::wp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A model's values of the program's constants, by IVL name.
@@ -88,6 +89,8 @@ struct Effort {
 /// Short tries: what one encoding finds hard the other often finds easy.
 const QUICK: Effort = Effort { together: 400, alone: 0 };
 const MIDDLE: Effort = Effort { together: 1500, alone: 0 };
+/// The assertions behind one loop.
+const REGION: u32 = 400;
 /// The last try.
 const FULL: Effort = Effort { together: 4000, alone: 2000 };
 /// Probes: a loop without an answer counts as one that ends.
@@ -139,6 +142,7 @@ pub fn run(
         let mut inference = infer_in(two, uniform_barriers, &encodings[step..], deadline, &proved)?;
         let mut proof = Proof::of(&inference, best.as_ref());
         let efforts = if step + 1 == encodings.len() { &[FULL][..] } else { &[QUICK, MIDDLE] };
+        proof.attempt_regions(&mut inference, deadline);
         for &effort in efforts {
             for encoding in inference.encodings.clone() {
                 proof.attempt(&mut inference, encoding, effort, deadline);
@@ -279,6 +283,29 @@ impl Proof {
         self.undecided.extend(open.into_iter().map(|i| (i, "enough defects were found before it".to_string())));
     }
 
+    /// Tries what lies behind the head of each loop from that head alone: what happened before is a
+    /// larger question, and mostly of no matter.
+    fn attempt_regions(&mut self, inference: &mut Inference, deadline: Deadline) {
+        for (number, checks) in regions::run(&inference.passive) {
+            let is_open = |check: &usize| self.undecided.iter().any(|(open, _)| open == check);
+            let mut goal: BTreeSet<usize> = checks.into_iter().filter(is_open).collect();
+            for encoding in inference.encodings.clone() {
+                let mut tried = goal.clone();
+                while !tried.is_empty() {
+                    log::debug!("{} assertions behind loop {number}", tried.len());
+                    let budget = deadline.budget(encoding, REGION);
+                    let failing = refuted_behind(inference, encoding, number, &tried, budget);
+                    if failing.is_empty() {
+                        break;
+                    }
+                    tried.retain(|check| !failing.contains(check));
+                }
+                self.undecided.retain(|(check, _)| !tried.contains(check));
+                goal.retain(|check| !tried.contains(check));
+            }
+        }
+    }
+
     fn one_by_one(
         &mut self,
         inference: &mut Inference,
@@ -293,6 +320,31 @@ impl Proof {
                 Reply::Refuted(_, constants) => self.refuted.push((check, encoding, constants)),
                 Reply::Unknown(why) => self.undecided.push((check, why)),
             }
+        }
+    }
+}
+
+/// The assertions of a goal behind the head of a loop that do not follow from its invariants.
+fn refuted_behind(
+    inference: &mut Inference,
+    encoding: Encoding,
+    number: usize,
+    goal: &BTreeSet<usize>,
+    budget: Budget,
+) -> BTreeSet<usize> {
+    let Inference { fates, passive, .. } = inference;
+    let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
+    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
+    let formula = wp::formula_of_round(passive, &keep, &|i| role_of(i, goal, &|i| relied[i]), number);
+    let wanted: Vec<Term> = goal.iter().map(|&i| passive.checks[i].term).collect();
+    match prove(&mut passive.terms, encoding, formula, &wanted, budget) {
+        Answer::Proved => BTreeSet::new(),
+        Answer::Unknown(_) => goal.clone(),
+        Answer::Refuted(values) => {
+            let values = goal.iter().zip(values);
+            let failing = values.filter(|(_, value)| *value == Some(Value::Bool(false)));
+            let failing: BTreeSet<usize> = failing.map(|(&check, _)| check).collect();
+            if failing.is_empty() { goal.clone() } else { failing }
         }
     }
 }
@@ -313,11 +365,7 @@ fn ask(
     let Inference { fates, passive, .. } = inference;
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
-    let role = |i: usize| match (goal.contains(&i), relied[i]) {
-        (true, _) => Role::Prove,
-        (false, true) => Role::Rely,
-        (false, false) => Role::Ignore,
-    };
+    let role = |i: usize| role_of(i, goal, &|i| relied[i]);
     let formula = wp::formula(passive, &keep, &role);
     let mut wanted = houdini::wanted(passive, &keep, &role);
     let checked = wanted.len();

@@ -1,0 +1,124 @@
+//! What a solver of linear arithmetic must be told about products of two unknowns.
+//!
+//! Input: the products of a query, by their factors. Output: facts true of all integers, linear in
+//! the products and the factors. Establishes: where two products have a factor in common, `x*y` and
+//! `x*z`, they are at least `x` apart unless `y == z`: that is the uniqueness of quotient and rest by
+//! which rows do not overlap. Products without a common factor grow with both factors.
+//! Reference: DESIGN section 5 (division-lemma instances).
+
+use super::interval::Interval;
+use crate::vcgen::term::{Term, Terms};
+
+/// Facts are for few products only: with many the pairs cost more than they tell.
+const PRODUCT_LIMIT: usize = 12;
+
+/// A product of two integer terms.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Product {
+    /// The factors.
+    pub factors: [Term; 2],
+    /// `factors[0] * factors[1]`
+    pub term: Term,
+    /// Bounds that follow from those of the factors.
+    pub interval: Interval,
+}
+
+/// Facts about every pair of products.
+pub fn lemmas(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
+    let mut facts = Vec::new();
+    if products.len() > PRODUCT_LIMIT {
+        return facts;
+    }
+    for (i, p) in products.iter().enumerate() {
+        facts.extend(bounds(terms, p));
+        for q in &products[i + 1..] {
+            match common(p, q) {
+                Some((x, y, z)) => facts.extend(multiples(terms, x, (y, p.term), (z, q.term))),
+                None => {
+                    facts.push(grows(terms, p, q));
+                    facts.push(grows(terms, q, p));
+                }
+            }
+        }
+    }
+    facts
+}
+
+fn bounds(terms: &mut Terms, product: &Product) -> Vec<Term> {
+    let (low, high) = (product.interval.low.map(|l| terms.int(l)), product.interval.high.map(|h| terms.int(h)));
+    let low = low.map(|low| terms.int_le(low, product.term));
+    low.into_iter().chain(high.map(|high| terms.int_le(product.term, high))).collect()
+}
+
+/// The common factor and the two others.
+fn common(p: &Product, q: &Product) -> Option<(Term, Term, Term)> {
+    let [a, b] = p.factors;
+    let [c, d] = q.factors;
+    [(a, b, c, d), (a, b, d, c), (b, a, c, d), (b, a, d, c)]
+        .into_iter()
+        .find(|(x, _, other, _)| x == other)
+        .map(|(x, y, _, z)| (x, y, z))
+}
+
+/// `y < z ==> (x >= 0 ==> x*y + x <= x*z) && (x <= 0 ==> x*z <= x*y + x)`, the same with `y` and `z`
+/// exchanged, and `y == z ==> x*y == x*z`.
+fn multiples(terms: &mut Terms, x: Term, (y, xy): (Term, Term), (z, xz): (Term, Term)) -> Vec<Term> {
+    let zero = terms.int(0);
+    let (positive, negative) = (terms.int_le(zero, x), terms.int_le(x, zero));
+    let mut facts = Vec::new();
+    for ((less, low), (more, high)) in [((y, xy), (z, xz)), ((z, xz), (y, xy))] {
+        let next = terms.int_add(low, x);
+        let ordered = terms.int_lt(less, more);
+        let (above, below) = (terms.int_le(next, high), terms.int_le(high, next));
+        let (above, below) = (implies(terms, &[ordered, positive], above), implies(terms, &[ordered, negative], below));
+        facts.extend([above, below]);
+    }
+    let (same, equal) = (terms.eq(y, z), terms.eq(xy, xz));
+    facts.push(implies(terms, &[same], equal));
+    facts
+}
+
+/// `0 <= a < c && 0 <= b < d ==> (a + 1) * (b + 1) <= c * d`, with the product multiplied out.
+fn grows(terms: &mut Terms, small: &Product, large: &Product) -> Term {
+    let ([a, b], [c, d]) = (small.factors, large.factors);
+    let zero = terms.int(0);
+    let conditions = [terms.int_le(zero, a), terms.int_le(zero, b), terms.int_lt(a, c), terms.int_lt(b, d)];
+    let next = terms.int_sum(1, vec![(small.term, 1), (a, 1), (b, 1)]);
+    let above = terms.int_le(next, large.term);
+    implies(terms, &conditions, above)
+}
+
+fn implies(terms: &mut Terms, conditions: &[Term], conclusion: Term) -> Term {
+    let mut cases: Vec<Term> = conditions.iter().map(|&c| terms.not(c)).collect();
+    cases.push(conclusion);
+    terms.or(cases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infer::evaluate::{Assignment, Evaluator};
+    use crate::solver::Value;
+    use crate::vcgen::term::Sort;
+
+    /// All facts hold for all small integers, and one of them is the division lemma.
+    #[test]
+    fn facts_are_true_of_integers() {
+        let mut terms = Terms::default();
+        let symbols = ["w", "x", "y", "z"].map(|name| terms.symbol(name, Sort::Int, None));
+        let [w, x, y, z] = symbols;
+        let interval = Interval::ALL;
+        let products = [[x, y], [x, z], [w, y], [w, w]]
+            .map(|factors| Product { factors, term: terms.int_mul(factors[0], factors[1]), interval });
+        let facts = lemmas(&mut terms, &products);
+        assert_eq!(facts.len(), 2 * 5 + 5 + 3 * 2, "three pairs with a common factor, three without");
+        for number in 0..7i128.pow(4) {
+            let mut assignment = Assignment::default();
+            for (i, &symbol) in symbols.iter().enumerate() {
+                assignment.set(symbol, Value::Int(number / 7i128.pow(i as u32) % 7 - 3));
+            }
+            let mut evaluator = Evaluator::new(&terms, assignment);
+            assert!(facts.iter().all(|&fact| evaluator.holds(fact)), "case {number}");
+        }
+    }
+}
