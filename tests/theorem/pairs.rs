@@ -218,10 +218,10 @@ fn on_kernels(number: u64, prelude: &str) {
 
 #[test]
 fn watched_byte_fails_as_the_run_does() {
-    on_kernels(cases(300), WATCHED_BYTE);
+    on_kernels(cases(80), WATCHED_BYTE);
 }
 
 #[test]
 fn logging_sets_fail_as_the_run_does() {
-    on_kernels(cases(300), LOGGING_SETS);
+    on_kernels(cases(80), LOGGING_SETS);
 }
