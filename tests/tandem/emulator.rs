@@ -8,7 +8,7 @@ use gpuvcc::exec::memory;
 use gpuvcc::exec::thread::{Status, Thread};
 use gpuvcc::exec::values::{hash, mask};
 use gpuvcc::exec::world::World;
-use gpuvcc::ptx::ast::{Module, Scope};
+use gpuvcc::ptx::ast::{Module, ScalarType, Scope};
 use gpuvcc::span::Origin;
 use std::sync::Arc;
 
@@ -97,7 +97,14 @@ pub fn run(module: &Module, entry: usize, launch: &Launch, steps: u64, blocks: u
     Ok(Run { program, world, logs })
 }
 
-fn run_block(program: &Program, world: &mut World, launch: &Launch, (number, id): (u32, [u32; 3]), steps: u64, logs: &mut Vec<Log>) {
+fn run_block(
+    program: &Program,
+    world: &mut World,
+    launch: &Launch,
+    (number, id): (u32, [u32; 3]),
+    steps: u64,
+    logs: &mut Vec<Log>,
+) {
     let [x, y, z] = launch.block;
     let size = x * y * z;
     let mut state = BlockState::new(program, size);
@@ -108,7 +115,13 @@ fn run_block(program: &Program, world: &mut World, launch: &Launch, (number, id)
         let thread_id = [linear % x, linear / x % y, linear / (x * y)];
         thread.start(program, linear, number * size + linear, thread_id, id);
         if (linear as usize) < WATCHED - 1 || linear == size - 1 {
-            let log = Log { thread: thread_id, block: id, before: thread.registers.clone(), instances: Vec::new(), complete: false };
+            let log = Log {
+                thread: thread_id,
+                block: id,
+                before: thread.registers.clone(),
+                instances: Vec::new(),
+                complete: false,
+            };
             watched.push(Watched { thread: linear as usize, log, open: None });
         }
     }
@@ -158,7 +171,8 @@ fn step(program: &Program, world: &mut World, state: &mut BlockState, threads: &
     let thread = &mut threads[watched.thread];
     let at = thread.next;
     let origin = &program.origins[at as usize];
-    let goes_on = watched.open.as_ref().is_some_and(|(instance, last)| Arc::ptr_eq(&instance.origin, origin) && at > *last);
+    let goes_on =
+        watched.open.as_ref().is_some_and(|(instance, last)| Arc::ptr_eq(&instance.origin, origin) && at > *last);
     if !goes_on {
         close(watched, thread);
         let instance = Instance { origin: origin.clone(), accesses: Vec::new(), registers: Vec::new() };
@@ -190,15 +204,19 @@ fn elements(program: &Program, world: &World, thread: &Thread, code: Code) -> Ve
     };
     let access = &program.accesses[index as usize];
     let Some((memory, start)) = place(program, world, thread, access) else { return Vec::new() };
+    // An atomic on a packed type is one on each part (PTX memory model, "packed data types").
+    let is_packed = |ty: ScalarType| matches!(ty, ScalarType::Packed { name, .. } if name.ends_with("x2"));
+    let parts = if access.atomic.as_ref().is_some_and(|(_, ty, _)| is_packed(*ty)) { 2 } else { 1 };
+    let bytes = access.bytes / parts;
     let element = |number: u32| {
         let value = match (kind, access.data.get(number as usize)) {
-            (Kind::Store, Some(Some((slot, _)))) => thread.value(*slot) & mask(8 * access.bytes),
+            (Kind::Store, Some(Some((slot, _)))) => thread.value(*slot) & mask(8 * bytes),
             _ => 0,
         };
-        let offset = start.wrapping_add(u64::from(number * access.bytes));
-        Element { kind, memory, offset, bytes: access.bytes, value, scope: access.strength.scope }
+        let offset = start.wrapping_add(u64::from(number * bytes));
+        Element { kind, memory, offset, bytes, value, scope: access.strength.scope }
     };
-    (0..access.elements).map(element).collect()
+    (0..access.elements * parts).map(element).collect()
 }
 
 /// What an address of shared or global memory means; `None` for other memory, and for faults.
@@ -229,7 +247,8 @@ fn peek(program: &Program, world: &World, state: &BlockState, element: &Element)
     match element.memory {
         Memory::Global(array) => {
             let at = element.offset.wrapping_add(world.global.origin(array));
-            let inside = at.checked_add(u64::from(element.bytes)).is_some_and(|end| end <= world.global.arrays[array].size);
+            let inside =
+                at.checked_add(u64::from(element.bytes)).is_some_and(|end| end <= world.global.arrays[array].size);
             if inside { world.global.read(array, at, element.bytes) } else { 0 }
         }
         Memory::Shared(number) => {

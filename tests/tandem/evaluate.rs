@@ -135,15 +135,33 @@ fn operator(op: BvOp, width: u32, a: u128, b: u128) -> u128 {
         BvOp::Not => !a,
         BvOp::Udiv => a.checked_div(b).unwrap_or(ones),
         BvOp::Urem => a.checked_rem(b).unwrap_or(a),
-        BvOp::Sdiv if y == 0 => if x < 0 { 1 } else { ones },
+        BvOp::Sdiv if y == 0 => {
+            if x < 0 {
+                1
+            } else {
+                ones
+            }
+        }
         BvOp::Sdiv => x.wrapping_div(y) as u128,
         BvOp::Srem if y == 0 => a,
         BvOp::Srem => x.wrapping_rem(y) as u128,
         BvOp::And => a & b,
         BvOp::Or => a | b,
         BvOp::Xor => a ^ b,
-        BvOp::Shl => if far { 0 } else { a << b },
-        BvOp::Lshr => if far { 0 } else { a >> b },
+        BvOp::Shl => {
+            if far {
+                0
+            } else {
+                a << b
+            }
+        }
+        BvOp::Lshr => {
+            if far {
+                0
+            } else {
+                a >> b
+            }
+        }
         BvOp::Ashr => (x >> if far { 127 } else { b }) as u128,
         BvOp::Ult => truth(a < b),
         BvOp::Ule => truth(a <= b),

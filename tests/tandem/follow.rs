@@ -10,9 +10,9 @@ use crate::evaluate::{Evaluator, Store, Value, cut};
 use crate::launch::Bases;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::kernel::Kernel;
-use gpuvcc::ptx::ast::{Register, ScalarType, Scope};
+use gpuvcc::ptx::ast::{Register, ScalarType};
 use gpuvcc::span::Origin;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Why a thread is not followed to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ struct Done<'p> {
     access: &'p Access,
     offset: Value,
     value: Value,
-    /// For loads: the variable that takes the value.
+    /// Whether it surely takes place, and at this offset.
     certain: bool,
 }
 
@@ -86,7 +86,13 @@ impl<'p> Follower<'p> {
     }
 
     /// Follows a thread. `constants` are the values of the program's constants.
-    pub fn follow(&self, log: &Log, constants: &Store, bindings: &mut Bindings, compared: &mut Compared) -> Result<(), Stop> {
+    pub fn follow(
+        &self,
+        log: &Log,
+        constants: &Store,
+        bindings: &mut Bindings,
+        compared: &mut Compared,
+    ) -> Result<(), Stop> {
         let mut store = constants.clone();
         store.extend(self.locals.iter().map(|local| (local.name.clone(), None)));
         let mut thread = Thread { follower: self, bindings, store, block: self.start, next: 0 };
@@ -122,7 +128,8 @@ fn variables_of<'p>(registers: &[Register], locals: &'p [Variable]) -> BTreeMap<
             let stem = name.strip_prefix('x').filter(|_| !plain.starts_with('x')).unwrap_or(&name);
             let suffix = stem.strip_prefix(plain.as_str());
             // A number behind it keeps it apart from another name.
-            let apart = suffix.is_some_and(|suffix| suffix.is_empty() || local.name.as_str().ends_with(&format!(".{suffix}")));
+            let apart =
+                suffix.is_some_and(|suffix| suffix.is_empty() || local.name.as_str().ends_with(&format!(".{suffix}")));
             local.ty == ty && apart
         };
         if let Some(local) = rest.next_if(is_it) {
@@ -135,6 +142,10 @@ fn variables_of<'p>(registers: &[Register], locals: &'p [Variable]) -> BTreeMap<
 impl<'p> Thread<'_, 'p> {
     fn at_end(&mut self) -> bool {
         self.go_on();
+        while self.block.stmts.get(self.next).is_some_and(is_user) {
+            self.next += 1;
+            self.go_on();
+        }
         self.next == self.block.stmts.len() && self.block.transfer == Transfer::Return
     }
 
@@ -152,10 +163,6 @@ impl<'p> Thread<'_, 'p> {
         let mut done = Vec::new();
         self.go_on();
         let is_own = |stmt: &Stmt| stmt.origin.as_deref() == Some(&*instance.origin);
-        let is_user = |stmt: &Stmt| {
-            let user = |attribute: &Attribute| matches!(attribute.name.as_str(), "requires" | "assume" | "assert" | "invariant");
-            stmt.attributes.iter().any(user)
-        };
         while let Some(stmt) = self.block.stmts.get(self.next).filter(|stmt| is_own(stmt) || is_user(stmt)) {
             self.next += 1;
             self.statement(stmt, instance, &mut done)?;
@@ -167,7 +174,13 @@ impl<'p> Thread<'_, 'p> {
             && let Transfer::Goto(targets) = &self.block.transfer
             && targets.len() > 1
         {
+            let from = self.block;
             self.branch(targets, &is_own)?;
+            // A guarded barrier is a branch around the barrier.
+            while let Some(stmt) = self.block.stmts.get(self.next).filter(|stmt| is_own(stmt) && from != self.block) {
+                self.next += 1;
+                self.statement(stmt, instance, &mut done)?;
+            }
         }
         self.compare_accesses(instance, &done, compared)?;
         self.compare_registers(instance, before, compared)
@@ -178,7 +191,8 @@ impl<'p> Thread<'_, 'p> {
         let mut open = Vec::new();
         for target in targets {
             let block = self.follower.blocks[target];
-            let (Some(stmt), Some(StmtKind::Assume(condition))) = (block.stmts.first(), block.stmts.first().map(|stmt| &stmt.kind))
+            let (Some(stmt), Some(StmtKind::Assume(condition))) =
+                (block.stmts.first(), block.stmts.first().map(|stmt| &stmt.kind))
             else {
                 return Err(Stop::Disagreement(format!("block {target} has no condition")));
             };
@@ -244,7 +258,14 @@ impl<'p> Thread<'_, 'p> {
     }
 
     /// Notes an access; the element of the PTX instruction that it is.
-    fn access<'i>(&mut self, kind: Kind, access: &'p Access, value: Value, instance: &'i Instance, done: &mut Vec<Done<'p>>) -> Option<&'i Element> {
+    fn access<'i>(
+        &mut self,
+        kind: Kind,
+        access: &'p Access,
+        value: Value,
+        instance: &'i Instance,
+        done: &mut Vec<Done<'p>>,
+    ) -> Option<&'i Element> {
         let guard = access.guard.as_ref().map_or(Some(true), |guard| self.truth(guard));
         if guard == Some(false) {
             return None;
@@ -283,8 +304,12 @@ impl<'p> Thread<'_, 'p> {
         done.offset.is_none() && space && known && done.kind == element.kind && done.access.bytes == element.bytes
     }
 
-    fn compare_accesses(&mut self, instance: &Instance, done: &[Done<'p>], compared: &mut Compared) -> Result<(), Stop> {
-        let strength = |scope: Option<Scope>| scope;
+    fn compare_accesses(
+        &mut self,
+        instance: &Instance,
+        done: &[Done<'p>],
+        compared: &mut Compared,
+    ) -> Result<(), Stop> {
         for element in &instance.accesses {
             compared.accesses += 1;
             let exact = done.iter().find(|done| self.is_exactly(done, element));
@@ -292,7 +317,7 @@ impl<'p> Thread<'_, 'p> {
                 let accesses: Vec<String> = done.iter().map(describe).collect();
                 return Err(Stop::Disagreement(format!("the IVL misses {element:x?}; it has {accesses:?}")));
             };
-            if strength(found.access.strong) != strength(element.scope) {
+            if found.access.strong != element.scope {
                 return Err(Stop::Disagreement(format!("another strength than {element:?}: {}", describe(found))));
             }
             if let (Kind::Store, Some(value)) = (element.kind, found.value)
@@ -307,9 +332,13 @@ impl<'p> Thread<'_, 'p> {
             }
         }
         // Nothing that the thread does not do.
-        let spurious = done.iter().find(|done| done.certain && !instance.accesses.iter().any(|element| self.is_exactly(done, element)));
+        let spurious = done
+            .iter()
+            .find(|done| done.certain && !instance.accesses.iter().any(|element| self.is_exactly(done, element)));
         match spurious {
-            Some(done) => Err(Stop::Disagreement(format!("the PTX does no {}; it does {:x?}", describe(done), instance.accesses))),
+            Some(done) => {
+                Err(Stop::Disagreement(format!("the PTX does no {}; it does {:x?}", describe(done), instance.accesses)))
+            }
             None => Ok(()),
         }
     }
@@ -344,13 +373,14 @@ impl<'p> Thread<'_, 'p> {
     }
 }
 
+/// Whether a statement is an annotation of the user.
+fn is_user(stmt: &Stmt) -> bool {
+    let names = ["requires", "assume", "user_assert", "invariant"];
+    stmt.attributes.iter().any(|attribute| names.contains(&attribute.name.as_str()))
+}
+
 fn describe(done: &Done) -> String {
     let Done { kind, access, offset, value, .. } = done;
     let Access { array, bytes, strong, .. } = access;
     format!("{kind:?} of {bytes} bytes of {array} at {offset:x?}, value {value:x?}, strong {strong:?}")
-}
-
-/// Lines of which something was compared.
-pub fn lines(log: &Log) -> BTreeSet<u32> {
-    log.instances.iter().map(|instance| instance.origin.line).collect()
 }

@@ -1,7 +1,7 @@
 //! Random small launches of a kernel, and what the constants of its IVL are in one of them.
 
 use crate::emulator::Run;
-use crate::evaluate::{Store, Value, cut};
+use crate::evaluate::{Store, Value};
 use gpuvcc::exec::command::Command;
 use gpuvcc::exec::launch::{Checks, Launch, Schedule};
 use gpuvcc::exec::values::hash;
@@ -27,16 +27,21 @@ impl Bases {
         Bases(bases)
     }
 
-    /// Whether a base explains a difference between two values of a width; parts of pointers count.
+    /// Whether a base explains a difference between two values of a width; halves of pointers count.
     pub fn explain(&self, difference: u128, width: u32) -> bool {
-        let parts = |base: &u64| [cut(u128::from(*base), width), cut(u128::from(base >> 32), width)];
-        width >= 32 && self.0.iter().flat_map(parts).any(|part| part == difference)
+        let is_it = |base: u64| u128::from(base) == difference;
+        match width {
+            64 => self.0.iter().any(|&base| is_it(base)),
+            32 => self.0.iter().any(|&base| is_it(base & 0xffff_ffff) || is_it(base >> 32)),
+            _ => false,
+        }
     }
 }
 
 /// A launch of a kernel, by a seed.
 pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed: u64) -> Result<Launch, String> {
-    let emulator = Emulator { module, number, file, may_alias: false, checks: Checks { races: false, ..Checks::default() } };
+    let emulator =
+        Emulator { module, number, file, may_alias: false, checks: Checks { races: false, ..Checks::default() } };
     let random = |salt: u64| hash(seed, salt);
     let sizes = |fixed: [Option<u32>; 3], choices: [[u32; 3]; 4], salt: u64| {
         let chosen = choices[(random(salt) % 4) as usize];
@@ -72,7 +77,14 @@ pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed:
 }
 
 /// The values of the constants for a thread; `None` where the emulator has none.
-pub fn constants(kernel: &Kernel, entry: &Function, launch: &Launch, run: &Run, thread: [u32; 3], block: [u32; 3]) -> Store {
+pub fn constants(
+    kernel: &Kernel,
+    entry: &Function,
+    launch: &Launch,
+    run: &Run,
+    thread: [u32; 3],
+    block: [u32; 3],
+) -> Store {
     let value = |constant: &Constant| {
         let name = constant.variable.name.as_str();
         let value = position(name, launch, thread, block)

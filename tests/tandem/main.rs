@@ -2,11 +2,13 @@
 //! Both have the same accesses (memory, offset, width, kind, strength, value written), take the same branches and
 //! compute the same registers; what the IVL leaves open may be anything.
 //!
-//! Kernels are those of `tests/kernels` and random ones; launches are small and drawn by a seed.
+//! Kernels are those of `tests/` and random ones; launches are small and drawn by a seed.
 //! GPUVCC_TANDEM_LAUNCHES multiplies how many, GPUVCC_TANDEM_ONLY is part of a kernel's name.
 
 mod emulator;
 mod evaluate;
+#[path = "../attack/expressions.rs"]
+mod expressions;
 mod follow;
 #[path = "../attack/generate.rs"]
 mod generate;
@@ -20,11 +22,14 @@ mod support;
 
 use evaluate::Evaluator;
 use follow::{Bindings, Compared, Follower, Stop};
+use generate::Generated;
 use gpuvcc::ivl::ast::Condition;
 use gpuvcc::kernel::{Kernel, LowerOptions, lower};
 use gpuvcc::ptx::ast::Module;
 use launch::Bases;
+use random::Random;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use support::cases::{Case, cases};
 use support::run::on_large_stack;
 
@@ -70,7 +75,14 @@ fn launches(usual: u64) -> u64 {
 }
 
 /// Follows some launches of a kernel; its first disagreement.
-fn check(module: &Module, number: usize, file: &str, options: &LowerOptions, seeds: &[u64], tally: &mut Tally) -> Result<(), String> {
+fn check(
+    module: &Module,
+    number: usize,
+    file: &str,
+    options: &LowerOptions,
+    seeds: &[u64],
+    tally: &mut Tally,
+) -> Result<(), String> {
     let entry = &module.functions[number];
     let Ok(cfg) = gpuvcc::cfg::build(module, entry) else {
         tally.count("refused");
@@ -155,9 +167,7 @@ fn shipped_kernels() {
         let text = std::fs::read_to_string(&case.input).expect("readable");
         let Ok(Ok(module)) = on_large_stack(|| gpuvcc::ptx::parse(&text)) else { continue };
         let Some(number) = kernel_of(&case, &module) else { continue };
-        let params: Vec<(String, u64)> = case.options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect();
         let fixed = LowerOptions { block: case.options.block, grid: case.options.grid, ..LowerOptions::default() };
-        let _ = params;
         let file = case.input.to_string_lossy();
         for options in [fixed, LowerOptions::default()] {
             let seeds: Vec<u64> = (0..launches(2)).collect();
@@ -170,11 +180,44 @@ fn shipped_kernels() {
     tally.finish("shipped kernels");
 }
 
+/// Every kernel of the inputs of other tests.
 #[test]
-fn random_kernels() {
+fn kernels_of_other_tests() {
+    let only = setting("GPUVCC_TANDEM_ONLY").unwrap_or_default();
     let mut tally = Tally::default();
-    for case in 0..launches(300) {
-        let generated = generate::generate(&mut random::Random::new(case));
+    for folder in ["cfg", "cli/input", "lower", "ptx", "races"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+        let mut paths: Vec<PathBuf> =
+            std::fs::read_dir(folder).expect("a folder").flatten().map(|one| one.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
+        paths.retain(|path| path.to_string_lossy().contains(&only));
+        paths.sort();
+        for path in paths {
+            let text = std::fs::read(&path).expect("readable");
+            let Ok(module) = gpuvcc::ptx::parse(&String::from_utf8_lossy(&text)) else { continue };
+            let kernels = module
+                .functions
+                .iter()
+                .enumerate()
+                .filter(|(_, function)| function.is_entry && function.body.is_some());
+            for (number, entry) in kernels {
+                let seeds: Vec<u64> = (0..launches(4)).collect();
+                let file = path.to_string_lossy();
+                if let Err(reason) = check(&module, number, &file, &LowerOptions::default(), &seeds, &mut tally) {
+                    tally.failures.push(format!("{file}, `{}`: {reason}", entry.name));
+                }
+            }
+        }
+    }
+    tally.finish("kernels of other tests");
+}
+
+/// Kernels from a generator, in launches with their own sizes and with any.
+#[track_caller]
+fn generated(what: &str, number: u64, generate: impl Fn(&mut Random) -> Generated) {
+    let mut tally = Tally::default();
+    for case in 0..launches(number) {
+        let generated = generate(&mut Random::new(case));
         let module = gpuvcc::ptx::parse(&generated.text).expect("a generated kernel parses");
         let options = match case % 2 {
             0 => LowerOptions::default(),
@@ -189,5 +232,15 @@ fn random_kernels() {
         }
     }
     tally.failures.truncate(3);
-    tally.finish("random kernels");
+    tally.finish(what);
+}
+
+#[test]
+fn random_kernels() {
+    generated("random kernels", 300, generate::generate);
+}
+
+#[test]
+fn random_expressions() {
+    generated("random expressions", 300, expressions::generate);
 }
