@@ -227,11 +227,13 @@ impl<'p> Thread<'_, 'p> {
             StmtKind::Havoc(names) => names.iter().for_each(|name| {
                 self.store.insert(name.clone(), None);
             }),
-            StmtKind::Assume(condition) => match self.truth(condition) {
-                // Branches take the first assumption of their target; these are annotations.
-                Some(false) => return Err(Stop::UserAssumption),
-                Some(true) | None => {}
-            },
+            StmtKind::Assume(condition) if self.truth(condition) == Some(false) => {
+                return Err(match is_user(stmt) {
+                    true => Stop::UserAssumption,
+                    false => Stop::Disagreement("an assumption does not hold".to_string()),
+                });
+            }
+            StmtKind::Assume(_) => {}
             StmtKind::Assert(_) | StmtKind::Fence(_) => {}
             StmtKind::Load { dst, access } => {
                 let element = self.access(Kind::Load, access, None, instance, done);

@@ -75,7 +75,7 @@ fn failures(program: &Program, loaded: u128) -> BTreeSet<String> {
     for threads in [[0, 1], [1, 0]] {
         for site in 0..two.sites.len() as u128 {
             let stores = threads.map(|number| Thread::new(number, 1, &body(&predicated.program).locals).store);
-            let run = program::Run::new(&two, stores, Watched { site, offset: 0 }, Always(loaded)).go();
+            let run = program::Run::new(&two, stores, Watched { site, offset: 0 }, Always(loaded)).go(100);
             failed.extend(run.expect("it ends"));
         }
     }

@@ -46,7 +46,11 @@ pub fn kernel(source: &mut Source, shape: Shape) -> Program {
             stmts.push(writer.store());
         }
         for _ in 0..writer.source.below(4) {
-            stmts.push(writer.statement());
+            let stmt = writer.statement();
+            stmts.push(stmt);
+        }
+        if writer.source.below(5) == 0 {
+            writer.exchange(&mut stmts);
         }
         let targets = &graph.successors[node][..];
         let mut edges = Vec::new();
@@ -146,13 +150,7 @@ impl Writer<'_> {
         match self.source.below(16) {
             0..=3 => self.store(),
             4..=6 => self.load(),
-            7..=9 => self.named(StmtKind::Barrier(Barrier {
-                guard: None,
-                id: None,
-                count: None,
-                aligned: true,
-                result: None,
-            })),
+            7..=9 => self.barrier(),
             10 if self.shape.assertions => {
                 let (number, value) = (self.source.below(4), self.source.below(8));
                 self.named(StmtKind::Assert(bv::ne(low_bits(variable(number), 3), small(value))))
@@ -204,13 +202,28 @@ impl Writer<'_> {
             }
         };
         // Now and then an access straddles two elements.
-        let scale = if self.disorder() && self.source.below(4) == 0 { 2 } else { 4 };
+        let scale = if self.disorder() && self.source.below(2) == 0 { 2 } else { 4 };
         Access { array: Name::from("A"), guard: None, offset: bv::zext(index, 64), scale, bytes: 4, strong: None }
     }
 
     fn store(&mut self) -> Stmt {
         let (access, value) = (self.access(true), self.operand(false));
         self.guarded(access, |access| StmtKind::Store { value, access })
+    }
+
+    /// Stores, then loads of what others may have stored, apart unless something goes wrong.
+    fn exchange(&mut self, stmts: &mut Vec<Stmt>) {
+        for writes in [true, false, true] {
+            if !self.disorder() {
+                stmts.push(self.barrier());
+            }
+            stmts.push(if writes { self.store() } else { self.load() });
+        }
+        stmts.push(self.barrier());
+    }
+
+    fn barrier(&mut self) -> Stmt {
+        self.named(StmtKind::Barrier(Barrier { guard: None, id: None, count: None, aligned: true, result: None }))
     }
 
     fn load(&mut self) -> Stmt {

@@ -70,25 +70,37 @@ struct Two<'r> {
 }
 
 impl Two<'_> {
+    /// Bytes worth watching: where accesses that overlap may start, some that one thread accesses alone, and
+    /// one that nobody does.
+    fn watched(&self) -> Vec<u128> {
+        let start = |event: &Event| match event {
+            Event::Load(at, _) | Event::Store(at, _) => Some(*at),
+            Event::Barrier(_) => None,
+        };
+        let starts: BTreeSet<u64> =
+            self.threads.iter().flat_map(|(_, thread)| &thread.trace).filter_map(start).collect();
+        let [first, second] =
+            [0, 1].map(|thread| bytes(self.threads[thread].1)).map(|(reads, writes)| &reads | &writes);
+        let (common, own): (Vec<u64>, Vec<u64>) =
+            starts.into_iter().partition(|at| first.contains(at) && second.contains(at));
+        common.into_iter().chain(own.into_iter().take(2)).chain([u64::from(u32::MAX)]).map(u128::from).collect()
+    }
+
     /// All kinds of assertions that fail, in either order of the threads, whatever access is watched.
     /// With `complete`, the program has to end.
     fn failures(&self, complete: bool) -> BTreeSet<String> {
-        let start = |event: &Event| match event {
-            Event::Load(at, _) | Event::Store(at, _) => Some(u128::from(*at)),
-            Event::Barrier(_) => None,
-        };
-        // Accesses that overlap do so where one of them starts.
-        let starts: BTreeSet<u128> =
-            self.threads.iter().flat_map(|(_, thread)| &thread.trace).filter_map(start).collect();
+        let watched = self.watched();
+        // Behind the end of the run there is only garbage.
+        let fuel = if complete { 20_000 } else { 500 };
         let mut failed = BTreeSet::new();
         for order in [[0, 1], [1, 0]] {
             for site in self.two.sites.iter().filter(|site| site.checked) {
-                for &offset in starts.iter().chain([&u128::from(u32::MAX)]) {
+                for &offset in &watched {
                     let stores = order.map(|thread| self.threads[thread].0.clone());
                     let inputs = order.map(|thread| self.threads[thread].1.inputs.clone());
                     let recorded = Recorded::new(self.program, self.predicated, inputs);
                     let watched = Watched { site: u128::from(site.number), offset };
-                    match program::Run::new(self.two, stores, watched, recorded).go() {
+                    match program::Run::new(self.two, stores, watched, recorded).go(fuel) {
                         Ok(kinds) => failed.extend(kinds),
                         Err(kinds) if !complete => failed.extend(kinds),
                         Err(_) => panic!("the two-thread program goes on"),
@@ -218,10 +230,10 @@ fn on_kernels(number: u64, prelude: &str) {
 
 #[test]
 fn watched_byte_fails_as_the_run_does() {
-    on_kernels(cases(80), WATCHED_BYTE);
+    on_kernels(cases(100), WATCHED_BYTE);
 }
 
 #[test]
 fn logging_sets_fail_as_the_run_does() {
-    on_kernels(cases(80), LOGGING_SETS);
+    on_kernels(cases(100), LOGGING_SETS);
 }

@@ -40,7 +40,7 @@ fn run(two: &TwoThread, program: &Program, numbers: [u128; 2], site: u128, offse
         (0..).zip(locals).map(value).chain([thread]).collect()
     });
     let run = Run::new(two, stores, Watched { site, offset }, Loads::default());
-    run.go().expect("the threads alone terminate, so they do together")
+    run.go(20_000).expect("the threads alone terminate, so they do together")
 }
 
 /// Accesses (interval, index, is store) of a thread, and its barriers.

@@ -32,9 +32,6 @@ pub struct Run<'a, A> {
     failed: BTreeSet<String>,
 }
 
-/// Blocks that a run may visit.
-const FUEL: usize = 20_000;
-
 impl<'a, A: Arbitrary> Run<'a, A> {
     /// The run before its first statement, with the private variables and ids of both threads.
     pub fn new(two: &'a TwoThread, threads: [Store; 2], watched: Watched, arbitrary: A) -> Self {
@@ -57,12 +54,12 @@ impl<'a, A: Arbitrary> Run<'a, A> {
     }
 
     /// Executes the program; the result names the kinds of assertions that fail, or those so far
-    /// where the program does not end.
-    pub fn go(mut self) -> Result<BTreeSet<String>, BTreeSet<String>> {
+    /// where the program does not end within `fuel` blocks.
+    pub fn go(mut self, fuel: usize) -> Result<BTreeSet<String>, BTreeSet<String>> {
         let body = self.two.implementation();
         let blocks: BTreeMap<&Name, &Block> = body.blocks.iter().map(|block| (&block.label, block)).collect();
         let mut at = &body.blocks[0];
-        for _ in 0..FUEL {
+        for _ in 0..fuel {
             for stmt in &at.stmts {
                 assert!(self.statement(stmt, &at.label), "an assumption fails in {}", at.label);
             }
