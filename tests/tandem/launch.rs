@@ -55,8 +55,8 @@ pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed:
         let float = entry.params.iter().any(|declared| *declared.name == *parameter.name && declared.ty.is_float());
         let usual = [block[0], block[0] * grid[0], 1, 0, 7, 16, 33, 64].map(u64::from);
         match (float, parameter.bits) {
-            (true, 32) => u64::from((random(salt) % 5) as f32 as u32).max(u64::from(1.5f32.to_bits())),
-            (true, _) => 1.5f64.to_bits(),
+            (true, 32) => u64::from([0.0f32, 1.0, -1.0, 0.5, f32::NAN][(random(salt) % 5) as usize].to_bits()),
+            (true, _) => [0.0f64, 1.0, -1.0, 0.5, f64::NAN][(random(salt) % 5) as usize].to_bits(),
             _ if random(salt ^ 1).is_multiple_of(16) => random(salt),
             _ => usual[(random(salt) % 8) as usize],
         }

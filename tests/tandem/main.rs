@@ -44,7 +44,7 @@ const BLOCKS: u32 = 2;
 struct Tally {
     compared: Compared,
     threads: u64,
-    complete: u64,
+    followed: u64,
     other: BTreeMap<String, u64>,
     failures: Vec<String>,
 }
@@ -56,11 +56,11 @@ impl Tally {
 
     #[track_caller]
     fn finish(self, what: &str) {
-        let Tally { compared, threads, complete, other, failures } = self;
-        eprintln!("{what}: {threads} threads, {complete} to their end; {compared:?}; {other:?}");
+        let Tally { compared, threads, followed, other, failures } = self;
+        eprintln!("{what}: {threads} threads, {followed} followed as far as they ran; {compared:?}; {other:?}");
         assert!(failures.is_empty(), "{} kernels disagree:\n{}", failures.len(), failures.join("\n"));
         let few = |part: u64, whole: u64| part * 10 < whole * 7;
-        assert!(threads > 0 && !few(complete, threads), "too few threads were followed to their end");
+        assert!(threads > 0 && !few(followed, threads), "too few threads were followed");
         assert!(!few(compared.exact, compared.accesses), "too few accesses were compared exactly");
     }
 }
@@ -142,7 +142,7 @@ fn follow(
         }
         tally.threads += 1;
         match follower.follow(log, &constants, &mut bindings, &mut tally.compared) {
-            Ok(()) => tally.complete += 1,
+            Ok(()) => tally.followed += 1,
             Err(Stop::Disagreement(reason)) => return Err(reason),
             Err(other) => tally.count(format!("{other:?}")),
         }
