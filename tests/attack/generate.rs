@@ -1,7 +1,7 @@
 //! Random small kernels: shared and global arrays, indices near the thread's own, loops, branches and
 //! barriers. Many race, many do not, and few do so plainly.
 
-use crate::emulator::random::Random;
+use crate::random::Random;
 use std::fmt::Write;
 
 /// A kernel with the launch it is made for.

@@ -25,6 +25,7 @@ mod oracle;
 #[allow(dead_code)]
 mod support;
 
+use emulator::random;
 use gpuvcc::driver::input;
 use gpuvcc::ptx::{self, ast::Module};
 use gpuvcc::verdict::finding::Launch;

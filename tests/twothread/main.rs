@@ -12,3 +12,4 @@ mod contract;
 mod encodings;
 mod execution;
 mod files;
+mod program;
