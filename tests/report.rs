@@ -60,6 +60,7 @@ fn race(file: &str, confirmed: bool) -> Finding {
         launch: Some(Launch { block: [Some(256), Some(1), Some(1)], grid: [Some(1); 3] }),
         message: String::new(),
         replay: confirmed.then(|| format!("gpuvcc run {FILE} --entry scan --block 256 --grid 1 --arg n=-2")),
+        interleaving: Vec::new(),
     }
 }
 

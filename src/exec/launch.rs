@@ -29,6 +29,17 @@ pub struct Launch {
     pub checks: Checks,
 }
 
+impl Launch {
+    /// The number of a thread in the launch.
+    pub fn number_of(&self, block: [u32; 3], thread: [u32; 3]) -> u32 {
+        let linear = |[x, y, z]: [u32; 3], [width, height, _]: [u32; 3]| {
+            x.wrapping_add(width.wrapping_mul(y.wrapping_add(height.wrapping_mul(z))))
+        };
+        let size = self.block.iter().product::<u32>();
+        linear(block, self.grid).wrapping_mul(size).wrapping_add(linear(thread, self.block))
+    }
+}
+
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {

@@ -10,9 +10,11 @@ use super::decide::{Facts, Question, assumption_of_user, attribute, site_of};
 use super::emulate::Judge;
 use super::explore::{Explorer, Suspects};
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue};
+use super::minimal::Minimiser;
 use super::prove::{Constants, PairOutcome};
 use super::replay::{AccessEvent, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
 use super::search::{Found, Goal, SearchSpace, search};
+use crate::exec::command::Command;
 use crate::ivl::ast::{ArraySpace, Name};
 use crate::solver::Value;
 use crate::span::Origin;
@@ -25,6 +27,7 @@ pub struct Confirmation<'a> {
     question: &'a Question<'a>,
     facts: &'a Facts<'a>,
     judge: Option<Judge<'a>>,
+    minimiser: Option<Minimiser<'a>>,
     explored: BTreeSet<Suspects>,
     /// Findings that an execution has.
     pub confirmed: Vec<Finding>,
@@ -36,8 +39,10 @@ impl<'a> Confirmation<'a> {
     /// Before the first proof.
     pub fn new(question: &'a Question<'a>, facts: &'a Facts<'a>) -> Self {
         let judge = question.emulator.map(|emulator| Judge::new(emulator, question.kernel));
+        let minimiser =
+            question.emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
         let (explored, confirmed, doubted) = (BTreeSet::new(), Vec::new(), Vec::new());
-        Confirmation { question, facts, judge, explored, confirmed, doubted }
+        Confirmation { question, facts, judge, minimiser, explored, confirmed, doubted }
     }
 
     /// Looks for executions behind a failed proof; whether there is one.
@@ -70,16 +75,22 @@ impl<'a> Confirmation<'a> {
             None => Ok(None),
         };
         match answer {
-            Ok(replay) => {
-                finding.replay = replay;
-                self.confirmed.push(finding);
-            }
+            Ok(command) => self.confirm(finding, command),
             Err(why) => {
                 finding.confirmed = false;
                 finding.message = format!("not replayed: {why}");
                 self.doubted.push(finding);
             }
         }
+    }
+
+    /// A confirmed finding, in a small launch.
+    fn confirm(&mut self, finding: Finding, command: Option<Command>) {
+        let finding = match (&mut self.minimiser, command) {
+            (Some(minimiser), Some(command)) => minimiser.finish(finding, command),
+            _ => finding,
+        };
+        self.confirmed.push(finding);
     }
 
     /// Random launches, once for each set of lines.
@@ -90,7 +101,11 @@ impl<'a> Confirmation<'a> {
             return;
         }
         let launch = self.facts.launch;
-        self.confirmed = Explorer::new(emulator, kernel, &suspects).run(launch.block, launch.grid);
+        if let Some(explored) = Explorer::new(emulator, kernel, &suspects).run(launch.block, launch.grid) {
+            for finding in explored.findings {
+                self.confirm(finding, Some(explored.command.clone()));
+            }
+        }
     }
 }
 

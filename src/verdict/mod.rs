@@ -10,6 +10,7 @@ pub mod emulate;
 mod evaluate;
 pub mod explore;
 pub mod finding;
+pub mod minimal;
 pub mod prove;
 pub mod replay;
 pub mod search;
