@@ -1,5 +1,7 @@
 //! What is run: sizes, arguments, memory before the launch, and the schedule.
 
+use std::collections::BTreeMap;
+
 /// A concrete launch.
 #[derive(Clone, Debug)]
 pub struct Launch {
@@ -90,6 +92,8 @@ pub enum Contents {
     },
     /// These bytes, then zeros.
     Bytes(Vec<u8>),
+    /// Bytes by their offsets, and zeros.
+    Cells(BTreeMap<u64, u8>),
 }
 
 /// In which order threads run. All are legal executions; happens-before does not depend on the order

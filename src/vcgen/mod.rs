@@ -1,13 +1,16 @@
 //! Stage 7, `vcgen`: an IVL procedure to a passive program ([`passify`]), then to one formula over
-//! a hash-consed DAG ([`wp`], [`term`]), linear in the size of the program.
+//! a hash-consed DAG ([`wp`], [`term`]), linear in the size of the program. [`unroll`] comes before, where
+//! executions are looked for and not proofs.
 
 mod bits;
 mod bitvector;
 mod boolean;
+mod edges;
 mod integer;
 pub mod passify;
 pub mod passive;
 mod ranges;
 pub mod term;
 mod translate;
+pub mod unroll;
 pub mod wp;

@@ -5,6 +5,7 @@
 //! ([`super::explore`]); of a PTX kernel only what the emulator shows is confirmed ([`super::emulate`]).
 //! Reference: DESIGN section 3 (what `confirmed` means).
 
+use super::bounded::Bounded;
 use super::compiled::Compiled;
 use super::decide::{Facts, Question, assumption_of_user, attribute, site_of};
 use super::emulate::Judge;
@@ -16,11 +17,19 @@ use super::replay::{AccessEvent, ConfirmedDivergence, ConfirmedRace, Limits, Thr
 use super::search::{Found, Goal, SearchSpace, search};
 use crate::exec::command::Command;
 use crate::ivl::ast::{ArraySpace, Name};
-use crate::solver::Value;
+use crate::infer::houdini::Deadline;
+use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Time for the models of a kernel with its loops written out.
+const UNROLLING: Duration = Duration::from_secs(4);
+
+/// The same where the proof has used all the time that there is.
+const LATE_UNROLLING: Duration = Duration::from_secs(1);
 
 /// What the failed proofs of a kernel led to.
 pub struct Confirmation<'a> {
@@ -29,6 +38,8 @@ pub struct Confirmation<'a> {
     judge: Option<Judge<'a>>,
     minimiser: Option<Minimiser<'a>>,
     explored: BTreeSet<Suspects>,
+    /// Time left for programs with their loops written out.
+    unrolling: Duration,
     /// Findings that an execution has.
     pub confirmed: Vec<Finding>,
     /// Findings of the last failed proof that evaluation suggests and no execution shows.
@@ -42,7 +53,7 @@ impl<'a> Confirmation<'a> {
         let minimiser =
             question.emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
         let (explored, confirmed, doubted) = (BTreeSet::new(), Vec::new(), Vec::new());
-        Confirmation { question, facts, judge, minimiser, explored, confirmed, doubted }
+        Confirmation { question, facts, judge, minimiser, unrolling: UNROLLING, explored, confirmed, doubted }
     }
 
     /// Looks for executions behind a failed proof; whether there is one.
@@ -105,6 +116,30 @@ impl<'a> Confirmation<'a> {
             for finding in explored.findings {
                 self.confirm(finding, Some(explored.command.clone()));
             }
+        }
+    }
+
+    /// Models of the program with its loops written out, when nothing else shows a defect.
+    pub fn unroll(&mut self, two: &TwoThread, outcome: &PairOutcome) {
+        let (Some(emulator), kernel) = (self.question.emulator, self.facts.kernel) else { return };
+        let suspects = suspects(two, outcome);
+        let nothing = suspects == Suspects::default();
+        if nothing || !self.confirmed.is_empty() || assumption_of_user(kernel).is_some() {
+            return;
+        }
+        let now = Instant::now();
+        let end = (now + self.unrolling).min(self.question.deadline.0.max(now + LATE_UNROLLING));
+        let bounded = Bounded {
+            facts: self.facts,
+            emulator,
+            suspects: &suspects,
+            encodings: &[Encoding::BitVectors, Encoding::Integers],
+            deadline: Deadline(end),
+        };
+        let found = bounded.run(two);
+        self.unrolling = self.unrolling.saturating_sub(now.elapsed());
+        for finding in found.iter().flat_map(|found| &found.findings) {
+            self.confirm(finding.clone(), found.as_ref().map(|found| found.command.clone()));
         }
     }
 }

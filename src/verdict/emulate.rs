@@ -127,6 +127,11 @@ impl<'a> Emulator<'a> {
         Ok(named.map(|(parameter, text)| format!("{}={text}", parameter.name)).collect())
     }
 
+    /// Whether threads synchronise by an array, which then holds zeros before a launch.
+    pub fn synchronises(&self, kernel: &Kernel, array: &str) -> bool {
+        synchronising_arrays(kernel).contains(array)
+    }
+
     /// Bytes of dynamic shared memory that a finding wants.
     pub fn dynamic_shared(&self, finding: &Finding) -> u32 {
         let bodies = self.module.functions.iter().filter_map(|function| function.body.as_ref());

@@ -40,7 +40,8 @@ pub struct Suspects {
 }
 
 impl Suspects {
-    fn contain(&self, finding: &Finding) -> bool {
+    /// Whether a finding is at one of the lines.
+    pub fn contain(&self, finding: &Finding) -> bool {
         match finding.defect {
             Defect::Race => finding.accesses.iter().any(|access| self.races.contains(&access.origin.line)),
             Defect::Divergence => finding.barrier.iter().any(|barrier| self.barriers.contains(&barrier.line)),
@@ -135,7 +136,7 @@ impl<'a> Explorer<'a> {
 }
 
 /// A finding of the emulator in the form of the verifier's.
-fn finish(finding: &mut Finding, command: &Command) {
+pub(super) fn finish(finding: &mut Finding, command: &Command) {
     if command.arguments.iter().any(|argument| argument.contains(":*")) {
         let parts = [finding.message.as_str(), "arrays hold what the command below says"];
         finding.message = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");

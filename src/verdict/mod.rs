@@ -2,9 +2,11 @@
 
 mod barriers;
 mod bits;
+mod bounded;
 mod compiled;
 pub mod confirm;
 mod conflict;
+mod contents;
 pub mod decide;
 pub mod emulate;
 mod evaluate;
