@@ -90,7 +90,9 @@ fn parse_value(text: &str) -> Result<Value, String> {
         "parts" => rest.split('+').map(part).collect::<Result<_, _>>().map(Value::Parts),
         "same" => Ok(Value::Same(rest.to_string())),
         "bytes" => hexadecimal(rest).map(Value::Bytes),
-        _ => Err(format!("unknown kind `{kind}`; there are zeros, ramp, random, below, cells, file, bytes, parts and same")),
+        _ => Err(format!(
+            "unknown kind `{kind}`; there are zeros, ramp, random, below, cells, file, bytes, parts and same"
+        )),
     }
 }
 
@@ -106,7 +108,8 @@ fn part(text: &str) -> Result<Value, String> {
 fn cells(text: &str) -> Result<Value, String> {
     let mut cells = BTreeMap::new();
     for run in text.split(',') {
-        let (digits, start) = run.split_once('@').ok_or_else(|| format!("`{run}` is not BYTES@OFFSET, as in ff00@64"))?;
+        let (digits, start) =
+            run.split_once('@').ok_or_else(|| format!("`{run}` is not BYTES@OFFSET, as in ff00@64"))?;
         let start: i64 = start.parse().map_err(|_| format!("`{start}` is no byte offset"))?;
         let inside = |offset: &u64| *offset < 2 * UNBOUNDED;
         for (index, byte) in (0..).zip(hexadecimal(digits)?) {

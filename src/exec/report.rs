@@ -89,8 +89,7 @@ impl<'r> Reporter<'r> {
             Location::Shared(offset) => {
                 let inside = |one: &&super::decode::SharedVariable| offset.wrapping_sub(one.offset) < one.size;
                 let variable = self.run.program.shared.iter().find(inside);
-                let (name, offset) =
-                    variable.map(|one| (one.name.clone(), i128::from(offset - one.offset))).unzip();
+                let (name, offset) = variable.map(|one| (one.name.clone(), i128::from(offset - one.offset))).unzip();
                 (name, Some("shared"), offset)
             }
         }

@@ -96,9 +96,7 @@ impl Watch {
             Some(race) => {
                 let is_second = |event: &Event| (event.thread, event.code) == race.second;
                 let second = self.events.iter().rposition(is_second)?;
-                let is_first = |event: &Event| {
-                    (event.thread, event.code) == race.first && event.covers(race.location)
-                };
+                let is_first = |event: &Event| (event.thread, event.code) == race.first && event.covers(race.location);
                 [self.events[..second].iter().rposition(is_first)?, second]
             }
             None if self.lines.is_some() => return None,

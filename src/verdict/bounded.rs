@@ -16,11 +16,11 @@ use crate::exec::launch::Schedule;
 use crate::infer::houdini::{self, Deadline};
 use crate::infer::passive_of;
 use crate::ivl::ast::{Name, Program};
-use crate::kernel::KernelParameter;
+use crate::kernel::{Kernel, KernelParameter};
 use crate::solver::{Answer, Encoding, Value, prove};
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{Check, Passive};
-use crate::vcgen::term::{BvCompare, Node, Sort, Term};
+use crate::vcgen::term::{BvCompare, Node, Sort, Term, mask};
 use crate::vcgen::unroll;
 use crate::vcgen::wp::{self, Role};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,8 +31,41 @@ const ROUNDS: [u32; 4] = [1, 2, 4, 8];
 /// Statements of a program that is still looked at.
 const MOST_STATEMENTS: usize = 12_000;
 
-/// Bounds on free launch sizes along an axis, and on scalar parameters.
-const BOUNDS: [(u32, u128); 3] = [(4, 32), (32, 1024), (1024, u64::MAX as u128)];
+/// Bounds on free sizes and on scalar parameters, smallest first. A block has at most 1024 threads.
+const BOUNDS: [Bounds; 4] = [
+    Bounds { block: [4, 4, 4], grid: [4, 4, 4], scalar: 32 },
+    Bounds { block: [32, 8, 4], grid: [32, 8, 4], scalar: 1024 },
+    Bounds { block: [1024, 1, 1], grid: [1 << 20, 4, 4], scalar: u64::MAX },
+    Bounds { block: [32, 8, 4], grid: [1 << 16, 64, 4], scalar: u64::MAX },
+];
+
+/// What a model may have at most.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Threads a block along each axis.
+    block: [u32; 3],
+    /// Blocks along each axis.
+    grid: [u32; 3],
+    /// A scalar parameter, as an unsigned number.
+    scalar: u64,
+}
+
+impl Bounds {
+    /// The bound on a constant of the program; `None` for what is neither a size nor a scalar parameter.
+    fn of(&self, kernel: &Kernel, name: &str) -> Option<u128> {
+        let on_axis = |id: &str, bounds: [u32; 3]| {
+            let axis = ["x", "y", "z"].iter().position(|axis| name.strip_prefix(id) == Some(axis))?;
+            Some(u128::from(bounds[axis]))
+        };
+        let is_it = |constant: &Name| constant.as_str() == name;
+        let scalar = || {
+            let mut scalars = kernel.params.iter().filter(|parameter| !parameter.is_pointer);
+            let found = scalars.any(|parameter| parameter.constant.as_ref().is_some_and(is_it));
+            found.then_some(u128::from(self.scalar))
+        };
+        on_axis("ntid.", self.block).or_else(|| on_axis("nctaid.", self.grid)).or_else(scalar)
+    }
+}
 
 /// Effort of a query in milliseconds.
 const EFFORT: u32 = 400;
@@ -183,7 +216,8 @@ impl Bounded<'_> {
         goal: &BTreeSet<usize>,
         outside: &[Term],
     ) -> Reply {
-        let relied: Vec<bool> = passive.checks.iter().map(|check| attribute(&check.attributes, "race").is_none()).collect();
+        let relied: Vec<bool> =
+            passive.checks.iter().map(|check| attribute(&check.attributes, "race").is_none()).collect();
         let role = |check: usize| match (goal.contains(&check), relied[check]) {
             (true, _) => Role::Prove,
             (false, true) => Role::Rely,
@@ -208,7 +242,8 @@ impl Bounded<'_> {
                     wanted.iter().copied().zip(values.iter().copied()).take(checks).collect();
                 let failing = houdini::failing_checks(passive, &truth, &keep, &role);
                 let constants = named.iter().zip(&values[checks..]);
-                let constants = constants.filter_map(|((name, _), value)| Some((name.to_string(), (*value)?))).collect();
+                let constants =
+                    constants.filter_map(|((name, _), value)| Some((name.to_string(), (*value)?))).collect();
                 let values = values[checks + named.len()..].chunks(2);
                 let cells = cells(loads.iter().map(|(read, ..)| *read).zip(values));
                 Reply::Model(Model { constants, cells, failing })
@@ -217,16 +252,12 @@ impl Bounded<'_> {
     }
 
     /// What a model beyond the bounds has: one of these holds.
-    fn outside(&self, passive: &mut Passive, (size, value): (u32, u128)) -> Vec<Term> {
+    fn outside(&self, passive: &mut Passive, bounds: Bounds) -> Vec<Term> {
         let mut cases = Vec::new();
         for (name, term) in passive.constants.clone() {
-            let is_size = name.as_str().starts_with("ntid.") || name.as_str().starts_with("nctaid.");
-            let is_scalar = self.facts.kernel.params.iter().any(|parameter| {
-                !parameter.is_pointer && parameter.constant.as_ref() == Some(&name)
-            });
-            let bound = if is_size { u128::from(size) } else { value };
+            let Some(bound) = bounds.of(self.facts.kernel, name.as_str()) else { continue };
             let Sort::Bv(width) = passive.terms.sort(term) else { continue };
-            if (is_size || is_scalar) && bound < 1 << width.min(64) {
+            if bound < mask(width) {
                 let bound = passive.terms.bv(bound, width);
                 cases.push(passive.terms.bv_compare(BvCompare::Ult, bound, term));
             }
@@ -256,7 +287,8 @@ impl Bounded<'_> {
                 checks: self.emulator.checks,
             };
             let mut shown: Shown = self.emulator.show(&command, RUN_STEPS).ok()?;
-            shown.findings.retain(|finding| !shown.is_faulty && self.suspects.contain(finding));
+            let counts = !shown.is_faulty && !shown.is_arbitrary;
+            shown.findings.retain(|finding| counts && self.suspects.contain(finding));
             if !shown.findings.is_empty() {
                 shown.findings.iter_mut().for_each(|finding| finish(finding, &shown.command));
                 return Some(Explored { findings: shown.findings, command: shown.command });
@@ -313,9 +345,7 @@ fn loads<'r>(passive: &Passive, formula: Term, reads: &'r BTreeMap<Name, Read>) 
 }
 
 /// The bytes behind loads and the values of their offsets and results; zeros are left out.
-fn cells<'r, 'v>(
-    loads: impl Iterator<Item = (&'r Read, &'v [Option<Value>])>,
-) -> BTreeMap<Name, BTreeMap<i64, u8>> {
+fn cells<'r, 'v>(loads: impl Iterator<Item = (&'r Read, &'v [Option<Value>])>) -> BTreeMap<Name, BTreeMap<i64, u8>> {
     let number = |value: &Option<Value>| match value {
         Some(Value::Bits(value)) => Some(*value),
         Some(Value::Int(value)) => Some(*value as u128),

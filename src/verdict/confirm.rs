@@ -16,8 +16,8 @@ use super::prove::{Constants, PairOutcome};
 use super::replay::{AccessEvent, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
 use super::search::{Found, Goal, SearchSpace, search};
 use crate::exec::command::Command;
-use crate::ivl::ast::{ArraySpace, Name};
 use crate::infer::houdini::Deadline;
+use crate::ivl::ast::{ArraySpace, Name};
 use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
@@ -50,8 +50,7 @@ impl<'a> Confirmation<'a> {
     /// Before the first proof.
     pub fn new(question: &'a Question<'a>, facts: &'a Facts<'a>) -> Self {
         let judge = question.emulator.map(|emulator| Judge::new(emulator, question.kernel));
-        let minimiser =
-            question.emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
+        let minimiser = question.emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
         let (explored, confirmed, doubted) = (BTreeSet::new(), Vec::new(), Vec::new());
         Confirmation { question, facts, judge, minimiser, unrolling: UNROLLING, explored, confirmed, doubted }
     }

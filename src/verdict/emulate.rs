@@ -80,6 +80,7 @@ impl<'a> Emulator<'a> {
         Ok(Shown {
             findings: report::report(self.file, self.module, self.entry(), &launch, &run).findings,
             instructions: run.outcome.instructions,
+            is_arbitrary: run.outcome.arbitrary,
             is_faulty: !run.outcome.faults.is_empty(),
             command: limited(command.clone(), &run.outcome),
         })
@@ -154,6 +155,8 @@ pub struct Shown {
     pub instructions: u64,
     /// Whether an access was outside of its array or misaligned: that is beyond the standing assumptions.
     pub is_faulty: bool,
+    /// Whether a value came from where the ISA leaves it open: other hardware may have another one.
+    pub is_arbitrary: bool,
     /// The command, for people.
     pub command: Command,
 }

@@ -101,8 +101,10 @@ impl<'a> Minimiser<'a> {
         let changed = with_value(command, what, value);
         let shown = self.emulator.show(&changed, limit).ok();
         self.left = (runs, steps - shown.as_ref().map_or(0, |shown| shown.instructions).min(steps));
-        let shown = shown.filter(|shown| !shown.is_faulty);
-        Some(shown.filter(|shown| shown.findings.iter().any(|other| is_same(other, finding))).map(|shown| shown.command))
+        let shown = shown.filter(|shown| !shown.is_faulty && !shown.is_arbitrary);
+        Some(
+            shown.filter(|shown| shown.findings.iter().any(|other| is_same(other, finding))).map(|shown| shown.command),
+        )
     }
 
     fn interleaving(&self, shown: &Shown, finding: &Finding) -> Vec<super::finding::Step> {
