@@ -70,12 +70,16 @@ impl<'a> Minimiser<'a> {
     /// The finding as a small launch shows it, with its command and the steps of its threads.
     pub fn finish(&mut self, mut finding: Finding, mut command: Command) -> Finding {
         self.left = (RUNS, ALL_STEPS);
+        let flat = self.flat(&command);
+        if let Some(Some(found)) = self.attempt(&finding, &flat) {
+            command = found;
+        }
         // A size may become smaller only once an argument has, and the other way round.
         for _ in 0..2 {
             for quantity in self.free.clone() {
                 let now = value(&command, quantity).unwrap_or(0);
                 let smaller = candidates(quantity).take_while(|value| *value < now);
-                let found = smaller.map_while(|value| self.attempt(&finding, &command, quantity, value));
+                let found = smaller.map_while(|value| self.attempt(&finding, &with_value(&command, quantity, value)));
                 if let Some(found) = found.flatten().next() {
                     command = found;
                 }
@@ -91,20 +95,33 @@ impl<'a> Minimiser<'a> {
         finding
     }
 
-    /// The command with another value, if that shows the finding; the outer `None` when enough was tried.
-    fn attempt(&mut self, finding: &Finding, command: &Command, what: Quantity, value: u64) -> Option<Option<Command>> {
+    /// The command, if it shows the finding; the outer `None` when enough was tried.
+    fn attempt(&mut self, finding: &Finding, changed: &Command) -> Option<Option<Command>> {
         let (runs, steps) = self.left;
         let (runs, limit) = (runs.checked_sub(1)?, steps.min(RUN_STEPS));
         if limit == 0 {
             return None;
         }
-        let changed = with_value(command, what, value);
-        let shown = self.emulator.show(&changed, limit).ok();
+        let shown = self.emulator.show(changed, limit).ok();
         self.left = (runs, steps - shown.as_ref().map_or(0, |shown| shown.instructions).min(steps));
         let shown = shown.filter(|shown| !shown.is_faulty && !shown.is_arbitrary);
         Some(
             shown.filter(|shown| shown.findings.iter().any(|other| is_same(other, finding))).map(|shown| shown.command),
         )
+    }
+
+    /// Blocks and grids along one axis, where all three are free: they are easier to read.
+    fn flat(&self, command: &Command) -> Command {
+        let mut command = command.clone();
+        let is_free = |quantity: fn(usize) -> Quantity| (0..3).all(|axis| self.free.contains(&quantity(axis)));
+        let flat = |sizes: [u32; 3]| [sizes.iter().product::<u32>().next_power_of_two(), 1, 1];
+        if is_free(Quantity::Block) && command.block[1..] != [1, 1] {
+            command.block = flat(command.block);
+        }
+        if is_free(Quantity::Grid) && command.grid[1..] != [1, 1] && command.only_blocks.is_none() {
+            command.grid = flat(command.grid);
+        }
+        command
     }
 
     fn interleaving(&self, shown: &Shown, finding: &Finding) -> Vec<super::finding::Step> {
