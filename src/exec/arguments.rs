@@ -78,7 +78,7 @@ fn parse_value(text: &str) -> Result<Value, String> {
     let Some((kind, rest)) = text.split_once(':') else { return parse_number(text) };
     match kind {
         "zeros" | "random" | "below" if rest == "*" || rest.starts_with("*:") => endless(kind, &rest[1..]),
-        "cells" => cells(rest.strip_prefix("*:").unwrap_or(rest)),
+        "cells" => cells(rest),
         "zeros" => array(rest, Fill::Zeros),
         "ramp" => array(rest, Fill::Ramp),
         "random" => {
@@ -104,10 +104,11 @@ fn part(text: &str) -> Result<Value, String> {
     }
 }
 
-/// `07@0,0100@64`: an endless array of zeros, but for these bytes at these byte offsets.
+/// What follows `cells:`, as in `cells:*:07@0,0100@64`: an endless array of zeros, but for these bytes at these byte offsets.
 fn cells(text: &str) -> Result<Value, String> {
+    let runs = text.strip_prefix("*:").ok_or("cells have no count; write cells:*:BYTES@OFFSET")?;
     let mut cells = BTreeMap::new();
-    for run in text.split(',') {
+    for run in runs.split(',') {
         let (digits, start) =
             run.split_once('@').ok_or_else(|| format!("`{run}` is not BYTES@OFFSET, as in ff00@64"))?;
         let start: i64 = start.parse().map_err(|_| format!("`{start}` is no byte offset"))?;
@@ -354,6 +355,9 @@ mod tests {
             value("random:4xf32:7"),
             Ok(Value::Array { count: 4, ty: ScalarType::F(32), fill: Fill::Random(7) })
         );
+        let cells = BTreeMap::from([(UNBOUNDED - 1, 1), (UNBOUNDED, 0xff)]);
+        assert_eq!(value("cells:*:01ff@-1"), Ok(Value::Endless(Contents::Cells(cells))));
+        assert!(value("cells:4").is_err() && value("cells:*:1@0").is_err() && value("cells:*:01").is_err());
         assert_eq!(value("bytes:00ff"), Ok(Value::Bytes(vec![0, 255])));
         let parts = vec![Value::Endless(Contents::Zero), Value::Bytes(vec![1])];
         assert_eq!(value("parts:zeros:*+bytes:01"), Ok(Value::Parts(parts)));

@@ -91,6 +91,7 @@ impl<'a> Minimiser<'a> {
             finding.interleaving = self.interleaving(&shown, same);
             refresh(&mut finding, same);
         }
+        self.name_as_in_source(&mut finding.array);
         finding.replay = Some(command.text(self.emulator.file, &self.emulator.entry().name));
         finding
     }
@@ -124,16 +125,20 @@ impl<'a> Minimiser<'a> {
         command
     }
 
+    fn name_as_in_source(&self, array: &mut Option<String>) {
+        if let Some(name) = array
+            && let Some(shown) = self.kernel.array_names.get(&Name::from(name.as_str()))
+        {
+            name.clone_from(shown);
+        }
+    }
+
     fn interleaving(&self, shown: &Shown, finding: &Finding) -> Vec<super::finding::Step> {
         let Emulator { module, number, .. } = self.emulator;
         let launch = shown.command.launch(module, self.emulator.entry(), TOLD_STEPS);
         let steps = launch.map(|launch| trace::interleaving(module, number, &launch, finding));
         let mut steps = steps.unwrap_or_default();
-        for name in steps.iter_mut().filter_map(|step| step.array.as_mut()) {
-            if let Some(shown) = self.kernel.array_names.get(&Name::from(name.as_str())) {
-                name.clone_from(shown);
-            }
-        }
+        steps.iter_mut().for_each(|step| self.name_as_in_source(&mut step.array));
         steps
     }
 }
