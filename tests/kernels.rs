@@ -94,7 +94,12 @@ fn replays(case: &Case, finding: &Finding) -> Result<(), String> {
         defect => other.defect == defect && lines(other) == lines(finding),
     };
     if shown.findings.iter().any(same) {
-        return Ok(());
+        let told = finding.interleaving.iter().filter(|step| step.at_fault);
+        let told: BTreeSet<u32> = told.map(|step| step.origin.line).collect();
+        return match finding.defect {
+            Defect::Race if told != lines(finding) => Err(format!("`{command}`: the steps told are at lines {told:?}")),
+            _ => Ok(()),
+        };
     }
     Err(format!("`{command}` does not show the finding\nbut {}\n{}", shown.verdict.name(), summary(&shown)))
 }

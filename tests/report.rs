@@ -6,8 +6,8 @@ use gpuvcc::report::source::SourceText;
 use gpuvcc::report::{json, sarif, text};
 use gpuvcc::span::{Origin, SourcePosition, Span};
 use gpuvcc::verdict::finding::{
-    AccessKind, AccessReport, Candidates, Checked, Defect, Finding, KernelReport, Launch, ParameterValue, Reason,
-    Verdict,
+    AccessKind, AccessReport, Candidates, Checked, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Step,
+    StepKind, Verdict,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,7 +60,25 @@ fn race(file: &str, confirmed: bool) -> Finding {
         launch: Some(Launch { block: [Some(256), Some(1), Some(1)], grid: [Some(1); 3] }),
         message: String::new(),
         replay: confirmed.then(|| format!("gpuvcc run {FILE} --entry scan --block 256 --grid 1 --arg n=-2")),
+        interleaving: if confirmed { interleaving(file) } else { Vec::new() },
     }
+}
+
+fn interleaving(file: &str) -> Vec<Step> {
+    let step = |kind, thread, line, at_fault| Step {
+        kind,
+        bytes: if kind == StepKind::Barrier { 0 } else { 4 },
+        thread: [thread, 0, 0],
+        block: [0, 0, 0],
+        array: (kind != StepKind::Barrier).then(|| "tile".to_string()),
+        offset: (kind != StepKind::Barrier).then_some(12),
+        at_fault,
+        origin: origin(
+            if thread == 3 { "st.shared.f32 [%r4], %f1" } else { "ld.shared.f32 %f2, [%r4+-4]" },
+            position(file, line, 5, None),
+        ),
+    };
+    vec![step(StepKind::Barrier, 4, 7, false), step(StepKind::Write, 3, 8, true), step(StepKind::Read, 4, 3, true)]
 }
 
 fn divergence() -> Finding {

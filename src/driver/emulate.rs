@@ -6,10 +6,16 @@ use super::pipeline::Program;
 use super::run_options::RunOptions;
 use super::{parse_inputs, read_inputs, schedule, select_kernels, unplaced};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report};
+use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report, trace};
 use crate::ptx::ast::Module;
 use crate::verdict::finding::KernelReport;
 use std::time::Instant;
+
+/// An execution of so many instructions runs once more for each finding whose steps are told.
+const TOLD_STEPS: u64 = 20_000_000;
+
+/// Findings whose steps are told.
+const TOLD_FINDINGS: usize = 5;
 
 /// Emulates a kernel and answers the exit code of the process.
 pub fn run(options: &RunOptions) -> u8 {
@@ -93,6 +99,11 @@ pub fn emulate(
     let run = exec::run(module, number, &launch)?;
     let seconds = started.elapsed().as_secs_f64();
     let mut report = report::report(file, module, entry, &launch, &run);
+    if run.outcome.instructions <= TOLD_STEPS {
+        for finding in report.findings.iter_mut().take(TOLD_FINDINGS) {
+            finding.interleaving = trace::interleaving(module, number, &launch, finding);
+        }
+    }
     report.time_ms = (seconds * 1000.0) as u64;
     Ok((report, seconds))
 }

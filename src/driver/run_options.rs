@@ -103,6 +103,7 @@ Values: 17, -3, 0xff, 1.5     a scalar of the parameter's type
         random:COUNT[xTYPE][:SEED]  with random bits; floats lie between 0 and 1
         zeros:*, random:*[:SEED], below:*:BOUND[:SEED]
                               without bounds; zeros, random words, or words below BOUND
+        cells:*:HEX@OFFSET,...  without bounds; zeros, but for these bytes at byte offsets
         file:PATH             with the bytes of a file
         same:NAME             the array of an earlier parameter, by name or position
         bytes:HEX             a structure passed by value

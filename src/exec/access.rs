@@ -8,7 +8,7 @@ use super::decode::{Access, Program, SHARED_BITS, Space};
 use super::memory;
 use super::outcome::{Fault, FaultKind, Stop};
 use super::races::sync::{Party, StrongAccess};
-use super::races::{Current, Reach};
+use super::races::{Current, Location, Reach};
 use super::thread::Thread;
 use super::values::atomic::{AtomicOperation, atomic as new_value};
 use super::values::{mask, signed};
@@ -64,7 +64,12 @@ fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &A
     let kind = match found {
         None => FaultKind::Bounds,
         Some(_) if !address.is_multiple_of(bytes.next_power_of_two()) => FaultKind::Alignment,
-        found => return found,
+        found => {
+            if let Some(location) = found.and_then(Target::location) {
+                world.note(thread, Some(location), bytes as u32);
+            }
+            return found;
+        }
     };
     let fault = Fault { place: (thread.number, thread.last()), kind, address, bytes: bytes as u32 };
     thread.fault(world, fault);
@@ -73,6 +78,7 @@ fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &A
 
 /// The detector sees one element.
 fn show(
+    program: &Program,
     world: &mut World,
     block: &mut BlockState,
     thread: &mut Thread,
@@ -89,6 +95,7 @@ fn show(
         Target::Shared(offset) => world.detector.shared_access(&mut block.cells, offset, access.bytes, current),
         Target::Local(_) | Target::Param(_) => {}
     }
+    world.look_out(program, thread);
 }
 
 /// Whatever synchronisation an element brings.
@@ -142,7 +149,16 @@ impl Target {
     }
 
     fn is_visible(self) -> bool {
-        matches!(self, Target::Global(..) | Target::Shared(_))
+        self.location().is_some()
+    }
+
+    /// Where in memory that other threads see.
+    fn location(self) -> Option<Location> {
+        match self {
+            Target::Global(array, offset) => Some(Location::Global(array, offset)),
+            Target::Shared(offset) => Some(Location::Shared(offset)),
+            Target::Local(_) | Target::Param(_) => None,
+        }
     }
 }
 
@@ -190,7 +206,7 @@ pub fn load(program: &Program, world: &mut World, block: &mut BlockState, thread
     let Some(target) = resolve(program, world, thread, access) else { return false };
     for (index, data) in (0..).zip(&access.data) {
         let element = target.element(index, access.bytes);
-        show(world, block, thread, access, element, false);
+        show(program, world, block, thread, access, element, false);
         if access.strength.scope.is_some() {
             synchronise(world, block, thread, access, element, (true, false));
         }
@@ -211,7 +227,7 @@ pub fn store(program: &Program, world: &mut World, block: &mut BlockState, threa
         let element = target.element(index, access.bytes);
         let value = data.map_or(0, |(slot, _)| thread.value(slot)) & mask(8 * access.bytes);
         let same = world.allow_same_value && peek_quietly(world, block, element, access.bytes) == Some(value);
-        show(world, block, thread, access, element, same);
+        show(program, world, block, thread, access, element, same);
         synchronise(world, block, thread, access, element, (false, true));
         if !poke(world, block, thread, element, access.bytes, value) {
             let place = (thread.number, thread.last());
@@ -238,7 +254,7 @@ pub fn atomic(program: &Program, world: &mut World, block: &mut BlockState, thre
     let operands: Vec<u64> = operands.iter().map(|slot| thread.value(*slot)).collect();
     for (index, data) in (0..).zip(&access.data) {
         let element = target.element(index, access.bytes);
-        show(world, block, thread, access, element, false);
+        show(program, world, block, thread, access, element, false);
         let old = peek(world, block, thread, element, access.bytes);
         let (a, b) = match operation {
             AtomicOperation::Cas => (operands[0], operands[1]),

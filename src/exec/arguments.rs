@@ -11,6 +11,7 @@ use super::values::hash;
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{Function, Module, ScalarType, Variable};
 use crate::ptx::words::scalar_type;
+use std::collections::BTreeMap;
 
 /// Bytes of an array argument at most.
 const LARGEST: u64 = 1 << 34;
@@ -77,6 +78,7 @@ fn parse_value(text: &str) -> Result<Value, String> {
     let Some((kind, rest)) = text.split_once(':') else { return parse_number(text) };
     match kind {
         "zeros" | "random" | "below" if rest == "*" || rest.starts_with("*:") => endless(kind, &rest[1..]),
+        "cells" => cells(rest),
         "zeros" => array(rest, Fill::Zeros),
         "ramp" => array(rest, Fill::Ramp),
         "random" => {
@@ -87,14 +89,10 @@ fn parse_value(text: &str) -> Result<Value, String> {
         "file" => Ok(Value::File(rest.to_string())),
         "parts" => rest.split('+').map(part).collect::<Result<_, _>>().map(Value::Parts),
         "same" => Ok(Value::Same(rest.to_string())),
-        "bytes" => {
-            let digits: Vec<u32> = rest.chars().map_while(|digit| digit.to_digit(16)).collect();
-            if digits.len() != rest.len() || !digits.len().is_multiple_of(2) {
-                return Err("bytes are pairs of hexadecimal digits".to_string());
-            }
-            Ok(Value::Bytes(digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()))
-        }
-        _ => Err(format!("unknown kind `{kind}`; there are zeros, ramp, random, below, file, bytes, parts and same")),
+        "bytes" => hexadecimal(rest).map(Value::Bytes),
+        _ => Err(format!(
+            "unknown kind `{kind}`; there are zeros, ramp, random, below, cells, file, bytes, parts and same"
+        )),
     }
 }
 
@@ -104,6 +102,35 @@ fn part(text: &str) -> Result<Value, String> {
         value @ (Value::Bytes(_) | Value::Array { .. } | Value::Endless(_) | Value::File(_)) => Ok(value),
         _ => Err(format!("`{text}` is no part of a structure; give bytes and arrays")),
     }
+}
+
+/// What follows `cells:`, as in `cells:*:07@0,0100@64`: an endless array of zeros, but for these bytes at these byte offsets.
+fn cells(text: &str) -> Result<Value, String> {
+    let runs = text.strip_prefix("*:").ok_or("cells have no count; write cells:*:BYTES@OFFSET")?;
+    let mut cells = BTreeMap::new();
+    for run in runs.split(',') {
+        let (digits, start) =
+            run.split_once('@').ok_or_else(|| format!("`{run}` is not BYTES@OFFSET, as in ff00@64"))?;
+        let start: i64 = start.parse().map_err(|_| format!("`{start}` is no byte offset"))?;
+        let inside = |offset: &u64| *offset < 2 * UNBOUNDED;
+        for (index, byte) in (0..).zip(hexadecimal(digits)?) {
+            // Offsets count from the pointer, in the middle of the array.
+            let offset = UNBOUNDED.wrapping_add_signed(start).wrapping_add(index);
+            if inside(&offset) {
+                cells.insert(offset, byte);
+            }
+        }
+    }
+    Ok(Value::Endless(Contents::Cells(cells)))
+}
+
+/// Bytes from pairs of hexadecimal digits.
+fn hexadecimal(text: &str) -> Result<Vec<u8>, String> {
+    let digits: Vec<u32> = text.chars().map_while(|digit| digit.to_digit(16)).collect();
+    if digits.len() != text.len() || !digits.len().is_multiple_of(2) {
+        return Err("bytes are pairs of hexadecimal digits".to_string());
+    }
+    Ok(digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect())
 }
 
 /// What follows the `*` of `zeros:*`, `random:*[:SEED]` and `below:*:BOUND[:SEED]`.
@@ -328,6 +355,9 @@ mod tests {
             value("random:4xf32:7"),
             Ok(Value::Array { count: 4, ty: ScalarType::F(32), fill: Fill::Random(7) })
         );
+        let cells = BTreeMap::from([(UNBOUNDED - 1, 1), (UNBOUNDED, 0xff)]);
+        assert_eq!(value("cells:*:01ff@-1"), Ok(Value::Endless(Contents::Cells(cells))));
+        assert!(value("cells:4").is_err() && value("cells:*:1@0").is_err() && value("cells:*:01").is_err());
         assert_eq!(value("bytes:00ff"), Ok(Value::Bytes(vec![0, 255])));
         let parts = vec![Value::Endless(Contents::Zero), Value::Bytes(vec![1])];
         assert_eq!(value("parts:zeros:*+bytes:01"), Ok(Value::Parts(parts)));

@@ -1,5 +1,7 @@
 //! What is run: sizes, arguments, memory before the launch, and the schedule.
 
+use std::collections::BTreeMap;
+
 /// A concrete launch.
 #[derive(Clone, Debug)]
 pub struct Launch {
@@ -27,6 +29,17 @@ pub struct Launch {
     pub blocks: Option<Vec<u32>>,
     /// What is looked for.
     pub checks: Checks,
+}
+
+impl Launch {
+    /// The number of a thread in the launch.
+    pub fn number_of(&self, block: [u32; 3], thread: [u32; 3]) -> u32 {
+        let linear = |[x, y, z]: [u32; 3], [width, height, _]: [u32; 3]| {
+            x.wrapping_add(width.wrapping_mul(y.wrapping_add(height.wrapping_mul(z))))
+        };
+        let size = self.block.iter().product::<u32>();
+        linear(block, self.grid).wrapping_mul(size).wrapping_add(linear(thread, self.block))
+    }
 }
 
 /// What is looked for.
@@ -79,6 +92,8 @@ pub enum Contents {
     },
     /// These bytes, then zeros.
     Bytes(Vec<u8>),
+    /// Bytes by their offsets, and zeros.
+    Cells(BTreeMap<u64, u8>),
 }
 
 /// In which order threads run. All are legal executions; happens-before does not depend on the order

@@ -13,6 +13,7 @@ use super::lockstep::Warps;
 use super::memory::GlobalMemory;
 use super::outcome::{Deadlock, Divergence, Outcome, Stop};
 use super::thread::{Status, Thread};
+use super::trace::Watch;
 use super::values::hash;
 use super::warp;
 use super::world::World;
@@ -66,15 +67,21 @@ impl<'l> Machine<'l> {
     }
 
     /// Runs to the end.
-    pub fn run(mut self) -> (Outcome, GlobalMemory) {
+    pub fn run(self) -> (Outcome, GlobalMemory) {
+        let (outcome, memory, _) = self.run_watched();
+        (outcome, memory)
+    }
+
+    /// Runs to the end, or to the moment that the watch waits for.
+    pub fn run_watched(mut self) -> (Outcome, GlobalMemory, Option<Box<Watch>>) {
         match self.launch.schedule {
             Schedule::Random | Schedule::Adversarial => self.run_randomly(),
             _ => self.run_in_turn(),
         }
-        let World { mut outcome, detector, global, .. } = self.world;
+        let World { mut outcome, detector, global, watch, .. } = self.world;
         outcome.races = detector.races.into_values().collect();
         outcome.forgot = detector.forgot;
-        (outcome, global)
+        (outcome, global, watch)
     }
 
     /// Lets the next block in; false if there is none.

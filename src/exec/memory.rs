@@ -50,6 +50,10 @@ impl Contents {
                 };
                 at(0) | at(1) << 8 | at(2) << 16 | at(3) << 24
             }
+            Contents::Cells(cells) => {
+                let near = cells.range(index * 4..index * 4 + 4);
+                near.fold(0, |word, (offset, byte)| word | u32::from(*byte) << (8 * (offset % 4)))
+            }
         }
     }
 

@@ -6,7 +6,7 @@
 //!
 //! The way: [`decode`] makes a flat program, once a launch; [`machine`] chooses which thread runs ([`lockstep`]
 //! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`warp`] and the functions of
-//! [`values`]; [`races`] watches. [`report`] turns the outcome into the verifier's findings.
+//! [`values`]; [`races`] watches. [`report`] turns the outcome into the verifier's findings, [`trace`] tells how a finding came about.
 
 pub mod access;
 pub mod arguments;
@@ -21,6 +21,7 @@ pub mod outcome;
 pub mod races;
 pub mod report;
 pub mod thread;
+pub mod trace;
 pub mod values;
 pub mod warp;
 pub mod world;
@@ -48,9 +49,13 @@ pub fn run(module: &Module, entry: usize, launch: &Launch) -> Result<Run, Diagno
     let program = decode::decode(module, entry, launch)?;
     let world = world::World::new(&program, launch, parameter_bytes(module, entry, launch), module.address_size);
     let (outcome, memory) = machine::Machine::new(&program, launch, world).run();
+    Ok(finished(program, outcome, memory))
+}
+
+fn finished(program: Program, outcome: Outcome, memory: memory::GlobalMemory) -> Run {
     let arrays = (0..memory.arrays.len()).map(|index| (memory.arrays[index].name.clone(), memory.origin(index)));
     let arrays = arrays.collect();
-    Ok(Run { program, outcome, memory, arrays })
+    Run { program, outcome, memory, arrays }
 }
 
 /// The parameters one behind the other, each at its alignment.

@@ -6,19 +6,19 @@ use super::Run;
 use super::launch::Launch;
 use super::outcome::{BarrierMisuse, FaultKind, Place, Stop};
 use super::races::{Location, Race};
+use super::trace::Event;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ptx::ast::{Function, Module};
 use crate::verdict::finding::{
-    AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, Launch as Sizes, ParameterValue, Reason,
-    Verdict,
+    AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, Launch as Sizes, ParameterValue, Reason, Step,
+    StepKind, Verdict,
 };
 use std::collections::BTreeMap;
 
 /// The report on a run.
 pub fn report(file: &str, module: &Module, entry: &Function, launch: &Launch, run: &Run) -> KernelReport {
-    let sizes = Sizes { block: launch.block.map(Some), grid: launch.grid.map(Some) };
-    let mut report = KernelReport::new(file, &*entry.name, sizes);
-    let reporter = Reporter { launch, run, sizes, params: parameters(module, entry, launch) };
+    let reporter = Reporter::new(module, entry, launch, run);
+    let mut report = KernelReport::new(file, &*entry.name, reporter.sizes);
     report.findings = reporter.findings();
     report.findings.sort_by_key(Finding::rank);
     for stop in &run.outcome.stopped {
@@ -47,14 +47,54 @@ fn parameters(module: &Module, entry: &Function, launch: &Launch) -> BTreeMap<St
     scalars.filter(|(_, value)| !pointers.contains(&value.value)).collect()
 }
 
-struct Reporter<'r> {
+/// Tells what a run showed.
+pub struct Reporter<'r> {
     launch: &'r Launch,
     run: &'r Run,
     sizes: Sizes,
     params: BTreeMap<String, ParameterValue>,
 }
 
-impl Reporter<'_> {
+impl<'r> Reporter<'r> {
+    /// A reporter on a run.
+    pub fn new(module: &Module, entry: &Function, launch: &'r Launch, run: &'r Run) -> Self {
+        let sizes = Sizes { block: launch.block.map(Some), grid: launch.grid.map(Some) };
+        Reporter { launch, run, sizes, params: parameters(module, entry, launch) }
+    }
+
+    /// Something that a watched thread did; `at_fault` if it is a part of the defect.
+    pub fn step(&self, event: &Event, at_fault: bool) -> Step {
+        let part = self.access(AccessKind::Arrive, (event.thread, event.code), event.bytes);
+        let place = event.location.map(|location| self.place(location));
+        let (array, _, offset) = place.unwrap_or_default();
+        Step {
+            kind: StepKind::of(self.run.program.code[event.code as usize]),
+            bytes: event.bytes,
+            thread: part.thread,
+            block: part.block,
+            array,
+            offset,
+            at_fault,
+            origin: part.origin,
+        }
+    }
+
+    /// Array, space and byte offset of a location.
+    fn place(&self, location: Location) -> (Option<String>, Option<&'static str>, Option<i128>) {
+        match location {
+            Location::Global(array, offset) => {
+                let (name, origin) = self.run.arrays.get(array).map(|(name, origin)| (name.clone(), *origin)).unzip();
+                (name, Some("global"), Some(i128::from(offset) - i128::from(origin.unwrap_or(0))))
+            }
+            Location::Shared(offset) => {
+                let inside = |one: &&super::decode::SharedVariable| offset.wrapping_sub(one.offset) < one.size;
+                let variable = self.run.program.shared.iter().find(inside);
+                let (name, offset) = variable.map(|one| (one.name.clone(), i128::from(offset - one.offset))).unzip();
+                (name, Some("shared"), offset)
+            }
+        }
+    }
+
     fn findings(&self) -> Vec<Finding> {
         let outcome = &self.run.outcome;
         let mut findings: Vec<Finding> = outcome.races.iter().map(|race| self.race(race)).collect();
@@ -117,23 +157,7 @@ impl Reporter<'_> {
         let part = |(thread, code): Place| self.access(self.kind(code), (thread, code), bytes(code));
         let (first, second) = (part(race.first), part(race.second));
         let mut finding = self.finding(Defect::Race, &format!("{}-{}", first.op.name(), second.op.name()));
-        match race.location {
-            Location::Global(array, offset) => {
-                finding.array = self.run.arrays.get(array).map(|(name, _)| name.clone());
-                finding.space = Some("global");
-                let origin = self.run.arrays.get(array).map_or(0, |(_, origin)| *origin);
-                finding.offset = Some(i128::from(offset) - i128::from(origin));
-            }
-            Location::Shared(offset) => {
-                let shared = &self.run.program.shared;
-                let inside = |one: &&super::decode::SharedVariable| offset.wrapping_sub(one.offset) < one.size;
-                if let Some(variable) = shared.iter().find(inside) {
-                    finding.array = Some(variable.name.clone());
-                    finding.offset = Some(i128::from(offset - variable.offset));
-                }
-                finding.space = Some("shared");
-            }
-        }
+        (finding.array, finding.space, finding.offset) = self.place(race.location);
         let linear = |place: Place| place.0 % self.launch.block.iter().product::<u32>() / 32;
         if first.block == second.block && linear(race.first) == linear(race.second) {
             finding.message = "both threads are of one warp, which orders nothing by itself".to_string();

@@ -213,15 +213,19 @@ impl Thread {
             Code::Copies(index) => self.copy(&program.copies[index as usize]),
             Code::Return => match self.calls.pop() {
                 Some(caller) => self.next = caller,
-                None => return self.exit(),
+                None => return self.exit(world),
             },
-            Code::Exit => return self.exit(),
-            Code::Barrier(index) => return block.arrive(program, world, self, index),
+            Code::Exit => return self.exit(world),
+            Code::Barrier(index) => {
+                world.note(self, None, 0);
+                return block.arrive(program, world, self, index);
+            }
             Code::Warp(index) => {
                 self.status = Status::Warp { index };
                 return false;
             }
             Code::Fence { scope, sequential, release, acquire } => {
+                world.note(self, None, 0);
                 if world.races {
                     self.fence(world, block, Reach::of(scope), sequential, (acquire, release));
                 }
@@ -243,7 +247,8 @@ impl Thread {
         true
     }
 
-    fn exit(&mut self) -> bool {
+    fn exit(&mut self, world: &mut World) -> bool {
+        world.note(self, None, 0);
         self.status = Status::Exited;
         false
     }

@@ -6,7 +6,9 @@ use super::memory::{GlobalArray, GlobalMemory, UNBOUNDED};
 use super::outcome::Outcome;
 use super::races::clock::{Clock, Shape};
 use super::races::sync::Locations;
-use super::races::{Detector, Reach, Site};
+use super::races::{Detector, Location, Reach, Site};
+use super::thread::Thread;
+use super::trace::{Event, Watch};
 use crate::exec::launch::{Contents, array_address};
 use std::rc::Rc;
 
@@ -24,6 +26,8 @@ pub struct World {
     pub locations: Locations,
     /// What `.sc` fences of device scope passed on.
     pub sequential: Option<Rc<Clock>>,
+    /// Two threads whose steps are remembered.
+    pub watch: Option<Box<Watch>>,
     /// What was seen so far.
     pub outcome: Outcome,
     /// Nothing runs any more.
@@ -62,6 +66,7 @@ impl World {
             races: launch.checks.races,
             locations: Locations::new(),
             sequential: None,
+            watch: None,
             outcome: Outcome::default(),
             halted: false,
             switch_at_access: launch.schedule == super::launch::Schedule::Adversarial,
@@ -69,6 +74,22 @@ impl World {
             exited_threads_ok: launch.checks.exited_threads_ok,
             clock: 0,
             seed: launch.seed,
+        }
+    }
+}
+
+impl World {
+    /// What a thread does last is remembered, should it be watched.
+    pub fn note(&mut self, thread: &Thread, location: Option<Location>, bytes: u32) {
+        if let Some(watch) = &mut self.watch {
+            watch.note(Event { thread: thread.number, code: thread.last(), location, bytes });
+        }
+    }
+
+    /// The detector has looked at an access of a thread: the race that is waited for ends the run.
+    pub fn look_out(&mut self, program: &Program, thread: &Thread) {
+        if let Some(watch) = &mut self.watch {
+            self.halted |= watch.is_met(program, thread.number, self.detector.races.values());
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::source::SourceText;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::Origin;
-use crate::verdict::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Launch, Reason};
+use crate::verdict::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Launch, Reason, Step};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -111,6 +111,22 @@ struct FindingObject<'a> {
     launch: Option<Sizes>,
     message: &'a str,
     replay: Option<&'a str>,
+    interleaving: Vec<StepObject<'a>>,
+}
+
+/// What a thread did in the execution that the command replays.
+#[derive(Serialize)]
+struct StepObject<'a> {
+    op: &'static str,
+    bytes: u32,
+    thread: [u32; 3],
+    block: [u32; 3],
+    array: Option<&'a str>,
+    offset: Option<i128>,
+    /// False for the steps before the defect.
+    at_fault: bool,
+    #[serde(flatten)]
+    place: Place<'a>,
 }
 
 #[derive(Serialize)]
@@ -207,6 +223,20 @@ fn finding(finding: &Finding) -> FindingObject<'_> {
         launch: finding.launch.as_ref().map(sizes),
         message: &finding.message,
         replay: finding.replay.as_deref(),
+        interleaving: finding.interleaving.iter().map(step).collect(),
+    }
+}
+
+fn step(step: &Step) -> StepObject<'_> {
+    StepObject {
+        op: step.kind.name(),
+        bytes: step.bytes,
+        thread: step.thread,
+        block: step.block,
+        array: step.array.as_deref(),
+        offset: step.offset,
+        at_fault: step.at_fault,
+        place: place(&step.origin),
     }
 }
 

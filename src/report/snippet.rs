@@ -126,6 +126,10 @@ pub fn screen(messages: &[Message<'_>], style: Style) -> String {
 
 /// A text for one line of the terminal: without control characters, at most 400 characters.
 pub fn printable(text: &str) -> String {
+    text.split('\n').map(printable_line).collect::<Vec<_>>().join("\n")
+}
+
+fn printable_line(text: &str) -> String {
     let mut result: String = text.chars().take(LONGEST_TEXT).map(visible).collect();
     if text.chars().nth(LONGEST_TEXT).is_some() {
         result.push('…');

@@ -8,7 +8,8 @@ use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{Origin, Span};
 use crate::verdict::finding::{
-    AccessKind, AccessReport, Checked, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
+    AccessKind, AccessReport, Checked, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Step, StepKind,
+    Verdict,
 };
 use std::fmt::Write;
 use std::ops::Range;
@@ -249,10 +250,46 @@ fn facts(finding: &Finding) -> Vec<String> {
     if let Some(command) = &finding.replay {
         notes.push(format!("replay: {command}"));
     }
+    if !finding.interleaving.is_empty() {
+        notes.push(interleaving(&finding.interleaving));
+    }
     if !finding.confirmed {
         notes.push("not confirmed: the proof failed here, but no concrete execution was shown".to_string());
     }
     notes
+}
+
+/// The steps of the two threads, one a line; `>` marks those at fault.
+fn interleaving(steps: &[Step]) -> String {
+    let mut text = "in this order (`>` marks the defect):".to_string();
+    for step in steps {
+        let mark = if step.at_fault { '>' } else { ' ' };
+        let place = match &step.origin.position {
+            Some(position) => format!("line {}, PTX {}", position.line, step.origin.line),
+            None => format!("PTX line {}", step.origin.line),
+        };
+        let _ = write!(text, "\n{mark} {}: {place}", step_text(step));
+    }
+    text
+}
+
+fn step_text(step: &Step) -> String {
+    let [tx, ty, tz] = step.thread;
+    let [bx, by, bz] = step.block;
+    let bytes = || {
+        let array = step.array.as_ref().map(|array| format!(" of {array}")).unwrap_or_default();
+        let offset = step.offset.map(|offset| format!(" at byte {offset}")).unwrap_or_default();
+        count(u64::from(step.bytes), "byte", "bytes") + &array + &offset
+    };
+    let what = match step.kind {
+        StepKind::Read => format!("reads {}", bytes()),
+        StepKind::Write => format!("writes {}", bytes()),
+        StepKind::Atomic => format!("updates {}", bytes()),
+        StepKind::Barrier => "comes to a barrier".to_string(),
+        StepKind::Fence => "executes a fence".to_string(),
+        StepKind::Exit => "ends".to_string(),
+    };
+    format!("({tx},{ty},{tz}) of block ({bx},{by},{bz}) {what}")
 }
 
 /// `n = -1 (0xffffffff)`

@@ -1,9 +1,11 @@
 //! Stage 7, `vcgen`: an IVL procedure to a passive program ([`passify`]), then to one formula over
-//! a hash-consed DAG ([`wp`], [`term`]), linear in the size of the program.
+//! a hash-consed DAG ([`wp`], [`term`]), linear in the size of the program. [`unroll`] comes before, where
+//! executions are looked for and not proofs.
 
 mod bits;
 mod bitvector;
 mod boolean;
+mod edges;
 mod integer;
 pub mod passify;
 pub mod passive;
@@ -11,4 +13,5 @@ mod ranges;
 pub mod regions;
 pub mod term;
 mod translate;
+pub mod unroll;
 pub mod wp;

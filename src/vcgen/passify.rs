@@ -9,6 +9,7 @@
 //! nothing. What is not so is refused, as are postconditions.
 //! Reference: Barnett and Leino, weakest precondition of unstructured programs; tutorial 3.
 
+use super::edges;
 use super::passive::{Check, CheckKind, CutLoop, Passive, PassiveBlock, PassiveItem, candidate_number};
 use super::term::{Sort, Term, Terms};
 use super::translate::{Environment, Translator, sort_of};
@@ -32,7 +33,7 @@ pub fn run(program: &Program, procedure: &Procedure) -> Result<Passive, Diagnost
     if let Some(ensures) = procedure.ensures.iter().find(|e| !e.free) {
         return Err(unsupported("a postcondition", ensures.span));
     }
-    Generator::new(program, procedure, body)?.run()
+    Generator::new(program, procedure, &edges::split(body))?.run()
 }
 
 fn unsupported(what: &str, span: Span) -> Diagnostic {

@@ -5,27 +5,41 @@
 //! ([`super::explore`]); of a PTX kernel only what the emulator shows is confirmed ([`super::emulate`]).
 //! Reference: DESIGN section 3 (what `confirmed` means).
 
+use super::bounded::Bounded;
 use super::compiled::Compiled;
 use super::decide::{Facts, Question, assumption_of_user, attribute, site_of};
 use super::emulate::Judge;
 use super::explore::{Explorer, Suspects};
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue};
+use super::minimal::Minimiser;
 use super::prove::{Constants, PairOutcome};
 use super::replay::{AccessEvent, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
 use super::search::{Found, Goal, SearchSpace, search};
+use crate::exec::command::Command;
+use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{ArraySpace, Name};
-use crate::solver::Value;
+use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Time for the models of a kernel with its loops written out.
+const UNROLLING: Duration = Duration::from_secs(4);
+
+/// The same where the proof has used all the time that there is.
+const LATE_UNROLLING: Duration = Duration::from_secs(1);
 
 /// What the failed proofs of a kernel led to.
 pub struct Confirmation<'a> {
     question: &'a Question<'a>,
     facts: &'a Facts<'a>,
     judge: Option<Judge<'a>>,
+    minimiser: Option<Minimiser<'a>>,
     explored: BTreeSet<Suspects>,
+    /// Time left for programs with their loops written out.
+    unrolling: Duration,
     /// Findings that an execution has.
     pub confirmed: Vec<Finding>,
     /// Findings of the last failed proof that evaluation suggests and no execution shows.
@@ -36,8 +50,9 @@ impl<'a> Confirmation<'a> {
     /// Before the first proof.
     pub fn new(question: &'a Question<'a>, facts: &'a Facts<'a>) -> Self {
         let judge = question.emulator.map(|emulator| Judge::new(emulator, question.kernel));
+        let minimiser = question.emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
         let (explored, confirmed, doubted) = (BTreeSet::new(), Vec::new(), Vec::new());
-        Confirmation { question, facts, judge, explored, confirmed, doubted }
+        Confirmation { question, facts, judge, minimiser, unrolling: UNROLLING, explored, confirmed, doubted }
     }
 
     /// Looks for executions behind a failed proof; whether there is one.
@@ -70,16 +85,22 @@ impl<'a> Confirmation<'a> {
             None => Ok(None),
         };
         match answer {
-            Ok(replay) => {
-                finding.replay = replay;
-                self.confirmed.push(finding);
-            }
+            Ok(command) => self.confirm(finding, command),
             Err(why) => {
                 finding.confirmed = false;
                 finding.message = format!("not replayed: {why}");
                 self.doubted.push(finding);
             }
         }
+    }
+
+    /// A confirmed finding, in a small launch.
+    fn confirm(&mut self, finding: Finding, command: Option<Command>) {
+        let finding = match (&mut self.minimiser, command) {
+            (Some(minimiser), Some(command)) => minimiser.finish(finding, command),
+            _ => finding,
+        };
+        self.confirmed.push(finding);
     }
 
     /// Random launches, once for each set of lines.
@@ -90,7 +111,35 @@ impl<'a> Confirmation<'a> {
             return;
         }
         let launch = self.facts.launch;
-        self.confirmed = Explorer::new(emulator, kernel, &suspects).run(launch.block, launch.grid);
+        if let Some(explored) = Explorer::new(emulator, kernel, &suspects).run(launch.block, launch.grid) {
+            for finding in explored.findings {
+                self.confirm(finding, Some(explored.command.clone()));
+            }
+        }
+    }
+
+    /// Models of the program with its loops written out, when nothing else shows a defect.
+    pub fn unroll(&mut self, two: &TwoThread, outcome: &PairOutcome) {
+        let (Some(emulator), kernel) = (self.question.emulator, self.facts.kernel) else { return };
+        let suspects = suspects(two, outcome);
+        let nothing = suspects == Suspects::default();
+        if nothing || !self.confirmed.is_empty() || assumption_of_user(kernel).is_some() {
+            return;
+        }
+        let now = Instant::now();
+        let end = (now + self.unrolling).min(self.question.deadline.0.max(now + LATE_UNROLLING));
+        let bounded = Bounded {
+            facts: self.facts,
+            emulator,
+            suspects: &suspects,
+            encodings: &[Encoding::BitVectors, Encoding::Integers],
+            deadline: Deadline(end),
+        };
+        let found = bounded.run(two);
+        self.unrolling = self.unrolling.saturating_sub(now.elapsed());
+        for finding in found.iter().flat_map(|found| &found.findings) {
+            self.confirm(finding.clone(), found.as_ref().map(|found| found.command.clone()));
+        }
     }
 }
 

@@ -91,6 +91,7 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
         }
         count(&mut report, &two, &outcome);
         let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();
+        confirmation.unroll(&two, &outcome);
         // They tell more than the model does; what is proved after all is no defect.
         findings.append(&mut confirmation.take_doubted(unproved));
         for refuted in &outcome.refuted {

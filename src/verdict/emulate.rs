@@ -11,7 +11,7 @@ use super::finding::{Defect, Finding};
 use crate::exec::command::Command;
 use crate::exec::launch::{Checks, Schedule, check_sizes};
 use crate::exec::outcome::{Outcome, Stop};
-use crate::exec::{self, Run};
+use crate::exec::{self, Run, report};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::ptx::ast::{Function, Module, StateSpace, Variable};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,12 +73,17 @@ impl<'a> Emulator<'a> {
         exec::run(self.module, self.number, &launch).map_err(|diagnostic| diagnostic.message)
     }
 
-    /// The text of a command that showed something. A limit on the steps is named only where it was met.
-    pub fn text(&self, command: &mut Command, outcome: &Outcome) -> String {
-        if !outcome.stopped.iter().any(|stop| matches!(stop, Stop::Steps { .. })) {
-            command.steps = None;
-        }
-        command.text(self.file, &self.entry().name)
+    /// What a command shows, run as far as the limit goes.
+    pub fn show(&self, command: &Command, total_steps: u64) -> Result<Shown, String> {
+        let run = self.run(command, total_steps)?;
+        let launch = command.launch(self.module, self.entry(), total_steps).map_err(|diagnostic| diagnostic.message)?;
+        Ok(Shown {
+            findings: report::report(self.file, self.module, self.entry(), &launch, &run).findings,
+            instructions: run.outcome.instructions,
+            is_arbitrary: run.outcome.arbitrary,
+            is_faulty: !run.outcome.faults.is_empty(),
+            command: limited(command.clone(), &run.outcome),
+        })
     }
 
     /// An argument for each parameter: arrays with these contents, scalars with these values. With
@@ -123,6 +128,11 @@ impl<'a> Emulator<'a> {
         Ok(named.map(|(parameter, text)| format!("{}={text}", parameter.name)).collect())
     }
 
+    /// Whether threads synchronise by an array, which then holds zeros before a launch.
+    pub fn synchronises(&self, kernel: &Kernel, array: &str) -> bool {
+        synchronising_arrays(kernel).contains(array)
+    }
+
     /// Bytes of dynamic shared memory that a finding wants.
     pub fn dynamic_shared(&self, finding: &Finding) -> u32 {
         let bodies = self.module.functions.iter().filter_map(|function| function.body.as_ref());
@@ -135,6 +145,28 @@ impl<'a> Emulator<'a> {
         let needed = u32::try_from(offset + 16).unwrap_or(0).next_multiple_of(1024);
         needed.clamp(DYNAMIC_SHARED, 1 << 20)
     }
+}
+
+/// What a command showed.
+pub struct Shown {
+    /// All that it showed.
+    pub findings: Vec<Finding>,
+    /// Instructions of all threads.
+    pub instructions: u64,
+    /// Whether an access was outside of its array or misaligned: that is beyond the standing assumptions.
+    pub is_faulty: bool,
+    /// Whether a value came from where the ISA leaves it open: other hardware may have another one.
+    pub is_arbitrary: bool,
+    /// The command, for people.
+    pub command: Command,
+}
+
+/// A limit on the steps is named only where it was met.
+fn limited(mut command: Command, outcome: &Outcome) -> Command {
+    if !outcome.stopped.iter().any(|stop| matches!(stop, Stop::Steps { .. })) {
+        command.steps = None;
+    }
+    command
 }
 
 /// Names of the arrays with atomic, volatile and other strong accesses.
@@ -219,7 +251,7 @@ struct Seen {
     /// Whether a limit on the instructions was met.
     unfinished: bool,
     /// The command, for people.
-    command: String,
+    command: Option<Command>,
 }
 
 impl<'a> Judge<'a> {
@@ -229,7 +261,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The command that shows a finding, or why there is none.
-    pub fn confirm(&mut self, finding: &Finding) -> Result<String, String> {
+    pub fn confirm(&mut self, finding: &Finding) -> Result<Command, String> {
         let (block, grid) = sizes(finding).ok_or("its launch is not known")?;
         let end = self.steps + FINDING_STEPS;
         let mut failure = Failure::default();
@@ -251,8 +283,8 @@ impl<'a> Judge<'a> {
                         checks: self.emulator.checks,
                     };
                     let seen = self.see(command)?;
-                    if seen.shows(finding) {
-                        return Ok(seen.command.clone());
+                    if let Some(command) = seen.command.as_ref().filter(|_| seen.shows(finding)) {
+                        return Ok(command.clone());
                     }
                     failure.add(seen);
                 }
@@ -266,13 +298,13 @@ impl<'a> Judge<'a> {
         self.emulator.arguments(self.kernel, &value, contents, overlap)
     }
 
-    fn see(&mut self, mut command: Command) -> Result<&Seen, String> {
+    fn see(&mut self, command: Command) -> Result<&Seen, String> {
         let key = command.text(self.emulator.file, &self.emulator.entry().name);
         if !self.seen.contains_key(&key) {
             let run = self.emulator.run(&command, RUN_STEPS)?;
             self.steps += run.outcome.instructions;
-            let text = self.emulator.text(&mut command, &run.outcome);
-            self.seen.insert(key.clone(), Seen::of(&run, text));
+            let command = limited(command, &run.outcome);
+            self.seen.insert(key.clone(), Seen::of(&run, command));
         }
         Ok(&self.seen[&key])
     }
@@ -292,7 +324,7 @@ fn parts(finding: &Finding, block: [u32; 3], grid: [u32; 3]) -> Vec<Option<Vec<u
 }
 
 impl Seen {
-    fn of(run: &Run, command: String) -> Seen {
+    fn of(run: &Run, command: Command) -> Seen {
         let line = |(_, code): (u32, u32)| run.program.origins[code as usize].line;
         let Outcome { races, divergences, deadlocks, stopped, .. } = &run.outcome;
         // Which of the barriers where threads wait is named is a matter of taste.
@@ -307,7 +339,7 @@ impl Seen {
             barriers: parted.flatten().chain(waiting).map(line).collect(),
             refused,
             unfinished: stopped.iter().any(|stop| matches!(stop, Stop::Steps { .. })),
-            command,
+            command: Some(command),
         }
     }
 

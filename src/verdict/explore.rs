@@ -6,12 +6,11 @@
 //! values (then nothing is tried). Reference: none.
 
 use super::compiled::Compiled;
-use super::emulate::{Emulator, linear};
+use super::emulate::{Emulator, Shown, linear};
 use super::finding::{Defect, Finding};
 use super::search::{Sizes, launches, usual_values};
 use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
-use crate::exec::report;
 use crate::exec::values::hash;
 use crate::kernel::{Kernel, KernelParameter};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +40,8 @@ pub struct Suspects {
 }
 
 impl Suspects {
-    fn contain(&self, finding: &Finding) -> bool {
+    /// Whether a finding is at one of the lines.
+    pub fn contain(&self, finding: &Finding) -> bool {
         match finding.defect {
             Defect::Race => finding.accesses.iter().any(|access| self.races.contains(&access.origin.line)),
             Defect::Divergence => finding.barrier.iter().any(|barrier| self.barriers.contains(&barrier.line)),
@@ -57,11 +57,12 @@ pub struct Explorer<'a> {
     suspects: &'a Suspects,
 }
 
-/// What a run showed.
-struct Shown {
-    findings: Vec<Finding>,
-    /// Instructions of all threads.
-    steps: u64,
+/// Suspects that one execution has.
+pub struct Explored {
+    /// The findings.
+    pub findings: Vec<Finding>,
+    /// What shows them.
+    pub command: Command,
 }
 
 impl<'a> Explorer<'a> {
@@ -71,8 +72,8 @@ impl<'a> Explorer<'a> {
     }
 
     /// Runs launches of these sizes, where fixed, until one shows a suspect.
-    pub fn run(&self, block: [Option<u32>; 3], grid: [Option<u32>; 3]) -> Vec<Finding> {
-        let Some(compiled) = Compiled::new(&self.kernel.program) else { return Vec::new() };
+    pub fn run(&self, block: [Option<u32>; 3], grid: [Option<u32>; 3]) -> Option<Explored> {
+        let compiled = Compiled::new(&self.kernel.program)?;
         let fixed: BTreeMap<_, _> = compiled.fixed().collect();
         let sizes: Vec<Sizes> = launches(&compiled, block, grid).into_iter().take(3).collect();
         let mut steps = 0;
@@ -82,17 +83,18 @@ impl<'a> Explorer<'a> {
                 let fixed = parameter.constant.as_ref().and_then(|constant| fixed.get(constant));
                 fixed.map_or_else(|| scalar(self.emulator, parameter, &launch, number), |value| *value as u64)
             };
-            let Some(command) = self.command(launch, number, &value) else { return Vec::new() };
-            let Some(shown) = self.shown(command.clone()) else { return Vec::new() };
-            steps += shown.steps;
+            let command = self.command(launch, number, &value)?;
+            let shown = self.shown(&command)?;
+            steps += shown.instructions;
             if let Some(finding) = shown.findings.first() {
-                return self.reduced(command, finding).unwrap_or(shown.findings);
+                let reduced = self.reduced(command, finding);
+                return reduced.or(Some(Explored { findings: shown.findings, command: shown.command }));
             }
             if steps > ALL_STEPS {
                 break;
             }
         }
-        Vec::new()
+        None
     }
 
     fn command(&self, launch: Sizes, number: u64, value: &dyn Fn(&KernelParameter) -> u64) -> Option<Command> {
@@ -111,24 +113,16 @@ impl<'a> Explorer<'a> {
     }
 
     /// The suspects that a run shows; `None` if the emulator cannot run it.
-    fn shown(&self, mut command: Command) -> Option<Shown> {
-        let Emulator { module, file, .. } = *self.emulator;
-        let entry = self.emulator.entry();
-        let run = self.emulator.run(&command, RUN_STEPS).ok()?;
-        let launch = command.launch(module, entry, RUN_STEPS).ok()?;
-        let mut findings = Vec::new();
+    fn shown(&self, command: &Command) -> Option<Shown> {
+        let mut shown = self.emulator.show(command, RUN_STEPS).ok()?;
         // Accesses outside of arrays are beyond the standing assumptions.
-        if run.outcome.faults.is_empty() {
-            let text = self.emulator.text(&mut command, &run.outcome);
-            findings = report::report(file, module, entry, &launch, &run).findings;
-            findings.retain(|finding| self.suspects.contain(finding));
-            findings.iter_mut().for_each(|finding| finish(finding, &text));
-        }
-        Some(Shown { findings, steps: run.outcome.instructions })
+        shown.findings.retain(|finding| !shown.is_faulty && self.suspects.contain(finding));
+        shown.findings.iter_mut().for_each(|finding| finish(finding, command));
+        Some(shown)
     }
 
     /// The same with the blocks of the finding alone, if that shows it, too.
-    fn reduced(&self, mut command: Command, finding: &Finding) -> Option<Vec<Finding>> {
+    fn reduced(&self, mut command: Command, finding: &Finding) -> Option<Explored> {
         let concerned = finding.accesses.iter().map(|access| linear(access.block, command.grid));
         let concerned: BTreeSet<u32> = concerned.collect();
         let blocks = command.grid.iter().map(|size| u64::from(*size)).product::<u64>();
@@ -136,14 +130,14 @@ impl<'a> Explorer<'a> {
             return None;
         }
         command.only_blocks = Some(concerned.into_iter().collect());
-        self.shown(command).map(|shown| shown.findings).filter(|findings| !findings.is_empty())
+        let Shown { findings, command, .. } = self.shown(&command)?;
+        (!findings.is_empty()).then_some(Explored { findings, command })
     }
 }
 
 /// A finding of the emulator in the form of the verifier's.
-fn finish(finding: &mut Finding, command: &str) {
-    finding.replay = Some(command.to_string());
-    if command.contains(":*") {
+pub(super) fn finish(finding: &mut Finding, command: &Command) {
+    if command.arguments.iter().any(|argument| argument.contains(":*")) {
         let parts = [finding.message.as_str(), "arrays hold what the command below says"];
         finding.message = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
     }

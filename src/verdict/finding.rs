@@ -142,6 +142,58 @@ pub struct AccessReport {
     pub origin: Arc<Origin>,
 }
 
+/// What a thread does in an interleaving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StepKind {
+    /// Reads memory.
+    Read,
+    /// Writes memory.
+    Write,
+    /// Reads and writes memory atomically.
+    Atomic,
+    /// Comes to a barrier of the block.
+    Barrier,
+    /// A fence.
+    Fence,
+    /// Ends.
+    Exit,
+}
+
+impl StepKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            StepKind::Read => "read",
+            StepKind::Write => "write",
+            StepKind::Atomic => "atomic",
+            StepKind::Barrier => "barrier",
+            StepKind::Fence => "fence",
+            StepKind::Exit => "exit",
+        }
+    }
+}
+
+/// A step of one of two threads, in the order of the execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What it does.
+    pub kind: StepKind,
+    /// Width in bytes; 0 where nothing is accessed.
+    pub bytes: u32,
+    /// `%tid`
+    pub thread: [u32; 3],
+    /// `%ctaid`
+    pub block: [u32; 3],
+    /// The array accessed.
+    pub array: Option<String>,
+    /// Byte offset from its start.
+    pub offset: Option<i128>,
+    /// Whether the step is a part of the defect, and not one before it.
+    pub at_fault: bool,
+    /// The instruction.
+    pub origin: Arc<Origin>,
+}
+
 /// The value of a scalar parameter in a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterValue {
@@ -201,6 +253,8 @@ pub struct Finding {
     pub message: String,
     /// The command that shows it in the emulator, when it was confirmed there.
     pub replay: Option<String>,
+    /// What the two threads did in that execution, before and at the defect; may be empty.
+    pub interleaving: Vec<Step>,
 }
 
 impl Finding {
@@ -219,6 +273,7 @@ impl Finding {
             launch: None,
             message: String::new(),
             replay: None,
+            interleaving: Vec::new(),
         }
     }
 

@@ -2,14 +2,17 @@
 
 mod barriers;
 mod bits;
+mod bounded;
 mod compiled;
 pub mod confirm;
 mod conflict;
+mod contents;
 pub mod decide;
 pub mod emulate;
 mod evaluate;
 pub mod explore;
 pub mod finding;
+pub mod minimal;
 pub mod prove;
 pub mod replay;
 pub mod search;

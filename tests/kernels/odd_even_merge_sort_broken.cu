@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 256
 //@ grid: 16
 // No barrier between the strides of a merge.

@@ -84,7 +84,8 @@ fn explored(case: &Case, module: &Module, number: usize, kernel: &Kernel) -> Vec
     if assumption_of_user(kernel).is_some() {
         return Vec::new();
     }
-    Explorer::new(&emulator, kernel, &suspects).run(kernel.block, kernel.grid)
+    let explored = Explorer::new(&emulator, kernel, &suspects).run(kernel.block, kernel.grid);
+    explored.map_or_else(Vec::new, |explored| explored.findings)
 }
 
 /// Index and program of the kernel; `None` for what the earlier stages do not support.

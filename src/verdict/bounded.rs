@@ -1,0 +1,395 @@
+//! Executions from models of the program with its loops written out.
+//!
+//! Input: a two-thread program with assertions that are not proved. Output: findings that one execution in the
+//! emulator has, with its command. Establishes: what [`super::emulate`] establishes. Small launches and
+//! parameters are asked for first, and few rounds of the loops. Relies on: nothing; finding nothing says nothing.
+//! Reference: the instruction-level paper (bounded checking of the same verification condition).
+
+use super::contents::{self, Read};
+use super::decide::{Facts, attribute, bits, site_of};
+use super::emulate::{Emulator, Shown, linear};
+use super::explore::{Explored, Suspects, finish};
+use super::finding::{Defect, Finding};
+use super::prove::Constants;
+use crate::exec::command::Command;
+use crate::exec::launch::Schedule;
+use crate::infer::houdini::{self, Deadline};
+use crate::infer::passive_of;
+use crate::ivl::ast::{Name, Program};
+use crate::kernel::{Kernel, KernelParameter};
+use crate::solver::{Answer, Encoding, Value, prove};
+use crate::twothread::TwoThread;
+use crate::vcgen::passive::{Check, Passive};
+use crate::vcgen::term::{BvCompare, Node, Sort, Term, mask};
+use crate::vcgen::unroll;
+use crate::vcgen::wp::{self, Role};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Rounds of each loop.
+const ROUNDS: [u32; 4] = [1, 2, 4, 8];
+
+/// Statements of a program that is still looked at.
+const MOST_STATEMENTS: usize = 12_000;
+
+/// Bounds on free sizes and on scalar parameters, smallest first. A block has at most 1024 threads.
+const BOUNDS: [Bounds; 4] = [
+    Bounds { block: [4, 4, 4], grid: [4, 4, 4], scalar: 32 },
+    Bounds { block: [32, 8, 4], grid: [32, 8, 4], scalar: 1024 },
+    Bounds { block: [1024, 1, 1], grid: [1 << 20, 4, 4], scalar: u64::MAX },
+    Bounds { block: [32, 8, 4], grid: [1 << 16, 64, 4], scalar: u64::MAX },
+];
+
+/// What a model may have at most.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Threads a block along each axis.
+    block: [u32; 3],
+    /// Blocks along each axis.
+    grid: [u32; 3],
+    /// A scalar parameter, as an unsigned number.
+    scalar: u64,
+}
+
+impl Bounds {
+    /// The bound on a constant of the program; `None` for what is neither a size nor a scalar parameter.
+    fn of(&self, kernel: &Kernel, name: &str) -> Option<u128> {
+        let on_axis = |id: &str, bounds: [u32; 3]| {
+            let axis = ["x", "y", "z"].iter().position(|axis| name.strip_prefix(id) == Some(axis))?;
+            Some(u128::from(bounds[axis]))
+        };
+        let is_it = |constant: &Name| constant.as_str() == name;
+        let scalar = || {
+            let mut scalars = kernel.params.iter().filter(|parameter| !parameter.is_pointer);
+            let found = scalars.any(|parameter| parameter.constant.as_ref().is_some_and(is_it));
+            found.then_some(u128::from(self.scalar))
+        };
+        on_axis("ntid.", self.block).or_else(|| on_axis("nctaid.", self.grid)).or_else(scalar)
+    }
+}
+
+/// Effort of a query in milliseconds.
+const EFFORT: u32 = 400;
+
+/// Models for one program and one bound.
+const MODELS: usize = 3;
+
+/// Instructions of all threads in one run.
+const RUN_STEPS: u64 = 1_000_000;
+
+/// Instructions of one thread.
+const THREAD_STEPS: u64 = 50_000;
+
+/// Bytes of arrays that a command names.
+const MOST_CELLS: usize = 400;
+
+/// The orders of threads that are tried with each model.
+const SCHEDULES: [Schedule; 3] = [Schedule::RoundRobin, Schedule::Lockstep, Schedule::Adversarial];
+
+/// Looks for executions with some suspects.
+pub struct Bounded<'a> {
+    /// The kernel and its launch.
+    pub facts: &'a Facts<'a>,
+    /// What replays a model.
+    pub emulator: Emulator<'a>,
+    /// The lines to watch.
+    pub suspects: &'a Suspects,
+    /// In this order, per query.
+    pub encodings: &'a [Encoding],
+    /// When to stop.
+    pub deadline: Deadline,
+}
+
+/// A model: constants, and what arrays hold at some offsets.
+struct Model {
+    constants: Constants,
+    /// Bytes by array and offset.
+    cells: BTreeMap<Name, BTreeMap<i64, u8>>,
+    /// Checks that it refutes.
+    failing: BTreeSet<usize>,
+}
+
+enum Reply {
+    Model(Model),
+    Proved,
+    Unknown,
+}
+
+impl Bounded<'_> {
+    /// Executions of a pair of threads; none if no model's execution shows a suspect.
+    pub fn run(&self, two: &TwoThread) -> Option<Explored> {
+        let (program, reads) = contents::run(two, self.facts.kernel);
+        let has_loops = !two.loops.is_empty();
+        for rounds in ROUNDS.into_iter().take(if has_loops { ROUNDS.len() } else { 1 }) {
+            let mut passive = unrolled(&program, two, rounds)?;
+            for wanted in [Defect::Race, Defect::Divergence] {
+                let goal = self.goal(two, &passive, wanted);
+                log::debug!("{rounds} rounds: {} checks to refute", goal.len());
+                if let Some(found) = self.models(two, &mut passive, &reads, goal) {
+                    return Some(found);
+                }
+            }
+            if self.is_late() {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.0 <= std::time::Instant::now()
+    }
+
+    /// The checks of one kind of defect at the lines that are watched.
+    fn goal(&self, two: &TwoThread, passive: &Passive, wanted: Defect) -> BTreeSet<usize> {
+        let is_wanted = |check: &Check| {
+            let site = site_of(two, check).and_then(|site| site.origin.as_ref());
+            let line = site.or(check.origin.as_ref()).map(|origin| origin.line);
+            let lines = match wanted {
+                Defect::Race if attribute(&check.attributes, "race").is_some() => &self.suspects.races,
+                Defect::Divergence if is_divergence(check) => &self.suspects.barriers,
+                _ => return false,
+            };
+            line.is_some_and(|line| lines.contains(&line))
+        };
+        (0..passive.checks.len()).filter(|check| is_wanted(&passive.checks[*check])).collect()
+    }
+
+    /// Asks for models, small ones first, and replays them.
+    fn models(
+        &self,
+        two: &TwoThread,
+        passive: &mut Passive,
+        reads: &BTreeMap<Name, Read>,
+        goal: BTreeSet<usize>,
+    ) -> Option<Explored> {
+        let mut refuted = BTreeSet::new();
+        let mut tried = Vec::new();
+        for bounds in BOUNDS {
+            // Where launch and parameters are fixed, all bounds are the same.
+            let outside = self.outside(passive, bounds);
+            if tried.contains(&outside) {
+                continue;
+            }
+            tried.push(outside.clone());
+            let mut open: BTreeSet<usize> = goal.difference(&refuted).copied().collect();
+            for _ in 0..MODELS {
+                if open.is_empty() || self.is_late() {
+                    break;
+                }
+                let Reply::Model(model) = self.ask(passive, reads, &open, &outside) else { break };
+                log::debug!("a model of {} checks", model.failing.len());
+                if let Some(found) = self.replayed(two, &model) {
+                    return Some(found);
+                }
+                let before = open.len();
+                open.retain(|check| !model.failing.contains(check));
+                refuted.extend(model.failing);
+                if open.len() == before {
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    fn ask(
+        &self,
+        passive: &mut Passive,
+        reads: &BTreeMap<Name, Read>,
+        goal: &BTreeSet<usize>,
+        outside: &[Term],
+    ) -> Reply {
+        for encoding in self.encodings {
+            match self.ask_in(*encoding, passive, reads, goal, outside) {
+                Reply::Unknown => {}
+                reply => return reply,
+            }
+        }
+        Reply::Unknown
+    }
+
+    fn ask_in(
+        &self,
+        encoding: Encoding,
+        passive: &mut Passive,
+        reads: &BTreeMap<Name, Read>,
+        goal: &BTreeSet<usize>,
+        outside: &[Term],
+    ) -> Reply {
+        let relied: Vec<bool> =
+            passive.checks.iter().map(|check| attribute(&check.attributes, "race").is_none()).collect();
+        let role = |check: usize| match (goal.contains(&check), relied[check]) {
+            (true, _) => Role::Prove,
+            (false, true) => Role::Rely,
+            (false, false) => Role::Ignore,
+        };
+        let keep = |_: usize| false;
+        let mut cases = outside.to_vec();
+        cases.push(wp::formula(passive, &keep, &role));
+        let formula = passive.terms.chain(false, cases);
+        let mut wanted = houdini::wanted(passive, &keep, &role);
+        let checks = wanted.len();
+        let named: Vec<(Name, Term)> = passive.constants.clone();
+        wanted.extend(named.iter().map(|(_, term)| *term));
+        let loads = loads(passive, formula, reads);
+        wanted.extend(loads.iter().flat_map(|(_, offset, value)| [*offset, *value]));
+        let budget = self.deadline.budget(encoding, EFFORT);
+        match prove(&mut passive.terms, encoding, formula, &wanted, budget) {
+            Answer::Proved => Reply::Proved,
+            Answer::Unknown(_) => Reply::Unknown,
+            Answer::Refuted(values) => {
+                let truth: HashMap<Term, Option<Value>> =
+                    wanted.iter().copied().zip(values.iter().copied()).take(checks).collect();
+                let failing = houdini::failing_checks(passive, &truth, &keep, &role);
+                let constants = named.iter().zip(&values[checks..]);
+                let constants =
+                    constants.filter_map(|((name, _), value)| Some((name.to_string(), (*value)?))).collect();
+                let values = values[checks + named.len()..].chunks(2);
+                let cells = cells(loads.iter().map(|(read, ..)| *read).zip(values));
+                Reply::Model(Model { constants, cells, failing })
+            }
+        }
+    }
+
+    /// What a model beyond the bounds has: one of these holds.
+    fn outside(&self, passive: &mut Passive, bounds: Bounds) -> Vec<Term> {
+        let mut cases = Vec::new();
+        for (name, term) in passive.constants.clone() {
+            let Some(bound) = bounds.of(self.facts.kernel, name.as_str()) else { continue };
+            let Sort::Bv(width) = passive.terms.sort(term) else { continue };
+            if bound < mask(width) {
+                let bound = passive.terms.bv(bound, width);
+                cases.push(passive.terms.bv_compare(BvCompare::Ult, bound, term));
+            }
+        }
+        cases
+    }
+
+    /// What the emulator shows of a model.
+    fn replayed(&self, two: &TwoThread, model: &Model) -> Option<Explored> {
+        let constants = &model.constants;
+        let launch = self.facts.launch(constants);
+        let sizes = |sizes: [Option<u32>; 3]| sizes.map(|size| size.unwrap_or(1).max(1));
+        let (block, grid) = (sizes(launch.block), sizes(launch.grid));
+        let blocks: BTreeSet<u32> =
+            [1, 2].map(|thread| linear(self.facts.position(constants, "ctaid", thread), grid)).into();
+        log::debug!("replay of a model of {} in block {block:?}, grid {grid:?}", two.procedure);
+        for schedule in SCHEDULES {
+            let command = Command {
+                block,
+                grid,
+                only_blocks: Some(blocks.iter().copied().collect()),
+                arguments: self.arguments(model)?,
+                dynamic_shared: self.emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
+                schedule,
+                seed: 1,
+                steps: Some(THREAD_STEPS),
+                checks: self.emulator.checks,
+            };
+            let mut shown: Shown = self.emulator.show(&command, RUN_STEPS).ok()?;
+            let counts = !shown.is_faulty && !shown.is_arbitrary;
+            shown.findings.retain(|finding| counts && self.suspects.contain(finding));
+            if !shown.findings.is_empty() {
+                shown.findings.iter_mut().for_each(|finding| finish(finding, &shown.command));
+                return Some(Explored { findings: shown.findings, command: shown.command });
+            }
+        }
+        None
+    }
+
+    /// Arguments with the model's parameters and contents of arrays.
+    fn arguments(&self, model: &Model) -> Option<Vec<String>> {
+        let value = |parameter: &KernelParameter| {
+            let constant = parameter.constant.as_ref();
+            constant.and_then(|name| bits(&model.constants, name.as_str())).unwrap_or(0) as u64
+        };
+        let kernel = self.facts.kernel;
+        let mut arguments = self.emulator.arguments(kernel, &value, "zeros:*", false).ok()?;
+        for (array, cells) in &model.cells {
+            let Some(shown) = kernel.array_names.get(array) else { continue };
+            let plain = format!("{shown}=zeros:*");
+            if let Some(argument) = arguments.iter_mut().find(|argument| **argument == plain)
+                && cells.len() <= MOST_CELLS
+                && !self.emulator.synchronises(kernel, shown)
+            {
+                *argument = format!("{shown}={}", cells_text(cells));
+            }
+        }
+        Some(arguments)
+    }
+}
+
+fn is_divergence(check: &Check) -> bool {
+    check.attributes.iter().any(|attribute| attribute.name.as_str().starts_with("barrier_divergence"))
+}
+
+/// The passive program of so many rounds; `None` if it is too large.
+fn unrolled(program: &Program, two: &TwoThread, rounds: u32) -> Option<Passive> {
+    let mut program = program.clone();
+    let procedure = program.procedures.iter_mut().find(|procedure| procedure.name == two.procedure)?;
+    procedure.body = Some(unroll::run(procedure.body.as_ref()?, rounds, MOST_STATEMENTS)?);
+    passive_of(&program, &two.procedure).ok()
+}
+
+/// The loads in a formula: what reads, the offset, the value.
+fn loads<'r>(passive: &Passive, formula: Term, reads: &'r BTreeMap<Name, Read>) -> Vec<(&'r Read, Term, Term)> {
+    let terms = &passive.terms;
+    let load = |term: Term| match terms.node(term) {
+        Node::Apply(function, operands) => {
+            let name = &terms.functions.get(*function as usize)?.name;
+            Some((reads.get(&Name::from(name.as_str()))?, *operands.first()?, term))
+        }
+        _ => None,
+    };
+    terms.postorder(formula, &|_| false).into_iter().filter_map(load).collect()
+}
+
+/// The bytes behind loads and the values of their offsets and results; zeros are left out.
+fn cells<'r, 'v>(loads: impl Iterator<Item = (&'r Read, &'v [Option<Value>])>) -> BTreeMap<Name, BTreeMap<i64, u8>> {
+    let number = |value: &Option<Value>| match value {
+        Some(Value::Bits(value)) => Some(*value),
+        Some(Value::Int(value)) => Some(*value as u128),
+        _ => None,
+    };
+    let mut cells: BTreeMap<Name, BTreeMap<i64, u8>> = BTreeMap::new();
+    for (read, values) in loads {
+        let [Some(offset), Some(value)] = [values.first(), values.get(1)].map(|value| value.and_then(number)) else {
+            continue;
+        };
+        let array = cells.entry(read.array.clone()).or_default();
+        for (index, byte) in (0..).zip(value.to_le_bytes()).take(read.bytes as usize) {
+            array.insert((offset as u64 as i64).wrapping_add(index), byte);
+        }
+    }
+    cells.values_mut().for_each(|array| array.retain(|_, byte| *byte != 0));
+    cells.retain(|_, array| !array.is_empty());
+    cells
+}
+
+/// `cells:*:07@0,0100@64`: runs of bytes with their offsets.
+fn cells_text(cells: &BTreeMap<i64, u8>) -> String {
+    let mut runs: Vec<(i64, Vec<u8>)> = Vec::new();
+    for (&offset, &byte) in cells {
+        match runs.last_mut() {
+            Some((start, bytes)) if start.checked_add(bytes.len() as i64) == Some(offset) => bytes.push(byte),
+            _ => runs.push((offset, vec![byte])),
+        }
+    }
+    let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let runs: Vec<String> = runs.iter().map(|(start, bytes)| format!("{}@{start}", digits(bytes))).collect();
+    format!("cells:*:{}", runs.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_told_in_runs() {
+        let read = Read { array: Name::from("a"), bytes: 4 };
+        let bits = |value: u128| Some(Value::Bits(value));
+        let values = [[bits(4), bits(0x0107)], [bits(u128::from(u64::MAX - 3)), bits(9)], [bits(8), bits(0)]];
+        let cells = cells(values.iter().map(|values| (&read, &values[..])));
+        assert_eq!(cells_text(&cells[&Name::from("a")]), "cells:*:09@-4,0701@4");
+    }
+}

@@ -1,0 +1,205 @@
+//! A small launch that shows the same defect.
+//!
+//! Input: a finding and the command that shows it. Output: both with sizes of the launch and scalar arguments that
+//! are smaller powers of two, or zero, where the defect is still there. Establishes: the command shows a defect of
+//! the same kind at the same PTX lines, and the threads and values of the finding are those of that execution;
+//! what the user fixed stays. Relies on: no annotation of the user limits the values (then nothing is made smaller).
+//! Reference: none.
+
+use super::compiled::Compiled;
+use super::decide::assumption_of_user;
+use super::emulate::{Emulator, Shown};
+use super::finding::{Defect, Finding, Launch};
+use crate::exec::command::Command;
+use crate::exec::trace;
+use crate::ivl::ast::Name;
+use crate::kernel::Kernel;
+use std::collections::BTreeSet;
+
+/// Instructions of all threads in one run.
+const RUN_STEPS: u64 = 200_000;
+
+/// Instructions for one finding.
+const ALL_STEPS: u64 = 1_000_000;
+
+/// Runs for one finding.
+const RUNS: usize = 60;
+
+/// Instructions of a launch whose steps are told.
+const TOLD_STEPS: u64 = 2_000_000;
+
+/// Something that can be made smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quantity {
+    /// Threads a block along an axis.
+    Block(usize),
+    /// Blocks along an axis.
+    Grid(usize),
+    /// The argument with this number.
+    Argument(usize),
+}
+
+/// Makes launches smaller.
+pub struct Minimiser<'a> {
+    emulator: Emulator<'a>,
+    kernel: &'a Kernel,
+    /// What may be changed.
+    free: Vec<Quantity>,
+    /// Runs and instructions left for a finding.
+    left: (usize, u64),
+}
+
+impl<'a> Minimiser<'a> {
+    /// For a kernel of which the launch is fixed as far as `launch` says.
+    pub fn new(emulator: Emulator<'a>, kernel: &'a Kernel, launch: Launch) -> Self {
+        let mut free = Vec::new();
+        if let Some(compiled) = Compiled::new(&kernel.program).filter(|_| assumption_of_user(kernel).is_none()) {
+            free.extend((0..3).filter(|axis| launch.block[*axis].is_none()).map(Quantity::Block));
+            free.extend((0..3).filter(|axis| launch.grid[*axis].is_none()).map(Quantity::Grid));
+            let fixed: BTreeSet<_> = compiled.fixed().map(|(name, _)| name).collect();
+            let is_fixed = |name: &str| {
+                let mut places = kernel.params.iter().filter(|parameter| parameter.name == name);
+                places.any(|parameter| parameter.constant.as_ref().is_none_or(|constant| fixed.contains(constant)))
+            };
+            let parameters = emulator.entry().params.iter().enumerate();
+            free.extend(parameters.filter(|(_, p)| !is_fixed(&p.name)).map(|(number, _)| Quantity::Argument(number)));
+        }
+        Minimiser { emulator, kernel, free, left: (0, 0) }
+    }
+
+    /// The finding as a small launch shows it, with its command and the steps of its threads.
+    pub fn finish(&mut self, mut finding: Finding, mut command: Command) -> Finding {
+        self.left = (RUNS, ALL_STEPS);
+        let flat = self.flat(&command);
+        if let Some(Some(found)) = self.attempt(&finding, &flat) {
+            command = found;
+        }
+        // A size may become smaller only once an argument has, and the other way round.
+        for _ in 0..2 {
+            for quantity in self.free.clone() {
+                let now = value(&command, quantity).unwrap_or(0);
+                let smaller = candidates(quantity).take_while(|value| *value < now);
+                let found = smaller.map_while(|value| self.attempt(&finding, &with_value(&command, quantity, value)));
+                if let Some(found) = found.flatten().next() {
+                    command = found;
+                }
+            }
+        }
+        if let Ok(shown) = self.emulator.show(&command, TOLD_STEPS)
+            && let Some(same) = shown.findings.iter().find(|other| is_same(other, &finding))
+        {
+            finding.interleaving = self.interleaving(&shown, same);
+            refresh(&mut finding, same);
+        }
+        self.name_as_in_source(&mut finding.array);
+        finding.replay = Some(command.text(self.emulator.file, &self.emulator.entry().name));
+        finding
+    }
+
+    /// The command, if it shows the finding; the outer `None` when enough was tried.
+    fn attempt(&mut self, finding: &Finding, changed: &Command) -> Option<Option<Command>> {
+        let (runs, steps) = self.left;
+        let (runs, limit) = (runs.checked_sub(1)?, steps.min(RUN_STEPS));
+        if limit == 0 {
+            return None;
+        }
+        let shown = self.emulator.show(changed, limit).ok();
+        self.left = (runs, steps - shown.as_ref().map_or(0, |shown| shown.instructions).min(steps));
+        let shown = shown.filter(|shown| !shown.is_faulty && !shown.is_arbitrary);
+        Some(
+            shown.filter(|shown| shown.findings.iter().any(|other| is_same(other, finding))).map(|shown| shown.command),
+        )
+    }
+
+    /// Blocks and grids along one axis, where all three are free: they are easier to read.
+    fn flat(&self, command: &Command) -> Command {
+        let mut command = command.clone();
+        let is_free = |quantity: fn(usize) -> Quantity| (0..3).all(|axis| self.free.contains(&quantity(axis)));
+        let flat = |sizes: [u32; 3]| [sizes.iter().product::<u32>().next_power_of_two(), 1, 1];
+        if is_free(Quantity::Block) && command.block[1..] != [1, 1] {
+            command.block = flat(command.block);
+        }
+        if is_free(Quantity::Grid) && command.grid[1..] != [1, 1] && command.only_blocks.is_none() {
+            command.grid = flat(command.grid);
+        }
+        command
+    }
+
+    fn name_as_in_source(&self, array: &mut Option<String>) {
+        if let Some(name) = array
+            && let Some(shown) = self.kernel.array_names.get(&Name::from(name.as_str()))
+        {
+            name.clone_from(shown);
+        }
+    }
+
+    fn interleaving(&self, shown: &Shown, finding: &Finding) -> Vec<super::finding::Step> {
+        let Emulator { module, number, .. } = self.emulator;
+        let launch = shown.command.launch(module, self.emulator.entry(), TOLD_STEPS);
+        let steps = launch.map(|launch| trace::interleaving(module, number, &launch, finding));
+        let mut steps = steps.unwrap_or_default();
+        steps.iter_mut().for_each(|step| self.name_as_in_source(&mut step.array));
+        steps
+    }
+}
+
+/// Values to try, smallest first.
+fn candidates(quantity: Quantity) -> impl Iterator<Item = u64> {
+    let zero = matches!(quantity, Quantity::Argument(_)).then_some(0);
+    zero.into_iter().chain((0..32).map(|power| 1 << power))
+}
+
+/// The value; `None` for arguments that are no positive numbers.
+fn value(command: &Command, quantity: Quantity) -> Option<u64> {
+    match quantity {
+        Quantity::Block(axis) => Some(u64::from(command.block[axis])),
+        Quantity::Grid(axis) => Some(u64::from(command.grid[axis])),
+        Quantity::Argument(number) => command.arguments.get(number)?.split_once('=')?.1.parse().ok(),
+    }
+}
+
+fn with_value(command: &Command, quantity: Quantity, value: u64) -> Command {
+    let mut command = command.clone();
+    match quantity {
+        Quantity::Block(axis) => command.block[axis] = value as u32,
+        Quantity::Grid(axis) => {
+            command.grid[axis] = value as u32;
+            // The numbers of the blocks were those in the larger grid.
+            command.only_blocks = None;
+        }
+        Quantity::Argument(number) => {
+            if let Some(argument) = command.arguments.get_mut(number) {
+                let name = argument.split('=').next().unwrap_or_default();
+                *argument = format!("{name}={value}");
+            }
+        }
+    }
+    command
+}
+
+/// Whether two findings are the same defect at the same PTX lines.
+pub fn is_same(one: &Finding, other: &Finding) -> bool {
+    let lines = |finding: &Finding| -> BTreeSet<u32> {
+        match finding.defect {
+            Defect::Divergence => finding.barrier.iter().map(|barrier| barrier.line).collect(),
+            _ => finding.accesses.iter().map(|access| access.origin.line).collect(),
+        }
+    };
+    one.defect == other.defect && lines(one) == lines(other)
+}
+
+/// Takes over what the execution says: who, where, and in which launch.
+fn refresh(finding: &mut Finding, shown: &Finding) {
+    finding.accesses.clone_from(&shown.accesses);
+    if let Some(barrier) = &finding.barrier {
+        finding.accesses.iter_mut().for_each(|access| access.origin = barrier.clone());
+    }
+    finding.kind.clone_from(&shown.kind);
+    finding.offset = shown.offset;
+    finding.launch = shown.launch;
+    for (name, value) in &mut finding.params {
+        if let Some(shown) = shown.params.get(name) {
+            *value = *shown;
+        }
+    }
+}
