@@ -108,8 +108,11 @@ mod tests {
         let symbols = ["w", "x", "y", "z"].map(|name| terms.symbol(name, Sort::Int, None));
         let [w, x, y, z] = symbols;
         let interval = Interval::ALL;
-        let products = [[x, y], [x, z], [w, y], [w, w]]
-            .map(|factors| Product { factors, term: terms.int_mul(factors[0], factors[1]), interval });
+        let products = [[x, y], [x, z], [w, y], [w, w]].map(|factors| Product {
+            factors,
+            term: terms.int_mul(factors[0], factors[1]),
+            interval,
+        });
         let facts = lemmas(&mut terms, &products);
         assert_eq!(facts.len(), 2 * 5 + 5 + 3 * 2, "three pairs with a common factor, three without");
         for number in 0..7i128.pow(4) {
