@@ -93,8 +93,9 @@ impl Printer<'_> {
                 continue;
             }
             let body = self.body(t);
-            // No identifier of the IVL has an exclamation mark.
-            let name = format!("t!{}", t.0);
+            // No identifier of the IVL has an exclamation mark. Numbered by place, not by the age of the term:
+            // what was asked before does not show.
+            let name = format!("t!{}", self.names.len());
             let sort = sort_name(self.terms.sort(t));
             let _ = writeln!(self.out, "(define-fun {name} () {sort} {body})");
             self.names.insert(t, name);
