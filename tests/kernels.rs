@@ -6,13 +6,13 @@
 
 mod support;
 
-use gpuvcc::driver::cli::{self, Command};
-use gpuvcc::driver::{emulate, input};
+use gpuvcc::driver::input;
 use gpuvcc::ptx;
 use gpuvcc::verdict::finding::{AccessKind, Defect, Finding, KernelReport, Verdict};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use support::cases::{Case, cases};
+use support::replay;
 use support::run::{summary, verify_case};
 
 const GAPS: &str = include_str!("kernels/known_gaps.txt");
@@ -77,48 +77,23 @@ fn check(case: &Case, gap: Option<bool>) -> Result<(), Failed> {
     }
 }
 
-/// Runs the command of a confirmed finding: the same lines have to race, or threads to wait there.
+/// Whether the command of a confirmed finding shows it, and the steps told are those of the defect.
 fn replays(case: &Case, finding: &Finding) -> Result<(), String> {
     let Some(command) = &finding.replay else {
         let is_ptx = case.input.extension().is_some_and(|extension| extension == "ptx");
         return if is_ptx { Err(format!("a confirmed {} without a command", finding.code())) } else { Ok(()) };
     };
-    let lines =
-        |finding: &Finding| -> BTreeSet<u32> { finding.accesses.iter().map(|access| access.origin.line).collect() };
-    let shown = run_command(command)?;
-    let same = |other: &Finding| match finding.defect {
-        Defect::Divergence => {
-            let waits = matches!(other.defect, Defect::Divergence | Defect::Deadlock);
-            waits && finding.barrier.as_ref().is_some_and(|barrier| lines(other).contains(&barrier.line))
-        }
-        defect => other.defect == defect && lines(other) == lines(finding),
-    };
-    if shown.findings.iter().any(same) {
-        let told = finding.interleaving.iter().filter(|step| step.at_fault);
-        let told: BTreeSet<u32> = told.map(|step| step.origin.line).collect();
-        return match finding.defect {
-            Defect::Race if told != lines(finding) => Err(format!("`{command}`: the steps told are at lines {told:?}")),
-            _ => Ok(()),
-        };
-    }
-    Err(format!("`{command}` does not show the finding\nbut {}\n{}", shown.verdict.name(), summary(&shown)))
-}
-
-/// The report of a `gpuvcc run` command.
-fn run_command(command: &str) -> Result<KernelReport, String> {
-    // Words in single quotes contain no spaces and no quotes here.
-    let words = command.split(' ').map(|word| word.replace('\'', ""));
-    let options = match cli::parse(words) {
-        Ok(Command::Run(options)) => options,
-        Ok(_) => return Err(format!("`{command}` is no run")),
-        Err(error) => return Err(error.to_string()),
-    };
-    let file = &options.common.files[0];
-    let input = input::read(file).map_err(|diagnostic| diagnostic.message)?;
+    let input = input::read(&case.input.display().to_string()).map_err(|diagnostic| diagnostic.message)?;
     let module = ptx::parse(input.source.text()).map_err(|errors| format!("{errors:?}"))?;
-    let entry = options.common.entries.first().ok_or("the command names no entry")?;
-    let (report, _) = emulate::emulate(file, &module, entry, &options).map_err(|diagnostic| diagnostic.message)?;
-    Ok(report)
+    replay::shows(command, &module, finding)?;
+    let told = finding.interleaving.iter().filter(|step| step.at_fault);
+    let told: BTreeSet<u32> = told.map(|step| step.origin.line).collect();
+    match finding.defect {
+        Defect::Race if told != replay::lines(finding) => {
+            Err(format!("`{command}`: the steps told are at lines {told:?}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn is_refusal(verdict: Verdict) -> bool {

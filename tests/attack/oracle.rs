@@ -4,6 +4,7 @@ use crate::emulator::random::hash;
 use crate::emulator::{self, Launch, Outcome};
 use crate::launches;
 use crate::support::cases::Case;
+use crate::support::replay;
 use gpuvcc::ptx::ast::{Function, Module};
 use gpuvcc::verdict::finding::{self, Finding};
 use std::collections::BTreeSet;
@@ -94,9 +95,16 @@ const FINDING_STEPS: u32 = 50_000;
 /// Executions of a finding's launch, each with its own contents of memory and order of threads.
 const FINDING_SCHEDULES: u64 = 8;
 
-/// Runs the launch of a confirmed finding, as far as its blocks go. Its accesses do not depend on what memory holds, so any
-/// contents have to show it; a few schedules are tried, because one may order the two accesses by chance.
+/// Runs the command that the finding prints. Findings without one name a launch: it is run as far as its
+/// blocks go, in a few orders and with a few contents of memory, because one may order the two
+/// accesses by chance.
 pub fn replay(module: &Module, case: &Case, finding: &Finding, seed: u64) -> Replayed {
+    if let Some(command) = &finding.replay {
+        return match replay::shows(command, module, finding) {
+            Ok(()) => Replayed::Shown,
+            Err(_) => Replayed::NotShown,
+        };
+    }
     let unclear = |why: &str| Replayed::Unclear(why.to_string());
     let (Some(entry), Some(sizes)) = (kernel(module, case.entry.as_deref()), finding.launch) else {
         return unclear("no launch");

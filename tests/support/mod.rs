@@ -2,4 +2,5 @@
 //! pipeline in process.
 
 pub mod cases;
+pub mod replay;
 pub mod run;
