@@ -107,9 +107,13 @@ fn dependents(passive: &Passive, candidates: usize) -> Vec<BTreeSet<usize>> {
     dependents
 }
 
-enum Verdict {
+/// What became of some checks.
+pub enum Verdict {
+    /// All hold.
     Proved,
+    /// These fail in a model.
     Refuted(BTreeSet<usize>),
+    /// No answer.
     Unknown,
 }
 
@@ -183,28 +187,22 @@ impl State<'_> {
 
     /// The checks of a round that do not follow from the invariants of the loop alone. Whatever
     /// happened before the loop is a larger question, and mostly of no matter.
-    fn not_local(&mut self, passive: &mut Passive, number: usize, checks: &[usize]) -> Vec<usize> {
+    fn not_local(&mut self, passive: &mut Passive, number: usize, checks: &[usize]) -> BTreeSet<usize> {
         let mut local: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
-        let mut left = Vec::new();
+        let mut left = BTreeSet::new();
         while !local.is_empty() {
             log::debug!("houdini, loop {number}: {} checks of a round", local.len());
-            let fates = &self.fates;
+            let (fates, encoding) = (&self.fates, self.encodings[0]);
+            let budget = self.start.deadline.budget(encoding, EFFORT);
             let keep = |c: usize| fates[c] == Fate::Kept;
-            let role = |i: usize| role_of(i, &local, self.start.relied);
-            let goal = wp::formula_of_round(passive, &keep, &role, number);
-            let wanted: Vec<Term> = local.iter().map(|&i| passive.checks[i].term).collect();
-            let budget = self.start.deadline.budget(self.encodings[0], EFFORT);
-            let failing: BTreeSet<usize> = match prove(&mut passive.terms, self.encodings[0], goal, &wanted, budget) {
-                Answer::Proved => break,
-                Answer::Unknown(_) => local.clone(),
-                Answer::Refuted(values) => {
-                    let values = local.iter().zip(values);
-                    values.filter(|(_, value)| *value == Some(Value::Bool(false))).map(|(&check, _)| check).collect()
+            match ask_from_head(passive, number, &local, &keep, self.start.relied, (encoding, budget)) {
+                Verdict::Proved => break,
+                Verdict::Refuted(failing) => {
+                    local.retain(|check| !failing.contains(check));
+                    left.extend(failing);
                 }
-            };
-            let failing = if failing.is_empty() { local.clone() } else { failing };
-            local.retain(|check| !failing.contains(check));
-            left.extend(failing);
+                Verdict::Unknown => left.append(&mut local),
+            }
         }
         left
     }
@@ -308,6 +306,30 @@ impl State<'_> {
             if !self.start.known[dropped] && self.fates[dropped] == Fate::Kept {
                 self.fates[dropped] = fate.clone();
             }
+        }
+    }
+}
+
+/// Asks for checks behind the head of a loop, from that head alone: any state that the kept candidates
+/// there allow. What is refuted may still hold on the way from the start.
+pub fn ask_from_head(
+    passive: &mut Passive,
+    number: usize,
+    goal: &BTreeSet<usize>,
+    keep: &dyn Fn(usize) -> bool,
+    relied: &dyn Fn(usize) -> bool,
+    (encoding, budget): (Encoding, Budget),
+) -> Verdict {
+    let formula = wp::formula_of_round(passive, keep, &|i| role_of(i, goal, relied), number);
+    let wanted: Vec<Term> = goal.iter().map(|&i| passive.checks[i].term).collect();
+    match prove(&mut passive.terms, encoding, formula, &wanted, budget) {
+        Answer::Proved => Verdict::Proved,
+        Answer::Unknown(_) => Verdict::Unknown,
+        Answer::Refuted(values) => {
+            let values = goal.iter().zip(values);
+            let failing = values.filter(|(_, value)| *value == Some(Value::Bool(false)));
+            let failing: BTreeSet<usize> = failing.map(|(&check, _)| check).collect();
+            if failing.is_empty() { Verdict::Unknown } else { Verdict::Refuted(failing) }
         }
     }
 }

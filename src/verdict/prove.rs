@@ -7,7 +7,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::infer::candidates::{self, Candidate};
-use crate::infer::houdini::{self, Deadline, Fate, role_of};
+use crate::infer::houdini::{self, Deadline, Fate, Verdict, role_of};
 use crate::infer::simulate::{self, Simulation};
 use crate::infer::{self, Annotated, Probe};
 use crate::ivl::ast::{Attribute, ExprRef, Program, Type};
@@ -294,11 +294,11 @@ impl Proof {
                 while !tried.is_empty() {
                     log::debug!("{} assertions behind loop {number}", tried.len());
                     let budget = deadline.budget(encoding, REGION);
-                    let failing = refuted_behind(inference, encoding, number, &tried, budget);
-                    if failing.is_empty() {
-                        break;
+                    match ask_behind(inference, number, &tried, (encoding, budget)) {
+                        Verdict::Proved => break,
+                        Verdict::Refuted(failing) => tried.retain(|check| !failing.contains(check)),
+                        Verdict::Unknown => tried.clear(),
                     }
-                    tried.retain(|check| !failing.contains(check));
                 }
                 self.undecided.retain(|(check, _)| !tried.contains(check));
                 goal.retain(|check| !tried.contains(check));
@@ -324,29 +324,12 @@ impl Proof {
     }
 }
 
-/// The assertions of a goal behind the head of a loop that do not follow from its invariants.
-fn refuted_behind(
-    inference: &mut Inference,
-    encoding: Encoding,
-    number: usize,
-    goal: &BTreeSet<usize>,
-    budget: Budget,
-) -> BTreeSet<usize> {
+/// Asks for assertions from the head of a loop.
+fn ask_behind(inference: &mut Inference, number: usize, goal: &BTreeSet<usize>, how: (Encoding, Budget)) -> Verdict {
     let Inference { fates, passive, .. } = inference;
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
-    let formula = wp::formula_of_round(passive, &keep, &|i| role_of(i, goal, &|i| relied[i]), number);
-    let wanted: Vec<Term> = goal.iter().map(|&i| passive.checks[i].term).collect();
-    match prove(&mut passive.terms, encoding, formula, &wanted, budget) {
-        Answer::Proved => BTreeSet::new(),
-        Answer::Unknown(_) => goal.clone(),
-        Answer::Refuted(values) => {
-            let values = goal.iter().zip(values);
-            let failing = values.filter(|(_, value)| *value == Some(Value::Bool(false)));
-            let failing: BTreeSet<usize> = failing.map(|(&check, _)| check).collect();
-            if failing.is_empty() { goal.clone() } else { failing }
-        }
-    }
+    houdini::ask_from_head(passive, number, goal, &keep, &|i| relied[i], how)
 }
 
 enum Reply {
