@@ -76,14 +76,14 @@ fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &A
     None
 }
 
-/// The detector sees one element.
+/// The detector sees one scalar access and its bytes.
 fn show(
     program: &Program,
     world: &mut World,
     block: &mut BlockState,
     thread: &mut Thread,
     access: &Access,
-    target: Target,
+    (target, bytes): (Target, u32),
     same_value: bool,
 ) {
     if !world.races || access.constant {
@@ -91,8 +91,8 @@ fn show(
     }
     let current = Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value };
     match target {
-        Target::Global(array, offset) => world.detector.global_access(array, offset, access.bytes, current),
-        Target::Shared(offset) => world.detector.shared_access(&mut block.cells, offset, access.bytes, current),
+        Target::Global(array, offset) => world.detector.global_access(array, offset, bytes, current),
+        Target::Shared(offset) => world.detector.shared_access(&mut block.cells, offset, bytes, current),
         Target::Local(_) | Target::Param(_) => {}
     }
     world.look_out(program, thread);
@@ -206,7 +206,7 @@ pub fn load(program: &Program, world: &mut World, block: &mut BlockState, thread
     let Some(target) = resolve(program, world, thread, access) else { return false };
     for (index, data) in (0..).zip(&access.data) {
         let element = target.element(index, access.bytes);
-        show(program, world, block, thread, access, element, false);
+        show(program, world, block, thread, access, (element, access.bytes), false);
         if access.strength.scope.is_some() {
             synchronise(world, block, thread, access, element, (true, false));
         }
@@ -227,7 +227,7 @@ pub fn store(program: &Program, world: &mut World, block: &mut BlockState, threa
         let element = target.element(index, access.bytes);
         let value = data.map_or(0, |(slot, _)| thread.value(slot)) & mask(8 * access.bytes);
         let same = world.allow_same_value && peek_quietly(world, block, element, access.bytes) == Some(value);
-        show(program, world, block, thread, access, element, same);
+        show(program, world, block, thread, access, (element, access.bytes), same);
         synchronise(world, block, thread, access, element, (false, true));
         if !poke(world, block, thread, element, access.bytes, value) {
             let place = (thread.number, thread.last());
@@ -254,7 +254,10 @@ pub fn atomic(program: &Program, world: &mut World, block: &mut BlockState, thre
     let operands: Vec<u64> = operands.iter().map(|slot| thread.value(*slot)).collect();
     for (index, data) in (0..).zip(&access.data) {
         let element = target.element(index, access.bytes);
-        show(program, world, block, thread, access, element, false);
+        let part_bytes = access.scalar_bytes();
+        for part in 0..access.parts {
+            show(program, world, block, thread, access, (element.element(part, part_bytes), part_bytes), false);
+        }
         let old = peek(world, block, thread, element, access.bytes);
         let (a, b) = match operation {
             AtomicOperation::Cas => (operands[0], operands[1]),
@@ -266,7 +269,9 @@ pub fn atomic(program: &Program, world: &mut World, block: &mut BlockState, thre
         };
         // A comparison that fails writes nothing.
         let writes = *operation != AtomicOperation::Cas || old == a & mask(8 * access.bytes);
-        synchronise(world, block, thread, access, element, (true, writes));
+        for part in 0..access.parts {
+            synchronise(world, block, thread, access, element.element(part, part_bytes), (true, writes));
+        }
         poke(world, block, thread, element, access.bytes, new);
         if let Some((slot, bits)) = data {
             let old = if ty.is_signed() { signed(old, 8 * access.bytes) as u64 } else { old };

@@ -3,6 +3,7 @@
 //! Establishes: every finding is confirmed, because this execution has it; findings are in ranking order.
 
 use super::Run;
+use super::decode::{Access, Code};
 use super::launch::Launch;
 use super::outcome::{BarrierMisuse, FaultKind, Place, Stop};
 use super::races::{Location, Race};
@@ -153,7 +154,7 @@ impl<'r> Reporter<'r> {
     }
 
     fn race(&self, race: &Race) -> Finding {
-        let bytes = |code: u32| self.access_of(code).map_or(0, |access| access.bytes);
+        let bytes = |code: u32| self.access_of(code).map_or(0, Access::scalar_bytes);
         let part = |(thread, code): Place| self.access(self.kind(code), (thread, code), bytes(code));
         let (first, second) = (part(race.first), part(race.second));
         let mut finding = self.finding(Defect::Race, &format!("{}-{}", first.op.name(), second.op.name()));
@@ -175,8 +176,7 @@ impl<'r> Reporter<'r> {
         }
     }
 
-    fn access_of(&self, code: u32) -> Option<&super::decode::Access> {
-        use super::decode::Code;
+    fn access_of(&self, code: u32) -> Option<&Access> {
         match self.run.program.code[code as usize] {
             Code::Load(index) | Code::Store(index) | Code::Atomic(index) => {
                 Some(&self.run.program.accesses[index as usize])

@@ -101,7 +101,7 @@ fn sites(program: &Program) -> Vec<Site> {
         reads,
         writes,
         scope: access.strength.scope.map(Reach::of),
-        bytes: access.bytes,
+        bytes: access.scalar_bytes(),
     };
     let sites = program.code.iter().map(|code| match code {
         Code::Load(index) => site(&program.accesses[*index as usize], true, false),

@@ -188,8 +188,7 @@ impl Lowering<'_> {
         let Some(place) = self.place(space, address) else { return };
         // An `atom` is never weak; `.gpu` is its default.
         let strong = Some(strong.unwrap_or(Scope::Gpu));
-        let packed = matches!(ty, ScalarType::Packed { name, .. } if name.ends_with("x2"));
-        let parts = if packed { 2 } else { 1 };
+        let parts = ty.atomic_parts();
         let bytes = ty.bytes() / parts;
         let single = (place.regions.len() == 1 && !place.unknown && elements * parts == 1).then_some(());
         let mut old = None;

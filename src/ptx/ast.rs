@@ -66,6 +66,15 @@ impl ScalarType {
         matches!(self, ScalarType::S(_))
     }
 
+    /// Scalar accesses that an atomic on this type is made of (memory consistency model, "packed data types"):
+    /// each element of a pair is one.
+    pub fn atomic_parts(self) -> u32 {
+        match self {
+            ScalarType::Packed { name, .. } if name.ends_with("x2") => 2,
+            _ => 1,
+        }
+    }
+
     /// True for floats and packed formats.
     pub fn is_float(self) -> bool {
         matches!(self, ScalarType::F(_) | ScalarType::Packed { .. })

@@ -25,8 +25,9 @@ pub fn split(body: &Implementation) -> Cow<'_, Implementation> {
         }
         let mut own = Vec::new();
         for target in targets {
+            // No identifier has an `@`.
             let label =
-                if is_join(&target) { Name::from(format!("{}.to.{target}'", block.label)) } else { target.clone() };
+                if is_join(&target) { Name::from(format!("{}@to@{target}", block.label)) } else { target.clone() };
             if is_join(&target) {
                 let transfer = Transfer::Goto(vec![target.clone()]);
                 between.push(Block { label: label.clone(), stmts: Vec::new(), transfer, span: block.span });

@@ -294,6 +294,8 @@ pub struct Access {
     pub offset: i64,
     /// Bytes of an element.
     pub bytes: u32,
+    /// Scalar accesses that the memory model makes of an element: 2 where an atomic's type is packed.
+    pub parts: u32,
     /// Sign-extend loaded elements.
     pub is_signed: bool,
     /// Destinations or sources, one an element; `None` is `_`.
@@ -308,6 +310,13 @@ pub struct Access {
     pub is_reduction: bool,
     /// What an atomic does, its type and its operands (for each element, then the second of `cas`).
     pub atomic: Option<(AtomicOperation, crate::ptx::ast::ScalarType, Vec<Slot>)>,
+}
+
+impl Access {
+    /// Bytes of what the memory model takes for one scalar access.
+    pub fn scalar_bytes(&self) -> u32 {
+        self.bytes / self.parts
+    }
 }
 
 /// A barrier instruction.

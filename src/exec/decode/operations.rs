@@ -421,6 +421,7 @@ impl Decoder<'_> {
         // `red` never acquires.
         access.strength.acquire &= returns;
         access.is_reduction = !returns;
+        access.parts = ty.atomic_parts();
         access.atomic = Some((operation, ty, slots));
         let index = self.push_access(access);
         self.emit(Code::Atomic(index));
@@ -452,6 +453,7 @@ impl Decoder<'_> {
             base,
             offset,
             bytes,
+            parts: 1,
             is_signed,
             data,
             elements,

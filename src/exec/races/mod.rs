@@ -29,7 +29,7 @@ pub struct Site {
     pub writes: bool,
     /// Scope of a strong access; cluster counts as a block, as launches have no clusters.
     pub scope: Option<Reach>,
-    /// Bytes of an element.
+    /// Bytes of a scalar access.
     pub bytes: u32,
 }
 
