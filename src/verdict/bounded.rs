@@ -287,7 +287,7 @@ impl Bounded<'_> {
                 checks: self.emulator.checks,
             };
             let mut shown: Shown = self.emulator.show(&command, RUN_STEPS).ok()?;
-            let counts = !shown.is_faulty && !shown.is_arbitrary;
+            let counts = shown.is_defined;
             shown.findings.retain(|finding| counts && self.suspects.contain(finding));
             if !shown.findings.is_empty() {
                 shown.findings.iter_mut().for_each(|finding| finish(finding, &shown.command));

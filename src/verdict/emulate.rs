@@ -80,8 +80,7 @@ impl<'a> Emulator<'a> {
         Ok(Shown {
             findings: report::report(self.file, self.module, self.entry(), &launch, &run).findings,
             instructions: run.outcome.instructions,
-            is_arbitrary: run.outcome.arbitrary,
-            is_faulty: !run.outcome.faults.is_empty(),
+            is_defined: is_defined(&run.outcome),
             command: limited(command.clone(), &run.outcome),
         })
     }
@@ -153,12 +152,16 @@ pub struct Shown {
     pub findings: Vec<Finding>,
     /// Instructions of all threads.
     pub instructions: u64,
-    /// Whether an access was outside of its array or misaligned: that is beyond the standing assumptions.
-    pub is_faulty: bool,
-    /// Whether a value came from where the ISA leaves it open: other hardware may have another one.
-    pub is_arbitrary: bool,
+    /// Whether the ISA says all that happened.
+    pub is_defined: bool,
     /// The command, for people.
     pub command: Command,
+}
+
+/// Whether the ISA says all that happened: no access was outside of its array or misaligned, which is beyond the
+/// standing assumptions, and no value came from where it is left open, so that other hardware may have another one.
+fn is_defined(outcome: &Outcome) -> bool {
+    outcome.faults.is_empty() && !outcome.arbitrary
 }
 
 /// A limit on the steps is named only where it was met.
@@ -250,6 +253,9 @@ struct Seen {
     refused: Option<String>,
     /// Whether a limit on the instructions was met.
     unfinished: bool,
+    /// Whether a value came from where the ISA leaves it open. (A fault ends a launch: what was seen before it
+    /// happened within the arrays.)
+    undefined: bool,
     /// The command, for people.
     command: Option<Command>,
 }
@@ -339,6 +345,7 @@ impl Seen {
             barriers: parted.flatten().chain(waiting).map(line).collect(),
             refused,
             unfinished: stopped.iter().any(|stop| matches!(stop, Stop::Steps { .. })),
+            undefined: run.outcome.arbitrary,
             command: Some(command),
         }
     }
@@ -346,6 +353,7 @@ impl Seen {
     /// Whether the defect of a finding is there, at its lines.
     fn shows(&self, finding: &Finding) -> bool {
         match finding.defect {
+            _ if self.undefined => false,
             Defect::Race => self.races.contains(&finding.accesses.iter().map(|access| access.origin.line).collect()),
             Defect::Divergence => finding.barrier.as_ref().is_some_and(|barrier| self.barriers.contains(&barrier.line)),
             Defect::Deadlock | Defect::BarrierError | Defect::Assertion => false,
@@ -359,6 +367,7 @@ struct Failure {
     runs: u32,
     refused: Option<String>,
     unfinished: bool,
+    undefined: bool,
 }
 
 impl Failure {
@@ -366,6 +375,7 @@ impl Failure {
         self.runs += 1;
         self.refused = self.refused.take().or_else(|| seen.refused.clone());
         self.unfinished |= seen.unfinished;
+        self.undefined |= seen.undefined;
     }
 
     fn text(self) -> String {
@@ -374,6 +384,8 @@ impl Failure {
             0 => "the emulator had executed enough for other findings".to_string(),
             runs => format!("{runs} executions in the emulator do not show it"),
         };
-        self.refused.or_else(|| self.unfinished.then(limit)).unwrap_or(none)
+        let undefined = || "executions in the emulator use values that the ISA leaves open".to_string();
+        let failure = self.refused.or_else(|| self.unfinished.then(limit));
+        failure.or_else(|| self.undefined.then(undefined)).unwrap_or(none)
     }
 }

@@ -115,8 +115,7 @@ impl<'a> Explorer<'a> {
     /// The suspects that a run shows; `None` if the emulator cannot run it.
     fn shown(&self, command: &Command) -> Option<Shown> {
         let mut shown = self.emulator.show(command, RUN_STEPS).ok()?;
-        // Accesses outside of arrays are beyond the standing assumptions.
-        shown.findings.retain(|finding| !shown.is_faulty && self.suspects.contain(finding));
+        shown.findings.retain(|finding| shown.is_defined && self.suspects.contain(finding));
         shown.findings.iter_mut().for_each(|finding| finish(finding, command));
         Some(shown)
     }

@@ -105,7 +105,7 @@ impl<'a> Minimiser<'a> {
         }
         let shown = self.emulator.show(changed, limit).ok();
         self.left = (runs, steps - shown.as_ref().map_or(0, |shown| shown.instructions).min(steps));
-        let shown = shown.filter(|shown| !shown.is_faulty && !shown.is_arbitrary);
+        let shown = shown.filter(|shown| shown.is_defined);
         Some(
             shown.filter(|shown| shown.findings.iter().any(|other| is_same(other, finding))).map(|shown| shown.command),
         )
