@@ -149,20 +149,14 @@ impl Lowering<'_> {
             }
             BarrierKind::Reduce { operation, dst, .. } => Some((operation, dst)),
         };
-        match id {
-            Operand::Integer(0) => {}
-            Operand::Integer(number) => {
-                return self.unsupported("barrier-id", format!("barrier {number}: only barrier 0 has a model yet"));
-            }
-            _ => return self.unsupported("barrier-id", "the number of this barrier is not a constant"),
-        }
+        let id = (*id != Operand::Integer(0)).then(|| self.read(id, 32));
         let count = count.map(|count| self.read(count, 32));
         let result = reduce.map(|(operation, _)| {
             let ty = if &**operation == "popc" { Type::Bv(32) } else { Type::Bool };
             (self.temporary(ty.clone()), ty)
         });
         let name = result.as_ref().map(|r| r.0.clone());
-        self.emit(StmtKind::Barrier(Barrier { guard: None, id: None, count, aligned, result: name }));
+        self.emit(StmtKind::Barrier(Barrier { guard: None, id, count, aligned, result: name }));
         if let (Some((_, dst)), Some((name, ty))) = (reduce, result) {
             self.write(dst, bv::var(name, ty), false);
         }

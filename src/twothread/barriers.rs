@@ -33,7 +33,7 @@ impl Barriers<'_> {
     /// Appends the translation of a barrier, which clears the flags of `arrays`.
     ///
     /// # Errors
-    /// `barrier-id`, `barrier-count` (unsupported): a barrier that is not seen to be of the whole block.
+    /// `barrier-count` (unsupported): a barrier that is not seen to be of the whole block.
     pub fn translate(
         &mut self,
         stmt: &Stmt,
@@ -49,9 +49,12 @@ impl Barriers<'_> {
         if self.pair == Pair::SameBlock {
             let kind = if barrier.aligned { "barrier_divergence" } else { "barrier_divergence_unaligned" };
             let attributes = vec![Attribute { name: Name::from(kind), args: Vec::new() }];
-            let together = StmtKind::Assert(self.together(&first, &second));
-            out.push(Stmt { attributes, ..generated(together) });
-            let both = bv::and(first, second);
+            let both = bv::and(first.clone(), second.clone());
+            let mut together = self.together(&first, &second);
+            if let Some(same) = self.same_number(barrier) {
+                together = bv::and(together, bv::implies(both.clone(), same));
+            }
+            out.push(Stmt { attributes, ..generated(StmtKind::Assert(together)) });
             for array in arrays {
                 let procedure = Name::from(format!("BARRIER_CLEAR_{array}"));
                 out.push(generated(StmtKind::Call { procedure, args: vec![both.clone()], results: Vec::new() }));
@@ -74,6 +77,13 @@ impl Barriers<'_> {
         bv::or(bv::or(agree, exited(Thread::First)), exited(Thread::Second))
     }
 
+    /// Whether two threads at one statement name the same barrier; `None` where its number is a constant.
+    fn same_number(&self, barrier: &Barrier) -> Option<ExprRef> {
+        let id = barrier.id.as_ref().filter(|id| literal(id).is_none())?;
+        let [first, second] = THREADS.map(|thread| self.copies.expr(id, thread));
+        Some(bv::eq(first, second))
+    }
+
     /// The result of `bar.red` is one value for the block: arbitrary, and equal for two threads of a
     /// block. When only one of them takes part, the other's copy is not read.
     fn result(&self, name: &Name) -> Vec<StmtKind> {
@@ -91,11 +101,6 @@ impl Barriers<'_> {
     }
 
     fn whole_block(&self, stmt: &Stmt, barrier: &Barrier) -> Result<(), Diagnostic> {
-        // Whichever number it has: at one barrier statement all threads name the same barrier.
-        if barrier.id.as_ref().is_some_and(|id| literal(id).is_none()) {
-            let message = "the number of this barrier is not a constant";
-            return Err(Diagnostic::unsupported("barrier-id", message, place(stmt)));
-        }
         let Some(count) = &barrier.count else { return Ok(()) };
         let refuse = |message: String| Err(Diagnostic::unsupported("barrier-count", message, place(stmt)));
         match (literal(count), self.options.threads_per_block()) {

@@ -129,7 +129,7 @@ impl TwoThread {
 /// If the launch has no such pair (see [`Options::pair_exists`]) the preconditions are contradictory.
 ///
 /// # Errors
-/// `barrier-id`, `barrier-count`, `too-many-sites`, `same-value-width`, `thread-function` (unsupported);
+/// `barrier-count`, `too-many-sites`, `same-value-width`, `thread-function` (unsupported);
 /// `unknown-array`, `offset-type`, `name-clash`.
 pub fn run(
     predicated: &Predicated,

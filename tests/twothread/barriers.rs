@@ -92,8 +92,9 @@ fn only_whole_block_barriers() {
     );
     assert!(refused("barrier {:count 128bv32};", &FREE).starts_with("barrier-count"));
     assert!(refused("barrier {:count ntid.x};", &fixed).starts_with("barrier-count"));
-    assert!(refused("barrier {:id tid.x};", &fixed).starts_with("barrier-id"));
     assert!(translate("barrier {:id 1bv32};", Pair::SameBlock, &FREE).is_ok());
+    let numbered = translate("barrier {:id tid.x};", Pair::SameBlock, &fixed).unwrap();
+    assert!(lines(&numbered)[0].ends_with("(true && true ==> tid.x$1 == tid.x$2);"), "{:?}", lines(&numbered));
 }
 
 #[test]

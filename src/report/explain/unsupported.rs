@@ -64,12 +64,6 @@ pub const CODES: &[Code] = &[
         example: "bar.sync 1, 64;            // with --block 64 this is the whole block",
     },
     Code {
-        code: "barrier-id",
-        title: "a barrier whose number has no model",
-        text: "The number of the barrier is not a constant, or one that this version cannot follow.",
-        example: "bar.sync %r1;",
-    },
-    Code {
         code: "barrier-arrive",
         title: "an arrival without waiting",
         text: "`bar.arrive` counts a thread as arrived and lets it go on, which makes producer-consumer \
