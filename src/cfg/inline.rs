@@ -12,7 +12,7 @@ use super::graph::Statement;
 use super::operands::{Slot, visit};
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{
-    Address, AddressBase, Annotation, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Ordering,
+    Address, AddressBase, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Ordering,
     Register, RegisterId, StateSpace, Variable, VariableRef,
 };
 use crate::span::Origin;
@@ -102,7 +102,7 @@ pub fn run(module: &Module, entry: &Function) -> Result<Flat, Vec<Diagnostic>> {
 }
 
 /// One copy of a body: how its indices map to those of the flat list.
-struct Frame {
+pub(super) struct Frame {
     first_register: u32,
     first_label: FlatLabel,
     variables: Vec<u32>,
@@ -112,13 +112,14 @@ struct Frame {
     continuation: Option<FlatLabel>,
 }
 
-struct Inliner<'m> {
+/// The pass at work.
+pub(super) struct Inliner<'m> {
     module: &'m Module,
-    flat: Flat,
+    pub(super) flat: Flat,
     /// The single copy of each `.shared`, `.global` or `.const` body variable.
     once: BTreeMap<(Option<usize>, usize), u32>,
     calls: usize,
-    errors: Vec<Diagnostic>,
+    pub(super) errors: Vec<Diagnostic>,
 }
 
 impl Inliner<'_> {
@@ -163,7 +164,7 @@ impl Inliner<'_> {
         self.flat.label_names.len() - 1
     }
 
-    fn push(&mut self, kind: LineKind, origin: &Arc<Origin>) {
+    pub(super) fn push(&mut self, kind: LineKind, origin: &Arc<Origin>) {
         self.flat.lines.push(Line { kind, origin: Some(origin.clone()) });
     }
 
@@ -243,7 +244,7 @@ impl Inliner<'_> {
             panic!("cfg: call of function {index}, which the module does not have");
         };
         let Some(body) = &function.body else {
-            return self.call_undefined(function, arguments, origin);
+            return self.call_undefined(function, returns, arguments, origin);
         };
         if let Some(refusal) = self.refuse_call(index, function, body, stack, origin) {
             return self.push(LineKind::Refuse(refusal), origin);
@@ -307,7 +308,7 @@ impl Inliner<'_> {
 
     /// The variable that stands for each formal parameter: the caller's own `.param` variable, or a
     /// fresh one (`true`) when a register or constant is passed.
-    fn bind(&mut self, formals: &[Variable], actuals: &[Operand]) -> Vec<(VariableRef, bool)> {
+    pub(super) fn bind(&mut self, formals: &[Variable], actuals: &[Operand]) -> Vec<(VariableRef, bool)> {
         let mut places = Vec::new();
         for (formal, actual) in formals.iter().zip(actuals) {
             places.push(match actual {
@@ -332,7 +333,7 @@ impl Inliner<'_> {
     }
 
     /// Moves a value between a register or constant and the variable of a formal parameter.
-    fn pass(
+    pub(super) fn pass(
         &mut self,
         formal: &Variable,
         place: VariableRef,
@@ -368,100 +369,10 @@ impl Inliner<'_> {
         let variables = own.chain(results).collect();
         self.push(LineKind::Statement(Statement::Undefine { registers, variables }), origin);
     }
-
-    /// The annotation markers become annotations; every other undefined function is refused.
-    fn call_undefined(&mut self, function: &Function, arguments: &[Operand], origin: &Arc<Origin>) {
-        let kind = function.name.strip_prefix("__gpuvcc_").unwrap_or("");
-        if !matches!(kind, "requires" | "assume" | "assert" | "invariant") {
-            let message = format!("call of `{}`, which this file does not define", function.name);
-            let refusal = Diagnostic::unsupported("undefined-function", message, origin.span);
-            return self.push(LineKind::Refuse(refusal), origin);
-        }
-        let [argument] = arguments else {
-            let message = format!("`{}` takes one argument", function.name);
-            self.errors.push(Diagnostic::error("call-arity", message, origin.span));
-            return;
-        };
-        let (expression, names) = match argument {
-            Operand::Integer(value) => ((*value as i64).to_string(), Vec::new()),
-            Operand::Register(register) => self.marker_argument(*register),
-            Operand::Variable(place, 0) => {
-                let Some(formal) = function.params.first() else { return };
-                self.flat.registers.push(Register { name: Arc::from("%argument"), ty: formal.ty });
-                let register = RegisterId(self.flat.registers.len() as u32 - 1);
-                self.pass(formal, *place, None, Some(&Operand::Register(register)), origin);
-                self.marker_argument(register)
-            }
-            _ => {
-                let message = format!("`{}` takes a register or a constant", function.name);
-                self.errors.push(Diagnostic::error("call-arity", message, origin.span));
-                return;
-            }
-        };
-        let annotation = Annotation { kind: kind.to_string(), expression, origin: origin.clone() };
-        self.push(LineKind::Statement(Statement::Annotation(annotation, names)), origin);
-    }
-
-    fn marker_argument(&self, register: RegisterId) -> (String, Vec<(Arc<str>, RegisterId)>) {
-        let name = self.flat.registers[register.0 as usize].name.clone();
-        (name.to_string(), vec![(name, register)])
-    }
-
-    /// The registers that the names in an annotation mean. The parser has made the names of nested
-    /// scopes unique, so a name that several scopes declare cannot be told apart here.
-    fn annotation_registers(
-        &mut self,
-        annotation: &Annotation,
-        body: &Body,
-        frame: &Frame,
-    ) -> Vec<(Arc<str>, RegisterId)> {
-        let mut found = Vec::new();
-        for name in names_in(&annotation.expression) {
-            let matches = |declared: &str| {
-                declared.strip_prefix(name).is_some_and(|rest| {
-                    rest.is_empty()
-                        || rest
-                            .strip_prefix('$')
-                            .is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit()))
-                })
-            };
-            let candidates: Vec<_> = (0u32..).zip(&body.registers).filter(|(_, r)| matches(&r.name)).collect();
-            match candidates.as_slice() {
-                [] => {}
-                [(index, _)] => found.push((Arc::from(name), frame.register(RegisterId(*index)))),
-                _ => self.errors.push(
-                    Diagnostic::error(
-                        "annotation",
-                        format!("`{name}` is declared in several scopes of this body"),
-                        annotation.origin.span,
-                    )
-                    .note("copy the value into a register with a name of its own"),
-                ),
-            }
-        }
-        found
-    }
-}
-
-/// Identifiers of an annotation expression, special registers (`%tid.x`) left out.
-fn names_in(expression: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut rest = expression;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric() || matches!(c, '%' | '_' | '$')) {
-        rest = &rest[start..];
-        let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '%' | '_' | '$' | '.');
-        let end = rest.find(|c| !inside(c)).unwrap_or(rest.len());
-        let name = &rest[..end];
-        rest = &rest[end..];
-        if !name.starts_with(|c: char| c.is_ascii_digit()) && !name.contains('.') && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
 }
 
 impl Frame {
-    fn register(&self, register: RegisterId) -> RegisterId {
+    pub(super) fn register(&self, register: RegisterId) -> RegisterId {
         RegisterId(self.first_register + register.0)
     }
 

@@ -5,7 +5,9 @@
 //! cuts the list into basic blocks, [`reducible`] splits nodes until every cycle is a natural loop,
 //! [`loops`] names the loops. [`print()`] shows the result.
 
+mod annotations;
 pub mod blocks;
+pub mod external;
 pub mod graph;
 pub mod inline;
 pub mod loops;
