@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// # Errors
 /// The refusals of `inline` that control may reach.
 pub fn run(entry: &Function, flat: Flat) -> Result<Cfg, Vec<Diagnostic>> {
-    let Flat { lines, label_names, registers, variables } = flat;
+    let Flat { lines, label_names, registers, variables, assumes_known_callees } = flat;
     let mut builder = Builder { label_names, ..Builder::default() };
     builder.current = Some(builder.new_block(Arc::from("entry")));
     lines.into_iter().for_each(|line| builder.line(line));
@@ -28,7 +28,8 @@ pub fn run(entry: &Function, flat: Flat) -> Result<Cfg, Vec<Diagnostic>> {
     builder.report(&reachable)?;
     builder.collapse_equal_targets();
     let (graph, start) = builder.finish(&reachable);
-    let mut cfg = Cfg { entry_name: entry.name.clone(), graph, start, registers, variables, loops: Vec::new() };
+    let (entry_name, loops) = (entry.name.clone(), Vec::new());
+    let mut cfg = Cfg { entry_name, graph, start, registers, variables, assumes_known_callees, loops };
     unique_names(&mut cfg);
     Ok(cfg)
 }

@@ -19,6 +19,8 @@ pub struct Cfg {
     /// Variables of the entry body and of inlined bodies. `.reg`, `.local` and `.param` ones are per
     /// inlined copy; a `.shared` or `.global` variable of a function stands here once.
     pub variables: Vec<Variable>,
+    /// Whether some indirect call is taken to reach functions of the module only.
+    pub assumes_known_callees: bool,
     /// Natural loops, outermost first, by header position.
     pub loops: Vec<NaturalLoop>,
 }

@@ -38,6 +38,8 @@ pub struct Flat {
     pub registers: Vec<Register>,
     /// Variables of all copies.
     pub variables: Vec<Variable>,
+    /// Whether some indirect call is taken to reach functions of the module only.
+    pub assumes_known_callees: bool,
 }
 
 /// One line.
@@ -114,7 +116,7 @@ pub(super) struct Frame {
 
 /// The pass at work.
 pub(super) struct Inliner<'m> {
-    module: &'m Module,
+    pub(super) module: &'m Module,
     pub(super) flat: Flat,
     /// The single copy of each `.shared`, `.global` or `.const` body variable.
     once: BTreeMap<(Option<usize>, usize), u32>,
@@ -159,7 +161,7 @@ impl Inliner<'_> {
         self.flat.variables.len() as u32 - 1
     }
 
-    fn new_label(&mut self, name: String) -> FlatLabel {
+    pub(super) fn new_label(&mut self, name: String) -> FlatLabel {
         self.flat.label_names.push(Arc::from(name));
         self.flat.label_names.len() - 1
     }
@@ -212,6 +214,13 @@ impl Inliner<'_> {
                 let arguments: Vec<_> = arguments.iter().map(|a| frame.operand(a)).collect();
                 self.under_guard(guard, origin, |this| this.call(*function, &returns, &arguments, origin, stack));
             }
+            Op::CallIndirect { function: _, targets, returns, arguments } => {
+                let returns: Vec<_> = returns.iter().map(|r| frame.operand(r)).collect();
+                let arguments: Vec<_> = arguments.iter().map(|a| frame.operand(a)).collect();
+                self.under_guard(guard, origin, |this| {
+                    this.call_some(targets.as_deref(), &returns, &arguments, origin, stack);
+                });
+            }
             Op::Barrier { .. } => {
                 let op = frame.op(&instruction.op);
                 let statement = Statement::Instruction(Instruction { guard: None, op, origin: origin.clone() });
@@ -237,7 +246,7 @@ impl Inliner<'_> {
         self.flat.lines.push(Line { kind: LineKind::Label(skip), origin: None });
     }
 
-    fn call(&mut self, callee: u32, returns: &[Operand], arguments: &[Operand], origin: &Arc<Origin>, stack: &[usize]) {
+    pub(super) fn call(&mut self, callee: u32, returns: &[Operand], arguments: &[Operand], origin: &Arc<Origin>, stack: &[usize]) {
         let index = callee as usize;
         let module = self.module;
         let Some(function) = module.functions.get(index) else {
@@ -324,7 +333,7 @@ impl Inliner<'_> {
     }
 
     /// Whether a name stands for the memory of a parameter; other variables are passed by address.
-    fn is_param_space(&self, variable: VariableRef) -> bool {
+    pub(super) fn is_param_space(&self, variable: VariableRef) -> bool {
         match variable {
             VariableRef::Module(_) => false,
             VariableRef::Body(index) => self.flat.variables[index as usize].space == StateSpace::Param,

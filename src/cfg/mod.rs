@@ -9,6 +9,7 @@ mod annotations;
 pub mod blocks;
 pub mod external;
 pub mod graph;
+mod indirect;
 pub mod inline;
 pub mod loops;
 pub mod operands;

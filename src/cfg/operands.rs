@@ -79,6 +79,11 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             }
         }
         Op::BranchIndexed { index, .. } => f(Slot::Source(index)),
+        Op::CallIndirect { function, returns, arguments, .. } => {
+            f(Slot::Source(function));
+            arguments.iter_mut().for_each(|s| f(Slot::Source(s)));
+            returns.iter_mut().for_each(|d| f(Slot::Destination(d)));
+        }
         Op::WarpBarrier { mask } => f(Slot::Source(mask)),
         Op::Arbitrary { dst, sources, .. } => {
             sources.iter_mut().for_each(|s| f(Slot::Source(s)));

@@ -86,13 +86,22 @@ impl Lowering<'_> {
                 let message = format!("`{name}`: addresses of another block's shared memory");
                 self.unsupported("unsupported-instruction", message);
             }
-            Op::Arbitrary { dst, .. } => self.write_arbitrary(dst),
+            Op::Arbitrary { name, dst, .. } => {
+                self.declarations.reads_textures |= name.starts_with("tex.") || name.starts_with("tld4.");
+                self.write_arbitrary(dst);
+            }
             Op::Nothing { .. } => {}
             Op::Unsupported { name, reason } => {
                 let message = format!("`{name}` has no sound model yet: {reason}");
                 self.unsupported("unsupported-instruction", message);
             }
-            Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap | Op::Call { .. } => {
+            Op::Branch { .. }
+            | Op::BranchIndexed { .. }
+            | Op::Return
+            | Op::Exit
+            | Op::Trap
+            | Op::Call { .. }
+            | Op::CallIndirect { .. } => {
                 panic!("kernel: a control-flow instruction inside a block");
             }
         }

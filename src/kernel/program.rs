@@ -50,6 +50,8 @@ pub struct Declarations {
     pub unknown_arrays: Option<[Name; 2]>,
     /// An access of a known region was not checked against its size.
     pub assumes_bounds: bool,
+    /// Whether texture memory is read, which is taken for constant.
+    pub reads_textures: bool,
 }
 
 impl Declarations {
@@ -384,6 +386,12 @@ impl Lowering<'_> {
         }
         if self.declarations.assumes_bounds {
             said.push("an access stays inside the array that its pointer came from".to_string());
+        }
+        if self.cfg.assumes_known_callees {
+            said.push("indirect calls reach functions whose addresses this file takes".to_string());
+        }
+        if self.declarations.reads_textures {
+            said.push("nothing writes the memory behind textures while the kernel runs".to_string());
         }
         said.extend(launch::assumption(&self.launch, self.options.max_threads));
         said

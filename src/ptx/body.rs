@@ -12,7 +12,7 @@ use super::declare;
 use super::lexer::Lines;
 use super::location::Locations;
 use super::operands::Resolver;
-use super::scope::{Scopes, Symbol};
+use super::scope::{Scopes, Symbol, Table};
 use super::syntax::{self, Expression, ExpressionKind, Name, Statement};
 use super::table::{Meaning, Mismatch, Selected, select};
 use super::values::{integer_literal, undefined};
@@ -129,9 +129,12 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         let (name, fresh) = match statement {
             Statement::Label(name) => (*name, self.scopes.declare_label(*name).is_some()),
             Statement::BranchTargets(name, targets) => {
-                (*name, self.scopes.declare_table(name.text, Some(targets.clone())))
+                (*name, self.scopes.declare_table(name.text, Table::Labels(targets.clone())))
             }
-            Statement::CallTable(name) => (*name, self.scopes.declare_table(name.text, None)),
+            Statement::CallTargets(name, targets) => {
+                (*name, self.scopes.declare_table(name.text, Table::Functions(Some(targets.clone()))))
+            }
+            Statement::CallPrototype(name) => (*name, self.scopes.declare_table(name.text, Table::Functions(None))),
             _ => return,
         };
         if !fresh {
@@ -163,7 +166,10 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
                 self.scope(statements);
                 self.scopes.close();
             }
-            Statement::BranchTargets(..) | Statement::CallTable(_) | Statement::Skipped => {}
+            Statement::BranchTargets(..)
+            | Statement::CallTargets(..)
+            | Statement::CallPrototype(_)
+            | Statement::Skipped => {}
         }
         Ok(())
     }
@@ -305,19 +311,18 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
             return Err(Diagnostic::error("operand-kind", "expected a function", callee.span));
         };
         if self.scopes.symbol(callee_name).is_some() {
-            let reason = "the function of an indirect call is not known".to_string();
-            return Ok(Op::Unsupported { name, reason });
+            let Some(table) = operands.next() else {
+                let reason = "an indirect call without a list of functions or a prototype".to_string();
+                return Ok(Op::Unsupported { name, reason });
+            };
+            let (function, targets) = (self.resolver().value(callee)?, self.call_targets(table)?);
+            let (returns, arguments) = (self.call_values(returns)?, self.call_values(arguments)?);
+            return Ok(Op::CallIndirect { function, targets, returns, arguments });
         }
         if let Some(extra) = operands.next() {
             return Err(Diagnostic::error("operand-count", "a direct call has no further operands", extra.span));
         }
-        let function = match self.shared.module.names.get(callee_name) {
-            Some(ModuleSymbol::Function(index)) => *index,
-            Some(ModuleSymbol::Variable(_)) => {
-                return Err(Diagnostic::error("operand-kind", "expected a function", callee.span));
-            }
-            None => return Err(undefined("function", callee_name, callee.span)),
-        };
+        let function = self.function(Name { text: callee_name, span: callee.span })?;
         let (returns, arguments) = (self.call_values(returns)?, self.call_values(arguments)?);
         let arity = self.shared.module.arities[function as usize];
         let fits = returns.len() == arity.returns && arity.params.is_none_or(|params| params == arguments.len());
@@ -326,6 +331,30 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
             return Err(Diagnostic::error("operand-count", message, instruction.span));
         }
         Ok(Op::Call { function, returns, arguments })
+    }
+
+    fn function(&self, name: Name<'a>) -> Result<u32> {
+        match self.shared.module.names.get(name.text) {
+            Some(ModuleSymbol::Function(index)) => Ok(*index),
+            Some(ModuleSymbol::Variable(_)) => {
+                Err(Diagnostic::error("operand-kind", "expected a function", name.span))
+            }
+            None => Err(undefined("function", name.text, name.span)),
+        }
+    }
+
+    /// The functions of a `.calltargets` list; `None` for a prototype.
+    fn call_targets(&self, expression: &Expression<'a>) -> Result<Option<Vec<u32>>> {
+        let wanted = "the name of a `.calltargets` list or of a `.callprototype`";
+        let table = match expression.kind {
+            ExpressionKind::Name(name) => self.scopes.table(name),
+            _ => None,
+        };
+        match table {
+            Some(Table::Functions(None)) => Ok(None),
+            Some(Table::Functions(Some(names))) => names.iter().map(|name| self.function(*name)).collect::<Result<_>>().map(Some),
+            _ => Err(Diagnostic::error("operand-kind", format!("expected {wanted}"), expression.span)),
+        }
     }
 
     fn call_values(&mut self, list: Option<&Expression<'a>>) -> Result<Vec<Operand>> {

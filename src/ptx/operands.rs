@@ -10,7 +10,7 @@
 
 use super::ast::*;
 use super::context::ModuleContext;
-use super::scope::{Scopes, Symbol};
+use super::scope::{Scopes, Symbol, Table};
 use super::syntax::{Expression, ExpressionKind, Name};
 use super::table::{OperandSlot, Selected, TypeRef, Width};
 use super::values::{Folded, kind_error, undefined};
@@ -281,13 +281,13 @@ impl<'a> Resolver<'_, '_, 'a> {
             return Err(kind_error(expression.span, "the name of a `.branchtargets` list"));
         };
         match self.scopes.table(name) {
-            Some(Some(targets)) => {
+            Some(Table::Labels(targets)) => {
                 let label = |target: &Name<'a>| {
                     self.scopes.label(target.text).ok_or_else(|| undefined("label", target.text, target.span))
                 };
                 targets.iter().map(label).collect()
             }
-            Some(None) => Err(kind_error(expression.span, "the name of a `.branchtargets` list")),
+            Some(Table::Functions(_)) => Err(kind_error(expression.span, "the name of a `.branchtargets` list")),
             None => Err(undefined("`.branchtargets` list", name, expression.span)),
         }
     }

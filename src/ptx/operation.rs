@@ -325,6 +325,18 @@ pub enum Op {
         /// Arguments: `.param` variables, registers or constants.
         arguments: Vec<Operand>,
     },
+    /// `call` of a function whose address is in a register.
+    CallIndirect {
+        /// The register.
+        function: Operand,
+        /// Indices of the functions in the `.calltargets` list. `None`, with a `.callprototype`: all of its shape
+        /// whose addresses the module takes.
+        targets: Option<Vec<u32>>,
+        /// As in [`Op::Call`].
+        returns: Vec<Operand>,
+        /// As in [`Op::Call`].
+        arguments: Vec<Operand>,
+    },
     /// `bar`/`barrier` `.sync`, `.arrive`, `.red`.
     Barrier {
         /// The form.

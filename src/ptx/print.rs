@@ -307,6 +307,14 @@ impl Names<'_> {
                 let name = &self.module.functions[*function as usize].name;
                 format!("call ({}), {name}, ({})", self.operands(returns), self.operands(arguments))
             }
+            Op::CallIndirect { function, targets, returns, arguments } => {
+                let name = |index: &u32| &*self.module.functions[*index as usize].name;
+                let targets = targets.as_ref().map_or("any".to_string(), |targets| {
+                    format!("{{{}}}", targets.iter().map(name).collect::<Vec<_>>().join(", "))
+                });
+                let (returns, function) = (self.operands(returns), self.operand(function));
+                format!("call ({returns}), {function}, ({}), {targets}", self.operands(arguments))
+            }
             Op::Barrier { kind, aligned, id, count } => {
                 let (form, dst, predicate) = match kind {
                     BarrierKind::Sync => ("sync".to_string(), String::new(), String::new()),

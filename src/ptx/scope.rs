@@ -28,14 +28,22 @@ enum Entry {
     Used(Symbol),
 }
 
+/// A named table of a body.
+#[derive(Clone, Debug)]
+pub enum Table<'a> {
+    /// `.branchtargets`
+    Labels(Vec<Name<'a>>),
+    /// `.calltargets`; `None` is a `.callprototype`.
+    Functions(Option<Vec<Name<'a>>>),
+}
+
 #[derive(Debug, Default)]
 struct Scope<'a> {
     names: HashMap<&'a str, Entry>,
     /// `%r<n>`: prefix to type and count.
     families: HashMap<&'a str, (ScalarType, u64)>,
     labels: HashMap<&'a str, LabelId>,
-    /// Labels of `.branchtargets`; `None` for other call tables.
-    tables: HashMap<&'a str, Option<Vec<Name<'a>>>>,
+    tables: HashMap<&'a str, Table<'a>>,
 }
 
 /// The scopes that are open at a statement, and the body under construction.
@@ -169,9 +177,9 @@ impl<'r, 'a> Scopes<'r, 'a> {
         Some(id)
     }
 
-    /// Declares a table of labels, or (`None`) something only an indirect call can name.
-    pub fn declare_table(&mut self, name: &'a str, targets: Option<Vec<Name<'a>>>) -> bool {
-        self.innermost().tables.insert(name, targets).is_none()
+    /// Declares a table. False: the scope has that name.
+    pub fn declare_table(&mut self, name: &'a str, table: Table<'a>) -> bool {
+        self.innermost().tables.insert(name, table).is_none()
     }
 
     /// The label of that name.
@@ -180,7 +188,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// The table of that name.
-    pub fn table(&self, name: &str) -> Option<&Option<Vec<Name<'a>>>> {
+    pub fn table(&self, name: &str) -> Option<&Table<'a>> {
         self.open.iter().rev().find_map(|scope| scope.tables.get(name))
     }
 

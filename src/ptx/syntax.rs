@@ -179,8 +179,10 @@ pub enum Statement<'a> {
     Variables(VariableDeclaration<'a>),
     /// `label: .branchtargets a, b;`
     BranchTargets(Name<'a>, Vec<Name<'a>>),
-    /// `label: .callprototype ...;` or `label: .calltargets ...;`: only indirect calls use them.
-    CallTable(Name<'a>),
+    /// `label: .calltargets f, g;`
+    CallTargets(Name<'a>, Vec<Name<'a>>),
+    /// `label: .callprototype ...;`: of functions whose addresses the module takes.
+    CallPrototype(Name<'a>),
     /// `.loc`
     Location(Location<'a>),
     /// `//@ ...`

@@ -12,7 +12,7 @@ use Meaning::{Arbitrary, Atomic, Cvta, Load, Mov, Nothing, Store, Unsupported};
 const ASYNC: &str = "asynchronous copies are not modelled";
 const MBARRIER: &str = "mbarrier objects are not modelled";
 const MATRIX_MEMORY: &str = "its accesses are collective over the warp and not modelled";
-const TEXTURE: &str = "texture and surface memory is not modelled";
+const SURFACE: &str = "surface memory is not modelled";
 const CLUSTER: &str = "shared memory of other blocks of a cluster is not modelled";
 const MULTIMEM: &str = "multimem addresses are not modelled";
 const TENSORMAP: &str = "tensor maps are not modelled";
@@ -78,12 +78,13 @@ pub const FORMS: &[Form] = &[
     form("stacksave", "u32|u64", "*", Unsupported(STACK)),
     form("stackrestore", "u32|u64", "*", Unsupported(STACK)),
 
-    // Textures and surfaces; queries give attributes of the descriptor.
-    form("tex", "**", "*", Unsupported(TEXTURE)),
-    form("tld4", "**", "*", Unsupported(TEXTURE)),
-    form("suld", "**", "*", Unsupported(TEXTURE)),
-    form("sust", "**", "*", Unsupported(TEXTURE)),
-    form("sured", "**", "*", Unsupported(TEXTURE)),
+    // Textures and surfaces; queries give attributes of the descriptor. That nothing writes the memory behind
+    // textures is an assumption, which `kernel` states.
+    form("tex", "**", "={} *", Arbitrary),
+    form("tld4", "**", "={} *", Arbitrary),
+    form("suld", "**", "*", Unsupported(SURFACE)),
+    form("sust", "**", "*", Unsupported(SURFACE)),
+    form("sured", "**", "*", Unsupported(SURFACE)),
     form("txq", "level? $query b32", "=b32 *", Arbitrary),
     form("suq", "$query b32", "=b32 *", Arbitrary),
 

@@ -27,6 +27,7 @@ impl Decoder<'_> {
             Op::Exit => self.emit(Code::Exit),
             Op::Trap => self.emit(Code::Trap),
             Op::Call { function, returns, arguments } => return self.call(*function as usize, returns, arguments),
+            Op::CallIndirect { .. } => self.refuse("an indirect call".to_string()),
             Op::Barrier { kind, aligned, id, count } => return self.barrier(kind, *aligned, id, count.as_ref()),
             Op::WarpBarrier { mask } => {
                 let mask = self.source(mask, 32)?;

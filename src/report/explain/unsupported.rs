@@ -29,6 +29,14 @@ pub const CODES: &[Code] = &[
         example: "call.uni fib, (param0);    // inside fib",
     },
     Code {
+        code: "indirect-call",
+        title: "a call of a function that is not known",
+        text: "A call through a register is checked for each function that it may reach: those of its .calltargets \
+               list, or all of the shape of its .callprototype whose addresses the file takes. Here there is none, \
+               or one with other parameters.",
+        example: "call (result), %rd1, (argument), prototype_0;",
+    },
+    Code {
         code: "call-depth",
         title: "inlining makes the kernel too large",
         text: "Device functions are inlined at each call, and here the result is deeper or longer than the \
