@@ -17,7 +17,7 @@ use super::replay::{AccessEvent, ConfirmedDivergence, ConfirmedRace, Limits, Thr
 use super::search::{Found, Goal, SearchSpace, search};
 use crate::exec::command::Command;
 use crate::infer::houdini::Deadline;
-use crate::ivl::ast::{ArraySpace, Name};
+use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
 use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
@@ -105,8 +105,17 @@ impl<'a> Confirmation<'a> {
 
     /// Random launches, once for each set of lines.
     fn explore(&mut self, two: &TwoThread, outcome: &PairOutcome) {
+        self.explore_lines(suspects(two, outcome));
+    }
+
+    /// Random launches of a kernel that has no two-thread program; whether one shows a defect.
+    pub fn explore_everywhere(&mut self) -> bool {
+        self.explore_lines(everywhere(&self.facts.kernel.program));
+        !self.confirmed.is_empty()
+    }
+
+    fn explore_lines(&mut self, suspects: Suspects) {
         let (Some(emulator), kernel) = (&self.question.emulator, self.facts.kernel) else { return };
-        let suspects = suspects(two, outcome);
         if assumption_of_user(kernel).is_some() || !self.explored.insert(suspects.clone()) {
             return;
         }
@@ -154,6 +163,21 @@ fn suspects(two: &TwoThread, outcome: &PairOutcome) -> Suspects {
             suspects.races.extend(line);
         } else if check.attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence")) {
             suspects.barriers.extend(line);
+        }
+    }
+    suspects
+}
+
+/// Lines of all accesses and barriers.
+fn everywhere(program: &Program) -> Suspects {
+    let mut suspects = Suspects::default();
+    let blocks = program.procedures.iter().flat_map(|procedure| &procedure.body).flat_map(|body| &body.blocks);
+    for statement in blocks.flat_map(|block| &block.stmts) {
+        let line = statement.origin.as_ref().map(|origin| origin.line);
+        match statement.kind {
+            StmtKind::Load { .. } | StmtKind::Store { .. } | StmtKind::Atomic { .. } => suspects.races.extend(line),
+            StmtKind::Barrier(_) => suspects.barriers.extend(line),
+            _ => {}
         }
     }
     suspects

@@ -83,7 +83,15 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
     let mut findings = Vec::new();
     let mut confirmation = Confirmation::new(question, &facts);
     for pair in pairs(&question.options, question.kernel) {
-        let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
+        let two = match twothread::run(question.predicated, question.prelude, pair, &question.options) {
+            Ok(two) => two,
+            // What has no model may still be executed.
+            Err(_) if confirmation.explore_everywhere() => {
+                findings.append(&mut confirmation.confirmed);
+                break;
+            }
+            Err(refusals) => return Err(refusals),
+        };
         let mut stop = |outcome: &PairOutcome| confirmation.run(&two, outcome);
         let outcome = question.prove(&two, &mut stop).map_err(|d| vec![d])?;
         if outcome.vacuous {
