@@ -262,11 +262,10 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         let (selected, name) = self.select(instruction.opcode)?;
         let op = match selected.row.meaning {
             Meaning::Call => self.call(instruction, name)?,
-            Meaning::Unsupported(reason) => Op::Unsupported { name, reason: reason.to_string() },
             _ => {
                 let opcode = instruction.opcode;
                 let operands = self.resolver().resolve(&selected, opcode, &instruction.operands)?;
-                super::build::build(&selected, opcode, name, operands, &mut self.shared.interner)?
+                super::build::build(&selected, name, operands, &mut self.shared.interner)
             }
         };
         let text = fold_blanks(&self.shared.text[instruction.span.range()]);

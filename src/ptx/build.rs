@@ -1,52 +1,46 @@
 //! From a table row and checked operands to a typed operation.
 //!
 //! Input: the [`Selected`] form and its [`Operands`].
-//! Output: an [`Op`], or an error about modifiers that do not go together.
+//! Output: an [`Op`].
 //! Establishes: memory orderings and scopes have their defaults (`atom` and `red` are relaxed at
-//! `.gpu`); comparisons fit their types.
-//! Relies on: `operands` for counts and types.
+//! `.gpu`).
+//! Relies on: `table` for modifiers that go together; `operands` for counts and types.
 //! Reference: PTX ISA, the instruction of that name; memory consistency model, section "Operations".
 
 use super::ast::*;
 use super::context::Interner;
 use super::operands::Operands;
-use super::syntax::Name;
 use super::table::{Meaning, Selected};
-use crate::diagnostic::Diagnostic;
 use std::sync::Arc;
 
 /// What a row's operation is made from.
 struct Parts<'p> {
     selected: &'p Selected,
-    opcode: Name<'p>,
     /// Full opcode, without blanks.
     name: Arc<str>,
     operands: Operands,
 }
 
-type Result<T> = std::result::Result<T, Diagnostic>;
-
 /// Makes the operation. `name` is the full opcode without blanks. Calls are made elsewhere.
 pub fn build(
     selected: &Selected,
-    opcode: Name<'_>,
     name: Arc<str>,
     operands: Operands,
     interner: &mut Interner,
-) -> Result<Op> {
-    let parts = Parts { selected, opcode, name, operands };
-    Ok(match selected.row.meaning {
+) -> Op {
+    let parts = Parts { selected, name, operands };
+    match selected.row.meaning {
         Meaning::Int(op) => parts.int(op),
         Meaning::Lop3 => parts.lop3(),
         Meaning::Float => parts.float(),
-        Meaning::Setp | Meaning::Set => parts.comparison()?,
+        Meaning::Setp | Meaning::Set => parts.comparison(),
         Meaning::Selp => parts.selp(),
         Meaning::Mov => parts.mov(),
-        Meaning::Cvt => parts.cvt()?,
+        Meaning::Cvt => parts.cvt(),
         Meaning::Cvta => parts.cvta(),
-        Meaning::Load => parts.load()?,
-        Meaning::Store => parts.store()?,
-        Meaning::Atomic => parts.atomic(interner)?,
+        Meaning::Load => parts.load(),
+        Meaning::Store => parts.store(),
+        Meaning::Atomic => parts.atomic(interner),
         Meaning::Branch => Op::Branch { target: parts.operands.labels[0] },
         Meaning::BranchIndexed => parts.branch_indexed(),
         Meaning::Return => Op::Return,
@@ -61,7 +55,7 @@ pub fn build(
         }
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
-    })
+    }
 }
 
 impl Parts<'_> {
@@ -79,10 +73,6 @@ impl Parts<'_> {
 
     fn destination(&self) -> Operand {
         self.operands.destinations[0].clone()
-    }
-
-    fn modifier_error(&self, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error("unknown-modifier", message, self.opcode.span)
     }
 
     fn int(self, op: IntOp) -> Op {
@@ -107,67 +97,51 @@ impl Parts<'_> {
     }
 
     /// `setp` and `set`
-    fn comparison(mut self) -> Result<Op> {
+    fn comparison(mut self) -> Op {
         let is_set = self.selected.row.meaning == Meaning::Set;
         let ty = self.ty(usize::from(is_set));
-        let comparison = self.comparison_operator(ty)?;
-        let combine = self.combination()?;
+        let comparison = self.comparison_operator();
+        let combine = self.combination();
         let (name, dst) = (self.name.clone(), self.destination());
         let (a, b) = (self.source(0), self.source(1));
         if is_set {
-            return Ok(Op::Set { comparison, to: self.ty(0), ty, name, dst, a, b, combine });
+            return Op::Set { comparison, to: self.ty(0), ty, name, dst, a, b, combine };
         }
         let complement = (self.operands.destinations.len() > 1).then(|| self.operands.destinations.remove(1));
-        Ok(Op::Setp { comparison, ty, name, dst, complement, a, b, combine })
+        Op::Setp { comparison, ty, name, dst, complement, a, b, combine }
     }
 
-    fn comparison_operator(&self, ty: ScalarType) -> Result<Comparison> {
+    fn comparison_operator(&self) -> Comparison {
         use Comparison::*;
-        let word = self.selected.modifiers[0];
-        let unsigned = matches!(ty, ScalarType::U(_));
-        let ordered = unsigned || matches!(ty, ScalarType::S(_) | ScalarType::F(_) | ScalarType::Packed { .. });
-        let (comparison, legal) = match word {
-            "eq" => (Eq, true),
-            "ne" => (Ne, true),
-            "lt" => (Lt, ordered),
-            "le" => (Le, ordered),
-            "gt" => (Gt, ordered),
-            "ge" => (Ge, ordered),
-            "lo" => (Lt, unsigned),
-            "ls" => (Le, unsigned),
-            "hi" => (Gt, unsigned),
-            "hs" => (Ge, unsigned),
-            "equ" => (Equ, ty.is_float()),
-            "neu" => (Neu, ty.is_float()),
-            "ltu" => (Ltu, ty.is_float()),
-            "leu" => (Leu, ty.is_float()),
-            "gtu" => (Gtu, ty.is_float()),
-            "geu" => (Geu, ty.is_float()),
-            "num" => (Num, ty.is_float()),
-            "nan" => (Nan, ty.is_float()),
+        match self.selected.modifiers[0] {
+            "eq" => Eq,
+            "ne" => Ne,
+            // `.lo` and its like are the unsigned spellings.
+            "lt" | "lo" => Lt,
+            "le" | "ls" => Le,
+            "gt" | "hi" => Gt,
+            "ge" | "hs" => Ge,
+            "equ" => Equ,
+            "neu" => Neu,
+            "ltu" => Ltu,
+            "leu" => Leu,
+            "gtu" => Gtu,
+            "geu" => Geu,
+            "num" => Num,
+            "nan" => Nan,
             other => panic!("ptx: the instruction table has a comparison {other} without meaning"),
-        };
-        if legal { Ok(comparison) } else { Err(self.modifier_error(format!("`.{word}` cannot compare this type"))) }
+        }
     }
 
     /// `.and c` and the like: the modifier and the operand come together.
-    fn combination(&self) -> Result<Option<(BoolOp, Operand)>> {
+    fn combination(&self) -> Option<(BoolOp, Operand)> {
         let operator = match (self.has("and"), self.has("or"), self.has("xor")) {
-            (true, _, _) => Some(BoolOp::And),
-            (_, true, _) => Some(BoolOp::Or),
-            (_, _, true) => Some(BoolOp::Xor),
-            _ => None,
+            (true, _, _) => BoolOp::And,
+            (_, true, _) => BoolOp::Or,
+            (_, _, true) => BoolOp::Xor,
+            _ => return None,
         };
-        match (operator, self.operands.sources.get(2)) {
-            (None, None) => Ok(None),
-            (Some(operator), Some(operand)) => Ok(Some((operator, operand.clone()))),
-            (Some(_), None) => Err(self.count_error("a predicate to combine with is missing")),
-            (None, Some(_)) => Err(self.count_error("a further predicate needs `.and`, `.or` or `.xor`")),
-        }
-    }
-
-    fn count_error(&self, message: &str) -> Diagnostic {
-        Diagnostic::error("operand-count", message, self.opcode.span)
+        Some((operator, self.source(2)))
     }
 
     fn selp(self) -> Op {
@@ -187,21 +161,11 @@ impl Parts<'_> {
         }
     }
 
-    fn cvt(self) -> Result<Op> {
+    fn cvt(self) -> Op {
         let (to, from) = (self.ty(0), self.ty(1));
-        let stray = self.selected.modifiers[..self.selected.modifiers.len() - 2].iter().find(|m| **m != "sat");
-        if let (false, false, Some(stray)) = (to.is_float(), from.is_float(), stray) {
-            return Err(self.modifier_error(format!("`.{stray}` is for floating-point conversions")));
-        }
-        let packed = matches!(to, ScalarType::Packed { .. }) || self.has("rs");
-        match self.operands.sources.len() {
-            1 => {}
-            2..=5 if packed => {}
-            _ => return Err(self.count_error("this conversion takes a destination and one source")),
-        }
         let dst = self.destination();
         let saturate = self.has("sat");
-        Ok(Op::Cvt { to, from, saturate, name: self.name, dst, sources: self.operands.sources })
+        Op::Cvt { to, from, saturate, name: self.name, dst, sources: self.operands.sources }
     }
 
     fn cvta(self) -> Op {
@@ -230,24 +194,15 @@ impl Parts<'_> {
     }
 
     /// Weak unless written otherwise; a strong access names its scope.
-    fn access_ordering(&self) -> Result<Ordering> {
-        let scope = self.scope();
+    fn access_ordering(&self) -> Ordering {
         let strong = ["relaxed", "acquire", "release"].into_iter().find(|word| self.has(word));
-        if self.has("mmio") && (strong != Some("relaxed") || scope != Some(Scope::Sys)) {
-            return Err(self.modifier_error("`.mmio` needs `.relaxed.sys`"));
-        }
-        match (strong, scope) {
-            (Some(word), Some(scope)) => Ok(match word {
-                "acquire" => Ordering::Acquire(scope),
-                "release" => Ordering::Release(scope),
-                _ => Ordering::Relaxed(scope),
-            }),
-            (Some(word), None) => {
-                Err(self.modifier_error(format!("`.{word}` needs a scope: `.cta`, `.cluster`, `.gpu` or `.sys`")))
-            }
-            (None, Some(_)) => Err(self.modifier_error("a scope needs `.relaxed`, `.acquire` or `.release`")),
-            (None, None) if self.has("volatile") => Ok(Ordering::Volatile),
-            (None, None) => Ok(Ordering::Weak),
+        match (strong, self.scope()) {
+            (Some("acquire"), Some(scope)) => Ordering::Acquire(scope),
+            (Some("release"), Some(scope)) => Ordering::Release(scope),
+            (Some(_), Some(scope)) => Ordering::Relaxed(scope),
+            (None, None) if self.has("volatile") => Ordering::Volatile,
+            (None, None) => Ordering::Weak,
+            _ => panic!("ptx: the instruction table has an order without a scope or a scope without an order"),
         }
     }
 
@@ -258,42 +213,24 @@ impl Parts<'_> {
         }
     }
 
-    fn load(mut self) -> Result<Op> {
+    fn load(mut self) -> Op {
         let uniform = self.name.starts_with("ldu");
-        let (space, ordering) = (self.space(), self.access_ordering()?);
+        let (space, ordering) = (self.space(), self.access_ordering());
         let non_coherent = self.has("nc");
-        if non_coherent && (space != StateSpace::Global || ordering != Ordering::Weak) {
-            return Err(self.modifier_error("`.nc` is for weak loads from `.global`"));
-        }
-        self.check_cache_policy(1)?;
         let address = self.address();
         let non_coherent = non_coherent || uniform;
-        Ok(Op::Load { space, ty: self.ty(0), dst: self.operands.destinations, address, ordering, non_coherent })
+        Op::Load { space, ty: self.ty(0), dst: self.operands.destinations, address, ordering, non_coherent }
     }
 
-    fn store(mut self) -> Result<Op> {
-        let (space, ordering) = (self.space(), self.access_ordering()?);
-        if space == StateSpace::Const {
-            return Err(self.modifier_error("`.const` memory cannot be written"));
-        }
-        self.check_cache_policy(self.selected.elements() as usize + 1)?;
+    fn store(mut self) -> Op {
+        let (space, ordering) = (self.space(), self.access_ordering());
         let address = self.address();
         let mut src = self.operands.sources;
         src.truncate(self.selected.elements() as usize);
-        Ok(Op::Store { space, ty: self.selected.types[0], src, address, ordering })
+        Op::Store { space, ty: self.selected.types[0], src, address, ordering }
     }
 
-    /// The cache policy is the last source; it comes with `.L2::cache_hint`.
-    fn check_cache_policy(&self, sources_with_policy: usize) -> Result<()> {
-        let given = self.operands.sources.len() >= sources_with_policy;
-        match (self.has("L2::cache_hint"), given) {
-            (true, false) => Err(self.count_error("`.L2::cache_hint` needs a cache policy operand")),
-            (false, true) => Err(self.count_error("a cache policy operand needs `.L2::cache_hint`")),
-            _ => Ok(()),
-        }
-    }
-
-    fn atomic(mut self, interner: &mut Interner) -> Result<Op> {
+    fn atomic(mut self, interner: &mut Interner) -> Op {
         const OPERATIONS: [&str; 10] = ["cas", "exch", "and", "or", "xor", "inc", "dec", "min", "max", "add"];
         let Some(operation) = OPERATIONS.into_iter().find(|word| self.has(word)) else {
             panic!("ptx: the instruction table has an atomic without operation")
@@ -307,12 +244,11 @@ impl Parts<'_> {
         };
         let elements = self.selected.elements();
         let wanted = if operation == "cas" { 2 } else { elements as usize };
-        self.check_cache_policy(wanted + 1)?;
         let (space, ty, address) = (self.space(), self.ty(0), self.address());
         let Operands { destinations: dst, mut sources, .. } = self.operands;
         sources.truncate(wanted);
         let operation = interner.intern(operation);
-        Ok(Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering })
+        Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering }
     }
 
     fn branch_indexed(self) -> Op {

@@ -10,9 +10,10 @@
 
 use super::ast::*;
 use super::context::ModuleContext;
-use super::scope::{Scopes, Symbol, Table};
+use super::pattern::{OperandPattern, OperandSlot, Presence, TypeRef, Width};
+use super::scope::{Scopes, Table};
 use super::syntax::{Expression, ExpressionKind, Name};
-use super::table::{OperandSlot, Selected, TypeRef, Width};
+use super::table::Selected;
 use super::values::{Folded, kind_error, undefined};
 use super::words::{convert_float, special_bits, type_name};
 use crate::diagnostic::Diagnostic;
@@ -45,14 +46,15 @@ impl<'a> Resolver<'_, '_, 'a> {
     /// Resolves and checks all operands of an instruction.
     pub fn resolve(&mut self, selected: &Selected, name: Name<'a>, list: &[Expression<'a>]) -> Result<Operands> {
         let mut operands = Operands::default();
-        let slots = assign(&selected.row.operands, name, list)?;
+        let slots = assign(selected, name, list)?;
         for (slot, expression) in slots.into_iter().zip(list) {
             self.operand(selected, slot, expression, &mut operands)?;
         }
         Ok(operands)
     }
 
-    fn operand(
+    /// Resolves and checks one operand.
+    pub fn operand(
         &mut self,
         selected: &Selected,
         slot: &OperandSlot,
@@ -71,6 +73,19 @@ impl<'a> Resolver<'_, '_, 'a> {
                     _ => out.destinations.push(self.destination(expression, first_type, relaxed)?),
                 }
             }
+            OperandSlot::DestinationPair(first, second) => {
+                let Some((left, right)) = expression.pair() else {
+                    return Err(kind_error(expression.span, "two destinations, as in `d|p`"));
+                };
+                for (expression, width) in [(left, first), (right, second)] {
+                    let (ty, relaxed) = slot_type(selected, *width);
+                    out.destinations.push(self.destination(expression, ty, relaxed)?);
+                }
+            }
+            OperandSlot::Sink => match self.value(expression)? {
+                Operand::Sink => {}
+                _ => return Err(kind_error(expression.span, "`_`, as this form has no result")),
+            },
             OperandSlot::Source(width) => {
                 let (ty, relaxed) = slot_type(selected, *width);
                 out.sources.push(self.source(expression, ty, relaxed)?);
@@ -87,36 +102,27 @@ impl<'a> Resolver<'_, '_, 'a> {
                     out.sources.push(self.source(&element, ty, true)?);
                 }
             }
-            OperandSlot::AnyDestination => self.any_destination(expression, &mut out.destinations)?,
+            OperandSlot::Registers { count, ty, written, predicate } => {
+                self.registers(selected, (*count, *ty), (*written, *predicate), expression, out)?;
+            }
+            OperandSlot::Part { written } => self.part(*written, expression, out)?,
+            OperandSlot::Coordinates => self.coordinates(expression, out)?,
+            OperandSlot::OneOf(slots) => self.one_of(selected, slots, expression, out)?,
             OperandSlot::Address => out.address = Some(self.address(expression)?),
             OperandSlot::Immediate { maximum } => match self.value(expression)? {
                 Operand::Integer(value) if value <= *maximum => out.sources.push(Operand::Integer(value)),
                 _ if *maximum == u64::MAX => return Err(kind_error(expression.span, "an integer constant")),
                 _ => return Err(kind_error(expression.span, &format!("an integer constant from 0 to {maximum}"))),
             },
-            OperandSlot::AddressValue => out.sources.push(self.address_value(selected, expression)?),
+            OperandSlot::AddressValue => {
+                let bits = selected.types.first().map(|ty| ty.bits());
+                out.sources.push(self.address_value_of(bits, expression)?);
+            },
             OperandSlot::MoveDestination => out.destinations.push(self.move_destination(selected, expression)?),
             OperandSlot::MoveSource => out.sources.push(self.move_source(selected, expression)?),
             OperandSlot::Label => out.labels.push(self.label(expression)?),
             OperandSlot::Table => out.labels = self.table(expression)?,
-            OperandSlot::Rest => self.rest(selected, expression, out)?,
             OperandSlot::Call => {}
-        }
-        Ok(())
-    }
-
-    /// Further operands matter only to `cvt`, whose packed forms take up to five of them.
-    fn rest(&mut self, selected: &Selected, expression: &Expression<'a>, out: &mut Operands) -> Result<()> {
-        if selected.row.meaning != super::table::Meaning::Cvt {
-            return Ok(());
-        }
-        let elements = match &expression.kind {
-            ExpressionKind::Vector(elements) => elements.as_slice(),
-            _ => std::slice::from_ref(expression),
-        };
-        let ty = selected.types[1];
-        for element in elements {
-            out.sources.push(self.source(element, ty, true)?);
         }
         Ok(())
     }
@@ -134,7 +140,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// A value of that type.
-    fn source(&mut self, expression: &Expression<'a>, ty: ScalarType, relaxed: bool) -> Result<Operand> {
+    pub fn source(&mut self, expression: &Expression<'a>, ty: ScalarType, relaxed: bool) -> Result<Operand> {
         let span = expression.span;
         let value = self.value(expression)?;
         if let (Operand::NotPredicate(register), ScalarType::Pred) = (&value, ty) {
@@ -173,64 +179,14 @@ impl<'a> Resolver<'_, '_, 'a> {
         }
     }
 
-    /// The elements of a vector operand; a single value may stand in braces or not.
-    fn elements(&mut self, expression: &Expression<'a>, count: u32) -> Result<Vec<Expression<'a>>> {
-        let elements = match &expression.kind {
-            ExpressionKind::Vector(elements) => elements.clone(),
-            ExpressionKind::Name(name) if count > 1 => self.vector_register(name, expression.span),
-            _ => vec![expression.clone()],
-        };
-        if elements.len() == count as usize {
-            return Ok(elements);
-        }
-        let message = format!("this vector has {} elements, but the instruction has {count}", elements.len());
-        Err(Diagnostic::error("operand-count", message, expression.span))
-    }
-
-    /// `v` of a `.v4` register as `{v.x, v.y, v.z, v.w}`.
-    fn vector_register(&mut self, name: &'a str, span: Span) -> Vec<Expression<'a>> {
-        let count = match self.scopes.symbol(name) {
-            Some(Symbol::Vector(ids)) => ids.len(),
-            _ => return vec![Expression { kind: ExpressionKind::Name(name), span }],
-        };
-        let selectors = [".x", ".y", ".z", ".w"].into_iter().take(count);
-        selectors.map(|selector| Expression { kind: ExpressionKind::Selected(name, selector), span }).collect()
-    }
-
-    /// Registers whose type does not matter: one, a pair, or a vector; with byte selectors or not.
-    fn any_destination(&mut self, expression: &Expression<'a>, out: &mut Vec<Operand>) -> Result<()> {
-        if let Some((left, right)) = expression.pair() {
-            self.any_destination(left, out)?;
-            return self.any_destination(right, out);
-        }
-        match &expression.kind {
-            ExpressionKind::Vector(elements) => {
-                elements.iter().try_for_each(|element| self.any_destination(element, out))
-            }
-            ExpressionKind::Selected(name, _) => {
-                // `d.b0` writes a part; the whole register counts as written.
-                let whole = Expression { kind: ExpressionKind::Name(name), span: expression.span };
-                self.any_destination(&whole, out)
-            }
-            _ => match self.value(expression)? {
-                value @ (Operand::Register(_) | Operand::Sink) => {
-                    out.push(value);
-                    Ok(())
-                }
-                _ => Err(kind_error(expression.span, "a register")),
-            },
-        }
-    }
-
-    /// An address as a value.
-    fn address_value(&mut self, selected: &Selected, expression: &Expression<'a>) -> Result<Operand> {
+    /// An address as a value; `wanted` is its width in bits, if the form names one.
+    pub fn address_value_of(&mut self, wanted: Option<u32>, expression: &Expression<'a>) -> Result<Operand> {
         let value = self.value(expression)?;
         let bits = match value {
             Operand::Register(register) => self.register_type(register).bits(),
             Operand::Variable(..) | Operand::Integer(_) => return Ok(value),
             _ => return Err(kind_error(expression.span, "a register or variable")),
         };
-        let wanted = selected.types.first().map(|ty| ty.bits());
         if wanted.map_or(bits == 32 || bits == 64, |wanted| wanted == bits) {
             return Ok(value);
         }
@@ -336,32 +292,32 @@ impl<'a> Resolver<'_, '_, 'a> {
 }
 
 /// Gives each operand its slot; missing optional operands are skipped from the left.
-fn assign<'s>(
-    slots: &'s [(OperandSlot, bool)],
-    name: Name<'_>,
-    list: &[Expression<'_>],
-) -> Result<Vec<&'s OperandSlot>> {
-    let rest = slots.last().filter(|(slot, _)| matches!(slot, OperandSlot::Rest | OperandSlot::Call));
-    let fixed = if rest.is_some() { &slots[..slots.len() - 1] } else { slots };
-    let mandatory = fixed.iter().filter(|(_, optional)| !optional).count();
-    let most = if rest.is_some() { usize::MAX } else { fixed.len() };
-    if list.len() < mandatory || list.len() > most {
-        let message = format!("`{}` takes {}, found {}", name.text, count(mandatory, most), list.len());
+fn assign<'s>(selected: &'s Selected, name: Name<'_>, list: &[Expression<'_>]) -> Result<Vec<&'s OperandSlot>> {
+    let patterns = &selected.row.operands;
+    if let [OperandPattern { slot: slot @ OperandSlot::Call, .. }] = patterns.as_slice() {
+        return Ok(vec![slot; list.len()]);
+    }
+    let possible = |pattern: &&OperandPattern| match &pattern.presence {
+        Presence::With(modifiers) => modifiers.iter().any(|modifier| selected.has(modifier)),
+        _ => true,
+    };
+    let patterns: Vec<&OperandPattern> = patterns.iter().filter(possible).collect();
+    let mandatory = patterns.iter().filter(|pattern| pattern.presence != Presence::Optional).count();
+    if list.len() < mandatory || list.len() > patterns.len() {
+        let wanted = count(mandatory, patterns.len());
+        let message = format!("`{}` takes {wanted}, found {}", name.text, list.len());
         let span = list.last().map_or(name.span, |last| name.span.to(last.span));
         return Err(Diagnostic::error("operand-count", message, span));
     }
     let mut spare = list.len() - mandatory;
     let mut assigned = Vec::with_capacity(list.len());
-    for (slot, optional) in fixed {
-        if !*optional {
-            assigned.push(slot);
-        } else if spare > 0 {
-            assigned.push(slot);
-            spare -= 1;
+    for pattern in patterns {
+        match pattern.presence {
+            Presence::Optional if spare == 0 => continue,
+            Presence::Optional => spare -= 1,
+            _ => {}
         }
-    }
-    if let Some((slot, _)) = rest {
-        assigned.resize(list.len(), slot);
+        assigned.push(&pattern.slot);
     }
     Ok(assigned)
 }
@@ -369,13 +325,14 @@ fn assign<'s>(
 fn count(least: usize, most: usize) -> String {
     let plural = if most == 1 { "" } else { "s" };
     match most {
-        usize::MAX => format!("at least {least} operands"),
+        0 => "no operands".to_string(),
         _ if least == most => format!("{least} operand{plural}"),
         _ => format!("{least} to {most} operands"),
     }
 }
 
-fn slot_type(selected: &Selected, width: Width) -> (ScalarType, bool) {
+/// The type of a slot, and whether wider registers are allowed.
+pub fn slot_type(selected: &Selected, width: Width) -> (ScalarType, bool) {
     let ty = match width.of {
         TypeRef::Fixed(ty) => ty,
         TypeRef::Modifier(index) => selected.types[index],

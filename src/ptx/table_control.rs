@@ -1,7 +1,7 @@
 //! Table rows: control flow, barriers, fences, warp-wide operations and the rest.
 //!
 //! Warp-wide operations exchange values and order nothing (the warp is not a scope). The pattern
-//! language is explained in [`super::table`].
+//! language is explained in [`super::pattern`].
 //! Reference: PTX ISA, sections on control flow, parallel synchronization, video and miscellaneous
 //! instructions.
 
@@ -31,13 +31,21 @@ pub const FORMS: &[Form] = &[
     form("barrier", "cta? arrive aligned?", "b32 b32", BarrierArrive),
     form("barrier", "cta? red popc aligned? u32", "=u32 b32 b32? p", BarrierReduce),
     form("barrier", "cta? red and|or aligned? pred", "=p b32 b32? p", BarrierReduce),
-    form("barrier", "cluster arrive|wait **", "*", Unsupported(CLUSTER)),
+    form("barrier", "cluster arrive release|relaxed? aligned?", "", Unsupported(CLUSTER)),
+    form("barrier", "cluster wait acquire? aligned?", "", Unsupported(CLUSTER)),
     form("membar", "cta|gl|sys", "", Fence),
-    form("membar", "proxy **", "*", Unsupported(PROXY)),
+    form("membar", "proxy alias|async", "", Unsupported(PROXY)),
     form("fence", "sc|acq_rel|acquire|release? $scope", "", Fence),
-    form("fence", "acquire|release sync_restrict::shared::cta|sync_restrict::shared::cluster **", "*", Unsupported(CLUSTER)),
-    form("fence", "mbarrier_init **", "*", Unsupported("mbarrier objects are not modelled")),
-    form("fence", "proxy **", "*", Unsupported(PROXY)),
+    form("fence", "acquire sync_restrict::shared::cluster cluster", "", Unsupported(CLUSTER)),
+    form("fence", "release sync_restrict::shared::cta cluster", "", Unsupported(CLUSTER)),
+    form("fence", "mbarrier_init release cluster", "", Unsupported("mbarrier objects are not modelled")),
+    form("fence", "proxy alias", "", Unsupported(PROXY)),
+    form("fence", "proxy async", "", Unsupported(PROXY)),
+    form("fence", "proxy async::generic acquire sync_restrict::shared::cluster cluster", "", Unsupported(PROXY)),
+    form("fence", "proxy async::generic release sync_restrict::shared::cta cluster", "", Unsupported(PROXY)),
+    form("fence", "proxy async global|shared::cta|shared::cluster", "", Unsupported(PROXY)),
+    form("fence", "proxy tensormap::generic release $scope", "", Unsupported(PROXY)),
+    form("fence", "proxy tensormap::generic acquire $scope", "[] imm", Unsupported(PROXY)),
 
     // Warp-wide operations
     form("shfl", "sync up|down|bfly|idx b32", "=t|p t b32 b32 b32", Arbitrary),
@@ -52,7 +60,7 @@ pub const FORMS: &[Form] = &[
     form("redux", "sync add|min|max u32|s32", "=t t b32", Arbitrary),
     form("redux", "sync and|or|xor b32", "=t t b32", Arbitrary),
     form("redux", "sync min|max abs? NaN? f32", "=t t b32", Arbitrary),
-    form("elect", "sync", "=b32|p b32", Arbitrary),
+    form("elect", "sync", "=b32&p b32", Arbitrary),
 
     // Other grids, time and debugging: nothing that this kernel's threads could observe in memory.
     // `brkpt` may end the launch, which only removes executions.
@@ -61,32 +69,37 @@ pub const FORMS: &[Form] = &[
     form("pmevent", "mask?", "imm", Nothing),
     form("brkpt", "", "", Nothing),
     form("setmaxnreg", "inc|dec sync aligned u32", "imm", Unsupported("it may block a warp group until registers are free")),
-    form("clusterlaunchcontrol", "try_cancel|query_cancel **", "*", Unsupported("cancelling blocks of a cluster launch is not modelled")),
-];
 
-/// Scalar and SIMD video instructions: arithmetic on bytes and half words of registers.
-pub const VIDEO_OPCODES: &[&str] = &[
-    "vadd",
-    "vsub",
-    "vabsdiff",
-    "vmin",
-    "vmax",
-    "vshl",
-    "vshr",
-    "vmad",
-    "vset",
-    "vadd2",
-    "vsub2",
-    "vavrg2",
-    "vabsdiff2",
-    "vmin2",
-    "vmax2",
-    "vset2",
-    "vadd4",
-    "vsub4",
-    "vavrg4",
-    "vabsdiff4",
-    "vmin4",
-    "vmax4",
-    "vset4",
+    // Video: arithmetic on bytes and half words of registers
+    form("vadd", "$video $video $video sat?", "=part part part", Arbitrary),
+    form("vadd", "$video $video $video sat? min|max|add", "=part part part b32", Arbitrary),
+    form("vsub", "$video $video $video sat?", "=part part part", Arbitrary),
+    form("vsub", "$video $video $video sat? min|max|add", "=part part part b32", Arbitrary),
+    form("vabsdiff", "$video $video $video sat?", "=part part part", Arbitrary),
+    form("vabsdiff", "$video $video $video sat? min|max|add", "=part part part b32", Arbitrary),
+    form("vmin", "$video $video $video sat?", "=part part part", Arbitrary),
+    form("vmin", "$video $video $video sat? min|max|add", "=part part part b32", Arbitrary),
+    form("vmax", "$video $video $video sat?", "=part part part", Arbitrary),
+    form("vmax", "$video $video $video sat? min|max|add", "=part part part b32", Arbitrary),
+    form("vshl", "$video $video u32 sat? clamp|wrap", "=part part part", Arbitrary),
+    form("vshl", "$video $video u32 sat? clamp|wrap min|max|add", "=part part part b32", Arbitrary),
+    form("vshr", "$video $video u32 sat? clamp|wrap", "=part part part", Arbitrary),
+    form("vshr", "$video $video u32 sat? clamp|wrap min|max|add", "=part part part b32", Arbitrary),
+    form("vmad", "$video $video $video po? sat? shr7|shr15?", "=b32 part part b32", Arbitrary),
+    form("vset", "$video $video $relation", "=part part part", Arbitrary),
+    form("vset", "$video $video $relation min|max|add", "=part part part b32", Arbitrary),
+    form("vadd2", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vadd4", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vsub2", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vsub4", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vavrg2", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vavrg4", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vabsdiff2", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vabsdiff4", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vmin2", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vmin4", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vmax2", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vmax4", "$video $video $video sat|add?", "=part part part b32", Arbitrary),
+    form("vset2", "$video $video $relation add?", "=part part part b32", Arbitrary),
+    form("vset4", "$video $video $relation add?", "=part part part b32", Arbitrary),
 ];
