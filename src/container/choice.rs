@@ -41,7 +41,7 @@ pub struct NoChoice {
 ///
 /// # Errors
 /// The file has no PTX, or not what is wanted.
-pub fn choose<'a>(contents: &'a Contents, wanted: &Wanted, file: &str, bytes: &[u8]) -> Result<Choice<'a>, NoChoice> {
+pub fn choose<'a>(contents: &'a Contents, wanted: &Wanted, file: &str) -> Result<Choice<'a>, NoChoice> {
     let all: Vec<&Image> = contents.modules().collect();
     if all.is_empty() {
         return Err(no_ptx(contents, file));
@@ -56,7 +56,7 @@ pub fn choose<'a>(contents: &'a Contents, wanted: &Wanted, file: &str, bytes: &[
             if modules.is_empty() {
                 return Err(no_such(format!("`{file}` has no PTX for {target}"), &all));
             }
-            let mut notes = hidden(contents, file, bytes);
+            let mut notes = Vec::new();
             let lacks = |unit: &&Unit| {
                 modules_of(unit).next().is_some() && !modules_of(unit).any(|i| i.target == Some(*target))
             };
@@ -69,7 +69,7 @@ pub fn choose<'a>(contents: &'a Contents, wanted: &Wanted, file: &str, bytes: &[
         }
         Wanted::Highest => {
             let modules: Vec<&Image> = contents.units.iter().flat_map(highest).collect();
-            let mut notes = hidden(contents, file, bytes);
+            let mut notes = Vec::new();
             if modules.len() < all.len() {
                 let (there, taken) = (targets(&all), targets(&modules));
                 notes.push(format!("`{file}` has PTX for {there}; {taken} is looked at (--target takes another)"));
@@ -89,18 +89,18 @@ fn highest(unit: &Unit) -> impl Iterator<Item = &Image> {
     modules_of(unit).filter(move |image| Some(image.target) == highest)
 }
 
-/// Kernels of which there is only machine code.
-fn hidden(contents: &Contents, file: &str, bytes: &[u8]) -> Vec<String> {
+/// A note about functions of which there is machine code only. `texts`: the modules chosen.
+pub fn hidden(contents: &Contents, file: &str, bytes: &[u8], texts: &[&str]) -> Option<String> {
     let without = contents.units.iter().filter(|unit| modules_of(unit).next().is_none());
-    let hidden: Vec<&Unit> = without.filter(|unit| contents.hides_kernels(unit, bytes)).collect();
+    let hidden: Vec<&Unit> = without.filter(|unit| contents.hides_functions(unit, bytes, texts)).collect();
     if hidden.is_empty() {
-        return Vec::new();
+        return None;
     }
     let idents: Vec<&str> = hidden.iter().flat_map(|unit| &unit.images).map(|image| image.ident.trim()).collect();
     let idents = some_of(&idents.into_iter().filter(|ident| !ident.is_empty()).collect::<Vec<_>>());
     let places = if idents.is_empty() { String::new() } else { format!(" ({idents})") };
     let units = if hidden.len() == 1 { "1 unit has".to_string() } else { format!("{} units have", hidden.len()) };
-    vec![format!("`{file}`: {units} no PTX, only code that is not looked at{places}")]
+    Some(format!("`{file}`: {units} no PTX, only code that is not looked at{places}"))
 }
 
 fn targets(images: &[&Image]) -> String {

@@ -37,11 +37,11 @@ pub fn contents(bytes: &[u8]) -> Result<Contents, Fault> {
     Ok(Contents { what: "an ELF file", units })
 }
 
-/// Whether a cubin has functions.
-pub fn has_kernels(cubin: &[u8]) -> bool {
-    // What cannot be read may have some.
-    let functions = parse(cubin).and_then(|file| sections(&file, cubin, |name| name.starts_with(CODE)));
-    functions.map_or(true, |functions| !functions.is_empty())
+/// Names of the functions in a cubin.
+pub fn functions(cubin: &[u8]) -> Result<Vec<String>, Fault> {
+    let file = parse(cubin)?;
+    let names = file.sections().filter_map(|section| section.name_bytes().ok()?.strip_prefix(CODE));
+    Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
 fn parse(bytes: &[u8]) -> Result<File<'_>, Fault> {

@@ -174,6 +174,7 @@ struct Description {
 impl Description {
     /// `fields` end where the header ends.
     fn read(fields: Fields<'_>, start: usize) -> Result<Description, Fault> {
+        let kind = fields.u16(start)?;
         let flags = fields.u64(start + 40)?;
         let variant = match flags {
             _ if flags & FLAG_SPECIFIC != 0 => Variant::Specific,
@@ -186,7 +187,7 @@ impl Description {
         let place = start.checked_add(offset).and_then(|name| range(name, u64::from(length), end));
         let place = place.ok_or_else(|| Fault::new(start + 32, "the name of an image is not in its header"))?;
         let ident = String::from_utf8_lossy(&fields.0[place]).into_owned();
-        Ok(Description { kind: fields.u16(start)?, flags, target, ident })
+        Ok(Description { kind, flags, target, ident })
     }
 }
 

@@ -16,7 +16,7 @@ impl<'a> Fields<'a> {
     fn array<const N: usize>(self, offset: usize) -> Result<[u8; N], Fault> {
         let bytes = offset.checked_add(N).and_then(|end| self.0.get(offset..end));
         let array = bytes.and_then(|bytes| bytes.try_into().ok());
-        array.ok_or_else(|| Fault::new(offset, "the file ends in the middle of a header"))
+        array.ok_or_else(|| Fault::new(offset, "a header is cut off here"))
     }
 
     /// 16 bits.

@@ -24,8 +24,8 @@ use target::Target;
 /// Images that unpack to more than this are refused, in bytes.
 pub const LARGEST_IMAGE: u64 = 256 << 20;
 
-/// Machine code larger than this has kernels, in bytes.
-const LARGEST_STUB: u64 = 64 << 10;
+/// Machine code larger than this is not looked into for names of functions, in bytes.
+const LARGEST_SEARCHED: u64 = 1 << 20;
 
 /// What is wrong with a container, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,12 +169,16 @@ impl Contents {
         String::from_utf8(unpacked).map_err(|_| no_text())
     }
 
-    /// Whether a unit without PTX has kernels. Code that cannot soon be looked into counts as a kernel; what the
-    /// device linker adds to a program without kernels is small.
-    pub fn hides_kernels(&self, unit: &Unit, bytes: &[u8]) -> bool {
+    /// Whether a unit without PTX has functions that are not named in any of these texts. What the device linker
+    /// adds to a program holds those of other units, or none. Code that cannot soon be looked into counts, too.
+    pub fn hides_functions(&self, unit: &Unit, bytes: &[u8], texts: &[&str]) -> bool {
+        let named = |function: &String| texts.iter().any(|text| text.contains(function.as_str()));
         unit.images.iter().any(|image| match image.kind {
-            Kind::MachineCode if image.unpacked_bytes > LARGEST_STUB => true,
-            Kind::MachineCode => unpack::image(image, bytes).map_or(true, |code| elf::has_kernels(&code)),
+            Kind::MachineCode if image.unpacked_bytes > LARGEST_SEARCHED => true,
+            Kind::MachineCode => {
+                let functions = unpack::image(image, bytes).and_then(|code| elf::functions(&code));
+                functions.map_or(true, |functions| !functions.iter().all(named))
+            }
             Kind::Other(_) => true,
             Kind::Ptx | Kind::DebugPtx => false,
         })

@@ -119,7 +119,7 @@ fn read_bytes(name: &str, bytes: Vec<u8>, wanted: &Wanted) -> Result<Reading, Di
 
 /// The modules wanted of a container.
 fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Result<Reading, Diagnostic> {
-    let choice = choice::choose(contents, wanted, name, bytes);
+    let choice = choice::choose(contents, wanted, name);
     let choice = choice.map_err(|none| Diagnostic { notes: none.notes, ..unplaced(none.code, none.message) })?;
     let cost = choice.modules.iter().fold(0u64, |sum, image| sum.saturating_add(image.cost()));
     if cost > LARGEST_INPUT {
@@ -131,6 +131,10 @@ fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Re
         let source = SourceText::new(format!("{name}:{}", image.name), text);
         let input = Input::new(source, Language::Ptx);
         reading.inputs.push(Input { given: name.to_string(), target: image.target, ..input });
+    }
+    if !matches!(wanted, Wanted::Module(_)) {
+        let texts: Vec<&str> = reading.inputs.iter().map(|input| input.source.text()).collect();
+        reading.notes.extend(choice::hidden(contents, name, bytes, &texts));
     }
     Ok(reading)
 }
