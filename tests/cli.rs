@@ -158,7 +158,8 @@ fn unreadable_inputs() -> Result<(), Failed> {
     };
     gpuvcc(&["no/such/file.ptx"]).expect(2, "cannot read `no/such/file.ptx`")?;
     gpuvcc(&[&folder.path().to_string_lossy()]).expect(2, "a directory")?;
-    gpuvcc(&[&write("binary.ptx", b"\x7fELF\x02\x01\x00\x00")?]).expect(2, "binary")?;
+    gpuvcc(&[&write("elf.ptx", b"\x7fELF\x02\x01\x00\x00")?]).expect(2, "a damaged ELF file")?;
+    gpuvcc(&[&write("binary.ptx", b"\x00\x01\x00")?]).expect(2, "a binary file")?;
     gpuvcc(&[&write("latin1.ptx", b"// caf\xe9\n.version 8.0\n")?]).expect(2, "not UTF-8")?;
     gpuvcc(&[&write("empty.ptx", b"")?]).expect(2, "empty.ptx")?;
     gpuvcc(&[&write("empty.ivl", b"")?]).expect(2, "empty.ivl")?;

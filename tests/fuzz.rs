@@ -162,7 +162,7 @@ enum Way {
 }
 
 fn through_the_stages(text: &str, language: Language) -> Way {
-    let input = Input { source: SourceText::new("damaged", text.to_string()), language };
+    let input = Input::new(SourceText::new("damaged", text.to_string()), language);
     pipeline::tokens(&input);
     let Ok(program) = pipeline::parse(&input) else { return Way::Refused };
     pipeline::ast(&program);

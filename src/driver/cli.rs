@@ -6,6 +6,7 @@
 //! Reference: CUDA C++ Programming Guide, technical specifications by compute capability.
 
 use super::run_options::{self, RunArguments, RunOptions};
+use crate::container::target::Target;
 use crate::kernel::unlaunchable_block;
 use crate::report::explain;
 use clap::error::ErrorKind;
@@ -29,10 +30,16 @@ pub enum Command {
 pub struct Options {
     /// Input files as given; `-` is standard input.
     pub files: Vec<String>,
+    /// Of the modules in a binary, those for this architecture; the highest when `None`.
+    pub target: Option<Target>,
+    /// Print what the files hold instead of verifying.
+    pub list: bool,
     /// Only these kernels; all when empty.
     pub entries: Vec<String>,
     /// Threads a block; `None` is free (or `.reqntid`).
     pub block: [Option<u32>; 3],
+    /// Whether `block` was asked for, even as free: it then wins over a launch file.
+    pub block_is_given: bool,
     /// Blocks; `None` is free.
     pub grid: [Option<u32>; 3],
     /// Launches have fewer threads than this.
@@ -153,8 +160,11 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             files: Vec::new(),
+            target: None,
+            list: false,
             entries: Vec::new(),
             block: [None; 3],
+            block_is_given: false,
             grid: [None; 3],
             max_threads: 1 << 31,
             params: Vec::new(),
@@ -180,9 +190,15 @@ impl Default for Options {
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
 #[command(override_usage = "gpuvcc [OPTIONS] FILE...\n       gpuvcc run [OPTIONS] FILE\n       gpuvcc explain [CODE]")]
 struct Arguments {
-    /// .ptx, .ivl or .bpl; - is standard input
+    /// .ptx, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
+    /// Of the modules in a binary, those for sm_90 or the like  [default: the highest]
+    #[arg(long, value_name = "TARGET")]
+    target: Option<Target>,
+    /// Print which modules the files hold
+    #[arg(long, conflicts_with_all = ["emit", "entries"])]
+    list: bool,
     /// Only this kernel (repeatable)
     #[arg(long = "entry", value_name = "NAME")]
     entries: Vec<String>,
@@ -292,7 +308,10 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
     let all_cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let options = Options {
         files: arguments.files,
+        target: arguments.target,
+        list: arguments.list,
         entries: arguments.entries,
+        block_is_given: arguments.block.is_some(),
         block: arguments.block.map_or([None; 3], |sizes| sizes.0),
         grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),
         max_threads: arguments.max_threads,
@@ -319,6 +338,9 @@ fn check(options: &Options) -> Result<(), String> {
     match (options.format, options.emit) {
         (Format::Dot, stage) if stage != Some(Stage::Cfg) => {
             return Err("--format dot is for --emit cfg".to_string());
+        }
+        (Format::Json | Format::Sarif, None) if options.list => {
+            return Err("--list prints text; --format json and sarif are for verdicts".to_string());
         }
         (Format::Json | Format::Sarif, Some(_)) => {
             return Err("--emit prints text; --format json and sarif are for verdicts".to_string());

@@ -1,14 +1,15 @@
 //! `gpuvcc run`: one kernel, one launch, one execution.
 
-use super::input::Language;
+use super::input::{Language, LaunchFile};
 use super::output::Output;
 use super::pipeline::Program;
 use super::run_options::RunOptions;
-use super::{parse_inputs, read_inputs, schedule, select_kernels, unplaced};
+use super::{Task, parse_inputs, read_inputs, schedule, select_kernels, unplaced};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report, trace};
 use crate::ptx::ast::Module;
 use crate::verdict::finding::KernelReport;
+use std::borrow::Cow;
 use std::time::Instant;
 
 /// An execution of so many instructions runs once more for each finding whose steps are told.
@@ -22,11 +23,16 @@ pub fn run(options: &RunOptions) -> u8 {
     schedule::quiet_panics();
     let mut output = Output::new(&options.common);
     let inputs = read_inputs(&options.common, &mut output);
-    let programs = parse_inputs(&inputs, &mut output);
-    let tasks = select_kernels(&programs, &options.common, &mut output);
+    let programs = parse_inputs(&inputs.inputs, &mut output);
+    let tasks = select_kernels(&inputs, &programs, &options.common, &mut output);
     let [task] = &tasks[..] else {
         if let [first, ..] = &tasks[..] {
-            let names: Vec<&str> = tasks.iter().map(|task| task.entry.as_str()).collect();
+            let same_input = tasks.iter().all(|task| std::ptr::eq(task.input, first.input));
+            let name = |task: &Task| match same_input {
+                true => task.entry.clone(),
+                false => format!("{} in {}", task.entry, task.input.source.name()),
+            };
+            let names: Vec<String> = tasks.iter().map(name).collect();
             let message = format!("the file has {} kernels; choose one with --entry", tasks.len());
             let diagnostic = unplaced("no-such-entry", message).note(format!("there are: {}", names.join(", ")));
             output.unplaced(&diagnostic, first.input.source.name());
@@ -40,10 +46,12 @@ pub fn run(options: &RunOptions) -> u8 {
         return output.finish();
     };
     debug_assert_eq!(task.input.language, Language::Ptx);
+    let options = &with_launch_file(task, options);
     // On a worker, because a panic there is caught.
     let work = |_| emulate(file, module, &task.entry, options);
     schedule::in_order(1, 1, work, |_, result| match result {
-        Ok(Ok((report, seconds))) => {
+        Ok(Ok((mut report, seconds))) => {
+            report.target = task.input.target.map(|target| target.to_string());
             if options.stats {
                 print_stats(&report, seconds);
             }
@@ -59,6 +67,17 @@ pub fn run(options: &RunOptions) -> u8 {
         Err(message) => output.internal_error(&message, file, &task.entry),
     });
     output.finish()
+}
+
+/// The options with the launch that lies beside the input, where they do not say otherwise.
+fn with_launch_file<'a>(task: &Task<'_>, options: &'a RunOptions) -> Cow<'a, RunOptions> {
+    let file = task.input.launch.as_ref().filter(|file| file.launch.is_for(&task.entry));
+    let Some(LaunchFile { launch, .. }) = file else { return Cow::Borrowed(options) };
+    Cow::Owned(RunOptions {
+        block: options.block.or(Some(launch.block())),
+        dynamic_shared: options.dynamic_shared.or(Some(launch.shared_bytes)),
+        ..options.clone()
+    })
 }
 
 fn print_stats(report: &KernelReport, seconds: f64) {
@@ -86,7 +105,7 @@ pub fn emulate(
         grid: options.grid,
         parameters: bound.parameters,
         arrays: bound.arrays,
-        dynamic_shared: options.dynamic_shared,
+        dynamic_shared: options.dynamic_shared.unwrap_or(0),
         contents: Contents::Any { seed: options.seed },
         schedule: options.schedule,
         seed: options.seed,

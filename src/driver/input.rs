@@ -1,14 +1,18 @@
 //! Reading input files.
 //!
-//! Input: a file name. Output: its text with the language it is in, or one diagnostic.
-//! Establishes: the text is UTF-8 without NUL bytes and byte order mark, and short enough for spans.
+//! Input: a file or a folder as the user names it. Output: the texts in it with the language they are in, or one
+//! diagnostic. Establishes: a text is UTF-8 without NUL bytes and byte order mark, and short enough for spans.
 
+use crate::container::choice::{self, Wanted};
+use crate::container::target::Target;
+use crate::container::triton::TritonLaunch;
+use crate::container::{self, Contents, Fault};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::source::SourceText;
 use std::io::Read;
 use std::path::Path;
 
-/// Inputs larger than this are refused, in bytes.
+/// Inputs larger than this are refused, in bytes; so is what is unpacked from one.
 const LARGEST_INPUT: u64 = 1 << 30;
 
 /// The language of an input.
@@ -20,55 +24,184 @@ pub enum Language {
     Ivl,
 }
 
-/// An input file.
+/// A text to look at.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// Name and text.
+    /// Name and text. The name of a module in a binary is `FILE:MODULE`, which can be given as a file, too.
     pub source: SourceText,
     /// Its language.
     pub language: Language,
+    /// The file or folder that the user named.
+    pub given: String,
+    /// What the text was chosen for, if it comes out of a binary.
+    pub target: Option<Target>,
+    /// The launch that lies beside it.
+    pub launch: Option<LaunchFile>,
 }
 
-/// Reads a file; `-` is standard input.
+/// A launch with the file that tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchFile {
+    /// Last part of its path.
+    pub name: String,
+    /// The launch.
+    pub launch: TritonLaunch,
+}
+
+impl Input {
+    /// A text by itself.
+    pub fn new(source: SourceText, language: Language) -> Self {
+        let given = source.name().to_string();
+        Input { source, language, given, target: None, launch: None }
+    }
+}
+
+/// What a file or folder gave.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// The texts in it.
+    pub inputs: Vec<Input>,
+    /// What the user should know, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The only text of a file; `-` is standard input.
+///
+/// # Errors
+/// The file cannot be read, or has several.
 pub fn read(name: &str) -> Result<Input, Diagnostic> {
-    let (shown_name, bytes) = match name {
-        "-" => ("<stdin>", read_all(std::io::stdin().lock())),
-        _ => (name, read_file(Path::new(name))),
+    let mut inputs = read_all(name, None)?.inputs;
+    match (inputs.pop(), inputs.len()) {
+        (Some(only), 0) => Ok(only),
+        (_, others) => Err(unreadable(name, &format!("it holds {} modules", others + 1))),
+    }
+}
+
+/// Reads a file, a module in a file (`FILE:MODULE`) or a folder; `-` is standard input.
+///
+/// # Errors
+/// It cannot be read, is damaged, or has no PTX for the target.
+pub fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnostic> {
+    let path = Path::new(name);
+    let wanted = target.map_or(Wanted::Highest, Wanted::Target);
+    if name == "-" {
+        let bytes = limited(std::io::stdin().lock());
+        return read_bytes("<stdin>", bytes.map_err(|reason| unreadable("<stdin>", &reason))?, &wanted);
+    }
+    if path.is_dir() {
+        return super::folder::read(path, name);
+    }
+    if let Some((file, module)) = name.rsplit_once(':')
+        && !path.exists()
+        && Path::new(file).is_file()
+    {
+        return read_bytes(file, read_file(file)?, &Wanted::Module(module.to_string()));
+    }
+    let mut reading = read_bytes(name, read_file(name)?, &wanted)?;
+    if let [input] = &mut reading.inputs[..]
+        && input.target.is_none()
+    {
+        input.launch = super::folder::launch_beside(path)?;
+    }
+    Ok(reading)
+}
+
+/// The texts in the bytes of a file.
+fn read_bytes(name: &str, bytes: Vec<u8>, wanted: &Wanted) -> Result<Reading, Diagnostic> {
+    match (container::open(&bytes).map_err(|fault| damaged(name, &fault))?, wanted) {
+        (Some(contents), _) => modules(name, &bytes, &contents, wanted),
+        (None, Wanted::Module(module)) => {
+            Err(unplaced("no-such-target", format!("`{name}` is no binary, so it has no module {module}")))
+        }
+        (None, _) => Ok(Reading { inputs: vec![text(name, bytes)?], notes: Vec::new() }),
+    }
+}
+
+/// The modules wanted of a container.
+fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Result<Reading, Diagnostic> {
+    let choice = choice::choose(contents, wanted, name);
+    let choice = choice.map_err(|none| Diagnostic { notes: none.notes, ..unplaced(none.code, none.message) })?;
+    let cost = choice.modules.iter().fold(0u64, |sum, image| sum.saturating_add(image.cost()));
+    if cost > LARGEST_INPUT {
+        return Err(unreadable(name, "the modules in it have more than 1 GiB"));
+    }
+    let mut reading = Reading { inputs: Vec::new(), notes: choice.notes };
+    for image in choice.modules {
+        let text = contents.text(image, bytes).map_err(|fault| damaged(name, &fault))?;
+        let source = SourceText::new(format!("{name}:{}", image.name), text);
+        let input = Input::new(source, Language::Ptx);
+        reading.inputs.push(Input { given: name.to_string(), target: image.target, ..input });
+    }
+    if !matches!(wanted, Wanted::Module(_)) {
+        let texts: Vec<&str> = reading.inputs.iter().map(|input| input.source.text()).collect();
+        reading.notes.extend(choice::hidden(contents, name, bytes, &texts));
+    }
+    Ok(reading)
+}
+
+/// What `--list` prints for a file: a line for each image; a text is its own image.
+///
+/// # Errors
+/// As for [`read_all`].
+pub fn list(name: &str) -> Result<String, Diagnostic> {
+    if Path::new(name).is_dir() {
+        let inputs = read_all(name, None)?.inputs;
+        return Ok(inputs.iter().map(|input| format!("{}\n", input.source.name())).collect());
+    }
+    let (name, bytes) = match name {
+        "-" => ("<stdin>", limited(std::io::stdin().lock()).map_err(|reason| unreadable("<stdin>", &reason))?),
+        _ => (name, read_file(name)?),
     };
-    let bytes = bytes.map_err(|reason| unreadable(shown_name, &reason))?;
-    if bytes.len() as u64 > LARGEST_INPUT {
-        return Err(unreadable(shown_name, "larger than 1 GiB"));
+    let Some(contents) = container::open(&bytes).map_err(|fault| damaged(name, &fault))? else {
+        return Ok(format!("{}\n", text(name, bytes)?.source.name()));
+    };
+    let images = contents.units.iter().flat_map(|unit| &unit.images);
+    let line = |image: &container::Image| {
+        let module = if image.kind.is_ptx() { format!(":{}", image.name) } else { String::new() };
+        let target = image.target.map_or(String::new(), |target| format!(" for {target}"));
+        format!("{name}{module}: {}{target}, {} bytes\n", image.kind.name(), image.bytes())
+    };
+    Ok(images.map(line).collect())
+}
+
+/// The bytes of a text file as an input.
+fn text(name: &str, mut bytes: Vec<u8>) -> Result<Input, Diagnostic> {
+    // Programs that save what a compiler library gave often save its final NUL byte, too.
+    if bytes.last() == Some(&0) && bytes.iter().filter(|byte| **byte == 0).count() == 1 {
+        bytes.pop();
+    }
+    if bytes.starts_with(b"!<arch>\n") {
+        return Err(unreadable(name, "an archive of object files; `ar x` takes them out"));
     }
     if bytes.contains(&0) {
-        return Err(unreadable(shown_name, "a binary file, not PTX text")
-            .note("cubin and fatbin files hold machine code; `cuobjdump -ptx` extracts PTX where it is embedded"));
+        return Err(unreadable(name, "a binary file, but neither an ELF file nor a fat binary"));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        unreadable(shown_name, &format!("not UTF-8 text (from byte {at} on)"))
+        unreadable(name, &format!("not UTF-8 text (from byte {at} on)"))
     })?;
     let text = text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text);
-    let language = language(shown_name, &text);
-    Ok(Input { source: SourceText::new(shown_name, text), language })
+    let language = language(name, &text);
+    Ok(Input::new(SourceText::new(name, text), language))
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    let file = std::fs::File::open(path).map_err(|error| error_text(&error))?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err("a directory, not a file".to_string());
-    }
-    read_all(file)
+fn read_file(name: &str) -> Result<Vec<u8>, Diagnostic> {
+    let file = std::fs::File::open(name).map_err(|error| unreadable(name, &error_text(&error)))?;
+    limited(file).map_err(|reason| unreadable(name, &reason))
 }
 
 /// Reads one byte more than allowed, so that endless devices end too.
-fn read_all(reader: impl Read) -> Result<Vec<u8>, String> {
+fn limited(reader: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     reader.take(LARGEST_INPUT + 1).read_to_end(&mut bytes).map_err(|error| error_text(&error))?;
+    if bytes.len() as u64 > LARGEST_INPUT {
+        return Err("larger than 1 GiB".to_string());
+    }
     Ok(bytes)
 }
 
 /// The system's message without its "(os error N)".
-fn error_text(error: &std::io::Error) -> String {
+pub(super) fn error_text(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
         Some((message, _)) => message.to_lowercase(),
@@ -76,14 +209,17 @@ fn error_text(error: &std::io::Error) -> String {
     }
 }
 
-fn unreadable(name: &str, reason: &str) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Error,
-        code: "input-unreadable",
-        message: format!("cannot read `{name}`: {reason}"),
-        labels: Vec::new(),
-        notes: Vec::new(),
-    }
+pub(super) fn unreadable(name: &str, reason: &str) -> Diagnostic {
+    unplaced("input-unreadable", format!("cannot read `{name}`: {reason}"))
+}
+
+fn damaged(name: &str, fault: &Fault) -> Diagnostic {
+    let Fault { offset, message } = fault;
+    unplaced("container-damaged", format!("`{name}`, byte {offset}: {message}"))
+}
+
+fn unplaced(code: &'static str, message: String) -> Diagnostic {
+    Diagnostic { severity: Severity::Error, code, message, labels: Vec::new(), notes: Vec::new() }
 }
 
 /// By the extension; otherwise PTX is what starts with a directive (`.version`).

@@ -1,11 +1,12 @@
 //! The driver: composes the stages and nothing else.
 //!
-//! [`cli`] reads arguments, [`input`] files; [`pipeline`] is one kernel's way through the stages;
+//! [`cli`] reads arguments, [`input`] files and `folder` folders; [`pipeline`] is one kernel's way through the stages;
 //! [`schedule`] runs kernels side by side; [`output`] prints what they gave.
 
 pub mod cli;
 mod emit;
 pub mod emulate;
+mod folder;
 pub mod input;
 mod ivl_kernel;
 mod output;
@@ -17,9 +18,11 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::near_names::near_names;
 use crate::verdict::finding::KernelReport;
 use cli::{Options, Stage};
-use input::Input;
+use input::{Input, LaunchFile};
 use output::Output;
 use pipeline::Program;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// What came of one kernel.
 enum Outcome {
@@ -42,21 +45,24 @@ struct Task<'a> {
 pub fn run(options: &Options) -> u8 {
     schedule::quiet_panics();
     let mut output = Output::new(options);
+    if options.list {
+        return list(options, output);
+    }
     let inputs = read_inputs(options, &mut output);
     if options.emit == Some(Stage::Tokens) {
-        for input in &inputs {
+        for input in &inputs.inputs {
             output.text(&pipeline::tokens(input));
         }
         return output.finish();
     }
-    let programs = parse_inputs(&inputs, &mut output);
+    let programs = parse_inputs(&inputs.inputs, &mut output);
     if options.emit == Some(Stage::Ast) {
         for (_, program) in &programs {
             output.text(&pipeline::ast(program));
         }
         return output.finish();
     }
-    let tasks = select_kernels(&programs, options, &mut output);
+    let tasks = select_kernels(&inputs, &programs, options, &mut output);
     schedule::in_order(
         options.jobs.get(),
         tasks.len(),
@@ -74,15 +80,39 @@ pub fn run(options: &Options) -> u8 {
     output.finish()
 }
 
-fn read_inputs(options: &Options, output: &mut Output) -> Vec<Input> {
-    let mut inputs = Vec::new();
+/// `--list`: what the files hold.
+fn list(options: &Options, mut output: Output) -> u8 {
     for file in &options.files {
-        match input::read(file) {
-            Ok(input) => inputs.push(input),
+        match input::list(file) {
+            Ok(text) => output.text(&text),
             Err(diagnostic) => output.unplaced(&diagnostic, file),
         }
     }
-    inputs
+    output.finish()
+}
+
+/// The texts of all files.
+struct Inputs {
+    inputs: Vec<Input>,
+    /// Whether every file could be read.
+    complete: bool,
+}
+
+fn read_inputs(options: &Options, output: &mut Output) -> Inputs {
+    let mut all = Inputs { inputs: Vec::new(), complete: true };
+    for file in &options.files {
+        match input::read_all(file, options.target) {
+            Ok(reading) => {
+                all.inputs.extend(reading.inputs);
+                reading.notes.iter().for_each(|note| output.note(note));
+            }
+            Err(diagnostic) => {
+                all.complete = false;
+                output.unplaced(&diagnostic, file);
+            }
+        }
+    }
+    all
 }
 
 fn parse_inputs<'a>(inputs: &'a [Input], output: &mut Output) -> Vec<(&'a Input, Program)> {
@@ -104,12 +134,20 @@ fn parse_inputs<'a>(inputs: &'a [Input], output: &mut Output) -> Vec<(&'a Input,
 }
 
 /// The kernels in the order of the files and of their texts; a name that no file has is an error.
-fn select_kernels<'a>(programs: &'a [(&Input, Program)], options: &Options, output: &mut Output) -> Vec<Task<'a>> {
+fn select_kernels<'a>(
+    inputs: &Inputs,
+    programs: &'a [(&Input, Program)],
+    options: &Options,
+    output: &mut Output,
+) -> Vec<Task<'a>> {
     let mut tasks = Vec::new();
     let mut all_names: Vec<String> = Vec::new();
+    let with_kernels = programs.iter().filter(|(_, program)| !program.kernels().is_empty());
+    let with_kernels: BTreeSet<&str> = with_kernels.map(|(input, _)| input.given.as_str()).collect();
     for (input, program) in programs {
         let names = program.kernels();
-        if names.is_empty() {
+        // A module of a file or folder may hold device functions only, if others have kernels.
+        if names.is_empty() && !with_kernels.contains(input.given.as_str()) {
             let file = input.source.name();
             output.unplaced(&unplaced("no-kernel", format!("`{file}` has no kernel (no `.entry` with a body)")), file);
         }
@@ -121,7 +159,7 @@ fn select_kernels<'a>(programs: &'a [(&Input, Program)], options: &Options, outp
         }
     }
     // Unreadable files may hold the name; their own errors say enough.
-    if programs.len() == options.files.len() {
+    if inputs.complete && programs.len() == inputs.inputs.len() {
         for wanted in options.entries.iter().filter(|wanted| !all_names.contains(wanted)) {
             output.unplaced(&unknown_entry(wanted, &all_names), &options.files.join(" "));
         }
@@ -152,11 +190,40 @@ fn unplaced(code: &'static str, message: String) -> Diagnostic {
 
 fn look_at(task: &Task<'_>, options: &Options) -> Outcome {
     let Task { input, program, entry } = task;
+    let (options, told) = with_launch_file(task, options);
     let result = match options.emit {
-        Some(stage) => pipeline::emit(input, program, entry, stage, options).map(Outcome::Text),
-        None => pipeline::verify(input, program, entry, options).map(|report| Outcome::Report(Box::new(report))),
+        Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
+        None => pipeline::verify(input, program, entry, &options).map(|report| Outcome::Report(Box::new(report))),
     };
-    result.unwrap_or_else(|diagnostics| refused(diagnostics, task, options))
+    let mut outcome = result.unwrap_or_else(|diagnostics| refused(diagnostics, task, &options));
+    match &mut outcome {
+        Outcome::Report(report) => {
+            report.target = input.target.map(|target| target.to_string());
+            report.assumptions.extend(told);
+        }
+        Outcome::Wrong(diagnostics) => {
+            for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.code == "launch-size") {
+                diagnostic.notes.extend(told.clone());
+            }
+        }
+        Outcome::Text(_) => {}
+    }
+    outcome
+}
+
+/// The options with the block size of the launch that lies beside the input, and a sentence about it.
+fn with_launch_file<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Option<String>) {
+    let file = task.input.launch.as_ref().filter(|file| file.launch.is_for(&task.entry));
+    let Some(LaunchFile { name, launch }) = file.filter(|_| !options.block_is_given) else {
+        return (Cow::Borrowed(options), None);
+    };
+    let told = format!("blocks have {} threads, for `{name}` says num_warps {}", launch.block()[0], launch.warps);
+    let clusters = match launch.cluster {
+        [1, 1, 1] => String::new(),
+        [x, y, z] => format!(", in clusters of {x},{y},{z}"),
+    };
+    let options = Options { block: launch.block().map(Some), ..options.clone() };
+    (Cow::Owned(options), Some(told + &clusters))
 }
 
 /// Stages answer errors and what they cannot model alike; only the former is a wrong input.

@@ -71,6 +71,13 @@ impl<'a> Output<'a> {
         self.print_out(text);
     }
 
+    /// Something worth knowing about the inputs.
+    pub fn note(&mut self, text: &str) {
+        if !self.options.quiet {
+            self.print_error(&format!("note: {}\n", printable(text)));
+        }
+    }
+
     /// Errors with places in an input, or in a kernel of it.
     pub fn wrong_input(&mut self, diagnostics: &[Diagnostic], source: &SourceText, entry: Option<&str>) {
         self.exit_codes.insert(2);
@@ -105,7 +112,7 @@ impl<'a> Output<'a> {
 
     /// Prints what waits for the end and answers the exit code.
     pub fn finish(mut self) -> u8 {
-        if self.options.emit.is_none() {
+        if self.options.emit.is_none() && !self.options.list {
             let reports = std::mem::take(&mut self.reports);
             let source = |report: &KernelReport| self.source_of(report, &reports);
             let text = match self.options.format {

@@ -4,6 +4,7 @@
 //! launch has fewer than 2^32 threads, a block at most 1024.
 
 use super::cli::{Color, Format, Options};
+use crate::container::target::Target;
 use crate::exec::arguments::{self, Argument};
 use crate::exec::launch::{Checks, Schedule, check_sizes};
 use clap::{Args, ValueEnum};
@@ -21,8 +22,8 @@ pub struct RunOptions {
     pub only_blocks: Option<Vec<u32>>,
     /// Arguments.
     pub arguments: Vec<Argument>,
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared: u32,
+    /// Bytes of dynamic shared memory; those of a launch file, else none, when not given.
+    pub dynamic_shared: Option<u32>,
     /// The order of threads.
     pub schedule: Schedule,
     /// Seed of the schedule and of what the ISA leaves open.
@@ -39,9 +40,12 @@ pub struct RunOptions {
 #[derive(Args)]
 #[command(after_help = ARGUMENTS, override_usage = "gpuvcc run [OPTIONS] FILE")]
 pub struct RunArguments {
-    /// .ptx; - is standard input
+    /// .ptx, or a binary with PTX in it; - is standard input
     #[arg(value_name = "FILE")]
     file: String,
+    /// Of the modules in a binary, those for sm_90 or the like  [default: the highest]
+    #[arg(long, value_name = "TARGET")]
+    target: Option<Target>,
     /// This kernel, where the file has several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -57,9 +61,9 @@ pub struct RunArguments {
     /// Argument of the next parameter, or of the named one (repeatable); see below
     #[arg(long = "arg", value_name = "[NAME=]VALUE", value_parser = arguments::parse, allow_hyphen_values = true)]
     arguments: Vec<Argument>,
-    /// Bytes of dynamic shared memory
-    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = clap::value_parser!(u32).range(..=1 << 20))]
-    dynamic_shared: u32,
+    /// Bytes of dynamic shared memory  [default: 0]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=1 << 20))]
+    dynamic_shared: Option<u32>,
     /// round-robin, random, adversarial (a switch at every access), lockstep or lockstep-taken (warps
     /// execute together; at a branch those that fall through, or those that take it, come first)
     #[arg(long, value_name = "NAME", default_value = "round-robin", hide_possible_values = true)]
@@ -160,6 +164,7 @@ pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
     }
     let common = Options {
         files: vec![arguments.file],
+        target: arguments.target,
         entries: arguments.entry.into_iter().collect(),
         format: arguments.format,
         quiet: arguments.quiet,

@@ -55,6 +55,8 @@ impl InputError {
 struct Kernel<'a> {
     file: &'a str,
     entry: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'a str>,
     verdict: &'static str,
     confirmed: bool,
     launch: Sizes,
@@ -180,6 +182,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
     Kernel {
         file: &report.file,
         entry: &report.entry,
+        target: report.target.as_deref(),
         verdict: report.verdict.name(),
         confirmed: report.verdict.confirmed(),
         launch: sizes(&report.launch),

@@ -358,6 +358,8 @@ pub struct KernelReport {
     pub file: String,
     /// The kernel's name.
     pub entry: String,
+    /// The architecture for which the PTX was chosen, if the file is a binary with several.
+    pub target: Option<String>,
     /// The verdict.
     pub verdict: Verdict,
     /// Launch sizes of the proof.
@@ -388,6 +390,7 @@ impl KernelReport {
         KernelReport {
             file: file.into(),
             entry: entry.into(),
+            target: None,
             verdict: Verdict::Unknown,
             launch,
             assumptions: Vec::new(),

@@ -176,7 +176,7 @@ fn note(tally: &Mutex<Tally>, outcome: Outcome) {
 fn attempt(subject: &Subject, random: &mut Random) -> Outcome {
     let case = &subject.case;
     let source = SourceText::new(case.input.to_string_lossy(), subject.text.clone());
-    let input = Input { source, language: Language::Ptx };
+    let input = Input::new(source, Language::Ptx);
     let Some(module) = module(&input) else { return Outcome::Fine("does not parse".to_string()) };
     let search = oracle::search(&module, case, LAUNCHES, random.next());
     // Defects that meet the eye take time and teach little.

@@ -7,10 +7,41 @@ pub const CODES: &[Code] = &[
     Code {
         code: "input-unreadable",
         title: "an input file cannot be read",
-        text: "The file does not exist, is a directory, may not be read, is larger than 1 GiB, holds NUL bytes \
-               (cubin, fatbin, object files) or is not UTF-8 text. PTX comes from `nvcc -ptx` or `clang -S`; \
-               `cuobjdump -ptx` extracts it from binaries that embed it.",
+        text: "The file does not exist, is a directory without .ptx files, may not be read, is larger than 1 GiB, or is \
+               neither UTF-8 text nor an ELF file nor a fat binary. PTX comes from `nvcc -ptx` or `clang -S`, \
+               or lies in what nvcc makes by default.",
         example: "nvcc -ptx -lineinfo -arch=sm_90 scan.cu -o scan.ptx && gpuvcc scan.ptx",
+    },
+    Code {
+        code: "container-damaged",
+        title: "an ELF file or fat binary that contradicts itself",
+        text: "A header, a size or compressed data in it is wrong, at the byte of the file that the message names: \
+               the file is cut off or damaged, or of a version that this program does not know. An image \
+               may have at most 256 MiB after decompression.",
+        example: "head -c 2000 a.out | gpuvcc -",
+    },
+    Code {
+        code: "no-ptx",
+        title: "a binary without PTX",
+        text: "It holds machine code only, or no code for a GPU at all. Machine code is not verified. nvcc keeps PTX \
+               beside it with `code=compute_XX`, and so does `-arch=sm_XX` by itself; a cubin has PTX only with \
+               debug information (`-G`). `--list` prints what is there.",
+        example: "nvcc -gencode arch=compute_90,code=sm_90 scan.cu    machine code only\n\
+                  nvcc -gencode arch=compute_90,code=compute_90 scan.cu    PTX",
+    },
+    Code {
+        code: "no-such-target",
+        title: "a binary without PTX for --target, or without the module named",
+        text: "Targets are compared exactly, sm_90a is not sm_90; sm_90 and compute_90 are the same. Without --target the \
+               highest of each unit is taken. A module is named as messages and `--list` show it, FILE:MODULE.",
+        example: "gpuvcc --list a.out\ngpuvcc a.out --target sm_80",
+    },
+    Code {
+        code: "launch-file",
+        title: "the file that Triton wrote beside the PTX tells no launch that exists",
+        text: "A .json file with `num_warps` beside a .ptx file of the same name gives the launch: blocks of \
+               32 * num_warps threads, `shared` bytes of dynamic shared memory. The message names the field that is wrong.",
+        example: "{\"num_warps\": 64}",
     },
     Code {
         code: "no-kernel",

@@ -1,0 +1,228 @@
+//! PTX inside of other files: programs, libraries, objects, fat binaries, cubins.
+//!
+//! Input: the bytes of a file. Output: [`Contents`], the images of device code in it; the text of an image is
+//! unpacked when asked for ([`Contents::text`]). `None`: no container, so the bytes are PTX or IVL text.
+//! Establishes: every range lies inside of the file, names of PTX modules are unique, the text of an image
+//! has the size that its header says, at most [`LARGEST_IMAGE`]. Relies on: nothing; the bytes are hostile.
+//! Reference: the format is not documented; the fields are those that `fatbinary` of CUDA 13 writes.
+//!
+//! [`elf`] finds the sections, [`fatbin`] reads what they hold, [`unpack`] decompresses, [`target`] names
+//! architectures, [`choice`] picks modules. [`triton`] reads the launch that lies beside a Triton kernel.
+
+pub mod choice;
+mod elf;
+mod fatbin;
+mod fields;
+pub mod target;
+pub mod triton;
+mod unpack;
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use target::Target;
+
+/// Images that unpack to more than this are refused, in bytes.
+pub const LARGEST_IMAGE: u64 = 256 << 20;
+
+/// Machine code larger than this is not looked into for names of functions, in bytes.
+const LARGEST_SEARCHED: u64 = 1 << 20;
+
+/// What is wrong with a container, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Byte offset in the file.
+    pub offset: usize,
+    /// What is wrong there: one sentence, lower case, no full stop.
+    pub message: String,
+}
+
+impl Fault {
+    fn new(offset: usize, message: impl Into<String>) -> Self {
+        Fault { offset, message: message.into() }
+    }
+}
+
+/// The device code of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// What the file is, with its article: `an ELF file`.
+    pub what: &'static str,
+    /// One for each translation unit (or device link), in the order of the file.
+    pub units: Vec<Unit>,
+}
+
+/// The images of one translation unit: the same code for several architectures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Images in the order of the file.
+    pub images: Vec<Image>,
+}
+
+/// What an image holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// PTX text.
+    Ptx,
+    /// PTX text as a cubin with debug information keeps it: each line ends with a NUL byte.
+    DebugPtx,
+    /// Machine code.
+    MachineCode,
+    /// Something else by its number, such as 8: intermediate code for link-time optimisation.
+    Other(u16),
+}
+
+impl Kind {
+    /// Whether it is PTX.
+    pub fn is_ptx(self) -> bool {
+        matches!(self, Kind::Ptx | Kind::DebugPtx)
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Ptx | Kind::DebugPtx => "PTX",
+            Kind::MachineCode => "machine code",
+            Kind::Other(8) => "intermediate code for link-time optimisation",
+            Kind::Other(_) => "code of an unknown kind",
+        }
+    }
+}
+
+/// How an image is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    None,
+    Lz4,
+    Zstd,
+}
+
+/// One image: code for one architecture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// What it holds.
+    pub kind: Kind,
+    /// The architecture; `None` where the file does not say.
+    pub target: Option<Target>,
+    /// Name of a module, unique in its file: `saxpy.sm_90.ptx`; empty unless it is PTX.
+    pub name: String,
+    /// The source file as the compiler noted it; may be empty.
+    ident: String,
+    /// Where it lies in the file.
+    payload: Range<usize>,
+    packing: Packing,
+    /// Size of the payload after decompression, in bytes.
+    unpacked_bytes: u64,
+    /// The part of what was decompressed that belongs to it; all when `None`.
+    part: Option<Range<usize>>,
+}
+
+impl Image {
+    /// Its size, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.part.as_ref().map_or(self.unpacked_bytes, |part| part.len() as u64)
+    }
+
+    /// What has to be unpacked for it, in bytes.
+    pub fn cost(&self) -> u64 {
+        self.unpacked_bytes
+    }
+}
+
+/// Finds device code in a file, by content. `None`: the file is no container.
+///
+/// # Errors
+/// The container is damaged, at the offset given.
+pub fn open(bytes: &[u8]) -> Result<Option<Contents>, Fault> {
+    let mut contents = if bytes.starts_with(&fatbin::MAGIC.to_le_bytes()) {
+        Contents { what: "a fat binary", units: fatbin::units(bytes, 0..bytes.len())? }
+    } else if bytes.starts_with(elf::MAGIC) {
+        elf::contents(bytes)?
+    } else {
+        return Ok(None);
+    };
+    contents.name_modules();
+    Ok(Some(contents))
+}
+
+impl Contents {
+    /// All images with PTX, in the order of the file.
+    pub fn modules(&self) -> impl Iterator<Item = &Image> {
+        self.units.iter().flat_map(|unit| &unit.images).filter(|image| image.kind.is_ptx())
+    }
+
+    /// The PTX of an image; `bytes` are those of the file.
+    ///
+    /// # Errors
+    /// The image is damaged.
+    pub fn text(&self, image: &Image, bytes: &[u8]) -> Result<String, Fault> {
+        let mut unpacked = unpack::image(image, bytes)?;
+        if image.kind == Kind::DebugPtx {
+            unpacked.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b'\n');
+        }
+        // The compiler ends the text with a NUL byte, and images are padded with them.
+        let length = unpacked.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        unpacked.truncate(length);
+        let no_text = || Fault::new(image.payload.start, "an image of PTX that is no text");
+        if unpacked.contains(&0) {
+            return Err(no_text());
+        }
+        String::from_utf8(unpacked).map_err(|_| no_text())
+    }
+
+    /// Whether a unit without PTX has functions that are not named in any of these texts. What the device linker
+    /// adds to a program holds those of other units, or none. Code that cannot soon be looked into counts, too.
+    pub fn hides_functions(&self, unit: &Unit, bytes: &[u8], texts: &[&str]) -> bool {
+        let named = |function: &String| texts.iter().any(|text| text.contains(function.as_str()));
+        unit.images.iter().any(|image| match image.kind {
+            Kind::MachineCode if image.unpacked_bytes > LARGEST_SEARCHED => true,
+            Kind::MachineCode => {
+                let functions = unpack::image(image, bytes).and_then(|code| elf::functions(&code));
+                functions.map_or(true, |functions| !functions.iter().all(named))
+            }
+            Kind::Other(_) => true,
+            Kind::Ptx | Kind::DebugPtx => false,
+        })
+    }
+
+    /// `STEM.TARGET.ptx`: the stem is that of the source file, or the number of the unit.
+    fn name_modules(&mut self) {
+        let mut taken = BTreeSet::new();
+        for (number, unit) in (1..).zip(&mut self.units) {
+            for image in unit.images.iter_mut().filter(|image| image.kind.is_ptx()) {
+                let stem = stem(&image.ident).unwrap_or_else(|| format!("{number}"));
+                let target = image.target.map_or(String::new(), |target| format!(".{target}"));
+                let names = std::iter::once(format!("{stem}{target}.ptx"))
+                    .chain((2u64..).map(|twin| format!("{stem}-{twin}{target}.ptx")));
+                let free = names.into_iter().find(|name| !taken.contains(name));
+                image.name = free.unwrap_or_else(|| panic!("container: the numbers are used up"));
+                taken.insert(image.name.clone());
+            }
+        }
+    }
+}
+
+/// The last part of a path without its extension, of characters that need no quoting in a shell.
+fn stem(path: &str) -> Option<String> {
+    let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
+    let safe = |character: char| match character {
+        '.' | '-' | '_' => character,
+        letter if letter.is_ascii_alphanumeric() => letter,
+        _ => '_',
+    };
+    let stem: String = stem.chars().take(100).map(safe).collect();
+    (!stem.is_empty()).then_some(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stems_need_no_quoting() {
+        assert_eq!(stem("a/b c:$.x.cu").as_deref(), Some("b_c__.x"));
+        assert_eq!(stem("C:\\k.cu").as_deref(), Some("k"));
+        assert_eq!(stem(""), None);
+        assert_eq!(stem(".cu"), None);
+    }
+}

@@ -1,0 +1,311 @@
+//! PTX in binaries and folders, through the program: which modules are taken, the verdicts on them, and the
+//! places that the messages name. The files are described in tests/containers/README.md; `writer` makes those that no
+//! compiler makes, `damage` breaks all of them.
+
+mod damage;
+mod writer;
+
+use serde_json::Value;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use writer::{FAMILY, MACHINE_CODE, PTX, Packing, SPECIFIC, elf, fat_binary, image};
+
+const FOLDER: &str = "tests/containers";
+
+/// The launch of all cases.
+const LAUNCH: [&str; 4] = ["--block", "64", "--grid", "1"];
+
+struct Ran {
+    exit: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn gpuvcc(arguments: &[&str], input: &[u8]) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gpuvcc"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // A program that does not read its input closes the pipe, which is not this test's business.
+    let _ = child.stdin.take().expect("stdin is piped").write_all(input);
+    let output = child.wait_with_output().expect("the program ends");
+    Ran {
+        exit: output.status.code().expect("the program was not killed"),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// What is expected of one kernel.
+struct Expected {
+    file: String,
+    entry: &'static str,
+    target: Option<&'static str>,
+    verdict: &'static str,
+}
+
+fn expected(file: &str, entry: &'static str, target: Option<&'static str>) -> Expected {
+    let verdict = if entry == "shift" { "race" } else { "verified" };
+    Expected { file: file.to_string(), entry, target, verdict }
+}
+
+/// Verifies with `--format json` and compares; each race lies in the load and the store, and its command shows it.
+fn check(arguments: &[&str], input: &[u8], expected: &[Expected]) -> Ran {
+    let ran = gpuvcc(&[arguments, &["--format", "json"]].concat(), input);
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{arguments:?}: {}", ran.stderr));
+    let kernels = json["kernels"].as_array().expect("kernels");
+    let found: Vec<_> = kernels.iter().map(|k| (&k["file"], &k["entry"], &k["target"], &k["verdict"])).collect();
+    assert_eq!(found.len(), expected.len(), "{arguments:?}: {found:?}\n{}", ran.stderr);
+    for (kernel, wanted) in kernels.iter().zip(expected) {
+        assert_eq!(kernel["file"], *wanted.file, "{arguments:?}");
+        assert_eq!(kernel["entry"], wanted.entry, "{arguments:?}");
+        assert_eq!(kernel["target"].as_str(), wanted.target, "{arguments:?}");
+        assert_eq!(kernel["verdict"], wanted.verdict, "{arguments:?}: {kernel}");
+        if wanted.verdict == "race" {
+            race_is_placed(kernel, input.is_empty());
+        }
+    }
+    let race = expected.iter().any(|kernel| kernel.verdict == "race");
+    assert_eq!(ran.exit, i32::from(race), "{arguments:?}: {}", ran.stderr);
+    ran
+}
+
+fn race_is_placed(kernel: &Value, replay: bool) {
+    let finding = &kernel["findings"][0];
+    let mut accesses: Vec<(&str, i64, &str)> = finding["accesses"]
+        .as_array()
+        .expect("accesses")
+        .iter()
+        .map(|a| (a["op"].as_str().unwrap(), a["ptx_line"].as_i64().unwrap(), a["ptx"].as_str().unwrap()))
+        .collect();
+    accesses.sort_unstable();
+    let [("read", load, load_text), ("write", store, store_text)] = accesses[..] else { panic!("{accesses:?}") };
+    assert!(load_text.starts_with("ld.global") && store_text.starts_with("st.global"), "{accesses:?}");
+    assert_eq!(store, load + 1, "{accesses:?}");
+    if replay {
+        let command = finding["replay"].as_str().expect("a command").replace('\'', "");
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        let shown = gpuvcc(&[&words[..], &["--format", "json"]].concat(), b"");
+        assert_eq!(shown.exit, 1, "`{command}`: {}{}", shown.stdout, shown.stderr);
+    }
+}
+
+fn fixture(name: &str) -> String {
+    format!("{FOLDER}/{name}")
+}
+
+fn with_launch<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [arguments, &LAUNCH].concat()
+}
+
+#[test]
+fn fat_binaries_of_every_compression() {
+    for name in ["plain.fatbin", "lz4.fatbin", "zstd.fatbin", "group.fatbin"] {
+        let file = fixture(name);
+        for (arguments, target) in [
+            (&[][..], "sm_90"),
+            (&["--target", "sm_80"], "sm_80"),
+            (&["--target", "compute_80"], "sm_80"),
+            (&["--target", "90"], "sm_90"),
+        ] {
+            let arguments = with_launch(&[&[&*file], arguments].concat());
+            let module = format!("{file}:shift.{target}.ptx");
+            let ran = check(&arguments, b"", &[expected(&module, "shift", Some(target))]);
+            let picks = ran.stderr.contains("has PTX for sm_80, sm_90; sm_90 is looked at");
+            assert_eq!(picks, !arguments.contains(&"--target"), "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn standard_input() {
+    let bytes = std::fs::read(fixture("zstd.fatbin")).unwrap();
+    check(&with_launch(&["-"]), &bytes, &[expected("<stdin>:shift.sm_90.ptx", "shift", Some("sm_90"))]);
+    let text = gpuvcc(&["-", "--list"], &bytes);
+    assert!(text.stdout.contains("<stdin>:shift.sm_80.ptx: PTX for sm_80"), "{}", text.stdout);
+}
+
+#[test]
+fn objects_and_libraries() {
+    let file = fixture("relocatable.o");
+    let module = format!("{file}:shift.sm_90.ptx");
+    check(&with_launch(&[&file]), b"", &[expected(&module, "shift", Some("sm_90"))]);
+
+    let file = fixture("library.so");
+    let (shift, copy) = (format!("{file}:shift.sm_90.ptx"), format!("{file}:copy.sm_90.ptx"));
+    let both = [expected(&shift, "shift", Some("sm_90")), expected(&copy, "copy", Some("sm_90"))];
+    let ran = check(&with_launch(&[&file]), b"", &both);
+    assert!(ran.stderr.contains("1 unit has no PTX, only code that is not looked at (code.cu)"), "{}", ran.stderr);
+    check(&with_launch(&[&file, "--entry", "copy"]), b"", &both[1..]);
+    // The name that a message shows can be given.
+    let copy_80 = format!("{file}:copy.sm_80.ptx");
+    check(&with_launch(&[&copy_80]), b"", &[expected(&copy_80, "copy", Some("sm_80"))]);
+}
+
+#[test]
+fn a_cubin_with_debug_information_keeps_its_ptx() {
+    let file = fixture("debug.cubin");
+    let module = format!("{file}:1.sm_90.ptx");
+    check(&with_launch(&[&file]), b"", &[expected(&module, "shift", Some("sm_90"))]);
+}
+
+#[test]
+fn machine_code_alone_is_refused() {
+    for name in ["machine_code.cubin", "machine_code.fatbin"] {
+        let ran = gpuvcc(&[&fixture(name)], b"");
+        assert_eq!(ran.exit, 2);
+        let text = ran.stderr;
+        assert!(text.contains("machine code only (for sm_90), no PTX"), "{text}");
+        assert!(text.contains("-gencode arch=compute_90,code=compute_90"), "{text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.out");
+    std::fs::write(&path, elf(64, &[(".text", b"\x90\x90")])).unwrap();
+    let ran = gpuvcc(&[&path.to_string_lossy()], b"");
+    assert!(ran.exit == 2 && ran.stderr.contains("an ELF file with no code for a GPU"), "{}", ran.stderr);
+}
+
+#[test]
+fn lists_and_targets_that_are_not_there() {
+    let file = fixture("library.so");
+    let ran = gpuvcc(&["--list", &file, &fixture("triton")], b"");
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let head = |name: &str| format!("{file}:{name}: PTX for ");
+    assert_eq!((ran.exit, lines.len()), (0, 6), "{}{}", ran.stdout, ran.stderr);
+    for (line, name) in lines.iter().zip(["shift.sm_80.ptx", "shift.sm_90.ptx", "copy.sm_80.ptx", "copy.sm_90.ptx"]) {
+        assert!(line.starts_with(&head(name)) && line.ends_with(" bytes"), "{line}");
+    }
+    assert!(lines[4].starts_with(&format!("{file}: machine code for sm_90, ")), "{}", lines[4]);
+    assert_eq!(lines[5], fixture("triton/2QK/shift.ptx"));
+
+    for (arguments, message) in [
+        (&[&*file, "--target", "sm_100"][..], "has no PTX for sm_100"),
+        (&[&*format!("{file}:shift.sm_70.ptx")], "has no module shift.sm_70.ptx"),
+        (&[&*format!("{}:k.ptx", fixture("triton/2QK/shift.ptx"))], "is no binary, so it has no module k.ptx"),
+        (&[&*file, "--target", "fast"], "`fast` is no target"),
+        (&[&*file, "--list", "--format", "json"], "--list prints text"),
+    ] {
+        let ran = gpuvcc(arguments, b"");
+        assert!(ran.exit == 2 && ran.stderr.contains(message), "{arguments:?}: {}", ran.stderr);
+    }
+    let there = gpuvcc(&[&file, "--target", "sm_100"], b"").stderr;
+    assert!(there.contains("there are: shift.sm_80.ptx, shift.sm_90.ptx, copy.sm_80.ptx"), "{there}");
+}
+
+fn ptx(entry: &str, target: &str) -> Vec<u8> {
+    let body = match entry {
+        "shift" => "ld.global.u32 %r2, [%rd2+4];\nst.global.u32 [%rd2], %r2;",
+        _ => "st.global.u32 [%rd2], %r1;",
+    };
+    format!(
+        ".version 8.0\n.target {target}\n.address_size 64\n.visible .entry {entry}(.param .u64 a)\n{{\n\
+         .reg .b32 %r<3>;\n.reg .b64 %rd<3>;\nld.param.u64 %rd0, [a];\nmov.u32 %r1, %tid.x;\n\
+         mul.wide.u32 %rd1, %r1, 4;\nadd.s64 %rd2, %rd0, %rd1;\n{body}\nret;\n}}\n"
+    )
+    .into_bytes()
+}
+
+/// A written file in a folder of its own.
+fn written(name: &str, bytes: &[u8]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let path = path.to_string_lossy().into_owned();
+    (folder, path)
+}
+
+#[test]
+fn variants_and_names_of_modules() {
+    for packing in [Packing::None, Packing::Lz4, Packing::Zstd] {
+        let images = [
+            image(PTX, 90, &ptx("copy", "sm_90"), packing),
+            image(PTX, 90, &ptx("shift", "sm_90a"), packing).flagged(SPECIFIC).named("odd name$.cu"),
+            image(MACHINE_CODE, 100, b"no ELF", packing),
+            image(PTX, 80, &ptx("copy", "sm_80"), packing),
+        ];
+        let (_folder, path) = written("k", &fat_binary(&images));
+        let module = format!("{path}:odd_name_.sm_90a.ptx");
+        check(&with_launch(&[&path]), b"", &[expected(&module, "shift", Some("sm_90a"))]);
+        let module = format!("{path}:1.sm_90.ptx");
+        check(&with_launch(&[&path, "--target=sm_90"]), b"", &[expected(&module, "copy", Some("sm_90"))]);
+    }
+    let twins = [image(PTX, 100, &ptx("copy", "sm_100f"), Packing::None).flagged(FAMILY).named("k.cu")];
+    let unit = fat_binary(&twins);
+    let (_folder, path) = written("k", &[&unit[..], &[0; 24], &unit].concat());
+    let names = [format!("{path}:k.sm_100f.ptx"), format!("{path}:k-2.sm_100f.ptx")];
+    check(&with_launch(&[&path]), b"", &names.map(|name| expected(&name, "copy", Some("sm_100f"))));
+}
+
+#[test]
+fn units_differ_in_what_they_hold() {
+    let old = fat_binary(&[image(PTX, 70, &ptx("copy", "sm_70"), Packing::Lz4).named("old.cu")]);
+    let new = fat_binary(&[image(PTX, 90, &ptx("shift", "sm_90"), Packing::Zstd).named("new.cu")]);
+    let functions = fat_binary(&[image(PTX, 90, b".version 8.0\n.target sm_90\n.address_size 64\n", Packing::None)]);
+    for bits in [32, 64] {
+        let sections = [(".nv_fatbin", &[&old[..], &new].concat()[..]), ("__nv_relfatbin", &functions)];
+        let (_folder, path) = written("a.out", &elf(bits, &sections));
+        let old = expected(&format!("{path}:old.sm_70.ptx"), "copy", Some("sm_70"));
+        let new = expected(&format!("{path}:new.sm_90.ptx"), "shift", Some("sm_90"));
+        // The unit without kernels is no error, as others have some.
+        let ran = check(&with_launch(&[&path, "--target", "sm_70"]), b"", &[old]);
+        assert!(ran.stderr.contains("not for sm_70, so not looked at: new.sm_90.ptx"), "{}", ran.stderr);
+        check(&with_launch(&[&path, "--target", "sm_90"]), b"", &[new]);
+    }
+    let ran = gpuvcc(&["-"], &functions);
+    assert!(ran.exit == 2 && ran.stderr.contains("has no kernel"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_triton_cache_tells_the_launch() {
+    let folder = fixture("triton");
+    let file = fixture("triton/2QK/shift.ptx");
+    for given in [&folder, &file] {
+        let ran = check(&[given, "--grid", "1"], b"", &[expected(&file, "shift", None)]);
+        let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let kernel = &json["kernels"][0];
+        assert_eq!(kernel["launch"]["block"], serde_json::json!([128, 1, 1]));
+        let told = "blocks have 128 threads, for `shift.json` says num_warps 4";
+        assert!(kernel["assumptions"].as_array().unwrap().iter().any(|one| one == told), "{kernel}");
+    }
+    // One thread has nobody to race with.
+    for (block, verdict, exit) in [("1", "verified", 0), ("64", "race", 1)] {
+        let ran = gpuvcc(&[&file, "--block", block, "--grid", "1"], b"");
+        assert_eq!(ran.exit, exit, "{}", ran.stdout);
+        assert!(ran.stdout.contains(verdict) && !ran.stdout.contains("num_warps"), "{}", ran.stdout);
+    }
+    let free = gpuvcc(&[&file, "--block", "*", "--format", "json"], b"");
+    let json: Value = serde_json::from_str(&free.stdout).unwrap();
+    assert_eq!(json["kernels"][0]["launch"]["block"], serde_json::json!([null, null, null]));
+    let ran = gpuvcc(&["run", &file, "--arg", "zeros:1024", "--format", "json"], b"");
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(json["kernels"][0]["execution"]["threads"], 128, "{}", ran.stderr);
+}
+
+#[test]
+fn launch_files_that_do_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| -> PathBuf { folder.path().join(name) };
+    let ptx = std::fs::read_to_string(fixture("triton/2QK/shift.ptx")).unwrap();
+    std::fs::write(path("shift.ptx"), ptx.replace(".param .u64 a)", ".param .u64 a)\n.reqntid 64, 1, 1")).unwrap();
+    let given = path("shift.ptx").to_string_lossy().into_owned();
+    for (json, exit, message) in [
+        (r#"{"num_warps": 4, "name": "shift"}"#, 2, "`shift.json` says num_warps 4"),
+        (r#"{"num_warps": 64, "name": "shift"}"#, 2, "num_warps is 64, not 1 to 32"),
+        (r#"{"num_warps": 2, "name": "shift", "cluster_dims": [2, 1, 1]}"#, 1, "in clusters of 2,1,1"),
+        (r#"{"num_warps": 4, "name": "other"}"#, 1, "block 64"),
+        (r#"{"threads": 4}"#, 1, "block 64"),
+        ("no JSON", 1, "block 64"),
+    ] {
+        std::fs::write(path("shift.json"), json).unwrap();
+        let ran = gpuvcc(&[&given, "--grid", "1"], b"");
+        let text = ran.stdout + &ran.stderr;
+        assert!(ran.exit == exit && text.contains(message), "{json}: {text}");
+    }
+    std::fs::remove_file(path("shift.ptx")).unwrap();
+    let ran = gpuvcc(&[&folder.path().to_string_lossy()], b"");
+    assert!(ran.exit == 2 && ran.stderr.contains("a directory without .ptx files"), "{}", ran.stderr);
+}
