@@ -113,10 +113,17 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         self.scopes.body.items.extend(items);
     }
 
-    /// The statements of one scope. Labels first: branches may go forward.
+    /// The statements of one scope. Labels first, then lists of them: branches may go forward.
     fn scope(&mut self, statements: &[Statement<'a>]) {
         for statement in statements {
-            self.declare_label(statement);
+            if let Statement::Label(name) = statement
+                && self.scopes.declare_label(*name).is_none()
+            {
+                self.shared.errors.report(duplicate("label", *name));
+            }
+        }
+        for statement in statements {
+            self.declare_table(statement);
         }
         for statement in statements {
             if let Err(error) = self.statement(statement) {
@@ -125,18 +132,26 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         }
     }
 
-    fn declare_label(&mut self, statement: &Statement<'a>) {
-        let (name, fresh) = match statement {
-            Statement::Label(name) => (*name, self.scopes.declare_label(*name).is_some()),
-            Statement::BranchTargets(name, targets) => {
-                (*name, self.scopes.declare_table(name.text, Some(targets.clone())))
-            }
-            Statement::CallTable(name) => (*name, self.scopes.declare_table(name.text, None)),
+    fn declare_table(&mut self, statement: &Statement<'a>) {
+        let (name, targets) = match statement {
+            Statement::BranchTargets(name, targets) => (*name, Some(self.targets(targets))),
+            Statement::CallTable(name) => (*name, None),
             _ => return,
         };
-        if !fresh {
+        if !self.scopes.declare_table(name.text, targets) {
             self.shared.errors.report(duplicate("label", name));
         }
+    }
+
+    fn targets(&mut self, targets: &[Name<'a>]) -> Arc<[LabelId]> {
+        let mut labels = Vec::with_capacity(targets.len());
+        for target in targets {
+            match self.scopes.label(target.text) {
+                Some(label) => labels.push(label),
+                None => self.shared.errors.report(undefined("label", target.text, target.span)),
+            }
+        }
+        labels.into()
     }
 
     fn statement(&mut self, statement: &Statement<'a>) -> Result<()> {

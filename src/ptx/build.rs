@@ -47,7 +47,7 @@ pub fn build(
         Meaning::Load => parts.load()?,
         Meaning::Store => parts.store()?,
         Meaning::Atomic => parts.atomic(interner)?,
-        Meaning::Branch => Op::Branch { target: parts.operands.labels[0] },
+        Meaning::Branch => parts.branch(),
         Meaning::BranchIndexed => parts.branch_indexed(),
         Meaning::Return => Op::Return,
         Meaning::Exit => Op::Exit,
@@ -315,8 +315,19 @@ impl Parts<'_> {
         Ok(Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering })
     }
 
+    fn branch(self) -> Op {
+        match self.operands.label {
+            Some(target) => Op::Branch { target },
+            None => panic!("ptx: a branch without its label"),
+        }
+    }
+
     fn branch_indexed(self) -> Op {
-        Op::BranchIndexed { index: self.source(0), targets: self.operands.labels }
+        let index = self.source(0);
+        match self.operands.table {
+            Some(targets) => Op::BranchIndexed { index, targets },
+            None => panic!("ptx: an indexed branch without its targets"),
+        }
     }
 
     fn barrier(mut self, interner: &mut Interner) -> Op {

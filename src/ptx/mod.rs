@@ -4,7 +4,8 @@
 //! untyped tree of [`syntax`]), then name resolution and typing: [`module`] for the top level,
 //! [`body`] for statements, [`operands`] (with [`values`] below it) and [`build`] for one instruction. What an opcode takes
 //! and means stands in [`table`] and its row files; [`words`] has types, special registers and
-//! literals, [`location`] the `.loc` positions. [`mod@print`] shows the result.
+//! literals, [`location`] the `.loc` positions. [`mod@print`] shows the result, [`mod@unparse`] writes the
+//! untyped tree as PTX again.
 
 pub mod ast;
 pub mod body;
@@ -25,6 +26,7 @@ pub mod table;
 mod table_arithmetic;
 mod table_control;
 mod table_memory;
+pub mod unparse;
 pub mod values;
 pub mod words;
 

@@ -17,6 +17,7 @@ use super::values::{Folded, kind_error, undefined};
 use super::words::{convert_float, special_bits, type_name};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use std::sync::Arc;
 
 /// The operands of one instruction.
 #[derive(Debug, Default)]
@@ -27,8 +28,10 @@ pub struct Operands {
     pub sources: Vec<Operand>,
     /// The memory operand.
     pub address: Option<Address>,
-    /// Branch targets.
-    pub labels: Vec<LabelId>,
+    /// The target of a branch.
+    pub label: Option<LabelId>,
+    /// The targets of an indexed branch.
+    pub table: Option<Arc<[LabelId]>>,
 }
 
 /// Resolves operands against the names visible at a statement.
@@ -97,8 +100,8 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::AddressValue => out.sources.push(self.address_value(selected, expression)?),
             OperandSlot::MoveDestination => out.destinations.push(self.move_destination(selected, expression)?),
             OperandSlot::MoveSource => out.sources.push(self.move_source(selected, expression)?),
-            OperandSlot::Label => out.labels.push(self.label(expression)?),
-            OperandSlot::Table => out.labels = self.table(expression)?,
+            OperandSlot::Label => out.label = Some(self.label(expression)?),
+            OperandSlot::Table => out.table = Some(self.table(expression)?),
             OperandSlot::Rest => self.rest(selected, expression, out)?,
             OperandSlot::Call => {}
         }
@@ -276,17 +279,12 @@ impl<'a> Resolver<'_, '_, 'a> {
         self.scopes.label(name).ok_or_else(|| undefined("label", name, expression.span))
     }
 
-    fn table(&self, expression: &Expression<'a>) -> Result<Vec<LabelId>> {
+    fn table(&self, expression: &Expression<'a>) -> Result<Arc<[LabelId]>> {
         let ExpressionKind::Name(name) = expression.kind else {
             return Err(kind_error(expression.span, "the name of a `.branchtargets` list"));
         };
         match self.scopes.table(name) {
-            Some(Some(targets)) => {
-                let label = |target: &Name<'a>| {
-                    self.scopes.label(target.text).ok_or_else(|| undefined("label", target.text, target.span))
-                };
-                targets.iter().map(label).collect()
-            }
+            Some(Some(targets)) => Ok(targets.clone()),
             Some(None) => Err(kind_error(expression.span, "the name of a `.branchtargets` list")),
             None => Err(undefined("`.branchtargets` list", name, expression.span)),
         }

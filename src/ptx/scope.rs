@@ -35,7 +35,7 @@ struct Scope<'a> {
     families: HashMap<&'a str, (ScalarType, u64)>,
     labels: HashMap<&'a str, LabelId>,
     /// Labels of `.branchtargets`; `None` for other call tables.
-    tables: HashMap<&'a str, Option<Vec<Name<'a>>>>,
+    tables: HashMap<&'a str, Option<Arc<[LabelId]>>>,
 }
 
 /// The scopes that are open at a statement, and the body under construction.
@@ -170,7 +170,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// Declares a table of labels, or (`None`) something only an indirect call can name.
-    pub fn declare_table(&mut self, name: &'a str, targets: Option<Vec<Name<'a>>>) -> bool {
+    pub fn declare_table(&mut self, name: &'a str, targets: Option<Arc<[LabelId]>>) -> bool {
         self.innermost().tables.insert(name, targets).is_none()
     }
 
@@ -180,7 +180,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// The table of that name.
-    pub fn table(&self, name: &str) -> Option<&Option<Vec<Name<'a>>>> {
+    pub fn table(&self, name: &str) -> Option<&Option<Arc<[LabelId]>>> {
         self.open.iter().rev().find_map(|scope| scope.tables.get(name))
     }
 
