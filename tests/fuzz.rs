@@ -1,8 +1,11 @@
-//! Damaged kernels never make a stage panic: shipped PTX and IVL with bytes or words changed go through
-//! the stages, each with a fresh random place, for a limited time: PTX up to `twothread`, IVL up to
-//! `predicate`.
+//! Damaged texts never make a stage panic: shipped PTX and IVL with bytes, words or tokens changed, each at
+//! fresh random places, for a limited time.
 //!
-//! Environment: GPUVCC_FUZZ_SECONDS (10, for each language), GPUVCC_FUZZ_SEED (1). What fails is
+//! - Kernels go through the stages: PTX up to `twothread`, IVL up to `predicate`.
+//! - Every shipped PTX text goes through `ptx` only, under the checks of tests/support/reading.rs; that is
+//!   fast, and so tries far more texts. fuzz/ makes the same checks, guided by coverage.
+//!
+//! Environment: GPUVCC_FUZZ_SECONDS (10, for each test), GPUVCC_FUZZ_SEED (1). What fails is
 //! printed; the same seed finds it again, earlier or later on a faster or slower machine.
 
 #[allow(dead_code)]
@@ -17,48 +20,9 @@ use gpuvcc::report::source::SourceText;
 use gpuvcc::twothread::{self, Pair, prelude};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use support::damage::{Random, damaged};
+use support::reading::{self, Reading};
 use support::run::on_large_stack;
-
-/// Kernels longer than this are cut, in bytes: small ones are damaged more often.
-const LONGEST: usize = 20_000;
-
-/// What takes the place of words.
-const WORDS: [&str; 24] = [
-    "",
-    "{",
-    "}",
-    ";",
-    "(",
-    ")",
-    "[",
-    "]",
-    ",",
-    ".",
-    "%r1",
-    "%rd1",
-    "%p1",
-    "-1",
-    "0x7fffffff",
-    "0f3f800000",
-    ".v4",
-    ".b8",
-    "bar.sync 0;",
-    "ret;",
-    "goto",
-    "assume",
-    "bv32",
-    "18446744073709551616",
-];
-
-/// A linear congruential generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound.max(1)
-    }
-}
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
@@ -74,11 +38,39 @@ fn damaged_ivl() {
     fuzz("tests", "ivl", Language::Ivl);
 }
 
-fn fuzz(folder: &str, extension: &str, language: Language) {
+#[test]
+fn reading_damaged_ptx() {
+    let (files, texts) = corpus("tests", "ptx");
+    let mut random = Random(setting("GPUVCC_FUZZ_SEED", 1));
+    let end = Instant::now() + Duration::from_secs(setting("GPUVCC_FUZZ_SECONDS", 10));
+    let (mut tried, mut parsed, mut typed) = (0u64, 0u64, 0u64);
+    while Instant::now() < end {
+        let number = random.below(texts.len());
+        let text = damaged(&texts[number], &texts[random.below(texts.len())], &mut random);
+        tried += 1;
+        match on_large_stack(|| reading::check(&text)).flatten() {
+            Ok(Reading::Refused) => {}
+            Ok(Reading::Parsed) => parsed += 1,
+            Ok(Reading::Typed) => typed += 1,
+            Err(message) => panic!("{}, damaged: {message}\n{text}", files[number].display()),
+        }
+    }
+    println!("{tried} texts: {parsed} have right syntax only, {typed} are modules");
+    assert!(typed > 0, "no damaged text is a module: the damage is too great to test round trips");
+}
+
+/// The files of that extension below a folder, and their texts. Those that are no text by intent are left out.
+fn corpus(folder: &str, extension: &str) -> (Vec<PathBuf>, Vec<String>) {
     let mut files = Vec::new();
     collect(Path::new(folder), extension, &mut files);
-    let texts: Vec<String> = files.iter().map(|path| std::fs::read_to_string(path).expect("a readable file")).collect();
+    let readable = files.into_iter().filter_map(|path| std::fs::read_to_string(&path).ok().map(|text| (path, text)));
+    let (files, texts): (Vec<PathBuf>, Vec<String>) = readable.unzip();
     assert!(!texts.is_empty(), "no .{extension} below {folder}");
+    (files, texts)
+}
+
+fn fuzz(folder: &str, extension: &str, language: Language) {
+    let (files, texts) = corpus(folder, extension);
     let mut random = Random(setting("GPUVCC_FUZZ_SEED", 1));
     let end = Instant::now() + Duration::from_secs(setting("GPUVCC_FUZZ_SECONDS", 10));
     let (mut tried, mut parsed, mut lowered) = (0u64, 0u64, 0u64);
@@ -108,50 +100,6 @@ fn collect(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) {
             files.push(path);
         }
     }
-}
-
-/// A copy with one to three changes: bytes, a word, or a piece of another kernel.
-fn damaged(text: &str, other: &str, random: &mut Random) -> String {
-    let mut text = text[..text.floor_char_boundary(LONGEST)].to_string();
-    for _ in 0..=random.below(3) {
-        let (start, end) = if random.below(3) == 0 { bytes(&text, random) } else { word(&text, random) };
-        let filler = match random.below(4) {
-            0 => {
-                let (start, end) = line(other, random);
-                other[start..end].to_string()
-            }
-            1 => {
-                let (start, end) = word(&text, random);
-                text[start..end].to_string()
-            }
-            2 => char::from(b' ' + random.below(95) as u8).to_string(),
-            _ => WORDS[random.below(WORDS.len())].to_string(),
-        };
-        text.replace_range(start..end, &filler);
-    }
-    text
-}
-
-fn bytes(text: &str, random: &mut Random) -> (usize, usize) {
-    let start = text.floor_char_boundary(random.below(text.len()));
-    (start, text.floor_char_boundary((start + random.below(12)).min(text.len())))
-}
-
-/// A run of letters and digits; other characters are words of their own.
-fn word(text: &str, random: &mut Random) -> (usize, usize) {
-    let start = text.floor_char_boundary(random.below(text.len()));
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '%';
-    let before = text[..start].trim_end_matches(is_part).len();
-    let rest = &text[before..];
-    let length = rest.len() - rest.trim_start_matches(is_part).len();
-    let length = if length == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { length };
-    (before, before + length)
-}
-
-fn line(text: &str, random: &mut Random) -> (usize, usize) {
-    let start = text.floor_char_boundary(random.below(text.len()));
-    let start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    (start, text[start..].find('\n').map_or(text.len(), |at| start + at))
 }
 
 /// How far a text came.

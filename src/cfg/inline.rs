@@ -12,8 +12,8 @@ use super::graph::Statement;
 use super::operands::{Slot, visit};
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{
-    Address, AddressBase, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Ordering,
-    Register, RegisterId, StateSpace, Variable, VariableRef,
+    Address, AddressBase, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Ordering, Register,
+    RegisterId, StateSpace, Variable, VariableRef,
 };
 use crate::span::Origin;
 use std::collections::BTreeMap;
@@ -246,7 +246,14 @@ impl Inliner<'_> {
         self.flat.lines.push(Line { kind: LineKind::Label(skip), origin: None });
     }
 
-    pub(super) fn call(&mut self, callee: u32, returns: &[Operand], arguments: &[Operand], origin: &Arc<Origin>, stack: &[usize]) {
+    pub(super) fn call(
+        &mut self,
+        callee: u32,
+        returns: &[Operand],
+        arguments: &[Operand],
+        origin: &Arc<Origin>,
+        stack: &[usize],
+    ) {
         let index = callee as usize;
         let module = self.module;
         let Some(function) = module.functions.get(index) else {

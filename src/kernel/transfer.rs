@@ -78,7 +78,9 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
             value.tainted = analysis.others_are_tainted;
             destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
         }
-        Op::Call { returns, .. } | Op::CallIndirect { returns, .. } => destinations(returns).into_iter().map(|r| (r, Points::loaded())).collect(),
+        Op::Call { returns, .. } | Op::CallIndirect { returns, .. } => {
+            destinations(returns).into_iter().map(|r| (r, Points::loaded())).collect()
+        }
         Op::Branch { .. }
         | Op::BranchIndexed { .. }
         | Op::Return

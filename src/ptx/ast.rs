@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, Op, Ordering, Scope};
 
 /// A whole PTX file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
     /// `.version` major and minor.
     pub version: (u32, u32),
@@ -117,7 +117,7 @@ pub enum Linkage {
 }
 
 /// A variable or parameter in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
     /// Name as written; a name declared in a nested scope is made unique with a suffix `$N`.
     pub name: Arc<str>,
@@ -173,7 +173,7 @@ pub enum InitialConstant {
 }
 
 /// An `.entry` or `.func`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     /// Name as written.
     pub name: Arc<str>,
@@ -196,7 +196,7 @@ pub struct Function {
 }
 
 /// A function body.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
     /// Registers; a [`RegisterId`] indexes this.
     pub registers: Vec<Register>,
@@ -209,7 +209,7 @@ pub struct Body {
 }
 
 /// A register.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Register {
     /// Name as written (`%r7`); made unique with a suffix `$N` when a nested scope redeclares it.
     pub name: Arc<str>,
@@ -218,7 +218,7 @@ pub struct Register {
 }
 
 /// A label.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Label {
     /// Name as written, made unique like registers.
     pub name: Arc<str>,
@@ -248,7 +248,7 @@ pub enum VariableRef {
 }
 
 /// One line of a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// A label stands here.
     Label(LabelId),
@@ -260,7 +260,7 @@ pub enum Item {
 
 /// A `//@` comment inside a body (DESIGN section 3): kind and expression text; register names in
 /// it are resolved by the kernel stage.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Annotation {
     /// `requires`, `assume`, `assert`, `invariant`, `barrier_invariant`.
     pub kind: String,
@@ -271,7 +271,7 @@ pub struct Annotation {
 }
 
 /// An instruction with its guard.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
     /// `@%p` or `@!%p`.
     pub guard: Option<Guard>,

@@ -15,7 +15,7 @@ use super::operands::Resolver;
 use super::scope::{Scopes, Symbol, Table};
 use super::syntax::{self, Expression, ExpressionKind, Name, Statement};
 use super::table::{Meaning, Mismatch, Selected, select};
-use super::values::{integer_literal, undefined};
+use super::values::{integer_literal, kind_error, undefined};
 use crate::diagnostic::Diagnostic;
 use crate::span::{Origin, Span};
 use std::collections::{HashMap, HashSet};
@@ -113,10 +113,17 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         self.scopes.body.items.extend(items);
     }
 
-    /// The statements of one scope. Labels first: branches may go forward.
+    /// The statements of one scope. Labels first, then lists of them: branches may go forward.
     fn scope(&mut self, statements: &[Statement<'a>]) {
         for statement in statements {
-            self.declare_label(statement);
+            if let Statement::Label(name) = statement
+                && self.scopes.declare_label(*name).is_none()
+            {
+                self.shared.errors.report(duplicate("label", *name));
+            }
+        }
+        for statement in statements {
+            self.declare_table(statement);
         }
         for statement in statements {
             if let Err(error) = self.statement(statement) {
@@ -125,21 +132,38 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         }
     }
 
-    fn declare_label(&mut self, statement: &Statement<'a>) {
-        let (name, fresh) = match statement {
-            Statement::Label(name) => (*name, self.scopes.declare_label(*name).is_some()),
-            Statement::BranchTargets(name, targets) => {
-                (*name, self.scopes.declare_table(name.text, Table::Labels(targets.clone())))
-            }
-            Statement::CallTargets(name, targets) => {
-                (*name, self.scopes.declare_table(name.text, Table::Functions(Some(targets.clone()))))
-            }
-            Statement::CallPrototype(name) => (*name, self.scopes.declare_table(name.text, Table::Functions(None))),
+    fn declare_table(&mut self, statement: &Statement<'a>) {
+        let (name, table) = match statement {
+            Statement::BranchTargets(name, targets) => (*name, Table::Labels(self.targets(targets))),
+            Statement::CallTargets(name, targets) => (*name, Table::Functions(Some(self.functions(targets)))),
+            Statement::CallPrototype(name) => (*name, Table::Functions(None)),
             _ => return,
         };
-        if !fresh {
+        if !self.scopes.declare_table(name.text, table) {
             self.shared.errors.report(duplicate("label", name));
         }
+    }
+
+    fn targets(&mut self, targets: &[Name<'a>]) -> Arc<[LabelId]> {
+        let mut labels = Vec::with_capacity(targets.len());
+        for target in targets {
+            match self.scopes.label(target.text) {
+                Some(label) => labels.push(label),
+                None => self.shared.errors.report(undefined("label", target.text, target.span)),
+            }
+        }
+        labels.into()
+    }
+
+    fn functions(&mut self, names: &[Name<'a>]) -> Arc<[u32]> {
+        let mut functions = Vec::with_capacity(names.len());
+        for name in names {
+            match self.function(*name) {
+                Ok(function) => functions.push(function),
+                Err(error) => self.shared.errors.report(error),
+            }
+        }
+        functions.into()
     }
 
     fn statement(&mut self, statement: &Statement<'a>) -> Result<()> {
@@ -335,24 +359,20 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
     fn function(&self, name: Name<'a>) -> Result<u32> {
         match self.shared.module.names.get(name.text) {
             Some(ModuleSymbol::Function(index)) => Ok(*index),
-            Some(ModuleSymbol::Variable(_)) => {
-                Err(Diagnostic::error("operand-kind", "expected a function", name.span))
-            }
+            Some(ModuleSymbol::Variable(_)) => Err(Diagnostic::error("operand-kind", "expected a function", name.span)),
             None => Err(undefined("function", name.text, name.span)),
         }
     }
 
     /// The functions of a `.calltargets` list; `None` for a prototype.
-    fn call_targets(&self, expression: &Expression<'a>) -> Result<Option<Vec<u32>>> {
-        let wanted = "the name of a `.calltargets` list or of a `.callprototype`";
+    fn call_targets(&self, expression: &Expression<'a>) -> Result<Option<Arc<[u32]>>> {
         let table = match expression.kind {
             ExpressionKind::Name(name) => self.scopes.table(name),
             _ => None,
         };
         match table {
-            Some(Table::Functions(None)) => Ok(None),
-            Some(Table::Functions(Some(names))) => names.iter().map(|name| self.function(*name)).collect::<Result<_>>().map(Some),
-            _ => Err(Diagnostic::error("operand-kind", format!("expected {wanted}"), expression.span)),
+            Some(Table::Functions(functions)) => Ok(functions.clone()),
+            _ => Err(kind_error(expression.span, "the name of a `.calltargets` list or of a `.callprototype`")),
         }
     }
 

@@ -22,12 +22,7 @@ struct Parts<'p> {
 }
 
 /// Makes the operation. `name` is the full opcode without blanks. Calls are made elsewhere.
-pub fn build(
-    selected: &Selected,
-    name: Arc<str>,
-    operands: Operands,
-    interner: &mut Interner,
-) -> Op {
+pub fn build(selected: &Selected, name: Arc<str>, operands: Operands, interner: &mut Interner) -> Op {
     let parts = Parts { selected, name, operands };
     match selected.row.meaning {
         Meaning::Int(op) => parts.int(op),
@@ -41,7 +36,7 @@ pub fn build(
         Meaning::Load => parts.load(),
         Meaning::Store => parts.store(),
         Meaning::Atomic => parts.atomic(interner),
-        Meaning::Branch => Op::Branch { target: parts.operands.labels[0] },
+        Meaning::Branch => parts.branch(),
         Meaning::BranchIndexed => parts.branch_indexed(),
         Meaning::Return => Op::Return,
         Meaning::Exit => Op::Exit,
@@ -251,8 +246,19 @@ impl Parts<'_> {
         Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering }
     }
 
+    fn branch(self) -> Op {
+        match self.operands.label {
+            Some(target) => Op::Branch { target },
+            None => panic!("ptx: a branch without its label"),
+        }
+    }
+
     fn branch_indexed(self) -> Op {
-        Op::BranchIndexed { index: self.source(0), targets: self.operands.labels }
+        let index = self.source(0);
+        match self.operands.table {
+            Some(targets) => Op::BranchIndexed { index, targets },
+            None => panic!("ptx: an indexed branch without its targets"),
+        }
     }
 
     fn barrier(mut self, interner: &mut Interner) -> Op {

@@ -2,11 +2,12 @@
 
 use super::location::Files;
 use crate::diagnostic::Diagnostic;
+use crate::span::Span;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// More errors than this are not reported.
-pub const MAX_ERRORS: usize = 20;
+/// Errors that are told apart; after more, reading stops. The report shows the first and counts the rest.
+pub const MAX_ERRORS: usize = 1000;
 
 /// What a name at module level stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +62,21 @@ impl Errors {
         }
     }
 
-    /// All errors in the order of their places.
+    /// All errors in the order of their places; where there were too many, a last one says so.
     pub fn into_list(self) -> Vec<Diagnostic> {
         let mut list = self.list;
         list.sort_by_key(|error| error.labels.first().map_or(0, |label| label.0.start));
+        if list.len() >= MAX_ERRORS {
+            list.truncate(MAX_ERRORS - 1);
+            list.push(too_many_errors());
+        }
         list
     }
+}
+
+fn too_many_errors() -> Diagnostic {
+    let message = format!("{MAX_ERRORS} errors or more; the others are not told");
+    Diagnostic::error("ptx-syntax", message, Span::NONE)
 }
 
 /// One shared copy of each text that occurs often (opcodes, operations).

@@ -7,7 +7,7 @@
 
 use super::ast::{InitialConstant, InitialValue, ScalarType};
 use super::declare::Attributes;
-use super::syntax::{Declarator, InitialTerm, Initialiser};
+use super::syntax::{Declarator, InitialTerm, Initialiser, Sign};
 use super::values::integer_literal;
 use super::words::{convert_float, float};
 use crate::diagnostic::Diagnostic;
@@ -44,9 +44,9 @@ struct Collector<'c, 'a> {
 }
 
 impl Collector<'_, '_> {
-    /// Bytes of one element of this dimension.
-    fn stride(&self, depth: usize) -> u64 {
-        let inner = self.lengths.iter().skip(depth + 1);
+    /// Bytes of what this dimension and those below it hold.
+    fn extent(&self, depth: usize) -> u64 {
+        let inner = self.lengths.iter().skip(depth);
         inner.fold(u64::from(self.ty.bytes()), |product, length| product.saturating_mul(*length))
     }
 
@@ -55,16 +55,18 @@ impl Collector<'_, '_> {
             // A flat list may fill nested dimensions in order.
             Initialiser::List(list) => {
                 let flat = list.iter().all(|one| matches!(one, Initialiser::Value(_)));
-                let stride = if flat { u64::from(self.ty.bytes()) } else { self.stride(depth) };
+                let stride = if flat { u64::from(self.ty.bytes()) } else { self.extent(depth + 1) };
+                self.check_length(depth, stride.saturating_mul(list.len() as u64))?;
                 for (index, one) in (0u64..).zip(list) {
                     self.collect(one, depth + 1, offset.saturating_add(index.saturating_mul(stride)))?;
                 }
                 Ok(())
             }
-            Initialiser::Value(InitialTerm::Text(text)) => {
-                let characters = text.trim_matches('"').bytes();
-                let values = (0u64..).zip(characters).map(|(index, byte)| InitialValue {
-                    offset: offset + index,
+            // What an escape stands for is not written anywhere.
+            Initialiser::Value(InitialTerm::Text(text)) if self.ty.bytes() == 1 && !text.contains('\\') => {
+                self.check_length(depth, text.len() as u64)?;
+                let values = (0u64..).zip(text.bytes()).map(|(index, byte)| InitialValue {
+                    offset: offset.saturating_add(index),
                     bytes: 1,
                     value: InitialConstant::Bits(u64::from(byte)),
                 });
@@ -77,6 +79,14 @@ impl Collector<'_, '_> {
                 Ok(())
             }
         }
+    }
+
+    fn check_length(&self, depth: usize, bytes: u64) -> Result<()> {
+        if bytes <= self.extent(depth) {
+            return Ok(());
+        }
+        let span = self.declarator.name.span;
+        Err(Diagnostic::error("ptx-syntax", "this initialiser is longer than its variable", span))
     }
 
     fn constant(&self, term: &InitialTerm<'_>) -> Result<InitialConstant> {
@@ -100,27 +110,25 @@ impl Collector<'_, '_> {
                 (Bits(bits), _) => Bits(bits.wrapping_neg()),
                 _ => return Err(error()),
             },
+            // Arithmetic of floats would work on their bits here.
+            InitialTerm::Complement(_) | InitialTerm::Sum(..) if self.ty.is_float() => return Err(error()),
             InitialTerm::Complement(inner) => match self.constant(inner)? {
                 Bits(bits) => Bits(!bits),
                 Address { .. } => return Err(error()),
             },
-            InitialTerm::Sum(left, right) => match (self.constant(left)?, self.constant(right)?) {
-                (Bits(a), Bits(b)) => Bits(a.wrapping_add(b)),
-                (Address { symbol, addend, generic, shift }, Bits(bits))
-                | (Bits(bits), Address { symbol, addend, generic, shift }) => {
-                    Address { symbol, addend: addend.wrapping_add(bits.cast_signed()), generic, shift }
+            InitialTerm::Sum(first, rest) => {
+                let mut sum = self.constant(first)?;
+                for (sign, term) in rest {
+                    sum = add(sum, *sign, self.constant(term)?).ok_or_else(error)?;
                 }
-                _ => return Err(error()),
-            },
-            InitialTerm::Difference(left, right) => match (self.constant(left)?, self.constant(right)?) {
-                (Bits(a), Bits(b)) => Bits(a.wrapping_sub(b)),
-                (Address { symbol, addend, generic, shift }, Bits(bits)) => {
-                    Address { symbol, addend: addend.wrapping_sub(bits.cast_signed()), generic, shift }
-                }
-                _ => return Err(error()),
-            },
+                sum
+            }
             InitialTerm::Symbol(name) => Address { symbol: name.text.into(), addend: 0, generic: false, shift: 0 },
-            InitialTerm::Generic(inner) => match self.constant(inner)? {
+            InitialTerm::Generic(word, _) if word.text != "generic" => {
+                let message = format!("`{}` is no function of an initialiser", word.text);
+                return Err(Diagnostic::error("ptx-syntax", message, word.span).label("expected `generic`"));
+            }
+            InitialTerm::Generic(_, inner) => match self.constant(inner)? {
                 Address { symbol, addend, shift, .. } => Address { symbol, addend, generic: true, shift },
                 Bits(_) => return Err(error()),
             },
@@ -133,6 +141,22 @@ impl Collector<'_, '_> {
             },
         })
     }
+}
+
+/// An address plus or minus a constant, or two constants.
+fn add(left: InitialConstant, sign: Sign, right: InitialConstant) -> Option<InitialConstant> {
+    use InitialConstant::{Address, Bits};
+    let signed = |bits: u64| if sign == Sign::Plus { bits } else { bits.wrapping_neg() };
+    Some(match (left, right) {
+        (Bits(a), Bits(b)) => Bits(a.wrapping_add(signed(b))),
+        (Address { symbol, addend, generic, shift }, Bits(bits)) => {
+            Address { symbol, addend: addend.wrapping_add(signed(bits).cast_signed()), generic, shift }
+        }
+        (Bits(bits), Address { symbol, addend, generic, shift }) if sign == Sign::Plus => {
+            Address { symbol, addend: addend.wrapping_add(bits.cast_signed()), generic, shift }
+        }
+        _ => return None,
+    })
 }
 
 /// Integers in an initialiser of floats are numbers, not bits.

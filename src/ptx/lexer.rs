@@ -28,6 +28,8 @@ pub enum LexError {
     UnexpectedCharacter,
     /// `/*` without `*/`.
     UnterminatedComment,
+    /// `"` without another in its line.
+    UnterminatedText,
 }
 
 /// A PTX token. Text is borrowed from the input.
@@ -107,6 +109,8 @@ pub enum Token<'a> {
     Float(&'a str),
     /// A quoted string, without the quotes.
     #[regex(r#""([^"\\\n]|\\.)*""#, |lexer| &lexer.slice()[1..lexer.slice().len() - 1])]
+    // Without this, a line of quotes would be read again from each of them.
+    #[regex(r#""([^"\\\n]|\\.)*"#, |_| Err(LexError::UnterminatedText))]
     Text(&'a str),
 
     /// `{` of a function body or nested scope.
@@ -279,21 +283,28 @@ impl<'a> Tokens<'a> {
                 let place = Span::new(span.start, span.start + 2);
                 Diagnostic::error("ptx-syntax", "this comment is not closed", place).label("no `*/` follows")
             }
+            LexError::UnterminatedText => {
+                let place = Span::new(span.start, span.start + 1);
+                Diagnostic::error("ptx-syntax", "this string is not closed", place)
+                    .label("no `\"` follows in this line")
+            }
         };
         self.errors.push(diagnostic);
     }
 
     /// Stops at input nested too deep, or too long. Brackets count until the statement ends, signs until their
-    /// operand does.
+    /// operand begins.
     fn measure(&mut self, token: Token<'a>) {
         match token {
             Token::Minus | Token::Tilde | Token::Bang => self.signs += 1,
-            Token::ParenOpen | Token::BracketOpen => self.brackets += 1,
+            // Signs in front of it nest too.
+            Token::ParenOpen | Token::BracketOpen => self.brackets += 1 + std::mem::take(&mut self.signs),
+            Token::BraceOpen => self.brackets += std::mem::take(&mut self.signs),
             Token::ParenClose | Token::BracketClose => self.brackets = self.brackets.saturating_sub(1),
             Token::Semicolon => (self.brackets, self.signs) = (0, 0),
             _ => self.signs = 0,
         }
-        if self.braces.len().max(self.brackets).max(self.signs) > MAX_DEPTH {
+        if self.braces.len() + self.brackets + self.signs > MAX_DEPTH {
             self.stop_at(format!("scopes, brackets or signs nested more than {MAX_DEPTH} deep"));
         }
         self.in_function = if self.braces.first() == Some(&true) { self.in_function + 1 } else { 0 };

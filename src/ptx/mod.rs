@@ -4,7 +4,8 @@
 //! untyped tree of [`syntax`]), then name resolution and typing: [`module`] for the top level,
 //! [`body`] for statements, [`operands`] (with [`values`] below it) and [`build`] for one instruction. What an opcode takes
 //! and means stands in [`table`] and its row files; [`words`] has types, special registers and
-//! literals, [`location`] the `.loc` positions. [`mod@print`] shows the result.
+//! literals, [`location`] the `.loc` positions. [`mod@print`] shows the result, [`mod@unparse`] writes the
+//! untyped tree as PTX again.
 
 pub mod ast;
 pub mod body;
@@ -19,18 +20,19 @@ pub mod module;
 pub mod operands;
 mod operation;
 pub mod parse;
+pub mod pattern;
 pub mod print;
 pub mod registers;
 pub mod scope;
 pub mod syntax;
 pub mod table;
-pub mod pattern;
 mod table_arithmetic;
 mod table_async;
 mod table_control;
 mod table_matrix;
 mod table_memory;
 mod table_texture;
+pub mod unparse;
 pub mod values;
 pub mod words;
 

@@ -21,12 +21,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The module level under construction.
-struct Builder<'t, 'a> {
+struct Builder<'a> {
     module: Module,
     context: ModuleContext<'a>,
     errors: Errors,
     /// By function index: parameter names and statements of the definition.
-    bodies: Vec<(Vec<Parameter<'a>>, Option<&'t [Statement<'a>]>)>,
+    bodies: Vec<(Vec<Parameter<'a>>, Option<Vec<Statement<'a>>>)>,
     version_seen: bool,
 }
 
@@ -34,7 +34,7 @@ struct Builder<'t, 'a> {
 ///
 /// # Errors
 ///
-/// All errors, in the order of their places, at most 20 of them.
+/// All errors, in the order of their places, at most [`MAX_ERRORS`] of them.
 pub fn parse(text: &str) -> Result<Module, Vec<Diagnostic>> {
     if u32::try_from(text.len()).is_err() {
         return Err(vec![Diagnostic::error("ptx-syntax", "files of 4 GiB and more are not supported", Span::NONE)]);
@@ -48,7 +48,7 @@ pub fn parse(text: &str) -> Result<Module, Vec<Diagnostic>> {
         bodies: Vec::new(),
         version_seen: false,
     };
-    builder.declare(&tree);
+    builder.declare(tree);
     builder.check_initialisers();
     if complete {
         builder.check_header(text);
@@ -56,31 +56,33 @@ pub fn parse(text: &str) -> Result<Module, Vec<Diagnostic>> {
     builder.finish(text)
 }
 
-impl<'t, 'a> Builder<'t, 'a> {
-    fn declare(&mut self, tree: &'t [TopLevel<'a>]) {
+impl<'a> Builder<'a> {
+    /// Takes the tree apart, so that what was read is freed on the way.
+    fn declare(&mut self, tree: Vec<TopLevel<'a>>) {
+        let mut aliases = Vec::new();
         for construct in tree {
-            if let Err(error) = self.construct(construct) {
+            if let TopLevel::Alias(name, target) = construct {
+                aliases.push((name, target));
+            } else if let Err(error) = self.construct(construct) {
                 self.errors.report(error);
             }
         }
         // Aliases last: the function they name may follow them.
-        for construct in tree {
-            if let TopLevel::Alias(name, target) = construct {
-                match self.context.names.get(target.text) {
-                    Some(&symbol @ ModuleSymbol::Function(_)) => {
-                        self.context.names.insert(name.text, symbol);
-                    }
-                    _ => self.errors.report(undefined("function", target.text, target.span)),
+        for (name, target) in aliases {
+            match self.context.names.get(target.text) {
+                Some(&symbol @ ModuleSymbol::Function(_)) => {
+                    self.context.names.insert(name.text, symbol);
                 }
+                _ => self.errors.report(undefined("function", target.text, target.span)),
             }
         }
     }
 
-    fn construct(&mut self, construct: &'t TopLevel<'a>) -> Result<(), Diagnostic> {
+    fn construct(&mut self, construct: TopLevel<'a>) -> Result<(), Diagnostic> {
         match construct {
             TopLevel::Version(number) => {
                 self.version_seen = true;
-                self.module.version = version(*number)?;
+                self.module.version = version(number)?;
             }
             TopLevel::Target(words) => {
                 if let Some(target) = words.first() {
@@ -93,9 +95,9 @@ impl<'t, 'a> Builder<'t, 'a> {
             },
             TopLevel::File { index, path } => {
                 let index = integer_literal(index.text, index.span)?;
-                self.context.files.insert(index, (*path).into());
+                self.context.files.insert(index, path.into());
             }
-            TopLevel::Variables(declaration) => self.variables(declaration)?,
+            TopLevel::Variables(declaration) => self.variables(&declaration)?,
             TopLevel::Function(function) => self.function(function)?,
             // `//@ key: value` tells a test harness what to expect of the file.
             TopLevel::Annotation(comment) if is_test_header(comment.text) => {}
@@ -159,13 +161,13 @@ impl<'t, 'a> Builder<'t, 'a> {
         }
     }
 
-    fn function(&mut self, function: &'t syntax::Function<'a>) -> Result<(), Diagnostic> {
-        let (typed, parameters) = header(function)?;
+    fn function(&mut self, function: syntax::Function<'a>) -> Result<(), Diagnostic> {
+        let (typed, parameters) = header(&function)?;
         let arity = Arity {
             returns: typed.returns.len(),
             params: typed.params.last().is_none_or(|last| last.size.is_some()).then_some(typed.params.len()),
         };
-        let statements = function.body.as_deref();
+        let statements = function.body;
         match self.context.names.get(function.name.text) {
             None => {
                 let symbol = ModuleSymbol::Function(index(self.module.functions.len()));
@@ -207,7 +209,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         };
         for (function, (parameters, statements)) in module.functions.iter_mut().zip(bodies) {
             let Some(statements) = statements else { continue };
-            function.body = Some(body::body(&mut shared, &parameters, statements));
+            function.body = Some(body::body(&mut shared, &parameters, &statements));
         }
         let errors = shared.errors.into_list();
         if errors.is_empty() { Ok(module) } else { Err(errors) }

@@ -18,6 +18,7 @@ use super::values::{Folded, kind_error, undefined};
 use super::words::{convert_float, special_bits, type_name};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use std::sync::Arc;
 
 /// The operands of one instruction.
 #[derive(Debug, Default)]
@@ -28,8 +29,10 @@ pub struct Operands {
     pub sources: Vec<Operand>,
     /// The memory operand.
     pub address: Option<Address>,
-    /// Branch targets.
-    pub labels: Vec<LabelId>,
+    /// The target of a branch.
+    pub label: Option<LabelId>,
+    /// The targets of an indexed branch.
+    pub table: Option<Arc<[LabelId]>>,
 }
 
 /// Resolves operands against the names visible at a statement.
@@ -117,11 +120,11 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::AddressValue => {
                 let bits = selected.types.first().map(|ty| ty.bits());
                 out.sources.push(self.address_value_of(bits, expression)?);
-            },
+            }
             OperandSlot::MoveDestination => out.destinations.push(self.move_destination(selected, expression)?),
             OperandSlot::MoveSource => out.sources.push(self.move_source(selected, expression)?),
-            OperandSlot::Label => out.labels.push(self.label(expression)?),
-            OperandSlot::Table => out.labels = self.table(expression)?,
+            OperandSlot::Label => out.label = Some(self.label(expression)?),
+            OperandSlot::Table => out.table = Some(self.table(expression)?),
             OperandSlot::Call => {}
         }
         Ok(())
@@ -232,17 +235,12 @@ impl<'a> Resolver<'_, '_, 'a> {
         self.scopes.label(name).ok_or_else(|| undefined("label", name, expression.span))
     }
 
-    fn table(&self, expression: &Expression<'a>) -> Result<Vec<LabelId>> {
+    fn table(&self, expression: &Expression<'a>) -> Result<Arc<[LabelId]>> {
         let ExpressionKind::Name(name) = expression.kind else {
             return Err(kind_error(expression.span, "the name of a `.branchtargets` list"));
         };
         match self.scopes.table(name) {
-            Some(Table::Labels(targets)) => {
-                let label = |target: &Name<'a>| {
-                    self.scopes.label(target.text).ok_or_else(|| undefined("label", target.text, target.span))
-                };
-                targets.iter().map(label).collect()
-            }
+            Some(Table::Labels(targets)) => Ok(targets.clone()),
             Some(Table::Functions(_)) => Err(kind_error(expression.span, "the name of a `.branchtargets` list")),
             None => Err(undefined("`.branchtargets` list", name, expression.span)),
         }

@@ -134,7 +134,7 @@ pub enum BoolOp {
 }
 
 /// What an instruction does. One variant for each shape of meaning, not for each opcode.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// `mov`, also packing `mov.b64 d, {a,b}` and unpacking `mov.b64 {a,b}, s`, addresses of variables.
     Mov {
@@ -307,8 +307,8 @@ pub enum Op {
     BranchIndexed {
         /// Index operand.
         index: Operand,
-        /// Targets in order.
-        targets: Vec<LabelId>,
+        /// Targets in order; branches over one list share it.
+        targets: Arc<[LabelId]>,
     },
     /// `ret`.
     Return,
@@ -331,7 +331,7 @@ pub enum Op {
         function: Operand,
         /// Indices of the functions in the `.calltargets` list. `None`, with a `.callprototype`: all of its shape
         /// whose addresses the module takes.
-        targets: Option<Vec<u32>>,
+        targets: Option<Arc<[u32]>>,
         /// As in [`Op::Call`].
         returns: Vec<Operand>,
         /// As in [`Op::Call`].
@@ -385,7 +385,7 @@ pub enum Op {
 }
 
 /// Forms of the block barrier.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum BarrierKind {
     /// `.sync`
     Sync,

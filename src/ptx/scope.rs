@@ -30,11 +30,11 @@ enum Entry {
 
 /// A named table of a body.
 #[derive(Clone, Debug)]
-pub enum Table<'a> {
+pub enum Table {
     /// `.branchtargets`
-    Labels(Vec<Name<'a>>),
-    /// `.calltargets`; `None` is a `.callprototype`.
-    Functions(Option<Vec<Name<'a>>>),
+    Labels(Arc<[LabelId]>),
+    /// `.calltargets`: indices of functions; `None` is a `.callprototype`.
+    Functions(Option<Arc<[u32]>>),
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ struct Scope<'a> {
     /// `%r<n>`: prefix to type and count.
     families: HashMap<&'a str, (ScalarType, u64)>,
     labels: HashMap<&'a str, LabelId>,
-    tables: HashMap<&'a str, Table<'a>>,
+    tables: HashMap<&'a str, Table>,
 }
 
 /// The scopes that are open at a statement, and the body under construction.
@@ -178,7 +178,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// Declares a table. False: the scope has that name.
-    pub fn declare_table(&mut self, name: &'a str, table: Table<'a>) -> bool {
+    pub fn declare_table(&mut self, name: &'a str, table: Table) -> bool {
         self.innermost().tables.insert(name, table).is_none()
     }
 
@@ -188,7 +188,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// The table of that name.
-    pub fn table(&self, name: &str) -> Option<&Table<'a>> {
+    pub fn table(&self, name: &str) -> Option<&Table> {
         self.open.iter().rev().find_map(|scope| scope.tables.get(name))
     }
 

@@ -97,28 +97,46 @@ pub enum InitialTerm<'a> {
     Integer(&'a str),
     /// A float literal.
     Float(&'a str),
-    /// A string, in quotes.
+    /// A string, without its quotes.
     Text(&'a str),
     /// `-a`
     Negative(Box<InitialTerm<'a>>),
     /// `~a`
     Complement(Box<InitialTerm<'a>>),
-    /// `a + b`
-    Sum(Box<InitialTerm<'a>>, Box<InitialTerm<'a>>),
-    /// `a - b`
-    Difference(Box<InitialTerm<'a>>, Box<InitialTerm<'a>>),
+    /// `a + b - c`: the first term, and the others with their signs. A list, because trees of long sums are deep.
+    Sum(Box<InitialTerm<'a>>, Vec<(Sign, InitialTerm<'a>)>),
     /// The address of a symbol.
     Symbol(Name<'a>),
-    /// `generic(a)`
-    Generic(Box<InitialTerm<'a>>),
+    /// `generic(a)`; the word in front is not checked yet.
+    Generic(Name<'a>, Box<InitialTerm<'a>>),
     /// `0xFF00(a)`: some of the bytes of an address.
     Masked(&'a str, Box<InitialTerm<'a>>),
 }
 
+/// In front of a term of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+}
+
+impl Sign {
+    /// As written.
+    pub fn character(self) -> char {
+        match self {
+            Sign::Plus => '+',
+            Sign::Minus => '-',
+        }
+    }
+}
+
 impl<'a> Initialiser<'a> {
-    /// Elements of the outermost list.
+    /// Elements of the outermost list, or bytes of a string.
     pub fn elements(&self) -> u64 {
         match self {
+            Initialiser::Value(InitialTerm::Text(text)) => text.len() as u64,
             Initialiser::Value(_) => 1,
             Initialiser::List(list) => list.len() as u64,
         }
@@ -140,10 +158,11 @@ impl<'a> InitialTerm<'a> {
             InitialTerm::Symbol(name) => vec![*name],
             InitialTerm::Negative(inner)
             | InitialTerm::Complement(inner)
-            | InitialTerm::Generic(inner)
+            | InitialTerm::Generic(_, inner)
             | InitialTerm::Masked(_, inner) => inner.symbols(),
-            InitialTerm::Sum(left, right) | InitialTerm::Difference(left, right) => {
-                [left.symbols(), right.symbols()].concat()
+            InitialTerm::Sum(first, rest) => {
+                let rest = rest.iter().flat_map(|(_, term)| term.symbols());
+                first.symbols().into_iter().chain(rest).collect()
             }
         }
     }
@@ -176,7 +195,7 @@ pub enum Statement<'a> {
     /// `name:`
     Label(Name<'a>),
     /// A register or variable declaration.
-    Variables(VariableDeclaration<'a>),
+    Variables(Box<VariableDeclaration<'a>>),
     /// `label: .branchtargets a, b;`
     BranchTargets(Name<'a>, Vec<Name<'a>>),
     /// `label: .calltargets f, g;`
@@ -184,7 +203,7 @@ pub enum Statement<'a> {
     /// `label: .callprototype ...;`: of functions whose addresses the module takes.
     CallPrototype(Name<'a>),
     /// `.loc`
-    Location(Location<'a>),
+    Location(Box<Location<'a>>),
     /// `//@ ...`
     Annotation(Name<'a>),
     /// An instruction.
@@ -274,6 +293,21 @@ pub enum BinaryOperator {
 }
 
 impl BinaryOperator {
+    /// As written.
+    pub fn text(self) -> &'static str {
+        match self {
+            BinaryOperator::Multiply => "*",
+            BinaryOperator::Divide => "/",
+            BinaryOperator::Add => "+",
+            BinaryOperator::Subtract => "-",
+            BinaryOperator::ShiftLeft => "<<",
+            BinaryOperator::ShiftRight => ">>",
+            BinaryOperator::And => "&",
+            BinaryOperator::Xor => "^",
+            BinaryOperator::Or => "|",
+        }
+    }
+
     /// As in C: the larger binds tighter.
     pub fn precedence(self) -> u8 {
         use BinaryOperator::{Add, And, Divide, Multiply, Or, ShiftLeft, ShiftRight, Subtract, Xor};

@@ -1,0 +1,61 @@
+//! How fast large PTX modules are read, and with how much memory: `cargo bench --bench parse`, or
+//! `... -- Library` for the shapes with that in their names. Prints markdown.
+//!
+//! `... -- --write FILE` writes the module of 660,000 instructions for other measurements.
+
+#[path = "../tests/support/cpu_time.rs"]
+mod cpu_time;
+#[path = "../tests/support/large_module.rs"]
+mod large_module;
+
+use cpu_time::cpu_time;
+use gpuvcc::ptx;
+use large_module::{Shape, large_module};
+
+/// Instructions of the largest module, which has about 26 MB.
+const INSTRUCTIONS: usize = 660_000;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == "--write") {
+        let Some(path) = arguments.get(at + 1) else { return eprintln!("--write takes a file name") };
+        if let Err(error) = std::fs::write(path, large_module(Shape::Library, INSTRUCTIONS)) {
+            eprintln!("{path}: {error}");
+        }
+        return;
+    }
+    // Cargo adds flags such as --bench.
+    let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    println!("| module | MB | seconds | MB/s | peak MB |");
+    println!("|---|---:|---:|---:|---:|");
+    for shape in Shape::ALL {
+        let name = format!("{shape:?}");
+        if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
+            continue;
+        }
+        let text = large_module(shape, INSTRUCTIONS);
+        forget_peak();
+        let start = cpu_time();
+        let parsed = ptx::parse(&text);
+        let seconds = (cpu_time() - start).as_secs_f64();
+        let megabytes = text.len() as f64 / 1e6;
+        let (speed, peak) = (megabytes / seconds, peak_megabytes());
+        println!("| {name} | {megabytes:.1} | {seconds:.2} | {speed:.0} | {peak} |");
+        if parsed.is_ok() != shape.parses() {
+            println!("{name}: {:?}", parsed.err());
+        }
+    }
+}
+
+/// Starts the measurement of peak memory anew; without effect on systems other than Linux.
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The largest size of the process in memory so far, the text included.
+fn peak_megabytes() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|rest| rest.trim().split(' ').next()?.parse::<u64>().ok());
+    kibibytes.map_or("?".to_string(), |kibibytes| (kibibytes * 1024 / 1_000_000).to_string())
+}
