@@ -175,12 +175,12 @@ fn lists_and_targets_that_are_not_there() {
     let ran = gpuvcc(&["--list", &file, &fixture("triton")], b"");
     let lines: Vec<&str> = ran.stdout.lines().collect();
     let head = |name: &str| format!("{file}:{name}: PTX for ");
-    assert_eq!((ran.exit, lines.len()), (0, 6), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!((ran.exit, lines.len()), (0, 7), "{}{}", ran.stdout, ran.stderr);
     for (line, name) in lines.iter().zip(["shift.sm_80.ptx", "shift.sm_90.ptx", "copy.sm_80.ptx", "copy.sm_90.ptx"]) {
         assert!(line.starts_with(&head(name)) && line.ends_with(" bytes"), "{line}");
     }
     assert!(lines[4].starts_with(&format!("{file}: machine code for sm_90, ")), "{}", lines[4]);
-    assert_eq!(lines[5], fixture("triton/2QK/shift.ptx"));
+    assert_eq!(lines[5..], [fixture("triton/2QK/shift.ptx"), fixture("triton/DDT/add.ptx")]);
 
     for (arguments, message) in [
         (&[&*file, "--target", "sm_100"][..], "has no PTX for sm_100"),
@@ -263,13 +263,16 @@ fn units_differ_in_what_they_hold() {
 fn a_triton_cache_tells_the_launch() {
     let folder = fixture("triton");
     let file = fixture("triton/2QK/shift.ptx");
-    for given in [&folder, &file] {
-        let ran = check(&[given, "--grid", "1"], b"", &[expected(&file, "shift", None)]);
+    let real = fixture("triton/DDT/add.ptx");
+    let of_folder = [expected(&file, "shift", None), expected(&real, "add", None)];
+    for (given, wanted) in [(&folder, &of_folder[..]), (&file, &of_folder[..1]), (&real, &of_folder[1..])] {
+        let ran = check(&[given, "--grid", "1"], b"", wanted);
         let json: Value = serde_json::from_str(&ran.stdout).unwrap();
-        let kernel = &json["kernels"][0];
-        assert_eq!(kernel["launch"]["block"], serde_json::json!([128, 1, 1]));
-        let told = "blocks have 128 threads, for `shift.json` says num_warps 4";
-        assert!(kernel["assumptions"].as_array().unwrap().iter().any(|one| one == told), "{kernel}");
+        for (kernel, wanted) in json["kernels"].as_array().unwrap().iter().zip(wanted) {
+            assert_eq!(kernel["launch"]["block"], serde_json::json!([128, 1, 1]));
+            let told = format!("blocks have 128 threads, for `{}.json` says num_warps 4", wanted.entry);
+            assert!(kernel["assumptions"].as_array().unwrap().iter().any(|one| *one == told), "{kernel}");
+        }
     }
     // One thread has nobody to race with.
     for (block, verdict, exit) in [("1", "verified", 0), ("64", "race", 1)] {
