@@ -289,7 +289,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 /// field `code` of a reason. Explanations themselves use the field too, which does no harm.
 fn codes_in(text: &str) -> Vec<&str> {
     let mut codes = Vec::new();
-    for opening in ["error(", "unsupported(", "warning(", "refuse(", "code:", "code =", "CODE: &str ="] {
+    for opening in ["error(", "unplaced(", "unsupported(", "warning(", "refuse(", "code:", "code =", "CODE: &str ="] {
         for (at, _) in text.match_indices(opening) {
             let rest = text[at + opening.len()..].trim_start();
             let Some(literal) = rest.strip_prefix('"').and_then(|rest| rest.split('"').next()) else {

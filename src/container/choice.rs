@@ -4,7 +4,8 @@
 //! those of one target. What has PTX and is left out is told in a note, unless it was asked for.
 
 use super::target::{Target, listing};
-use super::{Contents, Image, Unit};
+use super::{Contents, Image, LARGEST_IMAGE, Unit};
+use std::collections::BTreeSet;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,8 +92,12 @@ fn highest(unit: &Unit) -> impl Iterator<Item = &Image> {
 
 /// A note about functions of which there is machine code only. `texts`: the modules chosen.
 pub fn hidden(contents: &Contents, file: &str, bytes: &[u8], texts: &[&str]) -> Option<String> {
-    let without = contents.units.iter().filter(|unit| modules_of(unit).next().is_none());
-    let hidden: Vec<&Unit> = without.filter(|unit| contents.hides_functions(unit, bytes, texts)).collect();
+    let mut without = contents.units.iter().filter(|unit| modules_of(unit).next().is_none()).peekable();
+    without.peek()?;
+    let known = functions(texts);
+    let mut budget = LARGEST_IMAGE;
+    let hidden: Vec<&Unit> =
+        without.filter(|unit| contents.hides_functions(unit, bytes, &known, &mut budget)).collect();
     if hidden.is_empty() {
         return None;
     }
@@ -101,6 +106,14 @@ pub fn hidden(contents: &Contents, file: &str, bytes: &[u8], texts: &[&str]) -> 
     let places = if idents.is_empty() { String::new() } else { format!(" ({idents})") };
     let units = if hidden.len() == 1 { "1 unit has".to_string() } else { format!("{} units have", hidden.len()) };
     Some(format!("`{file}`: {units} no PTX, only code that is not looked at{places}"))
+}
+
+/// All words of the lines on which compilers declare functions.
+fn functions<'a>(texts: &[&'a str]) -> BTreeSet<&'a str> {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '$' | '%');
+    let lines = texts.iter().flat_map(|text| text.lines());
+    let lines = lines.filter(|line| line.contains(".entry") || line.contains(".func"));
+    lines.flat_map(|line| line.split(move |character| !is_part(character))).collect()
 }
 
 fn targets(images: &[&Image]) -> String {

@@ -48,7 +48,8 @@ fn parse(bytes: &[u8]) -> Result<File<'_>, Fault> {
     File::parse(bytes).map_err(|error| Fault::new(0, format!("a damaged ELF file: {error}")))
 }
 
-/// Where the sections lie whose names are asked for, in the order of the section headers.
+/// Where the sections lie whose names are asked for, in the order of the file. They do not overlap, so that a
+/// small file cannot say the same many times.
 fn sections(file: &File<'_>, bytes: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<Range<usize>>, Fault> {
     let mut ranges = Vec::new();
     for section in file.sections() {
@@ -64,7 +65,11 @@ fn sections(file: &File<'_>, bytes: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Re
         })?;
         ranges.push(range);
     }
-    Ok(ranges)
+    ranges.sort_by_key(|range| (range.start, range.end));
+    match ranges.windows(2).find(|pair| pair[0].end > pair[1].start) {
+        Some(pair) => Err(Fault::new(pair[1].start, "two sections of the ELF file overlap")),
+        None => Ok(ranges),
+    }
 }
 
 fn is_cubin(bytes: &[u8]) -> bool {

@@ -17,15 +17,12 @@ pub mod target;
 pub mod triton;
 mod unpack;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use target::Target;
 
 /// Images that unpack to more than this are refused, in bytes.
 pub const LARGEST_IMAGE: u64 = 256 << 20;
-
-/// Machine code larger than this is not looked into for names of functions, in bytes.
-const LARGEST_SEARCHED: u64 = 1 << 20;
 
 /// What is wrong with a container, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,15 +166,16 @@ impl Contents {
         String::from_utf8(unpacked).map_err(|_| no_text())
     }
 
-    /// Whether a unit without PTX has functions that are not named in any of these texts. What the device linker
-    /// adds to a program holds those of other units, or none. Code that cannot soon be looked into counts, too.
-    pub fn hides_functions(&self, unit: &Unit, bytes: &[u8], texts: &[&str]) -> bool {
-        let named = |function: &String| texts.iter().any(|text| text.contains(function.as_str()));
+    /// Whether a unit without PTX has functions other than these. What the device linker adds to a program holds
+    /// those of other units, or none. Code that cannot be looked into counts, too, and so does what takes more than
+    /// `budget` bytes to unpack.
+    pub fn hides_functions(&self, unit: &Unit, bytes: &[u8], known: &BTreeSet<&str>, budget: &mut u64) -> bool {
         unit.images.iter().any(|image| match image.kind {
-            Kind::MachineCode if image.unpacked_bytes > LARGEST_SEARCHED => true,
+            Kind::MachineCode if image.cost() > *budget => true,
             Kind::MachineCode => {
+                *budget -= image.cost();
                 let functions = unpack::image(image, bytes).and_then(|code| elf::functions(&code));
-                functions.map_or(true, |functions| !functions.iter().all(named))
+                functions.map_or(true, |functions| functions.iter().any(|name| !known.contains(name.as_str())))
             }
             Kind::Other(_) => true,
             Kind::Ptx | Kind::DebugPtx => false,
@@ -187,15 +185,21 @@ impl Contents {
     /// `STEM.TARGET.ptx`: the stem is that of the source file, or the number of the unit.
     fn name_modules(&mut self) {
         let mut taken = BTreeSet::new();
+        let mut twins = BTreeMap::new();
         for (number, unit) in (1..).zip(&mut self.units) {
             for image in unit.images.iter_mut().filter(|image| image.kind.is_ptx()) {
                 let stem = stem(&image.ident).unwrap_or_else(|| format!("{number}"));
                 let target = image.target.map_or(String::new(), |target| format!(".{target}"));
-                let names = std::iter::once(format!("{stem}{target}.ptx"))
-                    .chain((2u64..).map(|twin| format!("{stem}-{twin}{target}.ptx")));
-                let free = names.into_iter().find(|name| !taken.contains(name));
-                image.name = free.unwrap_or_else(|| panic!("container: the numbers are used up"));
-                taken.insert(image.name.clone());
+                let twin = twins.entry((stem.clone(), image.target)).or_insert(0u64);
+                // A stem can look like that of a twin.
+                while image.name.is_empty() {
+                    *twin += 1;
+                    let ending = if *twin == 1 { String::new() } else { format!("-{twin}") };
+                    let name = format!("{stem}{ending}{target}.ptx");
+                    if taken.insert(name.clone()) {
+                        image.name = name;
+                    }
+                }
             }
         }
     }

@@ -4,8 +4,9 @@
 //! file names. A Triton cache has a folder for each compilation, so folders below are read, too.
 
 use super::input::{self, LaunchFile, Reading, error_text, unreadable};
+use super::unplaced;
 use crate::container::triton;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
 
 /// Folders are read down to this depth.
@@ -57,13 +58,8 @@ pub fn launch_beside(path: &Path) -> Result<Option<LaunchFile>, Diagnostic> {
     let path = path.with_extension("json");
     let small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LARGEST_LAUNCH);
     let Some(text) = small.then(|| std::fs::read_to_string(&path).ok()).flatten() else { return Ok(None) };
-    let launch = triton::launch(&text).map_err(|message| Diagnostic {
-        severity: Severity::Error,
-        code: "launch-file",
-        message: format!("`{}`: {message}", path.display()),
-        labels: Vec::new(),
-        notes: Vec::new(),
-    })?;
+    let launch =
+        triton::launch(&text).map_err(|message| unplaced("launch-file", format!("`{}`: {message}", path.display())))?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(launch.map(|launch| LaunchFile { name, launch }))
 }

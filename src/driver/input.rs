@@ -3,11 +3,12 @@
 //! Input: a file or a folder as the user names it. Output: the texts in it with the language they are in, or one
 //! diagnostic. Establishes: a text is UTF-8 without NUL bytes and byte order mark, and short enough for spans.
 
+use super::{folder, unplaced};
 use crate::container::choice::{self, Wanted};
 use crate::container::target::Target;
 use crate::container::triton::TritonLaunch;
 use crate::container::{self, Contents, Fault};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::report::source::SourceText;
 use std::io::Read;
 use std::path::Path;
@@ -89,7 +90,7 @@ pub fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnosti
         return read_bytes("<stdin>", bytes.map_err(|reason| unreadable("<stdin>", &reason))?, &wanted);
     }
     if path.is_dir() {
-        return super::folder::read(path, name);
+        return folder::read(path, name);
     }
     if let Some((file, module)) = name.rsplit_once(':')
         && !path.exists()
@@ -101,7 +102,7 @@ pub fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnosti
     if let [input] = &mut reading.inputs[..]
         && input.target.is_none()
     {
-        input.launch = super::folder::launch_beside(path)?;
+        input.launch = folder::launch_beside(path)?;
     }
     Ok(reading)
 }
@@ -216,10 +217,6 @@ pub(super) fn unreadable(name: &str, reason: &str) -> Diagnostic {
 fn damaged(name: &str, fault: &Fault) -> Diagnostic {
     let Fault { offset, message } = fault;
     unplaced("container-damaged", format!("`{name}`, byte {offset}: {message}"))
-}
-
-fn unplaced(code: &'static str, message: String) -> Diagnostic {
-    Diagnostic { severity: Severity::Error, code, message, labels: Vec::new(), notes: Vec::new() }
 }
 
 /// By the extension; otherwise PTX is what starts with a directive (`.version`).

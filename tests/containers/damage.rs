@@ -115,6 +115,11 @@ fn spaces(blocks: usize) -> Vec<u8> {
 fn every_wrong_field_is_named_with_its_offset() {
     let group = std::fs::read(format!("{FOLDER}/group.fatbin")).unwrap();
     let in_elf = elf(64, &[(".nv_fatbin", &one(Packing::None))]);
+    let unit = one(Packing::None);
+    let overlapping = elf(64, &[(".nv_fatbin", &unit), (".nv_fatbin", &unit)]);
+    // The second section starts where the first does.
+    let second = overlapping.len() - 2 * 64 + 24;
+    let overlapping = put(overlapping, second, &64u64.to_le_bytes());
     let huge = u64::MAX.to_le_bytes();
     let blocks = (LARGEST_IMAGE >> 17) as usize;
     for (name, bytes, offset, message) in [
@@ -144,6 +149,7 @@ fn every_wrong_field_is_named_with_its_offset() {
         ("group's table", put(group.clone(), 16 + 68, &[255; 4]), 16 + 68, "the table of a group"),
         ("group's count", put(group.clone(), 16 + 64, &[255; 4]), 16 + 264, "a header is cut off here"),
         ("group's part", put(group.clone(), 16 + 72 + 8, &huge), 16 + 72 + 8, "but its group has"),
+        ("sections", overlapping, 64, "two sections of the ELF file overlap"),
         ("ELF header", in_elf[..40].to_vec(), 0, "a damaged ELF file"),
         ("ELF sections", in_elf[..in_elf.len() - 8].to_vec(), 0, "a damaged ELF file"),
         ("fat binary in ELF", put(in_elf.clone(), 64 + 8, &huge), 64 + 8, "a fat binary of 16 and"),

@@ -175,12 +175,12 @@ fn lists_and_targets_that_are_not_there() {
     let ran = gpuvcc(&["--list", &file, &fixture("triton")], b"");
     let lines: Vec<&str> = ran.stdout.lines().collect();
     let head = |name: &str| format!("{file}:{name}: PTX for ");
-    assert_eq!((ran.exit, lines.len()), (0, 6), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!((ran.exit, lines.len()), (0, 7), "{}{}", ran.stdout, ran.stderr);
     for (line, name) in lines.iter().zip(["shift.sm_80.ptx", "shift.sm_90.ptx", "copy.sm_80.ptx", "copy.sm_90.ptx"]) {
         assert!(line.starts_with(&head(name)) && line.ends_with(" bytes"), "{line}");
     }
     assert!(lines[4].starts_with(&format!("{file}: machine code for sm_90, ")), "{}", lines[4]);
-    assert_eq!(lines[5], fixture("triton/2QK/shift.ptx"));
+    assert_eq!(lines[5..], [fixture("triton/2QK/shift.ptx"), fixture("triton/DDT/add.ptx")]);
 
     for (arguments, message) in [
         (&[&*file, "--target", "sm_100"][..], "has no PTX for sm_100"),
@@ -233,27 +233,33 @@ fn variants_and_names_of_modules() {
         let module = format!("{path}:1.sm_90.ptx");
         check(&with_launch(&[&path, "--target=sm_90"]), b"", &[expected(&module, "copy", Some("sm_90"))]);
     }
-    let twins = [image(PTX, 100, &ptx("copy", "sm_100f"), Packing::None).flagged(FAMILY).named("k.cu")];
-    let unit = fat_binary(&twins);
-    let (_folder, path) = written("k", &[&unit[..], &[0; 24], &unit].concat());
-    let names = [format!("{path}:k.sm_100f.ptx"), format!("{path}:k-2.sm_100f.ptx")];
+    let unit = |name: &str| {
+        let text = ptx("copy", "sm_100f");
+        fat_binary(&[image(PTX, 100, &text, Packing::None).flagged(FAMILY).named(name)])
+    };
+    let (_folder, path) = written("k", &[&unit("k-2.cu")[..], &[0; 24], &unit("k.cu"), &unit("x/k.c")].concat());
+    let names = ["k-2", "k", "k-3"].map(|stem| format!("{path}:{stem}.sm_100f.ptx"));
     check(&with_launch(&[&path]), b"", &names.map(|name| expected(&name, "copy", Some("sm_100f"))));
 }
 
 #[test]
 fn units_differ_in_what_they_hold() {
+    let linked = [image(MACHINE_CODE, 90, &elf(64, &[(".text.shift", b"code")]), Packing::Zstd)];
     let old = fat_binary(&[image(PTX, 70, &ptx("copy", "sm_70"), Packing::Lz4).named("old.cu")]);
     let new = fat_binary(&[image(PTX, 90, &ptx("shift", "sm_90"), Packing::Zstd).named("new.cu")]);
     let functions = fat_binary(&[image(PTX, 90, b".version 8.0\n.target sm_90\n.address_size 64\n", Packing::None)]);
     for bits in [32, 64] {
-        let sections = [(".nv_fatbin", &[&old[..], &new].concat()[..]), ("__nv_relfatbin", &functions)];
+        let units = [&fat_binary(&linked)[..], &old, &new].concat();
+        let sections = [(".nv_fatbin", &units[..]), ("__nv_relfatbin", &functions)];
         let (_folder, path) = written("a.out", &elf(bits, &sections));
         let old = expected(&format!("{path}:old.sm_70.ptx"), "copy", Some("sm_70"));
         let new = expected(&format!("{path}:new.sm_90.ptx"), "shift", Some("sm_90"));
         // The unit without kernels is no error, as others have some.
         let ran = check(&with_launch(&[&path, "--target", "sm_70"]), b"", &[old]);
         assert!(ran.stderr.contains("not for sm_70, so not looked at: new.sm_90.ptx"), "{}", ran.stderr);
-        check(&with_launch(&[&path, "--target", "sm_90"]), b"", &[new]);
+        let ran = check(&with_launch(&[&path, "--target", "sm_90"]), b"", &[new]);
+        // The linked code is that of a unit which has PTX.
+        assert!(!ran.stderr.contains("no PTX"), "{}", ran.stderr);
     }
     let ran = gpuvcc(&["-"], &functions);
     assert!(ran.exit == 2 && ran.stderr.contains("has no kernel"), "{}", ran.stderr);
@@ -263,13 +269,16 @@ fn units_differ_in_what_they_hold() {
 fn a_triton_cache_tells_the_launch() {
     let folder = fixture("triton");
     let file = fixture("triton/2QK/shift.ptx");
-    for given in [&folder, &file] {
-        let ran = check(&[given, "--grid", "1"], b"", &[expected(&file, "shift", None)]);
+    let real = fixture("triton/DDT/add.ptx");
+    let of_folder = [expected(&file, "shift", None), expected(&real, "add", None)];
+    for (given, wanted) in [(&folder, &of_folder[..]), (&file, &of_folder[..1]), (&real, &of_folder[1..])] {
+        let ran = check(&[given, "--grid", "1"], b"", wanted);
         let json: Value = serde_json::from_str(&ran.stdout).unwrap();
-        let kernel = &json["kernels"][0];
-        assert_eq!(kernel["launch"]["block"], serde_json::json!([128, 1, 1]));
-        let told = "blocks have 128 threads, for `shift.json` says num_warps 4";
-        assert!(kernel["assumptions"].as_array().unwrap().iter().any(|one| one == told), "{kernel}");
+        for (kernel, wanted) in json["kernels"].as_array().unwrap().iter().zip(wanted) {
+            assert_eq!(kernel["launch"]["block"], serde_json::json!([128, 1, 1]));
+            let told = format!("blocks have 128 threads, for `{}.json` says num_warps 4", wanted.entry);
+            assert!(kernel["assumptions"].as_array().unwrap().iter().any(|one| *one == told), "{kernel}");
+        }
     }
     // One thread has nobody to race with.
     for (block, verdict, exit) in [("1", "verified", 0), ("64", "race", 1)] {

@@ -25,7 +25,7 @@ pub const CODES: &[Code] = &[
         title: "a binary without PTX",
         text: "It holds machine code only, or no code for a GPU at all. Machine code is not verified. nvcc keeps PTX \
                beside it with `code=compute_XX`, and so does `-arch=sm_XX` by itself; a cubin has PTX only with \
-               debug information (`-G`). `--list` prints what is there.",
+               debug information (`-G`, `-lineinfo`). `--list` prints what is there.",
         example: "nvcc -gencode arch=compute_90,code=sm_90 scan.cu    machine code only\n\
                   nvcc -gencode arch=compute_90,code=compute_90 scan.cu    PTX",
     },
