@@ -17,7 +17,7 @@ type Check = fn() -> Result<(), Failed>;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = inputs().into_iter().map(input_trial).collect();
-    let checks: [(&str, Check); 9] = [
+    let checks: [(&str, Check); 10] = [
         ("help_fits_one_screen", help_fits_one_screen),
         ("usage_errors", usage_errors),
         ("unreadable_inputs", unreadable_inputs),
@@ -27,6 +27,7 @@ fn main() {
         ("output_into_a_closed_pipe", output_into_a_closed_pipe),
         ("explain", explain),
         ("every_code_is_explained", every_code_is_explained),
+        ("every_opcode_is_explained", every_opcode_is_explained),
     ];
     trials.extend(checks.into_iter().map(|(name, check)| Trial::test(name, check)));
     libtest_mimic::run(&arguments, trials).exit();
@@ -249,6 +250,27 @@ fn explain() -> Result<(), Failed> {
         }
     }
     gpuvcc(&["explain", "race"]).expect(0, "")
+}
+
+/// Every opcode has a page; those of some are kept in snapshots/explain.
+fn every_opcode_is_explained() -> Result<(), Failed> {
+    for row in gpuvcc::ptx::table::rows() {
+        let page = gpuvcc::report::explain::page(row.form.opcode)?;
+        if !page.contains(&row.class().to_string()) {
+            return Err(format!("the page of {} lacks a class", row.form.opcode).into());
+        }
+    }
+    for opcode in ["atom.add", "ld.global.nc", "mbarrier.arrive", "bar", "setp", "prefetch"] {
+        let ran = gpuvcc(&["explain", opcode]);
+        ran.expect(0, "")?;
+        let mut settings = insta::Settings::new();
+        settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/explain"));
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!(opcode, ran.stdout));
+    }
+    gpuvcc(&["explain", "mbarier.arrive"]).expect(2, "mbarrier")?;
+    gpuvcc(&["explain", "ld.golbal"]).expect(2, "did you mean .global?")
 }
 
 /// Every code that a stage hands to a diagnostic or a reason must have a page.

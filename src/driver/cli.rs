@@ -188,7 +188,7 @@ impl Default for Options {
 #[derive(Parser)]
 #[command(name = "gpuvcc", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
-#[command(override_usage = "gpuvcc [OPTIONS] FILE...\n       gpuvcc run [OPTIONS] FILE\n       gpuvcc explain [CODE]")]
+#[command(override_usage = "gpuvcc [OPTIONS] FILE...\n       gpuvcc run [OPTIONS] FILE\n       gpuvcc explain [CODE|OPCODE]")]
 struct Arguments {
     /// .ptx, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -270,10 +270,10 @@ enum ExitedThreads {
 
 #[derive(Subcommand)]
 enum OtherCommand {
-    /// What a code means, with an example; lists all codes without one
-    #[command(override_usage = "gpuvcc explain [CODE]")]
+    /// What a code or an instruction means; lists all codes without one
+    #[command(override_usage = "gpuvcc explain [CODE|OPCODE]")]
     Explain {
-        /// A code of a message, such as race
+        /// A code of a message, such as race, or an instruction, such as ld.global
         code: Option<String>,
     },
     /// Emulate one launch and look for races while it runs

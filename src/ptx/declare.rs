@@ -119,6 +119,10 @@ fn expand<'a>(
     let element = attributes.ty.bytes() * attributes.vector;
     let size = size(declarator, element)?;
     let symbols = declarator.initialiser.iter().flat_map(Initialiser::symbols);
+    if declarator.initialiser.is_some() && !matches!(space, StateSpace::Global | StateSpace::Const) {
+        let message = "only variables in `.global` and `.const` have an initial value";
+        return Err(Diagnostic::error("ptx-syntax", message, declarator.name.span));
+    }
     let initial_values = match &declarator.initialiser {
         Some(initialiser) => initial_values(initialiser, declarator, attributes)?,
         None => Vec::new(),

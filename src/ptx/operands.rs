@@ -112,11 +112,7 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::Coordinates => self.coordinates(expression, out)?,
             OperandSlot::OneOf(slots) => self.one_of(selected, slots, expression, out)?,
             OperandSlot::Address => out.address = Some(self.address(expression)?),
-            OperandSlot::Immediate { maximum } => match self.value(expression)? {
-                Operand::Integer(value) if value <= *maximum => out.sources.push(Operand::Integer(value)),
-                _ if *maximum == u64::MAX => return Err(kind_error(expression.span, "an integer constant")),
-                _ => return Err(kind_error(expression.span, &format!("an integer constant from 0 to {maximum}"))),
-            },
+            OperandSlot::Immediate { maximum } => out.sources.push(self.immediate(*maximum, expression)?),
             OperandSlot::AddressValue => {
                 let bits = selected.types.first().map(|ty| ty.bits());
                 out.sources.push(self.address_value_of(bits, expression)?);
@@ -128,6 +124,19 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::Call => {}
         }
         Ok(())
+    }
+
+    /// An integer constant; `maximum` is `u64::MAX` if any will do.
+    fn immediate(&mut self, maximum: u64, expression: &Expression<'a>) -> Result<Operand> {
+        let value = match &expression.kind {
+            ExpressionKind::Address(..) => None,
+            _ => Some(self.value(expression)?),
+        };
+        match value {
+            Some(Operand::Integer(value)) if value <= maximum => Ok(Operand::Integer(value)),
+            _ if maximum == u64::MAX => Err(kind_error(expression.span, "an integer constant")),
+            _ => Err(kind_error(expression.span, &format!("an integer constant from 0 to {maximum}"))),
+        }
     }
 
     /// A register of that type, or `_`.
@@ -344,16 +353,18 @@ pub fn slot_type(selected: &Selected, width: Width) -> (ScalarType, bool) {
 
 /// Whether a register of type `declared` may stand where `wanted` is asked for.
 fn compatible(declared: ScalarType, wanted: ScalarType, relaxed: bool) -> bool {
-    use ScalarType::{F, Pred, S, U};
+    use ScalarType::{F, Packed, Pred, S, U};
     if (declared == Pred) != (wanted == Pred) {
         return false;
     }
-    let fits = if relaxed { declared.bits() >= wanted.bits() } else { declared.bits() == wanted.bits() };
-    let same_kind = match (declared, wanted) {
-        (F(32 | 64), U(_) | S(_)) | (U(_) | S(_), F(32 | 64)) => relaxed,
-        _ => true,
-    };
-    fits && same_kind
+    let same_width = declared.bits() == wanted.bits();
+    match (declared, wanted) {
+        (F(32 | 64), U(_) | S(_)) | (U(_) | S(_), F(32 | 64)) => false,
+        // Only bits and integers are taken from wider registers; of packed types, pairs of halves.
+        (F(_), F(_)) => same_width,
+        (_, Packed { name, .. }) if name != "f16x2" => same_width,
+        _ => same_width || (relaxed && declared.bits() >= wanted.bits()),
+    }
 }
 
 /// `mov` moves bits: any register of the width will do.

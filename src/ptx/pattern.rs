@@ -87,7 +87,7 @@ pub enum OperandSlot {
     VectorDestination,
     /// `v`: as many sources.
     VectorSource,
-    /// `={4}b32`, `{}b32`, `={x}b32|p`: registers in braces; one alone may stand without.
+    /// `={4}b32`, `{}b32`, `={x}b32|p`: registers in braces.
     Registers {
         /// How many.
         count: Count,
@@ -135,6 +135,8 @@ pub enum Count {
     Any,
     /// `{4}`
     Exactly(u32),
+    /// `{v}`: as `.v2`, `.v4`, `.v8` says, or one alone.
+    Vector,
     /// `{x}`: as `.x1` to `.x128` and the shape say.
     Times,
     /// `{A}`, `{B}`, `{C}`, `{D}`: what a thread holds of that matrix.
@@ -283,6 +285,7 @@ fn braces(form: &Form, word: &str, written: bool) -> OperandSlot {
     let (rest, predicate) = rest.strip_suffix("|p").map_or((rest, false), |rest| (rest, true));
     let count = match (count, count.parse()) {
         ("", _) => Count::Any,
+        ("v", _) => Count::Vector,
         ("x", _) => Count::Times,
         (_, Ok(count)) => Count::Exactly(count),
         _ => Count::Fragment(count.chars().next().unwrap_or_default()),
@@ -328,6 +331,7 @@ impl OperandSlot {
                 let count = match count {
                     Count::Any => String::new(),
                     Count::Exactly(count) => format!("{count} "),
+                    Count::Vector => "as many as .v2 to .v8 says ".to_string(),
                     Count::Times => "as many as .x1 to .x128 says ".to_string(),
                     Count::Fragment(matrix) => format!("fragment of {matrix}: "),
                 };
@@ -346,6 +350,18 @@ impl OperandSlot {
             OperandSlot::Table => "`.branchtargets` list".to_string(),
             OperandSlot::Call => "[(results),] function[, (arguments)][, prototype]".to_string(),
             OperandSlot::OneOf(slots) => slots.iter().map(OperandSlot::describe).collect::<Vec<_>>().join(" or "),
+        }
+    }
+}
+
+impl OperandPattern {
+    /// As in the manual; in brackets if it may be missing.
+    pub fn describe(&self) -> String {
+        let slot = self.slot.describe();
+        match &self.presence {
+            Presence::Always => slot,
+            Presence::Optional => format!("[{slot}]"),
+            Presence::With(modifiers) => format!("[{slot}, with .{}]", modifiers.join(" or .")),
         }
     }
 }

@@ -38,8 +38,13 @@ impl<'a> Resolver<'_, '_, 'a> {
             (_, None) => panic!("ptx: the instruction table has registers without a type"),
             (Count::Any, Some((ty, relaxed))) => (None, ty, relaxed),
             (Count::Exactly(count), Some((ty, relaxed))) => (Some(count), ty, relaxed),
+            (Count::Vector, Some((ty, relaxed))) => (Some(selected.elements()), ty, relaxed),
             (Count::Times, Some((ty, relaxed))) => (Some(times(selected)), ty, relaxed),
         };
+        let bare = !matches!(list.kind, ExpressionKind::Vector(_)) && self.some_elements(list).len() == 1;
+        if bare && !matches!(count, Count::Any | Count::Vector) {
+            return Err(kind_error(list.span, "registers in braces"));
+        }
         let elements = match wanted {
             Some(wanted) => self.elements(list, wanted)?,
             None => self.some_elements(list),
@@ -92,6 +97,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     /// A 32-bit register, or parts of it; a part that is written counts as the whole register.
     pub fn part(&mut self, written: bool, expression: &Expression<'a>, out: &mut Operands) -> Result<()> {
         let whole = match &expression.kind {
+            ExpressionKind::Negative(inner) if !written => return self.part(false, inner, out),
             ExpressionKind::Selected(name, selector) if is_part(selector) => {
                 Expression { kind: ExpressionKind::Name(name), span: expression.span }
             }

@@ -179,10 +179,19 @@ fn sequence(word: &str) -> Option<Sequence> {
     }
 }
 
+/// Why a row does not match.
+struct Wrong {
+    /// How many modifiers have a place in the row.
+    taken: usize,
+    /// The index of the wrong modifier; the number of modifiers if one is missing.
+    at: usize,
+    /// What is allowed there.
+    allowed: Vec<&'static str>,
+}
+
 impl Row {
-    /// For each slot the index and spelling of the modifier it takes, or how many modifiers were
-    /// taken and what could have followed.
-    fn take(&self, modifiers: &[&str]) -> Result<Vec<Option<(usize, &'static str)>>, (usize, Vec<&'static str>)> {
+    /// For each slot the index and spelling of the modifier it takes.
+    fn take(&self, modifiers: &[&str]) -> Result<Vec<Option<(usize, &'static str)>>, Wrong> {
         let mut taken: Vec<Option<(usize, &'static str)>> = vec![None; self.slots.len()];
         for (at, modifier) in modifiers.iter().enumerate() {
             let own = sequence(modifier);
@@ -196,7 +205,8 @@ impl Row {
                 Some((index, found)) => taken[index] = Some((at, found)),
                 None => {
                     let free = (0..self.slots.len()).filter(|index| taken[*index].is_none());
-                    return Err((at, free.flat_map(|index| self.slots[index].alternatives.clone()).collect()));
+                    let allowed = free.flat_map(|index| self.slots[index].alternatives.clone()).collect();
+                    return Err(Wrong { taken: at, at, allowed });
                 }
             }
         }
@@ -204,8 +214,9 @@ impl Row {
     }
 
     /// Matches all modifiers. They come out in slot order, so that types are where the row has them.
-    fn matches(&self, modifiers: &[&str]) -> Result<Vec<&'static str>, (usize, Vec<&'static str>)> {
+    fn matches(&self, modifiers: &[&str]) -> Result<Vec<&'static str>, Wrong> {
         let taken = self.take(modifiers)?;
+        let wrong = |at, allowed| Wrong { taken: modifiers.len(), at, allowed };
         for (index, slot) in self.slots.iter().enumerate() {
             let previous = index.checked_sub(1).and_then(|previous| taken[previous]);
             let missing = match slot.presence {
@@ -214,11 +225,11 @@ impl Row {
                 SlotPresence::Optional | SlotPresence::WithoutPrevious => false,
             };
             match (taken[index], slot.presence) {
-                (None, _) if missing => return Err((modifiers.len(), slot.alternatives.clone())),
+                (None, _) if missing => return Err(wrong(modifiers.len(), slot.alternatives.clone())),
                 (Some((at, _)), SlotPresence::WithPrevious) if previous.is_none() => {
-                    return Err((at, self.slots[index - 1].alternatives.clone()));
+                    return Err(wrong(at, self.slots[index - 1].alternatives.clone()));
                 }
-                (Some((at, _)), SlotPresence::WithoutPrevious) if previous.is_some() => return Err((at, Vec::new())),
+                (Some((at, _)), SlotPresence::WithoutPrevious) if previous.is_some() => return Err(wrong(at, Vec::new())),
                 _ => {}
             }
         }
@@ -265,21 +276,21 @@ impl Row {
 /// Finds the row for an opcode and its modifiers.
 pub fn select(opcode: &str, modifiers: &[&str]) -> Result<Selected, Mismatch> {
     let Some(rows) = TABLE.get(opcode) else { return Err(Mismatch::Opcode(nearest(opcode))) };
-    let mut best: (usize, Vec<&'static str>) = (0, Vec::new());
+    let mut best = Wrong { taken: 0, at: 0, allowed: Vec::new() };
     for row in rows {
         match row.matches(modifiers) {
             Ok(modifiers) => {
                 let types = modifiers.iter().filter_map(|modifier| scalar_type(modifier)).collect();
                 return Ok(Selected { row, modifiers, types });
             }
-            Err((at, expected)) if at > best.0 => best = (at, expected),
-            Err((at, expected)) if at == best.0 => best.1.extend(expected),
+            Err(wrong) if wrong.taken > best.taken => best = wrong,
+            Err(wrong) if (wrong.taken, wrong.at) == (best.taken, best.at) => best.allowed.extend(wrong.allowed),
             Err(_) => {}
         }
     }
-    best.1.sort_unstable();
-    best.1.dedup();
-    Err(Mismatch::Modifier(best.0, best.1))
+    best.allowed.sort_unstable();
+    best.allowed.dedup();
+    Err(Mismatch::Modifier(best.at, best.allowed))
 }
 
 /// Up to three opcodes that differ little from a misspelt one.

@@ -1,15 +1,17 @@
-//! What each code means: `gpuvcc explain CODE`, and the rules of SARIF.
+//! What each code and each opcode means: `gpuvcc explain CODE`, and the rules of SARIF.
 //!
 //! The texts stand in tables, one file a kind of code. Every code that a stage can give must be
 //! here; `tests/cli.rs` compares the tables with the sources.
 
 mod ivl;
 mod launch;
+mod opcode;
 mod ptx;
 mod run;
 mod unsupported;
 mod verdicts;
 
+use crate::ptx::table;
 use crate::report::near_names::near_names;
 use std::fmt::Write;
 
@@ -46,15 +48,10 @@ pub fn find(code: &str) -> Option<&'static Code> {
     all().find(|entry| entry.code == code)
 }
 
-/// The page for a code; for an unknown code, a message that names near ones.
+/// The page for a code or an opcode; for an unknown one, a message that names near ones.
 pub fn page(code: &str) -> Result<String, String> {
     let Some(entry) = find(code) else {
-        let near = near_names(code, all().map(|entry| entry.code));
-        let hint = match near.is_empty() {
-            true => "`gpuvcc explain` lists all codes".to_string(),
-            false => format!("did you mean {}?", near.join(", ")),
-        };
-        return Err(format!("no code `{code}`; {hint}"));
+        return opcode::page(code).unwrap_or_else(|| Err(unknown(code)));
     };
     let mut page = format!("{}: {}\n\n", entry.code, entry.title);
     page.push_str(&wrap(entry.text, 80));
@@ -67,6 +64,20 @@ pub fn page(code: &str) -> Result<String, String> {
     Ok(page)
 }
 
+fn unknown(code: &str) -> String {
+    // Opcodes are found by their first word, codes by all of them.
+    let opcode = code.split('.').next().unwrap_or_default();
+    let mut near = near_names(code, all().map(|entry| entry.code));
+    if near.is_empty() || opcode != code {
+        near = near_names(opcode, table::rows().map(|row| row.form.opcode));
+    }
+    let hint = match near.is_empty() {
+        true => "`gpuvcc explain` lists all codes".to_string(),
+        false => format!("did you mean {}?", near.join(", ")),
+    };
+    format!("no code or opcode `{code}`; {hint}")
+}
+
 /// All codes with their titles.
 pub fn list() -> String {
     let widest = all().map(|entry| entry.code.len()).max().unwrap_or(0);
@@ -77,6 +88,7 @@ pub fn list() -> String {
             let _ = writeln!(output, "  {:widest$}  {}", entry.code, entry.title);
         }
     }
+    let _ = writeln!(output, "instructions: `gpuvcc explain OPCODE`, with or without modifiers");
     output
 }
 
@@ -119,7 +131,16 @@ mod tests {
     }
 
     #[test]
+    fn no_code_hides_an_opcode() {
+        for entry in all() {
+            assert!(table::rows_of(entry.code).is_none(), "{} is a code and an opcode", entry.code);
+        }
+    }
+
+    #[test]
     fn unknown_codes_name_near_ones() {
+        assert!(page("mbarier.arrive").unwrap_err().contains("mbarrier"));
+        assert!(page("atom.ad").unwrap_err().contains(".add"));
         assert!(page("possible-rase").unwrap_err().contains("possible-race"));
         assert!(page("zzzzzz").unwrap_err().contains("lists all codes"));
     }
