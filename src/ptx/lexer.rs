@@ -285,7 +285,8 @@ impl<'a> Tokens<'a> {
             }
             LexError::UnterminatedText => {
                 let place = Span::new(span.start, span.start + 1);
-                Diagnostic::error("ptx-syntax", "this string is not closed", place).label("no `\"` follows in this line")
+                Diagnostic::error("ptx-syntax", "this string is not closed", place)
+                    .label("no `\"` follows in this line")
             }
         };
         self.errors.push(diagnostic);
@@ -332,7 +333,11 @@ impl<'a> Iterator for Tokens<'a> {
                 Ok(token) => token,
                 Err(error) => {
                     self.lex_error(error);
-                    continue;
+                    match error {
+                        // It stands where a string should, so the parser need not complain too.
+                        LexError::UnterminatedText => Token::Text(""),
+                        _ => continue,
+                    }
                 }
             };
             let start = self.lexer.span().start;

@@ -111,7 +111,7 @@ impl<'a> Builder<'a> {
     }
 
     fn check_header(&mut self, text: &str) {
-        let start = Span::new(0, text.len().min(1));
+        let start = Span::new(0, text.chars().next().map_or(0, char::len_utf8));
         if !self.version_seen {
             self.errors.report(Diagnostic::error("ptx-header", "a PTX file starts with `.version`", start));
         } else if self.module.target.is_empty() {

@@ -98,11 +98,15 @@ const LABEL_EVERY: usize = 24;
 fn body(out: &mut String, name: &str, is_entry: bool, size: usize) {
     let kind = if is_entry { ".visible .entry" } else { ".func" };
     let _ = writeln!(out, "\t// .globl\t{name}\n{kind} {name}(");
-    let _ = writeln!(out, "\t.param .u64 {name}_param_0,\n\t.param .u64 {name}_param_1,\n\t.param .u32 {name}_param_2\n)");
+    let _ =
+        writeln!(out, "\t.param .u64 {name}_param_0,\n\t.param .u64 {name}_param_1,\n\t.param .u32 {name}_param_2\n)");
     let _ = writeln!(out, "{{\n\t.reg .pred \t%p<{0}>;\n\t.reg .b32 \t%r<{0}>;", size + 9);
     let _ = writeln!(out, "\t.reg .f32 \t%f<{0}>;\n\t.reg .b64 \t%rd<{0}>;\n", size + 9);
     let _ = writeln!(out, "\tld.param.u64 \t%rd0, [{name}_param_0];\n\tld.param.u64 \t%rd1, [{name}_param_1];");
-    let _ = writeln!(out, "\tld.param.u32 \t%r0, [{name}_param_2];\n\tmov.u32 \t%r1, %tid.x;\n\tmov.f32 \t%f0, 0f3F800000;");
+    let _ = writeln!(
+        out,
+        "\tld.param.u32 \t%r0, [{name}_param_2];\n\tmov.u32 \t%r1, %tid.x;\n\tmov.f32 \t%f0, 0f3F800000;"
+    );
     let (mut n, mut written) = (1, 6);
     while written < size {
         if n % LOCATION_EVERY == 0 {
@@ -125,7 +129,9 @@ fn step(out: &mut String, n: usize, goes_on: bool) -> usize {
         }
         (_, 2) => format!("\tmul.wide.s32 \t%rd{next}, %r{n}, 4;\n\tmov.u32 \t%r{next}, %r{n};"),
         (_, 3) => format!("\tld.global.nc.f32 \t%f{n}, [%rd{n}+{}];\n\tmad.lo.s32 \t%r{next}, %r{n}, %r1, %r0;", n * 4),
-        (_, 5) => format!("\tfma.rn.f32 \t%f{next}, %f{n}, %f{before}, 0fBF800000;\n\txor.b32 \t%r{next}, %r{n}, -{n};"),
+        (_, 5) => {
+            format!("\tfma.rn.f32 \t%f{next}, %f{n}, %f{before}, 0fBF800000;\n\txor.b32 \t%r{next}, %r{n}, -{n};")
+        }
         (_, 6) => format!("\tst.shared.v2.f32 \t[%rd0+{}], {{%f{n}, %f0}};", n * 8),
         _ => format!("\tadd.s32 \t%r{next}, %r{n}, {n};"),
     };

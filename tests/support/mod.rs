@@ -5,6 +5,7 @@ pub mod cases;
 pub mod cpu_time;
 pub mod damage;
 pub mod large_module;
+pub mod random_modules;
 pub mod reading;
 pub mod replay;
 pub mod run;
