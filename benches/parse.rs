@@ -3,9 +3,9 @@
 //!
 //! `... -- --write FILE` writes the module of 660,000 instructions for other measurements.
 
-#[path = "../tests/support/cpu_time.rs"]
+#[path = "../tests/reader/cpu_time.rs"]
 mod cpu_time;
-#[path = "../tests/support/large_module.rs"]
+#[path = "../tests/reader/large_module.rs"]
 mod large_module;
 
 use cpu_time::cpu_time;

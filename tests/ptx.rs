@@ -9,14 +9,14 @@
 //!   diagnostics or parse, and never panic. tests/fuzz.rs does more of this.
 
 #[allow(dead_code)]
-mod support;
+mod reader;
 
 use gpuvcc::diagnostic::Diagnostic;
 use gpuvcc::ptx::{self, lexer::Lines};
 use libtest_mimic::{Arguments, Failed, Trial};
+use reader::check::{Reading, check};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::reading::{self, Reading};
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -58,7 +58,7 @@ fn trial(kind: &str, path: PathBuf, test: fn(&str, &str) -> Result<(), Failed>) 
 fn parses(_name: &str, text: &str) -> Result<(), Failed> {
     match ptx::parse(text) {
         Ok(module) if module.functions.is_empty() => Err("no function found".into()),
-        Ok(_) if reading::check(text)? == Reading::Typed => Ok(()),
+        Ok(_) if check(text)? == Reading::Typed => Ok(()),
         Ok(_) => Err("it is no module".into()),
         Err(errors) => Err(show(text, &errors).join("\n").into()),
     }
@@ -124,7 +124,7 @@ fn survives_damage(_name: &str, text: &str) -> Result<(), Failed> {
             1 => format!("{}{filler}{}", &text[..start], &text[end..]),
             _ => format!("{}{filler}{}", &text[..end], &text[start..]),
         };
-        reading::check(&damaged)?;
+        check(&damaged)?;
     }
     Ok(())
 }

@@ -1,15 +1,15 @@
 //! Reading of PTX that no compiler writes: of any length and depth, with anything between the tokens.
 
 #[allow(dead_code)]
-mod support;
+mod reader;
 
 use gpuvcc::ptx;
 use proptest::prelude::*;
+use reader::check::{self, Reading};
+use reader::cpu_time::cpu_time;
+use reader::large_module::{Shape, large_module};
+use reader::random_modules::{module, with_other_blanks};
 use std::time::Duration;
-use support::cpu_time::cpu_time;
-use support::large_module::{Shape, large_module};
-use support::random_modules::{module, with_other_blanks};
-use support::reading::{self, Reading};
 
 /// A module with this body.
 fn kernel(body: &str) -> String {
@@ -26,7 +26,7 @@ fn top(line: &str) -> String {
 /// Reads a text of many megabytes at most in a few seconds; what came of it.
 fn read(text: &str) -> Reading {
     let start = cpu_time();
-    let reading = reading::check(text).unwrap_or_else(|fault| panic!("{fault:.2000}\n{text:.2000}"));
+    let reading = check::check(text).unwrap_or_else(|fault| panic!("{fault:.2000}\n{text:.2000}"));
     let time = cpu_time() - start;
     assert!(time < Duration::from_secs(20), "{time:?} for {text:.200}");
     reading
@@ -169,10 +169,10 @@ proptest! {
     fn round_trips(text in module(), choices in prop::collection::vec(any::<u8>(), 1..50)) {
         let read = ptx::parse(&text);
         prop_assert!(read.is_ok(), "{:?}\n{}", read.err(), text);
-        prop_assert_eq!(reading::check(&text), Ok(Reading::Typed));
+        prop_assert_eq!(check::check(&text), Ok(Reading::Typed));
         let spaced = with_other_blanks(&text, &choices);
         match (read, ptx::parse(&spaced)) {
-            (Ok(one), Ok(other)) => prop_assert!(reading::same(&one, &other), "{}\nis not\n{}", text, spaced),
+            (Ok(one), Ok(other)) => prop_assert!(check::same(&one, &other), "{}\nis not\n{}", text, spaced),
             (_, other) => prop_assert!(false, "{:?}\n{}", other.err(), spaced),
         }
     }

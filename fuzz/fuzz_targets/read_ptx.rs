@@ -3,15 +3,15 @@
 
 #![no_main]
 
-#[path = "../../tests/support"]
-mod support {
-    pub mod cpu_time;
+#[path = "../../tests/reader"]
+mod reader {
     #[allow(dead_code)]
-    pub mod reading;
+    pub mod check;
+    pub mod cpu_time;
 }
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    if let Err(fault) = support::reading::check(text) {
+    if let Err(fault) = reader::check::check(text) {
         panic!("{fault}");
     }
 });

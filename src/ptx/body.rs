@@ -125,6 +125,8 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         for statement in statements {
             self.declare_table(statement);
         }
+        // Most statements become one item.
+        self.scopes.body.items.reserve(statements.len());
         for statement in statements {
             if let Err(error) = self.statement(statement) {
                 self.shared.errors.report(error);

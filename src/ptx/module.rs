@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
                 self.context.files.insert(index, path.into());
             }
             TopLevel::Variables(declaration) => self.variables(&declaration)?,
-            TopLevel::Function(function) => self.function(function)?,
+            TopLevel::Function(function) => self.function(*function)?,
             // `//@ key: value` tells a test harness what to expect of the file.
             TopLevel::Annotation(comment) if is_test_header(comment.text) => {}
             TopLevel::Annotation(comment) => {

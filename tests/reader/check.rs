@@ -1,5 +1,5 @@
-//! What holds for the reading of any text as PTX, right or wrong: tests/fuzz.rs, tests/round_trip.rs and
-//! fuzz/ share this check.
+//! What holds for the reading of any text as PTX, right or wrong. tests/ptx.rs, tests/reading.rs, tests/fuzz.rs
+//! and fuzz/ share this check.
 
 use super::cpu_time::cpu_time;
 use gpuvcc::diagnostic::Diagnostic;
