@@ -3,17 +3,20 @@
 //!
 //! `... -- --write FILE` writes the module of 660,000 instructions for other measurements.
 
-#[path = "../tests/support/cpu_time.rs"]
+#[path = "../tests/reader/cpu_time.rs"]
 mod cpu_time;
-#[path = "../tests/support/large_module.rs"]
+#[path = "../tests/reader/large_module.rs"]
 mod large_module;
 
 use cpu_time::cpu_time;
 use gpuvcc::ptx;
 use large_module::{Shape, large_module};
 
-/// Instructions of the largest module, which has about 26 MB.
+/// Instructions of the library, which has about 26 MB.
 const INSTRUCTIONS: usize = 660_000;
+
+/// What the modules of the other shapes have a lot of.
+const OTHERS: usize = 200_000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,7 +36,7 @@ fn main() {
         if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
             continue;
         }
-        let text = large_module(shape, INSTRUCTIONS);
+        let text = large_module(shape, if shape == Shape::Library { INSTRUCTIONS } else { OTHERS });
         forget_peak();
         let start = cpu_time();
         let parsed = ptx::parse(&text);

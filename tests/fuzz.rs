@@ -2,12 +2,14 @@
 //! fresh random places, for a limited time.
 //!
 //! - Kernels go through the stages: PTX up to `twothread`, IVL up to `predicate`.
-//! - Every shipped PTX text goes through `ptx` only, under the checks of tests/support/reading.rs; that is
+//! - Every shipped PTX text goes through `ptx` only, under the checks of tests/reader/check.rs; that is
 //!   fast, and so tries far more texts. fuzz/ makes the same checks, guided by coverage.
 //!
 //! Environment: GPUVCC_FUZZ_SECONDS (10, for each test), GPUVCC_FUZZ_SEED (1). What fails is
 //! printed; the same seed finds it again, earlier or later on a faster or slower machine.
 
+#[allow(dead_code)]
+mod reader;
 #[allow(dead_code)]
 mod support;
 
@@ -18,10 +20,10 @@ use gpuvcc::kernel::{self, LowerOptions};
 use gpuvcc::predicate;
 use gpuvcc::report::source::SourceText;
 use gpuvcc::twothread::{self, Pair, prelude};
+use reader::check::{Reading, check};
+use reader::damage::{Random, damaged};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::damage::{Random, damaged};
-use support::reading::{self, Reading};
 use support::run::on_large_stack;
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -48,7 +50,7 @@ fn reading_damaged_ptx() {
         let number = random.below(texts.len());
         let text = damaged(&texts[number], &texts[random.below(texts.len())], &mut random);
         tried += 1;
-        match on_large_stack(|| reading::check(&text)).flatten() {
+        match on_large_stack(|| check(&text)).flatten() {
             Ok(Reading::Refused) => {}
             Ok(Reading::Parsed) => parsed += 1,
             Ok(Reading::Typed) => typed += 1,

@@ -9,7 +9,7 @@
 use super::ast::*;
 use super::context::{Errors, Interner, ModuleContext, ModuleSymbol};
 use super::declare;
-use super::lexer::Lines;
+use super::lexer::{Lines, Tokens};
 use super::location::Locations;
 use super::operands::Resolver;
 use super::scope::{Scopes, Symbol, Table};
@@ -125,6 +125,8 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         for statement in statements {
             self.declare_table(statement);
         }
+        // Most statements become one item.
+        self.scopes.body.items.reserve(statements.len());
         for statement in statements {
             if let Err(error) = self.statement(statement) {
                 self.shared.errors.report(error);
@@ -310,7 +312,7 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         if let Some((selected, name)) = self.shared.opcodes.get(opcode.text) {
             return Ok((selected.clone(), name.clone()));
         }
-        let words: Vec<&str> = opcode.text.split('.').map(str::trim).collect();
+        let words = opcode_words(opcode.text);
         match select(words[0], &words[1..]) {
             Ok(selected) => {
                 let entry = (Arc::new(selected), self.shared.interner.intern(&words.join(".")));
@@ -384,6 +386,15 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
 
 fn is_list(expression: &Expression<'_>) -> bool {
     matches!(expression.kind, ExpressionKind::Parenthesised(_))
+}
+
+/// The words of an opcode without dots; blanks and comments may stand between them.
+fn opcode_words(opcode: &str) -> Vec<&str> {
+    if !opcode.contains('/') {
+        return opcode.split('.').map(str::trim).collect();
+    }
+    let words = Tokens::new(opcode, 1).map(|(start, _, end)| &opcode[start..end]);
+    words.map(|word| word.strip_prefix('.').unwrap_or(word)).collect()
 }
 
 /// Puts the error at the exact modifier.

@@ -2,12 +2,11 @@
 
 use super::location::Files;
 use crate::diagnostic::Diagnostic;
-use crate::span::Span;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Errors that are told apart; after more, reading stops. The report shows the first and counts the rest.
-pub const MAX_ERRORS: usize = 1000;
+pub const MAX_ERRORS: usize = 200;
 
 /// What a name at module level stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,21 +61,17 @@ impl Errors {
         }
     }
 
-    /// All errors in the order of their places; where there were too many, a last one says so.
+    /// All errors in the order of their places; where there are too many, the first says so.
     pub fn into_list(self) -> Vec<Diagnostic> {
         let mut list = self.list;
         list.sort_by_key(|error| error.labels.first().map_or(0, |label| label.0.start));
-        if list.len() >= MAX_ERRORS {
-            list.truncate(MAX_ERRORS - 1);
-            list.push(too_many_errors());
+        if list.len() >= MAX_ERRORS
+            && let Some(first) = list.first_mut()
+        {
+            first.notes.push(format!("there are {MAX_ERRORS} errors or more; no others are looked for"));
         }
         list
     }
-}
-
-fn too_many_errors() -> Diagnostic {
-    let message = format!("{MAX_ERRORS} errors or more; the others are not told");
-    Diagnostic::error("ptx-syntax", message, Span::NONE)
 }
 
 /// One shared copy of each text that occurs often (opcodes, operations).

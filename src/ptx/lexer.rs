@@ -333,7 +333,11 @@ impl<'a> Iterator for Tokens<'a> {
                 Ok(token) => token,
                 Err(error) => {
                     self.lex_error(error);
-                    continue;
+                    match error {
+                        // It stands where a string should, so the parser need not complain too.
+                        LexError::UnterminatedText => Token::Text(""),
+                        _ => continue,
+                    }
                 }
             };
             let start = self.lexer.span().start;

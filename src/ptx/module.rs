@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
                 self.context.files.insert(index, path.into());
             }
             TopLevel::Variables(declaration) => self.variables(&declaration)?,
-            TopLevel::Function(function) => self.function(function)?,
+            TopLevel::Function(function) => self.function(*function)?,
             // `//@ key: value` tells a test harness what to expect of the file.
             TopLevel::Annotation(comment) if is_test_header(comment.text) => {}
             TopLevel::Annotation(comment) => {
@@ -111,7 +111,7 @@ impl<'a> Builder<'a> {
     }
 
     fn check_header(&mut self, text: &str) {
-        let start = Span::new(0, text.len().min(1));
+        let start = Span::new(0, text.chars().next().map_or(0, char::len_utf8));
         if !self.version_seen {
             self.errors.report(Diagnostic::error("ptx-header", "a PTX file starts with `.version`", start));
         } else if self.module.target.is_empty() {

@@ -35,7 +35,7 @@ pub enum TopLevel<'a> {
     /// Variables.
     Variables(VariableDeclaration<'a>),
     /// An entry or function.
-    Function(Function<'a>),
+    Function(Box<Function<'a>>),
     /// An annotation outside any body: an error later.
     Annotation(Name<'a>),
     /// Sections, pragmas and what was skipped after a syntax error.

@@ -2,9 +2,5 @@
 //! pipeline in process.
 
 pub mod cases;
-pub mod cpu_time;
-pub mod damage;
-pub mod large_module;
-pub mod reading;
 pub mod replay;
 pub mod run;

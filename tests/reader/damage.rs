@@ -73,9 +73,9 @@ pub fn damaged(text: &str, other: &str, random: &mut Random) -> String {
     text
 }
 
-/// Half of the time all of a text (its beginning, if it is long), otherwise some of its lines.
+/// Mostly all of a text (its beginning, if it is long), otherwise some of its lines.
 fn part(text: &str, random: &mut Random) -> String {
-    let start = if random.below(2) == 0 { 0 } else { line(text, random).0 };
+    let start = if random.below(5) > 0 { 0 } else { line(text, random).0 };
     let length = if start == 0 { LONGEST } else { random.below(LONGEST / 4) };
     text[start..text.floor_char_boundary((start + length).min(text.len()))].to_string()
 }
