@@ -22,12 +22,7 @@ struct Parts<'p> {
 }
 
 /// Makes the operation. `name` is the full opcode without blanks. Calls are made elsewhere.
-pub fn build(
-    selected: &Selected,
-    name: Arc<str>,
-    operands: Operands,
-    interner: &mut Interner,
-) -> Op {
+pub fn build(selected: &Selected, name: Arc<str>, operands: Operands, interner: &mut Interner) -> Op {
     let parts = Parts { selected, name, operands };
     match selected.row.meaning {
         Meaning::Int(op) => parts.int(op),

@@ -126,7 +126,10 @@ impl<'a> Resolver<'_, '_, 'a> {
             for element in self.some_elements(component) {
                 match self.value(&element)? {
                     Operand::Sink => {}
-                    value @ (Operand::Register(_) | Operand::Integer(_) | Operand::Float { .. } | Operand::Variable(..)) => {
+                    value @ (Operand::Register(_)
+                    | Operand::Integer(_)
+                    | Operand::Float { .. }
+                    | Operand::Variable(..)) => {
                         out.sources.push(value);
                     }
                     _ => return Err(kind_error(element.span, "a register or constant")),

@@ -229,7 +229,9 @@ impl Row {
                 (Some((at, _)), SlotPresence::WithPrevious) if previous.is_none() => {
                     return Err(wrong(at, self.slots[index - 1].alternatives.clone()));
                 }
-                (Some((at, _)), SlotPresence::WithoutPrevious) if previous.is_some() => return Err(wrong(at, Vec::new())),
+                (Some((at, _)), SlotPresence::WithoutPrevious) if previous.is_some() => {
+                    return Err(wrong(at, Vec::new()));
+                }
                 _ => {}
             }
         }
@@ -244,7 +246,9 @@ impl Row {
     /// The semantic class.
     pub fn class(&self) -> Class {
         match self.meaning {
-            Meaning::Int(_) | Meaning::Lop3 | Meaning::Selp | Meaning::Mov | Meaning::Cvta | Meaning::Branch => Class::Exact,
+            Meaning::Int(_) | Meaning::Lop3 | Meaning::Selp | Meaning::Mov | Meaning::Cvta | Meaning::Branch => {
+                Class::Exact
+            }
             Meaning::BranchIndexed | Meaning::Return | Meaning::Exit | Meaning::Trap | Meaning::Call => Class::Exact,
             Meaning::Nothing => Class::Exact,
             Meaning::Setp | Meaning::Set | Meaning::Cvt => match self.names_float() {
