@@ -71,7 +71,8 @@ fn lines(name: &str, text: &str) -> Vec<Line> {
         let kind = match word {
             "" | "#" => continue,
             "target" => {
-                let (first, second) = rest.split_once(' ').unwrap_or_else(|| panic!("{name}:{}: no version", index + 1));
+                let (first, second) =
+                    rest.split_once(' ').unwrap_or_else(|| panic!("{name}:{}: no version", index + 1));
                 (target, version) = (first.to_string(), second.to_string());
                 continue;
             }
@@ -107,8 +108,10 @@ fn expand(text: &str) -> String {
 }
 
 fn file(name: &str, lines: &[Line], template: &str) -> Result<(), Failed> {
-    let wrong: Vec<String> =
-        lines.iter().filter_map(|line| check(line, template).err().map(|why| format!("{name}:{}: {why}", line.number))).collect();
+    let wrong: Vec<String> = lines
+        .iter()
+        .filter_map(|line| check(line, template).err().map(|why| format!("{name}:{}: {why}", line.number)))
+        .collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
@@ -129,7 +132,8 @@ fn check(line: &Line, template: &str) -> Result<(), String> {
     let (span, _) = &error.labels[0];
     let start = module.find(&line.text).unwrap_or_default();
     // `x#2` is the second `x`.
-    let (token, nth) = token.split_once('#').map_or((token.as_str(), 1), |(token, nth)| (token, nth.parse().unwrap_or(1)));
+    let (token, nth) =
+        token.split_once('#').map_or((token.as_str(), 1), |(token, nth)| (token, nth.parse().unwrap_or(1)));
     let wanted = line.text.match_indices(token).nth(nth - 1).map(|(at, _)| at + start);
     let found = &module[span.range()];
     if wanted != Some(span.start as usize) || !found.starts_with(token) {
@@ -173,7 +177,8 @@ fn every_row(lines: &[Line]) -> Result<(), Failed> {
 
 fn every_opcode(lines: &[Line]) -> Result<(), Failed> {
     let bad = lines.iter().filter(|line| line.kind == Kind::Bad);
-    let seen: BTreeSet<&str> = bad.flat_map(|line| opcodes(&line.text).map(|words| words[0]).collect::<Vec<_>>()).collect();
+    let seen: BTreeSet<&str> =
+        bad.flat_map(|line| opcodes(&line.text).map(|words| words[0]).collect::<Vec<_>>()).collect();
     let mut missing: Vec<&str> = table::rows().map(|row| row.form.opcode).filter(|name| !seen.contains(name)).collect();
     missing.dedup();
     if missing.is_empty() { Ok(()) } else { Err(format!("opcodes without a `bad` line: {}", missing.join(" ")).into()) }

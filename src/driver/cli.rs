@@ -188,7 +188,9 @@ impl Default for Options {
 #[derive(Parser)]
 #[command(name = "gpuvcc", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
-#[command(override_usage = "gpuvcc [OPTIONS] FILE...\n       gpuvcc run [OPTIONS] FILE\n       gpuvcc explain [CODE|OPCODE]")]
+#[command(
+    override_usage = "gpuvcc [OPTIONS] FILE...\n       gpuvcc run [OPTIONS] FILE\n       gpuvcc explain [CODE|OPCODE]"
+)]
 struct Arguments {
     /// .ptx, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]

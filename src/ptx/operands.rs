@@ -304,21 +304,22 @@ fn assign<'s>(selected: &'s Selected, name: Name<'_>, list: &[Expression<'_>]) -
     if let [OperandPattern { slot: slot @ OperandSlot::Call, .. }] = patterns.as_slice() {
         return Ok(vec![slot; list.len()]);
     }
-    let possible = |pattern: &&OperandPattern| match &pattern.presence {
+    let is_possible = |pattern: &&OperandPattern| match &pattern.presence {
         Presence::With(modifiers) => modifiers.iter().any(|modifier| selected.has(modifier)),
         _ => true,
     };
-    let patterns: Vec<&OperandPattern> = patterns.iter().filter(possible).collect();
-    let mandatory = patterns.iter().filter(|pattern| pattern.presence != Presence::Optional).count();
-    if list.len() < mandatory || list.len() > patterns.len() {
-        let wanted = count(mandatory, patterns.len());
+    let possible = || patterns.iter().filter(is_possible);
+    let most = possible().count();
+    let mandatory = possible().filter(|pattern| pattern.presence != Presence::Optional).count();
+    if list.len() < mandatory || list.len() > most {
+        let wanted = count(mandatory, most);
         let message = format!("`{}` takes {wanted}, found {}", name.text, list.len());
         let span = list.last().map_or(name.span, |last| name.span.to(last.span));
         return Err(Diagnostic::error("operand-count", message, span));
     }
     let mut spare = list.len() - mandatory;
     let mut assigned = Vec::with_capacity(list.len());
-    for pattern in patterns {
+    for pattern in possible() {
         match pattern.presence {
             Presence::Optional if spare == 0 => continue,
             Presence::Optional => spare -= 1,

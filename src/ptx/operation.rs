@@ -365,8 +365,7 @@ pub enum Op {
         name: Arc<str>,
         /// Registers that get an arbitrary value.
         dst: Vec<Operand>,
-        /// What is read, in ISA order; operands that the table does not describe (`mma`, video
-        /// instructions) are left out.
+        /// What is read, in ISA order; vectors and coordinates element by element.
         sources: Vec<Operand>,
     },
     /// No effect on values, memory or order: `prefetch`, `nanosleep`, `pmevent`, `griddepcontrol.launch_dependents`,

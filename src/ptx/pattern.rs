@@ -327,7 +327,7 @@ impl OperandSlot {
             OperandSlot::VectorDestination => "register, or as many as the vector has".to_string(),
             OperandSlot::VectorSource => "value, or as many as the vector has".to_string(),
             OperandSlot::Registers { count, ty, predicate, .. } => {
-                let ty = ty.map_or_else(|| "element".to_string(), |ty| ty.describe());
+                let ty = ty.map_or_else(|| "element".to_string(), Width::describe);
                 let count = match count {
                     Count::Any => String::new(),
                     Count::Exactly(count) => format!("{count} "),

@@ -229,7 +229,9 @@ impl Row {
                 (Some((at, _)), SlotPresence::WithPrevious) if previous.is_none() => {
                     return Err(wrong(at, self.slots[index - 1].alternatives.clone()));
                 }
-                (Some((at, _)), SlotPresence::WithoutPrevious) if previous.is_some() => return Err(wrong(at, Vec::new())),
+                (Some((at, _)), SlotPresence::WithoutPrevious) if previous.is_some() => {
+                    return Err(wrong(at, Vec::new()));
+                }
                 _ => {}
             }
         }

@@ -1,8 +1,9 @@
 //! Table rows: moving data; loads, stores and atomics; cache control.
 //!
-//! The pattern language is explained in [`super::pattern`].
-//! Reference: PTX ISA, sections on data movement and conversion, texture, surface, parallel
-//! synchronization (`atom`, `red`, `mbarrier`) and matrix instructions.
+//! The pattern language is explained in [`super::pattern`]. The rows of `ld` and `st` differ in what
+//! may stand together: cache operators are for weak accesses and exclude eviction priorities,
+//! `.volatile` takes neither, and 32 bytes at once are for global memory.
+//! Reference: PTX ISA, sections on data movement and conversion, `atom` and `red`.
 
 use super::table::{Form, Meaning, form};
 use Meaning::{Arbitrary, Atomic, Cvta, Load, Mov, Nothing, Store, Unsupported};
@@ -25,27 +26,21 @@ pub const FORMS: &[Form] = &[
 
     // Loads and stores
     form("ld", "weak? $space? ca|cg|cs|lu|cv? L2::cache_hint? L2::64B|L2::128B|L2::256B? v2|v4? $memory", "=v [] b64@L2::cache_hint", Load),
-    form("ld", "weak? $space? ca|cg|cs|lu|cv? L2::cache_hint? L2::64B|L2::128B|L2::256B? v8 b8|b16|u8|u16|s8|s16", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? $space? ca|cg|cs|lu|cv? L2::cache_hint? L2::64B|L2::128B|L2::256B? b128", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? $space? $evict? L2::cache_hint? L2::64B|L2::128B|L2::256B? v2|v4? $memory", "=v [] b64@L2::cache_hint", Load),
-    form("ld", "weak? $space? $evict? L2::cache_hint? L2::64B|L2::128B|L2::256B? v8 b8|b16|u8|u16|s8|s16", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? $space? $evict? L2::cache_hint? L2::64B|L2::128B|L2::256B? b128", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? global? $evict? $evict2? L2::cache_hint? L2::64B|L2::128B|L2::256B? v8 b32|u32|s32|f32", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? global? $evict? $evict2 L2::cache_hint? L2::64B|L2::128B|L2::256B? v4 b64|u64|s64|f64", "=v [] b64@L2::cache_hint", Load),
     form("ld", "volatile $space? L2::64B|L2::128B|L2::256B? v2|v4? $memory", "=v []", Load),
-    form("ld", "volatile $space? L2::64B|L2::128B|L2::256B? v8 b8|b16|u8|u16|s8|s16", "=v []", Load),
     form("ld", "volatile $space? L2::64B|L2::128B|L2::256B? b128", "=v []", Load),
     form("ld", "volatile global? L2::64B|L2::128B|L2::256B? v8 b32|u32|s32|f32", "=v []", Load),
     form("ld", "relaxed|acquire $scope $space? $evict? L2::cache_hint? L2::64B|L2::128B|L2::256B? v2|v4? $memory", "=v [] b64@L2::cache_hint", Load),
-    form("ld", "relaxed|acquire $scope $space? $evict? L2::cache_hint? L2::64B|L2::128B|L2::256B? v8 b8|b16|u8|u16|s8|s16", "=v [] b64@L2::cache_hint", Load),
     form("ld", "relaxed|acquire $scope $space? $evict? L2::cache_hint? L2::64B|L2::128B|L2::256B? b128", "=v [] b64@L2::cache_hint", Load),
     form("ld", "relaxed|acquire $scope global? $evict? $evict2? L2::cache_hint? L2::64B|L2::128B|L2::256B? v8 b32|u32|s32|f32", "=v [] b64@L2::cache_hint", Load),
     form("ld", "relaxed|acquire $scope global? $evict? $evict2 L2::cache_hint? L2::64B|L2::128B|L2::256B? v4 b64|u64|s64|f64", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? global nc ca|cg|cs? L2::cache_hint? L2::64B|L2::128B|L2::256B? v2|v4? $memory", "=v [] b64@L2::cache_hint", Load),
-    form("ld", "weak? global nc ca|cg|cs? L2::cache_hint? L2::64B|L2::128B|L2::256B? v8 b8|b16|u8|u16|s8|s16", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? global nc ca|cg|cs? L2::cache_hint? L2::64B|L2::128B|L2::256B? b128", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? global nc $evict? L2::cache_hint? L2::64B|L2::128B|L2::256B? v2|v4? $memory", "=v [] b64@L2::cache_hint", Load),
-    form("ld", "weak? global nc $evict? L2::cache_hint? L2::64B|L2::128B|L2::256B? v8 b8|b16|u8|u16|s8|s16", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? global nc $evict? L2::cache_hint? L2::64B|L2::128B|L2::256B? b128", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? global nc $evict? $evict2? L2::cache_hint? L2::64B|L2::128B|L2::256B? v8 b32|u32|s32|f32", "=v [] b64@L2::cache_hint", Load),
     form("ld", "weak? global nc $evict? $evict2 L2::cache_hint? L2::64B|L2::128B|L2::256B? v4 b64|u64|s64|f64", "=v [] b64@L2::cache_hint", Load),
@@ -53,19 +48,15 @@ pub const FORMS: &[Form] = &[
     form("ldu", "global? v2|v4? $memory", "=v []", Load),
     form("ldu", "global? b128", "=v []", Load),
     form("st", "weak? $written? wb|cg|cs|wt? L2::cache_hint? v2|v4? $memory", "[] v b64@L2::cache_hint", Store),
-    form("st", "weak? $written? wb|cg|cs|wt? L2::cache_hint? v8 b8|b16|u8|u16|s8|s16", "[] v b64@L2::cache_hint", Store),
     form("st", "weak? $written? wb|cg|cs|wt? L2::cache_hint? b128", "[] v b64@L2::cache_hint", Store),
     form("st", "weak? $written? $evict? L2::cache_hint? v2|v4? $memory", "[] v b64@L2::cache_hint", Store),
-    form("st", "weak? $written? $evict? L2::cache_hint? v8 b8|b16|u8|u16|s8|s16", "[] v b64@L2::cache_hint", Store),
     form("st", "weak? $written? $evict? L2::cache_hint? b128", "[] v b64@L2::cache_hint", Store),
     form("st", "weak? global? $evict? $evict2? L2::cache_hint? v8 b32|u32|s32|f32", "[] v b64@L2::cache_hint", Store),
     form("st", "weak? global? $evict? $evict2 L2::cache_hint? v4 b64|u64|s64|f64", "[] v b64@L2::cache_hint", Store),
     form("st", "volatile $written? v2|v4? $memory", "[] v", Store),
-    form("st", "volatile $written? v8 b8|b16|u8|u16|s8|s16", "[] v", Store),
     form("st", "volatile $written? b128", "[] v", Store),
     form("st", "volatile global? v8 b32|u32|s32|f32", "[] v", Store),
     form("st", "relaxed|release $scope $written? $evict? L2::cache_hint? v2|v4? $memory", "[] v b64@L2::cache_hint", Store),
-    form("st", "relaxed|release $scope $written? $evict? L2::cache_hint? v8 b8|b16|u8|u16|s8|s16", "[] v b64@L2::cache_hint", Store),
     form("st", "relaxed|release $scope $written? $evict? L2::cache_hint? b128", "[] v b64@L2::cache_hint", Store),
     form("st", "relaxed|release $scope global? $evict? $evict2? L2::cache_hint? v8 b32|u32|s32|f32", "[] v b64@L2::cache_hint", Store),
     form("st", "relaxed|release $scope global? $evict? $evict2 L2::cache_hint? v4 b64|u64|s64|f64", "[] v b64@L2::cache_hint", Store),

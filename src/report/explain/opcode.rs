@@ -32,8 +32,8 @@ pub fn page(opcode: &str) -> Option<Result<String, String>> {
 
 /// The row as in the manual: modifiers in braces are alternatives, those in brackets may be missing.
 fn form(row: &Row) -> String {
-    let modifiers: String = row.modifiers().iter().map(|slot| slot.describe()).collect();
-    let operands: Vec<String> = row.operands.iter().map(|pattern| pattern.describe()).collect();
+    let modifiers: String = row.modifiers().iter().map(crate::ptx::pattern::ModifierSlot::describe).collect();
+    let operands: Vec<String> = row.operands.iter().map(crate::ptx::pattern::OperandPattern::describe).collect();
     format!("{}{modifiers} {}", row.form.opcode, operands.join(", ")).trim_end().to_string()
 }
 
