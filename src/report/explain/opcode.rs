@@ -81,10 +81,16 @@ fn fate(row: &Row) -> String {
         }
         (Meaning::Trap, _) => "The launch fails there: the verifier ends the thread, the emulator reports the trap.",
         (Meaning::Call, _) => {
-            "The verifier inlines the function, and refuses functions that the file does not define and functions \
-             that are not known before the run; the emulator calls it."
+            "The verifier inlines the function. Behind a register it takes any function of the .calltargets list, or any \
+             of the prototype's shape whose address the file takes. It refuses recursion, and functions that the file \
+             does not define and that are none of the CUDA runtime's known ones. The emulator calls it, and stops at \
+             calls through registers."
         }
         (_, Class::Exact) => "The verifier and the emulator compute the result bit by bit.",
+        (Meaning::Arbitrary, _) if matches!(row.form.opcode, "tex" | "tld4") => {
+            "The verifier takes any value as the result and states the assumption that nothing writes the texture; the \
+             emulator stops when a thread comes to it."
+        }
         (Meaning::Arbitrary, _) => {
             "The verifier takes any value as the result, another one at each execution; the emulator computes it, or \
              refuses the instruction by name when a thread comes to it."
