@@ -1,5 +1,6 @@
 //! How fast large PTX modules are read, and with how much memory: `cargo bench --bench parse`, or
 //! `... -- Library` for the shapes with that in their names. Prints markdown.
+//! Memory that earlier modules took and the allocator keeps counts too; one name alone is exact.
 //!
 //! `... -- --write FILE` writes the module of 660,000 instructions for other measurements.
 
