@@ -147,7 +147,11 @@ fn block_size(entry: &Function, options: &LowerOptions) -> Result<[Option<u32>; 
     if zero {
         return Err(Diagnostic::error("launch-size", "a launch size of 0", entry.span));
     }
-    let Some(required) = entry.required_block else { return Ok(options.block) };
+    let Some(required) = entry.required_block else {
+        // `.maxntid 1` fixes the size; no block has a pair of threads then.
+        let single = entry.maximum_block.is_some_and(|maximum| maximum.iter().all(|size| *size <= 1));
+        return Ok(if single { options.block.map(|size| size.or(Some(1))) } else { options.block });
+    };
     if let Some(message) = unlaunchable_block(required.map(Some)) {
         return Err(Diagnostic::error("launch-size", format!("`.reqntid` asks for {message}"), entry.span));
     }

@@ -16,9 +16,9 @@ use logos::{Logos, Skip};
 /// works on the tree recurses.
 const MAX_DEPTH: usize = 200;
 
-/// Tokens of one function: more than half a million instructions, which no stage after this could
+/// Tokens of one function: some two million instructions, which no stage after this could
 /// hold in memory.
-const MAX_FUNCTION_TOKENS: usize = 4_000_000;
+const MAX_FUNCTION_TOKENS: usize = 16_000_000;
 
 /// What can go wrong inside one token.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
