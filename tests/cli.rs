@@ -270,7 +270,7 @@ fn every_opcode_is_explained() -> Result<(), Failed> {
         settings.bind(|| insta::assert_snapshot!(opcode, ran.stdout));
     }
     gpuvcc(&["explain", "mbarier.arrive"]).expect(2, "mbarrier")?;
-    gpuvcc(&["explain", "ld.golbal"]).expect(2, "did you mean .global?")
+    gpuvcc(&["explain", "ld.golbal"]).expect(2, "did you mean .global")
 }
 
 /// Every code that a stage hands to a diagnostic or a reason must have a page.
