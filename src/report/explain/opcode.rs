@@ -109,8 +109,8 @@ fn fate(row: &Row) -> String {
         }
         (_, Class::Memory) => {
             "Reads and writes the bytes from the address on, as many as the type has, in one step for each element \
-             of the vector. The verifier checks them against all accesses that are not atomic, and takes any value \
-             as the old one; the emulator executes it and watches the bytes."
+             of the vector. The verifier checks them against all accesses that are not morally strong with it, and \
+             takes any value as the old one; the emulator executes it and watches the bytes."
         }
         (Meaning::BarrierArrive, _) => {
             "The verifier refuses it (`barrier-arrive`): barriers at which some threads do not wait have no model \
