@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// # Errors
 /// The refusals of `inline` that control may reach.
 pub fn run(entry: &Function, flat: Flat) -> Result<Cfg, Vec<Diagnostic>> {
-    let Flat { lines, label_names, registers, variables, assumes_known_callees } = flat;
+    let Flat { lines, label_names, registers, variables, assumptions } = flat;
     let mut builder = Builder { label_names, ..Builder::default() };
     builder.current = Some(builder.new_block(Arc::from("entry")));
     lines.into_iter().for_each(|line| builder.line(line));
@@ -29,7 +29,7 @@ pub fn run(entry: &Function, flat: Flat) -> Result<Cfg, Vec<Diagnostic>> {
     builder.collapse_equal_targets();
     let (graph, start) = builder.finish(&reachable);
     let (entry_name, loops) = (entry.name.clone(), Vec::new());
-    let mut cfg = Cfg { entry_name, graph, start, registers, variables, assumes_known_callees, loops };
+    let mut cfg = Cfg { entry_name, graph, start, registers, variables, assumptions, loops };
     unique_names(&mut cfg);
     Ok(cfg)
 }

@@ -17,6 +17,8 @@ use std::sync::{Arc, LazyLock};
 pub enum Effect {
     /// It touches no memory that other threads see, and gives arbitrary results.
     Value,
+    /// An assertion failed: it aborts the launch.
+    Assertion,
     /// It has no model; the reason.
     Unsupported(&'static str),
 }
@@ -27,6 +29,7 @@ static KNOWN: LazyLock<BTreeMap<&'static str, Effect>> = LazyLock::new(|| {
         let mut words = line.splitn(3, ' ').map(str::trim);
         match (words.next(), words.next(), words.next()) {
             (Some(name), Some("value"), Some(_)) => (name, Effect::Value),
+            (Some(name), Some("assertion"), Some(_)) => (name, Effect::Assertion),
             (Some(name), Some("unsupported"), Some(why)) => (name, Effect::Unsupported(why)),
             _ => panic!("cfg: functions.txt: `{line}` is not NAME CLASS REASON"),
         }
@@ -55,6 +58,10 @@ impl Inliner<'_> {
         let message = match known(name) {
             Some(Effect::Value) if returns.len() == function.returns.len() => {
                 return self.arbitrary_results(function, returns, origin);
+            }
+            Some(Effect::Assertion) => {
+                self.flat.assumptions.insert("no assertion of the source fails, which would abort the launch");
+                return;
             }
             Some(Effect::Unsupported(why)) => format!("call of `{name}`: {why}"),
             _ => format!("call of `{name}`, which this file does not define"),

@@ -3,6 +3,7 @@
 use crate::ptx::ast::{Annotation, Guard, Instruction, Register, RegisterId, Variable};
 use crate::span::Origin;
 use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// One `.entry` with device functions inlined: blocks without branches, edges with conditions.
@@ -19,8 +20,8 @@ pub struct Cfg {
     /// Variables of the entry body and of inlined bodies. `.reg`, `.local` and `.param` ones are per
     /// inlined copy; a `.shared` or `.global` variable of a function stands here once.
     pub variables: Vec<Variable>,
-    /// Whether some indirect call is taken to reach functions of the module only.
-    pub assumes_known_callees: bool,
+    /// What is assumed of its calls, for people.
+    pub assumptions: BTreeSet<&'static str>,
     /// Natural loops, outermost first, by header position.
     pub loops: Vec<NaturalLoop>,
 }

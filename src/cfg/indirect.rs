@@ -27,7 +27,9 @@ impl Inliner<'_> {
         origin: &Arc<Origin>,
         stack: &[usize],
     ) {
-        self.flat.assumes_known_callees |= targets.is_none();
+        if targets.is_none() {
+            self.flat.assumptions.insert("indirect calls reach functions whose addresses this file takes");
+        }
         let module = self.module;
         let fits = |callee: &u32| {
             let function = &module.functions[*callee as usize];

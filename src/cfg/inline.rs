@@ -16,7 +16,7 @@ use crate::ptx::ast::{
     RegisterId, StateSpace, Variable, VariableRef,
 };
 use crate::span::Origin;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Calls nested deeper than this are refused.
@@ -38,8 +38,8 @@ pub struct Flat {
     pub registers: Vec<Register>,
     /// Variables of all copies.
     pub variables: Vec<Variable>,
-    /// Whether some indirect call is taken to reach functions of the module only.
-    pub assumes_known_callees: bool,
+    /// What is assumed of its calls, for people.
+    pub assumptions: BTreeSet<&'static str>,
 }
 
 /// One line.

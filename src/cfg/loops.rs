@@ -160,7 +160,7 @@ mod tests {
             start: NodeIndex::new(0),
             registers: Vec::new(),
             variables: Vec::new(),
-            assumes_known_callees: false,
+            assumptions: std::collections::BTreeSet::new(),
             loops: Vec::new(),
         };
         let count = edges.iter().map(|(a, b)| a.max(b) + 1).max().unwrap_or(1);

@@ -157,7 +157,7 @@ mod tests {
             start: NodeIndex::new(0),
             registers: Vec::new(),
             variables: Vec::new(),
-            assumes_known_callees: false,
+            assumptions: std::collections::BTreeSet::new(),
             loops: Vec::new(),
         };
         for number in 0..successors.len() {

@@ -387,9 +387,7 @@ impl Lowering<'_> {
         if self.declarations.assumes_bounds {
             said.push("an access stays inside the array that its pointer came from".to_string());
         }
-        if self.cfg.assumes_known_callees {
-            said.push("indirect calls reach functions whose addresses this file takes".to_string());
-        }
+        said.extend(self.cfg.assumptions.iter().map(|assumption| assumption.to_string()));
         if self.declarations.reads_textures {
             said.push("nothing writes the memory behind textures while the kernel runs".to_string());
         }
