@@ -32,11 +32,6 @@ pub fn initial_values(
     }
     let mut collector = Collector { ty: attributes.ty, lengths, values: Vec::new(), declarator };
     collector.collect(initialiser, 0, 0)?;
-    let bytes = collector.lengths.iter().fold(u64::from(attributes.ty.bytes()), |all, n| all.saturating_mul(*n));
-    if collector.values.iter().any(|value| value.offset.saturating_add(u64::from(value.bytes)) > bytes) {
-        let message = format!("the initialiser has more values than `{}` has elements", declarator.name.text);
-        return Err(Diagnostic::error("ptx-syntax", message, declarator.name.span));
-    }
     Ok(collector.values)
 }
 
