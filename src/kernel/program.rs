@@ -387,7 +387,7 @@ impl Lowering<'_> {
         if self.declarations.assumes_bounds {
             said.push("an access stays inside the array that its pointer came from".to_string());
         }
-        said.extend(self.cfg.assumptions.iter().map(|assumption| assumption.to_string()));
+        said.extend(self.cfg.assumptions.iter().map(ToString::to_string));
         if self.declarations.reads_textures {
             said.push("nothing writes the memory behind textures while the kernel runs".to_string());
         }
