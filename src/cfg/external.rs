@@ -7,7 +7,9 @@ use super::annotations::marker_kind;
 use super::graph::Statement;
 use super::inline::{Inliner, LineKind};
 use crate::diagnostic::Diagnostic;
-use crate::ptx::ast::{Function, Instruction, Op, Operand, Register, RegisterId};
+use crate::ptx::ast::{
+    Address, AddressBase, Function, Instruction, Op, Operand, Ordering, Register, RegisterId, ScalarType, StateSpace,
+};
 use crate::span::Origin;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -15,8 +17,12 @@ use std::sync::{Arc, LazyLock};
 /// What is known of a function of the CUDA runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It touches no memory that other threads see, and gives arbitrary results.
-    Value,
+    /// It reads memory that nothing writes meanwhile, and gives arbitrary results.
+    Prints,
+    /// It gives memory of the thread.
+    Allocates,
+    /// It takes memory back.
+    Frees,
     /// An assertion failed: it aborts the launch.
     Assertion,
     /// It has no model; the reason.
@@ -28,7 +34,9 @@ static KNOWN: LazyLock<BTreeMap<&'static str, Effect>> = LazyLock::new(|| {
     let entries = lines.map(|line| {
         let mut words = line.splitn(3, ' ').map(str::trim);
         match (words.next(), words.next(), words.next()) {
-            (Some(name), Some("value"), Some(_)) => (name, Effect::Value),
+            (Some(name), Some("prints"), Some(_)) => (name, Effect::Prints),
+            (Some(name), Some("allocates"), Some(_)) => (name, Effect::Allocates),
+            (Some(name), Some("frees"), Some(_)) => (name, Effect::Frees),
             (Some(name), Some("assertion"), Some(_)) => (name, Effect::Assertion),
             (Some(name), Some("unsupported"), Some(why)) => (name, Effect::Unsupported(why)),
             _ => panic!("cfg: functions.txt: `{line}` is not NAME CLASS REASON"),
@@ -56,8 +64,19 @@ impl Inliner<'_> {
         }
         let name = &function.name;
         let message = match known(name) {
-            Some(Effect::Value) if returns.len() == function.returns.len() => {
-                return self.arbitrary_results(function, returns, origin);
+            Some(Effect::Prints) if returns.len() == function.returns.len() => {
+                self.flat.assumptions.insert("nothing writes what `vprintf` prints while it prints");
+                return self.results(function, returns, origin, |dst| Op::Arbitrary {
+                    name: function.name.clone(),
+                    dst: vec![dst],
+                    sources: Vec::new(),
+                });
+            }
+            Some(Effect::Allocates) if returns.len() == function.returns.len() => {
+                return self.results(function, returns, origin, |dst| Op::Allocate { dst });
+            }
+            Some(Effect::Frees) if arguments.len() == 1 && function.params.len() == 1 => {
+                return self.free(function, arguments, origin);
             }
             Some(Effect::Assertion) => {
                 self.flat.assumptions.insert("no assertion of the source fails, which would abort the launch");
@@ -70,19 +89,46 @@ impl Inliner<'_> {
         self.push(LineKind::Refuse(refusal), origin);
     }
 
-    /// Results of a function that is known to give some.
-    fn arbitrary_results(&mut self, function: &Function, returns: &[Operand], origin: &Arc<Origin>) {
+    /// Results of a function that is known to give some, each by an operation.
+    fn results(
+        &mut self,
+        function: &Function,
+        returns: &[Operand],
+        origin: &Arc<Origin>,
+        operation: impl Fn(Operand) -> Op,
+    ) {
         let places = self.bind(&function.returns, returns);
         for (((place, fresh), result), formal) in places.into_iter().zip(returns).zip(&function.returns) {
-            self.flat.registers.push(Register { name: Arc::from("%result"), ty: formal.ty });
-            let value = Operand::Register(RegisterId(self.flat.registers.len() as u32 - 1));
+            let value = Operand::Register(self.push_register("%result", formal.ty));
             let dst = if fresh { result.clone() } else { value.clone() };
-            let op = Op::Arbitrary { name: function.name.clone(), dst: vec![dst], sources: Vec::new() };
-            let statement = Statement::Instruction(Instruction { guard: None, op, origin: origin.clone() });
-            self.push(LineKind::Statement(statement), origin);
+            self.instruction(operation(dst), origin);
             if !fresh {
                 self.pass(formal, place, Some(&value), None, origin);
             }
         }
+    }
+
+    /// Memory taken back: a store through the pointer races with all that other threads still do with it.
+    fn free(&mut self, function: &Function, arguments: &[Operand], origin: &Arc<Origin>) {
+        let pointer = self.push_register("%freed", function.params[0].ty);
+        for ((place, fresh), argument) in self.bind(&function.params, arguments).into_iter().zip(arguments) {
+            if fresh {
+                self.pass(&function.params[0], place, Some(argument), None, origin);
+            }
+            self.pass(&function.params[0], place, None, Some(&Operand::Register(pointer)), origin);
+        }
+        let address = Address { base: AddressBase::Register(pointer), offset: 0 };
+        let (space, ty, ordering) = (StateSpace::Generic, ScalarType::B(8), Ordering::Weak);
+        self.instruction(Op::Store { space, ty, src: vec![Operand::Integer(0)], address, ordering }, origin);
+    }
+
+    pub(super) fn push_register(&mut self, name: &str, ty: ScalarType) -> RegisterId {
+        self.flat.registers.push(Register { name: Arc::from(name), ty });
+        RegisterId(self.flat.registers.len() as u32 - 1)
+    }
+
+    pub(super) fn instruction(&mut self, op: Op, origin: &Arc<Origin>) {
+        let statement = Statement::Instruction(Instruction { guard: None, op, origin: origin.clone() });
+        self.push(LineKind::Statement(statement), origin);
     }
 }

@@ -6,13 +6,10 @@
 //! Relies on: addresses of functions are made in this module only, where a prototype is all there is; that
 //! is printed as an assumption. Reference: PTX `call`, `.calltargets`, `.callprototype`.
 
-use super::graph::Statement;
 use super::inline::{Inliner, Line, LineKind};
 use super::operands::{Slot, visit};
 use crate::diagnostic::Diagnostic;
-use crate::ptx::ast::{
-    Function, Instruction, Item, Module, Op, Operand, Register, RegisterId, ScalarType, Variable, VariableRef,
-};
+use crate::ptx::ast::{Function, Item, Module, Op, Operand, ScalarType, Variable, VariableRef};
 use crate::span::Origin;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -62,11 +59,9 @@ impl Inliner<'_> {
 
     /// A register with an arbitrary number.
     fn choice(&mut self, origin: &Arc<Origin>) -> Operand {
-        self.flat.registers.push(Register { name: Arc::from("%callee"), ty: ScalarType::U(32) });
-        let register = Operand::Register(RegisterId(self.flat.registers.len() as u32 - 1));
-        let op = Op::Arbitrary { name: Arc::from("call"), dst: vec![register.clone()], sources: Vec::new() };
-        let statement = Statement::Instruction(Instruction { guard: None, op, origin: origin.clone() });
-        self.push(LineKind::Statement(statement), origin);
+        let register = Operand::Register(self.push_register("%callee", ScalarType::U(32)));
+        let (name, dst) = (Arc::from("call"), vec![register.clone()]);
+        self.instruction(Op::Arbitrary { name, dst, sources: Vec::new() }, origin);
         register
     }
 

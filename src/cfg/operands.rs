@@ -64,6 +64,11 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             sources.iter_mut().for_each(|s| f(Slot::Source(s)));
             dst.iter_mut().for_each(|d| f(Slot::Destination(d)));
         }
+        Op::Matrix { dst, src, address, stride, .. } => {
+            f(Slot::Address(address));
+            src.iter_mut().chain(stride).for_each(|s| f(Slot::Source(s)));
+            dst.iter_mut().for_each(|d| f(Slot::Destination(d)));
+        }
         Op::Call { returns, arguments, .. } => {
             arguments.iter_mut().for_each(|a| f(Slot::Source(a)));
             returns.iter_mut().for_each(|r| f(Slot::Destination(r)));
@@ -84,6 +89,7 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             arguments.iter_mut().for_each(|s| f(Slot::Source(s)));
             returns.iter_mut().for_each(|d| f(Slot::Destination(d)));
         }
+        Op::Allocate { dst } => f(Slot::Destination(dst)),
         Op::WarpBarrier { mask } => f(Slot::Source(mask)),
         Op::Arbitrary { dst, sources, .. } => {
             sources.iter_mut().for_each(|s| f(Slot::Source(s)));

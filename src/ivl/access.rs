@@ -10,6 +10,7 @@
 //! | `{:bytes N}` | access | width in bytes | the width of the value |
 //! | `{:strong "gpu"}` | access | strong at cta, cluster, gpu or sys | weak |
 //! | `{:guard e}` | access, barrier | takes place only where e holds | true |
+//! | `{:collective}` | access | any thread of the warp may be the one that does it; needs `{:bytes N}` | the thread itself |
 //! | `{:scale N}` | access | bytes an index unit stands for | the size of an element |
 //! | `{:id e}` | barrier | barrier number, bv32 | barrier 0 |
 //! | `{:count e}` | barrier | number of threads, bv32 | the whole block |
@@ -22,6 +23,12 @@ use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::Scope;
 use crate::span::Span;
 
+/// The widest access of a thread, in bytes: a vector of four words.
+const WIDEST: u32 = 16;
+
+/// The widest access of a warp, in bytes: a matrix of 32 by 8 words that lies in one piece.
+const WIDEST_COLLECTIVE: u32 = 1024;
+
 const SCOPES: [(&str, Scope); 4] =
     [("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Gpu), ("sys", Scope::Sys)];
 
@@ -33,19 +40,29 @@ pub(super) fn from_attributes(
     element_bytes: u32,
     attributes: Vec<Attribute>,
 ) -> Result<(Access, Vec<Attribute>), Diagnostic> {
-    let (mut guard, mut strong, mut bytes, mut scale) = (None, None, None, None);
+    let (mut guard, mut strong, mut bytes, mut scale, mut collective) = (None, None, None, None, None);
     let mut rest = Vec::new();
     for attribute in attributes {
         match attribute.name.as_str() {
             "guard" => once(&mut guard, expression(&attribute, array.span)?, "guard", array.span)?,
-            "bytes" => once(&mut bytes, number(&attribute, 16, array.span)?, "bytes", array.span)?,
+            "bytes" => once(&mut bytes, number(&attribute, WIDEST_COLLECTIVE, array.span)?, "bytes", array.span)?,
             "scale" => once(&mut scale, number(&attribute, 1 << 16, array.span)?, "scale", array.span)?,
+            "collective" if attribute.args.is_empty() => once(&mut collective, (), "collective", array.span)?,
+            "collective" => return Err(malformed("{:collective}", array.span)),
             "strong" => once(&mut strong, scope(&attribute, array.span)?, "strong", array.span)?,
             _ => rest.push(attribute),
         }
     }
+    let collective = collective.is_some();
+    match bytes {
+        None if collective => return Err(malformed("{:collective} {:bytes N}", array.span)),
+        Some(bytes) if bytes > WIDEST && !collective => {
+            return Err(malformed(&format!("{{:bytes N}} with N from 1 to {WIDEST}"), array.span));
+        }
+        _ => {}
+    }
     let (bytes, scale) = (bytes.unwrap_or(0), scale.unwrap_or(element_bytes));
-    Ok((Access { array: array.name.clone(), guard, offset, scale, bytes, strong }, rest))
+    Ok((Access { array: array.name.clone(), guard, offset, scale, bytes, strong, collective }, rest))
 }
 
 /// The barrier, and the attributes that are not part of it.
@@ -73,7 +90,7 @@ pub(super) fn barrier_from_attributes(
 /// an element's, though the type of the value tells it too: readers look for it here.
 pub(super) fn to_attributes(access: &Access, element_bytes: u32) -> Vec<Attribute> {
     let mut out = Vec::new();
-    if access.bytes != element_bytes {
+    if access.bytes != element_bytes || access.collective {
         out.push(attribute("bytes", Some(bv::int(access.bytes.into()))));
     }
     if access.scale != element_bytes {
@@ -84,6 +101,9 @@ pub(super) fn to_attributes(access: &Access, element_bytes: u32) -> Vec<Attribut
             name: Name::new("strong"),
             args: SCOPES.iter().filter(|(_, s)| *s == strong).map(|(t, _)| AttributeArg::Text(t.to_string())).collect(),
         });
+    }
+    if access.collective {
+        out.push(attribute("collective", None));
     }
     out.extend(access.guard.iter().map(|guard| attribute("guard", Some(guard.clone()))));
     out

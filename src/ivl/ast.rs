@@ -251,6 +251,9 @@ pub struct Access {
     pub bytes: u32,
     /// `None` weak; otherwise the scope of the strong access.
     pub strong: Option<crate::ptx::ast::Scope>,
+    /// The thread's warp performs it: any thread of the warp may be the one that accesses, and the value is not
+    /// modelled.
+    pub collective: bool,
 }
 
 /// A block barrier of the kernel language.

@@ -65,17 +65,18 @@ impl Launch {
             SpecialRegister::Ctaid(a) => axis(&self.ctaid, a),
             SpecialRegister::Nctaid(a) => axis(&self.nctaid, a),
             SpecialRegister::WarpSize => Some(bv::literal(32, 32)),
-            SpecialRegister::LaneId => self.block.iter().all(Option::is_some).then(|| self.lane()),
+            SpecialRegister::LaneId => Some(self.lane()),
             SpecialRegister::WarpId | SpecialRegister::Other { .. } => None,
         }
     }
 
-    /// The linear thread id modulo the warp size, for a fixed block.
+    /// The linear thread id modulo the warp size.
     fn lane(&self) -> ExprRef {
         let [x, y, z] = &self.tid;
-        let literal = |axis: usize| u128::from(self.block[axis].unwrap_or(1));
-        let row = if literal(2) == 1 { y.clone() } else { bv::add(y.clone(), scale(z, literal(1))) };
-        let linear = if literal(1) * literal(2) == 1 { x.clone() } else { bv::add(x.clone(), scale(&row, literal(0))) };
+        let [width, height, _] = &self.ntid;
+        let has_one = |axis: usize| self.block[axis] == Some(1);
+        let row = if has_one(2) { y.clone() } else { bv::add(y.clone(), product(z, height)) };
+        let linear = if has_one(1) && has_one(2) { x.clone() } else { bv::add(x.clone(), product(&row, width)) };
         bv::binary(BvOp::And, linear, bv::literal(31, 32))
     }
 
@@ -104,8 +105,9 @@ impl Launch {
     }
 }
 
-fn scale(value: &ExprRef, factor: u128) -> ExprRef {
-    if factor == 1 { value.clone() } else { bv::mul(value.clone(), bv::literal(factor, 32)) }
+/// The product of a thread id and a block size.
+fn product(value: &ExprRef, size: &ExprRef) -> ExprRef {
+    if *size == bv::literal(1, 32) { value.clone() } else { bv::mul(value.clone(), size.clone()) }
 }
 
 /// States that the product of some sizes is below a bound.

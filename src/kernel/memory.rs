@@ -14,27 +14,33 @@ use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::{Address, AddressBase, Operand, ScalarType, Scope, StateSpace, VariableRef};
 
 /// An address with what it may reach.
-struct Place {
+pub(super) struct Place {
     /// Regions of the access's space.
-    regions: Vec<RegionId>,
+    pub(super) regions: Vec<RegionId>,
     /// It may be elsewhere too.
-    unknown: bool,
+    pub(super) unknown: bool,
     /// The address without the constant offset, 32 or 64 bits; `None` for a variable's own address.
-    value: Option<ExprRef>,
+    pub(super) value: Option<ExprRef>,
     /// Constant byte offset.
-    offset: i64,
+    pub(super) offset: i64,
     /// Right modulo 2^32 only.
-    narrowed: bool,
+    pub(super) narrowed: bool,
     /// Which region it is, if there are several.
-    tag: Option<ExprRef>,
+    pub(super) tag: Option<ExprRef>,
     /// The state space of the instruction.
-    space: StateSpace,
+    pub(super) space: StateSpace,
     /// The variable, if the address is a variable's.
-    variable: Option<VariableRef>,
+    pub(super) variable: Option<VariableRef>,
+    /// Bytes to add, 64 bits.
+    pub(super) index: Option<ExprRef>,
+    /// The lanes that access, for collective accesses.
+    pub(super) lanes: Option<ExprRef>,
+    /// See [`Access::collective`].
+    pub(super) collective: bool,
 }
 
 /// What an access does.
-enum Effect {
+pub(super) enum Effect {
     Load(Name),
     Store(ExprRef),
     Atomic(Option<Name>),
@@ -112,7 +118,7 @@ impl Lowering<'_> {
         let mut choices: Vec<(RegionId, ExprRef)> = Vec::new();
         for &region in &place.regions {
             match self.pointers.regions.get(region).space {
-                Space::Private => {}
+                Space::Private | Space::Heap => {}
                 Space::Parameters => {
                     let value = self.parameter_bytes(place, region, at, bytes);
                     choices.push((region, value));
@@ -161,7 +167,7 @@ impl Lowering<'_> {
             let value = self.read(operand, 8 * bytes);
             for &region in &place.regions {
                 match self.pointers.regions.get(region).space {
-                    Space::Private => {}
+                    Space::Private | Space::Heap => {}
                     Space::Parameters => self.unsupported("parameter-store", "a store to a kernel parameter"),
                     Space::Global | Space::Const | Space::Shared => {
                         let at = element * i64::from(bytes);
@@ -195,7 +201,7 @@ impl Lowering<'_> {
         for at in (0..elements.max(1) * parts).map(|k| i64::from(k * bytes)) {
             for &region in &place.regions {
                 match self.pointers.regions.get(region).space {
-                    Space::Private => {}
+                    Space::Private | Space::Heap => {}
                     Space::Parameters => self.unsupported("parameter-store", "an atomic on a kernel parameter"),
                     Space::Global | Space::Const | Space::Shared => {
                         if single.is_some() && !dst.is_empty() {
@@ -221,7 +227,7 @@ impl Lowering<'_> {
     }
 
     /// What an address may reach; `None` if it is refused.
-    fn place(&mut self, space: StateSpace, address: &Address) -> Option<Place> {
+    pub(super) fn place(&mut self, space: StateSpace, address: &Address) -> Option<Place> {
         let mut place = Place {
             regions: Vec::new(),
             unknown: false,
@@ -231,6 +237,9 @@ impl Lowering<'_> {
             tag: None,
             space,
             variable: None,
+            index: None,
+            lanes: None,
+            collective: false,
         };
         match address.base {
             AddressBase::Register(register) => {
@@ -257,6 +266,8 @@ impl Lowering<'_> {
         }
         place.regions.retain(|r| in_space(space, self.pointers.regions.get(*r).space));
         place.unknown |= place.regions.is_empty();
+        let shared = |r: &RegionId| self.pointers.facts.escaping.contains(r);
+        place.unknown |= place.regions.iter().any(|r| self.pointers.regions.get(*r).space == Space::Heap && shared(r));
         // What cannot leave the thread's own memory needs no access.
         if matches!(space, StateSpace::Local | StateSpace::Param) {
             place.unknown = false;
@@ -288,7 +299,7 @@ impl Lowering<'_> {
                 Space::Shared => Some("shared"),
                 Space::Const => Some("const"),
                 Space::Parameters => Some("param"),
-                Space::Global | Space::Private => None,
+                Space::Global | Space::Private | Space::Heap => None,
             };
             if let (StateSpace::Generic, Some(window)) = (place.space, window) {
                 let window = self.declarations.window(&mut self.names, window);
@@ -302,17 +313,23 @@ impl Lowering<'_> {
     }
 
     /// One access of one region's array.
-    fn access(&mut self, place: &Place, region: RegionId, at: i64, bytes: u32, strong: Option<Scope>, effect: Effect) {
+    pub(super) fn access(
+        &mut self,
+        place: &Place,
+        region: RegionId,
+        at: i64,
+        bytes: u32,
+        strong: Option<Scope>,
+        effect: Effect,
+    ) {
         let array = match &self.declarations.arrays[region.0 as usize] {
             Some(array) => array.clone(),
             None => panic!("kernel: an access of a region without array"),
         };
         let offset = self.offset(place, region, at);
+        let offset = place.index.iter().fold(offset, |offset, index| bv::add(offset, index.clone()));
         let in_region = place.tag.as_ref().map(|tag| bv::eq(tag.clone(), tag_literal(Some(region))));
-        let guard = match (self.guard_value.clone(), in_region) {
-            (Some(a), Some(b)) => Some(bv::and(a, b)),
-            (a, b) => a.or(b),
-        };
+        let guard = conjunction([self.guard_value.clone(), place.lanes.clone(), in_region]);
         let size = self.pointers.regions.get(region).size;
         match size.filter(|_| self.options.check_bounds) {
             Some(size) => {
@@ -325,7 +342,8 @@ impl Lowering<'_> {
             }
             None => self.declarations.assumes_bounds = true,
         }
-        self.emit_access(Access { array, guard, offset, scale: 1, bytes, strong }, effect);
+        let access = Access { array, guard, offset, scale: 1, bytes, strong, collective: place.collective };
+        self.emit_access(access, effect);
     }
 
     fn emit_access(&mut self, access: Access, effect: Effect) {
@@ -338,7 +356,7 @@ impl Lowering<'_> {
     }
 
     /// An access through a pointer of unknown origin: every array of the space, at any offset.
-    fn touch_everything(
+    pub(super) fn touch_everything(
         &mut self,
         place: &Place,
         bytes: u32,
@@ -357,10 +375,15 @@ impl Lowering<'_> {
         let unknown = self.declarations.unknown_arrays.clone().into_iter().flatten();
         let unknown = unknown.zip([Space::Global, Space::Shared]).filter(|(_, s)| in_space(space, *s)).map(|(n, _)| n);
         for array in inside.into_iter().chain(unknown.collect::<Vec<_>>()) {
-            let guard = self.guard_value.clone();
-            let access = Access { array, guard, offset: offset.clone(), scale: 1, bytes, strong };
+            let guard = conjunction([self.guard_value.clone(), place.lanes.clone(), None]);
+            let offset = offset.clone();
+            let access = Access { array, guard, offset, scale: 1, bytes, strong, collective: place.collective };
             let effect = effect(self);
             self.emit_access(access, effect);
         }
     }
+}
+
+fn conjunction(conditions: [Option<ExprRef>; 3]) -> Option<ExprRef> {
+    conditions.into_iter().flatten().reduce(bv::and)
 }

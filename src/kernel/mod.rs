@@ -14,6 +14,7 @@ mod definite;
 mod exposed;
 mod launch;
 mod lowering;
+mod matrix;
 mod memory;
 mod names;
 mod operations;

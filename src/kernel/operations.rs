@@ -79,6 +79,9 @@ impl Lowering<'_> {
             Op::Atomic { space, ty, elements, dst, address, ordering, .. } => {
                 self.atomic(*space, *ty, *elements, dst, address, ordering.strong_scope());
             }
+            Op::Matrix { space, dst, address, rows, stride, .. } => {
+                self.matrix(*space, dst, address, *rows, stride.as_ref());
+            }
             Op::Barrier { kind, aligned, id, count } => self.barrier(kind, *aligned, id, count.as_ref()),
             Op::WarpBarrier { .. } => self.emit(StmtKind::Fence("bar.warp.sync".into())),
             Op::Fence { name } => self.emit(StmtKind::Fence(name.clone())),
@@ -90,6 +93,7 @@ impl Lowering<'_> {
                 self.declarations.reads_textures |= name.starts_with("tex.") || name.starts_with("tld4.");
                 self.write_arbitrary(dst);
             }
+            Op::Allocate { dst } => self.write_arbitrary(std::slice::from_ref(dst)),
             Op::Nothing { .. } => {}
             Op::Unsupported { name, reason } => {
                 let message = format!("`{name}` has no sound model yet: {reason}");
@@ -118,7 +122,7 @@ impl Lowering<'_> {
         self.write(dst, value, false);
     }
 
-    fn write_arbitrary(&mut self, dst: &[Operand]) {
+    pub(super) fn write_arbitrary(&mut self, dst: &[Operand]) {
         let mut writes = Vec::new();
         for operand in dst {
             for register in super::pointers::destinations(std::slice::from_ref(operand)) {

@@ -239,6 +239,12 @@ impl<'a> Pointers<'a> {
         self.facts.escaping.extend(&value.regions);
     }
 
+    /// Records that a value may come to other threads: memory of the thread's own is theirs, too, then.
+    pub fn leave(&mut self, value: &Points) {
+        let owned = value.regions.iter().filter(|r| self.regions.get(**r).space == Space::Heap);
+        self.facts.escaping.extend(owned);
+    }
+
     /// Records that a value is used as an address in a space.
     pub fn used_as_address(&mut self, value: &Points, space: StateSpace) {
         if matches!(space, StateSpace::Local | StateSpace::Param) {
@@ -281,8 +287,9 @@ impl<'a> Pointers<'a> {
         let (Some(region), Some(other)) = (a.exact_region(), b.exact_region()) else { return false };
         let space = self.regions.get(region).space;
         let one_form = space == Space::Global || !(a.generic || b.generic);
-        // All private variables are one region, so two of its addresses may have two bases.
-        region == other && one_form && space != Space::Private && (bits == 32 || !(a.narrowed || b.narrowed))
+        // All private variables are one region, so two of its addresses may have two bases. So is the heap.
+        let one_base = !matches!(space, Space::Private | Space::Heap);
+        region == other && one_form && one_base && (bits == 32 || !(a.narrowed || b.narrowed))
     }
 
     /// Whether a value holds nothing but addresses of a space.
@@ -302,7 +309,7 @@ impl<'a> Pointers<'a> {
 pub fn in_space(access: StateSpace, region: Space) -> bool {
     match access {
         StateSpace::Generic => true,
-        StateSpace::Global => region == Space::Global,
+        StateSpace::Global => matches!(region, Space::Global | Space::Heap),
         StateSpace::Const => region == Space::Const,
         StateSpace::Shared | StateSpace::SharedCluster => region == Space::Shared,
         StateSpace::Local => region == Space::Private,

@@ -162,13 +162,13 @@ fn declare_regions(
     let (shared, constants) = (escapes(Space::Shared), escapes(Space::Const));
     for id in regions.ids() {
         let region = regions.get(id);
-        let shared_with_others = !matches!(region.space, Space::Private | Space::Parameters);
+        let shared_with_others = !matches!(region.space, Space::Private | Space::Heap | Space::Parameters);
         declarations.arrays.push(shared_with_others.then(|| names.fresh(&region.name)));
         let symbolic = match region.space {
             Space::Shared => shared,
             Space::Const => constants,
             // Private variables and aliasing arrays share a region, so their bases stand apart below.
-            Space::Private => false,
+            Space::Private | Space::Heap => false,
             Space::Global | Space::Parameters => pointers.facts.escaping.contains(&id),
         } && region.kind != RegionKind::GlobalMemory;
         let base = if symbolic { symbolic_base(region, names, declarations) } else { bv::literal(0, 64) };

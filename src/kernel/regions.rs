@@ -37,6 +37,8 @@ pub enum Space {
     Shared,
     /// `.local` and the `.param` memory of device calls: no other thread can see it.
     Private,
+    /// What the thread got from `malloc`: no other thread can see it, unless the address leaves the thread.
+    Heap,
     /// The kernel's own parameters, read through an address.
     Parameters,
 }
@@ -54,6 +56,8 @@ pub enum RegionKind {
     GlobalMemory,
     /// All private memory of the thread.
     Private,
+    /// All memory that the thread got from `malloc`.
+    Heap,
     /// The bytes of a kernel parameter.
     Parameter(u32),
 }
@@ -124,6 +128,12 @@ impl Regions {
     fn private(&mut self) -> RegionId {
         let name = "private memory".to_string();
         self.push(Region { kind: RegionKind::Private, space: Space::Private, name, size: None, align: 1 })
+    }
+
+    /// The region of `malloc`, made at the first use.
+    pub fn heap(&mut self) -> RegionId {
+        let name = "memory from `malloc`".to_string();
+        self.push(Region { kind: RegionKind::Heap, space: Space::Heap, name, size: None, align: 1 })
     }
 
     fn global_memory(&mut self) -> RegionId {

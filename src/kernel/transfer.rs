@@ -5,7 +5,7 @@
 
 use super::pointers::{Pointers, State, destinations};
 use super::points::{Points, Summand};
-use super::regions::ParameterPlace;
+use super::regions::{ParameterPlace, Space};
 use crate::ptx::ast::{
     Address, AddressBase, BarrierKind, Comparison, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
 };
@@ -63,6 +63,13 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
             let value = from_memory(analysis, *ty);
             destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
         }
+        Op::Matrix { space, dst, src, address, stride, .. } => {
+            access(analysis, state, *space, address);
+            src.iter().chain(stride).for_each(|s| stored(analysis, state, s));
+            // Two 32-bit registers may be put together to an address.
+            let value = from_memory(analysis, ScalarType::B(32));
+            destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
+        }
         Op::Barrier { kind, id, count, .. } => {
             for operand in [Some(id), count.as_ref()].into_iter().flatten() {
                 let value = analysis.operand(state, operand);
@@ -73,7 +80,13 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
                 BarrierKind::Sync | BarrierKind::Arrive => Vec::new(),
             }
         }
-        Op::Arbitrary { dst, .. } => {
+        Op::Allocate { dst } => all(dst, Points::region(analysis.regions.heap())),
+        Op::Arbitrary { dst, sources, .. } => {
+            // Another lane may get the address.
+            for source in sources {
+                let value = analysis.operand(state, source);
+                analysis.leave(&value);
+            }
             let mut value = Points::loaded().join(&Points::derived());
             value.tainted = analysis.others_are_tainted;
             destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
@@ -227,6 +240,12 @@ fn compared(
 ) {
     let (a, b) = (analysis.operand(state, a), analysis.operand(state, b));
     let equality = matches!(comparison, Comparison::Eq | Comparison::Ne) && !ty.is_float();
+    // Whether there is memory tells nothing about where.
+    let null_test = equality && [&a, &b].contains(&&Points::integer());
+    let owned = |points: &Points| points.regions.iter().all(|r| analysis.regions.get(*r).space == Space::Heap);
+    if null_test && owned(&a) && owned(&b) {
+        return;
+    }
     if !(equality && analysis.same_base(&a, &b, ty.bits())) {
         analysis.escape(&a);
         analysis.escape(&b);

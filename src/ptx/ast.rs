@@ -6,7 +6,7 @@
 use crate::span::{Origin, Span};
 use std::sync::Arc;
 
-pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, Op, Ordering, Scope};
+pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op, Ordering, Scope};
 
 /// A whole PTX file.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,6 +9,7 @@
 
 use super::ast::*;
 use super::context::Interner;
+use super::fragment::fragment;
 use super::operands::Operands;
 use super::table::{Meaning, Selected};
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub fn build(selected: &Selected, name: Arc<str>, operands: Operands, interner: 
         Meaning::Load => parts.load(),
         Meaning::Store => parts.store(),
         Meaning::Atomic => parts.atomic(interner),
+        Meaning::Matrix => parts.matrix(),
         Meaning::Branch => parts.branch(),
         Meaning::BranchIndexed => parts.branch_indexed(),
         Meaning::Return => Op::Return,
@@ -244,6 +246,15 @@ impl Parts<'_> {
         sources.truncate(wanted);
         let operation = interner.intern(operation);
         Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering }
+    }
+
+    fn matrix(mut self) -> Op {
+        let (space, address, rows) = (self.space(), self.address(), super::matrix::rows(self.selected));
+        // A store has its fragment before the stride.
+        let values = if self.has("store") { fragment(self.selected, 'D').0 as usize } else { 0 };
+        let Operands { destinations: dst, sources: mut src, .. } = self.operands;
+        let stride = if rows.stride_bits > 0 { src.drain(values..).next() } else { None };
+        Op::Matrix { name: self.name, space, dst, src, address, rows, stride }
     }
 
     fn branch(self) -> Op {

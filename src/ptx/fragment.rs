@@ -76,12 +76,12 @@ pub fn fragment(selected: &Selected, matrix: char) -> (u32, ScalarType) {
     }
 }
 
-fn element(word: &str) -> Option<(&'static str, u32)> {
+pub(super) fn element(word: &str) -> Option<(&'static str, u32)> {
     ELEMENTS.iter().copied().find(|(name, _)| *name == word)
 }
 
 /// `m16n8k16`, `m8n8`
-fn shape(word: &str) -> Option<[u32; 3]> {
+pub(super) fn shape(word: &str) -> Option<[u32; 3]> {
     let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k').unwrap_or((rest, "1"));
     Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])

@@ -16,6 +16,7 @@ pub mod fragment;
 mod initialiser;
 pub mod lexer;
 pub mod location;
+mod matrix;
 pub mod module;
 pub mod operands;
 mod operation;

@@ -298,6 +298,24 @@ pub enum Op {
         /// Ordering with scope (relaxed at `.gpu` if nothing is written).
         ordering: Ordering,
     },
+    /// `ldmatrix`, `stmatrix`, `wmma.load`, `wmma.store`: the threads of a warp move matrices together. Which of them
+    /// accesses which byte, and how the values lie in registers, is not modelled.
+    Matrix {
+        /// Full opcode.
+        name: Arc<str>,
+        /// State space.
+        space: StateSpace,
+        /// Registers loaded; empty for stores.
+        dst: Vec<Operand>,
+        /// Registers stored; empty for loads.
+        src: Vec<Operand>,
+        /// Address of the lane's row, or of the whole fragment.
+        address: Address,
+        /// The bytes.
+        rows: MatrixRows,
+        /// Distance of the starts of two rows, in elements; `None`: they are contiguous.
+        stride: Option<Operand>,
+    },
     /// `bra`, `bra.uni`.
     Branch {
         /// Target.
@@ -368,6 +386,11 @@ pub enum Op {
         /// What is read, in ISA order; vectors and coordinates element by element.
         sources: Vec<Operand>,
     },
+    /// A call of `malloc`: an address of memory that no other thread has, or null.
+    Allocate {
+        /// Register that gets the address.
+        dst: Operand,
+    },
     /// No effect on values, memory or order: `prefetch`, `nanosleep`, `pmevent`, `griddepcontrol.launch_dependents`,
     /// `applypriority`, `discard` is NOT one of them.
     Nothing {
@@ -381,6 +404,19 @@ pub enum Op {
         /// Why.
         reason: String,
     },
+}
+
+/// The memory that a matrix instruction of a warp accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixRows {
+    /// Lanes 0, 1, ... up to this number give an address each; the addresses of the others do not matter.
+    pub lanes: u32,
+    /// Rows behind each address.
+    pub rows: u32,
+    /// Width of a row in bytes.
+    pub bytes: u32,
+    /// Bits by which a stride of one moves; 0 if there is no stride.
+    pub stride_bits: u32,
 }
 
 /// Forms of the block barrier.

@@ -289,6 +289,12 @@ impl Names<'_> {
                 let head = format!("{name}{}{}.{operation}{vector}.{}", space(*of), ordering(*order), type_name(*ty));
                 format!("{head} {dst}{}, {}", self.address(address), self.operands(sources))
             }
+            Op::Matrix { name, dst, src, address, stride, .. } => {
+                let (dst, src) = (self.operands(dst), self.operands(src));
+                let stride = stride.as_ref().map_or(String::new(), |stride| self.operand(stride));
+                let operands = [dst, self.address(address), src, stride].into_iter().filter(|o| !o.is_empty());
+                format!("{name} {}", operands.collect::<Vec<_>>().join(", "))
+            }
             _ => self.control_op(op),
         }
     }
@@ -332,6 +338,7 @@ impl Names<'_> {
             Op::Fence { name } => name.to_string(),
             Op::Arbitrary { name, dst, .. } => format!("arbitrary {name} {}", self.vector(dst)),
             Op::Nothing { name } => format!("nothing {name}"),
+            Op::Allocate { dst } => format!("malloc {}", self.operand(dst)),
             Op::Unsupported { name, reason } => format!("unsupported {name} ({reason})"),
             other => panic!("ptx: the printer does not know {other:?}"),
         }

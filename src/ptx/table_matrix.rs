@@ -1,15 +1,14 @@
 //! Table rows: matrix instructions.
 //!
-//! Those on registers give arbitrary values. Those that access memory are collective over the warp
-//! or asynchronous, have no model of their accesses, and are refused. The pattern language is
+//! Those on registers give arbitrary values. The accesses of those by which a warp moves matrices are found in
+//! [`super::matrix`]. Asynchronous ones have no model of their accesses, and are refused. The pattern language is
 //! explained in [`super::pattern`].
 //! Reference: PTX ISA, sections "Warp Level Matrix Instructions", "Asynchronous Warpgroup Level
 //! Matrix Instructions" and "TensorCore 5th Generation Family Instructions".
 
 use super::table::{Form, Meaning, form};
-use Meaning::{Arbitrary, Unsupported};
+use Meaning::{Arbitrary, Matrix, Unsupported};
 
-const COLLECTIVE: &str = "its accesses are collective over the warp and not modelled";
 const TCGEN05: &str = "tensor memory is not modelled";
 const WGMMA: &str = "asynchronous matrix operations are not modelled";
 
@@ -17,29 +16,29 @@ const WGMMA: &str = "asynchronous matrix operations are not modelled";
 #[rustfmt::skip]
 pub const FORMS: &[Form] = &[
     form("movmatrix", "sync aligned m8n8 trans b16", "=b32 b32", Arbitrary),
-    form("ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? $shared? b16", "={x}b32 []", Unsupported(COLLECTIVE)),
-    form("ldmatrix", "sync aligned m16n16 x1|x2 trans $shared? b8", "={x}b32 []", Unsupported(COLLECTIVE)),
-    form("ldmatrix", "sync aligned m16n16 x1|x2 trans $shared? b8x16 b6x16_p32|b4x16_p64", "={x}b32 []", Unsupported(COLLECTIVE)),
-    form("ldmatrix", "sync aligned m8n16 x1|x2|x4 $shared? b8x16 b6x16_p32|b4x16_p64", "={x}b32 []", Unsupported(COLLECTIVE)),
-    form("stmatrix", "sync aligned m8n8 x1|x2|x4 trans? $shared? b16", "[] {x}b32", Unsupported(COLLECTIVE)),
-    form("stmatrix", "sync aligned m16n8 x1|x2|x4 trans $shared? b8", "[] {x}b32", Unsupported(COLLECTIVE)),
+    form("ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? $shared? b16", "={x}b32 []", Matrix),
+    form("ldmatrix", "sync aligned m16n16 x1|x2 trans $shared? b8", "={x}b32 []", Matrix),
+    form("ldmatrix", "sync aligned m16n16 x1|x2 trans $shared? b8x16 b6x16_p32|b4x16_p64", "={x}b32 []", Matrix),
+    form("ldmatrix", "sync aligned m8n16 x1|x2|x4 $shared? b8x16 b6x16_p32|b4x16_p64", "={x}b32 []", Matrix),
+    form("stmatrix", "sync aligned m8n8 x1|x2|x4 trans? $shared? b16", "[] {x}b32", Matrix),
+    form("stmatrix", "sync aligned m16n8 x1|x2|x4 trans $shared? b8", "[] {x}b32", Matrix),
 
     // wmma
-    form("wmma", "load a|b sync aligned row|col m16n16k16|m8n32k16|m32n8k16 global|$shared? f16|bf16|u8|s8", "={A} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load a|b sync aligned row|col m16n16k8 global|$shared? tf32", "={A} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load a|b sync aligned row|col m8n8k4 global|$shared? f64", "={A} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load a sync aligned row m8n8k32 global|$shared? u4|s4", "={A} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load b sync aligned col m8n8k32 global|$shared? u4|s4", "={A} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load a sync aligned row m8n8k128 global|$shared? b1", "={A} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load b sync aligned col m8n8k128 global|$shared? b1", "={A} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load c sync aligned row|col m16n16k16|m8n32k16|m32n8k16 global|$shared? f16|f32|s32", "={C} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load c sync aligned row|col m16n16k8 global|$shared? f32", "={C} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load c sync aligned row|col m8n8k4 global|$shared? f64", "={C} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "load c sync aligned row|col m8n8k32|m8n8k128 global|$shared? s32", "={C} [] b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "store d sync aligned row|col m16n16k16|m8n32k16|m32n8k16 global|$shared? f16|f32|s32", "[] {D} b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "store d sync aligned row|col m16n16k8 global|$shared? f32", "[] {D} b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "store d sync aligned row|col m8n8k4 global|$shared? f64", "[] {D} b32?", Unsupported(COLLECTIVE)),
-    form("wmma", "store d sync aligned row|col m8n8k32|m8n8k128 global|$shared? s32", "[] {D} b32?", Unsupported(COLLECTIVE)),
+    form("wmma", "load a|b sync aligned row|col m16n16k16|m8n32k16|m32n8k16 global|$shared? f16|bf16|u8|s8", "={A} [] b32?", Matrix),
+    form("wmma", "load a|b sync aligned row|col m16n16k8 global|$shared? tf32", "={A} [] b32?", Matrix),
+    form("wmma", "load a|b sync aligned row|col m8n8k4 global|$shared? f64", "={A} [] b32?", Matrix),
+    form("wmma", "load a sync aligned row m8n8k32 global|$shared? u4|s4", "={A} [] b32?", Matrix),
+    form("wmma", "load b sync aligned col m8n8k32 global|$shared? u4|s4", "={A} [] b32?", Matrix),
+    form("wmma", "load a sync aligned row m8n8k128 global|$shared? b1", "={A} [] b32?", Matrix),
+    form("wmma", "load b sync aligned col m8n8k128 global|$shared? b1", "={A} [] b32?", Matrix),
+    form("wmma", "load c sync aligned row|col m16n16k16|m8n32k16|m32n8k16 global|$shared? f16|f32|s32", "={C} [] b32?", Matrix),
+    form("wmma", "load c sync aligned row|col m16n16k8 global|$shared? f32", "={C} [] b32?", Matrix),
+    form("wmma", "load c sync aligned row|col m8n8k4 global|$shared? f64", "={C} [] b32?", Matrix),
+    form("wmma", "load c sync aligned row|col m8n8k32|m8n8k128 global|$shared? s32", "={C} [] b32?", Matrix),
+    form("wmma", "store d sync aligned row|col m16n16k16|m8n32k16|m32n8k16 global|$shared? f16|f32|s32", "[] {D} b32?", Matrix),
+    form("wmma", "store d sync aligned row|col m16n16k8 global|$shared? f32", "[] {D} b32?", Matrix),
+    form("wmma", "store d sync aligned row|col m8n8k4 global|$shared? f64", "[] {D} b32?", Matrix),
+    form("wmma", "store d sync aligned row|col m8n8k32|m8n8k128 global|$shared? s32", "[] {D} b32?", Matrix),
     form("wmma", "mma sync aligned row|col row|col m16n16k16|m8n32k16|m32n8k16 f16|f32 f16|f32 satfinite?", "={D} {A} {B} {C}", Arbitrary),
     form("wmma", "mma sync aligned row|col row|col m16n16k16|m8n32k16|m32n8k16 s32 u8 u8 s32 satfinite?", "={D} {A} {B} {C}", Arbitrary),
     form("wmma", "mma sync aligned row|col row|col m16n16k16|m8n32k16|m32n8k16 s32 s8 s8 s32 satfinite?", "={D} {A} {B} {C}", Arbitrary),

@@ -54,10 +54,18 @@ pub struct Site {
     pub logged: Option<Name>,
 }
 
+/// What a thread accesses at a site.
+struct Performed {
+    active: ExprRef,
+    /// In bytes, 64 bits.
+    offset: ExprRef,
+}
+
 /// How accesses are translated.
 pub struct Accesses<'a> {
     copies: &'a Copies,
     allow_same_value: bool,
+    pair: Pair,
     arrays: BTreeMap<Name, &'a Array>,
     /// Arrays that some store or atomic names.
     written: BTreeSet<Name>,
@@ -90,6 +98,7 @@ impl<'a> Accesses<'a> {
         Accesses {
             copies,
             allow_same_value: options.allow_same_value,
+            pair,
             arrays: program.arrays.iter().map(|array| (array.name.clone(), array)).collect(),
             checked_arrays: checked_arrays(program, &written, pair),
             written,
@@ -150,9 +159,17 @@ impl<'a> Accesses<'a> {
 
         let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
         let guard = access.guard.clone().unwrap_or_else(|| bv::boolean(true));
+        let of =
+            |thread| Performed { active: self.copies.expr(&guard, thread), offset: self.copies.expr(&offset, thread) };
+        let mut performed = [of(Thread::First), of(Thread::Second)];
+        if access.collective && self.pair == Pair::SameBlock {
+            performed = self.by_any_thread(stmt, performed, out);
+        }
         let (stem, last) = match (kind, strong) {
             (AccessKind::Read, None) => ("READ", None),
-            (AccessKind::Write, None) => ("WRITE", Some(self.value_argument(stmt, value)?)),
+            (AccessKind::Write, None) => {
+                ("WRITE", Some(self.value_argument(stmt, value.filter(|_| !access.collective))?))
+            }
             (AccessKind::Read, Some(scope)) => ("STRONG_READ", Some(scope_number(scope))),
             (AccessKind::Write | AccessKind::Atomic, Some(scope)) => ("STRONG_WRITE", Some(scope_number(scope))),
             (AccessKind::Atomic, None) => unreachable!("twothread: an atomic has a scope"),
@@ -160,9 +177,10 @@ impl<'a> Accesses<'a> {
         let site = bv::literal(u128::from(number), 16);
         let width = bv::literal(u128::from(access.bytes), 64);
         let mut call = |verb: &str, thread: Thread, site: Option<&ExprRef>, results: Vec<Name>| {
-            let mut args = vec![self.copies.expr(&guard, thread)];
+            let Performed { active, offset } = &performed[usize::from(thread == Thread::Second)];
+            let mut args = vec![active.clone()];
             args.extend(site.cloned());
-            args.extend([self.copies.expr(&offset, thread), width.clone()]);
+            args.extend([offset.clone(), width.clone()]);
             args.extend(last.as_ref().map(|last| self.copies.expr(last, thread)));
             let procedure = Name::from(format!("{verb}_{stem}_{}", access.array));
             out.push(Stmt {
@@ -177,17 +195,39 @@ impl<'a> Accesses<'a> {
         Ok(())
     }
 
-    /// The value that a store passes, as 64 bits; only `--allow-same-value` looks at it.
+    /// A collective access of two threads of a block. Whichever thread gives the address, another one of its warp may
+    /// be the one that accesses: thread 1 may do what thread 2 asks for, or thread 2 what thread 1 asks for. Accesses
+    /// of one execution do not conflict with each other in this way, only with those before and after it. The warp is
+    /// not looked at: each thread has others in its own.
+    fn by_any_thread(&mut self, stmt: &Stmt, own: [Performed; 2], out: &mut Vec<Stmt>) -> [Performed; 2] {
+        let number = self.sites.len() - 1;
+        let names = ["first", "second"].map(|who| self.introduce_local(&format!("{who}.helps.{number}"), Type::Bool));
+        out.push(Stmt { kind: StmtKind::Havoc(names.to_vec()), ..stmt.clone() });
+        let [first_helps, second_helps] = names.map(|name| bv::var(name, Type::Bool));
+        let [first, second] = own;
+        let both = bv::and(first.active.clone(), second.active.clone());
+        let logs = Performed {
+            active: bv::ite(first_helps.clone(), both.clone(), bv::and(first.active, bv::not(second_helps.clone()))),
+            offset: bv::ite(first_helps.clone(), second.offset.clone(), first.offset.clone()),
+        };
+        let checks = Performed {
+            active: bv::and(bv::not(first_helps), bv::ite(second_helps.clone(), both, second.active)),
+            offset: bv::ite(second_helps, first.offset, second.offset),
+        };
+        [logs, checks]
+    }
+
+    /// The value that a store passes, as 64 bits, if it is known; only `--allow-same-value` looks at it.
     fn value_argument(&self, stmt: &Stmt, value: Option<&ExprRef>) -> Result<ExprRef, Diagnostic> {
-        match value {
-            Some(value) if self.allow_same_value => match value.ty {
-                Type::Bv(width) if width <= 64 => Ok(bv::zext(value.clone(), 64)),
-                _ => {
-                    let message = "equal values are compared for stores of at most 8 bytes";
-                    Err(Diagnostic::unsupported("same-value-width", message, place(stmt)))
-                }
-            },
-            _ => Ok(bv::literal(0, 64)),
+        if !self.allow_same_value {
+            return Ok(bv::literal(0, 64));
+        }
+        match value.map(|value| (value, &value.ty)) {
+            Some((value, Type::Bv(width))) if *width <= 64 => Ok(bv::zext(value.clone(), 64)),
+            _ => {
+                let message = "equal values are compared for stores of at most 8 bytes by one thread";
+                Err(Diagnostic::unsupported("same-value-width", message, place(stmt)))
+            }
         }
     }
 
@@ -205,7 +245,8 @@ impl<'a> Accesses<'a> {
         out: &mut Vec<Stmt>,
     ) -> Result<(), Diagnostic> {
         let is_global = self.arrays.get(&access.array).is_some_and(|array| array.space == ArraySpace::Global);
-        let keeps_values = is_global && access.strong.is_none() && !self.written.contains(&access.array);
+        let keeps_values =
+            is_global && access.strong.is_none() && !access.collective && !self.written.contains(&access.array);
         let Some(ty) = self.copies.doubled.get(dst).cloned().filter(|_| keeps_values) else {
             let copies = [Thread::First, Thread::Second].map(|thread| thread.copy(dst));
             out.push(Stmt { kind: StmtKind::Havoc(copies.to_vec()), ..stmt.clone() });

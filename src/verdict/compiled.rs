@@ -113,6 +113,8 @@ pub struct AccessSite {
     pub strong: Option<Scope>,
     /// Width.
     pub bytes: u32,
+    /// Any thread of the warp may be the one that accesses.
+    pub collective: bool,
     /// Bytes an index unit stands for.
     pub scale: u32,
     /// Whether the index is an integer, not a bit-vector.
@@ -406,6 +408,7 @@ impl<'a> Builder<'a> {
             kind,
             strong: access.strong.or(default),
             bytes: access.bytes,
+            collective: access.collective,
             scale: access.scale,
             integer_index: access.offset.ty == Type::Int,
             origin: stmt.origin.clone(),

@@ -153,8 +153,13 @@ impl Finder<'_, '_, '_> {
         two_threads
             && (p.kind != AccessKind::Read || q.kind != AccessKind::Read)
             && !morally_strong(p, &a.1, q, &b.1, same_block)
-            && !(same_block && a.1.warp_history != b.1.warp_history && self.may_share_warp(s, t))
+            && !(same_block && self.are_ordered_in_a_warp(a, b) && self.may_share_warp(s, t))
             && !(self.rules.allow_same_value && may_write_the_same(p, &a.1, q, &b.1))
+    }
+
+    /// Whether two accesses may be ordered, or done by one thread, if the threads that ask for them share a warp.
+    fn are_ordered_in_a_warp(&self, a: &Entry, b: &Entry) -> bool {
+        a.1.warp_history != b.1.warp_history || self.site(&a.1).collective || self.site(&b.1).collective
     }
 
     /// Warps are the groups of 32 threads by linear index, x first.

@@ -105,7 +105,8 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
         for refuted in &outcome.refuted {
             findings.push(facts.finding(&two, refuted));
         }
-        for (check, why) in &outcome.open {
+        let told = |check: &Check| outcome.refuted.iter().any(|refuted| prove::is_part(check, &refuted.check));
+        for (check, why) in outcome.open.iter().filter(|(check, _)| !told(check)) {
             unknown.push(facts.open(&two, check, why));
         }
         for &index in &outcome.endless {

@@ -211,6 +211,12 @@ fn is_race(check: &Check) -> bool {
     has_attribute(check, "race")
 }
 
+/// Whether two race checks are of one instruction, and of the same kind.
+pub(super) fn is_part(check: &Check, other: &Check) -> bool {
+    let kind = |check: &Check| check.attributes.iter().find(|a| a.name.as_str() == "race").map(|a| a.args.clone());
+    is_race(check) && check.origin.is_some() && check.origin == other.origin && kind(check) == kind(other)
+}
+
 /// A probe asks whether a loop can be entered or left; it is no assertion.
 fn is_probe(check: &Check) -> bool {
     infer::probe_of(&check.attributes).is_some()
@@ -270,6 +276,7 @@ impl Proof {
                     for check in failing {
                         open.remove(&check);
                         self.refuted.push((check, encoding, constants.clone()));
+                        self.set_aside(&inference.passive.checks, check, &mut open);
                     }
                 }
                 Reply::Unknown(why) if effort.alone == 0 => {
@@ -281,6 +288,16 @@ impl Proof {
             }
         }
         self.undecided.extend(open.into_iter().map(|i| (i, "enough defects were found before it".to_string())));
+    }
+
+    /// The other elements of a vector and rows of a matrix: a defect of one is one of the instruction.
+    fn set_aside(&mut self, checks: &[Check], refuted: usize, open: &mut BTreeSet<usize>) {
+        let parts: Vec<usize> =
+            open.iter().copied().filter(|&check| is_part(&checks[check], &checks[refuted])).collect();
+        for part in parts {
+            open.remove(&part);
+            self.undecided.push((part, "another part of the instruction races".to_string()));
+        }
     }
 
     /// Tries what lies behind the head of each loop from that head alone: what happened before is a

@@ -222,14 +222,16 @@ fn attributes() -> BoxedStrategy<Vec<Attribute>> {
 fn access(bytes: u32) -> BoxedStrategy<Access> {
     let guard = prop::option::of(expr(Type::Bool, 1));
     let strong = prop::option::of(prop::sample::select(&[Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys][..]));
-    (prop::sample::select(&["A", "B"][..]), expr(Type::Bv(64), 2), guard, strong, prop::sample::select(&[1u32, 4][..]))
-        .prop_map(move |(array, offset, guard, strong, scale)| Access {
+    let scale = prop::sample::select(&[1u32, 4][..]);
+    (prop::sample::select(&["A", "B"][..]), expr(Type::Bv(64), 2), guard, strong, scale, prop::bool::ANY)
+        .prop_map(move |(array, offset, guard, strong, scale, collective)| Access {
             array: array.into(),
             guard,
             offset,
             scale,
             bytes,
             strong,
+            collective,
         })
         .boxed()
 }

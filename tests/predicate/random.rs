@@ -64,7 +64,15 @@ pub fn stmt(kind: StmtKind) -> Stmt {
 }
 
 fn access(offset: ExprRef) -> Access {
-    Access { array: Name::from("A"), guard: None, offset: bv::zext(offset, 64), scale: 4, bytes: 4, strong: None }
+    Access {
+        array: Name::from("A"),
+        guard: None,
+        offset: bv::zext(offset, 64),
+        scale: 4,
+        bytes: 4,
+        strong: None,
+        collective: false,
+    }
 }
 
 fn statement(source: &mut Source) -> Stmt {

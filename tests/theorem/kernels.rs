@@ -203,7 +203,15 @@ impl Writer<'_> {
         };
         // Now and then an access straddles two elements.
         let scale = if self.disorder() && self.source.below(2) == 0 { 2 } else { 4 };
-        Access { array: Name::from("A"), guard: None, offset: bv::zext(index, 64), scale, bytes: 4, strong: None }
+        Access {
+            array: Name::from("A"),
+            guard: None,
+            offset: bv::zext(index, 64),
+            scale,
+            bytes: 4,
+            strong: None,
+            collective: false,
+        }
     }
 
     fn store(&mut self) -> Stmt {

@@ -176,6 +176,8 @@ impl Checker {
         }
         let inferred = access.bytes == 0 && self.mode == Mode::Elaborate;
         match value {
+            // The value of a collective access is not modelled.
+            Some(_) if access.collective && access.bytes > 0 => {}
             Some(Type::Bv(width)) if width % 8 == 0 && (inferred || access.bytes == width / 8) => {
                 access.bytes = width / 8;
             }

@@ -8,8 +8,7 @@ pub const CODES: &[Code] = &[
         code: "unsupported-instruction",
         title: "an instruction without a model",
         text: "The instruction is legal PTX, but this version has no model of what it does to memory or \
-               control: asynchronous copies, mbarriers, matrix loads, texture and surface accesses, tensor \
-               memory and the like. To skip it could hide a race, so the kernel is refused. The message names \
+               control: asynchronous copies, mbarriers, surface accesses, tensor memory and the like. To skip it could hide a race, so the kernel is refused. The message names \
                the instruction, its line and the reason.",
         example: "cp.async.ca.shared.global [%r1], [%rd1], 16;",
     },
@@ -17,9 +16,10 @@ pub const CODES: &[Code] = &[
         code: "undefined-function",
         title: "a call of a function that this file does not define",
         text: "What an external function does to memory is unknown. Link it into the PTX (nvcc -rdc=false, or \
-               inline it), so that its body is here. The functions `__gpuvcc_requires`, `__gpuvcc_assume`, \
+               inline it), so that its body is here. Of the functions of the CUDA runtime, `vprintf`, `__assertfail`, `malloc` and \
+               `free` are known, with assumptions that the report prints. The functions `__gpuvcc_requires`, `__gpuvcc_assume`, \
                `__gpuvcc_assert` and `__gpuvcc_invariant` are the exception: they are annotations.",
-        example: "call.uni (retval0), vprintf, (param0, param1);",
+        example: "call.uni (retval0), cudaMalloc, (param0, param1);",
     },
     Code {
         code: "recursion",
