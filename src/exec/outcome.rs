@@ -22,6 +22,9 @@ pub struct Outcome {
     pub stopped: BTreeSet<Stop>,
     /// Whether a value came from where the ISA leaves it open.
     pub arbitrary: bool,
+    /// Whether values were needed that the ISA defines and that are not computed: products of matrices, and how
+    /// fragments of `wmma` lie in memory.
+    pub opaque: bool,
     /// A location had more readers than are remembered; races may have been missed.
     pub forgot: bool,
     /// Instructions executed by all threads.

@@ -232,16 +232,25 @@ impl<'r> Reporter<'r> {
             let severity = Severity::Warning;
             warnings.push(Diagnostic { severity, code: "uninitialised-shared", message, labels, notes: Vec::new() });
         }
-        if outcome.forgot {
-            let message = "a location was accessed by more groups of threads than are remembered; races may be missing";
-            warnings.push(Diagnostic {
-                severity: Severity::Warning,
-                code: "many-readers",
-                message: message.to_string(),
-                labels: Vec::new(),
-                notes: Vec::new(),
-            });
-        }
+        let told = [
+            (
+                outcome.forgot,
+                "many-readers",
+                "a location was accessed by more groups of threads than are remembered; races may be missing",
+            ),
+            (
+                outcome.opaque,
+                "made-up-values",
+                "products of matrices are not computed: their values, and what comes of them, are made up",
+            ),
+        ];
+        warnings.extend(told.into_iter().filter(|(holds, ..)| *holds).map(|(_, code, message)| Diagnostic {
+            severity: Severity::Warning,
+            code,
+            message: message.to_string(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+        }));
         warnings
     }
 }

@@ -188,6 +188,11 @@ impl Thread {
                 let value = self.arbitrary(world, u32::from(bits));
                 self.set(d, value);
             }
+            Code::Opaque { d, bits } => {
+                world.outcome.opaque = true;
+                let value = self.any(world, u32::from(bits));
+                self.set(d, value);
+            }
             Code::Clock { d, shift, bits } => {
                 world.clock += 1;
                 world.outcome.arbitrary = true;
@@ -269,6 +274,10 @@ impl Thread {
     /// A value that nothing determines.
     fn arbitrary(&self, world: &mut World, bits: u32) -> u64 {
         world.outcome.arbitrary = true;
+        self.any(world, bits)
+    }
+
+    fn any(&self, world: &World, bits: u32) -> u64 {
         let value = hash(hash(world.seed, u64::from(self.number)), self.steps << 20 | u64::from(self.next));
         // Small values meet more corners than large ones.
         (if value >> 63 == 0 { value & 3 } else { value }) & mask(bits)

@@ -12,7 +12,7 @@
 
 use super::exposed::{Exposed, Worklist};
 use super::points::{Points, Summand};
-use super::regions::{ParameterPlace, RegionId, Regions, Space};
+use super::regions::{HeldPlace, ParameterPlace, RegionId, Regions, Space};
 use super::transfer;
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
 use crate::cfg::operands::registers_of;
@@ -33,6 +33,12 @@ pub struct Facts {
     pub ambiguous: BTreeSet<RegisterId>,
     /// Places in the parameters used as pointers, with the spaces of those uses.
     pub evidence: BTreeMap<ParameterPlace, BTreeSet<StateSpace>>,
+    /// Places in memory whose values are used as pointers, with the spaces of those uses.
+    pub held: BTreeMap<HeldPlace, BTreeSet<StateSpace>>,
+    /// Regions that stores and atomics write.
+    pub written: BTreeSet<RegionId>,
+    /// There are stores or atomics through pointers that may point anywhere.
+    pub writes_anywhere: bool,
     /// A tainted integer exists.
     pub taint: bool,
     /// A tainted integer is written to memory.
@@ -89,7 +95,7 @@ impl<'a> Pointers<'a> {
             let taint = (this.facts.taint_stored, this.facts.taint);
             let old = (this.memory_is_tainted, this.others_are_tainted);
             (this.memory_is_tainted, this.others_are_tainted) = (old.0 || taint.0, old.1 || taint.1);
-            let learnt = this.learn(&mut conflicting);
+            let learnt = this.learn(&mut conflicting) || this.learn_held();
             if !learnt && old == (this.memory_is_tainted, this.others_are_tainted) {
                 return this;
             }
@@ -107,6 +113,26 @@ impl<'a> Pointers<'a> {
             }
             let space = specific.first().copied().unwrap_or(StateSpace::Generic);
             learnt |= self.regions.add_pointee(self.entry, place, space);
+        }
+        learnt
+    }
+
+    /// The same for pointers in memory, once those among the parameters are known. A holder that turns out to be
+    /// written is none.
+    fn learn_held(&mut self) -> bool {
+        let mut learnt = false;
+        for (place, spaces) in self.facts.held.clone() {
+            let is_global = spaces.iter().all(|space| matches!(space, StateSpace::Global | StateSpace::Generic));
+            learnt |= if is_global { self.regions.add_held(place) } else { self.regions.forget(place.holder) };
+        }
+        if learnt {
+            return true;
+        }
+        for holder in self.regions.holders() {
+            let writable = self.regions.get(holder).space != Space::Const;
+            if writable && (self.facts.writes_anywhere || self.facts.written.contains(&holder)) {
+                learnt |= self.regions.forget(holder);
+            }
         }
         learnt
     }
@@ -251,11 +277,26 @@ impl<'a> Pointers<'a> {
             return;
         }
         for sum in &value.opaque {
-            if let (1, Some(Summand::Parameter(place))) = (sum.len(), sum.first()) {
-                let space = if space == StateSpace::SharedCluster { StateSpace::Shared } else { space };
-                self.facts.evidence.entry(*place).or_default().insert(space);
+            let space = if space == StateSpace::SharedCluster { StateSpace::Shared } else { space };
+            match (sum.len(), sum.first()) {
+                (1, Some(Summand::Parameter(place))) => {
+                    self.facts.evidence.entry(*place).or_default().insert(space);
+                }
+                (1, Some(Summand::Held(place))) => {
+                    self.facts.held.entry(*place).or_default().insert(space);
+                }
+                _ => {}
             }
         }
+    }
+
+    /// Records a write through an address.
+    pub fn writes(&mut self, value: &Points) {
+        self.facts.written.extend(&value.regions);
+        // A value that memory holds becomes an address of a region, or its holder is none.
+        let is_held = |sum: &BTreeSet<Summand>| sum.len() == 1 && matches!(sum.first(), Some(Summand::Held(_)));
+        let resolved = value.opaque.iter().all(is_held);
+        self.facts.writes_anywhere |= value.unknown || value.tainted || value.derived || !resolved;
     }
 
     fn intern(&mut self, points: Points) -> ValueId {

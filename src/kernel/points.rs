@@ -7,7 +7,7 @@
 //! values, one of which may be an address); *tainted* (made from pointer bits by other arithmetic);
 //! *unknown* (a pointer that may point anywhere).
 
-use super::regions::{ParameterPlace, RegionId};
+use super::regions::{HeldPlace, ParameterPlace, RegionId};
 use std::collections::BTreeSet;
 
 /// A value that may be an address by itself.
@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 pub enum Summand {
     /// A 64-bit value of the kernel's parameters that is not known to be a pointer.
     Parameter(ParameterPlace),
+    /// A 64-bit value in memory that holds pointers, perhaps.
+    Held(HeldPlace),
     /// Loaded from memory, or made by an operation that the analysis does not follow.
     Loaded,
 }

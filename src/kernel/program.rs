@@ -170,7 +170,8 @@ fn declare_regions(
             // Private variables and aliasing arrays share a region, so their bases stand apart below.
             Space::Private | Space::Heap => false,
             Space::Global | Space::Parameters => pointers.facts.escaping.contains(&id),
-        } && region.kind != RegionKind::GlobalMemory;
+        // Addresses in these are what memory or the parameters hold.
+        } && !matches!(region.kind, RegionKind::GlobalMemory | RegionKind::Behind(_));
         let base = if symbolic { symbolic_base(region, names, declarations) } else { bv::literal(0, 64) };
         declarations.bases.push(base);
     }
@@ -378,12 +379,29 @@ impl Lowering<'_> {
         (arrays, humans)
     }
 
+    /// What is assumed of pointers in memory.
+    fn behind(&self) -> Vec<String> {
+        let regions = &self.pointers.regions;
+        let used = |region: RegionId| {
+            let array = &self.declarations.arrays[region.0 as usize];
+            array.as_ref().is_some_and(|array| self.declarations.used_arrays.contains(array))
+        };
+        let holder = |region: RegionId| match regions.get(region).kind {
+            RegionKind::Behind(place) if used(region) => Some(&*regions.get(place.holder).name),
+            _ => None,
+        };
+        let holders: BTreeSet<&str> = regions.ids().filter_map(holder).collect();
+        let said = |name| format!("what pointers in `{name}` refer to is reached through them only");
+        holders.into_iter().map(said).collect()
+    }
+
     fn assumptions(&self, arrays: &[Array]) -> Vec<String> {
         let mut said = Vec::new();
         let global = arrays.iter().filter(|a| a.space == ArraySpace::Global).count();
         if global > 1 && !self.options.may_alias {
             said.push("pointer parameters and global arrays refer to disjoint arrays".to_string());
         }
+        said.extend(self.behind());
         if self.declarations.assumes_bounds {
             said.push("an access stays inside the array that its pointer came from".to_string());
         }

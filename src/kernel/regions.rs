@@ -11,7 +11,7 @@ use crate::cfg::operands::{Slot, visit};
 use crate::ptx::ast::{
     Address, AddressBase, Function, Linkage, Module, Op, Operand, StateSpace, Variable, VariableRef,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Index into [`Regions::all`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +24,15 @@ pub struct ParameterPlace {
     pub parameter: u32,
     /// Byte offset in it (not 0 inside by-value structs).
     pub offset: i64,
+}
+
+/// A place in memory that the kernel does not write and that may hold a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HeldPlace {
+    /// The array.
+    pub holder: RegionId,
+    /// Byte offset, where all accesses of the holder have constant ones; otherwise its pointers are not told apart.
+    pub offset: Option<i64>,
 }
 
 /// Where a region lives.
@@ -48,6 +57,8 @@ pub enum Space {
 pub enum RegionKind {
     /// The array that a pointer parameter points to.
     Pointee(ParameterPlace),
+    /// What pointers at such a place point to.
+    Behind(HeldPlace),
     /// A variable.
     Variable(VariableRef),
     /// All `.extern .shared` arrays, which start at one address.
@@ -83,14 +94,28 @@ pub struct Regions {
     pub all: Vec<Region>,
     by_variable: BTreeMap<VariableRef, RegionId>,
     by_place: BTreeMap<ParameterPlace, RegionId>,
+    by_held: BTreeMap<HeldPlace, RegionId>,
+    /// Regions whose 64-bit values may point to anything.
+    not_holders: BTreeSet<RegionId>,
+    /// Variables whose address is taken.
+    addressed: BTreeSet<VariableRef>,
     may_alias: bool,
 }
 
 impl Regions {
     /// The regions of the variables that a kernel mentions and of `.ptr` parameters.
     pub fn of(module: &Module, entry: &Function, cfg: &Cfg, may_alias: bool) -> Regions {
-        let mut this = Regions { all: Vec::new(), by_variable: BTreeMap::new(), by_place: BTreeMap::new(), may_alias };
-        for variable in mentioned(cfg) {
+        let (variables, addressed) = mentioned(cfg);
+        let mut this = Regions {
+            all: Vec::new(),
+            by_variable: BTreeMap::new(),
+            by_place: BTreeMap::new(),
+            by_held: BTreeMap::new(),
+            not_holders: BTreeSet::new(),
+            addressed,
+            may_alias,
+        };
+        for variable in variables {
             let id = match variable {
                 VariableRef::Param(index) => this.parameter_bytes(entry, index),
                 _ => match declaration(module, cfg, variable) {
@@ -99,6 +124,10 @@ impl Regions {
                 },
             };
             this.by_variable.insert(variable, id);
+            // The host may have changed what an initialiser put there, or not.
+            if declaration(module, cfg, variable).is_some_and(|declared| !declared.initialiser_symbols.is_empty()) {
+                this.not_holders.insert(id);
+            }
         }
         for (index, parameter) in (0u32..).zip(&entry.params) {
             if let Some(space) = parameter.pointer {
@@ -188,6 +217,47 @@ impl Regions {
         true
     }
 
+    /// The place that a 64-bit load reads, if pointers there are followed.
+    pub fn held_place(&self, holder: RegionId, variable: Option<VariableRef>, offset: i64) -> Option<HeldPlace> {
+        let Region { kind, space, .. } = *self.get(holder);
+        if self.may_alias || self.not_holders.contains(&holder) || !matches!(space, Space::Global | Space::Const) {
+            return None;
+        }
+        if let RegionKind::Behind(place) = kind {
+            return Some(place);
+        }
+        let by_name = variable.is_some_and(|variable| !self.addressed.contains(&variable));
+        Some(HeldPlace { holder, offset: by_name.then_some(offset) })
+    }
+
+    /// Records that a place in memory holds pointers; false if that was known.
+    pub fn add_held(&mut self, place: HeldPlace) -> bool {
+        if self.by_held.contains_key(&place) {
+            return false;
+        }
+        let slot = place.offset.map_or(String::new(), |offset| format!(".{offset}"));
+        let name = format!("behind.{}{slot}", self.get(place.holder).name);
+        let (kind, space) = (RegionKind::Behind(place), Space::Global);
+        let id = self.push(Region { kind, space, name, size: None, align: 1 });
+        self.by_held.insert(place, id);
+        true
+    }
+
+    /// The region behind a place, if it is known to hold pointers.
+    pub fn behind(&self, place: HeldPlace) -> Option<RegionId> {
+        self.by_held.get(&place).copied()
+    }
+
+    /// Follows the pointers in a region no more; false if that was so.
+    pub fn forget(&mut self, holder: RegionId) -> bool {
+        self.not_holders.insert(holder)
+    }
+
+    /// The regions whose pointers are followed.
+    pub fn holders(&self) -> BTreeSet<RegionId> {
+        self.by_held.iter().flat_map(|(place, behind)| [place.holder, *behind]).collect()
+    }
+
     /// The region of a variable's address.
     pub fn of_variable(&self, variable: VariableRef) -> RegionId {
         match self.by_variable.get(&variable) {
@@ -237,12 +307,12 @@ pub fn declaration<'a>(module: &'a Module, cfg: &'a Cfg, variable: VariableRef) 
     }
 }
 
-/// Variables in operands and addresses, in order.
-fn mentioned(cfg: &Cfg) -> Vec<VariableRef> {
-    let mut found = std::collections::BTreeSet::new();
-    let operand = |o: &Operand, found: &mut std::collections::BTreeSet<VariableRef>| {
+/// Variables in operands and addresses, in order; and those among them whose address a register may hold.
+fn mentioned(cfg: &Cfg) -> (BTreeSet<VariableRef>, BTreeSet<VariableRef>) {
+    let (mut found, mut addressed) = (BTreeSet::new(), BTreeSet::new());
+    let mut operand = |o: &Operand| {
         let elements = if let Operand::Vector(elements) = o { elements.as_slice() } else { std::slice::from_ref(o) };
-        found.extend(elements.iter().filter_map(|e| match e {
+        addressed.extend(elements.iter().filter_map(|e| match e {
             Operand::Variable(v, _) => Some(*v),
             _ => None,
         }));
@@ -255,7 +325,7 @@ fn mentioned(cfg: &Cfg) -> Vec<VariableRef> {
                 // A direct load of a kernel parameter is a constant, no access of a region.
                 Slot::Address(Address { base: AddressBase::Variable(VariableRef::Param(_)), .. })
                     if loads_parameter => {}
-                Slot::Source(o) | Slot::Destination(o) => operand(o, &mut found),
+                Slot::Source(o) | Slot::Destination(o) => operand(o),
                 Slot::Address(Address { base: AddressBase::Variable(v), .. }) => {
                     found.insert(*v);
                 }
@@ -263,5 +333,6 @@ fn mentioned(cfg: &Cfg) -> Vec<VariableRef> {
             });
         }
     }
-    found.into_iter().collect()
+    found.extend(&addressed);
+    (found, addressed)
 }

@@ -54,17 +54,22 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
         Op::Load { space, ty, dst, address, .. } => load(analysis, state, *space, *ty, dst, address),
         Op::Store { space, src, address, .. } => {
             access(analysis, state, *space, address);
+            written(analysis, state, address);
             src.iter().for_each(|s| stored(analysis, state, s));
             Vec::new()
         }
         Op::Atomic { space, ty, dst, address, sources, .. } => {
             access(analysis, state, *space, address);
+            written(analysis, state, address);
             sources.iter().for_each(|s| stored(analysis, state, s));
             let value = from_memory(analysis, *ty);
             destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
         }
         Op::Matrix { space, dst, src, address, stride, .. } => {
             access(analysis, state, *space, address);
+            if dst.is_empty() {
+                written(analysis, state, address);
+            }
             src.iter().chain(stride).for_each(|s| stored(analysis, state, s));
             // Two 32-bit registers may be put together to an address.
             let value = from_memory(analysis, ScalarType::B(32));
@@ -265,6 +270,15 @@ fn access(analysis: &mut Pointers<'_>, state: &State, space: StateSpace, address
     }
 }
 
+fn written(analysis: &mut Pointers<'_>, state: &State, address: &Address) {
+    let value = match address.base {
+        AddressBase::Register(register) => analysis.points(state, register).clone(),
+        AddressBase::Variable(variable) => Points::region(analysis.regions.of_variable(variable)),
+        AddressBase::Absolute => Points::unknown(),
+    };
+    analysis.writes(&value);
+}
+
 fn from_memory(analysis: &Pointers<'_>, ty: ScalarType) -> Points {
     let mut value = if ty.bits() >= 64 { Points::loaded() } else { Points::derived() };
     value.tainted = analysis.memory_is_tainted;
@@ -289,8 +303,38 @@ fn load(
         return written;
     }
     access(analysis, state, space, address);
-    let value = from_memory(analysis, ty);
-    destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
+    let mut loaded = Vec::new();
+    for (element, operand) in (0i64..).zip(dst) {
+        let value = loaded_element(analysis, state, ty, address, element * i64::from(ty.bytes()));
+        loaded.extend(destinations(std::slice::from_ref(operand)).into_iter().map(|r| (r, value.clone())));
+    }
+    loaded
+}
+
+/// A 64-bit value of memory that the kernel does not write is followed; others may be anything.
+fn loaded_element(
+    analysis: &mut Pointers<'_>,
+    state: &State,
+    ty: ScalarType,
+    address: &Address,
+    at: i64,
+) -> Points {
+    let otherwise = from_memory(analysis, ty);
+    if ty.bits() != 64 {
+        return otherwise;
+    }
+    let (holder, variable) = match address.base {
+        AddressBase::Variable(variable) => (Some(analysis.regions.of_variable(variable)), Some(variable)),
+        AddressBase::Register(register) => (analysis.points(state, register).exact_region(), None),
+        AddressBase::Absolute => (None, None),
+    };
+    let place = holder.and_then(|holder| analysis.regions.held_place(holder, variable, address.offset + at));
+    let Some(place) = place else { return otherwise };
+    let value = match analysis.regions.behind(place) {
+        Some(region) => Points::region(region),
+        None => Points::opaque(Summand::Held(place)),
+    };
+    Points { tainted: otherwise.tainted, ..value }
 }
 
 fn parameter_value(analysis: &mut Pointers<'_>, place: ParameterPlace, ty: ScalarType) -> Points {

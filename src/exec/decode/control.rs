@@ -33,6 +33,9 @@ impl Decoder<'_> {
                 let mask = self.source(mask, 32)?;
                 self.push_warp(WarpKind::Barrier, &[], [0; 3], Some(mask));
             }
+            // They order other proxies' accesses, of which there are none.
+            Op::Fence { name } if name.contains(".proxy.") => self.emit(Code::Nothing),
+            Op::Fence { name } if name.contains("restrict") || name.contains("mbarrier") => return None,
             Op::Fence { name } => {
                 let code = fence(name);
                 self.emit(code);
@@ -150,9 +153,13 @@ impl Decoder<'_> {
 
     fn push_warp(&mut self, kind: WarpKind, dst: &[Operand], s: [u16; 3], mask: Option<u16>) {
         let d = [0, 1].map(|index| dst.get(index).and_then(|operand| self.destination(operand)));
-        let index = self.program.warp_operations.len() as u32;
-        self.program.warp_operations.push(WarpOperation { kind, d, s, mask });
-        self.emit(Code::Warp(index));
+        self.push_operation(WarpOperation { kind, d, s, mask });
+    }
+
+    /// Appends an operation of the warp.
+    pub fn push_operation(&mut self, operation: WarpOperation) {
+        self.program.warp_operations.push(operation);
+        self.emit(Code::Warp(self.program.warp_operations.len() as u32 - 1));
     }
 
     /// Instructions that the verifier takes for arbitrary.
@@ -169,6 +176,10 @@ impl Decoder<'_> {
                 (false, _) => None,
             };
             self.push_warp(kind, dst, s, mask);
+            return Some(());
+        }
+        if let "mma" | "wmma" | "movmatrix" = words[0] {
+            self.opaque(dst);
             return Some(());
         }
         if let "addc" | "subc" | "madc" = words[0] {

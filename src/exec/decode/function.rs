@@ -290,7 +290,8 @@ impl<'m> Decoder<'m> {
         })
     }
 
-    fn special(&mut self, register: SpecialRegister) -> Slot {
+    /// The slot of a special register.
+    pub fn special(&mut self, register: SpecialRegister) -> Slot {
         match known(register, self.launch, self.layout.shared_size) {
             Known::Constant(value) => self.constant(value),
             Known::Slot(value) => {

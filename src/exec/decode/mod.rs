@@ -9,6 +9,7 @@
 mod control;
 mod function;
 mod layout;
+mod matrix;
 mod operations;
 mod reconvergence;
 mod special;
@@ -171,6 +172,13 @@ pub enum Code {
     },
     /// A value that nothing determines.
     Arbitrary {
+        /// Destination.
+        d: Slot,
+        /// Width.
+        bits: u8,
+    },
+    /// A value that the ISA defines and that is not computed here.
+    Opaque {
         /// Destination.
         d: Slot,
         /// Width.

@@ -5,6 +5,7 @@
 //! thread executes it.
 
 use super::function::Decoder;
+use super::matrix::Matrix;
 use super::{Access, Code, CompareParts, Pack, Slot, Space, Strength};
 use crate::exec::values::atomic::AtomicOperation;
 use crate::exec::values::convert::convert_function;
@@ -60,6 +61,10 @@ impl Decoder<'_> {
             Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering } => {
                 let operation = AtomicOperation::of(operation)?;
                 self.atomic((*space, address), operation, (*ty, *elements), dst, sources, *ordering)
+            }
+            Op::Matrix { name, space, dst, src, address, rows, stride } => {
+                let (rows, stride) = (*rows, stride.as_ref());
+                self.matrix(&Matrix { name, space: *space, dst, src, address, rows, stride })
             }
             _ => self.control(op),
         }
@@ -282,7 +287,8 @@ impl Decoder<'_> {
     }
 
     /// Space, base and offset of an address.
-    fn place(&mut self, space: StateSpace, address: &Address) -> Option<(Space, Slot, i64)> {
+    /// Space, register with the address, and bytes to add.
+    pub fn place(&mut self, space: StateSpace, address: &Address) -> Option<(Space, Slot, i64)> {
         let mut offset = address.offset;
         let mut space = match space {
             StateSpace::Generic => Space::Generic,
@@ -351,8 +357,7 @@ impl Decoder<'_> {
             }
         }
         let access = self.access((space, address), ty, data, ordering)?;
-        let index = self.push_access(access);
-        self.emit(Code::Load(index));
+        self.push_access(access, Code::Load);
         Some(())
     }
 
@@ -393,8 +398,7 @@ impl Decoder<'_> {
             }
         }
         let access = self.access((space, address), ty, data, ordering)?;
-        let index = self.push_access(access);
-        self.emit(Code::Store(index));
+        self.push_access(access, Code::Store);
         Some(())
     }
 
@@ -423,8 +427,7 @@ impl Decoder<'_> {
         access.is_reduction = !returns;
         access.parts = ty.atomic_parts();
         access.atomic = Some((operation, ty, slots));
-        let index = self.push_access(access);
-        self.emit(Code::Atomic(index));
+        self.push_access(access, Code::Atomic);
         Some(())
     }
 
@@ -464,9 +467,10 @@ impl Decoder<'_> {
         })
     }
 
-    fn push_access(&mut self, access: Access) -> u32 {
+    /// Appends an access as an instruction of that kind.
+    pub fn push_access(&mut self, access: Access, kind: fn(u32) -> Code) {
         self.program.accesses.push(access);
-        self.program.accesses.len() as u32 - 1
+        self.emit(kind(self.program.accesses.len() as u32 - 1));
     }
 }
 

@@ -23,10 +23,10 @@ pub const CODES: &[Code] = &[
     Code {
         code: "not-emulated",
         title: "a thread came to something that the emulator does not have",
-        text: "The instruction is legal, but has no model in the emulator: matrix operations, asynchronous copies, \
-               textures, clusters, recursion and calls of functions without a body are among them. What was found \
+        text: "The instruction is legal, but has no model in the emulator: asynchronous copies, textures, clusters, \
+                recursion and calls of functions without a body are among them. What was found \
                before counts.",
-        example: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ...",
+        example: "cp.async.ca.shared.global [%r1], [%rd1], 16;",
     },
     Code {
         code: "step-limit",
@@ -48,6 +48,14 @@ pub const CODES: &[Code] = &[
         text: "Shared memory holds anything when a block starts; the emulator fills it from the seed. A value that is \
                read and not used does no harm, so this is a warning.",
         example: "ld.shared.u32 %r1, [buffer];   at the start of a kernel",
+    },
+    Code {
+        code: "made-up-values",
+        title: "values that the emulator does not compute",
+        text: "Products of matrices (mma, wmma) are not computed, and the way in which a wmma fragment lies in \
+               registers is not specified. Registers get values from the seed. Accesses whose addresses and \
+               conditions do not depend on them are as on a GPU.",
+        example: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ...",
     },
     Code {
         code: "many-readers",
