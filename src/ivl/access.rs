@@ -10,7 +10,7 @@
 //! | `{:bytes N}` | access | width in bytes | the width of the value |
 //! | `{:strong "gpu"}` | access | strong at cta, cluster, gpu or sys | weak |
 //! | `{:guard e}` | access, barrier | takes place only where e holds | true |
-//! | `{:collective}` | access | any thread of the warp may be the one that does it; needs `{:bytes N}` | the thread itself |
+//! | `{:collective e}` | access | any thread of the warp accesses where those give a place for which e holds; needs `{:bytes N}` | the thread itself |
 //! | `{:scale N}` | access | bytes an index unit stands for | the size of an element |
 //! | `{:id e}` | barrier | barrier number, bv32 | barrier 0 |
 //! | `{:count e}` | barrier | number of threads, bv32 | the whole block |
@@ -47,16 +47,14 @@ pub(super) fn from_attributes(
             "guard" => once(&mut guard, expression(&attribute, array.span)?, "guard", array.span)?,
             "bytes" => once(&mut bytes, number(&attribute, WIDEST_COLLECTIVE, array.span)?, "bytes", array.span)?,
             "scale" => once(&mut scale, number(&attribute, 1 << 16, array.span)?, "scale", array.span)?,
-            "collective" if attribute.args.is_empty() => once(&mut collective, (), "collective", array.span)?,
-            "collective" => return Err(malformed("{:collective}", array.span)),
+            "collective" => once(&mut collective, expression(&attribute, array.span)?, "collective", array.span)?,
             "strong" => once(&mut strong, scope(&attribute, array.span)?, "strong", array.span)?,
             _ => rest.push(attribute),
         }
     }
-    let collective = collective.is_some();
     match bytes {
-        None if collective => return Err(malformed("{:collective} {:bytes N}", array.span)),
-        Some(bytes) if bytes > WIDEST && !collective => {
+        None if collective.is_some() => return Err(malformed("{:collective e} {:bytes N}", array.span)),
+        Some(bytes) if bytes > WIDEST && collective.is_none() => {
             return Err(malformed(&format!("{{:bytes N}} with N from 1 to {WIDEST}"), array.span));
         }
         _ => {}
@@ -90,7 +88,7 @@ pub(super) fn barrier_from_attributes(
 /// an element's, though the type of the value tells it too: readers look for it here.
 pub(super) fn to_attributes(access: &Access, element_bytes: u32) -> Vec<Attribute> {
     let mut out = Vec::new();
-    if access.bytes != element_bytes || access.collective {
+    if access.bytes != element_bytes || access.collective.is_some() {
         out.push(attribute("bytes", Some(bv::int(access.bytes.into()))));
     }
     if access.scale != element_bytes {
@@ -102,9 +100,7 @@ pub(super) fn to_attributes(access: &Access, element_bytes: u32) -> Vec<Attribut
             args: SCOPES.iter().filter(|(_, s)| *s == strong).map(|(t, _)| AttributeArg::Text(t.to_string())).collect(),
         });
     }
-    if access.collective {
-        out.push(attribute("collective", None));
-    }
+    out.extend(access.collective.iter().map(|givers| attribute("collective", Some(givers.clone()))));
     out.extend(access.guard.iter().map(|guard| attribute("guard", Some(guard.clone()))));
     out
 }

@@ -251,9 +251,16 @@ pub struct Access {
     pub bytes: u32,
     /// `None` weak; otherwise the scope of the strong access.
     pub strong: Option<crate::ptx::ast::Scope>,
-    /// The thread's warp performs it: any thread of the warp may be the one that accesses, and the value is not
-    /// modelled.
-    pub collective: bool,
+    /// The threads of a warp perform it together, at the places that those threads give for which this holds: any
+    /// thread of the warp may be the one that accesses, and the value is not modelled.
+    pub collective: Option<ExprRef>,
+}
+
+impl Access {
+    /// When the thread accesses a place that it gives itself; `None` is always.
+    pub fn own_guard(&self) -> Option<ExprRef> {
+        self.guard.iter().chain(&self.collective).cloned().reduce(super::bv::and)
+    }
 }
 
 /// A block barrier of the kernel language.

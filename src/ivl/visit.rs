@@ -102,7 +102,7 @@ pub fn children(expr: &Expr) -> Vec<&ExprRef> {
 /// Calls `f` on each expression of a statement, attributes excluded.
 pub fn for_each_stmt_expr(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef)) {
     let access = |access: &Access, f: &mut dyn FnMut(&ExprRef)| {
-        access.guard.iter().for_each(&mut *f);
+        access.guard.iter().chain(&access.collective).for_each(&mut *f);
         f(&access.offset);
     };
     match &stmt.kind {
@@ -164,6 +164,7 @@ pub fn map_children(expr: &ExprRef, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> E
 pub fn map_stmt(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> Stmt {
     let access = |a: &Access, f: &mut dyn FnMut(&ExprRef) -> ExprRef| Access {
         guard: a.guard.as_ref().map(&mut *f),
+        collective: a.collective.as_ref().map(&mut *f),
         offset: f(&a.offset),
         ..a.clone()
     };

@@ -27,7 +27,7 @@ impl Lowering<'_> {
     ) {
         let Some(place) = self.place(space, address) else { return };
         let is_load = !dst.is_empty();
-        let mut place = Place { collective: true, lanes: self.lanes_below(rows.lanes), ..place };
+        let mut place = Place { givers: Some(self.lanes_below(rows.lanes)), ..place };
         let (rows, bytes) = in_pieces(rows, stride);
         let stride = stride.map(|stride| self.read(stride, 32)).map(|stride| bv::zext(stride, 64));
         for row in 0..rows.rows {
@@ -63,10 +63,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// That the thread is one of the first lanes; `None` if all are.
-    fn lanes_below(&mut self, lanes: u32) -> Option<ExprRef> {
-        let lane = (lanes < 32).then(|| self.read(&Operand::Special(SpecialRegister::LaneId), 32));
-        lane.map(|lane| bv::binary(BvOp::Ult, lane, bv::literal(u128::from(lanes), 32)))
+    /// That the thread is one of the first lanes.
+    fn lanes_below(&mut self, lanes: u32) -> ExprRef {
+        if lanes >= 32 {
+            return bv::boolean(true);
+        }
+        let lane = self.read(&Operand::Special(SpecialRegister::LaneId), 32);
+        bv::binary(BvOp::Ult, lane, bv::literal(u128::from(lanes), 32))
     }
 }
 

@@ -33,10 +33,8 @@ pub(super) struct Place {
     pub(super) variable: Option<VariableRef>,
     /// Bytes to add, 64 bits.
     pub(super) index: Option<ExprRef>,
-    /// The lanes that access, for collective accesses.
-    pub(super) lanes: Option<ExprRef>,
-    /// See [`Access::collective`].
-    pub(super) collective: bool,
+    /// The lanes that give an address, for collective accesses ([`Access::collective`]).
+    pub(super) givers: Option<ExprRef>,
 }
 
 /// What an access does.
@@ -238,8 +236,7 @@ impl Lowering<'_> {
             space,
             variable: None,
             index: None,
-            lanes: None,
-            collective: false,
+            givers: None,
         };
         match address.base {
             AddressBase::Register(register) => {
@@ -329,7 +326,9 @@ impl Lowering<'_> {
         let offset = self.offset(place, region, at);
         let offset = place.index.iter().fold(offset, |offset, index| bv::add(offset, index.clone()));
         let in_region = place.tag.as_ref().map(|tag| bv::eq(tag.clone(), tag_literal(Some(region))));
-        let guard = conjunction([self.guard_value.clone(), place.lanes.clone(), in_region]);
+        let guard = self.guard_value.iter().cloned().chain(in_region).reduce(bv::and);
+        let collective = place.givers.clone();
+        let access = Access { array, guard, offset: offset.clone(), scale: 1, bytes, strong, collective };
         let size = self.pointers.regions.get(region).size;
         match size.filter(|_| self.options.check_bounds) {
             Some(size) => {
@@ -337,12 +336,11 @@ impl Lowering<'_> {
                     Some(last) => bv::binary(BvOp::Ule, offset.clone(), bv::literal(u128::from(last), 64)),
                     None => bv::boolean(false),
                 };
-                let inside = guard.iter().fold(inside, |e, guard| bv::implies(guard.clone(), e));
+                let inside = access.own_guard().into_iter().fold(inside, |e, guard| bv::implies(guard, e));
                 self.emit_with(StmtKind::Assert(inside), vec![flag("bounds")]);
             }
             None => self.declarations.assumes_bounds = true,
         }
-        let access = Access { array, guard, offset, scale: 1, bytes, strong, collective: place.collective };
         self.emit_access(access, effect);
     }
 
@@ -375,15 +373,11 @@ impl Lowering<'_> {
         let unknown = self.declarations.unknown_arrays.clone().into_iter().flatten();
         let unknown = unknown.zip([Space::Global, Space::Shared]).filter(|(_, s)| in_space(space, *s)).map(|(n, _)| n);
         for array in inside.into_iter().chain(unknown.collect::<Vec<_>>()) {
-            let guard = conjunction([self.guard_value.clone(), place.lanes.clone(), None]);
+            let guard = self.guard_value.clone();
             let offset = offset.clone();
-            let access = Access { array, guard, offset, scale: 1, bytes, strong, collective: place.collective };
+            let access = Access { array, guard, offset, scale: 1, bytes, strong, collective: place.givers.clone() };
             let effect = effect(self);
             self.emit_access(access, effect);
         }
     }
-}
-
-fn conjunction(conditions: [Option<ExprRef>; 3]) -> Option<ExprRef> {
-    conditions.into_iter().flatten().reduce(bv::and)
 }

@@ -170,7 +170,7 @@ fn declare_regions(
             // Private variables and aliasing arrays share a region, so their bases stand apart below.
             Space::Private | Space::Heap => false,
             Space::Global | Space::Parameters => pointers.facts.escaping.contains(&id),
-        // Addresses in these are what memory or the parameters hold.
+            // Addresses in these are what memory or the parameters hold.
         } && !matches!(region.kind, RegionKind::GlobalMemory | RegionKind::Behind(_));
         let base = if symbolic { symbolic_base(region, names, declarations) } else { bv::literal(0, 64) };
         declarations.bases.push(base);

@@ -312,13 +312,7 @@ fn load(
 }
 
 /// A 64-bit value of memory that the kernel does not write is followed; others may be anything.
-fn loaded_element(
-    analysis: &mut Pointers<'_>,
-    state: &State,
-    ty: ScalarType,
-    address: &Address,
-    at: i64,
-) -> Points {
+fn loaded_element(analysis: &mut Pointers<'_>, state: &State, ty: ScalarType, address: &Address, at: i64) -> Points {
     let otherwise = from_memory(analysis, ty);
     if ty.bits() != 64 {
         return otherwise;

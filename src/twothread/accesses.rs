@@ -6,7 +6,7 @@
 //! stores and atomics are all there (an unknown pointer appears as accesses of every array).
 //! Reference: the tutorial paper, LOG and CHECK, adversarial abstraction; PTX memory consistency model.
 
-use super::copies::{Copies, Thread};
+use super::copies::{Copies, THREADS, Thread};
 use super::{Options, Pair};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
@@ -158,17 +158,20 @@ impl<'a> Accesses<'a> {
         let Some(logged) = logged else { return Ok(()) };
 
         let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
-        let guard = access.guard.clone().unwrap_or_else(|| bv::boolean(true));
-        let of =
-            |thread| Performed { active: self.copies.expr(&guard, thread), offset: self.copies.expr(&offset, thread) };
-        let mut performed = [of(Thread::First), of(Thread::Second)];
-        if access.collective && self.pair == Pair::SameBlock {
-            performed = self.by_any_thread(stmt, performed, out);
+        let own = access.own_guard().unwrap_or_else(|| bv::boolean(true));
+        let mut performed = THREADS.map(|thread| Performed {
+            active: self.copies.expr(&own, thread),
+            offset: self.copies.expr(&offset, thread),
+        });
+        if access.collective.is_some() && self.pair == Pair::SameBlock {
+            let there = access.guard.clone().unwrap_or_else(|| bv::boolean(true));
+            let there = THREADS.map(|thread| self.copies.expr(&there, thread));
+            performed = self.by_any_thread(stmt, performed, there, out);
         }
         let (stem, last) = match (kind, strong) {
             (AccessKind::Read, None) => ("READ", None),
             (AccessKind::Write, None) => {
-                ("WRITE", Some(self.value_argument(stmt, value.filter(|_| !access.collective))?))
+                ("WRITE", Some(self.value_argument(stmt, value.filter(|_| access.collective.is_none()))?))
             }
             (AccessKind::Read, Some(scope)) => ("STRONG_READ", Some(scope_number(scope))),
             (AccessKind::Write | AccessKind::Atomic, Some(scope)) => ("STRONG_WRITE", Some(scope_number(scope))),
@@ -195,23 +198,30 @@ impl<'a> Accesses<'a> {
         Ok(())
     }
 
-    /// A collective access of two threads of a block. Whichever thread gives the address, another one of its warp may
-    /// be the one that accesses: thread 1 may do what thread 2 asks for, or thread 2 what thread 1 asks for. Accesses
-    /// of one execution do not conflict with each other in this way, only with those before and after it. The warp is
-    /// not looked at: each thread has others in its own.
-    fn by_any_thread(&mut self, stmt: &Stmt, own: [Performed; 2], out: &mut Vec<Stmt>) -> [Performed; 2] {
+    /// A collective access of two threads of a block, which do `own` and are `there`. Whichever thread gives the
+    /// address, another one of its warp may be the one that accesses: thread 1 may do what thread 2 asks for, or thread
+    /// 2 what thread 1 asks for. Accesses of one execution do not conflict with each other in this way, only with those
+    /// before and after it. The warp is not looked at: each thread has others in its own.
+    fn by_any_thread(
+        &mut self,
+        stmt: &Stmt,
+        own: [Performed; 2],
+        there: [ExprRef; 2],
+        out: &mut Vec<Stmt>,
+    ) -> [Performed; 2] {
         let number = self.sites.len() - 1;
         let names = ["first", "second"].map(|who| self.introduce_local(&format!("{who}.helps.{number}"), Type::Bool));
         out.push(Stmt { kind: StmtKind::Havoc(names.to_vec()), ..stmt.clone() });
         let [first_helps, second_helps] = names.map(|name| bv::var(name, Type::Bool));
-        let [first, second] = own;
-        let both = bv::and(first.active.clone(), second.active.clone());
+        let ([first, second], [first_there, second_there]) = (own, there);
+        let helped = bv::and(second.active.clone(), first_there);
         let logs = Performed {
-            active: bv::ite(first_helps.clone(), both.clone(), bv::and(first.active, bv::not(second_helps.clone()))),
+            active: bv::ite(first_helps.clone(), helped, bv::and(first.active.clone(), bv::not(second_helps.clone()))),
             offset: bv::ite(first_helps.clone(), second.offset.clone(), first.offset.clone()),
         };
+        let helped = bv::and(first.active, second_there);
         let checks = Performed {
-            active: bv::and(bv::not(first_helps), bv::ite(second_helps.clone(), both, second.active)),
+            active: bv::and(bv::not(first_helps), bv::ite(second_helps.clone(), helped, second.active)),
             offset: bv::ite(second_helps, first.offset, second.offset),
         };
         [logs, checks]
@@ -245,8 +255,10 @@ impl<'a> Accesses<'a> {
         out: &mut Vec<Stmt>,
     ) -> Result<(), Diagnostic> {
         let is_global = self.arrays.get(&access.array).is_some_and(|array| array.space == ArraySpace::Global);
-        let keeps_values =
-            is_global && access.strong.is_none() && !access.collective && !self.written.contains(&access.array);
+        let keeps_values = is_global
+            && access.strong.is_none()
+            && access.collective.is_none()
+            && !self.written.contains(&access.array);
         let Some(ty) = self.copies.doubled.get(dst).cloned().filter(|_| keeps_values) else {
             let copies = [Thread::First, Thread::Second].map(|thread| thread.copy(dst));
             out.push(Stmt { kind: StmtKind::Havoc(copies.to_vec()), ..stmt.clone() });

@@ -408,7 +408,7 @@ impl<'a> Builder<'a> {
             kind,
             strong: access.strong.or(default),
             bytes: access.bytes,
-            collective: access.collective,
+            collective: access.collective.is_some(),
             scale: access.scale,
             integer_index: access.offset.ty == Type::Int,
             origin: stmt.origin.clone(),
@@ -417,7 +417,7 @@ impl<'a> Builder<'a> {
         });
         Some(Instruction::Access {
             site: number,
-            guard: self.enter_option(access.guard.as_ref()),
+            guard: self.enter_option(access.own_guard().as_ref()),
             offset: self.enter(&access.offset),
             value,
             result,

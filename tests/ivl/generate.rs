@@ -223,7 +223,14 @@ fn access(bytes: u32) -> BoxedStrategy<Access> {
     let guard = prop::option::of(expr(Type::Bool, 1));
     let strong = prop::option::of(prop::sample::select(&[Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys][..]));
     let scale = prop::sample::select(&[1u32, 4][..]);
-    (prop::sample::select(&["A", "B"][..]), expr(Type::Bv(64), 2), guard, strong, scale, prop::bool::ANY)
+    (
+        prop::sample::select(&["A", "B"][..]),
+        expr(Type::Bv(64), 2),
+        guard,
+        strong,
+        scale,
+        prop::option::of(expr(Type::Bool, 1)),
+    )
         .prop_map(move |(array, offset, guard, strong, scale, collective)| Access {
             array: array.into(),
             guard,

@@ -71,7 +71,7 @@ fn access(offset: ExprRef) -> Access {
         scale: 4,
         bytes: 4,
         strong: None,
-        collective: false,
+        collective: None,
     }
 }
 

@@ -28,7 +28,7 @@ fn x0_is(value: u128) -> ExprRef {
 /// The shared variable of the examples.
 fn v() -> Access {
     let offset = bv::literal(0, 64);
-    Access { array: Name::from("A"), guard: None, offset, scale: 4, bytes: 4, strong: None, collective: false }
+    Access { array: Name::from("A"), guard: None, offset, scale: 4, bytes: 4, strong: None, collective: None }
 }
 
 fn set_v(value: u128) -> Stmt {

@@ -210,7 +210,7 @@ impl Writer<'_> {
             scale,
             bytes: 4,
             strong: None,
-            collective: false,
+            collective: None,
         }
     }
 

@@ -168,6 +168,9 @@ impl Checker {
             let error = with_suggestion(error, &access.array, arrays.map(|(name, _)| name));
             self.report(error);
         }
+        if let Some(givers) = &mut access.collective {
+            self.formula(givers, "a condition of threads");
+        }
         if let Some(guard) = &mut access.guard {
             self.formula(guard, "a guard");
         }
@@ -177,7 +180,7 @@ impl Checker {
         let inferred = access.bytes == 0 && self.mode == Mode::Elaborate;
         match value {
             // The value of a collective access is not modelled.
-            Some(_) if access.collective && access.bytes > 0 => {}
+            Some(_) if access.collective.is_some() && access.bytes > 0 => {}
             Some(Type::Bv(width)) if width % 8 == 0 && (inferred || access.bytes == width / 8) => {
                 access.bytes = width / 8;
             }
