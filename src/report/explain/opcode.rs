@@ -107,6 +107,12 @@ fn fate(row: &Row) -> String {
             "Writes the bytes from the address on, as many as the type has, for each element of the vector. The \
              verifier checks them against the accesses of all other threads; the emulator writes and watches them."
         }
+        (Meaning::Matrix, _) => {
+            "The threads of a warp access the rows together, at the addresses that some of them give. The verifier \
+             checks the rows against the accesses of all threads, those of the warp included, of which any may be the \
+             one that accesses; it takes any values as loaded. The emulator executes ldmatrix and stmatrix of 8 by 8 \
+             halves exactly, lets the first lane access the rows of a wmma fragment, and refuses the other shapes."
+        }
         (_, Class::Memory) => {
             "Reads and writes the bytes from the address on, as many as the type has, in one step for each element \
              of the vector. The verifier checks them against all accesses that are not morally strong with it, and \
