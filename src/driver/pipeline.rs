@@ -12,10 +12,17 @@ use crate::ptx;
 use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::{self, Prelude, prelude};
+use crate::verdict::conditions::{self, Condition};
 use crate::verdict::decide::{self, Question};
 use crate::verdict::emulate::Emulator;
-use crate::verdict::finding::{KernelReport, Launch};
-use std::time::Instant;
+use crate::verdict::finding::{KernelReport, Launch, Verdict};
+use std::time::{Duration, Instant};
+
+/// Time for the search for launch conditions, if the verdict did not take longer.
+const MORE_CONDITIONS: Duration = Duration::from_secs(5);
+
+/// Time for a proof under launch conditions.
+const ONE_CONDITION: Duration = Duration::from_secs(3);
 
 /// A parsed input.
 pub enum Program {
@@ -87,16 +94,24 @@ struct Lowered {
     launch: Launch,
 }
 
-fn lower(input: &Input, program: &Program, entry: &str, options: &Options) -> Result<Lowered, Vec<Diagnostic>> {
+fn lower(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    conditions: &[Condition],
+) -> Result<Lowered, Vec<Diagnostic>> {
+    let mut launch = Launch { block: options.block, grid: options.grid };
+    conditions.iter().for_each(|condition| condition.fix(&mut launch));
     let lower_options = LowerOptions {
-        block: options.block,
-        grid: options.grid,
+        block: launch.block,
+        grid: launch.grid,
         params: options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
         may_alias: options.may_alias,
         max_threads: options.max_threads,
         check_bounds: options.check_bounds,
     };
-    let kernel = match program {
+    let mut kernel = match program {
         Program::Ptx(module) => {
             let entry = entry_of(module, entry)?;
             let cfg = crate::cfg::build(module, entry)?;
@@ -104,6 +119,7 @@ fn lower(input: &Input, program: &Program, entry: &str, options: &Options) -> Re
         }
         Program::Ivl(program) => super::ivl_kernel::enter(input.source.text(), program, entry, &lower_options)?,
     };
+    conditions::require(&mut kernel, conditions);
     let launch = Launch { block: kernel.block, grid: kernel.grid };
     checked(&kernel.program, "kernel");
     let predicated = predicate::run(&kernel.program)?;
@@ -169,20 +185,38 @@ pub fn verify(
     options: &Options,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
     let start = Instant::now();
-    let lowered = lower(input, program, entry, options)?;
+    let end = start + options.timeout;
     let prelude = prelude_of(options.prelude)?;
-    let question = Question {
-        kernel: &lowered.kernel,
-        predicated: &lowered.predicated,
-        prelude: &prelude,
-        options: two_thread_options(&lowered.launch, options),
-        encodings: encodings(options.arith),
-        deadline: Deadline(start + options.timeout),
-        emulator: emulator(input, program, entry, options),
+    let decide = |lowered: &Lowered, deadline: Instant, emulator: Option<Emulator>| {
+        let question = Question {
+            kernel: &lowered.kernel,
+            predicated: &lowered.predicated,
+            prelude: &prelude,
+            options: two_thread_options(&lowered.launch, options),
+            encodings: encodings(options.arith),
+            deadline: Deadline(deadline),
+            emulator,
+        };
+        let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
+        report.assumptions = lowered.kernel.assumptions.clone();
+        decide::run(&question, report)
     };
-    let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
-    report.assumptions = lowered.kernel.assumptions.clone();
-    let mut report = decide::run(&question, report)?;
+    let lowered = lower(input, program, entry, options, &[])?;
+    let mut report = decide(&lowered, end, emulator(input, program, entry, options))?;
+    let is_free = lowered.launch.block.iter().chain(&lowered.launch.grid).any(Option::is_none);
+    if report.verdict != Verdict::Verified && is_free {
+        let now = Instant::now();
+        let end = end.min(now + MORE_CONDITIONS.max(2 * (now - start)));
+        let mut attempt = |conditions: &[Condition]| {
+            let left = end.saturating_duration_since(Instant::now());
+            let lowered = (!left.is_zero()).then(|| lower(input, program, entry, options, conditions).ok())??;
+            decide(&lowered, Instant::now() + left.min(ONE_CONDITION), None).ok()
+        };
+        if let Some((conditions, proof)) = conditions::weakest(&lowered.kernel, &report.findings, &mut attempt) {
+            let conditions = conditions.iter().map(ToString::to_string).collect();
+            report = KernelReport { verdict: Verdict::VerifiedWhen, conditions, launch: report.launch, ..proof };
+        }
+    }
     report.time_ms = start.elapsed().as_millis() as u64;
     Ok(report)
 }
@@ -200,7 +234,7 @@ pub fn emit(
         let dot = options.format == super::cli::Format::Dot;
         return Ok(if dot { crate::cfg::dot(&cfg) } else { crate::cfg::print(&cfg) });
     }
-    let lowered = lower(input, program, entry, options)?;
+    let lowered = lower(input, program, entry, options, &[])?;
     match stage {
         Stage::Tokens | Stage::Ast | Stage::Cfg => Ok(ast(program)),
         Stage::Kernel => Ok(ivl::print(&lowered.kernel.program)),

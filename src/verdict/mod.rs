@@ -4,6 +4,7 @@ mod barriers;
 mod bits;
 mod bounded;
 mod compiled;
+pub mod conditions;
 pub mod confirm;
 mod conflict;
 mod contents;

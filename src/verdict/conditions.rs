@@ -1,0 +1,253 @@
+//! Launch conditions under which a kernel is verified, where it is not for all launches.
+//!
+//! Input: the lowered kernel, the launch that was asked for, the executions that show a defect, and a way to verify
+//! the kernel under conditions. Output: the weakest conditions found, with the report of their proof. Establishes: the
+//! kernel is verified under these conditions, and under none of the sets that lack one of them and were tried.
+//! Relies on: nothing; a bad proposal costs time only.
+//! Reference: DESIGN section 3 (`verified-when`).
+//!
+//! Proposed is what people rely on: axes that the kernel does not look at have size 1; the block is a multiple of the
+//! warp, or a power of two; a parameter is the number of threads, or at least the block; the block has a size that the
+//! kernel's own constants suggest.
+
+use super::finding::{Finding, KernelReport, Launch, Verdict};
+use crate::ivl;
+use crate::ivl::ast::{ExprKind, ExprRef, Name, Procedure, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::ivl::visit::{self, Visitor};
+use crate::kernel::Kernel;
+use crate::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Sizes that constants suggest; more are not tried.
+const SUGGESTIONS: usize = 6;
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// A condition on the launch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Condition {
+    /// Threads a block on an axis.
+    Block(usize, u32),
+    /// Blocks on an axis.
+    Grid(usize, u32),
+    /// Threads a block on an axis are a multiple of this power of two.
+    MultipleOf(usize, u32),
+    /// Threads a block on an axis are a power of two.
+    PowerOfTwo(usize),
+    /// A 32-bit parameter is the number of threads on the first axis.
+    IsThreads(String),
+    /// A 32-bit parameter is at least the number of threads of a block on the first axis.
+    CoversBlock(String),
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Block(axis, size) => write!(f, "blockDim.{} == {size}", AXES[*axis]),
+            Condition::Grid(axis, size) => write!(f, "gridDim.{} == {size}", AXES[*axis]),
+            Condition::MultipleOf(axis, factor) => write!(f, "blockDim.{} % {factor} == 0", AXES[*axis]),
+            Condition::PowerOfTwo(axis) => write!(f, "blockDim.{} is a power of two", AXES[*axis]),
+            Condition::IsThreads(name) => write!(f, "{name} == gridDim.x * blockDim.x"),
+            Condition::CoversBlock(name) => write!(f, "{name} >= blockDim.x"),
+        }
+    }
+}
+
+impl Condition {
+    /// Fixes the size that it is about.
+    pub fn fix(&self, launch: &mut Launch) {
+        match *self {
+            Condition::Block(axis, size) => launch.block[axis] = Some(size),
+            Condition::Grid(axis, size) => launch.grid[axis] = Some(size),
+            _ => {}
+        }
+    }
+
+    /// What it requires of the constants of a kernel, if it fixes no size.
+    pub fn requires(&self, kernel: &Kernel) -> Option<ExprRef> {
+        let size = |id: &str, axis: usize, fixed: Option<u32>| match fixed {
+            Some(size) => bv::literal(u128::from(size), 32),
+            None => bv::var(Name::from(format!("{id}.{}", AXES[axis])), Type::Bv(32)),
+        };
+        let block = |axis: usize| size("ntid", axis, kernel.block[axis]);
+        let without_bits =
+            |value: ExprRef, bits: ExprRef| bv::eq(bv::binary(BvOp::And, value, bits), bv::literal(0, 32));
+        match self {
+            Condition::Block(..) | Condition::Grid(..) => None,
+            Condition::MultipleOf(axis, factor) => {
+                Some(without_bits(block(*axis), bv::literal(u128::from(factor - 1), 32)))
+            }
+            Condition::PowerOfTwo(axis) => {
+                let size = block(*axis);
+                Some(without_bits(size.clone(), bv::sub(size, bv::literal(1, 32))))
+            }
+            Condition::IsThreads(name) => {
+                let threads = bv::mul(size("nctaid", 0, kernel.grid[0]), block(0));
+                parameter(kernel, name).map(|parameter| bv::eq(parameter, threads))
+            }
+            Condition::CoversBlock(name) => {
+                parameter(kernel, name).map(|parameter| bv::binary(BvOp::Uge, parameter, block(0)))
+            }
+        }
+    }
+
+    /// Whether it holds in an execution.
+    fn holds(&self, finding: &Finding) -> bool {
+        let Some(launch) = finding.launch else { return false };
+        let block = |axis: usize| launch.block[axis].unwrap_or(1);
+        let value = |name: &String| finding.params.get(name).map(|value| value.unsigned());
+        match self {
+            Condition::Block(axis, size) => block(*axis) == *size,
+            Condition::Grid(axis, size) => launch.grid[*axis].unwrap_or(1) == *size,
+            Condition::MultipleOf(axis, factor) => block(*axis) % factor == 0,
+            Condition::PowerOfTwo(axis) => block(*axis).is_power_of_two(),
+            Condition::IsThreads(name) => {
+                value(name) == Some(u64::from(block(0)) * u64::from(launch.grid[0].unwrap_or(1)))
+            }
+            Condition::CoversBlock(name) => value(name).is_some_and(|value| value >= u64::from(block(0))),
+        }
+    }
+}
+
+fn parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {
+    let found = kernel.params.iter().find(|parameter| parameter.name == name && parameter.bits == 32)?;
+    Some(bv::var(found.constant.clone()?, Type::Bv(32)))
+}
+
+/// Requires conditions of a kernel that was lowered with the sizes that they fix.
+pub fn require(kernel: &mut Kernel, conditions: &[Condition]) {
+    let required: Vec<ExprRef> = conditions.iter().filter_map(|condition| condition.requires(kernel)).collect();
+    let is_kernel = |procedure: &&mut Procedure| procedure.attributes.iter().any(|a| a.name.as_str() == "kernel");
+    if let Some(procedure) = kernel.program.procedures.iter_mut().find(is_kernel) {
+        procedure.requires.extend(required.into_iter().map(|expr| ivl::ast::Condition {
+            free: false,
+            expr,
+            attributes: Vec::new(),
+            span: Span::NONE,
+        }));
+    }
+}
+
+/// Finds conditions. `attempt` verifies the kernel under some; `None` when there is no more time.
+pub fn weakest(
+    kernel: &Kernel,
+    findings: &[Finding],
+    attempt: &mut dyn FnMut(&[Condition]) -> Option<KernelReport>,
+) -> Option<(Vec<Condition>, KernelReport)> {
+    let executions: Vec<&Finding> = findings.iter().filter(|finding| finding.confirmed).collect();
+    let refuted = |conditions: &[Condition]| {
+        executions.iter().any(|finding| conditions.iter().all(|condition| condition.holds(finding)))
+    };
+    let mut verified = |conditions: &[Condition]| {
+        if refuted(conditions) {
+            return None;
+        }
+        attempt(conditions).filter(|report| report.verdict == Verdict::Verified)
+    };
+    let (mut conditions, mut report) =
+        proposals(kernel).into_iter().find_map(|proposal| verified(&proposal).map(|report| (proposal, report)))?;
+    for condition in conditions.clone() {
+        let fewer: Vec<Condition> = conditions.iter().filter(|other| **other != condition).cloned().collect();
+        if !fewer.is_empty()
+            && let Some(weaker) = verified(&fewer)
+        {
+            (conditions, report) = (fewer, weaker);
+        }
+    }
+    Some((conditions, report))
+}
+
+/// Sets of conditions, weak ones first.
+fn proposals(kernel: &Kernel) -> Vec<Vec<Condition>> {
+    let mut seen = Seen::default();
+    for procedure in &kernel.program.procedures {
+        procedure.body.iter().flat_map(|body| &body.blocks).for_each(|block| visit::walk_block(&mut seen, block));
+    }
+    let looks_at = |id: &str, axis: usize| seen.names.contains(&Name::from(format!("{id}.{}", AXES[axis])));
+    let free = |sizes: [Option<u32>; 3], id: &'static str| {
+        (0..3).filter(move |axis| sizes[*axis].is_none()).map(move |axis| (axis, looks_at(id, axis)))
+    };
+    let blocks: Vec<(usize, bool)> = free(kernel.block, "tid").collect();
+    let grids: Vec<(usize, bool)> = free(kernel.grid, "ctaid").collect();
+    let unused = |axes: &[(usize, bool)], condition: fn(usize, u32) -> Condition| -> Vec<Condition> {
+        axes.iter().filter(|(_, used)| !used).map(|(axis, _)| condition(*axis, 1)).collect()
+    };
+    let mut flat = unused(&blocks, Condition::Block);
+    flat.extend(unused(&grids, Condition::Grid));
+    let used: Vec<usize> = blocks.iter().filter(|(_, used)| *used).map(|(axis, _)| *axis).collect();
+    let mut further: Vec<Vec<Condition>> = Vec::new();
+    if let Some(&first) = used.first() {
+        further.push(vec![Condition::MultipleOf(first, 32)]);
+        further.push(used.iter().map(|axis| Condition::PowerOfTwo(*axis)).collect());
+    }
+    for parameter in kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer) {
+        further.push(vec![Condition::IsThreads(parameter.name.clone())]);
+        further.push(vec![Condition::CoversBlock(parameter.name.clone())]);
+    }
+    let most = if used.len() > 1 { 32 } else { 1024 };
+    for size in seen.suggestions(most) {
+        further.push(used.iter().map(|axis| Condition::Block(*axis, size)).collect());
+    }
+    let with_flat = further.into_iter().filter(|more| !more.is_empty()).map(|more| [flat.clone(), more].concat());
+    let flat = Some(flat.clone()).filter(|flat| !flat.is_empty());
+    flat.into_iter().chain(with_flat).collect()
+}
+
+/// What a kernel mentions.
+#[derive(Default)]
+struct Seen {
+    names: BTreeSet<Name>,
+    /// How often each constant occurs.
+    constants: BTreeMap<u128, usize>,
+    /// Distances of shifts to the left.
+    shifts: BTreeMap<u128, usize>,
+}
+
+impl Visitor for Seen {
+    fn expr(&mut self, e: &ExprRef) {
+        match &e.kind {
+            ExprKind::Var(name) => {
+                self.names.insert(name.clone());
+            }
+            ExprKind::Call(name, args) if name.as_str().ends_with("_SHL") => {
+                if let Some(ExprKind::Bv(distance)) = args.get(1).map(|distance| &distance.kind) {
+                    *self.shifts.entry(*distance).or_default() += 1;
+                }
+            }
+            ExprKind::Bv(value) => *self.constants.entry(*value).or_default() += 1,
+            _ => {}
+        }
+        visit::walk_expr(self, e);
+    }
+}
+
+impl Seen {
+    /// Sizes of a block that the constants suggest, the likely ones first: numbers as they are, as shifts, and as bytes
+    /// of words.
+    fn suggestions(&self, most: u32) -> Vec<u32> {
+        let mut votes: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut vote = |value: u128, count: usize| {
+            if let Ok(size) = u32::try_from(value)
+                && (8..=most).contains(&size)
+                && size.is_power_of_two()
+            {
+                *votes.entry(size).or_default() += count;
+            }
+        };
+        for (&value, &count) in &self.constants {
+            vote(value, 2 * count);
+            vote(value / 4, count);
+            vote(value + 1, count);
+        }
+        for (&distance, &count) in &self.shifts {
+            if distance < 11 {
+                vote(1 << distance, 2 * count);
+            }
+        }
+        let mut sizes: Vec<(usize, u32)> = votes.into_iter().map(|(size, count)| (count, size)).collect();
+        sizes.sort_by_key(|(count, size)| (usize::MAX - count, *size));
+        sizes.into_iter().map(|(_, size)| size).take(SUGGESTIONS).collect()
+    }
+}
