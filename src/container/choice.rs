@@ -121,7 +121,7 @@ fn targets(images: &[&Image]) -> String {
 }
 
 /// The first of many names.
-fn some_of(names: &[&str]) -> String {
+pub fn some_of(names: &[&str]) -> String {
     const SHOWN: usize = 8;
     let mut names = names.to_vec();
     names.dedup();

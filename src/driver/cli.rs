@@ -30,7 +30,7 @@ pub enum Command {
 pub struct Options {
     /// Input files as given; `-` is standard input.
     pub files: Vec<String>,
-    /// Of the modules in a binary, those for this architecture; the highest when `None`.
+    /// Only PTX for this architecture; when `None` any, of a binary the highest.
     pub target: Option<Target>,
     /// Print what the files hold instead of verifying.
     pub list: bool,
@@ -195,7 +195,7 @@ struct Arguments {
     /// .ptx, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
-    /// Of the modules in a binary, those for sm_90 or the like  [default: the highest]
+    /// Only PTX for sm_90 or the like  [default: of a binary the highest]
     #[arg(long, value_name = "TARGET")]
     target: Option<Target>,
     /// Print which modules the files hold

@@ -16,6 +16,9 @@ use std::path::Path;
 /// Inputs larger than this are refused, in bytes; so is what is unpacked from one.
 const LARGEST_INPUT: u64 = 1 << 30;
 
+/// The code of the error that an input has no PTX for the target asked for.
+pub(super) const NO_SUCH_TARGET: &str = "no-such-target";
+
 /// The language of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
@@ -64,6 +67,8 @@ pub struct Reading {
     pub inputs: Vec<Input>,
     /// What the user should know, one sentence each.
     pub notes: Vec<String>,
+    /// Files of a folder that could not be read, each with its error; the others are in `inputs`.
+    pub unread: Vec<(String, Diagnostic)>,
 }
 
 /// The only text of a file; `-` is standard input.
@@ -71,10 +76,11 @@ pub struct Reading {
 /// # Errors
 /// The file cannot be read, or has several.
 pub fn read(name: &str) -> Result<Input, Diagnostic> {
-    let mut inputs = read_all(name, None)?.inputs;
-    match (inputs.pop(), inputs.len()) {
-        (Some(only), 0) => Ok(only),
-        (_, others) => Err(unreadable(name, &format!("it holds {} modules", others + 1))),
+    let Reading { mut inputs, unread, .. } = read_all(name, None)?;
+    match (inputs.pop(), inputs.len(), unread.into_iter().next()) {
+        (_, _, Some((_, diagnostic))) => Err(diagnostic),
+        (Some(only), 0, None) => Ok(only),
+        (_, others, None) => Err(unreadable(name, &format!("it holds {} modules", others + 1))),
     }
 }
 
@@ -90,13 +96,17 @@ pub fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnosti
         return read_bytes("<stdin>", bytes.map_err(|reason| unreadable("<stdin>", &reason))?, &wanted);
     }
     if path.is_dir() {
-        return folder::read(path, name);
+        return folder::read(path, name, target);
     }
     if let Some((file, module)) = name.rsplit_once(':')
         && !path.exists()
         && Path::new(file).is_file()
     {
-        return read_bytes(file, read_file(file)?, &Wanted::Module(module.to_string()));
+        let reading = read_bytes(file, read_file(file)?, &Wanted::Module(module.to_string()))?;
+        for input in &reading.inputs {
+            check_target(input, input.target, target)?;
+        }
+        return Ok(reading);
     }
     let mut reading = read_bytes(name, read_file(name)?, &wanted)?;
     if let [input] = &mut reading.inputs[..]
@@ -112,9 +122,30 @@ fn read_bytes(name: &str, bytes: Vec<u8>, wanted: &Wanted) -> Result<Reading, Di
     match (container::open(&bytes).map_err(|fault| damaged(name, &fault))?, wanted) {
         (Some(contents), _) => modules(name, &bytes, &contents, wanted),
         (None, Wanted::Module(module)) => {
-            Err(unplaced("no-such-target", format!("`{name}` is no binary, so it has no module {module}")))
+            Err(unplaced(NO_SUCH_TARGET, format!("`{name}` is no binary, so it has no module {module}")))
         }
-        (None, _) => Ok(Reading { inputs: vec![text(name, bytes)?], notes: Vec::new() }),
+        (None, _) => {
+            let input = text(name, bytes)?;
+            if let (Wanted::Target(target), Language::Ptx) = (wanted, input.language) {
+                check_target(&input, Target::of_ptx(input.source.text()), Some(*target))?;
+            }
+            Ok(Reading { inputs: vec![input], ..Reading::default() })
+        }
+    }
+}
+
+/// One module is for the target that was asked for, if any was.
+fn check_target(input: &Input, found: Option<Target>, wanted: Option<Target>) -> Result<(), Diagnostic> {
+    let name = input.source.name();
+    match (found, wanted) {
+        (_, None) => Ok(()),
+        (Some(found), Some(wanted)) if found == wanted => Ok(()),
+        (Some(found), Some(wanted)) => {
+            Err(unplaced(NO_SUCH_TARGET, format!("`{name}` is PTX for {found}, not for {wanted}")))
+        }
+        (None, Some(wanted)) => {
+            Err(unplaced(NO_SUCH_TARGET, format!("`{name}` does not say that it is PTX for {wanted}")))
+        }
     }
 }
 
@@ -126,7 +157,7 @@ fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Re
     if cost > LARGEST_INPUT {
         return Err(unreadable(name, "the modules in it have more than 1 GiB"));
     }
-    let mut reading = Reading { inputs: Vec::new(), notes: choice.notes };
+    let mut reading = Reading { notes: choice.notes, ..Reading::default() };
     for image in choice.modules {
         let text = contents.text(image, bytes).map_err(|fault| damaged(name, &fault))?;
         let source = SourceText::new(format!("{name}:{}", image.name), text);
@@ -140,15 +171,20 @@ fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Re
     Ok(reading)
 }
 
-/// What `--list` prints for a file: a line for each image; a text is its own image.
+/// What `--list` prints for a file or folder: a line for each image; a text is its own image. Beside it the files of
+/// the folder that could not be read.
 ///
 /// # Errors
 /// As for [`read_all`].
-pub fn list(name: &str) -> Result<String, Diagnostic> {
+pub fn list(name: &str) -> Result<(String, Vec<(String, Diagnostic)>), Diagnostic> {
     if Path::new(name).is_dir() {
-        let inputs = read_all(name, None)?.inputs;
-        return Ok(inputs.iter().map(|input| format!("{}\n", input.source.name())).collect());
+        let Reading { inputs, unread, .. } = read_all(name, None)?;
+        return Ok((inputs.iter().map(|input| format!("{}\n", input.source.name())).collect(), unread));
     }
+    list_file(name).map(|text| (text, Vec::new()))
+}
+
+fn list_file(name: &str) -> Result<String, Diagnostic> {
     let (name, bytes) = match name {
         "-" => ("<stdin>", limited(std::io::stdin().lock()).map_err(|reason| unreadable("<stdin>", &reason))?),
         _ => (name, read_file(name)?),

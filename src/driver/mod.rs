@@ -84,7 +84,10 @@ pub fn run(options: &Options) -> u8 {
 fn list(options: &Options, mut output: Output) -> u8 {
     for file in &options.files {
         match input::list(file) {
-            Ok(text) => output.text(&text),
+            Ok((text, unread)) => {
+                output.text(&text);
+                unread.iter().for_each(|(file, diagnostic)| output.unplaced(diagnostic, file));
+            }
             Err(diagnostic) => output.unplaced(&diagnostic, file),
         }
     }
@@ -105,6 +108,8 @@ fn read_inputs(options: &Options, output: &mut Output) -> Inputs {
             Ok(reading) => {
                 all.inputs.extend(reading.inputs);
                 reading.notes.iter().for_each(|note| output.note(note));
+                all.complete &= reading.unread.is_empty();
+                reading.unread.iter().for_each(|(file, diagnostic)| output.unplaced(diagnostic, file));
             }
             Err(diagnostic) => {
                 all.complete = false;

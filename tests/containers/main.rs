@@ -3,42 +3,19 @@
 //! compiler makes, `damage` breaks all of them.
 
 mod damage;
+mod folders;
+#[path = "../support/program.rs"]
+mod program;
 mod writer;
 
+use program::{Ran, gpuvcc};
 use serde_json::Value;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use writer::{FAMILY, MACHINE_CODE, PTX, Packing, SPECIFIC, elf, fat_binary, image};
 
 const FOLDER: &str = "tests/containers";
 
 /// The launch of all cases.
 const LAUNCH: [&str; 4] = ["--block", "64", "--grid", "1"];
-
-struct Ran {
-    exit: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn gpuvcc(arguments: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gpuvcc"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // A program that does not read its input closes the pipe, which is not this test's business.
-    let _ = child.stdin.take().expect("stdin is piped").write_all(input);
-    let output = child.wait_with_output().expect("the program ends");
-    Ran {
-        exit: output.status.code().expect("the program was not killed"),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
 
 /// What is expected of one kernel.
 struct Expected {
@@ -263,58 +240,4 @@ fn units_differ_in_what_they_hold() {
     }
     let ran = gpuvcc(&["-"], &functions);
     assert!(ran.exit == 2 && ran.stderr.contains("has no kernel"), "{}", ran.stderr);
-}
-
-#[test]
-fn a_triton_cache_tells_the_launch() {
-    let folder = fixture("triton");
-    let file = fixture("triton/2QK/shift.ptx");
-    let real = fixture("triton/DDT/add.ptx");
-    let of_folder = [expected(&file, "shift", None), expected(&real, "add", None)];
-    for (given, wanted) in [(&folder, &of_folder[..]), (&file, &of_folder[..1]), (&real, &of_folder[1..])] {
-        let ran = check(&[given, "--grid", "1"], b"", wanted);
-        let json: Value = serde_json::from_str(&ran.stdout).unwrap();
-        for (kernel, wanted) in json["kernels"].as_array().unwrap().iter().zip(wanted) {
-            assert_eq!(kernel["launch"]["block"], serde_json::json!([128, 1, 1]));
-            let told = format!("blocks have 128 threads, for `{}.json` says num_warps 4", wanted.entry);
-            assert!(kernel["assumptions"].as_array().unwrap().iter().any(|one| *one == told), "{kernel}");
-        }
-    }
-    // One thread has nobody to race with.
-    for (block, verdict, exit) in [("1", "verified", 0), ("64", "race", 1)] {
-        let ran = gpuvcc(&[&file, "--block", block, "--grid", "1"], b"");
-        assert_eq!(ran.exit, exit, "{}", ran.stdout);
-        assert!(ran.stdout.contains(verdict) && !ran.stdout.contains("num_warps"), "{}", ran.stdout);
-    }
-    let free = gpuvcc(&[&file, "--block", "*", "--format", "json"], b"");
-    let json: Value = serde_json::from_str(&free.stdout).unwrap();
-    assert_eq!(json["kernels"][0]["launch"]["block"], serde_json::json!([null, null, null]));
-    let ran = gpuvcc(&["run", &file, "--arg", "zeros:1024", "--format", "json"], b"");
-    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(json["kernels"][0]["execution"]["threads"], 128, "{}", ran.stderr);
-}
-
-#[test]
-fn launch_files_that_do_not_fit() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| -> PathBuf { folder.path().join(name) };
-    let ptx = std::fs::read_to_string(fixture("triton/2QK/shift.ptx")).unwrap();
-    std::fs::write(path("shift.ptx"), ptx.replace(".param .u64 a)", ".param .u64 a)\n.reqntid 64, 1, 1")).unwrap();
-    let given = path("shift.ptx").to_string_lossy().into_owned();
-    for (json, exit, message) in [
-        (r#"{"num_warps": 4, "name": "shift"}"#, 2, "`shift.json` says num_warps 4"),
-        (r#"{"num_warps": 64, "name": "shift"}"#, 2, "num_warps is 64, not 1 to 32"),
-        (r#"{"num_warps": 2, "name": "shift", "cluster_dims": [2, 1, 1]}"#, 1, "in clusters of 2,1,1"),
-        (r#"{"num_warps": 4, "name": "other"}"#, 1, "block 64"),
-        (r#"{"threads": 4}"#, 1, "block 64"),
-        ("no JSON", 1, "block 64"),
-    ] {
-        std::fs::write(path("shift.json"), json).unwrap();
-        let ran = gpuvcc(&[&given, "--grid", "1"], b"");
-        let text = ran.stdout + &ran.stderr;
-        assert!(ran.exit == exit && text.contains(message), "{json}: {text}");
-    }
-    std::fs::remove_file(path("shift.ptx")).unwrap();
-    let ran = gpuvcc(&[&folder.path().to_string_lossy()], b"");
-    assert!(ran.exit == 2 && ran.stderr.contains("a directory without .ptx files"), "{}", ran.stderr);
 }

@@ -31,9 +31,10 @@ pub const CODES: &[Code] = &[
     },
     Code {
         code: "no-such-target",
-        title: "a binary without PTX for --target, or without the module named",
-        text: "Targets are compared exactly, sm_90a is not sm_90; sm_90 and compute_90 are the same. Without --target the \
-               highest of each unit is taken. A module is named as messages and `--list` show it, FILE:MODULE.",
+        title: "an input without PTX for --target, or a binary without the module named",
+        text: "Targets are compared exactly, sm_90a is not sm_90; sm_90 and compute_90 are the same. The target of PTX text \
+               is its `.target`. Of a folder, files of other targets are left out. Without --target any PTX is \
+               taken, and of the units of a binary that for the highest. A module is named as messages and `--list` show it, FILE:MODULE.",
         example: "gpuvcc --list a.out\ngpuvcc a.out --target sm_80",
     },
     Code {
