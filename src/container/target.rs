@@ -40,6 +40,11 @@ impl Target {
     }
 }
 
+/// Whether a text starts as PTX does.
+pub fn is_ptx(text: &str) -> bool {
+    code_from(text).starts_with(".version")
+}
+
 /// Debug information has NUL bytes instead of line ends.
 fn is_space(character: char) -> bool {
     character.is_ascii_whitespace() || character == '\0'

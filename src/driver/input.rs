@@ -98,10 +98,7 @@ pub fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnosti
     if path.is_dir() {
         return folder::read(path, name, target);
     }
-    if let Some((file, module)) = name.rsplit_once(':')
-        && !path.exists()
-        && Path::new(file).is_file()
-    {
+    if let Some((file, module)) = module_of(name).filter(|_| !path.exists()) {
         let reading = read_bytes(file, read_file(file)?, &Wanted::Module(module.to_string()))?;
         for input in &reading.inputs {
             check_target(input, input.target, target)?;
@@ -115,6 +112,12 @@ pub fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnosti
         input.launch = folder::launch_beside(path)?;
     }
     Ok(reading)
+}
+
+/// The file and the module of `FILE:MODULE`; modules of archives have colons in their names, too.
+fn module_of(name: &str) -> Option<(&str, &str)> {
+    let splits = name.rmatch_indices(':').map(|(at, colon)| (&name[..at], &name[at + colon.len()..]));
+    splits.into_iter().find(|(file, _)| Path::new(file).is_file())
 }
 
 /// The texts in the bytes of a file.
@@ -207,11 +210,11 @@ fn text(name: &str, mut bytes: Vec<u8>) -> Result<Input, Diagnostic> {
     if bytes.last() == Some(&0) && bytes.iter().filter(|byte| **byte == 0).count() == 1 {
         bytes.pop();
     }
-    if bytes.starts_with(b"!<arch>\n") {
-        return Err(unreadable(name, "an archive of object files; `ar x` takes them out"));
+    if bytes.starts_with(container::THIN_MAGIC) {
+        return Err(unreadable(name, "a thin archive, which names files instead of holding them; give those files"));
     }
     if bytes.contains(&0) {
-        return Err(unreadable(name, "a binary file, but neither an ELF file nor a fat binary"));
+        return Err(unreadable(name, "a binary file, but neither a program, object, archive, cubin nor fat binary"));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -1,5 +1,6 @@
 //! Damaged containers are errors with a place, never a panic and never more memory than the bound.
 
+use super::hosts::{ar, coff, lib, pe};
 use super::writer::{Image, PTX, Packing, elf, fat_binary, image};
 use super::{FOLDER, ptx};
 use gpuvcc::container::choice::{self, Wanted};
@@ -28,7 +29,13 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     let text = ptx("shift", "sm_90");
     for packing in [Packing::None, Packing::Lz4, Packing::Zstd] {
         let unit = fat_binary(&[image(PTX, 90, &text, packing).named("k.cu")]);
-        samples.push((format!("32-bit ELF, {packing:?}"), elf(32, &[(".nv_fatbin", &unit)])));
+        let section = [(".nv_fatbin", &unit[..])];
+        let object = elf(32, &section);
+        samples.push((format!("archive, {packing:?}"), ar(&[("a.o", &object), ("long name of an object.o", &object)])));
+        samples.push((format!("32-bit ELF, {packing:?}"), object));
+        samples.push((format!("program of Windows, {packing:?}"), pe(64, &section)));
+        samples.push((format!("COFF object, {packing:?}"), coff(false, &section)));
+        samples.push((format!("archive of Windows, {packing:?}"), lib(&[("k.obj", &coff(true, &section))])));
         samples.push((format!("fat binary, {packing:?}"), unit));
     }
     samples.sort();
@@ -42,6 +49,10 @@ fn cut_off_anywhere() {
         for length in 0..bytes.len() {
             // Padding at the end may be missing; no text may be shorter.
             match read(&bytes[..length]) {
+                // Members at the end of an archive may be missing.
+                Ok(texts) if name.starts_with("archive") => {
+                    assert!(whole.starts_with(&texts), "{name}, {length} bytes")
+                }
                 Ok(texts) => assert!(texts.is_empty() || texts == whole, "{name}, {length} bytes"),
                 Err(fault) => assert!(fault.offset <= bytes.len(), "{name}, {length} bytes: {fault:?}"),
             }
@@ -120,6 +131,9 @@ fn every_wrong_field_is_named_with_its_offset() {
     // The second section starts where the first does.
     let second = overlapping.len() - 2 * 64 + 24;
     let overlapping = put(overlapping, second, &64u64.to_le_bytes());
+    let section = [(".nv_fatbin", &unit[..])];
+    let (in_pe, in_coff) = (pe(64, &section), coff(false, &section));
+    let in_archive = ar(&[("odd name.o", &in_elf)]);
     let huge = u64::MAX.to_le_bytes();
     let blocks = (LARGEST_IMAGE >> 17) as usize;
     for (name, bytes, offset, message) in [
@@ -152,6 +166,23 @@ fn every_wrong_field_is_named_with_its_offset() {
         ("sections", overlapping, 64, "two sections of the ELF file overlap"),
         ("ELF header", in_elf[..40].to_vec(), 0, "a damaged ELF file"),
         ("ELF sections", in_elf[..in_elf.len() - 8].to_vec(), 0, "a damaged ELF file"),
+        ("PE header", in_pe[..80].to_vec(), 0, "a damaged PE file"),
+        ("PE sections", put(in_pe.clone(), 64 + 6, &[255]), 0, "a damaged PE file"),
+        ("PE data", in_pe[..600].to_vec(), 512, "section .nv_fatb of "),
+        ("fat binary in PE", put(in_pe.clone(), 512 + 4, &[2]), 512 + 4, "version 2 of fat binaries"),
+        ("COFF sections", in_coff[..24].to_vec(), 0, "a damaged COFF object"),
+        ("COFF names", put(in_coff.clone(), 21, b"999"), 0, "a section of the COFF object has no name"),
+        ("fat binary in COFF", put(in_coff.clone(), 60 + 4, &[2]), 60 + 4, "version 2 of fat binaries"),
+        ("archive's header", in_archive[..60].to_vec(), 0, "a damaged archive"),
+        ("archive's size", put(in_archive.clone(), 8 + 48, b"99999999"), 68, "member odd_name.o of 99999999 bytes"),
+        ("archive's next member", [&in_archive[..], b"garbage"].concat(), in_archive.len(), "a damaged archive"),
+        ("ELF in archive", put(in_archive.clone(), 68 + 4, &[9]), 68, "member odd_name.o: a damaged ELF file"),
+        (
+            "fat binary in archive",
+            put(in_archive.clone(), 68 + 64 + 4, &[2]),
+            68 + 64 + 4,
+            "member odd_name.o: version 2 of fat binaries",
+        ),
         ("fat binary in ELF", put(in_elf.clone(), 64 + 8, &huge), 64 + 8, "a fat binary of 16 and"),
     ] {
         let fault = read(&bytes).expect_err(name);

@@ -4,10 +4,12 @@
 
 mod damage;
 mod folders;
+mod hosts;
 #[path = "../support/program.rs"]
 mod program;
 mod writer;
 
+use hosts::{ar, coff, lib, pe};
 use program::{Ran, gpuvcc};
 use serde_json::Value;
 use writer::{FAMILY, MACHINE_CODE, PTX, Packing, SPECIFIC, elf, fat_binary, image};
@@ -240,4 +242,94 @@ fn units_differ_in_what_they_hold() {
     }
     let ran = gpuvcc(&["-"], &functions);
     assert!(ran.exit == 2 && ran.stderr.contains("has no kernel"), "{}", ran.stderr);
+}
+
+#[test]
+fn programs_and_objects_of_windows() {
+    let unit =
+        |entry: &str, name: &str, packing| fat_binary(&[image(PTX, 90, &ptx(entry, "sm_90"), packing).named(name)]);
+    let (shift, copy) = (unit("shift", "shift.cu", Packing::Zstd), unit("copy", "C:\\src\\copy.cu", Packing::None));
+    let whole =
+        [(".text", &b"code"[..]), (".nv_fatbin", &shift), ("__nv_relfatbin", &copy), (".nvFatBinSegment", b"w")];
+    let alone = [("__nv_rel", &copy[..])];
+    for (name, bytes, both) in [
+        ("a.exe", pe(64, &whole), true),
+        ("a.dll", pe(32, &whole), true),
+        ("a.obj", coff(false, &whole), true),
+        ("big.obj", coff(true, &whole), true),
+        ("short.obj", coff(false, &alone), false),
+    ] {
+        let (_folder, path) = written(name, &bytes);
+        let (shift, copy) = (format!("{path}:shift.sm_90.ptx"), format!("{path}:copy.sm_90.ptx"));
+        let of = [expected(&shift, "shift", Some("sm_90")), expected(&copy, "copy", Some("sm_90"))];
+        check(&with_launch(&[&path]), b"", if both { &of } else { &of[1..] });
+        check(&with_launch(&[&copy]), b"", &of[1..]);
+    }
+    for (bytes, what) in [(pe(64, &whole[..1]), "a PE file"), (coff(false, &whole[..1]), "a COFF object")] {
+        let ran = gpuvcc(&["-"], &bytes);
+        assert!(ran.exit == 2 && ran.stderr.contains(&format!("{what} with no code for a GPU")), "{}", ran.stderr);
+    }
+    // Text is no program for starting like one.
+    let ran = gpuvcc(&["-"], b"MZ");
+    assert!(ran.exit == 2 && ran.stderr.contains("<stdin>:1"), "{}", ran.stderr);
+}
+
+#[test]
+fn archives() {
+    let unit = |entry: &str, name: &str| {
+        let packed = |arch: u32| image(PTX, arch, &ptx(entry, &format!("sm_{arch}")), Packing::Lz4).named(name);
+        fat_binary(&[packed(80), packed(90)])
+    };
+    let (shift, copy, ident) = (unit("shift", "shift.cu"), unit("copy", "copy.cu"), unit("copy", ""));
+    let object = |unit: &[u8]| elf(64, &[(".text", &b"odd"[..]), (".nv_fatbin", unit)]);
+    let code = fat_binary(&[image(MACHINE_CODE, 90, b"no ELF", Packing::None)]);
+    let import = [&[0, 0, 0xff, 0xff, 0, 0][..], &[7; 31]].concat();
+    let members = [
+        ("shift.o", object(&shift)),
+        ("an odd name $ of a member.obj", coff(false, &[(".nv_fatbin", &copy)])),
+        ("host.o", elf(64, &[(".text", b"code")])),
+        ("odd:folder/dir\\twice.o", object(&[&ident[..], &ident].concat())),
+        ("import.dll", import),
+        ("twice.o", elf(32, &[("__nv_relfatbin", &ident)])),
+        ("README", b"MZ, no program".to_vec()),
+        ("copy.ptx", [b"// odd\n", &ptx("copy", "sm_90")[..]].concat()),
+        ("code.o", object(&code)),
+    ];
+    let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+    for (name, bytes) in [("libk.a", ar(&members)), ("k.lib", lib(&members))] {
+        let (_folder, path) = written(name, &bytes);
+        let modules = [
+            "shift.o:shift.sm_90.ptx",
+            "an_odd_name___of_a_member.obj:copy.sm_90.ptx",
+            "twice.o:1.sm_90.ptx",
+            "twice.o:2.sm_90.ptx",
+            "twice.o:3.sm_90.ptx",
+            "copy.ptx:copy.sm_90.ptx",
+        ]
+        .map(|module| format!("{path}:{module}"));
+        let entry = |module: &String| if module.contains("shift") { "shift" } else { "copy" };
+        let all: Vec<Expected> = modules.iter().map(|module| expected(module, entry(module), Some("sm_90"))).collect();
+        let ran = check(&with_launch(&[&path]), b"", &all);
+        assert!(ran.stderr.contains("1 unit has no PTX, only code that is not looked at (code.o)"), "{}", ran.stderr);
+        // Each name that is shown can be given.
+        for (module, wanted) in modules.iter().zip(all) {
+            check(&with_launch(&[module]), b"", &[wanted]);
+        }
+        let listed = gpuvcc(&["--list", &path], b"").stdout;
+        assert!(modules.iter().all(|module| listed.contains(&format!("{module}: PTX for sm_90, "))), "{listed}");
+        let ran = gpuvcc(&with_launch(&[&path, "--target", "sm_80", "--format", "json"]), b"");
+        assert!(ran.stderr.contains("not for sm_80, so not looked at: copy.ptx:copy.sm_90.ptx"), "{}", ran.stderr);
+    }
+    let host = ar(&members[2..3]);
+    let nested = ar(&[("a.a", &host)]);
+    let thin = b"!<thin>\nk.o/            0           0     0     644     4         `\n".to_vec();
+    for (bytes, message) in [
+        (&host, "an archive with no code for a GPU"),
+        (&ar(&[]), "an archive with no code for a GPU"),
+        (&nested, "member a.a: an archive in an archive"),
+        (&thin, "a thin archive, which names files instead of holding them"),
+    ] {
+        let ran = gpuvcc(&["-"], bytes);
+        assert!(ran.exit == 2 && ran.stderr.contains(message), "{message}: {}", ran.stderr);
+    }
 }
