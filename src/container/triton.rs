@@ -11,6 +11,9 @@ const WARP: u64 = 32;
 /// Threads of a block at most.
 const LARGEST_BLOCK: u64 = 1024;
 
+/// Dynamic shared memory at most, in bytes; no GPU has that much.
+const LARGEST_SHARED: u32 = 1 << 20;
+
 /// The launch of a Triton kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TritonLaunch {
@@ -58,6 +61,10 @@ pub fn launch(text: &str) -> Result<Option<TritonLaunch>, String> {
         None | Some(Value::Null) => Ok(default),
         Some(value) => small(value).ok_or_else(|| format!("{name} is {value}")),
     };
+    let shared_bytes = number("shared", 0)?;
+    if shared_bytes > LARGEST_SHARED {
+        return Err(format!("shared is {shared_bytes}, more than {LARGEST_SHARED}"));
+    }
     let cluster = match fields.get("cluster_dims") {
         // Later versions write the blocks of a cluster instead.
         None | Some(Value::Null) => [number("num_ctas", 1)?, 1, 1],
@@ -66,7 +73,7 @@ pub fn launch(text: &str) -> Result<Option<TritonLaunch>, String> {
     Ok(Some(TritonLaunch {
         kernel: fields.get("name").and_then(Value::as_str).map(str::to_string),
         warps: warps as u32,
-        shared_bytes: number("shared", 0)?,
+        shared_bytes,
         cluster,
     }))
 }
@@ -106,6 +113,7 @@ mod tests {
             r#"{"num_warps": 33}"#,
             r#"{"num_warps": "4"}"#,
             r#"{"num_warps": 4, "shared": -1}"#,
+            r#"{"num_warps": 4, "shared": 1048577}"#,
             r#"{"num_warps": 4, "cluster_dims": [0, 1, 1]}"#,
             r#"{"num_warps": 4, "target": {"warp_size": 64}}"#,
         ] {

@@ -40,6 +40,8 @@ pub struct Options {
     pub block: [Option<u32>; 3],
     /// Whether `block` was asked for, even as free: it then wins over a launch file.
     pub block_is_given: bool,
+    /// Bytes of dynamic shared memory with which findings are confirmed, from a launch file; chosen when `None`.
+    pub dynamic_shared: Option<u32>,
     /// Blocks; `None` is free.
     pub grid: [Option<u32>; 3],
     /// Launches have fewer threads than this.
@@ -165,6 +167,7 @@ impl Default for Options {
             entries: Vec::new(),
             block: [None; 3],
             block_is_given: false,
+            dynamic_shared: None,
             grid: [None; 3],
             max_threads: 1 << 31,
             params: Vec::new(),
@@ -313,6 +316,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         target: arguments.target,
         list: arguments.list,
         entries: arguments.entries,
+        dynamic_shared: None,
         block_is_given: arguments.block.is_some(),
         block: arguments.block.map_or([None; 3], |sizes| sizes.0),
         grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),

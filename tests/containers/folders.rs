@@ -44,7 +44,11 @@ fn launch_files_that_do_not_fit() {
     for (json, exit, message) in [
         (r#"{"num_warps": 4, "name": "shift"}"#, 2, "`shift.json` says num_warps 4"),
         (r#"{"num_warps": 64, "name": "shift"}"#, 2, "num_warps is 64, not 1 to 32"),
-        (r#"{"num_warps": 2, "name": "shift", "cluster_dims": [2, 1, 1]}"#, 1, "in clusters of 2,1,1"),
+        (
+            r#"{"num_warps": 2, "name": "shift", "cluster_dims": [2, 1, 1]}"#,
+            1,
+            "the clusters of 2,1,1 blocks that `shift.json` says are not used",
+        ),
         (r#"{"num_warps": 4, "name": "other"}"#, 1, "block 64"),
         (r#"{"threads": 4}"#, 1, "block 64"),
         ("no JSON", 1, "block 64"),
@@ -57,6 +61,33 @@ fn launch_files_that_do_not_fit() {
     std::fs::remove_file(path("shift.ptx")).unwrap();
     let ran = gpuvcc(&[&folder.path().to_string_lossy()], b"");
     assert!(ran.exit == 2 && ran.stderr.contains("a directory without .ptx files"), "{}", ran.stderr);
+}
+
+/// Findings are confirmed with the shared memory of the launch file, and none beyond it.
+#[test]
+fn a_triton_launch_tells_the_shared_memory() {
+    let ptx = b".version 8.0\n.target sm_90\n.address_size 64\n.extern .shared .align 16 .b8 global_smem[];\n\
+        .visible .entry k()\n{\n.reg .b32 %r<5>;\nmov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\n\
+        mov.u32 %r2, global_smem;\nadd.s32 %r3, %r2, %r1;\nld.shared.u32 %r4, [%r3+4096];\n\
+        st.shared.u32 [%r3+4100], %r4;\nret;\n}\n";
+    for (shared, code) in [(8192, "race"), (4096, "possible-race")] {
+        let launch = format!("{{\"num_warps\": 1, \"shared\": {shared}, \"num_ctas\": 2}}");
+        let folder = folder_of(&[("k.ptx", ptx), ("k.json", launch.as_bytes())]);
+        let path = folder.path().join("k.ptx").to_string_lossy().into_owned();
+        for block in [&[][..], &["--block", "32"]] {
+            let ran = gpuvcc(&[&[&path, "--grid", "1", "--format", "json"], block].concat(), b"");
+            let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let kernel = &json["kernels"][0];
+            assert_eq!(kernel["findings"][0]["code"], code, "{kernel}");
+            let replay = kernel["findings"][0]["replay"].as_str().unwrap_or_default();
+            assert_eq!(replay.contains(" --dynamic-shared 8192"), code == "race", "{kernel}");
+            let note = "the clusters of 2,1,1 blocks that `k.json` says are not used";
+            assert!(kernel["assumptions"].as_array().unwrap().iter().any(|one| one == note), "{kernel}");
+            let ran = gpuvcc(&[&["run", path.as_str()], block].concat(), b"");
+            assert!(ran.exit == 1 && ran.stderr.contains(note), "{}{}", ran.stdout, ran.stderr);
+            assert_eq!(ran.stdout.contains("race"), code == "race", "{}", ran.stdout);
+        }
+    }
 }
 
 /// A folder with these files.
