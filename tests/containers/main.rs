@@ -7,6 +7,7 @@ mod folders;
 mod hosts;
 #[path = "../support/program.rs"]
 mod program;
+mod reading;
 mod writer;
 
 use hosts::{ar, coff, lib, pe};
