@@ -108,8 +108,9 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::Registers { count, ty, written, predicate } => {
                 self.registers(selected, (*count, *ty), (*written, *predicate), expression, out)?;
             }
-            OperandSlot::Part { written } => self.part(*written, expression, out)?,
+            OperandSlot::Part { written, negated } => self.part(*written, *negated, expression, out)?,
             OperandSlot::Coordinates => self.coordinates(expression, out)?,
+            OperandSlot::Components(widths) => self.components(selected, widths, expression, out)?,
             OperandSlot::OneOf(slots) => self.one_of(selected, slots, expression, out)?,
             OperandSlot::Address => out.address = Some(self.address(expression)?),
             OperandSlot::Immediate { maximum } => out.sources.push(self.immediate(*maximum, expression)?),
