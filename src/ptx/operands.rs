@@ -307,7 +307,8 @@ fn assign<'s>(selected: &'s Selected, name: Name<'_>, list: &[Expression<'_>]) -
     }
     let is_possible = |pattern: &&OperandPattern| match &pattern.presence {
         Presence::With(modifiers) => modifiers.iter().any(|modifier| selected.has(modifier)),
-        _ => true,
+        Presence::WithDescriptor => !matches!(list.get(1), Some(Expression { kind: ExpressionKind::Vector(_), .. })),
+        Presence::Always | Presence::Optional => true,
     };
     let possible = || patterns.iter().filter(is_possible);
     let most = possible().count();

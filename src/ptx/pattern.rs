@@ -209,6 +209,8 @@ pub enum Presence {
     Optional,
     /// `t@a|b`: exactly if one of these modifiers is written.
     With(Vec<&'static str>),
+    /// `t!`: exactly if the second operand is no list of registers but describes a matrix in memory.
+    WithDescriptor,
 }
 
 /// The slots of a modifier pattern.
@@ -228,9 +230,10 @@ pub fn modifier_slots(form: &Form) -> Vec<ModifierSlot> {
 /// The slots of an operand pattern.
 pub fn operand_slots(form: &Form) -> Vec<OperandPattern> {
     let slot = |word: &'static str| {
-        let (word, presence) = match (word.strip_suffix('?'), word.split_once('@')) {
-            (Some(rest), _) => (rest, Presence::Optional),
-            (_, Some((rest, modifiers))) => (rest, Presence::With(modifiers.split('|').collect())),
+        let (word, presence) = match (word.strip_suffix('?'), word.strip_suffix('!'), word.split_once('@')) {
+            (Some(rest), ..) => (rest, Presence::Optional),
+            (_, Some(rest), _) => (rest, Presence::WithDescriptor),
+            (.., Some((rest, modifiers))) => (rest, Presence::With(modifiers.split('|').collect())),
             _ => (word, Presence::Always),
         };
         let mut alternatives: Vec<OperandSlot> = word.split('/').map(|word| operand_slot(form, word)).collect();
@@ -378,6 +381,7 @@ impl OperandPattern {
             Presence::Always => slot,
             Presence::Optional => format!("[{slot}]"),
             Presence::With(modifiers) => format!("[{slot}, with .{}]", modifiers.join(" or .")),
+            Presence::WithDescriptor => format!("[{slot}, with two descriptors]"),
         }
     }
 }
