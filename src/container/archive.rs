@@ -2,7 +2,7 @@
 //!
 //! Input: the bytes of a file. Output: [`Contents`], the units of all members in order. Establishes: ranges of images
 //! lie inside of their members. Members without device code, such as the imports of a DLL, hold nothing; PTX text is
-//! a unit. Relies on: nothing. Reference: ar(5), Microsoft's PE format.
+//! a unit; a damaged member does not keep the others from being read. Relies on: nothing. Reference: ar(5), Microsoft's PE format.
 
 use super::fields::range;
 use super::target::{Target, is_ptx};
@@ -20,7 +20,7 @@ pub const THIN_MAGIC: &[u8] = b"!<thin>\n";
 pub fn contents(bytes: &[u8]) -> Result<Contents, Fault> {
     let damaged = |at: usize, error| Fault::new(at, format!("a damaged archive: {error}"));
     let archive = ArchiveFile::parse(bytes).map_err(|error| damaged(0, error))?;
-    let mut units = Vec::new();
+    let mut contents = Contents::new("an archive", Vec::new());
     let mut end = 0;
     for member in archive.members() {
         let member = member.map_err(|error| damaged(end, error))?;
@@ -33,9 +33,12 @@ pub fn contents(bytes: &[u8]) -> Result<Contents, Fault> {
             Fault::new(start, message)
         })?;
         end = place.end;
-        units.extend(member_units(bytes, place, plain_name)?);
+        match member_units(bytes, place, plain_name) {
+            Ok(units) => contents.units.extend(units),
+            Err(fault) => contents.faults.push(fault),
+        }
     }
-    Ok(Contents { what: "an archive", units })
+    Ok(contents)
 }
 
 /// The units of a member, which is read as a file would be.

@@ -31,13 +31,13 @@ const CODE: &[u8] = b".text.";
 pub fn contents(bytes: &[u8]) -> Result<Contents, Fault> {
     let sections = Sections::of(bytes, FORMAT)?;
     if is_cubin(bytes) {
-        return Ok(Contents { what: "a cubin", units: vec![cubin(&sections, bytes)?] });
+        return Ok(Contents::new("a cubin", vec![cubin(&sections, bytes)?]));
     }
     let mut units = Vec::new();
     for section in sections.named(|name| FAT_BINARIES.contains(&name))? {
         units.extend(fatbin::units(bytes, section)?);
     }
-    Ok(Contents { what: "an ELF file", units })
+    Ok(Contents::new("an ELF file", units))
 }
 
 /// Names of the functions in a cubin.

@@ -52,6 +52,8 @@ pub struct Contents {
     pub what: &'static str,
     /// One for each translation unit (or device link), in the order of the file.
     pub units: Vec<Unit>,
+    /// Damaged members of an archive; nothing of them is in `units`.
+    pub faults: Vec<Fault>,
 }
 
 /// The images of one translation unit: the same code for several architectures.
@@ -147,7 +149,7 @@ pub fn open(bytes: &[u8]) -> Result<Option<Contents>, Fault> {
 fn file(bytes: &[u8]) -> Result<Option<Contents>, Fault> {
     if bytes.starts_with(&fatbin::MAGIC.to_le_bytes()) {
         let units = fatbin::units(bytes, 0..bytes.len())?;
-        Ok(Some(Contents { what: "a fat binary", units }))
+        Ok(Some(Contents::new("a fat binary", units)))
     } else if bytes.starts_with(elf::MAGIC) {
         elf::contents(bytes).map(Some)
     } else {
@@ -156,6 +158,10 @@ fn file(bytes: &[u8]) -> Result<Option<Contents>, Fault> {
 }
 
 impl Contents {
+    fn new(what: &'static str, units: Vec<Unit>) -> Self {
+        Contents { what, units, faults: Vec::new() }
+    }
+
     /// All images with PTX, in the order of the file.
     pub fn modules(&self) -> impl Iterator<Item = &Image> {
         self.units.iter().flat_map(|unit| &unit.images).filter(|image| image.kind.is_ptx())

@@ -27,7 +27,7 @@ pub fn contents(bytes: &[u8]) -> Result<Option<Contents>, Fault> {
     for section in Sections::of(bytes, format)?.named(has_fat_binaries)? {
         units.extend(fatbin::units(bytes, section)?);
     }
-    Ok(Some(Contents { what, units }))
+    Ok(Some(Contents::new(what, units)))
 }
 
 fn has_fat_binaries(name: &[u8]) -> bool {

@@ -39,6 +39,7 @@ pub fn read(folder: &Path, name: &str, target: Option<Target>) -> Result<Reading
                 of_file.inputs.iter_mut().for_each(|input| input.given = name.to_string());
                 reading.inputs.extend(of_file.inputs);
                 reading.notes.extend(of_file.notes);
+                reading.unread.extend(of_file.unread);
             }
             Err(diagnostic) if diagnostic.code == NO_SUCH_TARGET => others.push(file),
             Err(diagnostic) => reading.unread.push((file, diagnostic)),

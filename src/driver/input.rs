@@ -67,7 +67,8 @@ pub struct Reading {
     pub inputs: Vec<Input>,
     /// What the user should know, one sentence each.
     pub notes: Vec<String>,
-    /// Files of a folder that could not be read, each with its error; the others are in `inputs`.
+    /// Files of a folder, or members of an archive, that could not be read: the file and the error. The others are in
+    /// `inputs`.
     pub unread: Vec<(String, Diagnostic)>,
 }
 
@@ -154,8 +155,13 @@ fn check_target(input: &Input, found: Option<Target>, wanted: Option<Target>) ->
 
 /// The modules wanted of a container.
 fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Result<Reading, Diagnostic> {
-    let choice = choice::choose(contents, wanted, name);
-    let choice = choice.map_err(|none| Diagnostic { notes: none.notes, ..unplaced(none.code, none.message) })?;
+    let unread = damaged_members(name, contents);
+    let choice = match choice::choose(contents, wanted, name) {
+        Ok(choice) => choice,
+        // What is wanted may be in them.
+        Err(_) if !unread.is_empty() => return Ok(Reading { unread, ..Reading::default() }),
+        Err(none) => return Err(Diagnostic { notes: none.notes, ..unplaced(none.code, none.message) }),
+    };
     let cost = choice.modules.iter().fold(0u64, |sum, image| sum.saturating_add(image.cost()));
     if cost > LARGEST_INPUT {
         return Err(unreadable(name, "the modules in it have more than 1 GiB"));
@@ -168,14 +174,20 @@ fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Re
         reading.inputs.push(Input { given: name.to_string(), target: image.target, ..input });
     }
     if !matches!(wanted, Wanted::Module(_)) {
+        reading.unread = unread;
         let texts: Vec<&str> = reading.inputs.iter().map(|input| input.source.text()).collect();
         reading.notes.extend(choice::hidden(contents, name, bytes, &texts));
     }
     Ok(reading)
 }
 
+/// The damaged members of an archive as what could not be read.
+fn damaged_members(name: &str, contents: &Contents) -> Vec<(String, Diagnostic)> {
+    contents.faults.iter().map(|fault| (name.to_string(), damaged(name, fault))).collect()
+}
+
 /// What `--list` prints for a file or folder: a line for each image; a text is its own image. Beside it the files of
-/// the folder that could not be read.
+/// the folder, or the members of the archive, that could not be read.
 ///
 /// # Errors
 /// As for [`read_all`].
@@ -184,16 +196,12 @@ pub fn list(name: &str) -> Result<(String, Vec<(String, Diagnostic)>), Diagnosti
         let Reading { inputs, unread, .. } = read_all(name, None)?;
         return Ok((inputs.iter().map(|input| format!("{}\n", input.source.name())).collect(), unread));
     }
-    list_file(name).map(|text| (text, Vec::new()))
-}
-
-fn list_file(name: &str) -> Result<String, Diagnostic> {
     let (name, bytes) = match name {
         "-" => ("<stdin>", limited(std::io::stdin().lock()).map_err(|reason| unreadable("<stdin>", &reason))?),
         _ => (name, read_file(name)?),
     };
     let Some(contents) = container::open(&bytes).map_err(|fault| damaged(name, &fault))? else {
-        return Ok(format!("{}\n", text(name, bytes)?.source.name()));
+        return Ok((format!("{}\n", text(name, bytes)?.source.name()), Vec::new()));
     };
     let images = contents.units.iter().flat_map(|unit| &unit.images);
     let line = |image: &container::Image| {
@@ -201,7 +209,7 @@ fn list_file(name: &str) -> Result<String, Diagnostic> {
         let target = image.target.map_or(String::new(), |target| format!(" for {target}"));
         format!("{name}{module}: {}{target}, {} bytes\n", image.kind.name(), image.bytes())
     };
-    Ok(images.map(line).collect())
+    Ok((images.map(line).collect(), damaged_members(name, &contents)))
 }
 
 /// The bytes of a text file as an input.

@@ -334,3 +334,32 @@ fn archives() {
         assert!(ran.exit == 2 && ran.stderr.contains(message), "{message}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn a_damaged_member_of_an_archive() {
+    let unit = fat_binary(&[image(PTX, 90, &ptx("copy", "sm_90"), Packing::Zstd).named("k.cu")]);
+    let good = elf(64, &[(".nv_fatbin", &unit)]);
+    let bad = elf(64, &[(".nv_fatbin", b"garbage")]);
+    let (_folder, path) = written("libk.a", &ar(&[("bad.o", &bad), ("good.o", &good), ("cut.o", &good[..100])]));
+    let module = format!("{path}:good.o:k.sm_90.ptx");
+    let ran = gpuvcc(&with_launch(&[&path, "--format", "json"]), b"");
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(json["kernels"][0]["file"], *module, "{json}");
+    assert_eq!(json["kernels"][0]["verdict"], "verified");
+    let errors = json["errors"].as_array().unwrap();
+    for (error, message) in
+        errors.iter().zip(["member bad.o: no fat binary starts here", "member cut.o: a damaged ELF"])
+    {
+        assert_eq!(error["code"], "container-damaged");
+        assert!(error["message"].as_str().unwrap().contains(message), "{error}");
+    }
+    assert_eq!((ran.exit, errors.len()), (2, 2), "{}", ran.stderr);
+    let ran = gpuvcc(&[&path, "--list"], b"");
+    assert!(ran.exit == 2 && ran.stdout.contains(&module) && ran.stderr.contains("member bad.o"), "{}", ran.stderr);
+    // One module is looked at without the others.
+    check(&with_launch(&[&module]), b"", &[expected(&module, "copy", Some("sm_90"))]);
+    for wanted in [format!("{path}:bad.o:k.sm_90.ptx"), format!("{path}:cut.o:k.sm_90.ptx")] {
+        let ran = gpuvcc(&[&wanted], b"");
+        assert!(ran.exit == 2 && ran.stderr.contains("container-damaged"), "{}", ran.stderr);
+    }
+}

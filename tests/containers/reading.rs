@@ -5,7 +5,8 @@ use gpuvcc::container::choice::{self, Wanted};
 use gpuvcc::container::target::Target;
 use gpuvcc::container::{self, Fault};
 
-/// All texts of a container, as far as the driver reads it; none of what is no container.
+/// All texts of a container, as far as the driver reads it; none of what is no container. Of an archive, the fault of
+/// its first damaged member.
 pub fn read(bytes: &[u8]) -> Result<Vec<String>, Fault> {
     let Some(contents) = container::open(bytes)? else { return Ok(Vec::new()) };
     // What they say is not looked at, but they look at more of the bytes.
@@ -17,5 +18,9 @@ pub fn read(bytes: &[u8]) -> Result<Vec<String>, Fault> {
         let of_target = |target: Target| choice::choose(&contents, &Wanted::Target(target), "k");
         assert!(image.target.is_none_or(|target| of_target(target).is_ok_and(|c| c.modules.contains(&image))));
     }
-    contents.modules().map(|image| contents.text(image, bytes)).collect()
+    let texts: Result<Vec<String>, Fault> = contents.modules().map(|image| contents.text(image, bytes)).collect();
+    match contents.faults.into_iter().next() {
+        Some(fault) => Err(fault),
+        None => texts,
+    }
 }
