@@ -2,7 +2,8 @@
 //!
 //! Input: the bytes of a file. Output: [`Contents`], the units of all members in order. Establishes: ranges of images
 //! lie inside of their members. Members without device code, such as the imports of a DLL, hold nothing; PTX text is
-//! a unit; a damaged member does not keep the others from being read. Relies on: nothing. Reference: ar(5), Microsoft's PE format.
+//! a unit; a damaged member does not keep the others from being read. Relies on: nothing. Reference: ar(5),
+//! Microsoft's PE format.
 
 use super::fields::range;
 use super::target::{Target, is_ptx};

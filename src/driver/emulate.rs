@@ -76,7 +76,7 @@ fn with_launch_file<'a>(task: &Task<'_>, options: &'a RunOptions) -> (Cow<'a, Ru
     let Some(LaunchFile { name, launch }) = file else { return (Cow::Borrowed(options), None) };
     let options = RunOptions {
         block: options.block.or(Some(launch.block())),
-        dynamic_shared: options.dynamic_shared.or(Some(launch.shared_bytes)),
+        dynamic_shared: options.dynamic_shared.or(launch.shared_bytes),
         ..options.clone()
     };
     (Cow::Owned(options), unused_clusters(name, launch))

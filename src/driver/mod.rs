@@ -221,7 +221,7 @@ fn look_at(task: &Task<'_>, options: &Options) -> Outcome {
 fn with_launch_file<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Vec<String>) {
     let file = task.input.launch.as_ref().filter(|file| file.launch.is_for(&task.entry));
     let Some(LaunchFile { name, launch }) = file else { return (Cow::Borrowed(options), Vec::new()) };
-    let mut options = Options { dynamic_shared: Some(launch.shared_bytes), ..options.clone() };
+    let mut options = Options { dynamic_shared: launch.shared_bytes, ..options.clone() };
     let mut told = Vec::new();
     if !options.block_is_given {
         options.block = launch.block().map(Some);

@@ -63,15 +63,18 @@ fn launch_files_that_do_not_fit() {
     assert!(ran.exit == 2 && ran.stderr.contains("a directory without .ptx files"), "{}", ran.stderr);
 }
 
-/// Findings are confirmed with the shared memory of the launch file, and none beyond it.
-#[test]
-fn a_triton_launch_tells_the_shared_memory() {
-    let ptx = b".version 8.0\n.target sm_90\n.address_size 64\n.extern .shared .align 16 .b8 global_smem[];\n\
+/// Threads read what their neighbours write, 4 KiB into dynamic shared memory.
+const SHARED_SHIFT: &str = ".version 8.0\n.target sm_90\n.address_size 64\n.extern .shared .align 16 .b8 global_smem[];\n\
         .visible .entry k()\n{\n.reg .b32 %r<5>;\nmov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\n\
         mov.u32 %r2, global_smem;\nadd.s32 %r3, %r2, %r1;\nld.shared.u32 %r4, [%r3+4096];\n\
         st.shared.u32 [%r3+4100], %r4;\nret;\n}\n";
+
+/// Findings are confirmed with the shared memory of the launch file, and none beyond it.
+#[test]
+fn a_triton_launch_tells_the_shared_memory() {
+    let ptx = SHARED_SHIFT.as_bytes();
     for (shared, code) in [(8192, "race"), (4096, "possible-race")] {
-        let launch = format!("{{\"num_warps\": 1, \"shared\": {shared}, \"num_ctas\": 2}}");
+        let launch = format!(r#"{{"num_warps": 1, "shared": {shared}, "num_ctas": 2}}"#);
         let folder = folder_of(&[("k.ptx", ptx), ("k.json", launch.as_bytes())]);
         let path = folder.path().join("k.ptx").to_string_lossy().into_owned();
         for block in [&[][..], &["--block", "32"]] {
@@ -88,6 +91,16 @@ fn a_triton_launch_tells_the_shared_memory() {
             assert_eq!(ran.stdout.contains("race"), code == "race", "{}", ran.stdout);
         }
     }
+}
+
+/// A launch file that does not tell the shared memory leaves it to be chosen.
+#[test]
+fn a_launch_without_shared_memory() {
+    let ptx = SHARED_SHIFT.as_bytes();
+    let folder = folder_of(&[("k.ptx", ptx), ("k.json", br#"{"num_warps": 1}"#)]);
+    let path = folder.path().join("k.ptx").to_string_lossy().into_owned();
+    let ran = gpuvcc(&[&path, "--grid", "1"], b"");
+    assert!(ran.exit == 1 && ran.stdout.contains("--dynamic-shared"), "{}{}", ran.stdout, ran.stderr);
 }
 
 /// A folder with these files.
