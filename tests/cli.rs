@@ -4,8 +4,11 @@
 //! `// args: ...` (further arguments), `// exit: N`, `// stderr: text` and `// stdout: text` (must
 //! occur; repeatable). Everything else stands below as a named check.
 
+#[path = "support/program.rs"]
+mod program;
+
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::io::Write;
+use program::{Ran, gpuvcc as gpuvcc_with_input};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -33,36 +36,18 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// What a run of the program gave.
-struct Ran {
-    exit: i32,
-    stdout: String,
-    stderr: String,
-}
-
 fn gpuvcc(arguments: &[&str]) -> Ran {
     gpuvcc_with_input(arguments, b"")
 }
 
-fn gpuvcc_with_input(arguments: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gpuvcc"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // A program that does not read its input closes the pipe, which is not this test's business.
-    let _ = child.stdin.take().expect("stdin is piped").write_all(input);
-    let output = child.wait_with_output().expect("the program ends");
-    Ran {
-        exit: output.status.code().expect("the program was not killed"),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+trait Expect {
+    /// The exit code, a part of what is on stderr, and that it fits a screen.
+    fn expect(&self, exit: i32, stderr: &str) -> Result<(), Failed>;
+
+    fn failed(&self, what: &str) -> Failed;
 }
 
-impl Ran {
+impl Expect for Ran {
     fn expect(&self, exit: i32, stderr: &str) -> Result<(), Failed> {
         if self.exit != exit || !self.stderr.contains(stderr) {
             return Err(self.failed(&format!("expected exit {exit} and `{stderr}` on stderr")));

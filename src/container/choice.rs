@@ -101,11 +101,16 @@ pub fn hidden(contents: &Contents, file: &str, bytes: &[u8], texts: &[&str]) -> 
     if hidden.is_empty() {
         return None;
     }
-    let idents: Vec<&str> = hidden.iter().flat_map(|unit| &unit.images).map(|image| image.ident.trim()).collect();
-    let idents = some_of(&idents.into_iter().filter(|ident| !ident.is_empty()).collect::<Vec<_>>());
-    let places = if idents.is_empty() { String::new() } else { format!(" ({idents})") };
+    let places: Vec<&str> = hidden.iter().flat_map(|unit| unit.images.iter().filter_map(|i| place(unit, i))).collect();
+    let places = if places.is_empty() { String::new() } else { format!(" ({})", some_of(&places)) };
     let units = if hidden.len() == 1 { "1 unit has".to_string() } else { format!("{} units have", hidden.len()) };
     Some(format!("`{file}`: {units} no PTX, only code that is not looked at{places}"))
+}
+
+/// The member of an archive, or the source file, that an image is from.
+fn place<'a>(unit: &'a Unit, image: &'a Image) -> Option<&'a str> {
+    let ident = Some(image.ident.trim()).filter(|ident| !ident.is_empty());
+    unit.member.as_deref().or(ident)
 }
 
 /// All words of the lines on which compilers declare functions.
@@ -121,7 +126,7 @@ fn targets(images: &[&Image]) -> String {
 }
 
 /// The first of many names.
-fn some_of(names: &[&str]) -> String {
+pub fn some_of(names: &[&str]) -> String {
     const SHOWN: usize = 8;
     let mut names = names.to_vec();
     names.dedup();

@@ -76,7 +76,7 @@ fn unit(fields: Fields<'_>, start: usize) -> Result<(Unit, usize), Fault> {
         let left = file_end - start;
         Fault::new(start + 8, format!("a fat binary of {header} and {size} bytes, but {left} are left"))
     })?;
-    let mut unit = Unit { images: Vec::new() };
+    let mut unit = Unit { member: None, images: Vec::new() };
     let mut at = body.start;
     while at < body.end {
         let entry = Entry::read(fields.cut(body.end), at)?;

@@ -1,4 +1,4 @@
-//! PTX inside of other files: programs, libraries, objects, fat binaries, cubins.
+//! PTX inside of other files: programs, libraries, objects, archives, fat binaries, cubins.
 //!
 //! Input: the bytes of a file. Output: [`Contents`], the images of device code in it; the text of an image is
 //! unpacked when asked for ([`Contents::text`]). `None`: no container, so the bytes are PTX or IVL text.
@@ -6,16 +6,22 @@
 //! has the size that its header says, at most [`LARGEST_IMAGE`]. Relies on: nothing; the bytes are hostile.
 //! Reference: the format is not documented; the fields are those that `fatbinary` of CUDA 13 writes.
 //!
-//! [`elf`] finds the sections, [`fatbin`] reads what they hold, [`unpack`] decompresses, [`target`] names
-//! architectures, [`choice`] picks modules. [`triton`] reads the launch that lies beside a Triton kernel.
+//! [`archive`] finds the members, [`elf`] and [`windows`] the [`sections`], [`fatbin`] reads what they hold, [`unpack`]
+//! decompresses, [`target`] names architectures, [`choice`] picks modules. [`triton`] reads the launch that lies beside
+//! a Triton kernel.
 
+mod archive;
 pub mod choice;
 mod elf;
 mod fatbin;
 mod fields;
+mod sections;
 pub mod target;
 pub mod triton;
 mod unpack;
+mod windows;
+
+pub use archive::THIN_MAGIC;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -46,11 +52,15 @@ pub struct Contents {
     pub what: &'static str,
     /// One for each translation unit (or device link), in the order of the file.
     pub units: Vec<Unit>,
+    /// Damaged members of an archive; nothing of them is in `units`.
+    pub faults: Vec<Fault>,
 }
 
 /// The images of one translation unit: the same code for several architectures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
+    /// The member of an archive that it lies in, of characters that need no quoting in a shell.
+    pub member: Option<String>,
     /// Images in the order of the file.
     pub images: Vec<Image>,
 }
@@ -100,7 +110,8 @@ pub struct Image {
     pub kind: Kind,
     /// The architecture; `None` where the file does not say.
     pub target: Option<Target>,
-    /// Name of a module, unique in its file: `saxpy.sm_90.ptx`; empty unless it is PTX.
+    /// Name of a module, unique in its file: `saxpy.sm_90.ptx`, in an archive `saxpy.o:saxpy.sm_90.ptx`; empty unless
+    /// it is PTX.
     pub name: String,
     /// The source file as the compiler noted it; may be empty.
     ident: String,
@@ -130,18 +141,27 @@ impl Image {
 /// # Errors
 /// The container is damaged, at the offset given.
 pub fn open(bytes: &[u8]) -> Result<Option<Contents>, Fault> {
-    let mut contents = if bytes.starts_with(&fatbin::MAGIC.to_le_bytes()) {
-        Contents { what: "a fat binary", units: fatbin::units(bytes, 0..bytes.len())? }
+    let contents = if bytes.starts_with(archive::MAGIC) { Some(archive::contents(bytes)?) } else { file(bytes)? };
+    Ok(contents.map(Contents::with_names))
+}
+
+/// The device code of a file that is no archive.
+fn file(bytes: &[u8]) -> Result<Option<Contents>, Fault> {
+    if bytes.starts_with(&fatbin::MAGIC.to_le_bytes()) {
+        let units = fatbin::units(bytes, 0..bytes.len())?;
+        Ok(Some(Contents::new("a fat binary", units)))
     } else if bytes.starts_with(elf::MAGIC) {
-        elf::contents(bytes)?
+        elf::contents(bytes).map(Some)
     } else {
-        return Ok(None);
-    };
-    contents.name_modules();
-    Ok(Some(contents))
+        windows::contents(bytes)
+    }
 }
 
 impl Contents {
+    fn new(what: &'static str, units: Vec<Unit>) -> Self {
+        Contents { what, units, faults: Vec::new() }
+    }
+
     /// All images with PTX, in the order of the file.
     pub fn modules(&self) -> impl Iterator<Item = &Image> {
         self.units.iter().flat_map(|unit| &unit.images).filter(|image| image.kind.is_ptx())
@@ -182,13 +202,18 @@ impl Contents {
         })
     }
 
-    /// `STEM.TARGET.ptx`: the stem is that of the source file, or the number of the unit.
-    fn name_modules(&mut self) {
+    /// Modules are named `STEM.TARGET.ptx`, those of an archive `MEMBER:STEM.TARGET.ptx`: the stem is that of the
+    /// source file, or the number of the unit.
+    fn with_names(mut self) -> Self {
         let mut taken = BTreeSet::new();
         let mut twins = BTreeMap::new();
-        for (number, unit) in (1..).zip(&mut self.units) {
+        let mut numbers = BTreeMap::new();
+        for unit in &mut self.units {
+            let number = numbers.entry(unit.member.clone()).and_modify(|number| *number += 1).or_insert(1u64);
+            let member = unit.member.as_ref().map_or(String::new(), |member| format!("{member}:"));
             for image in unit.images.iter_mut().filter(|image| image.kind.is_ptx()) {
-                let stem = stem(&image.ident).unwrap_or_else(|| format!("{number}"));
+                let stem = stem(&image.ident).unwrap_or_else(|| number.to_string());
+                let stem = format!("{member}{stem}");
                 let target = image.target.map_or(String::new(), |target| format!(".{target}"));
                 let twin = twins.entry((stem.clone(), image.target)).or_insert(0u64);
                 // A stem can look like that of a twin.
@@ -202,20 +227,29 @@ impl Contents {
                 }
             }
         }
+        self
     }
 }
 
 /// The last part of a path without its extension, of characters that need no quoting in a shell.
 fn stem(path: &str) -> Option<String> {
-    let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
+    let last = last_part(path);
+    let stem = plain(last.rsplit_once('.').map_or(last, |(stem, _)| stem));
+    (!stem.is_empty()).then_some(stem)
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
+}
+
+/// A name of at most 100 characters that need no quoting in a shell.
+fn plain(name: &str) -> String {
     let safe = |character: char| match character {
         '.' | '-' | '_' => character,
         letter if letter.is_ascii_alphanumeric() => letter,
         _ => '_',
     };
-    let stem: String = stem.chars().take(100).map(safe).collect();
-    (!stem.is_empty()).then_some(stem)
+    name.chars().take(100).map(safe).collect()
 }
 
 #[cfg(test)]

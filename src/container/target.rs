@@ -24,11 +24,49 @@ pub struct Target {
 }
 
 impl Target {
-    /// That of PTX text: its first `.target`.
+    /// That of PTX text: the first word of its first `.target`.
     pub fn of_ptx(text: &str) -> Option<Target> {
-        let mut words = text.split([' ', '\t', '\r', '\n', '\0', ',']);
-        words.find(|word| *word == ".target")?;
-        words.find(|word| !word.is_empty())?.parse().ok()
+        let mut rest = code_from(text);
+        while !rest.is_empty() {
+            // At least one character, so that this ends.
+            let mut ends = rest.char_indices().skip(1).filter(|(_, character)| is_end(*character));
+            let (word, behind) = rest.split_at(ends.next().map_or(rest.len(), |(at, _)| at));
+            rest = code_from(behind);
+            if word == ".target" {
+                return rest.split(is_end).next()?.parse().ok();
+            }
+        }
+        None
+    }
+}
+
+/// Whether a text starts as PTX does.
+pub fn is_ptx(text: &str) -> bool {
+    code_from(text).starts_with(".version")
+}
+
+/// Debug information has NUL bytes instead of line ends.
+fn is_space(character: char) -> bool {
+    character.is_ascii_whitespace() || character == '\0'
+}
+
+/// What ends a word; a comment may follow it.
+fn is_end(character: char) -> bool {
+    is_space(character) || matches!(character, ',' | '/')
+}
+
+/// PTX text from its first word that is no comment.
+fn code_from(text: &str) -> &str {
+    let mut rest = text.trim_start_matches(is_space);
+    loop {
+        let end = if rest.starts_with("//") {
+            rest.find(['\n', '\0'])
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map(|at| at + 2)
+        } else {
+            return rest;
+        };
+        rest = end.map_or("", |end| &rest[end..]).trim_start_matches(is_space);
     }
 }
 
@@ -90,6 +128,11 @@ mod tests {
     #[test]
     fn ptx_says_its_target() {
         assert_eq!(Target::of_ptx(".version 8.0\n.target sm_90a, debug\n"), "sm_90a".parse().ok());
-        assert_eq!(Target::of_ptx(".version 8.0\n"), None);
+        let commented = "// .target sm_70\n/* .target sm_75 */.version / 8.0/* .target sm_76 */\r\n.target /* */ sm_80// .target sm_86\n";
+        assert_eq!(Target::of_ptx(commented), "sm_80".parse().ok());
+        assert_eq!(Target::of_ptx(".version 8.0\0// .target sm_70\0.target sm_90\0"), "sm_90".parse().ok());
+        for none in ["", ".version 8.0\n", ".target", ".target ,", "/* .target sm_90", "// .target sm_90"] {
+            assert_eq!(Target::of_ptx(none), None, "{none}");
+        }
     }
 }

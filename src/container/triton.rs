@@ -11,6 +11,9 @@ const WARP: u64 = 32;
 /// Threads of a block at most.
 const LARGEST_BLOCK: u64 = 1024;
 
+/// Dynamic shared memory at most, in bytes; no GPU has that much.
+const LARGEST_SHARED: u32 = 1 << 20;
+
 /// The launch of a Triton kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TritonLaunch {
@@ -18,8 +21,8 @@ pub struct TritonLaunch {
     pub kernel: Option<String>,
     /// Warps of a block.
     pub warps: u32,
-    /// Dynamic shared memory, in bytes.
-    pub shared_bytes: u32,
+    /// Dynamic shared memory, in bytes, if the file says it.
+    pub shared_bytes: Option<u32>,
     /// Blocks of a cluster.
     pub cluster: [u32; 3],
 }
@@ -54,19 +57,23 @@ pub fn launch(text: &str) -> Result<Option<TritonLaunch>, String> {
     if let Some(size) = warp_size.filter(|size| size.as_u64() != Some(WARP)) {
         return Err(format!("warp_size is {size}, not 32"));
     }
-    let number = |name: &str, default: u32| match fields.get(name) {
-        None | Some(Value::Null) => Ok(default),
-        Some(value) => small(value).ok_or_else(|| format!("{name} is {value}")),
+    let number = |name: &str| match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => small(value).map(Some).ok_or_else(|| format!("{name} is {value}")),
     };
+    let shared_bytes = number("shared")?;
+    if let Some(bytes) = shared_bytes.filter(|bytes| *bytes > LARGEST_SHARED) {
+        return Err(format!("shared is {bytes}, more than {LARGEST_SHARED}"));
+    }
     let cluster = match fields.get("cluster_dims") {
         // Later versions write the blocks of a cluster instead.
-        None | Some(Value::Null) => [number("num_ctas", 1)?, 1, 1],
+        None | Some(Value::Null) => [number("num_ctas")?.unwrap_or(1), 1, 1],
         Some(dimensions) => cluster(dimensions).ok_or_else(|| format!("cluster_dims is {dimensions}"))?,
     };
     Ok(Some(TritonLaunch {
         kernel: fields.get("name").and_then(Value::as_str).map(str::to_string),
         warps: warps as u32,
-        shared_bytes: number("shared", 0)?,
+        shared_bytes,
         cluster,
     }))
 }
@@ -90,7 +97,7 @@ mod tests {
         let text = r#"{"target": {"backend": "cuda", "arch": 90, "warp_size": 32}, "num_warps": 4,
                        "shared": 512, "cluster_dims": [2, 1, 1], "name": "add"}"#;
         let expected =
-            TritonLaunch { kernel: Some("add".to_string()), warps: 4, shared_bytes: 512, cluster: [2, 1, 1] };
+            TritonLaunch { kernel: Some("add".to_string()), warps: 4, shared_bytes: Some(512), cluster: [2, 1, 1] };
         assert_eq!(launch(text), Ok(Some(expected)));
         let later = launch(r#"{"num_warps": 8, "num_ctas": 1}"#).ok().flatten();
         assert!(later.is_some_and(|launch| launch.block() == [256, 1, 1] && !launch.has_clusters()));
@@ -106,6 +113,7 @@ mod tests {
             r#"{"num_warps": 33}"#,
             r#"{"num_warps": "4"}"#,
             r#"{"num_warps": 4, "shared": -1}"#,
+            r#"{"num_warps": 4, "shared": 1048577}"#,
             r#"{"num_warps": 4, "cluster_dims": [0, 1, 1]}"#,
             r#"{"num_warps": 4, "target": {"warp_size": 64}}"#,
         ] {

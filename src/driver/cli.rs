@@ -30,7 +30,7 @@ pub enum Command {
 pub struct Options {
     /// Input files as given; `-` is standard input.
     pub files: Vec<String>,
-    /// Of the modules in a binary, those for this architecture; the highest when `None`.
+    /// Only PTX for this architecture; when `None` any, of a binary the highest.
     pub target: Option<Target>,
     /// Print what the files hold instead of verifying.
     pub list: bool,
@@ -40,6 +40,8 @@ pub struct Options {
     pub block: [Option<u32>; 3],
     /// Whether `block` was asked for, even as free: it then wins over a launch file.
     pub block_is_given: bool,
+    /// Bytes of dynamic shared memory with which findings are confirmed, from a launch file; chosen when `None`.
+    pub dynamic_shared: Option<u32>,
     /// Blocks; `None` is free.
     pub grid: [Option<u32>; 3],
     /// Launches have fewer threads than this.
@@ -165,6 +167,7 @@ impl Default for Options {
             entries: Vec::new(),
             block: [None; 3],
             block_is_given: false,
+            dynamic_shared: None,
             grid: [None; 3],
             max_threads: 1 << 31,
             params: Vec::new(),
@@ -195,7 +198,7 @@ struct Arguments {
     /// .ptx, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
-    /// Of the modules in a binary, those for sm_90 or the like  [default: the highest]
+    /// Only PTX for sm_90 or the like  [default: of a binary the highest]
     #[arg(long, value_name = "TARGET")]
     target: Option<Target>,
     /// Print which modules the files hold
@@ -313,6 +316,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         target: arguments.target,
         list: arguments.list,
         entries: arguments.entries,
+        dynamic_shared: None,
         block_is_given: arguments.block.is_some(),
         block: arguments.block.map_or([None; 3], |sizes| sizes.0),
         grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),

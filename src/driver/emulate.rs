@@ -4,7 +4,7 @@ use super::input::{Language, LaunchFile};
 use super::output::Output;
 use super::pipeline::Program;
 use super::run_options::RunOptions;
-use super::{Task, parse_inputs, read_inputs, schedule, select_kernels, unplaced};
+use super::{Task, parse_inputs, read_inputs, schedule, select_kernels, unplaced, unused_clusters};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report, trace};
 use crate::ptx::ast::Module;
@@ -46,9 +46,10 @@ pub fn run(options: &RunOptions) -> u8 {
         return output.finish();
     };
     debug_assert_eq!(task.input.language, Language::Ptx);
-    let options = &with_launch_file(task, options);
+    let (options, note) = with_launch_file(task, options);
+    note.iter().for_each(|note| output.note(note));
     // On a worker, because a panic there is caught.
-    let work = |_| emulate(file, module, &task.entry, options);
+    let work = |_| emulate(file, module, &task.entry, &options);
     schedule::in_order(1, 1, work, |_, result| match result {
         Ok(Ok((mut report, seconds))) => {
             report.target = task.input.target.map(|target| target.to_string());
@@ -69,15 +70,16 @@ pub fn run(options: &RunOptions) -> u8 {
     output.finish()
 }
 
-/// The options with the launch that lies beside the input, where they do not say otherwise.
-fn with_launch_file<'a>(task: &Task<'_>, options: &'a RunOptions) -> Cow<'a, RunOptions> {
+/// The options with the launch that lies beside the input, where they do not say otherwise, and what of it is not used.
+fn with_launch_file<'a>(task: &Task<'_>, options: &'a RunOptions) -> (Cow<'a, RunOptions>, Option<String>) {
     let file = task.input.launch.as_ref().filter(|file| file.launch.is_for(&task.entry));
-    let Some(LaunchFile { launch, .. }) = file else { return Cow::Borrowed(options) };
-    Cow::Owned(RunOptions {
+    let Some(LaunchFile { name, launch }) = file else { return (Cow::Borrowed(options), None) };
+    let options = RunOptions {
         block: options.block.or(Some(launch.block())),
-        dynamic_shared: options.dynamic_shared.or(Some(launch.shared_bytes)),
+        dynamic_shared: options.dynamic_shared.or(launch.shared_bytes),
         ..options.clone()
-    })
+    };
+    (Cow::Owned(options), unused_clusters(name, launch))
 }
 
 fn print_stats(report: &KernelReport, seconds: f64) {

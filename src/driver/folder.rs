@@ -1,10 +1,13 @@
 //! Folders of PTX, and the launches that Triton writes beside PTX.
 //!
 //! Input: a folder, or the path of a PTX file. Output: its files as inputs; the launch. Establishes: the order of
-//! file names. A Triton cache has a folder for each compilation, so folders below are read, too.
+//! file names; each file of the folder is read, left out with a note, or an error. A Triton cache has a folder for each
+//! compilation, so folders below are read, too.
 
-use super::input::{self, LaunchFile, Reading, error_text, unreadable};
+use super::input::{self, LaunchFile, NO_SUCH_TARGET, Reading, error_text, unreadable};
 use super::unplaced;
+use crate::container::choice::some_of;
+use crate::container::target::Target;
 use crate::container::triton;
 use crate::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -15,39 +18,66 @@ const DEEPEST: usize = 16;
 /// A launch file larger than this is none, in bytes.
 const LARGEST_LAUNCH: u64 = 1 << 20;
 
-/// Reads all PTX files of a folder and of those below it.
-pub fn read(folder: &Path, name: &str) -> Result<Reading, Diagnostic> {
+/// Reads all PTX files of a folder and of those below it. What cannot be read, or is not for the target, does not keep
+/// the others from being read.
+///
+/// # Errors
+/// There is no PTX file, or none for the target.
+pub fn read(folder: &Path, name: &str, target: Option<Target>) -> Result<Reading, Diagnostic> {
+    let mut reading = Reading::default();
     let mut files = Vec::new();
-    collect(folder, DEEPEST, &mut files)?;
+    collect(folder, DEEPEST, &mut files, &mut reading.unread);
     files.sort();
-    if files.is_empty() {
+    if files.is_empty() && reading.unread.is_empty() {
         return Err(unreadable(name, "a directory without .ptx files"));
     }
-    let mut reading = Reading::default();
+    let mut others = Vec::new();
     for file in files {
-        let mut of_file = input::read_all(&file.to_string_lossy(), None)?;
-        of_file.inputs.iter_mut().for_each(|input| input.given = name.to_string());
-        reading.inputs.extend(of_file.inputs);
-        reading.notes.extend(of_file.notes);
+        let file = file.to_string_lossy().into_owned();
+        match input::read_all(&file, target) {
+            Ok(mut of_file) => {
+                of_file.inputs.iter_mut().for_each(|input| input.given = name.to_string());
+                reading.inputs.extend(of_file.inputs);
+                reading.notes.extend(of_file.notes);
+                reading.unread.extend(of_file.unread);
+            }
+            Err(diagnostic) if diagnostic.code == NO_SUCH_TARGET => others.push(file),
+            Err(diagnostic) => reading.unread.push((file, diagnostic)),
+        }
+    }
+    if let (Some(target), false) = (target, others.is_empty()) {
+        let others = some_of(&others.iter().map(String::as_str).collect::<Vec<_>>());
+        if reading.inputs.is_empty() && reading.unread.is_empty() {
+            let none = unplaced(NO_SUCH_TARGET, format!("`{name}` has no PTX for {target}"));
+            return Err(none.note(format!("there are: {others}")));
+        }
+        reading.notes.push(format!("not for {target}, so not looked at: {others}"));
     }
     Ok(reading)
 }
 
 /// Links to folders are not followed, so that cycles end.
-fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Diagnostic> {
-    let failed = |error: &std::io::Error| unreadable(&folder.to_string_lossy(), &error_text(error));
-    for entry in std::fs::read_dir(folder).map_err(|error| failed(&error))? {
-        let entry = entry.map_err(|error| failed(&error))?;
-        let path = entry.path();
-        if entry.file_type().map_err(|error| failed(&error))?.is_dir() {
-            if depth > 0 {
-                collect(&path, depth - 1, files)?;
-            }
-        } else if path.extension().is_some_and(|extension| extension == "ptx") && path.is_file() {
+fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, unread: &mut Vec<(String, Diagnostic)>) {
+    let entries = match std::fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let folder = folder.to_string_lossy().into_owned();
+            let diagnostic = unreadable(&folder, &error_text(&error));
+            return unread.push((folder, diagnostic));
+        }
+    };
+    // In order, so that what cannot be read is told in order.
+    let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+    paths.sort();
+    for path in paths {
+        // Of a link it is that of the link itself.
+        let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
+        if is_folder && depth > 0 {
+            collect(&path, depth - 1, files, unread);
+        } else if !is_folder && path.extension().is_some_and(|extension| extension == "ptx") && path.is_file() {
             files.push(path);
         }
     }
-    Ok(())
 }
 
 /// The launch in the `.json` file with the name of a `.ptx` file, if it is one of Triton.

@@ -16,6 +16,9 @@ use std::path::Path;
 /// Inputs larger than this are refused, in bytes; so is what is unpacked from one.
 const LARGEST_INPUT: u64 = 1 << 30;
 
+/// The code of the error that an input has no PTX for the target asked for.
+pub(super) const NO_SUCH_TARGET: &str = "no-such-target";
+
 /// The language of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
@@ -64,6 +67,9 @@ pub struct Reading {
     pub inputs: Vec<Input>,
     /// What the user should know, one sentence each.
     pub notes: Vec<String>,
+    /// Files of a folder, or members of an archive, that could not be read: the file and the error. The others are in
+    /// `inputs`.
+    pub unread: Vec<(String, Diagnostic)>,
 }
 
 /// The only text of a file; `-` is standard input.
@@ -71,10 +77,11 @@ pub struct Reading {
 /// # Errors
 /// The file cannot be read, or has several.
 pub fn read(name: &str) -> Result<Input, Diagnostic> {
-    let mut inputs = read_all(name, None)?.inputs;
-    match (inputs.pop(), inputs.len()) {
-        (Some(only), 0) => Ok(only),
-        (_, others) => Err(unreadable(name, &format!("it holds {} modules", others + 1))),
+    let Reading { mut inputs, unread, .. } = read_all(name, None)?;
+    match (inputs.pop(), inputs.len(), unread.into_iter().next()) {
+        (_, _, Some((_, diagnostic))) => Err(diagnostic),
+        (Some(only), 0, None) => Ok(only),
+        (_, others, None) => Err(unreadable(name, &format!("it holds {} modules", others + 1))),
     }
 }
 
@@ -90,13 +97,14 @@ pub fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnosti
         return read_bytes("<stdin>", bytes.map_err(|reason| unreadable("<stdin>", &reason))?, &wanted);
     }
     if path.is_dir() {
-        return folder::read(path, name);
+        return folder::read(path, name, target);
     }
-    if let Some((file, module)) = name.rsplit_once(':')
-        && !path.exists()
-        && Path::new(file).is_file()
-    {
-        return read_bytes(file, read_file(file)?, &Wanted::Module(module.to_string()));
+    if let Some((file, module)) = module_of(name).filter(|_| !path.exists()) {
+        let reading = read_bytes(file, read_file(file)?, &Wanted::Module(module.to_string()))?;
+        for input in &reading.inputs {
+            check_target(input, input.target, target)?;
+        }
+        return Ok(reading);
     }
     let mut reading = read_bytes(name, read_file(name)?, &wanted)?;
     if let [input] = &mut reading.inputs[..]
@@ -107,26 +115,58 @@ pub fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnosti
     Ok(reading)
 }
 
+/// The file and the module of `FILE:MODULE`; modules of archives have colons in their names, too.
+fn module_of(name: &str) -> Option<(&str, &str)> {
+    let splits = name.rmatch_indices(':').map(|(at, colon)| (&name[..at], &name[at + colon.len()..]));
+    splits.into_iter().find(|(file, _)| Path::new(file).is_file())
+}
+
 /// The texts in the bytes of a file.
 fn read_bytes(name: &str, bytes: Vec<u8>, wanted: &Wanted) -> Result<Reading, Diagnostic> {
     match (container::open(&bytes).map_err(|fault| damaged(name, &fault))?, wanted) {
         (Some(contents), _) => modules(name, &bytes, &contents, wanted),
         (None, Wanted::Module(module)) => {
-            Err(unplaced("no-such-target", format!("`{name}` is no binary, so it has no module {module}")))
+            Err(unplaced(NO_SUCH_TARGET, format!("`{name}` is no binary, so it has no module {module}")))
         }
-        (None, _) => Ok(Reading { inputs: vec![text(name, bytes)?], notes: Vec::new() }),
+        (None, _) => {
+            let input = text(name, bytes)?;
+            if let (Wanted::Target(target), Language::Ptx) = (wanted, input.language) {
+                check_target(&input, Target::of_ptx(input.source.text()), Some(*target))?;
+            }
+            Ok(Reading { inputs: vec![input], ..Reading::default() })
+        }
+    }
+}
+
+/// One module is for the target that was asked for, if any was.
+fn check_target(input: &Input, found: Option<Target>, wanted: Option<Target>) -> Result<(), Diagnostic> {
+    let name = input.source.name();
+    match (found, wanted) {
+        (_, None) => Ok(()),
+        (Some(found), Some(wanted)) if found == wanted => Ok(()),
+        (Some(found), Some(wanted)) => {
+            Err(unplaced(NO_SUCH_TARGET, format!("`{name}` is PTX for {found}, not for {wanted}")))
+        }
+        (None, Some(wanted)) => {
+            Err(unplaced(NO_SUCH_TARGET, format!("`{name}` does not say that it is PTX for {wanted}")))
+        }
     }
 }
 
 /// The modules wanted of a container.
 fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Result<Reading, Diagnostic> {
-    let choice = choice::choose(contents, wanted, name);
-    let choice = choice.map_err(|none| Diagnostic { notes: none.notes, ..unplaced(none.code, none.message) })?;
+    let unread = damaged_members(name, contents);
+    let choice = match choice::choose(contents, wanted, name) {
+        Ok(choice) => choice,
+        // What is wanted may be in them.
+        Err(_) if !unread.is_empty() => return Ok(Reading { unread, ..Reading::default() }),
+        Err(none) => return Err(Diagnostic { notes: none.notes, ..unplaced(none.code, none.message) }),
+    };
     let cost = choice.modules.iter().fold(0u64, |sum, image| sum.saturating_add(image.cost()));
     if cost > LARGEST_INPUT {
         return Err(unreadable(name, "the modules in it have more than 1 GiB"));
     }
-    let mut reading = Reading { inputs: Vec::new(), notes: choice.notes };
+    let mut reading = Reading { notes: choice.notes, ..Reading::default() };
     for image in choice.modules {
         let text = contents.text(image, bytes).map_err(|fault| damaged(name, &fault))?;
         let source = SourceText::new(format!("{name}:{}", image.name), text);
@@ -134,27 +174,34 @@ fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Re
         reading.inputs.push(Input { given: name.to_string(), target: image.target, ..input });
     }
     if !matches!(wanted, Wanted::Module(_)) {
+        reading.unread = unread;
         let texts: Vec<&str> = reading.inputs.iter().map(|input| input.source.text()).collect();
         reading.notes.extend(choice::hidden(contents, name, bytes, &texts));
     }
     Ok(reading)
 }
 
-/// What `--list` prints for a file: a line for each image; a text is its own image.
+/// The damaged members of an archive as what could not be read.
+fn damaged_members(name: &str, contents: &Contents) -> Vec<(String, Diagnostic)> {
+    contents.faults.iter().map(|fault| (name.to_string(), damaged(name, fault))).collect()
+}
+
+/// What `--list` prints for a file or folder: a line for each image; a text is its own image. Beside it the files of
+/// the folder, or the members of the archive, that could not be read.
 ///
 /// # Errors
 /// As for [`read_all`].
-pub fn list(name: &str) -> Result<String, Diagnostic> {
+pub fn list(name: &str) -> Result<(String, Vec<(String, Diagnostic)>), Diagnostic> {
     if Path::new(name).is_dir() {
-        let inputs = read_all(name, None)?.inputs;
-        return Ok(inputs.iter().map(|input| format!("{}\n", input.source.name())).collect());
+        let Reading { inputs, unread, .. } = read_all(name, None)?;
+        return Ok((inputs.iter().map(|input| format!("{}\n", input.source.name())).collect(), unread));
     }
     let (name, bytes) = match name {
         "-" => ("<stdin>", limited(std::io::stdin().lock()).map_err(|reason| unreadable("<stdin>", &reason))?),
         _ => (name, read_file(name)?),
     };
     let Some(contents) = container::open(&bytes).map_err(|fault| damaged(name, &fault))? else {
-        return Ok(format!("{}\n", text(name, bytes)?.source.name()));
+        return Ok((format!("{}\n", text(name, bytes)?.source.name()), Vec::new()));
     };
     let images = contents.units.iter().flat_map(|unit| &unit.images);
     let line = |image: &container::Image| {
@@ -162,7 +209,7 @@ pub fn list(name: &str) -> Result<String, Diagnostic> {
         let target = image.target.map_or(String::new(), |target| format!(" for {target}"));
         format!("{name}{module}: {}{target}, {} bytes\n", image.kind.name(), image.bytes())
     };
-    Ok(images.map(line).collect())
+    Ok((images.map(line).collect(), damaged_members(name, &contents)))
 }
 
 /// The bytes of a text file as an input.
@@ -171,11 +218,11 @@ fn text(name: &str, mut bytes: Vec<u8>) -> Result<Input, Diagnostic> {
     if bytes.last() == Some(&0) && bytes.iter().filter(|byte| **byte == 0).count() == 1 {
         bytes.pop();
     }
-    if bytes.starts_with(b"!<arch>\n") {
-        return Err(unreadable(name, "an archive of object files; `ar x` takes them out"));
+    if bytes.starts_with(container::THIN_MAGIC) {
+        return Err(unreadable(name, "a thin archive, which names files instead of holding them; give those files"));
     }
     if bytes.contains(&0) {
-        return Err(unreadable(name, "a binary file, but neither an ELF file nor a fat binary"));
+        return Err(unreadable(name, "a binary file, but neither a program, object, archive, cubin nor fat binary"));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -14,6 +14,7 @@ pub mod pipeline;
 pub mod run_options;
 pub mod schedule;
 
+use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::near_names::near_names;
 use crate::verdict::finding::KernelReport;
@@ -84,7 +85,10 @@ pub fn run(options: &Options) -> u8 {
 fn list(options: &Options, mut output: Output) -> u8 {
     for file in &options.files {
         match input::list(file) {
-            Ok(text) => output.text(&text),
+            Ok((text, unread)) => {
+                output.text(&text);
+                unread.iter().for_each(|(file, diagnostic)| output.unplaced(diagnostic, file));
+            }
             Err(diagnostic) => output.unplaced(&diagnostic, file),
         }
     }
@@ -105,6 +109,8 @@ fn read_inputs(options: &Options, output: &mut Output) -> Inputs {
             Ok(reading) => {
                 all.inputs.extend(reading.inputs);
                 reading.notes.iter().for_each(|note| output.note(note));
+                all.complete &= reading.unread.is_empty();
+                reading.unread.iter().for_each(|(file, diagnostic)| output.unplaced(diagnostic, file));
             }
             Err(diagnostic) => {
                 all.complete = false;
@@ -211,19 +217,24 @@ fn look_at(task: &Task<'_>, options: &Options) -> Outcome {
     outcome
 }
 
-/// The options with the block size of the launch that lies beside the input, and a sentence about it.
-fn with_launch_file<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Option<String>) {
+/// The options with the launch that lies beside the input, where they do not say otherwise, and sentences about it.
+fn with_launch_file<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Vec<String>) {
     let file = task.input.launch.as_ref().filter(|file| file.launch.is_for(&task.entry));
-    let Some(LaunchFile { name, launch }) = file.filter(|_| !options.block_is_given) else {
-        return (Cow::Borrowed(options), None);
-    };
-    let told = format!("blocks have {} threads, for `{name}` says num_warps {}", launch.block()[0], launch.warps);
-    let clusters = match launch.cluster {
-        [1, 1, 1] => String::new(),
-        [x, y, z] => format!(", in clusters of {x},{y},{z}"),
-    };
-    let options = Options { block: launch.block().map(Some), ..options.clone() };
-    (Cow::Owned(options), Some(told + &clusters))
+    let Some(LaunchFile { name, launch }) = file else { return (Cow::Borrowed(options), Vec::new()) };
+    let mut options = Options { dynamic_shared: launch.shared_bytes, ..options.clone() };
+    let mut told = Vec::new();
+    if !options.block_is_given {
+        options.block = launch.block().map(Some);
+        told.push(format!("blocks have {} threads, for `{name}` says num_warps {}", launch.block()[0], launch.warps));
+    }
+    told.extend(unused_clusters(name, launch));
+    (Cow::Owned(options), told)
+}
+
+/// What a launch file says about clusters has no effect.
+fn unused_clusters(name: &str, launch: &TritonLaunch) -> Option<String> {
+    let [x, y, z] = launch.cluster;
+    launch.has_clusters().then(|| format!("the clusters of {x},{y},{z} blocks that `{name}` says are not used"))
 }
 
 /// Stages answer errors and what they cannot model alike; only the former is a wrong input.

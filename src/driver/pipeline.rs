@@ -174,7 +174,8 @@ fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &O
         exited_threads_ok: options.exited_threads_ok,
         ..Checks::default()
     };
-    Some(Emulator { module, number, file: input.source.name(), may_alias: options.may_alias, checks })
+    let (file, may_alias, dynamic_shared) = (input.source.name(), options.may_alias, options.dynamic_shared);
+    Some(Emulator { module, number, file, may_alias, dynamic_shared, checks })
 }
 
 /// Verifies a kernel. `Err`: errors in the input for this kernel, or what has no sound model.

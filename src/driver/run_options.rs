@@ -43,7 +43,7 @@ pub struct RunArguments {
     /// .ptx, or a binary with PTX in it; - is standard input
     #[arg(value_name = "FILE")]
     file: String,
-    /// Of the modules in a binary, those for sm_90 or the like  [default: the highest]
+    /// Only PTX for sm_90 or the like  [default: of a binary the highest]
     #[arg(long, value_name = "TARGET")]
     target: Option<Target>,
     /// This kernel, where the file has several

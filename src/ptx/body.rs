@@ -213,13 +213,9 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
             }
             let fresh = match declarator.count {
                 None => self.scopes.declare_register(name.text, attributes.ty, attributes.vector),
-                Some(count) if attributes.vector == 1 => {
+                Some(count) => {
                     let count = integer_literal(count.text, count.span)?;
-                    self.scopes.declare_family(name.text, attributes.ty, count)
-                }
-                Some(_) => {
-                    let message = "families of vector registers are not supported";
-                    return Err(Diagnostic::unsupported("vector-registers", message, name.span));
+                    self.scopes.declare_family(name.text, attributes.ty, attributes.vector, count)
                 }
             };
             if !fresh {

@@ -92,5 +92,7 @@ pub fn times(selected: &Selected) -> u32 {
     let number = |word: &&str| word.strip_prefix('x').and_then(|digits| digits.parse::<u32>().ok());
     let times = selected.modifiers.iter().find_map(number).unwrap_or(1);
     let factor = [("16x128b", 2), ("16x256b", 4), ("m16n16", 2)];
-    times * factor.iter().find(|(shape, _)| selected.has(shape)).map_or(1, |&(_, factor)| factor)
+    let all = times * factor.iter().find(|(shape, _)| selected.has(shape)).map_or(1, |&(_, factor)| factor);
+    // Two of four elements are kept.
+    if selected.has("spcompress") { all / 2 } else { all }
 }

@@ -95,7 +95,8 @@ pub enum Token<'a> {
     #[token(".section")]
     Section,
     /// Any other word with a leading dot: a type, a modifier or an unknown directive.
-    #[regex(r"\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*")]
+    // `.sp::2:4` is the only word with a single colon.
+    #[regex(r"\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*|\.sp::2:4")]
     Dotted(&'a str),
 
     /// A name: register, variable, label, opcode.

@@ -30,6 +30,7 @@ pub mod table;
 mod table_arithmetic;
 mod table_async;
 mod table_control;
+mod table_fabric;
 mod table_matrix;
 mod table_memory;
 mod table_texture;

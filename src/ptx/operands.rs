@@ -108,8 +108,9 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::Registers { count, ty, written, predicate } => {
                 self.registers(selected, (*count, *ty), (*written, *predicate), expression, out)?;
             }
-            OperandSlot::Part { written } => self.part(*written, expression, out)?,
+            OperandSlot::Part { written, negated } => self.part(*written, *negated, expression, out)?,
             OperandSlot::Coordinates => self.coordinates(expression, out)?,
+            OperandSlot::Components(widths) => self.components(selected, widths, expression, out)?,
             OperandSlot::OneOf(slots) => self.one_of(selected, slots, expression, out)?,
             OperandSlot::Address => out.address = Some(self.address(expression)?),
             OperandSlot::Immediate { maximum } => out.sources.push(self.immediate(*maximum, expression)?),
@@ -306,7 +307,8 @@ fn assign<'s>(selected: &'s Selected, name: Name<'_>, list: &[Expression<'_>]) -
     }
     let is_possible = |pattern: &&OperandPattern| match &pattern.presence {
         Presence::With(modifiers) => modifiers.iter().any(|modifier| selected.has(modifier)),
-        _ => true,
+        Presence::WithDescriptor => !matches!(list.get(1), Some(Expression { kind: ExpressionKind::Vector(_), .. })),
+        Presence::Always | Presence::Optional => true,
     };
     let possible = || patterns.iter().filter(is_possible);
     let most = possible().count();

@@ -49,6 +49,8 @@ const GROUPS: &[(&str, &str)] = &[
     ("evict", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"),
     ("evict2", "L2::evict_normal|L2::evict_first|L2::evict_last"),
     ("mbar", "mbarrier::complete_tx::bytes"),
+    ("mbar16", "mbarrier::complete_tx::16B"),
+    ("report", "mbarrier::report::fabric"),
     ("dim", "1d|2d|3d|4d|5d"),
     ("fp8", "e4m3|e5m2"),
     ("fp864", "e4m3|e5m2|e3m2|e2m3|e2m1"),
@@ -102,11 +104,15 @@ pub enum OperandSlot {
     Part {
         /// Whether it is written.
         written: bool,
+        /// `-part`: a minus may stand before it.
+        negated: bool,
     },
     /// `[]`
     Address,
     /// `[,]`: an address and further components: coordinates, a sampler.
     Coordinates,
+    /// `[b32,b64]`: values of these types in brackets.
+    Components(Vec<Width>),
     /// `imm`: an integer constant; `imm8`: from 0 to 255.
     Immediate {
         /// Largest value.
@@ -203,6 +209,8 @@ pub enum Presence {
     Optional,
     /// `t@a|b`: exactly if one of these modifiers is written.
     With(Vec<&'static str>),
+    /// `t!`: exactly if the second operand is no list of registers but describes a matrix in memory.
+    WithDescriptor,
 }
 
 /// The slots of a modifier pattern.
@@ -222,9 +230,10 @@ pub fn modifier_slots(form: &Form) -> Vec<ModifierSlot> {
 /// The slots of an operand pattern.
 pub fn operand_slots(form: &Form) -> Vec<OperandPattern> {
     let slot = |word: &'static str| {
-        let (word, presence) = match (word.strip_suffix('?'), word.split_once('@')) {
-            (Some(rest), _) => (rest, Presence::Optional),
-            (_, Some((rest, modifiers))) => (rest, Presence::With(modifiers.split('|').collect())),
+        let (word, presence) = match (word.strip_suffix('?'), word.strip_suffix('!'), word.split_once('@')) {
+            (Some(rest), ..) => (rest, Presence::Optional),
+            (_, Some(rest), _) => (rest, Presence::WithDescriptor),
+            (.., Some((rest, modifiers))) => (rest, Presence::With(modifiers.split('|').collect())),
             _ => (word, Presence::Always),
         };
         let mut alternatives: Vec<OperandSlot> = word.split('/').map(|word| operand_slot(form, word)).collect();
@@ -260,11 +269,16 @@ fn operand_slot(form: &Form, word: &str) -> OperandSlot {
         "a" => OperandSlot::AddressValue,
         "=mov" => OperandSlot::MoveDestination,
         "mov" => OperandSlot::MoveSource,
-        "part" => OperandSlot::Part { written: false },
-        "=part" => OperandSlot::Part { written: true },
+        "part" => OperandSlot::Part { written: false, negated: false },
+        "-part" => OperandSlot::Part { written: false, negated: true },
+        "=part" => OperandSlot::Part { written: true, negated: false },
         "label" => OperandSlot::Label,
         "table" => OperandSlot::Table,
         "call" => OperandSlot::Call,
+        _ if word.starts_with('[') => {
+            let list = word.trim_matches(['[', ']']).split(',');
+            OperandSlot::Components(list.map(|word| width(form, word)).collect())
+        }
         _ => match (word.strip_prefix('='), word.trim_start_matches('=').strip_prefix('{')) {
             (written, Some(registers)) => braces(form, registers, written.is_some()),
             (Some(rest), None) => match (rest.split_once('|'), rest.split_once('&')) {
@@ -337,10 +351,15 @@ impl OperandSlot {
                 };
                 format!("{{{count}{ty} registers}}{}", if *predicate { "[|.pred register]" } else { "" })
             }
+            OperandSlot::Part { negated: true, .. } => "[-].b32 register[.parts]".to_string(),
             OperandSlot::Part { .. } => ".b32 register[.parts]".to_string(),
             OperandSlot::Sink => "_".to_string(),
             OperandSlot::Address => "[address]".to_string(),
             OperandSlot::Coordinates => "[address, {coordinates}]".to_string(),
+            OperandSlot::Components(widths) => {
+                let list: Vec<String> = widths.iter().map(|width| width.describe()).collect();
+                format!("[{}]", list.join(", "))
+            }
             OperandSlot::Immediate { maximum: u64::MAX } => "constant".to_string(),
             OperandSlot::Immediate { maximum } => format!("constant from 0 to {maximum}"),
             OperandSlot::AddressValue => "register or variable".to_string(),
@@ -362,6 +381,7 @@ impl OperandPattern {
             Presence::Always => slot,
             Presence::Optional => format!("[{slot}]"),
             Presence::With(modifiers) => format!("[{slot}, with .{}]", modifiers.join(" or .")),
+            Presence::WithDescriptor => format!("[{slot}, with two descriptors]"),
         }
     }
 }

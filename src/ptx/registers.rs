@@ -95,9 +95,15 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// A 32-bit register, or parts of it; a part that is written counts as the whole register.
-    pub fn part(&mut self, written: bool, expression: &Expression<'a>, out: &mut Operands) -> Result<()> {
+    pub fn part(
+        &mut self,
+        written: bool,
+        negated: bool,
+        expression: &Expression<'a>,
+        out: &mut Operands,
+    ) -> Result<()> {
         let whole = match &expression.kind {
-            ExpressionKind::Negative(inner) if !written => return self.part(false, inner, out),
+            ExpressionKind::Negative(inner) if negated => return self.part(written, false, inner, out),
             ExpressionKind::Selected(name, selector) if is_part(selector) => {
                 Expression { kind: ExpressionKind::Name(name), span: expression.span }
             }
@@ -135,6 +141,25 @@ impl<'a> Resolver<'_, '_, 'a> {
                     _ => return Err(kind_error(element.span, "a register or constant")),
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Values of these types in brackets.
+    pub fn components(
+        &mut self,
+        selected: &Selected,
+        widths: &[Width],
+        expression: &Expression<'a>,
+        out: &mut Operands,
+    ) -> Result<()> {
+        let list = match &expression.kind {
+            ExpressionKind::Address(list, None) if list.len() == widths.len() => list,
+            _ => return Err(kind_error(expression.span, &format!("{} values in brackets", widths.len()))),
+        };
+        for (component, width) in list.iter().zip(widths) {
+            let (ty, relaxed) = slot_type(selected, *width);
+            out.sources.push(self.source(component, ty, relaxed)?);
         }
         Ok(())
     }

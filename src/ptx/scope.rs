@@ -40,8 +40,8 @@ pub enum Table {
 #[derive(Debug, Default)]
 struct Scope<'a> {
     names: HashMap<&'a str, Entry>,
-    /// `%r<n>`: prefix to type and count.
-    families: HashMap<&'a str, (ScalarType, u64)>,
+    /// `%r<n>`: prefix to type, elements of each (as of a vector register) and count.
+    families: HashMap<&'a str, (ScalarType, u32, u64)>,
     labels: HashMap<&'a str, LabelId>,
     tables: HashMap<&'a str, Table>,
 }
@@ -136,12 +136,12 @@ impl<'r, 'a> Scopes<'r, 'a> {
         true
     }
 
-    /// Declares `prefix0` to `prefix(count-1)`. False: the scope has that family.
-    pub fn declare_family(&mut self, prefix: &'a str, ty: ScalarType, count: u64) -> bool {
+    /// Declares `prefix0` to `prefix(count-1)`, each of so many elements. False: the scope has that family.
+    pub fn declare_family(&mut self, prefix: &'a str, ty: ScalarType, elements: u32, count: u64) -> bool {
         let families = &mut self.innermost().families;
         let fresh = !families.contains_key(prefix);
         if fresh {
-            families.insert(prefix, (ty, count));
+            families.insert(prefix, (ty, elements, count));
         }
         fresh
     }
@@ -199,7 +199,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
                 Some(Entry::Used(symbol)) => return Some(symbol.clone()),
                 Some(&Entry::Declared(ty, elements)) => (ty, elements),
                 None => match self.family_type(depth, name) {
-                    Some(ty) => (ty, 1),
+                    Some(declared) => declared,
                     None => continue,
                 },
             };
@@ -214,10 +214,11 @@ impl<'r, 'a> Scopes<'r, 'a> {
         self.open[depth].names.contains_key(name) || self.family_type(depth, name).is_some()
     }
 
-    fn family_type(&self, depth: usize, name: &str) -> Option<ScalarType> {
+    /// Type and elements of a member of a family.
+    fn family_type(&self, depth: usize, name: &str) -> Option<(ScalarType, u32)> {
         let (prefix, number) = family_member(name)?;
-        let &(ty, count) = self.open[depth].families.get(prefix)?;
-        (number < count).then_some(ty)
+        let &(ty, elements, count) = self.open[depth].families.get(prefix)?;
+        (number < count).then_some((ty, elements))
     }
 
     fn enter_register(&mut self, depth: usize, name: &str, ty: ScalarType, elements: u32) -> Symbol {

@@ -145,6 +145,7 @@ static TABLE: LazyLock<BTreeMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
         super::table_arithmetic::FORMS,
         super::table_memory::FORMS,
         super::table_async::FORMS,
+        super::table_fabric::FORMS,
         super::table_matrix::FORMS,
         super::table_texture::FORMS,
         super::table_control::FORMS,
@@ -179,6 +180,9 @@ fn sequence(word: &str) -> Option<Sequence> {
         _ => scalar_type(word).map(|_| Sequence::Types),
     }
 }
+
+/// State spaces without the caches of global memory.
+const ELSEWHERE: [&str; 4] = ["shared", "local", "param", "const"];
 
 /// Why a row does not match.
 struct Wrong {
@@ -218,6 +222,9 @@ impl Row {
     fn matches(&self, modifiers: &[&str]) -> Result<Vec<&'static str>, Wrong> {
         let taken = self.take(modifiers)?;
         let wrong = |at, allowed| Wrong { taken: modifiers.len(), at, allowed };
+        if let Some(at) = self.misplaced_hint(modifiers) {
+            return Err(wrong(at, Vec::new()));
+        }
         for (index, slot) in self.slots.iter().enumerate() {
             let previous = index.checked_sub(1).and_then(|previous| taken[previous]);
             let missing = match slot.presence {
@@ -237,6 +244,16 @@ impl Row {
             }
         }
         Ok(taken.into_iter().flatten().map(|(_, word)| word).collect())
+    }
+
+    /// Of an access elsewhere than in global memory, a modifier about caches of global memory.
+    fn misplaced_hint(&self, modifiers: &[&str]) -> Option<usize> {
+        if !matches!(self.meaning, Meaning::Load | Meaning::Store | Meaning::Atomic) {
+            return None;
+        }
+        let elsewhere = |word: &&str| ELSEWHERE.contains(&word.split("::").next().unwrap_or_default());
+        modifiers.iter().find(|word| elsewhere(word))?;
+        modifiers.iter().position(|word| word.starts_with("L1::") || word.starts_with("L2::"))
     }
 
     /// Whether the row has all these modifiers, besides others.

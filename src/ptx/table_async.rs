@@ -71,7 +71,7 @@ pub const FORMS: &[Form] = &[
     form("red", "async release gpu global? add u32|s32|u64|s64", "[] t", Unsupported(ASYNC)),
 
     // mbarrier
-    form("mbarrier", "init $shared? b64", "[] b32", Unsupported(MBARRIER)),
+    form("mbarrier", "init layout::v0|layout::v1? $shared? b64", "[] b32", Unsupported(MBARRIER)),
     form("mbarrier", "inval $shared? b64", "[]", Unsupported(MBARRIER)),
     form("mbarrier", "expect_tx|complete_tx relaxed? +cta|cluster $cluster? b64", "[] b32", Unsupported(MBARRIER)),
     form("mbarrier", "arrive|arrive_drop release|relaxed? +cta|cluster $shared? b64", "=b64 [] b32?", Unsupported(MBARRIER)),
@@ -83,6 +83,7 @@ pub const FORMS: &[Form] = &[
     form("mbarrier", "test_wait parity acquire|relaxed? +cta|cluster $shared? b64", "=p [] b32", Unsupported(MBARRIER)),
     form("mbarrier", "try_wait acquire|relaxed? +cta|cluster $shared? b64", "=p [] b64 b32?", Unsupported(MBARRIER)),
     form("mbarrier", "try_wait parity acquire|relaxed? +cta|cluster $shared? b64", "=p [] b32 b32?", Unsupported(MBARRIER)),
+    form("mbarrier", "check_layout layout::v0|layout::v1 $shared? b64", "=p []", Unsupported(MBARRIER)),
     form("mbarrier", "pending_count b64", "=b32 b64", Unsupported(MBARRIER)),
 
     // Tensor maps

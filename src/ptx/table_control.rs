@@ -44,6 +44,7 @@ pub const FORMS: &[Form] = &[
     form("fence", "proxy async::generic acquire sync_restrict::shared::cluster cluster", "", Fence),
     form("fence", "proxy async::generic release sync_restrict::shared::cta cluster", "", Fence),
     form("fence", "proxy async global|shared::cta|shared::cluster", "", Fence),
+    form("fence", "proxy fabric::fabric|fabric::generic|generic::fabric alias acquire|release sys", "", Fence),
     form("fence", "proxy tensormap::generic release $scope", "", Fence),
     form("fence", "proxy tensormap::generic acquire $scope", "[] imm", Unsupported(PROXY)),
 
@@ -85,7 +86,7 @@ pub const FORMS: &[Form] = &[
     form("vshl", "$video $video u32 sat? clamp|wrap min|max|add", "=part part part b32", Arbitrary),
     form("vshr", "$video $video u32 sat? clamp|wrap", "=part part part b32?", Arbitrary),
     form("vshr", "$video $video u32 sat? clamp|wrap min|max|add", "=part part part b32", Arbitrary),
-    form("vmad", "$video $video $video po? sat? shr7|shr15?", "=b32 part part part", Arbitrary),
+    form("vmad", "$video $video $video po? sat? shr7|shr15?", "=b32 -part -part -part", Arbitrary),
     form("vset", "$video $video $relation", "=part part part b32?", Arbitrary),
     form("vset", "$video $video $relation min|max|add", "=part part part b32", Arbitrary),
     form("vadd2", "$video $video $video sat|add?", "=part part part b32", Arbitrary),

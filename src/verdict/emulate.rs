@@ -27,6 +27,8 @@ pub struct Emulator<'a> {
     pub file: &'a str,
     /// Global arrays may overlap.
     pub may_alias: bool,
+    /// Bytes of dynamic shared memory of every launch, if known.
+    pub dynamic_shared: Option<u32>,
     /// What is looked for.
     pub checks: Checks,
 }
@@ -138,6 +140,9 @@ impl<'a> Emulator<'a> {
         let mut variables = self.module.variables.iter().chain(bodies.flat_map(|body| &body.variables));
         if !variables.any(|variable| variable.space == StateSpace::Shared && variable.size.is_none()) {
             return 0;
+        }
+        if let Some(bytes) = self.dynamic_shared {
+            return bytes;
         }
         let offset = finding.offset.filter(|_| finding.space == Some("shared")).unwrap_or(0);
         // The largest access has 16 bytes.

@@ -1,18 +1,11 @@
 //! Damaged containers are errors with a place, never a panic and never more memory than the bound.
 
+use super::hosts::{ar, coff, lib, pe};
+use super::reading::read;
 use super::writer::{Image, PTX, Packing, elf, fat_binary, image};
 use super::{FOLDER, ptx};
-use gpuvcc::container::choice::{self, Wanted};
-use gpuvcc::container::{self, Fault, LARGEST_IMAGE};
-
-/// All texts of a container, as far as the driver reads it.
-fn read(bytes: &[u8]) -> Result<Vec<String>, Fault> {
-    let Some(contents) = container::open(bytes)? else { return Ok(Vec::new()) };
-    // What they say is not looked at, but they look at more of the bytes.
-    let _ = choice::choose(&contents, &Wanted::Highest, "k");
-    let _ = choice::hidden(&contents, "k", bytes, &[]);
-    contents.modules().map(|image| contents.text(image, bytes)).collect()
-}
+use gpuvcc::container::LARGEST_IMAGE;
+use std::time::{Duration, Instant};
 
 /// The files of the folder, and some that are written here.
 fn samples() -> Vec<(String, Vec<u8>)> {
@@ -28,7 +21,13 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     let text = ptx("shift", "sm_90");
     for packing in [Packing::None, Packing::Lz4, Packing::Zstd] {
         let unit = fat_binary(&[image(PTX, 90, &text, packing).named("k.cu")]);
-        samples.push((format!("32-bit ELF, {packing:?}"), elf(32, &[(".nv_fatbin", &unit)])));
+        let section = [(".nv_fatbin", &unit[..])];
+        let object = elf(32, &section);
+        samples.push((format!("archive, {packing:?}"), ar(&[("a.o", &object), ("long name of an object.o", &object)])));
+        samples.push((format!("32-bit ELF, {packing:?}"), object));
+        samples.push((format!("program of Windows, {packing:?}"), pe(64, &section)));
+        samples.push((format!("COFF object, {packing:?}"), coff(false, &section)));
+        samples.push((format!("archive of Windows, {packing:?}"), lib(&[("k.obj", &coff(true, &section))])));
         samples.push((format!("fat binary, {packing:?}"), unit));
     }
     samples.sort();
@@ -42,6 +41,10 @@ fn cut_off_anywhere() {
         for length in 0..bytes.len() {
             // Padding at the end may be missing; no text may be shorter.
             match read(&bytes[..length]) {
+                // Members at the end of an archive may be missing.
+                Ok(texts) if name.starts_with("archive") => {
+                    assert!(whole.starts_with(&texts), "{name}, {length} bytes")
+                }
                 Ok(texts) => assert!(texts.is_empty() || texts == whole, "{name}, {length} bytes"),
                 Err(fault) => assert!(fault.offset <= bytes.len(), "{name}, {length} bytes: {fault:?}"),
             }
@@ -65,25 +68,34 @@ fn bytes_changed_anywhere() {
     }
 }
 
-/// Several bytes at once, by a linear congruential generator.
+/// Several bytes at once, by a linear congruential generator: each sample in turn, for GPUVCC_FUZZ_SECONDS (3) from
+/// GPUVCC_FUZZ_SEED (1) on.
 #[test]
 fn bytes_changed_together() {
-    let mut state = 1u64;
+    let setting =
+        |name: &str, default: u64| std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default);
+    let mut state = setting("GPUVCC_FUZZ_SEED", 1);
     let mut below = |bound: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % bound
     };
-    for (_, bytes) in samples() {
-        for _ in 0..1000 {
+    let samples = samples();
+    let end = Instant::now() + Duration::from_secs(setting("GPUVCC_FUZZ_SECONDS", 3));
+    let (mut tried, mut readable) = (0u64, 0u64);
+    while Instant::now() < end {
+        for (_, bytes) in &samples {
             let mut changed = bytes.clone();
             for _ in 0..=below(6) {
                 // The headers are at the front more often than not.
                 let at = if below(2) == 0 { below(changed.len().min(256)) } else { below(changed.len()) };
                 changed[at] = below(256) as u8;
             }
-            let _ = read(&changed);
+            tried += 1;
+            readable += u64::from(read(&changed).is_ok_and(|texts| !texts.is_empty()));
         }
     }
+    println!("{tried} files: {readable} have PTX that can be read");
+    assert!(readable > 0, "no damaged file can be read: the damage is too great");
 }
 
 fn put(mut bytes: Vec<u8>, at: usize, new: &[u8]) -> Vec<u8> {
@@ -120,6 +132,9 @@ fn every_wrong_field_is_named_with_its_offset() {
     // The second section starts where the first does.
     let second = overlapping.len() - 2 * 64 + 24;
     let overlapping = put(overlapping, second, &64u64.to_le_bytes());
+    let section = [(".nv_fatbin", &unit[..])];
+    let (in_pe, in_coff) = (pe(64, &section), coff(false, &section));
+    let in_archive = ar(&[("odd name.o", &in_elf)]);
     let huge = u64::MAX.to_le_bytes();
     let blocks = (LARGEST_IMAGE >> 17) as usize;
     for (name, bytes, offset, message) in [
@@ -152,6 +167,23 @@ fn every_wrong_field_is_named_with_its_offset() {
         ("sections", overlapping, 64, "two sections of the ELF file overlap"),
         ("ELF header", in_elf[..40].to_vec(), 0, "a damaged ELF file"),
         ("ELF sections", in_elf[..in_elf.len() - 8].to_vec(), 0, "a damaged ELF file"),
+        ("PE header", in_pe[..80].to_vec(), 0, "a damaged PE file"),
+        ("PE sections", put(in_pe.clone(), 64 + 6, &[255]), 0, "a damaged PE file"),
+        ("PE data", in_pe[..600].to_vec(), 512, "section .nv_fatb of "),
+        ("fat binary in PE", put(in_pe.clone(), 512 + 4, &[2]), 512 + 4, "version 2 of fat binaries"),
+        ("COFF sections", in_coff[..24].to_vec(), 0, "a damaged COFF object"),
+        ("COFF names", put(in_coff.clone(), 21, b"999"), 0, "a section of the COFF object has no name"),
+        ("fat binary in COFF", put(in_coff.clone(), 60 + 4, &[2]), 60 + 4, "version 2 of fat binaries"),
+        ("archive's header", in_archive[..60].to_vec(), 0, "a damaged archive"),
+        ("archive's size", put(in_archive.clone(), 8 + 48, b"99999999"), 68, "member odd_name.o of 99999999 bytes"),
+        ("archive's next member", [&in_archive[..], b"garbage"].concat(), in_archive.len(), "a damaged archive"),
+        ("ELF in archive", put(in_archive.clone(), 68 + 4, &[9]), 68, "member odd_name.o: a damaged ELF file"),
+        (
+            "fat binary in archive",
+            put(in_archive.clone(), 68 + 64 + 4, &[2]),
+            68 + 64 + 4,
+            "member odd_name.o: version 2 of fat binaries",
+        ),
         ("fat binary in ELF", put(in_elf.clone(), 64 + 8, &huge), 64 + 8, "a fat binary of 16 and"),
     ] {
         let fault = read(&bytes).expect_err(name);

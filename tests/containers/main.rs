@@ -3,42 +3,22 @@
 //! compiler makes, `damage` breaks all of them.
 
 mod damage;
+mod folders;
+mod hosts;
+#[path = "../support/program.rs"]
+mod program;
+mod reading;
 mod writer;
 
+use hosts::{ar, coff, lib, pe};
+use program::{Ran, gpuvcc};
 use serde_json::Value;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use writer::{FAMILY, MACHINE_CODE, PTX, Packing, SPECIFIC, elf, fat_binary, image};
 
 const FOLDER: &str = "tests/containers";
 
 /// The launch of all cases.
 const LAUNCH: [&str; 4] = ["--block", "64", "--grid", "1"];
-
-struct Ran {
-    exit: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn gpuvcc(arguments: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gpuvcc"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // A program that does not read its input closes the pipe, which is not this test's business.
-    let _ = child.stdin.take().expect("stdin is piped").write_all(input);
-    let output = child.wait_with_output().expect("the program ends");
-    Ran {
-        exit: output.status.code().expect("the program was not killed"),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
 
 /// What is expected of one kernel.
 struct Expected {
@@ -266,55 +246,120 @@ fn units_differ_in_what_they_hold() {
 }
 
 #[test]
-fn a_triton_cache_tells_the_launch() {
-    let folder = fixture("triton");
-    let file = fixture("triton/2QK/shift.ptx");
-    let real = fixture("triton/DDT/add.ptx");
-    let of_folder = [expected(&file, "shift", None), expected(&real, "add", None)];
-    for (given, wanted) in [(&folder, &of_folder[..]), (&file, &of_folder[..1]), (&real, &of_folder[1..])] {
-        let ran = check(&[given, "--grid", "1"], b"", wanted);
-        let json: Value = serde_json::from_str(&ran.stdout).unwrap();
-        for (kernel, wanted) in json["kernels"].as_array().unwrap().iter().zip(wanted) {
-            assert_eq!(kernel["launch"]["block"], serde_json::json!([128, 1, 1]));
-            let told = format!("blocks have 128 threads, for `{}.json` says num_warps 4", wanted.entry);
-            assert!(kernel["assumptions"].as_array().unwrap().iter().any(|one| *one == told), "{kernel}");
-        }
+fn programs_and_objects_of_windows() {
+    let unit =
+        |entry: &str, name: &str, packing| fat_binary(&[image(PTX, 90, &ptx(entry, "sm_90"), packing).named(name)]);
+    let (shift, copy) = (unit("shift", "shift.cu", Packing::Zstd), unit("copy", "C:\\src\\copy.cu", Packing::None));
+    let whole =
+        [(".text", &b"code"[..]), (".nv_fatbin", &shift), ("__nv_relfatbin", &copy), (".nvFatBinSegment", b"w")];
+    let alone = [("__nv_rel", &copy[..])];
+    for (name, bytes, both) in [
+        ("a.exe", pe(64, &whole), true),
+        ("a.dll", pe(32, &whole), true),
+        ("a.obj", coff(false, &whole), true),
+        ("big.obj", coff(true, &whole), true),
+        ("short.obj", coff(false, &alone), false),
+    ] {
+        let (_folder, path) = written(name, &bytes);
+        let (shift, copy) = (format!("{path}:shift.sm_90.ptx"), format!("{path}:copy.sm_90.ptx"));
+        let of = [expected(&shift, "shift", Some("sm_90")), expected(&copy, "copy", Some("sm_90"))];
+        check(&with_launch(&[&path]), b"", if both { &of } else { &of[1..] });
+        check(&with_launch(&[&copy]), b"", &of[1..]);
     }
-    // One thread has nobody to race with.
-    for (block, verdict, exit) in [("1", "verified", 0), ("64", "race", 1)] {
-        let ran = gpuvcc(&[&file, "--block", block, "--grid", "1"], b"");
-        assert_eq!(ran.exit, exit, "{}", ran.stdout);
-        assert!(ran.stdout.contains(verdict) && !ran.stdout.contains("num_warps"), "{}", ran.stdout);
+    for (bytes, what) in [(pe(64, &whole[..1]), "a PE file"), (coff(false, &whole[..1]), "a COFF object")] {
+        let ran = gpuvcc(&["-"], &bytes);
+        assert!(ran.exit == 2 && ran.stderr.contains(&format!("{what} with no code for a GPU")), "{}", ran.stderr);
     }
-    let free = gpuvcc(&[&file, "--block", "*", "--format", "json"], b"");
-    let json: Value = serde_json::from_str(&free.stdout).unwrap();
-    assert_eq!(json["kernels"][0]["launch"]["block"], serde_json::json!([null, null, null]));
-    let ran = gpuvcc(&["run", &file, "--arg", "zeros:1024", "--format", "json"], b"");
-    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(json["kernels"][0]["execution"]["threads"], 128, "{}", ran.stderr);
+    // Text is no program for starting like one.
+    let ran = gpuvcc(&["-"], b"MZ");
+    assert!(ran.exit == 2 && ran.stderr.contains("<stdin>:1"), "{}", ran.stderr);
 }
 
 #[test]
-fn launch_files_that_do_not_fit() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| -> PathBuf { folder.path().join(name) };
-    let ptx = std::fs::read_to_string(fixture("triton/2QK/shift.ptx")).unwrap();
-    std::fs::write(path("shift.ptx"), ptx.replace(".param .u64 a)", ".param .u64 a)\n.reqntid 64, 1, 1")).unwrap();
-    let given = path("shift.ptx").to_string_lossy().into_owned();
-    for (json, exit, message) in [
-        (r#"{"num_warps": 4, "name": "shift"}"#, 2, "`shift.json` says num_warps 4"),
-        (r#"{"num_warps": 64, "name": "shift"}"#, 2, "num_warps is 64, not 1 to 32"),
-        (r#"{"num_warps": 2, "name": "shift", "cluster_dims": [2, 1, 1]}"#, 1, "in clusters of 2,1,1"),
-        (r#"{"num_warps": 4, "name": "other"}"#, 1, "block 64"),
-        (r#"{"threads": 4}"#, 1, "block 64"),
-        ("no JSON", 1, "block 64"),
-    ] {
-        std::fs::write(path("shift.json"), json).unwrap();
-        let ran = gpuvcc(&[&given, "--grid", "1"], b"");
-        let text = ran.stdout + &ran.stderr;
-        assert!(ran.exit == exit && text.contains(message), "{json}: {text}");
+fn archives() {
+    let unit = |entry: &str, name: &str| {
+        let packed = |arch: u32| image(PTX, arch, &ptx(entry, &format!("sm_{arch}")), Packing::Lz4).named(name);
+        fat_binary(&[packed(80), packed(90)])
+    };
+    let (shift, copy, ident) = (unit("shift", "shift.cu"), unit("copy", "copy.cu"), unit("copy", ""));
+    let object = |unit: &[u8]| elf(64, &[(".text", &b"odd"[..]), (".nv_fatbin", unit)]);
+    let code = fat_binary(&[image(MACHINE_CODE, 90, b"no ELF", Packing::None)]);
+    let import = [&[0, 0, 0xff, 0xff, 0, 0][..], &[7; 31]].concat();
+    let members = [
+        ("shift.o", object(&shift)),
+        ("an odd name $ of a member.obj", coff(false, &[(".nv_fatbin", &copy)])),
+        ("host.o", elf(64, &[(".text", b"code")])),
+        ("odd:folder/dir\\twice.o", object(&[&ident[..], &ident].concat())),
+        ("import.dll", import),
+        ("twice.o", elf(32, &[("__nv_relfatbin", &ident)])),
+        ("README", b"MZ, no program".to_vec()),
+        ("copy.ptx", [b"// odd\n", &ptx("copy", "sm_90")[..]].concat()),
+        ("code.o", object(&code)),
+    ];
+    let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+    for (name, bytes) in [("libk.a", ar(&members)), ("k.lib", lib(&members))] {
+        let (_folder, path) = written(name, &bytes);
+        let modules = [
+            "shift.o:shift.sm_90.ptx",
+            "an_odd_name___of_a_member.obj:copy.sm_90.ptx",
+            "twice.o:1.sm_90.ptx",
+            "twice.o:2.sm_90.ptx",
+            "twice.o:3.sm_90.ptx",
+            "copy.ptx:copy.sm_90.ptx",
+        ]
+        .map(|module| format!("{path}:{module}"));
+        let entry = |module: &String| if module.contains("shift") { "shift" } else { "copy" };
+        let all: Vec<Expected> = modules.iter().map(|module| expected(module, entry(module), Some("sm_90"))).collect();
+        let ran = check(&with_launch(&[&path]), b"", &all);
+        assert!(ran.stderr.contains("1 unit has no PTX, only code that is not looked at (code.o)"), "{}", ran.stderr);
+        // Each name that is shown can be given.
+        for (module, wanted) in modules.iter().zip(all) {
+            check(&with_launch(&[module]), b"", &[wanted]);
+        }
+        let listed = gpuvcc(&["--list", &path], b"").stdout;
+        assert!(modules.iter().all(|module| listed.contains(&format!("{module}: PTX for sm_90, "))), "{listed}");
+        let ran = gpuvcc(&with_launch(&[&path, "--target", "sm_80", "--format", "json"]), b"");
+        assert!(ran.stderr.contains("not for sm_80, so not looked at: copy.ptx:copy.sm_90.ptx"), "{}", ran.stderr);
     }
-    std::fs::remove_file(path("shift.ptx")).unwrap();
-    let ran = gpuvcc(&[&folder.path().to_string_lossy()], b"");
-    assert!(ran.exit == 2 && ran.stderr.contains("a directory without .ptx files"), "{}", ran.stderr);
+    let host = ar(&members[2..3]);
+    let nested = ar(&[("a.a", &host)]);
+    let thin = b"!<thin>\nk.o/            0           0     0     644     4         `\n".to_vec();
+    for (bytes, message) in [
+        (&host, "an archive with no code for a GPU"),
+        (&ar(&[]), "an archive with no code for a GPU"),
+        (&nested, "member a.a: an archive in an archive"),
+        (&thin, "a thin archive, which names files instead of holding them"),
+    ] {
+        let ran = gpuvcc(&["-"], bytes);
+        assert!(ran.exit == 2 && ran.stderr.contains(message), "{message}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_damaged_member_of_an_archive() {
+    let unit = fat_binary(&[image(PTX, 90, &ptx("copy", "sm_90"), Packing::Zstd).named("k.cu")]);
+    let good = elf(64, &[(".nv_fatbin", &unit)]);
+    let bad = elf(64, &[(".nv_fatbin", b"garbage")]);
+    let (_folder, path) = written("libk.a", &ar(&[("bad.o", &bad), ("good.o", &good), ("cut.o", &good[..100])]));
+    let module = format!("{path}:good.o:k.sm_90.ptx");
+    let ran = gpuvcc(&with_launch(&[&path, "--format", "json"]), b"");
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(json["kernels"][0]["file"], *module, "{json}");
+    assert_eq!(json["kernels"][0]["verdict"], "verified");
+    let errors = json["errors"].as_array().unwrap();
+    for (error, message) in
+        errors.iter().zip(["member bad.o: no fat binary starts here", "member cut.o: a damaged ELF"])
+    {
+        assert_eq!(error["code"], "container-damaged");
+        assert!(error["message"].as_str().unwrap().contains(message), "{error}");
+    }
+    assert_eq!((ran.exit, errors.len()), (2, 2), "{}", ran.stderr);
+    let ran = gpuvcc(&[&path, "--list"], b"");
+    assert!(ran.exit == 2 && ran.stdout.contains(&module) && ran.stderr.contains("member bad.o"), "{}", ran.stderr);
+    // One module is looked at without the others.
+    check(&with_launch(&[&module]), b"", &[expected(&module, "copy", Some("sm_90"))]);
+    for wanted in [format!("{path}:bad.o:k.sm_90.ptx"), format!("{path}:cut.o:k.sm_90.ptx")] {
+        let ran = gpuvcc(&[&wanted], b"");
+        assert!(ran.exit == 2 && ran.stderr.contains("container-damaged"), "{}", ran.stderr);
+    }
 }

@@ -9,7 +9,7 @@ const BLANKS: [&str; 6] = [" ", "\t", "\n", "\r\n", " /* ; } \" */ ", " // }\n"]
 
 /// Instructions whose names the body below declares. `$i`, `$l` and `$f` stand for operands of 32 bits, 64 bits
 /// and floats, `$a` for an address, `$j` for a label.
-const INSTRUCTIONS: [&str; 42] = [
+const INSTRUCTIONS: [&str; 44] = [
     "add.s32 %r1, $i, $i",
     "add.cc.u32 %r1, $i, $i",
     "mul.wide.u32 %rd1, $i, $i",
@@ -30,6 +30,8 @@ const INSTRUCTIONS: [&str; 42] = [
     "mov.b64 %rd1, {%r1, %r2}",
     "mov.b64 {%r1, _}, %rd1",
     "mov.u32 %r3, v.x",
+    "mov.u32 %w1.y, %w0.x",
+    "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.b128 [$a], [$i, $l], 16, [%rd2]",
     "cvt.u64.u32 %rd1, %r1",
     "cvt.rn.f32.s32 %f1, %r2",
     "cvta.to.global.u64 %rd2, %rd1",
@@ -149,7 +151,7 @@ fn function(number: usize) -> impl Strategy<Value = String> {
         format!(
             "{head}.entry kernel_{number}(.param .u64 .ptr .global .align 16 pointer, .param .b8 structure[12])\n\
              {directives}\n{{\n.reg .pred %p<4>;\n.reg .b32 %r<1000>;\n.reg .b64 %rd1, %rd2;\n.reg .f32 %f<3>;\n\
-             .reg .v4 .b32 v;\n.shared .align 4 .b8 tile[64];\n.param .b32 result, argument;\n\
+             .reg .v4 .b32 v; .reg .v2 .u32 %w<2>;\n.shared .align 4 .b8 tile[64];\n.param .b32 result, argument;\n\
              targets: .branchtargets first, last;\nprototype: .callprototype (.param .b32 _) _ (.param .b32 _);\n\
              first:\n{body}last: ret;\n}}\n"
         )

@@ -40,8 +40,14 @@ impl Bases {
 
 /// A launch of a kernel, by a seed.
 pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed: u64) -> Result<Launch, String> {
-    let emulator =
-        Emulator { module, number, file, may_alias: false, checks: Checks { races: false, ..Checks::default() } };
+    let emulator = Emulator {
+        module,
+        number,
+        file,
+        may_alias: false,
+        dynamic_shared: None,
+        checks: Checks { races: false, ..Checks::default() },
+    };
     let random = |salt: u64| hash(seed, salt);
     let sizes = |fixed: [Option<u32>; 3], choices: [[u32; 3]; 4], salt: u64| {
         let chosen = choices[(random(salt) % 4) as usize];

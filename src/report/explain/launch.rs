@@ -8,13 +8,14 @@ pub const CODES: &[Code] = &[
         code: "input-unreadable",
         title: "an input file cannot be read",
         text: "The file does not exist, is a directory without .ptx files, may not be read, is larger than 1 GiB, or is \
-               neither UTF-8 text nor an ELF file nor a fat binary. PTX comes from `nvcc -ptx` or `clang -S`, \
+               neither UTF-8 text nor a program, object, archive, cubin or fat binary. A thin archive holds no files, it \
+               names them. PTX comes from `nvcc -ptx` or `clang -S`, \
                or lies in what nvcc makes by default.",
         example: "nvcc -ptx -lineinfo -arch=sm_90 scan.cu -o scan.ptx && gpuvcc scan.ptx",
     },
     Code {
         code: "container-damaged",
-        title: "an ELF file or fat binary that contradicts itself",
+        title: "a program, object, archive or fat binary that contradicts itself",
         text: "A header, a size or compressed data in it is wrong, at the byte of the file that the message names: \
                the file is cut off or damaged, or of a version that this program does not know. An image \
                may have at most 256 MiB after decompression.",
@@ -31,9 +32,10 @@ pub const CODES: &[Code] = &[
     },
     Code {
         code: "no-such-target",
-        title: "a binary without PTX for --target, or without the module named",
-        text: "Targets are compared exactly, sm_90a is not sm_90; sm_90 and compute_90 are the same. Without --target the \
-               highest of each unit is taken. A module is named as messages and `--list` show it, FILE:MODULE.",
+        title: "an input without PTX for --target, or a binary without the module named",
+        text: "Targets are compared exactly, sm_90a is not sm_90; sm_90 and compute_90 are the same. The target of PTX text \
+               is its `.target`. Of a folder, files of other targets are left out. Without --target any PTX is \
+               taken, and of the units of a binary that for the highest. A module is named as messages and `--list` show it, FILE:MODULE.",
         example: "gpuvcc --list a.out\ngpuvcc a.out --target sm_80",
     },
     Code {
