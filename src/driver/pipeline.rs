@@ -203,21 +203,33 @@ pub fn verify(
         decide::run(&question, report)
     };
     let lowered = lower(input, program, entry, options, &[])?;
-    let mut report = decide(&lowered, end, emulator(input, program, entry, options))?;
+    let emulator = emulator(input, program, entry, options);
+    let flat = conditions::flat(&lowered.kernel);
+    let natural = if flat.is_empty() { None } else { Some(lower(input, program, entry, options, &flat)?) };
+    let mut report = decide(natural.as_ref().unwrap_or(&lowered), end, emulator)?;
+    let now = Instant::now();
+    let more = end.min(now + MORE_CONDITIONS.max(2 * (now - start)));
+    let mut attempt = |conditions: &[Condition]| {
+        let left = more.saturating_duration_since(Instant::now());
+        let lowered = (!left.is_zero()).then(|| lower(input, program, entry, options, conditions).ok())??;
+        decide(&lowered, Instant::now() + left.min(ONE_CONDITION), None).ok()
+    };
     let is_free = lowered.launch.block.iter().chain(&lowered.launch.grid).any(Option::is_none);
-    if report.verdict != Verdict::Verified && is_free {
-        let now = Instant::now();
-        let end = end.min(now + MORE_CONDITIONS.max(2 * (now - start)));
-        let mut attempt = |conditions: &[Condition]| {
-            let left = end.saturating_duration_since(Instant::now());
-            let lowered = (!left.is_zero()).then(|| lower(input, program, entry, options, conditions).ok())??;
-            decide(&lowered, Instant::now() + left.min(ONE_CONDITION), None).ok()
-        };
-        if let Some((conditions, proof)) = conditions::weakest(&lowered.kernel, &report.findings, &mut attempt) {
-            let conditions = conditions.iter().map(ToString::to_string).collect();
-            report = KernelReport { verdict: Verdict::VerifiedWhen, conditions, launch: report.launch, ..proof };
-        }
+    let found = match report.verdict {
+        Verdict::Verified if flat.is_empty() => None,
+        Verdict::Verified => match attempt(&[]).filter(|report| report.verdict == Verdict::Verified) {
+            Some(for_all) => Some((Vec::new(), for_all)),
+            None => Some(conditions::weaken(flat, report.clone(), &mut attempt)),
+        },
+        _ if is_free => conditions::find(&lowered.kernel, &report.findings, &mut attempt),
+        _ => None,
+    };
+    if let Some((conditions, proof)) = found {
+        let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
+        let conditions = conditions.iter().map(ToString::to_string).collect();
+        report = KernelReport { verdict, conditions, ..proof };
     }
+    report.launch = lowered.launch;
     report.time_ms = start.elapsed().as_millis() as u64;
     Ok(report)
 }

@@ -23,6 +23,9 @@ use std::fmt;
 /// Sizes that constants suggest; more are not tried.
 const SUGGESTIONS: usize = 6;
 
+/// Sizes and lengths of rows that are tried together.
+const LENGTHS: usize = 3;
+
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// A condition on the launch.
@@ -32,6 +35,8 @@ pub enum Condition {
     Block(usize, u32),
     /// Blocks on an axis.
     Grid(usize, u32),
+    /// Blocks on an axis, at most.
+    GridAtMost(usize, u32),
     /// Threads a block on an axis are a multiple of this power of two.
     MultipleOf(usize, u32),
     /// Threads a block on an axis are a power of two.
@@ -47,6 +52,7 @@ impl fmt::Display for Condition {
         match self {
             Condition::Block(axis, size) => write!(f, "blockDim.{} == {size}", AXES[*axis]),
             Condition::Grid(axis, size) => write!(f, "gridDim.{} == {size}", AXES[*axis]),
+            Condition::GridAtMost(axis, size) => write!(f, "gridDim.{} <= {size}", AXES[*axis]),
             Condition::MultipleOf(axis, factor) => write!(f, "blockDim.{} % {factor} == 0", AXES[*axis]),
             Condition::PowerOfTwo(axis) => write!(f, "blockDim.{} is a power of two", AXES[*axis]),
             Condition::IsThreads(name) => write!(f, "{name} == gridDim.x * blockDim.x"),
@@ -76,6 +82,10 @@ impl Condition {
             |value: ExprRef, bits: ExprRef| bv::eq(bv::binary(BvOp::And, value, bits), bv::literal(0, 32));
         match self {
             Condition::Block(..) | Condition::Grid(..) => None,
+            Condition::GridAtMost(axis, most) => {
+                let blocks = size("nctaid", *axis, kernel.grid[*axis]);
+                Some(bv::binary(BvOp::Ule, blocks, bv::literal(u128::from(*most), 32)))
+            }
             Condition::MultipleOf(axis, factor) => {
                 Some(without_bits(block(*axis), bv::literal(u128::from(factor - 1), 32)))
             }
@@ -101,6 +111,7 @@ impl Condition {
         match self {
             Condition::Block(axis, size) => block(*axis) == *size,
             Condition::Grid(axis, size) => launch.grid[*axis].unwrap_or(1) == *size,
+            Condition::GridAtMost(axis, most) => launch.grid[*axis].unwrap_or(1) <= *most,
             Condition::MultipleOf(axis, factor) => block(*axis) % factor == 0,
             Condition::PowerOfTwo(axis) => block(*axis).is_power_of_two(),
             Condition::IsThreads(name) => {
@@ -130,8 +141,20 @@ pub fn require(kernel: &mut Kernel, conditions: &[Condition]) {
     }
 }
 
-/// Finds conditions. `attempt` verifies the kernel under some; `None` when there is no more time.
-pub fn weakest(
+/// The conditions that axes which the kernel does not look at have size 1: without them, threads that do the same
+/// race in launches that nobody means.
+pub fn flat(kernel: &Kernel) -> Vec<Condition> {
+    let seen = Seen::of(kernel);
+    let unused = |sizes: [Option<u32>; 3], id: &'static str, condition: fn(usize, u32) -> Condition| {
+        let free = free_axes(sizes).filter(|axis| !seen.looks_at(id, *axis));
+        free.map(|axis| condition(axis, 1)).collect::<Vec<_>>()
+    };
+    [unused(kernel.block, "tid", Condition::Block), unused(kernel.grid, "ctaid", Condition::Grid)].concat()
+}
+
+/// Finds conditions. `attempt` verifies the kernel under some; `None` when there is no more time. `findings` are those
+/// of executions in flat launches.
+pub fn find(
     kernel: &Kernel,
     findings: &[Finding],
     attempt: &mut dyn FnMut(&[Condition]) -> Option<KernelReport>,
@@ -140,43 +163,35 @@ pub fn weakest(
     let refuted = |conditions: &[Condition]| {
         executions.iter().any(|finding| conditions.iter().all(|condition| condition.holds(finding)))
     };
-    let mut verified = |conditions: &[Condition]| {
-        if refuted(conditions) {
-            return None;
-        }
-        attempt(conditions).filter(|report| report.verdict == Verdict::Verified)
-    };
-    let (mut conditions, mut report) =
-        proposals(kernel).into_iter().find_map(|proposal| verified(&proposal).map(|report| (proposal, report)))?;
+    let mut proposals = proposals(kernel).into_iter().filter(|proposal| !refuted(proposal));
+    let (conditions, report) = proposals.find_map(|proposal| {
+        let report = attempt(&proposal).filter(|report| report.verdict == Verdict::Verified)?;
+        Some((proposal, report))
+    })?;
+    Some(weaken(conditions, report, attempt))
+}
+
+/// Leaves out what the proof does not need, one condition after the other.
+pub fn weaken(
+    mut conditions: Vec<Condition>,
+    mut report: KernelReport,
+    attempt: &mut dyn FnMut(&[Condition]) -> Option<KernelReport>,
+) -> (Vec<Condition>, KernelReport) {
     for condition in conditions.clone() {
         let fewer: Vec<Condition> = conditions.iter().filter(|other| **other != condition).cloned().collect();
         if !fewer.is_empty()
-            && let Some(weaker) = verified(&fewer)
+            && let Some(weaker) = attempt(&fewer).filter(|report| report.verdict == Verdict::Verified)
         {
             (conditions, report) = (fewer, weaker);
         }
     }
-    Some((conditions, report))
+    (conditions, report)
 }
 
-/// Sets of conditions, weak ones first.
+/// Sets of conditions beside those of a flat launch, weak ones first.
 fn proposals(kernel: &Kernel) -> Vec<Vec<Condition>> {
-    let mut seen = Seen::default();
-    for procedure in &kernel.program.procedures {
-        procedure.body.iter().flat_map(|body| &body.blocks).for_each(|block| visit::walk_block(&mut seen, block));
-    }
-    let looks_at = |id: &str, axis: usize| seen.names.contains(&Name::from(format!("{id}.{}", AXES[axis])));
-    let free = |sizes: [Option<u32>; 3], id: &'static str| {
-        (0..3).filter(move |axis| sizes[*axis].is_none()).map(move |axis| (axis, looks_at(id, axis)))
-    };
-    let blocks: Vec<(usize, bool)> = free(kernel.block, "tid").collect();
-    let grids: Vec<(usize, bool)> = free(kernel.grid, "ctaid").collect();
-    let unused = |axes: &[(usize, bool)], condition: fn(usize, u32) -> Condition| -> Vec<Condition> {
-        axes.iter().filter(|(_, used)| !used).map(|(axis, _)| condition(*axis, 1)).collect()
-    };
-    let mut flat = unused(&blocks, Condition::Block);
-    flat.extend(unused(&grids, Condition::Grid));
-    let used: Vec<usize> = blocks.iter().filter(|(_, used)| *used).map(|(axis, _)| *axis).collect();
+    let (seen, flat) = (Seen::of(kernel), flat(kernel));
+    let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let mut further: Vec<Vec<Condition>> = Vec::new();
     if let Some(&first) = used.first() {
         further.push(vec![Condition::MultipleOf(first, 32)]);
@@ -186,13 +201,22 @@ fn proposals(kernel: &Kernel) -> Vec<Vec<Condition>> {
         further.push(vec![Condition::IsThreads(parameter.name.clone())]);
         further.push(vec![Condition::CoversBlock(parameter.name.clone())]);
     }
-    let most = if used.len() > 1 { 32 } else { 1024 };
-    for size in seen.suggestions(most) {
-        further.push(used.iter().map(|axis| Condition::Block(*axis, size)).collect());
+    // Blocks of one axis have whole warps; of two they are squares.
+    let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=1024) };
+    let block = |size: u32| used.iter().map(move |axis| Condition::Block(*axis, size)).collect::<Vec<_>>();
+    further.extend(sizes.iter().map(|size| block(*size)));
+    // Rows of a constant length have room for some blocks.
+    let blocks: Vec<usize> = free_axes(kernel.grid).filter(|axis| seen.looks_at("ctaid", *axis)).collect();
+    for (size, length) in seen.lengths(&sizes) {
+        let most = blocks.iter().map(|axis| Condition::GridAtMost(*axis, length / size));
+        further.push(block(size).into_iter().chain(most).collect());
     }
-    let with_flat = further.into_iter().filter(|more| !more.is_empty()).map(|more| [flat.clone(), more].concat());
-    let flat = Some(flat.clone()).filter(|flat| !flat.is_empty());
-    flat.into_iter().chain(with_flat).collect()
+    let further = further.into_iter().filter(|more| !more.is_empty());
+    further.map(|more| [flat.clone(), more].concat()).collect()
+}
+
+fn free_axes(sizes: [Option<u32>; 3]) -> impl Iterator<Item = usize> {
+    (0..3).filter(move |axis| sizes[*axis].is_none())
 }
 
 /// What a kernel mentions.
@@ -224,13 +248,32 @@ impl Visitor for Seen {
 }
 
 impl Seen {
-    /// Sizes of a block that the constants suggest, the likely ones first: numbers as they are, as shifts, and as bytes
-    /// of words.
-    fn suggestions(&self, most: u32) -> Vec<u32> {
+    fn of(kernel: &Kernel) -> Seen {
+        let mut seen = Seen::default();
+        for procedure in &kernel.program.procedures {
+            procedure.body.iter().flat_map(|body| &body.blocks).for_each(|block| visit::walk_block(&mut seen, block));
+        }
+        seen
+    }
+
+    /// Whether the kernel's statements read `tid` or `ctaid` of an axis.
+    fn looks_at(&self, id: &str, axis: usize) -> bool {
+        self.names.contains(&Name::from(format!("{id}.{}", AXES[axis])))
+    }
+
+    /// Sizes with the lengths of rows that are multiples of them.
+    fn lengths(&self, sizes: &[u32]) -> Vec<(u32, u32)> {
+        let lengths = self.suggestions(64..=1 << 16);
+        let pairs = sizes.iter().take(LENGTHS).flat_map(|size| lengths.iter().take(LENGTHS).map(|l| (*size, *l)));
+        pairs.filter(|(size, length)| length > size).collect()
+    }
+
+    /// Sizes that the constants suggest, the likely ones first: numbers as they are, as shifts, and as bytes of words.
+    fn suggestions(&self, range: std::ops::RangeInclusive<u32>) -> Vec<u32> {
         let mut votes: BTreeMap<u32, usize> = BTreeMap::new();
         let mut vote = |value: u128, count: usize| {
             if let Ok(size) = u32::try_from(value)
-                && (8..=most).contains(&size)
+                && range.contains(&size)
                 && size.is_power_of_two()
             {
                 *votes.entry(size).or_default() += count;
@@ -242,7 +285,7 @@ impl Seen {
             vote(value + 1, count);
         }
         for (&distance, &count) in &self.shifts {
-            if distance < 11 {
+            if distance <= 16 {
                 vote(1 << distance, 2 * count);
             }
         }
