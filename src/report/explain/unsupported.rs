@@ -105,12 +105,6 @@ pub const CODES: &[Code] = &[
         example: ".func f (.reg .u32 %x)",
     },
     Code {
-        code: "vector-registers",
-        title: "families of vector registers",
-        text: "A declaration such as `.reg .v4 .f32 %v<8>;` is not supported; compilers use scalar registers.",
-        example: ".reg .v4 .f32 %v<8>;",
-    },
-    Code {
         code: "same-value-width",
         title: "--allow-same-value with a wide store",
         text: "Equal values are compared for stores of at most 8 bytes.",
