@@ -1,6 +1,7 @@
 //! Reports made by hand, and what the terminal, JSON and SARIF show of them.
 
 use gpuvcc::diagnostic::Diagnostic;
+use gpuvcc::report::causes::causes;
 use gpuvcc::report::snippet::Style;
 use gpuvcc::report::source::SourceText;
 use gpuvcc::report::{json, sarif, text};
@@ -175,6 +176,29 @@ fn json_and_sarif() {
     let errors = [json::InputError::new(&error, &SourceText::new("empty file.ptx", ""), None)];
     assert_snapshot("json", &json::print(&reports, &errors, |_| &input));
     assert_snapshot("sarif", &sarif::print(&reports, &errors, |_| &input));
+}
+
+#[test]
+fn causes_are_counted() {
+    let no_model = |text: &str| Diagnostic::unsupported("unsupported-instruction", text, Span::NONE);
+    let call = |name: &str| {
+        let message = format!("call of `{name}`, which this file does not define");
+        Diagnostic::unsupported("undefined-function", message, Span::NONE)
+    };
+    let loads = |name: &str| no_model(&format!("`{name}` has no sound model yet: its accesses are collective"));
+    let refused = |diagnostics| report(Verdict::Unknown, Vec::new()).unsupported(diagnostics);
+    let reports = [
+        refused(vec![loads("wmma.load.a.sync"), loads("wmma.load.b.sync"), call("vprintf")]),
+        refused(vec![loads("ldmatrix.sync.aligned.m8n8.x4.shared.b16")]),
+        refused(vec![call("malloc"), call("free")]),
+        report(Verdict::Verified, Vec::new()),
+    ];
+    let counted = causes(&reports);
+    let counts: Vec<_> = counted.iter().map(|each| (each.code, each.kernels, each.alone, each.places)).collect();
+    assert_eq!(counts, [("undefined-function", 2, 1, 3), ("unsupported-instruction", 2, 1, 3)]);
+    assert_eq!(counted[0].names.iter().copied().collect::<Vec<_>>(), ["free", "malloc", "vprintf"]);
+    assert_eq!(counted[1].names.iter().copied().collect::<Vec<_>>(), ["ldmatrix", "wmma"]);
+    assert_eq!(counted[1].cause, "its accesses are collective");
 }
 
 #[test]

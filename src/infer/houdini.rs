@@ -43,6 +43,11 @@ impl Deadline {
         };
         Budget { rlimit: rate * effort, milliseconds }
     }
+
+    /// Whether no query will be answered any more. Then there is no use in making thousands of them.
+    pub fn is_over(self) -> bool {
+        self.0 <= Instant::now()
+    }
 }
 
 /// Effort for a query in milliseconds, and for one of many.
@@ -220,6 +225,11 @@ impl State<'_> {
         for effort in [SHORT_EFFORT, EFFORT] {
             for check in std::mem::take(&mut open) {
                 if self.open_checks(passive).all(|c| c != check) {
+                    continue;
+                }
+                if self.start.deadline.is_over() {
+                    self.drop(passive, check, false);
+                    dropped = true;
                     continue;
                 }
                 match self.answer(passive, &BTreeSet::from([check]), effort) {

@@ -12,10 +12,11 @@ use super::declare;
 use super::lexer::{Lines, Tokens};
 use super::location::Locations;
 use super::operands::Resolver;
-use super::scope::{Scopes, Symbol, Table};
+use super::scope::{Family, Scopes, Symbol, Table};
 use super::syntax::{self, Expression, ExpressionKind, Name, Statement};
 use super::table::{Meaning, Mismatch, Selected, select};
 use super::values::{integer_literal, kind_error, undefined};
+use super::vector_move;
 use crate::diagnostic::Diagnostic;
 use crate::span::{Origin, Span};
 use std::collections::{HashMap, HashSet};
@@ -108,8 +109,12 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
     }
 
     fn hand_over_results(&mut self, guard: Option<Guard>, origin: &Arc<Origin>) {
-        let stores = self.results.iter().cloned();
-        let items = stores.map(|op| Item::Instruction(Instruction { guard, op, origin: origin.clone() }));
+        self.push(guard, self.results.clone(), origin);
+    }
+
+    /// Several operations of one instruction.
+    fn push(&mut self, guard: Option<Guard>, ops: Vec<Op>, origin: &Arc<Origin>) {
+        let items = ops.into_iter().map(|op| Item::Instruction(Instruction { guard, op, origin: origin.clone() }));
         self.scopes.body.items.extend(items);
     }
 
@@ -178,9 +183,9 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
             }
             Statement::Variables(declaration) if declaration.space.text == ".reg" => self.registers(declaration)?,
             Statement::Variables(declaration) => {
-                for (name, variable) in declare::variables(declaration)? {
-                    if !self.scopes.declare_variable(name.text, variable) {
-                        return Err(duplicate("variable", name));
+                for (declared, variable) in declare::variables(declaration)? {
+                    if !self.scopes.declare_variable(declared.text.clone(), variable) {
+                        return Err(duplicate("variable", declared.name()));
                     }
                 }
             }
@@ -215,7 +220,8 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
                 None => self.scopes.declare_register(name.text, attributes.ty, attributes.vector),
                 Some(count) => {
                     let count = integer_literal(count.text, count.span)?;
-                    self.scopes.declare_family(name.text, attributes.ty, attributes.vector, count)
+                    let family = Family { ty: attributes.ty, elements: attributes.vector, count };
+                    self.scopes.declare_family(name.text, family)
                 }
             };
             if !fresh {
@@ -282,6 +288,14 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
             None => None,
         };
         let (selected, name) = self.select(instruction.opcode)?;
+        let text = fold_blanks(&self.shared.text[instruction.span.range()]);
+        let origin = self.origin(instruction.span, text.into());
+        if selected.row.meaning == Meaning::VectorMove {
+            let operands = self.resolver().resolve(&selected, instruction.opcode, &instruction.operands)?;
+            let moves = vector_move::moves(selected.types[0], operands, &mut self.scopes);
+            self.push(guard, moves, &origin);
+            return Ok(());
+        }
         let op = match selected.row.meaning {
             Meaning::Call => self.call(instruction, name)?,
             _ => {
@@ -290,8 +304,6 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
                 super::build::build(&selected, name, operands, &mut self.shared.interner)
             }
         };
-        let text = fold_blanks(&self.shared.text[instruction.span.range()]);
-        let origin = self.origin(instruction.span, text.into());
         if matches!(op, Op::Return) {
             self.hand_over_results(guard, &origin);
         }

@@ -43,7 +43,7 @@ pub fn build(selected: &Selected, name: Arc<str>, operands: Operands, interner: 
         Meaning::Return => Op::Return,
         Meaning::Exit => Op::Exit,
         Meaning::Trap => Op::Trap,
-        Meaning::Call => panic!("ptx: a call reached the table's builder"),
+        Meaning::Call | Meaning::VectorMove => panic!("ptx: {} reached the table's builder", parts.name),
         Meaning::BarrierSync | Meaning::BarrierArrive | Meaning::BarrierReduce => parts.barrier(interner),
         Meaning::WarpBarrier => Op::WarpBarrier { mask: parts.source(0) },
         Meaning::Fence => Op::Fence { name: parts.name },

@@ -2,6 +2,7 @@
 
 use super::location::Files;
 use crate::diagnostic::Diagnostic;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub struct Arity {
 #[derive(Debug, Default)]
 pub struct ModuleContext<'a> {
     /// Variables, functions and aliases.
-    pub names: HashMap<&'a str, ModuleSymbol>,
+    pub names: HashMap<Cow<'a, str>, ModuleSymbol>,
     /// By function index.
     pub arities: Vec<Arity>,
     /// The `.file` table.

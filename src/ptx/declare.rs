@@ -11,8 +11,29 @@ use super::syntax::{Attribute, Declarator, Initialiser, Name, VariableDeclaratio
 use super::values::integer_literal;
 use super::words::scalar_type;
 use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use std::borrow::Cow;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// A family `name<n>` of variables has at most as many; one of registers is not counted out.
+const LARGEST_FAMILY: u64 = 1 << 16;
+
+/// A name that a declaration introduces: as written, or a member of a family.
+#[derive(Clone, Debug)]
+pub struct Declared<'a> {
+    /// The name.
+    pub text: Cow<'a, str>,
+    /// Where its declarator stands.
+    pub span: Span,
+}
+
+impl Declared<'_> {
+    /// The same, borrowed.
+    pub fn name(&self) -> Name<'_> {
+        Name { text: &self.text, span: self.span }
+    }
+}
 
 /// The attributes of a declaration, read.
 #[derive(Clone, Copy, Debug)]
@@ -87,8 +108,8 @@ pub fn linkage(words: &[Name<'_>]) -> Linkage {
     }
 }
 
-/// The variables of a declaration, each with the name as written.
-pub fn variables<'a>(declaration: &VariableDeclaration<'a>) -> Result<Vec<(Name<'a>, Variable)>> {
+/// The variables of a declaration, each with its name.
+pub fn variables<'a>(declaration: &VariableDeclaration<'a>) -> Result<Vec<(Declared<'a>, Variable)>> {
     let attributes = attributes(declaration)?;
     let Some(space) = space_of(declaration.space.text) else {
         let message = format!("`{}` is no state space of a variable", declaration.space.text);
@@ -110,12 +131,8 @@ fn expand<'a>(
     declarator: &Declarator<'a>,
     attributes: Attributes,
     space: StateSpace,
-    list: &mut Vec<(Name<'a>, Variable)>,
+    list: &mut Vec<(Declared<'a>, Variable)>,
 ) -> Result<()> {
-    if let Some(count) = declarator.count {
-        let message = "only registers are declared in families `name<n>`";
-        return Err(Diagnostic::error("ptx-syntax", message, count.span));
-    }
     let element = attributes.ty.bytes() * attributes.vector;
     let size = size(declarator, element)?;
     let symbols = declarator.initialiser.iter().flat_map(Initialiser::symbols);
@@ -140,8 +157,31 @@ fn expand<'a>(
         initialiser_symbols: symbols.map(|symbol| symbol.text.into()).collect(),
         span: declarator.name.span,
     };
-    list.push((declarator.name, variable));
+    let Some(count) = declarator.count else {
+        list.push((Declared { text: declarator.name.text.into(), span: declarator.name.span }, variable));
+        return Ok(());
+    };
+    for number in 0..family_size(declarator, count)? {
+        let text = format!("{}{number}", declarator.name.text);
+        let member = Variable { name: text.as_str().into(), ..variable.clone() };
+        list.push((Declared { text: text.into(), span: declarator.name.span }, member));
+    }
     Ok(())
+}
+
+/// `n` of `name<n>`.
+fn family_size(declarator: &Declarator<'_>, count: Name<'_>) -> Result<u64> {
+    if !declarator.dimensions.is_empty() || declarator.initialiser.is_some() {
+        let message = "a family `name<n>` has neither dimensions nor initial values";
+        return Err(Diagnostic::error("ptx-syntax", message, declarator.name.span));
+    }
+    match integer_literal(count.text, count.span)? {
+        size @ ..=LARGEST_FAMILY => Ok(size),
+        _ => {
+            let message = format!("a family of variables has at most {LARGEST_FAMILY} members");
+            Err(Diagnostic::error("ptx-syntax", message, count.span))
+        }
+    }
 }
 
 /// Bytes of the whole variable; an outermost `[]` takes its length from the initialiser.

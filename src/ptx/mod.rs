@@ -36,6 +36,7 @@ mod table_memory;
 mod table_texture;
 pub mod unparse;
 pub mod values;
+mod vector_move;
 pub mod words;
 
 pub use lexer::tokens;

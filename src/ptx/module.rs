@@ -71,7 +71,7 @@ impl<'a> Builder<'a> {
         for (name, target) in aliases {
             match self.context.names.get(target.text) {
                 Some(&symbol @ ModuleSymbol::Function(_)) => {
-                    self.context.names.insert(name.text, symbol);
+                    self.context.names.insert(name.text.into(), symbol);
                 }
                 _ => self.errors.report(undefined("function", target.text, target.span)),
             }
@@ -124,15 +124,15 @@ impl<'a> Builder<'a> {
             let message = format!("`{}` is declared inside functions only", declaration.space.text);
             return Err(Diagnostic::error("ptx-syntax", message, declaration.space.span));
         }
-        for (name, variable) in declare::variables(declaration)? {
-            match self.context.names.get(name.text) {
+        for (declared, variable) in declare::variables(declaration)? {
+            match self.context.names.get(&declared.text) {
                 None => {
                     let symbol = ModuleSymbol::Variable(index(self.module.variables.len()));
-                    self.context.names.insert(name.text, symbol);
+                    self.context.names.insert(declared.text, symbol);
                     self.module.variables.push(variable);
                 }
-                Some(ModuleSymbol::Variable(old)) => self.redeclare(*old, name, variable)?,
-                Some(ModuleSymbol::Function(_)) => return Err(duplicate("variable", name)),
+                Some(ModuleSymbol::Variable(old)) => self.redeclare(*old, declared.name(), variable)?,
+                Some(ModuleSymbol::Function(_)) => return Err(duplicate("variable", declared.name())),
             }
         }
         Ok(())
@@ -149,7 +149,7 @@ impl<'a> Builder<'a> {
     }
 
     /// `.extern` declarations may be repeated and defined once.
-    fn redeclare(&mut self, old: u32, name: Name<'a>, variable: Variable) -> Result<(), Diagnostic> {
+    fn redeclare(&mut self, old: u32, name: Name<'_>, variable: Variable) -> Result<(), Diagnostic> {
         let old = &mut self.module.variables[old as usize];
         match (old.linkage, variable.linkage) {
             (_, Linkage::Extern) => Ok(()),
@@ -171,7 +171,7 @@ impl<'a> Builder<'a> {
         match self.context.names.get(function.name.text) {
             None => {
                 let symbol = ModuleSymbol::Function(index(self.module.functions.len()));
-                self.context.names.insert(function.name.text, symbol);
+                self.context.names.insert(function.name.text.into(), symbol);
                 self.module.functions.push(typed);
                 self.context.arities.push(arity);
                 self.bodies.push((parameters, statements));
@@ -279,7 +279,9 @@ fn parameters<'a>(
         if register.is_some() {
             declaration.space.text = ".param";
         }
-        for (name, mut variable) in declare::variables(&declaration)? {
+        // The grammar has no families of parameters.
+        let declared = declaration.declarators.iter().map(|declarator| declarator.name);
+        for (name, (_, mut variable)) in declared.zip(declare::variables(&declaration)?) {
             if register.is_some() {
                 variable.name = format!("{}$param", name.text).into();
             }

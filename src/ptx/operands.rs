@@ -219,8 +219,22 @@ impl<'a> Resolver<'_, '_, 'a> {
                     elements.iter().map(|element| self.destination(element, part, false)).collect();
                 Ok(Operand::Vector(list?))
             }
-            _ => self.destination(expression, untyped(ty), false),
+            _ => match self.value(expression)? {
+                Operand::Vector(parts) => self.vector_parts(ty, parts, expression.span),
+                _ => self.destination(expression, untyped(ty), false),
+            },
         }
+    }
+
+    /// A vector register as the parts of one value.
+    fn vector_parts(&self, ty: ScalarType, parts: Vec<Operand>, span: Span) -> Result<Operand> {
+        let part = part_type(ty, parts.len(), span)?;
+        for register in &parts {
+            if let Operand::Register(register) = register {
+                self.check_register(*register, part, false, span)?;
+            }
+        }
+        Ok(Operand::Vector(parts))
     }
 
     fn move_source(&mut self, selected: &Selected, expression: &Expression<'a>) -> Result<Operand> {
@@ -235,6 +249,7 @@ impl<'a> Resolver<'_, '_, 'a> {
                 // The first PTX versions read the low half of a special register; so it is a conversion.
                 value @ Operand::Special(register) if special_bits(register) > ty.bits() => Ok(value),
                 Operand::Register(_) => self.source(expression, untyped(ty), false),
+                Operand::Vector(parts) => self.vector_parts(ty, parts, expression.span),
                 _ => self.source(expression, ty, false),
             },
         }

@@ -11,10 +11,14 @@ use super::pattern::{Count, OperandSlot, Width};
 use super::syntax::{Expression, ExpressionKind};
 use super::table::Selected;
 use super::values::kind_error;
+use super::words::special_register;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// The elements of a vector.
+const SELECTORS: [&str; 4] = [".x", ".y", ".z", ".w"];
 
 impl<'a> Resolver<'_, '_, 'a> {
     /// Registers in braces, behind which `|p` may stand.
@@ -65,7 +69,11 @@ impl<'a> Resolver<'_, '_, 'a> {
     pub fn elements(&mut self, expression: &Expression<'a>, count: u32) -> Result<Vec<Expression<'a>>> {
         let elements = match &expression.kind {
             ExpressionKind::Vector(elements) => elements.clone(),
-            ExpressionKind::Name(name) if count > 1 => self.vector_register(name, expression.span),
+            ExpressionKind::Name(name) if count > 1 => match special_register(name, SELECTORS[3]) {
+                // `%tid` and the like are vectors of four.
+                Some(_) => selected(name, SELECTORS.len(), expression.span),
+                None => self.vector_register(name, expression.span),
+            },
             _ => vec![expression.clone()],
         };
         if elements.len() == count as usize {
@@ -90,8 +98,7 @@ impl<'a> Resolver<'_, '_, 'a> {
             Some(super::scope::Symbol::Vector(ids)) => ids.len(),
             _ => return vec![Expression { kind: ExpressionKind::Name(name), span }],
         };
-        let selectors = [".x", ".y", ".z", ".w"].into_iter().take(count);
-        selectors.map(|selector| Expression { kind: ExpressionKind::Selected(name, selector), span }).collect()
+        selected(name, count, span)
     }
 
     /// A 32-bit register, or parts of it; a part that is written counts as the whole register.
@@ -190,6 +197,12 @@ impl<'a> Resolver<'_, '_, 'a> {
         let error = errors.into_iter().find(|error| error.code != "operand-kind");
         Err(error.unwrap_or_else(|| kind_error(expression.span, &wanted.join(" or "))))
     }
+}
+
+/// `v.x`, `v.y` and so on.
+fn selected<'a>(name: &'a str, count: usize, span: Span) -> Vec<Expression<'a>> {
+    let selectors = SELECTORS.into_iter().take(count);
+    selectors.map(|selector| Expression { kind: ExpressionKind::Selected(name, selector), span }).collect()
 }
 
 /// `.b0`, `.h1`, `.b3210`, `.h10`

@@ -7,6 +7,7 @@
 
 use super::ast::{Body, Label, LabelId, Register, RegisterId, ScalarType, Variable, VariableRef};
 use super::syntax::Name;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -37,11 +38,22 @@ pub enum Table {
     Functions(Option<Arc<[u32]>>),
 }
 
+/// The registers `%r0` to `%r(count-1)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// Type of an element.
+    pub ty: ScalarType,
+    /// Elements of each register; 1 if it is no vector.
+    pub elements: u32,
+    /// Number of registers.
+    pub count: u64,
+}
+
 #[derive(Debug, Default)]
 struct Scope<'a> {
-    names: HashMap<&'a str, Entry>,
-    /// `%r<n>`: prefix to type, elements of each (as of a vector register) and count.
-    families: HashMap<&'a str, (ScalarType, u32, u64)>,
+    names: HashMap<Cow<'a, str>, Entry>,
+    /// `%r<n>`: prefix to the registers of that family.
+    families: HashMap<&'a str, Family>,
     labels: HashMap<&'a str, LabelId>,
     tables: HashMap<&'a str, Table>,
 }
@@ -132,26 +144,32 @@ impl<'r, 'a> Scopes<'r, 'a> {
         if scope.names.contains_key(name) {
             return false;
         }
-        scope.names.insert(name, Entry::Declared(ty, elements));
+        scope.names.insert(name.into(), Entry::Declared(ty, elements));
         true
     }
 
-    /// Declares `prefix0` to `prefix(count-1)`, each of so many elements. False: the scope has that family.
-    pub fn declare_family(&mut self, prefix: &'a str, ty: ScalarType, elements: u32, count: u64) -> bool {
+    /// Declares `prefix0` to `prefix(count-1)`. False: the scope has that family.
+    pub fn declare_family(&mut self, prefix: &'a str, family: Family) -> bool {
         let families = &mut self.innermost().families;
         let fresh = !families.contains_key(prefix);
         if fresh {
-            families.insert(prefix, (ty, elements, count));
+            families.insert(prefix, family);
         }
         fresh
     }
 
+    /// A register that no name of the text stands for.
+    pub fn temporary(&mut self, ty: ScalarType) -> RegisterId {
+        let unique = self.names.unique("%temporary", true);
+        self.push_register(unique, ty)
+    }
+
     /// Declares a variable of the body under a unique name. False: the scope has that name.
-    pub fn declare_variable(&mut self, name: &'a str, mut variable: Variable) -> bool {
-        if self.innermost().names.contains_key(name) {
+    pub fn declare_variable(&mut self, name: Cow<'a, str>, mut variable: Variable) -> bool {
+        if self.innermost().names.contains_key(&name) {
             return false;
         }
-        variable.name = self.names.unique(name, false);
+        variable.name = self.names.unique(&name, false);
         let reference = VariableRef::Body(index(self.body.variables.len()));
         self.body.variables.push(variable);
         self.innermost().names.insert(name, Entry::Used(Symbol::Variable(reference)));
@@ -162,7 +180,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
     pub fn declare_parameter(&mut self, name: &'a str, reference: VariableRef) -> bool {
         self.names.taken.insert(name.into());
         let entry = Entry::Used(Symbol::Variable(reference));
-        self.innermost().names.insert(name, entry).is_none()
+        self.innermost().names.insert(name.into(), entry).is_none()
     }
 
     /// Declares a label. `None`: the scope has that label.
@@ -198,27 +216,26 @@ impl<'r, 'a> Scopes<'r, 'a> {
             let (ty, elements) = match self.open[depth].names.get(name) {
                 Some(Entry::Used(symbol)) => return Some(symbol.clone()),
                 Some(&Entry::Declared(ty, elements)) => (ty, elements),
-                None => match self.family_type(depth, name) {
-                    Some(declared) => declared,
+                None => match self.family_of(depth, name) {
+                    Some(family) => (family.ty, family.elements),
                     None => continue,
                 },
             };
             let symbol = self.enter_register(depth, name, ty, elements);
-            self.open[depth].names.insert(name, Entry::Used(symbol.clone()));
+            self.open[depth].names.insert(name.into(), Entry::Used(symbol.clone()));
             return Some(symbol);
         }
         None
     }
 
     fn declares(&self, depth: usize, name: &str) -> bool {
-        self.open[depth].names.contains_key(name) || self.family_type(depth, name).is_some()
+        self.open[depth].names.contains_key(name) || self.family_of(depth, name).is_some()
     }
 
-    /// Type and elements of a member of a family.
-    fn family_type(&self, depth: usize, name: &str) -> Option<(ScalarType, u32)> {
+    fn family_of(&self, depth: usize, name: &str) -> Option<Family> {
         let (prefix, number) = family_member(name)?;
-        let &(ty, elements, count) = self.open[depth].families.get(prefix)?;
-        (number < count).then_some((ty, elements))
+        let &family = self.open[depth].families.get(prefix)?;
+        (number < family.count).then_some(family)
     }
 
     fn enter_register(&mut self, depth: usize, name: &str, ty: ScalarType, elements: u32) -> Symbol {

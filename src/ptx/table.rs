@@ -26,6 +26,8 @@ pub enum Meaning {
     Set,
     Selp,
     Mov,
+    /// Moves of several elements: `Op::Mov` for each.
+    VectorMove,
     Cvt,
     Cvta,
     Load,
@@ -264,9 +266,8 @@ impl Row {
     /// The semantic class.
     pub fn class(&self) -> Class {
         match self.meaning {
-            Meaning::Int(_) | Meaning::Lop3 | Meaning::Selp | Meaning::Mov | Meaning::Cvta | Meaning::Branch => {
-                Class::Exact
-            }
+            Meaning::Int(_) | Meaning::Lop3 | Meaning::Selp | Meaning::Mov | Meaning::VectorMove => Class::Exact,
+            Meaning::Cvta | Meaning::Branch => Class::Exact,
             Meaning::BranchIndexed | Meaning::Return | Meaning::Exit | Meaning::Trap | Meaning::Call => Class::Exact,
             Meaning::Nothing => Class::Exact,
             Meaning::Setp | Meaning::Set | Meaning::Cvt => match self.names_float() {

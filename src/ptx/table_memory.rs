@@ -6,7 +6,7 @@
 //! Reference: PTX ISA, sections on data movement and conversion, `atom` and `red`.
 
 use super::table::{Form, Meaning, form};
-use Meaning::{Arbitrary, Atomic, Cvta, Load, Mov, Nothing, Store, Unsupported};
+use Meaning::{Arbitrary, Atomic, Cvta, Load, Mov, Nothing, Store, Unsupported, VectorMove};
 
 const CLUSTER: &str = "shared memory of other blocks of a cluster is not modelled";
 const STACK: &str = "dynamic stack memory is not modelled";
@@ -15,6 +15,7 @@ const STACK: &str = "dynamic stack memory is not modelled";
 #[rustfmt::skip]
 pub const FORMS: &[Form] = &[
     form("mov", "$move", "=mov mov", Mov),
+    form("mov", "v2|v4 $select", "={v}t {v}t", VectorMove),
     form("cvta", "to? global|shared|shared::cta|shared::cluster|local|param|param::entry|const u32|u64", "=t a", Cvta),
     form("isspacep", "global|shared|shared::cta|shared::cluster|local|param|param::entry|const", "=p a", Arbitrary),
     form("istypep", "texref|samplerref|surfref", "=p b64", Arbitrary),

@@ -3,6 +3,7 @@
 //! Input: [`KernelReport`]s and input errors. Output: the object of DESIGN section 6 (README, "JSON").
 //! Establishes: names of fields never change, new ones may come; a free size is `null`.
 
+use super::causes::{Cause, causes};
 use super::source::SourceText;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::Origin;
@@ -16,6 +17,7 @@ pub struct Report<'a> {
     tool: &'static str,
     version: &'static str,
     kernels: Vec<Kernel<'a>>,
+    unsupported: Vec<Cause<'a>>,
     errors: &'a [InputError],
 }
 
@@ -167,7 +169,8 @@ pub fn print<'a>(
     source: impl Fn(&KernelReport) -> &'a SourceText,
 ) -> String {
     let kernels = reports.iter().map(|report| kernel(report, source(report))).collect();
-    let report = Report { tool: "gpuvcc", version: env!("CARGO_PKG_VERSION"), kernels, errors };
+    let unsupported = causes(reports);
+    let report = Report { tool: "gpuvcc", version: env!("CARGO_PKG_VERSION"), kernels, unsupported, errors };
     match serde_json::to_string_pretty(&report) {
         Ok(text) => text + "\n",
         // Only maps with keys other than strings, or a failing writer, could fail here.

@@ -1,8 +1,9 @@
 //! Reports: from verdicts and diagnostics to the terminal ([`text`]), JSON ([`json`]) and SARIF
 //! ([`sarif`]); and [`explain`], which says what every code means.
 //!
-//! [`snippet`] is the only module that knows codespan-reporting; [`source`] finds source lines.
+//! [`mod@causes`] counts why kernels are `unsupported`. [`snippet`] is the only module that knows codespan-reporting; [`source`] finds source lines.
 
+pub mod causes;
 pub mod explain;
 pub mod json;
 pub mod near_names;

@@ -64,26 +64,26 @@ impl Terms {
     }
 
     fn junction(&mut self, list: Vec<Term>, conjunction: bool) -> Term {
-        let mut members = BTreeSet::new();
+        let mut members: Vec<Term> = Vec::new();
         for term in list {
             match self.node(term) {
                 Node::Bool(value) if *value == conjunction => {}
                 Node::Bool(_) => return term,
                 Node::And(inner) if conjunction => members.extend(inner.iter().copied()),
                 Node::Or(inner) if !conjunction => members.extend(inner.iter().copied()),
-                _ => {
-                    members.insert(term);
-                }
+                _ => members.push(term),
             }
         }
+        // Hundreds of members that are sorted but for the last are common, and this sort is quick on them.
+        members.sort();
+        members.dedup();
         for &term in &members {
             if let Node::Not(inner) = self.node(term)
-                && members.contains(inner)
+                && members.binary_search(inner).is_ok()
             {
                 return self.boolean(!conjunction);
             }
         }
-        let mut members: Vec<Term> = members.into_iter().collect();
         if !conjunction && members.len() <= MERGE_LIMIT && self.merge_complements(&mut members) {
             while self.merge_complements(&mut members) {}
             // What was merged may cancel against the others.
@@ -93,7 +93,6 @@ impl Terms {
             0 => self.boolean(conjunction),
             1 => members[0],
             _ => {
-                members.sort();
                 let node = if conjunction { Node::And(members.into()) } else { Node::Or(members.into()) };
                 self.intern(node, Sort::Bool)
             }
@@ -134,8 +133,9 @@ impl Terms {
         for i in 0..members.len() {
             for j in i + 1..members.len() {
                 let (a, b) = (self.conjuncts(members[i]), self.conjuncts(members[j]));
-                let only_a: Vec<Term> = a.iter().filter(|t| !b.contains(t)).copied().collect();
-                let only_b: Vec<Term> = b.iter().filter(|t| !a.contains(t)).copied().collect();
+                let (in_a, in_b) = (sorted(&a), sorted(&b));
+                let only_a: Vec<Term> = a.iter().filter(|t| in_b.binary_search(t).is_err()).copied().collect();
+                let only_b: Vec<Term> = b.iter().filter(|t| in_a.binary_search(t).is_err()).copied().collect();
                 if only_a.is_empty() {
                     members.remove(j);
                     return true;
@@ -145,7 +145,7 @@ impl Terms {
                     return true;
                 }
                 if only_a.len() == 1 && only_b.len() == 1 && self.complement(only_a[0], only_b[0]) {
-                    let common = a.iter().filter(|t| b.contains(t)).copied().collect();
+                    let common = a.iter().filter(|t| in_b.binary_search(t).is_ok()).copied().collect();
                     let merged = self.and(common);
                     members.remove(j);
                     members.remove(i);
@@ -226,6 +226,13 @@ impl Terms {
         let sort = self.sort(a);
         self.intern(Node::Ite(c, a, b), sort)
     }
+}
+
+/// A copy to look things up in.
+fn sorted(list: &[Term]) -> Vec<Term> {
+    let mut list = list.to_vec();
+    list.sort();
+    list
 }
 
 /// Long formulas: built as they come, without the search for simplifications.

@@ -187,13 +187,15 @@ impl<'a> Generator<'a> {
 
     /// Merges the states of the predecessors: where they differ, a fresh symbol that each
     /// predecessor equates with its own value.
-    fn join(&mut self, arriving: Vec<(usize, Environment)>, blocks: &mut [PassiveBlock]) -> Environment {
-        let Some((_, first)) = arriving.first().cloned() else { return Environment::new() };
-        let mut merged = first.clone();
-        for (name, &value) in &first {
-            if arriving.iter().any(|(_, env)| env.get(name) != Some(&value)) {
-                let fresh = self.terms.fresh(name.as_str(), self.terms.sort(value));
-                merged.insert(name.clone(), fresh);
+    fn join(&mut self, mut arriving: Vec<(usize, Environment)>, blocks: &mut [PassiveBlock]) -> Environment {
+        if arriving.len() < 2 {
+            // Most blocks have one predecessor, and states are as large as the program.
+            return arriving.pop().map(|(_, env)| env).unwrap_or_default();
+        }
+        let mut merged = arriving[0].1.clone();
+        for (name, value) in &mut merged {
+            if arriving.iter().any(|(_, env)| env.get(name) != Some(value)) {
+                *value = self.terms.fresh(name.as_str(), self.terms.sort(*value));
             }
         }
         for (p, env) in arriving {
@@ -459,11 +461,11 @@ impl<'a> Generator<'a> {
             self.loops[number].at_end.push(env);
             return Ok(successors);
         }
-        for target in targets {
-            if let Some(&q) = position.get(&target) {
-                successors.push(q);
-                incoming.entry(target).or_default().push((p, env.clone()));
-            }
+        let targets: Vec<(usize, usize)> = targets.iter().filter_map(|t| Some((*t, *position.get(t)?))).collect();
+        let copies = std::iter::repeat_n(env, targets.len());
+        for ((target, q), env) in targets.into_iter().zip(copies) {
+            successors.push(q);
+            incoming.entry(target).or_default().push((p, env));
         }
         Ok(successors)
     }

@@ -136,7 +136,7 @@ impl Bounded<'_> {
     }
 
     fn is_late(&self) -> bool {
-        self.deadline.0 <= std::time::Instant::now()
+        self.deadline.is_over()
     }
 
     /// The checks of one kind of defect at the lines that are watched.

@@ -304,6 +304,9 @@ impl Proof {
     /// larger question, and mostly of no matter.
     fn attempt_regions(&mut self, inference: &mut Inference, deadline: Deadline) {
         for (number, checks) in regions::run(&inference.passive) {
+            if deadline.is_over() {
+                return;
+            }
             let is_open = |check: &usize| self.undecided.iter().any(|(open, _)| open == check);
             let mut goal: BTreeSet<usize> = checks.into_iter().filter(is_open).collect();
             for encoding in inference.encodings.clone() {
@@ -332,6 +335,10 @@ impl Proof {
         deadline: Deadline,
     ) {
         for &check in open {
+            if deadline.is_over() {
+                self.undecided.push((check, "time is up".to_string()));
+                continue;
+            }
             match ask(inference, encoding, &BTreeSet::from([check]), deadline, effort) {
                 Reply::Proved => {}
                 Reply::Refuted(_, constants) => self.refuted.push((check, encoding, constants)),
