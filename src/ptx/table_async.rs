@@ -117,6 +117,8 @@ pub const FORMS: &[Form] = &[
     form("multimem", "red relaxed|release? +$scope global? add|min|max v2|v4|v8 f16|bf16", "[] {v}t", Unsupported(MULTIMEM)),
     form("multimem", "red relaxed|release? +$scope global? add|min|max v2|v4 f16x2|bf16x2", "[] {v}t", Unsupported(MULTIMEM)),
     form("multimem", "red relaxed|release? +$scope global? add f16x2|bf16x2", "[] {v}t", Unsupported(MULTIMEM)),
+    form("multimem", "st async release gpu|sys global? b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "[] ~t", Unsupported(MULTIMEM)),
+    form("multimem", "red async release gpu|sys global? add u32|s32|u64", "[] t", Unsupported(MULTIMEM)),
     form("multimem", "cp async bulk global shared::cta bulk_group cp_mask?", "[] [] b32 b16@cp_mask", Unsupported(MULTIMEM)),
     form("multimem", "cp reduce async bulk global shared::cta bulk_group and|or|xor b32|b64", "[] [] b32", Unsupported(MULTIMEM)),
     form("multimem", "cp reduce async bulk global shared::cta bulk_group add u32|s32|u64", "[] [] b32", Unsupported(MULTIMEM)),
