@@ -8,7 +8,7 @@ use gpuvcc::exec::memory;
 use gpuvcc::exec::thread::{Status, Thread};
 use gpuvcc::exec::values::{hash, mask};
 use gpuvcc::exec::world::World;
-use gpuvcc::ptx::ast::{Module, ScalarType, Scope};
+use gpuvcc::ptx::ast::{Function, Instruction, Item, Module, Op, ScalarType, Scope};
 use gpuvcc::span::Origin;
 use std::sync::Arc;
 
@@ -81,15 +81,25 @@ struct Watched {
 /// Threads of a block that are noted.
 const WATCHED: usize = 4;
 
+/// The same where warps move matrices: a whole warp, and the last thread.
+const WATCHED_WARP: usize = 33;
+
+/// Whether the warps of a kernel move matrices.
+pub fn moves_matrices(entry: &Function) -> bool {
+    let items = entry.body.iter().flat_map(|body| &body.items);
+    items.into_iter().any(|item| matches!(item, Item::Instruction(Instruction { op: Op::Matrix { .. }, .. })))
+}
+
 /// Runs the first blocks of a launch one after the other, each thread for up to `steps` codes.
 pub fn run(module: &Module, entry: usize, launch: &Launch, steps: u64, blocks: u32) -> Result<Run, String> {
     let program = decode::decode(module, entry, launch).map_err(|diagnostic| diagnostic.message)?;
     let mut world = World::new(&program, launch, parameter_bytes(module, entry, launch), module.address_size);
     let [width, height, depth] = launch.grid;
+    let watched = if moves_matrices(&module.functions[entry]) { WATCHED_WARP } else { WATCHED };
     let mut logs = Vec::new();
     for number in 0..(width * height * depth).min(blocks) {
         let id = [number % width, number / width % height, number / width / height];
-        run_block(&program, &mut world, launch, (number, id), steps, &mut logs);
+        run_block(&program, &mut world, launch, (number, id), (steps, watched), &mut logs);
         if world.halted {
             break;
         }
@@ -102,7 +112,7 @@ fn run_block(
     world: &mut World,
     launch: &Launch,
     (number, id): (u32, [u32; 3]),
-    steps: u64,
+    (steps, noted): (u64, usize),
     logs: &mut Vec<Log>,
 ) {
     let [x, y, z] = launch.block;
@@ -114,7 +124,7 @@ fn run_block(
     for (linear, thread) in (0..).zip(&mut threads) {
         let thread_id = [linear % x, linear / x % y, linear / (x * y)];
         thread.start(program, linear, number * size + linear, thread_id, id);
-        if (linear as usize) < WATCHED - 1 || linear == size - 1 {
+        if (linear as usize) < noted - 1 || linear == size - 1 {
             let log = Log {
                 thread: thread_id,
                 block: id,

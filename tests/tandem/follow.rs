@@ -7,6 +7,7 @@
 
 use crate::emulator::{Element, Instance, Kind, Log, Memory};
 use crate::evaluate::{Evaluator, Store, Value, cut};
+use crate::joint::{Given, Joints};
 use crate::launch::Bases;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::kernel::Kernel;
@@ -45,6 +46,7 @@ pub struct Follower<'p> {
     /// The variable of each register of the entry that occurs.
     registers: BTreeMap<usize, &'p Variable>,
     bases: &'p Bases,
+    block_size: [u32; 3],
 }
 
 /// Which memory each array of the IVL is. Learnt from the first access, the same for all threads.
@@ -56,6 +58,8 @@ struct Thread<'f, 'p> {
     store: Store,
     block: &'p Block,
     next: usize,
+    /// How often the thread came to each line with a collective access.
+    came: BTreeMap<u32, u32>,
 }
 
 /// How much was compared.
@@ -67,11 +71,13 @@ pub struct Compared {
     pub exact: u64,
     /// Register values that the IVL computes.
     pub values: u64,
+    /// Collective accesses of whole warps.
+    pub joint: u64,
 }
 
 impl<'p> Follower<'p> {
     /// `registers` are those of the entry, in order.
-    pub fn new(kernel: &'p Kernel, registers: &[Register], bases: &'p Bases) -> Follower<'p> {
+    pub fn new(kernel: &'p Kernel, registers: &[Register], bases: &'p Bases, block_size: [u32; 3]) -> Follower<'p> {
         let procedure = &kernel.program.procedures[0];
         let body = procedure.body.as_ref().expect("a kernel has a body");
         Follower {
@@ -82,6 +88,7 @@ impl<'p> Follower<'p> {
             arrays: kernel.program.arrays.iter().map(|array| (&array.name, array)).collect(),
             registers: variables_of(registers, &body.locals),
             bases,
+            block_size,
         }
     }
 
@@ -90,16 +97,16 @@ impl<'p> Follower<'p> {
         &self,
         log: &Log,
         constants: &Store,
-        bindings: &mut Bindings,
+        (bindings, joints): (&mut Bindings, &mut Joints),
         compared: &mut Compared,
     ) -> Result<(), Stop> {
         let mut store = constants.clone();
         store.extend(self.locals.iter().map(|local| (local.name.clone(), None)));
-        let mut thread = Thread { follower: self, bindings, store, block: self.start, next: 0 };
+        let mut thread = Thread { follower: self, bindings, store, block: self.start, next: 0, came: BTreeMap::new() };
         let mut before = &log.before;
         for instance in &log.instances {
             compared.instructions += 1;
-            thread.instruction(instance, before, compared).map_err(|stop| match stop {
+            thread.instruction(instance, before, log, joints, compared).map_err(|stop| match stop {
                 Stop::Disagreement(reason) => {
                     let Origin { line, text, .. } = &*instance.origin;
                     let (thread, block) = (log.thread, log.block);
@@ -159,7 +166,14 @@ impl<'p> Thread<'_, 'p> {
         }
     }
 
-    fn instruction(&mut self, instance: &Instance, before: &[u64], compared: &mut Compared) -> Result<(), Stop> {
+    fn instruction(
+        &mut self,
+        instance: &Instance,
+        before: &[u64],
+        log: &Log,
+        joints: &mut Joints,
+        compared: &mut Compared,
+    ) -> Result<(), Stop> {
         let mut done = Vec::new();
         self.go_on();
         let is_own = |stmt: &Stmt| stmt.origin.as_deref() == Some(&*instance.origin);
@@ -182,8 +196,32 @@ impl<'p> Thread<'_, 'p> {
                 self.statement(stmt, instance, &mut done)?;
             }
         }
-        self.compare_accesses(instance, &done, compared)?;
+        match done.iter().any(|done| done.access.collective.is_some()) {
+            true => self.join(instance, &done, log, joints),
+            false => self.compare_accesses(instance, &done, compared)?,
+        }
         self.compare_registers(instance, before, compared)
+    }
+
+    /// Notes a collective access, to be compared when all lanes are known.
+    fn join(&mut self, instance: &Instance, done: &[Done<'p>], log: &Log, joints: &mut Joints) {
+        let line = instance.origin.line;
+        let [x, y, z] = log.thread;
+        let [width, height, _] = self.follower.block_size;
+        let came = self.came.entry(line).or_default();
+        let joint = joints.entry((log.block, (x + width * (y + height * z)) / 32, line, *came)).or_default();
+        *came += 1;
+        joint.lanes += 1;
+        joint.elements.extend(instance.accesses.iter().cloned());
+        let gives =
+            |done: &&Done| done.access.collective.as_ref().is_none_or(|givers| self.truth(givers) != Some(false));
+        joint.given.extend(done.iter().filter(gives).map(|done| Given {
+            kind: done.kind,
+            array: done.access.array.clone(),
+            space: self.space(done.access),
+            offset: done.offset.map(|offset| (offset as u64).wrapping_mul(u64::from(done.access.scale))),
+            bytes: done.access.bytes,
+        }));
     }
 
     /// Goes where the assumptions lead, if they are this instruction's.

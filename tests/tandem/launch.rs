@@ -1,6 +1,6 @@
 //! Random small launches of a kernel, and what the constants of its IVL are in one of them.
 
-use crate::emulator::Run;
+use crate::emulator::{Run, moves_matrices};
 use crate::evaluate::{Store, Value};
 use gpuvcc::exec::command::Command;
 use gpuvcc::exec::launch::{Checks, Launch, Schedule};
@@ -53,7 +53,11 @@ pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed:
         let chosen = choices[(random(salt) % 4) as usize];
         [0, 1, 2].map(|axis| fixed[axis].unwrap_or(chosen[axis]))
     };
-    let block = sizes(kernel.block, [[4, 1, 1], [6, 1, 1], [3, 2, 1], [32, 1, 1]], 1);
+    let blocks = match moves_matrices(&module.functions[number]) {
+        true => [[32, 1, 1], [64, 1, 1], [16, 4, 1], [8, 4, 1]],
+        false => [[4, 1, 1], [6, 1, 1], [3, 2, 1], [32, 1, 1]],
+    };
+    let block = sizes(kernel.block, blocks, 1);
     let grid = sizes(kernel.grid, [[1, 1, 1], [2, 1, 1], [2, 2, 1], [3, 1, 1]], 2);
     let entry = &module.functions[number];
     let value = |parameter: &KernelParameter| {

@@ -12,6 +12,7 @@ mod expressions;
 mod follow;
 #[path = "../attack/generate.rs"]
 mod generate;
+mod joint;
 mod launch;
 #[path = "../attack/emulator/random.rs"]
 #[allow(dead_code)]
@@ -26,6 +27,7 @@ use generate::Generated;
 use gpuvcc::ivl::ast::Condition;
 use gpuvcc::kernel::{Kernel, LowerOptions, lower};
 use gpuvcc::ptx::ast::Module;
+use joint::Joints;
 use launch::Bases;
 use random::Random;
 use std::collections::BTreeMap;
@@ -126,9 +128,9 @@ fn follow(
     let entry = &module.functions[number];
     let bases = Bases::of(run);
     let registers = entry.body.as_ref().map_or(&[][..], |body| &body.registers);
-    let follower = Follower::new(kernel, registers, &bases);
+    let follower = Follower::new(kernel, registers, &bases, launch.block);
     let evaluator = Evaluator::new(&kernel.program);
-    let mut bindings = Bindings::new();
+    let (mut bindings, mut joints) = (Bindings::new(), Joints::new());
     for log in &run.logs {
         let constants = launch::constants(kernel, entry, launch, run, log.thread, log.block);
         let fails = |condition: &&Condition| evaluator.truth(&condition.expr, &constants) == Some(false);
@@ -141,12 +143,13 @@ fn follow(
             return Err(format!("the IVL excludes this launch: {:?}", condition.expr));
         }
         tally.threads += 1;
-        match follower.follow(log, &constants, &mut bindings, &mut tally.compared) {
+        match follower.follow(log, &constants, (&mut bindings, &mut joints), &mut tally.compared) {
             Ok(()) => tally.followed += 1,
             Err(Stop::Disagreement(reason)) => return Err(reason),
             Err(other) => tally.count(format!("{other:?}")),
         }
     }
+    tally.compared.joint += joint::compare(&joints, &bindings)?;
     Ok(())
 }
 
