@@ -368,8 +368,12 @@ impl Lowering<'_> {
         };
         for (region, name) in self.pointers.regions.all.iter().zip(&self.declarations.arrays) {
             let space = if region.space == Space::Shared { ArraySpace::Shared } else { ArraySpace::Global };
+            let said = match region.kind {
+                RegionKind::Behind(_) => region.name.replacen("behind.", "memory behind ", 1),
+                _ => human(&region.name),
+            };
             if let Some(name) = name {
-                push(name, space, region.size, human(&region.name));
+                push(name, space, region.size, said);
             }
         }
         if let Some([global, shared]) = &self.declarations.unknown_arrays {
