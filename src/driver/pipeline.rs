@@ -178,6 +178,24 @@ fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &O
     Some(Emulator { module, number, file, may_alias, dynamic_shared, checks })
 }
 
+fn question<'a>(
+    lowered: &'a Lowered,
+    prelude: &'a Prelude,
+    options: &Options,
+    deadline: Instant,
+    emulator: Option<Emulator<'a>>,
+) -> Question<'a> {
+    Question {
+        kernel: &lowered.kernel,
+        predicated: &lowered.predicated,
+        prelude,
+        options: two_thread_options(&lowered.launch, options),
+        encodings: encodings(options.arith),
+        deadline: Deadline(deadline),
+        emulator,
+    }
+}
+
 /// Verifies a kernel. `Err`: errors in the input for this kernel, or what has no sound model.
 pub fn verify(
     input: &Input,
@@ -189,15 +207,7 @@ pub fn verify(
     let end = start + options.timeout;
     let prelude = prelude_of(options.prelude)?;
     let decide = |lowered: &Lowered, deadline: Instant, emulator: Option<Emulator>| {
-        let question = Question {
-            kernel: &lowered.kernel,
-            predicated: &lowered.predicated,
-            prelude: &prelude,
-            options: two_thread_options(&lowered.launch, options),
-            encodings: encodings(options.arith),
-            deadline: Deadline(deadline),
-            emulator,
-        };
+        let question = question(lowered, &prelude, options, deadline, emulator);
         let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
         report.assumptions = lowered.kernel.assumptions.clone();
         decide::run(&question, report)
@@ -255,15 +265,7 @@ pub fn emit(
         Stage::Predicated => Ok(ivl::print(&lowered.predicated.program)),
         Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
             let prelude = prelude_of(options.prelude)?;
-            let question = Question {
-                kernel: &lowered.kernel,
-                predicated: &lowered.predicated,
-                prelude: &prelude,
-                options: two_thread_options(&lowered.launch, options),
-                encodings: encodings(options.arith),
-                deadline: Deadline(Instant::now() + options.timeout),
-                emulator: None,
-            };
+            let question = question(&lowered, &prelude, options, Instant::now() + options.timeout, None);
             super::emit::inferred(&question, stage)
         }
     }

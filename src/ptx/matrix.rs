@@ -17,12 +17,12 @@ pub fn rows(selected: &Selected) -> MatrixRows {
     }
 }
 
-/// `ldmatrix`, `stmatrix`: a lane gives the address of each row of 16 bytes. Elements of 4 and 6 bits are padded to
-/// 16 bytes; the transposed 8-bit forms have 16 rows in each matrix when they load, and 8 when they store.
+/// `ldmatrix`, `stmatrix`: a lane gives the address of each row of 16 bytes, eight lanes for a matrix of 8 by 8 halves.
+/// In the shapes of smaller elements rows have at most 16 bytes, and how many lanes give one is not relied on: all may.
 fn one_row_a_lane(selected: &Selected) -> MatrixRows {
-    let matrices = [("x1", 1), ("x2", 2), ("x4", 4)].iter().find(|(word, _)| selected.has(word)).map_or(1, |m| m.1);
-    let rows = if selected.has("m16n16") { 16 } else { 8 };
-    MatrixRows { lanes: rows * matrices, rows: 1, bytes: 16, stride_bits: 0 }
+    let matrices = [("x1", 1), ("x2", 2)].iter().find(|(word, _)| selected.has(word)).map_or(4, |m| m.1);
+    let lanes = if selected.has("m8n8") { 8 * matrices } else { 32 };
+    MatrixRows { lanes, rows: 1, bytes: 16, stride_bits: 0 }
 }
 
 /// `wmma`: all lanes give one address, and the fragment lies behind it in rows or columns.
@@ -60,9 +60,9 @@ mod tests {
     fn lanes_give_rows_of_16_bytes() {
         assert_eq!(of("ldmatrix.sync.aligned.m8n8.x1.shared.b16"), [8, 1, 16, 0]);
         assert_eq!(of("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"), [32, 1, 16, 0]);
-        assert_eq!(of("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8"), [16, 1, 16, 0]);
-        assert_eq!(of("ldmatrix.sync.aligned.m8n16.x2.shared.b8x16.b4x16_p64"), [16, 1, 16, 0]);
-        assert_eq!(of("stmatrix.sync.aligned.m16n8.x2.trans.shared.b8"), [16, 1, 16, 0]);
+        assert_eq!(of("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8"), [32, 1, 16, 0]);
+        assert_eq!(of("ldmatrix.sync.aligned.m8n16.x2.shared.b8x16.b4x16_p64"), [32, 1, 16, 0]);
+        assert_eq!(of("stmatrix.sync.aligned.m16n8.x2.trans.shared.b8"), [32, 1, 16, 0]);
     }
 
     #[test]
