@@ -101,16 +101,15 @@ fn lower(
     options: &Options,
     conditions: &[Condition],
 ) -> Result<Lowered, Vec<Diagnostic>> {
-    let mut launch = Launch { block: options.block, grid: options.grid };
-    conditions.iter().for_each(|condition| condition.fix(&mut launch));
-    let lower_options = LowerOptions {
-        block: launch.block,
-        grid: launch.grid,
+    let mut lower_options = LowerOptions {
+        block: options.block,
+        grid: options.grid,
         params: options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
         may_alias: options.may_alias,
         max_threads: options.max_threads,
         check_bounds: options.check_bounds,
     };
+    conditions.iter().for_each(|condition| condition.fix(&mut lower_options));
     let mut kernel = match program {
         Program::Ptx(module) => {
             let entry = entry_of(module, entry)?;

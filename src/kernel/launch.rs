@@ -2,7 +2,8 @@
 //!
 //! Input: the options and the entry's `.reqntid` and `.maxntid`. Output: [`Launch`] with the value of
 //! each special register, and preconditions. Establishes: fixed sizes are literals, the id on an axis
-//! of size 1 is the literal 0; free sizes are at least 1 and their product is below the thread bound.
+//! of size 1 is the literal 0; free sizes are at least 1, what a GPU can launch, and their product is below the
+//! thread bound.
 //! Reference: PTX `%tid`, `%ntid`, `%ctaid`, `%nctaid`, `%laneid`, `.reqntid`, `.maxntid`.
 
 use super::LowerOptions;
@@ -17,6 +18,9 @@ use crate::ptx::ast::{Function, SpecialRegister};
 /// Threads that a block has at most on each axis, and in all. Reference: CUDA C++ Programming Guide,
 /// technical specifications by compute capability.
 const LARGEST_BLOCK: ([u32; 3], u64) = ([1024, 1024, 64], 1024);
+
+/// Blocks that a grid has at most on each axis. Reference: as above.
+const LARGEST_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -93,13 +97,16 @@ impl Launch {
             limit(&threads, product + 1, entry, "`.maxntid`", declarations)?;
         }
         limit(&all, options.max_threads, entry, "`--max-threads`", declarations)?;
-        // A consequence that spares the solver the product.
-        let free = all.iter().filter(|size| size.0.is_none());
-        for (_, size) in free {
-            if let Ok(bound) = u32::try_from(options.max_threads) {
-                let below = bv::binary(BvOp::Ult, (*size).clone(), bv::literal(u128::from(bound), 32));
-                declarations.require("launch", below);
-            }
+        limit(&threads, LARGEST_BLOCK.1 + 1, entry, "a GPU", declarations)?;
+        // Consequences that spare the solver the products: each size alone, and each id.
+        let fixed: u64 = self.block.iter().flatten().map(|size| u64::from(*size)).product();
+        let largest = LARGEST_BLOCK.0.map(|most| u64::from(most).min(LARGEST_BLOCK.1 / fixed.max(1)));
+        let blocks = self.block.iter().zip(&self.ntid).zip(&self.tid).zip(largest);
+        let grids = self.grid.iter().zip(&self.nctaid).zip(&self.ctaid).zip(LARGEST_GRID.map(u64::from));
+        for (((_, size), id), most) in blocks.chain(grids).filter(|(((size, _), _), _)| size.is_none()) {
+            let most = bv::literal(u128::from(most.min(options.max_threads.saturating_sub(1))), 32);
+            declarations.require("launch", bv::binary(BvOp::Ule, size.clone(), most.clone()));
+            declarations.require("launch", bv::binary(BvOp::Ult, id.clone(), most));
         }
         Ok(())
     }
@@ -202,7 +209,13 @@ fn ids(
 /// The sentence for the report about sizes that are not fixed.
 pub fn assumption(launch: &Launch, max_threads: u64) -> Option<String> {
     let free = launch.block.iter().chain(&launch.grid).any(Option::is_none);
-    free.then(|| format!("launch sizes that are not given are arbitrary, with fewer than {max_threads} threads in all"))
+    free.then(|| {
+        let most = LARGEST_BLOCK.1;
+        format!(
+            "launch sizes that are not given are arbitrary, with at most {most} threads a block and fewer than \
+             {max_threads} in all"
+        )
+    })
 }
 
 /// The attribute `{:param "name"}`.

@@ -10,12 +10,12 @@
 //! warp, or a power of two; a parameter is the number of threads, or at least the block; the block has a size that the
 //! kernel's own constants suggest.
 
-use super::finding::{Finding, KernelReport, Launch, Verdict};
+use super::finding::{Finding, KernelReport, Verdict};
 use crate::ivl;
 use crate::ivl::ast::{ExprKind, ExprRef, Name, Procedure, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::{self, Visitor};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, LowerOptions};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -25,6 +25,11 @@ const SUGGESTIONS: usize = 6;
 
 /// Sizes and lengths of rows that are tried together.
 const LENGTHS: usize = 3;
+
+/// Bounds for kernels in which values of 32 bits wrap in huge launches: no sum of a parameter and few times the number
+/// of threads leaves 31 bits.
+const LARGEST_PARAMETER: u32 = 1 << 30;
+const LARGEST_LAUNCH: u32 = 1 << 27;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -45,6 +50,10 @@ pub enum Condition {
     IsThreads(String),
     /// A 32-bit parameter is at least the number of threads of a block on the first axis.
     CoversBlock(String),
+    /// A 32-bit parameter, without sign, is at most [`LARGEST_PARAMETER`]: sums of indices then do not wrap.
+    ParameterBounded(String),
+    /// All threads of the launch are at most [`LARGEST_LAUNCH`].
+    ThreadsBounded,
 }
 
 impl fmt::Display for Condition {
@@ -57,16 +66,19 @@ impl fmt::Display for Condition {
             Condition::PowerOfTwo(axis) => write!(f, "blockDim.{} is a power of two", AXES[*axis]),
             Condition::IsThreads(name) => write!(f, "{name} == gridDim.x * blockDim.x"),
             Condition::CoversBlock(name) => write!(f, "{name} >= blockDim.x"),
+            Condition::ParameterBounded(name) => write!(f, "{name} <= {LARGEST_PARAMETER}"),
+            Condition::ThreadsBounded => write!(f, "threads in all <= {LARGEST_LAUNCH}"),
         }
     }
 }
 
 impl Condition {
-    /// Fixes the size that it is about.
-    pub fn fix(&self, launch: &mut Launch) {
+    /// Fixes the size that it is about, or the bound on the number of threads.
+    pub fn fix(&self, options: &mut LowerOptions) {
         match *self {
-            Condition::Block(axis, size) => launch.block[axis] = Some(size),
-            Condition::Grid(axis, size) => launch.grid[axis] = Some(size),
+            Condition::Block(axis, size) => options.block[axis] = Some(size),
+            Condition::Grid(axis, size) => options.grid[axis] = Some(size),
+            Condition::ThreadsBounded => options.max_threads = options.max_threads.min(u64::from(LARGEST_LAUNCH) + 1),
             _ => {}
         }
     }
@@ -81,7 +93,7 @@ impl Condition {
         let without_bits =
             |value: ExprRef, bits: ExprRef| bv::eq(bv::binary(BvOp::And, value, bits), bv::literal(0, 32));
         match self {
-            Condition::Block(..) | Condition::Grid(..) => None,
+            Condition::Block(..) | Condition::Grid(..) | Condition::ThreadsBounded => None,
             Condition::GridAtMost(axis, most) => {
                 let blocks = size("nctaid", *axis, kernel.grid[*axis]);
                 Some(bv::binary(BvOp::Ule, blocks, bv::literal(u128::from(*most), 32)))
@@ -99,6 +111,10 @@ impl Condition {
             }
             Condition::CoversBlock(name) => {
                 parameter(kernel, name).map(|parameter| bv::binary(BvOp::Uge, parameter, block(0)))
+            }
+            Condition::ParameterBounded(name) => {
+                let most = bv::literal(u128::from(LARGEST_PARAMETER), 32);
+                parameter(kernel, name).map(|parameter| bv::binary(BvOp::Ule, parameter, most))
             }
         }
     }
@@ -118,6 +134,11 @@ impl Condition {
                 value(name) == Some(u64::from(block(0)) * u64::from(launch.grid[0].unwrap_or(1)))
             }
             Condition::CoversBlock(name) => value(name).is_some_and(|value| value >= u64::from(block(0))),
+            Condition::ParameterBounded(name) => value(name).is_some_and(|value| value <= u64::from(LARGEST_PARAMETER)),
+            Condition::ThreadsBounded => {
+                let sizes = launch.block.iter().chain(&launch.grid);
+                sizes.map(|size| u64::from(size.unwrap_or(1))).product::<u64>() <= u64::from(LARGEST_LAUNCH)
+            }
         }
     }
 }
@@ -193,13 +214,17 @@ fn proposals(kernel: &Kernel) -> Vec<Vec<Condition>> {
     let (seen, flat) = (Seen::of(kernel), flat(kernel));
     let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let mut further: Vec<Vec<Condition>> = Vec::new();
+    let scalars = kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer);
+    let scalars: Vec<String> = scalars.map(|parameter| parameter.name.clone()).collect();
+    let bounded = scalars.iter().cloned().map(Condition::ParameterBounded);
+    further.push(bounded.chain([Condition::ThreadsBounded]).collect());
     if let Some(&first) = used.first() {
         further.push(vec![Condition::MultipleOf(first, 32)]);
         further.push(used.iter().map(|axis| Condition::PowerOfTwo(*axis)).collect());
     }
-    for parameter in kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer) {
-        further.push(vec![Condition::IsThreads(parameter.name.clone())]);
-        further.push(vec![Condition::CoversBlock(parameter.name.clone())]);
+    for name in scalars {
+        further.push(vec![Condition::IsThreads(name.clone())]);
+        further.push(vec![Condition::CoversBlock(name)]);
     }
     // Blocks of one axis have whole warps; of two they are squares.
     let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=1024) };
