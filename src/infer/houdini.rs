@@ -7,7 +7,7 @@
 //! obligations in one query, everything that its model refutes is dropped at once.
 
 use super::simulate::{self, Simulation};
-use crate::solver::{Answer, Budget, Encoding, Value, prove};
+use crate::solver::{Answer, Budget, Encoding, Value, prove, prove_opaque};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp::{self, Role};
@@ -193,7 +193,8 @@ impl State<'_> {
     /// The checks of a round that do not follow from the invariants of the loop alone. Whatever
     /// happened before the loop is a larger question, and mostly of no matter.
     fn not_local(&mut self, passive: &mut Passive, number: usize, checks: &[usize]) -> BTreeSet<usize> {
-        let mut local: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
+        let open: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
+        let mut local = self.doubtful(passive, open, Some(number));
         let mut left = BTreeSet::new();
         while !local.is_empty() {
             log::debug!("houdini, loop {number}: {} checks of a round", local.len());
@@ -212,10 +213,45 @@ impl State<'_> {
         left
     }
 
+    /// The checks that do not hold whatever the products of unknowns are, from the head of a loop or from the start;
+    /// all of them if the solver does not say, or nothing is multiplied. Most checks are not about products, and
+    /// soon proved where the others are not in the way.
+    fn doubtful(&self, passive: &mut Passive, mut open: BTreeSet<usize>, head: Option<usize>) -> BTreeSet<usize> {
+        let mut doubtful = BTreeSet::new();
+        while !open.is_empty() {
+            let keep = |c: usize| self.fates[c] == Fate::Kept;
+            let role = |i: usize| role_of(i, &open, self.start.relied);
+            let (formula, wanted) = match head {
+                Some(number) => (wp::formula_of_round(passive, &keep, &role, number), terms_of(passive, &open)),
+                None => (wp::formula(passive, &keep, &role), wanted(passive, &keep, &role)),
+            };
+            let budget = self.start.deadline.budget(Encoding::Integers, SHORT_EFFORT);
+            let failing = match prove_opaque(&mut passive.terms, formula, &wanted, budget) {
+                Some(Answer::Proved) => return doubtful,
+                Some(Answer::Refuted(values)) => {
+                    let model: HashMap<Term, Option<Value>> = wanted.into_iter().zip(values).collect();
+                    let is_false = |&i: &usize| model.get(&passive.checks[i].term) == Some(&Some(Value::Bool(false)));
+                    match head {
+                        Some(_) => open.iter().copied().filter(is_false).collect(),
+                        None => failing_checks(passive, &model, &keep, &role),
+                    }
+                }
+                _ => BTreeSet::new(),
+            };
+            if failing.is_empty() {
+                doubtful.append(&mut open);
+            }
+            open.retain(|check| !failing.contains(check));
+            doubtful.extend(failing);
+        }
+        doubtful
+    }
+
     /// Asks for checks at once, and for each apart where that has no answer: shortly first, then with
     /// more patience for those that need it. False when nothing was dropped (then all are inductive).
     fn refute(&mut self, passive: &mut Passive, checks: &[usize]) -> bool {
-        let mut open: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
+        let open: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
+        let mut open = self.doubtful(passive, open, None);
         match self.answer(passive, &open, EFFORT) {
             Verdict::Proved => return false,
             Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => return true,
@@ -331,7 +367,7 @@ pub fn ask_from_head(
     (encoding, budget): (Encoding, Budget),
 ) -> Verdict {
     let formula = wp::formula_of_round(passive, keep, &|i| role_of(i, goal, relied), number);
-    let wanted: Vec<Term> = goal.iter().map(|&i| passive.checks[i].term).collect();
+    let wanted = terms_of(passive, goal);
     match prove(&mut passive.terms, encoding, formula, &wanted, budget) {
         Answer::Proved => Verdict::Proved,
         Answer::Unknown(_) => Verdict::Unknown,
@@ -342,6 +378,10 @@ pub fn ask_from_head(
             if failing.is_empty() { Verdict::Unknown } else { Verdict::Refuted(failing) }
         }
     }
+}
+
+fn terms_of(passive: &Passive, checks: &BTreeSet<usize>) -> Vec<Term> {
+    checks.iter().map(|&i| passive.checks[i].term).collect()
 }
 
 /// What a check contributes to a formula that is to prove `checks`; `relied` are proved elsewhere.

@@ -97,7 +97,14 @@ impl Launch {
             limit(&threads, product + 1, entry, "`.maxntid`", declarations)?;
         }
         limit(&all, options.max_threads, entry, "`--max-threads`", declarations)?;
-        limit(&threads, LARGEST_BLOCK.1 + 1, entry, "a GPU", declarations)?;
+        if free(&threads) > 1 {
+            limit(&threads, LARGEST_BLOCK.1 + 1, entry, "a GPU", declarations)?;
+        }
+        for (block, grid) in all.iter().zip(&all[3..]).filter(|(block, grid)| block.0.is_none() && grid.0.is_none()) {
+            if free(&all) > 2 {
+                limit(&[block.clone(), grid.clone()], options.max_threads, entry, "`--max-threads`", declarations)?;
+            }
+        }
         // Consequences that spare the solver the products: each size alone, and each id.
         let fixed: u64 = self.block.iter().flatten().map(|size| u64::from(*size)).product();
         let largest = LARGEST_BLOCK.0.map(|most| u64::from(most).min(LARGEST_BLOCK.1 / fixed.max(1)));
@@ -110,6 +117,11 @@ impl Launch {
         }
         Ok(())
     }
+}
+
+/// How many sizes are not fixed.
+fn free(sizes: &[(Option<u32>, &ExprRef)]) -> usize {
+    sizes.iter().filter(|size| size.0.is_none()).count()
 }
 
 /// The product of a thread id and a block size.

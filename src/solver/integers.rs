@@ -10,7 +10,7 @@
 //! Reference: proof-notes, lessons 4 and 5; DESIGN section 5.
 
 use super::interval::Interval;
-use super::products::Product;
+use super::facts::{self, Facts};
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use std::collections::{HashMap, HashSet};
 
@@ -33,8 +33,10 @@ pub struct Integers<'t> {
     signed_symbols: HashSet<Term>,
     /// Facts about fresh symbols and functions, true in every execution.
     pub side: Vec<Term>,
-    /// Products of two unknowns.
-    pub products: Vec<Product>,
+    /// Bounds of products of two unknowns.
+    pub products: HashMap<Term, Interval>,
+    /// What every model of the formula satisfies.
+    facts: Facts,
 }
 
 /// 2^width as an integer; widths here are at most 64.
@@ -69,15 +71,46 @@ impl<'t> Integers<'t> {
             }
             stack.extend(terms.operands(t));
         }
-        Some(Integers {
+        let mut integers = Integers {
             terms,
             representatives: HashMap::new(),
             formulas: HashMap::new(),
             canonical: HashMap::new(),
             signed_symbols,
             side: Vec::new(),
-            products: Vec::new(),
-        })
+            products: HashMap::new(),
+            facts: Facts::default(),
+        };
+        roots.first().into_iter().for_each(|&formula| integers.learn(formula));
+        Some(integers)
+    }
+
+    /// Takes the facts from the conjuncts of the formula that is to have a model.
+    fn learn(&mut self, formula: Term) {
+        for (conjunct, holds) in facts::conjuncts(self.terms, formula) {
+            match (self.terms.node(conjunct).clone(), holds) {
+                (Node::IntLe(a, b), _) => {
+                    let (a, b) = (self.integer(a).term, self.integer(b).term);
+                    let not_positive = match holds {
+                        true => self.terms.int_sub(a, b),
+                        false => {
+                            let difference = self.terms.int_sub(b, a);
+                            self.terms.int_sum(1, vec![(difference, 1)])
+                        }
+                    };
+                    self.facts.at_most_zero(self.terms, not_positive);
+                }
+                (Node::BvCompare(BvCompare::Ult, a, b), true) | (Node::BvCompare(BvCompare::Ule, b, a), false) => {
+                    let (a, b) = (self.unsigned(a).term, self.unsigned(b).term);
+                    self.facts.less(self.terms, a, b);
+                }
+                _ => {}
+            }
+        }
+        // What was translated on the way did not know the facts.
+        self.representatives.clear();
+        self.canonical.clear();
+        self.products.clear();
     }
 
     /// The integer formula of a Boolean term.
@@ -472,11 +505,11 @@ impl<'t> Integers<'t> {
 
     pub(super) fn product(&mut self, x: Value, y: Value) -> Value {
         let term = self.terms.int_mul(x.term, y.term);
-        let interval = x.interval.times(y.interval);
-        let product = Product { factors: [x.term, y.term], term, interval };
-        if [x, y].iter().all(|v| self.terms.int_value(v.term).is_none()) && !self.products.contains(&product) {
-            self.products.push(product);
+        let mut interval = x.interval.times(y.interval);
+        if let Some(most) = self.facts.largest_product(self.terms, x, y) {
+            interval.high = Some(interval.high.map_or(most, |high| high.min(most)));
         }
+        self.products.insert(term, interval);
         Value { term, interval }
     }
 

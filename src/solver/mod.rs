@@ -5,6 +5,7 @@
 //! formulas print as SMT-LIB 2 ([`smtlib`]).
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 
+mod facts;
 mod ghosts;
 mod integers;
 mod interval;
@@ -60,6 +61,8 @@ pub enum Answer {
 pub struct Encoded {
     /// All asserted; unsatisfiable means proved.
     pub assertions: Vec<Term>,
+    /// Whether unknowns are multiplied, over integers.
+    pub has_products: bool,
     /// Facts about products of unknowns, true whatever the assertions say.
     pub lemmas: Vec<Term>,
     /// The encoded form of each wanted term, `None` where the encoding has none.
@@ -76,14 +79,31 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
     let Some(encoded) = encode(terms, encoding, goal, wanted) else {
         return Answer::Unknown("a term has no form in this encoding".into());
     };
+    logged(terms, encoding, &encoded, budget, z3_backend::check)
+}
+
+/// Is `goal` valid, over integers, whatever the products of unknowns are? `None` if it has no such products. What a
+/// model refutes is in doubt only: the model may multiply wrongly.
+pub fn prove_opaque(terms: &mut Terms, goal: Term, wanted: &[Term], budget: Budget) -> Option<Answer> {
+    let encoded = encode(terms, Encoding::Integers, goal, wanted)?;
+    (encoded.has_products && budget.milliseconds > 0).then(|| logged(terms, Encoding::Integers, &encoded, budget, z3_backend::check_opaque))
+}
+
+fn logged(
+    terms: &Terms,
+    encoding: Encoding,
+    encoded: &Encoded,
+    budget: Budget,
+    check: fn(&Terms, &Encoded, Budget) -> Answer,
+) -> Answer {
     let start = Instant::now();
-    let answer = z3_backend::check(terms, &encoded, budget);
+    let answer = check(terms, encoded, budget);
     let outcome = match &answer {
         Answer::Proved => "proved",
         Answer::Refuted(_) => "refuted",
         Answer::Unknown(why) => why.as_str(),
     };
-    log::trace!("{}", smtlib::script(terms, encoding, &encoded, outcome));
+    log::trace!("{}", smtlib::script(terms, encoding, encoded, outcome));
     log::debug!("{encoding:?}: {outcome} after {} ms, rlimit {}", start.elapsed().as_millis(), budget.rlimit);
     answer
 }
@@ -98,10 +118,11 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let mut integers = integers::Integers::new(terms, &roots)?;
             let formula = integers.formula(negated);
             let wanted = wanted.iter().map(|&t| integers.observe(t)).collect();
-            let lemmas = products::lemmas(integers.terms, &integers.products);
-            let mut assertions = integers.side;
+            let (mut assertions, intervals) = (integers.side, integers.products);
             assertions.push(formula);
-            Some(Encoded { assertions, lemmas, wanted })
+            let products = products::collect(terms, &assertions, &intervals);
+            let lemmas = products::lemmas(terms, &products);
+            Some(Encoded { assertions, has_products: !products.is_empty(), lemmas, wanted })
         }
         Encoding::BitVectors => {
             let mut ghosts = ghosts::Ghosts::new(terms);
@@ -109,7 +130,7 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let wanted = wanted.iter().map(|&t| ghosts.translate(t)).collect();
             let mut assertions = ranges(terms, formula);
             assertions.push(formula);
-            Some(Encoded { assertions, lemmas: Vec::new(), wanted })
+            Some(Encoded { assertions, has_products: false, lemmas: Vec::new(), wanted })
         }
     }
 }

@@ -7,10 +7,15 @@
 //! Reference: DESIGN section 5 (division-lemma instances).
 
 use super::interval::Interval;
-use crate::vcgen::term::{Term, Terms};
+use crate::vcgen::term::{Node, Term, Terms};
+use std::collections::{HashMap, HashSet};
 
-/// Facts are for few products only: with many the pairs cost more than they tell.
+/// With more products than this there are facts only about pairs with a factor in common: the other pairs cost more
+/// than they tell.
 const PRODUCT_LIMIT: usize = 12;
+
+/// Pairs that facts are made of.
+const PAIR_LIMIT: usize = 120;
 
 /// A product of two integer terms.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,21 +28,40 @@ pub struct Product {
     pub interval: Interval,
 }
 
+/// The products of unknowns in some terms; `intervals` has bounds of some.
+pub fn collect(terms: &Terms, roots: &[Term], intervals: &HashMap<Term, Interval>) -> Vec<Product> {
+    let mut seen = HashSet::new();
+    let mut products = Vec::new();
+    for &root in roots {
+        let below = terms.postorder(root, &|t| seen.contains(&t));
+        for &term in &below {
+            if let Node::IntMul(a, b) = terms.node(term) {
+                let interval = intervals.get(&term).copied().unwrap_or(Interval::ALL);
+                products.push(Product { factors: [*a, *b], term, interval });
+            }
+        }
+        seen.extend(below);
+    }
+    products
+}
+
 /// Facts about every pair of products.
 pub fn lemmas(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
     let mut facts = Vec::new();
-    if products.len() > PRODUCT_LIMIT {
-        return facts;
-    }
+    let mut pairs = 0;
     for (i, p) in products.iter().enumerate() {
         facts.extend(bounds(terms, p));
         for q in &products[i + 1..] {
             match common(p, q) {
-                Some((x, y, z)) => facts.extend(multiples(terms, x, (y, p.term), (z, q.term))),
-                None => {
+                Some((x, y, z)) if pairs < PAIR_LIMIT => {
+                    pairs += 1;
+                    facts.extend(multiples(terms, x, (y, p.term), (z, q.term)));
+                }
+                None if products.len() <= PRODUCT_LIMIT => {
                     facts.push(grows(terms, p, q));
                     facts.push(grows(terms, q, p));
                 }
+                _ => {}
             }
         }
     }

@@ -19,7 +19,7 @@ const LINEAR_SOLVER: u32 = 2;
 /// products get their meaning and the whole budget.
 pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
     let run = |budget, opaque| with_z3_config(&Config::new(), || check_with(terms, encoded, budget, opaque));
-    if encoded.lemmas.is_empty() {
+    if !encoded.has_products {
         return run(budget, false);
     }
     match run(Budget { rlimit: budget.rlimit / 3, milliseconds: budget.milliseconds / 3 }, false) {
@@ -31,6 +31,11 @@ pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
     }
 }
 
+/// Checks satisfiability where products of unknowns are opaque. A model may multiply wrongly.
+pub fn check_opaque(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
+    with_z3_config(&Config::new(), || check_with(terms, encoded, budget, true))
+}
+
 fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) -> Answer {
     let mut emitter = Emitter { terms, done: vec![None; terms.len()], opaque };
     let solver = simplifying_solver();
@@ -39,7 +44,7 @@ fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) ->
     if budget.rlimit > 0 {
         params.set_u32("rlimit", budget.rlimit);
     }
-    if opaque || encoded.lemmas.is_empty() {
+    if opaque || !encoded.has_products {
         params.set_u32("smt.arith.solver", LINEAR_SOLVER);
     }
     solver.set_params(&params);
@@ -50,8 +55,6 @@ fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) ->
     match solver.check() {
         SatResult::Unsat => Answer::Proved,
         SatResult::Unknown => Answer::Unknown(solver.get_reason_unknown().unwrap_or_default()),
-        // What a model with opaque products says is of no use: nobody reads its values.
-        SatResult::Sat if opaque => Answer::Refuted(Vec::new()),
         SatResult::Sat => match solver.get_model() {
             Some(model) => {
                 let mut read = |t: Term| read_value(&model.eval(&emitter.emit(t), true)?);
