@@ -13,7 +13,7 @@ use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::{self, Prelude, prelude};
 use crate::verdict::conditions::{self, Condition};
-use crate::verdict::decide::{self, Question};
+use crate::verdict::decide::{self, Question, Search};
 use crate::verdict::emulate::Emulator;
 use crate::verdict::finding::{KernelReport, Launch, Verdict};
 use std::time::{Duration, Instant};
@@ -182,7 +182,7 @@ fn question<'a>(
     prelude: &'a Prelude,
     options: &Options,
     deadline: Instant,
-    emulator: Option<Emulator<'a>>,
+    (search, emulator): (Search, Option<Emulator<'a>>),
 ) -> Question<'a> {
     Question {
         kernel: &lowered.kernel,
@@ -192,6 +192,7 @@ fn question<'a>(
         encodings: encodings(options.arith),
         deadline: Deadline(deadline),
         emulator,
+        search,
     }
 }
 
@@ -205,38 +206,51 @@ pub fn verify(
     let start = Instant::now();
     let end = start + options.timeout;
     let prelude = prelude_of(options.prelude)?;
-    let decide = |lowered: &Lowered, deadline: Instant, emulator: Option<Emulator>| {
-        let question = question(lowered, &prelude, options, deadline, emulator);
+    let emulator = emulator(input, program, entry, options);
+    let decide = |lowered: &Lowered, deadline: Instant, search: Search, encodings: Option<&'static [Encoding]>| {
+        let emulator = emulator.filter(|_| search != Search::Proof);
+        let mut question = question(lowered, &prelude, options, deadline, (search, emulator));
+        question.encodings = encodings.unwrap_or(question.encodings);
         let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
         report.assumptions = lowered.kernel.assumptions.clone();
         decide::run(&question, report)
     };
     let lowered = lower(input, program, entry, options, &[])?;
-    let emulator = emulator(input, program, entry, options);
+    let is_free = lowered.launch.block.iter().chain(&lowered.launch.grid).any(Option::is_none);
     let flat = conditions::flat(&lowered.kernel);
     let natural = if flat.is_empty() { None } else { Some(lower(input, program, entry, options, &flat)?) };
-    let mut report = decide(natural.as_ref().unwrap_or(&lowered), end, emulator)?;
+    let natural = natural.as_ref().unwrap_or(&lowered);
+    let mut report = decide(natural, end, if is_free { Search::Quick } else { Search::Thorough }, None)?;
     let now = Instant::now();
     let more = end.min(now + MORE_CONDITIONS.max(2 * (now - start)));
-    let mut attempt = |conditions: &[Condition]| {
+    let attempt = |conditions: &[Condition], encodings: Option<&'static [Encoding]>| {
         let left = more.saturating_duration_since(Instant::now());
         let lowered = (!left.is_zero()).then(|| lower(input, program, entry, options, conditions).ok())??;
-        decide(&lowered, Instant::now() + left.min(ONE_CONDITION), None).ok()
+        let report = decide(&lowered, Instant::now() + left.min(ONE_CONDITION), Search::Proof, encodings).ok()?;
+        (report.verdict == Verdict::Verified).then_some(report)
     };
-    let is_free = lowered.launch.block.iter().chain(&lowered.launch.grid).any(Option::is_none);
     let found = match report.verdict {
         Verdict::Verified if flat.is_empty() => None,
-        Verdict::Verified => match attempt(&[]).filter(|report| report.verdict == Verdict::Verified) {
+        Verdict::Verified => match attempt(&[], None) {
             Some(for_all) => Some((Vec::new(), for_all)),
-            None => Some(conditions::weaken(flat, report.clone(), &mut attempt)),
+            None => Some(conditions::weaken(&lowered.kernel, flat, report.clone(), &mut |weaker| attempt(weaker, None))),
         },
-        _ if is_free => conditions::find(&lowered.kernel, &report.findings, &mut attempt),
+        // What integers prove is soon proved; bit-vectors have what time is left.
+        _ if is_free => [encodings(options.arith).split_at(1).0, encodings(options.arith)].into_iter().find_map(|tried| {
+            conditions::find(&lowered.kernel, &report.findings, &mut |proposed| attempt(proposed, Some(tried)))
+        }),
         _ => None,
     };
-    if let Some((conditions, proof)) = found {
-        let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
-        let conditions = conditions.iter().map(ToString::to_string).collect();
-        report = KernelReport { verdict, conditions, ..proof };
+    match found {
+        Some((conditions, proof)) => {
+            let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
+            let conditions = conditions.iter().map(ToString::to_string).collect();
+            report = KernelReport { verdict, conditions, ..proof };
+        }
+        None if is_free && !matches!(report.verdict, Verdict::Verified | Verdict::Defect(_)) => {
+            report = decide(natural, end, Search::Thorough, None)?;
+        }
+        None => {}
     }
     report.launch = lowered.launch;
     report.time_ms = start.elapsed().as_millis() as u64;
@@ -264,7 +278,7 @@ pub fn emit(
         Stage::Predicated => Ok(ivl::print(&lowered.predicated.program)),
         Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
             let prelude = prelude_of(options.prelude)?;
-            let question = question(&lowered, &prelude, options, Instant::now() + options.timeout, None);
+            let question = question(&lowered, &prelude, options, Instant::now() + options.timeout, (Search::Thorough, None));
             super::emit::inferred(&question, stage)
         }
     }

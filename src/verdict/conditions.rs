@@ -10,9 +10,9 @@
 //! warp, or a power of two; a parameter is the number of threads, or at least the block; the block has a size that the
 //! kernel's own constants suggest.
 
-use super::finding::{Finding, KernelReport, Verdict};
+use super::finding::{Finding, KernelReport};
 use crate::ivl;
-use crate::ivl::ast::{ExprKind, ExprRef, Name, Procedure, Type};
+use crate::ivl::ast::{ArraySpace, ExprKind, ExprRef, Name, Procedure, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::{self, Visitor};
 use crate::kernel::{Kernel, LowerOptions};
@@ -173,7 +173,7 @@ pub fn flat(kernel: &Kernel) -> Vec<Condition> {
     [unused(kernel.block, "tid", Condition::Block), unused(kernel.grid, "ctaid", Condition::Grid)].concat()
 }
 
-/// Finds conditions. `attempt` verifies the kernel under some; `None` when there is no more time. `findings` are those
+/// Finds conditions. `attempt` proves the kernel under some; `None` if it does not, or there is no more time. `findings` are those
 /// of executions in flat launches.
 pub fn find(
     kernel: &Kernel,
@@ -186,27 +186,45 @@ pub fn find(
     };
     let mut proposals = proposals(kernel).into_iter().filter(|proposal| !refuted(proposal));
     let (conditions, report) = proposals.find_map(|proposal| {
-        let report = attempt(&proposal).filter(|report| report.verdict == Verdict::Verified)?;
+        let report = attempt(&proposal)?;
         Some((proposal, report))
     })?;
-    Some(weaken(conditions, report, attempt))
+    Some(weaken(kernel, conditions, report, attempt))
 }
 
-/// Leaves out what the proof does not need, one condition after the other.
+/// Leaves out what the proof does not need, one condition after the other. That an axis which the kernel does not look
+/// at has size 1 is needed where it writes: threads that differ on that axis alone write the same places.
 pub fn weaken(
+    kernel: &Kernel,
     mut conditions: Vec<Condition>,
     mut report: KernelReport,
     attempt: &mut dyn FnMut(&[Condition]) -> Option<KernelReport>,
 ) -> (Vec<Condition>, KernelReport) {
-    for condition in conditions.clone() {
+    let needed = flat(kernel).into_iter().filter(|condition| match condition {
+        Condition::Grid(..) => writes(kernel, ArraySpace::Global),
+        _ => writes(kernel, ArraySpace::Global) || writes(kernel, ArraySpace::Shared),
+    });
+    let needed: Vec<Condition> = needed.collect();
+    for condition in conditions.clone().into_iter().filter(|condition| !needed.contains(condition)) {
         let fewer: Vec<Condition> = conditions.iter().filter(|other| **other != condition).cloned().collect();
         if !fewer.is_empty()
-            && let Some(weaker) = attempt(&fewer).filter(|report| report.verdict == Verdict::Verified)
+            && let Some(weaker) = attempt(&fewer)
         {
             (conditions, report) = (fewer, weaker);
         }
     }
     (conditions, report)
+}
+
+/// Whether the kernel has a store to an array of that space.
+fn writes(kernel: &Kernel, space: ArraySpace) -> bool {
+    let blocks = kernel.program.procedures.iter().flat_map(|procedure| &procedure.body).flat_map(|body| &body.blocks);
+    blocks.flat_map(|block| &block.stmts).any(|statement| match &statement.kind {
+        StmtKind::Store { access, .. } => {
+            kernel.program.arrays.iter().any(|array| array.name == access.array && array.space == space)
+        }
+        _ => false,
+    })
 }
 
 /// Sets of conditions beside those of a flat launch, weak ones first.

@@ -10,7 +10,7 @@ use super::emulate::Emulator;
 use super::finding::{
     AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
 };
-use super::prove::{self, Constants, PairOutcome, Refuted};
+use super::prove::{self, Constants, PairOutcome, Plan, Refuted};
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Name, Stmt};
@@ -39,6 +39,19 @@ pub struct Question<'a> {
     pub deadline: Deadline,
     /// What decides whether a defect is confirmed; `None` for kernels that are no PTX.
     pub emulator: Option<Emulator<'a>>,
+    /// How long to look for defects.
+    pub search: Search,
+}
+
+/// What is asked for beside a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Nothing: the first assertion that fails is the end.
+    Proof,
+    /// Defects that executions soon show.
+    Quick,
+    /// Defects, also by models of the kernel with its loops written out.
+    Thorough,
 }
 
 impl Question<'_> {
@@ -52,7 +65,9 @@ impl Question<'_> {
         stop: &mut dyn FnMut(&PairOutcome) -> bool,
     ) -> Result<PairOutcome, Diagnostic> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
-        prove::run(two, uniform_barriers, self.encodings, self.deadline, stop)
+        let Question { encodings, deadline, .. } = *self;
+        let first_failure = self.search == Search::Proof;
+        prove::run(two, Plan { uniform_barriers, encodings, deadline, first_failure }, stop)
     }
 }
 
@@ -99,7 +114,14 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
         }
         count(&mut report, &two, &outcome);
         let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();
-        confirmation.unroll(&two, &outcome);
+        match question.search {
+            Search::Thorough => confirmation.unroll(&two, &outcome),
+            Search::Proof if unproved => {
+                report.verdict = Verdict::Unknown;
+                return Ok(report);
+            }
+            _ => {}
+        }
         // They tell more than the model does; what is proved after all is no defect.
         findings.append(&mut confirmation.take_doubted(unproved));
         for refuted in &outcome.refuted {

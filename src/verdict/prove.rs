@@ -77,6 +77,19 @@ impl Inference {
     }
 }
 
+/// How to go about a proof.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// Every barrier of the program asserts that both threads arrive or none.
+    pub uniform_barriers: bool,
+    /// Encodings to try, in order.
+    pub encodings: &'a [Encoding],
+    /// When to stop.
+    pub deadline: Deadline,
+    /// Whether the first assertion that fails in an encoding ends the try: only a proof is of use.
+    pub first_failure: bool,
+}
+
 /// What a try may cost, in milliseconds of effort ([`Deadline::budget`]).
 #[derive(Clone, Copy)]
 struct Effort {
@@ -130,18 +143,19 @@ fn infer_in(
 /// What `vcgen` cannot translate.
 pub fn run(
     two: &TwoThread,
-    uniform_barriers: bool,
-    encodings: &[Encoding],
-    deadline: Deadline,
+    plan: Plan,
     stop: &mut dyn FnMut(&PairOutcome) -> bool,
 ) -> Result<PairOutcome, Diagnostic> {
-    let encodings = suited(&two.program, encodings);
+    let Plan { uniform_barriers, deadline, first_failure, .. } = plan;
+    let encodings = suited(&two.program, plan.encodings);
     let mut best: Option<PairOutcome> = None;
     for step in 0..encodings.len() {
         let proved = best.as_ref().map(|b| b.inference.kept()).unwrap_or_default();
         let mut inference = infer_in(two, uniform_barriers, &encodings[step..], deadline, &proved)?;
         let mut proof = Proof::of(&inference, best.as_ref());
-        let efforts = if step + 1 == encodings.len() { &[FULL][..] } else { &[QUICK, MIDDLE] };
+        proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
+        let efforts =
+            if step + 1 == encodings.len() && !first_failure { &[FULL][..] } else { &[QUICK, MIDDLE] };
         proof.attempt_regions(&mut inference, deadline);
         for &effort in efforts {
             for encoding in inference.encodings.clone() {
@@ -238,6 +252,8 @@ fn assertions(passive: &Passive) -> Vec<usize> {
 struct Proof {
     /// All of them: indices of checks. Their order is the same whatever candidates stand between them.
     all: Vec<usize>,
+    /// Enough defects.
+    limit: usize,
     /// Refuted, with the encoding and the model's constants. Bit-vector models are exact; what a
     /// model over integers refutes may still be provable.
     refuted: Vec<(usize, Encoding, Constants)>,
@@ -254,7 +270,7 @@ impl Proof {
             Some(outcome) => outcome.unproved.iter().map(|&ordinal| all[ordinal]).collect(),
         };
         let undecided = open.into_iter().map(|check| (check, "not tried".to_string())).collect();
-        Proof { all, refuted: Vec::new(), undecided }
+        Proof { all, limit: FINDING_LIMIT, refuted: Vec::new(), undecided }
     }
 
     fn is_complete(&self) -> bool {
@@ -268,7 +284,7 @@ impl Proof {
             let retry = *refuted_in == Encoding::Integers && encoding == Encoding::BitVectors;
             !(retry && open.insert(*check))
         });
-        while !open.is_empty() && self.refuted.len() < FINDING_LIMIT {
+        while !open.is_empty() && self.refuted.len() < self.limit {
             log::debug!("{} assertions", open.len());
             match ask(inference, encoding, &open, deadline, effort.together) {
                 Reply::Proved => return,
