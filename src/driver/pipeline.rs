@@ -225,15 +225,22 @@ pub fn verify(
     let more = end.min(now + MORE_CONDITIONS.max(2 * (now - start)));
     let attempt = |conditions: &[Condition], encodings: Option<&'static [Encoding]>| {
         let left = more.saturating_duration_since(Instant::now());
-        let lowered = (!left.is_zero()).then(|| lower(input, program, entry, options, conditions).ok())??;
-        let report = decide(&lowered, Instant::now() + left.min(ONE_CONDITION), Search::Proof, encodings).ok()?;
-        (report.verdict == Verdict::Verified).then_some(report)
+        if left.is_zero() {
+            return Err(Vec::new());
+        }
+        let lowered = lower(input, program, entry, options, conditions).map_err(|_| Vec::new())?;
+        let report = decide(&lowered, Instant::now() + left.min(ONE_CONDITION), Search::Proof, encodings);
+        let report = report.map_err(|_| Vec::new())?;
+        log::debug!("{}: {:?}", conditions::text(conditions), report.verdict);
+        if report.verdict == Verdict::Verified { Ok(report) } else { Err(report.findings) }
     };
     let found = match report.verdict {
         Verdict::Verified if flat.is_empty() => None,
         Verdict::Verified => match attempt(&[], None) {
-            Some(for_all) => Some((Vec::new(), for_all)),
-            None => Some(conditions::weaken(&lowered.kernel, flat, report.clone(), &mut |weaker| attempt(weaker, None))),
+            Ok(for_all) => Some((Vec::new(), for_all)),
+            Err(_) => {
+                Some(conditions::weaken(&lowered.kernel, flat, report.clone(), &mut |weaker| attempt(weaker, None)))
+            }
         },
         // What integers prove is soon proved; bit-vectors have what time is left.
         _ if is_free => [encodings(options.arith).split_at(1).0, encodings(options.arith)].into_iter().find_map(|tried| {

@@ -17,7 +17,7 @@ use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::{self, Visitor};
 use crate::kernel::{Kernel, LowerOptions};
 use crate::span::Span;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 /// Sizes that constants suggest; more are not tried.
@@ -70,6 +70,11 @@ impl fmt::Display for Condition {
             Condition::ThreadsBounded => write!(f, "threads in all <= {LARGEST_LAUNCH}"),
         }
     }
+}
+
+/// Conditions as one line.
+pub fn text(conditions: &[Condition]) -> String {
+    conditions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 impl Condition {
@@ -173,23 +178,38 @@ pub fn flat(kernel: &Kernel) -> Vec<Condition> {
     [unused(kernel.block, "tid", Condition::Block), unused(kernel.grid, "ctaid", Condition::Grid)].concat()
 }
 
-/// Finds conditions. `attempt` proves the kernel under some; `None` if it does not, or there is no more time. `findings` are those
-/// of executions in flat launches.
+/// What an attempt to prove the kernel under conditions came to: the report of a proof, or what refutes it.
+pub type Attempt = Result<KernelReport, Vec<Finding>>;
+
+/// Finds conditions. `attempt` proves the kernel under some. `findings` are those in flat launches.
+///
+/// Proposals that an execution with a defect meets are in vain. Those that the model of another failed proof meets are
+/// put off: most such models are no mistake.
 pub fn find(
     kernel: &Kernel,
     findings: &[Finding],
-    attempt: &mut dyn FnMut(&[Condition]) -> Option<KernelReport>,
+    attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
 ) -> Option<(Vec<Condition>, KernelReport)> {
-    let executions: Vec<&Finding> = findings.iter().filter(|finding| finding.confirmed).collect();
-    let refuted = |conditions: &[Condition]| {
-        executions.iter().any(|finding| conditions.iter().all(|condition| condition.holds(finding)))
-    };
-    let mut proposals = proposals(kernel).into_iter().filter(|proposal| !refuted(proposal));
-    let (conditions, report) = proposals.find_map(|proposal| {
-        let report = attempt(&proposal)?;
-        Some((proposal, report))
-    })?;
-    Some(weaken(kernel, conditions, report, attempt))
+    let meets = |conditions: &[Condition], finding: &Finding| conditions.iter().all(|c| c.holds(finding));
+    let (executions, mut models): (Vec<Finding>, Vec<Finding>) = findings.iter().cloned().partition(|f| f.confirmed);
+    let mut put_off = Vec::new();
+    let mut proposals: VecDeque<Vec<Condition>> = proposals(kernel).into();
+    proposals.retain(|proposal| !executions.iter().any(|finding| meets(proposal, finding)));
+    while let Some(proposal) = proposals.pop_front() {
+        if models.iter().any(|model| meets(&proposal, model)) {
+            put_off.push(proposal);
+        } else {
+            match attempt(&proposal) {
+                Ok(report) => return Some(weaken(kernel, proposal, report, attempt)),
+                Err(findings) => models.extend(findings),
+            }
+        }
+        if proposals.is_empty() {
+            models.clear();
+            proposals.extend(std::mem::take(&mut put_off));
+        }
+    }
+    None
 }
 
 /// Leaves out what the proof does not need, one condition after the other. That an axis which the kernel does not look
@@ -198,7 +218,7 @@ pub fn weaken(
     kernel: &Kernel,
     mut conditions: Vec<Condition>,
     mut report: KernelReport,
-    attempt: &mut dyn FnMut(&[Condition]) -> Option<KernelReport>,
+    attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
 ) -> (Vec<Condition>, KernelReport) {
     let needed = flat(kernel).into_iter().filter(|condition| match condition {
         Condition::Grid(..) => writes(kernel, ArraySpace::Global),
@@ -208,7 +228,7 @@ pub fn weaken(
     for condition in conditions.clone().into_iter().filter(|condition| !needed.contains(condition)) {
         let fewer: Vec<Condition> = conditions.iter().filter(|other| **other != condition).cloned().collect();
         if !fewer.is_empty()
-            && let Some(weaker) = attempt(&fewer)
+            && let Ok(weaker) = attempt(&fewer)
         {
             (conditions, report) = (fewer, weaker);
         }

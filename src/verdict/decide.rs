@@ -118,6 +118,7 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
             Search::Thorough => confirmation.unroll(&two, &outcome),
             Search::Proof if unproved => {
                 report.verdict = Verdict::Unknown;
+                report.findings = outcome.refuted.iter().map(|refuted| facts.finding(&two, refuted)).collect();
                 return Ok(report);
             }
             _ => {}
