@@ -7,6 +7,7 @@
 
 use super::run_options::{self, RunArguments, RunOptions};
 use crate::container::target::Target;
+use crate::infer::candidates;
 use crate::kernel::unlaunchable_block;
 use crate::report::explain;
 use clap::error::ErrorKind;
@@ -72,6 +73,8 @@ pub struct Options {
     pub prelude: PreludeChoice,
     /// Arithmetic of the formulas.
     pub arith: Arithmetic,
+    /// Families of candidate invariants that are not tried.
+    pub omit_families: Vec<&'static str>,
 }
 
 /// `--param NAME=VALUE`
@@ -183,6 +186,7 @@ impl Default for Options {
             check_bounds: false,
             prelude: PreludeChoice::WatchedByte,
             arith: Arithmetic::Auto,
+            omit_families: Vec::new(),
         }
     }
 }
@@ -259,6 +263,9 @@ struct Arguments {
     /// auto, int or bv: arithmetic of the formulas
     #[arg(long, value_name = "KIND", default_value = "auto", hide_possible_values = true)]
     arith: Arithmetic,
+    /// Try no candidate invariants of this family, to see what it is for (repeatable)
+    #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
+    omit_families: Vec<&'static str>,
     #[command(subcommand)]
     command: Option<OtherCommand>,
 }
@@ -334,6 +341,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         check_bounds: arguments.check_bounds,
         prelude: arguments.prelude,
         arith: arguments.arith,
+        omit_families: arguments.omit_families,
     };
     check(&options).map_err(|message| usage_error(ErrorKind::ArgumentConflict, message))?;
     Ok(options)
@@ -413,6 +421,13 @@ fn parse_parameter(text: &str) -> Result<ParameterSetting, String> {
     }
 }
 
+fn parse_family(text: &str) -> Result<&'static str, String> {
+    match candidates::names().find(|name| *name == text) {
+        Some(name) => Ok(name),
+        None => Err(format!("there are {}", candidates::names().collect::<Vec<_>>().join(", "))),
+    }
+}
+
 fn parse_number(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -488,6 +503,7 @@ mod tests {
             &["a.ptx", "--param", "n=1", "--param", "n=2"],
             &["a.ptx", "--max-threads", "1"],
             &["a.ptx", "--warp-lockstep"],
+            &["a.ptx", "--omit-family", "affin"],
             &["run", "a.ptx", "--warp-lockstep"],
             &["run", "a.ptx", "--block", "1025"],
             &["explain", "no-such-code"],

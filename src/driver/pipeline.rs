@@ -181,7 +181,7 @@ fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &O
 fn question<'a>(
     lowered: &'a Lowered,
     prelude: &'a Prelude,
-    options: &Options,
+    options: &'a Options,
     deadline: Instant,
     emulator: Option<Emulator<'a>>,
 ) -> Question<'a> {
@@ -192,6 +192,7 @@ fn question<'a>(
         options: two_thread_options(&lowered.launch, options),
         encodings: encodings(options.arith),
         deadline: Deadline(deadline),
+        omitted: &options.omit_families,
         emulator,
     }
 }

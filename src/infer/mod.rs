@@ -81,11 +81,17 @@ pub struct Annotated {
 
 /// Adds ghosts, candidates and witnesses.
 ///
-/// `uniform_barriers`: every barrier of the program asserts that both threads arrive or none.
+/// `uniform_barriers`: every barrier of the program asserts that both threads arrive or none. `omitted`:
+/// families without which it is to be tried, by [`candidates::names`].
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn annotate(two: &TwoThread, uniform_barriers: bool, encoding: Encoding) -> Result<Annotated, Diagnostic> {
+pub fn annotate(
+    two: &TwoThread,
+    uniform_barriers: bool,
+    encoding: Encoding,
+    omitted: &[&'static str],
+) -> Result<Annotated, Diagnostic> {
     let mut program = two.program.clone();
     let body = program.procedures.iter().find(|p| p.name == two.procedure).and_then(|p| p.body.as_ref());
     let blocks = body.map(|b| b.blocks.as_slice()).unwrap_or_default();
@@ -97,7 +103,7 @@ pub fn annotate(two: &TwoThread, uniform_barriers: bool, encoding: Encoding) -> 
     let mut found = Vec::new();
     if !loops.is_empty() {
         let mut passive = passive_of(&program, &two.procedure)?;
-        let (list, snapshots) = candidates::find(&mut passive, &loops, &flags, &barriers, encoding);
+        let (list, snapshots) = candidates::find(&mut passive, &loops, &flags, &barriers, encoding, omitted);
         found = list;
         for (ghosts, mut wanted) in loops.iter().zip(snapshots) {
             wanted.extend(flags.iter().chain(&records).cloned());

@@ -14,6 +14,7 @@ pub mod smtlib;
 mod z3_backend;
 
 use crate::vcgen::term::{Term, Terms};
+use std::cell::Cell;
 use std::time::Instant;
 
 /// How machine arithmetic is given to the solver.
@@ -66,6 +67,16 @@ pub struct Encoded {
     pub wanted: Vec<Option<Term>>,
 }
 
+thread_local! {
+    /// A measurement, no input of anything: so it is not carried through every stage that asks.
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many queries went to Z3 on this thread so far. A kernel stays on its thread.
+pub fn calls_of_thread() -> u64 {
+    CALLS.get()
+}
+
 /// Is `goal` valid? In a model of its negation the `wanted` terms are evaluated.
 pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term], budget: Budget) -> Answer {
     match terms.truth(goal) {
@@ -76,6 +87,7 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
     let Some(encoded) = encode(terms, encoding, goal, wanted) else {
         return Answer::Unknown("a term has no form in this encoding".into());
     };
+    CALLS.set(CALLS.get() + 1);
     let start = Instant::now();
     let answer = z3_backend::check(terms, &encoded, budget);
     let outcome = match &answer {

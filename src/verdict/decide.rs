@@ -37,6 +37,8 @@ pub struct Question<'a> {
     pub encodings: &'a [Encoding],
     /// When to stop.
     pub deadline: Deadline,
+    /// Families of candidate invariants that are not tried.
+    pub omitted: &'a [&'static str],
     /// What decides whether a defect is confirmed; `None` for kernels that are no PTX.
     pub emulator: Option<Emulator<'a>>,
 }
@@ -52,7 +54,7 @@ impl Question<'_> {
         stop: &mut dyn FnMut(&PairOutcome) -> bool,
     ) -> Result<PairOutcome, Diagnostic> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
-        prove::run(two, uniform_barriers, self.encodings, self.deadline, stop)
+        prove::run(two, uniform_barriers, self.encodings, self.deadline, self.omitted, stop)
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Inference {
     pub fates: Vec<Fate>,
     /// Encodings, the one that suits the kernel in front.
     pub encodings: Vec<Encoding>,
+    /// Iterations of Houdini.
+    pub iterations: usize,
     /// The passive program.
     pub passive: Passive,
 }
@@ -109,22 +111,23 @@ fn infer_in(
     uniform_barriers: bool,
     encodings: &[Encoding],
     deadline: Deadline,
+    omitted: &[&'static str],
     proved: &[Candidate],
 ) -> Result<Inference, Diagnostic> {
     let encoding = encodings[0];
-    let annotated = infer::annotate(two, uniform_barriers, encoding)?;
+    let annotated = infer::annotate(two, uniform_barriers, encoding, omitted)?;
     let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let known = annotated.candidates.iter().map(|c| proved.contains(c)).collect();
     let twins = candidates::twins(&annotated.candidates);
     let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, deadline };
-    let (fates, encodings) = houdini::run(&mut passive, &start);
-    Ok(Inference { annotated, fates, encodings, passive })
+    let houdini::Outcome { fates, encodings, iterations } = houdini::run(&mut passive, &start);
+    Ok(Inference { annotated, fates, encodings, iterations, passive })
 }
 
 /// Proves the assertions of a pair: under integer invariants over integers and, where that fails,
-/// over bit-vectors; then under bit-vector invariants as well. After a step that left something
-/// unproved, `stop` may end the search for a proof.
+/// over bit-vectors; then under bit-vector invariants as well. Candidates of `omitted` families are not
+/// tried. After a step that left something unproved, `stop` may end the search for a proof.
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
@@ -133,13 +136,14 @@ pub fn run(
     uniform_barriers: bool,
     encodings: &[Encoding],
     deadline: Deadline,
+    omitted: &[&'static str],
     stop: &mut dyn FnMut(&PairOutcome) -> bool,
 ) -> Result<PairOutcome, Diagnostic> {
     let encodings = suited(&two.program, encodings);
     let mut best: Option<PairOutcome> = None;
     for step in 0..encodings.len() {
         let proved = best.as_ref().map(|b| b.inference.kept()).unwrap_or_default();
-        let mut inference = infer_in(two, uniform_barriers, &encodings[step..], deadline, &proved)?;
+        let mut inference = infer_in(two, uniform_barriers, &encodings[step..], deadline, omitted, &proved)?;
         let mut proof = Proof::of(&inference, best.as_ref());
         let efforts = if step + 1 == encodings.len() { &[FULL][..] } else { &[QUICK, MIDDLE] };
         proof.attempt_regions(&mut inference, deadline);
