@@ -51,6 +51,8 @@ pub struct Options {
     pub params: Vec<ParameterSetting>,
     /// Print this stage instead of verifying.
     pub emit: Option<Stage>,
+    /// Of the invariants of `--emit ivl` only those that the proof uses.
+    pub minimal: bool,
     /// Form of the output.
     pub format: Format,
     /// Time for a kernel.
@@ -175,6 +177,7 @@ impl Default for Options {
             max_threads: 1 << 31,
             params: Vec::new(),
             emit: None,
+            minimal: false,
             format: Format::Text,
             timeout: Duration::from_secs(60),
             jobs: NonZeroUsize::MIN,
@@ -227,6 +230,9 @@ struct Arguments {
     /// Print instead of verify: tokens ast cfg order kernel predicated ivl candidates passive vc smt2
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
+    /// Of the invariants of --emit ivl only those that the proof uses
+    #[arg(long)]
+    minimal: bool,
     /// text, json or sarif; dot for --emit cfg
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     format: Format,
@@ -330,6 +336,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         max_threads: arguments.max_threads,
         params: arguments.params,
         emit: arguments.emit,
+        minimal: arguments.minimal,
         format: arguments.format,
         timeout: Duration::from_secs(u64::from(arguments.timeout)),
         jobs: arguments.jobs.unwrap_or_else(all_cores),
@@ -360,6 +367,9 @@ fn check(options: &Options) -> Result<(), String> {
             return Err("--emit prints text; --format json and sarif are for verdicts".to_string());
         }
         _ => {}
+    }
+    if options.minimal && options.emit != Some(Stage::Ivl) {
+        return Err("--minimal is for --emit ivl".to_string());
     }
     // Nothing may be proved of launches that do not exist.
     if let Some(message) = unlaunchable_block(options.block) {
@@ -495,6 +505,7 @@ mod tests {
         for wrong in [
             &["a.ptx", "--format", "dot"][..],
             &["a.ptx", "--emit", "ivl", "--format", "json"],
+            &["a.ptx", "--minimal", "--emit", "candidates"],
             &["a.ptx", "--block", "1024", "--grid", "2097152"],
             &["a.ptx", "--block", "1025"],
             &["a.ptx", "--block", "32,32,2"],

@@ -11,11 +11,12 @@ use crate::predicate::{self, Predicated};
 use crate::ptx;
 use crate::solver::Encoding;
 use crate::span::Span;
-use crate::twothread::{self, Prelude, prelude};
+use crate::twothread::{self, Prelude, TwoThread, prelude};
 use crate::verdict::conditions::{self, Condition};
 use crate::verdict::decide::{self, Question};
 use crate::verdict::emulate::Emulator;
 use crate::verdict::finding::{KernelReport, Launch, Verdict};
+use crate::verdict::prove::PairOutcome;
 use std::time::{Duration, Instant};
 
 /// Time for the search for launch conditions, if the verdict did not take longer.
@@ -245,6 +246,21 @@ pub fn verify(
     Ok(report)
 }
 
+/// The proof attempts for all pairs of threads, for measurements. `visit` gets each outcome and tells
+/// whether to go on. `Err` as for [`verify`].
+pub fn prove(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    visit: &mut dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>>,
+) -> Result<(), Vec<Diagnostic>> {
+    let deadline = Instant::now() + options.timeout;
+    let prelude = prelude_of(options.prelude)?;
+    let lowered = lower(input, program, entry, options, &[])?;
+    decide::prove_pairs(&question(&lowered, &prelude, options, deadline, None), visit)
+}
+
 /// The text of a stage from `cfg` on. `Err` as for [`verify`].
 pub fn emit(
     input: &Input,
@@ -267,7 +283,7 @@ pub fn emit(
         Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
             let prelude = prelude_of(options.prelude)?;
             let question = question(&lowered, &prelude, options, Instant::now() + options.timeout, None);
-            super::emit::inferred(&question, stage)
+            super::emit::inferred(&question, stage, options.minimal)
         }
     }
 }

@@ -142,28 +142,31 @@ pub fn passive_of(program: &Program, procedure: &Name) -> Result<Passive, Diagno
     }
 }
 
-/// The annotated program with the kept invariants only.
-pub fn with_kept(annotated: &Annotated, keep: &dyn Fn(usize) -> bool) -> Program {
+/// The annotated program with the kept invariants only; `{:used}` marks those that `is_used` selects.
+pub fn with_kept(annotated: &Annotated, keep: &dyn Fn(usize) -> bool, is_used: &dyn Fn(usize) -> bool) -> Program {
     let mut program = annotated.program.clone();
     with_procedure(&mut program, &annotated.procedure, |procedure| {
         for block in procedure.body.iter_mut().flat_map(|b| &mut b.blocks) {
             block.stmts.retain(|s| passive::candidate_number(&s.attributes).is_none_or(keep));
             block.stmts.retain(|s| probe_of(&s.attributes).is_none());
             for stmt in &mut block.stmts {
-                rename_candidate(stmt, &annotated.candidates);
+                rename_candidate(stmt, &annotated.candidates, is_used);
             }
         }
     });
     program
 }
 
-/// `{:candidate "family", N}` becomes `{:invariant "family"}`.
-fn rename_candidate(stmt: &mut Stmt, candidates: &[Candidate]) {
+/// `{:candidate "family", N}` becomes `{:invariant "family"}`, with `{:used}` behind it if it is.
+fn rename_candidate(stmt: &mut Stmt, candidates: &[Candidate], is_used: &dyn Fn(usize) -> bool) {
     if let Some(number) = passive::candidate_number(&stmt.attributes) {
         let family = candidates[number].family.to_string();
         stmt.attributes.retain(|a| a.name.as_str() != "candidate");
         let args = vec![AttributeArg::Text(family)];
         stmt.attributes.insert(0, Attribute { name: Name::from("invariant"), args });
+        if is_used(number) {
+            stmt.attributes.insert(1, Attribute { name: Name::from("used"), args: Vec::new() });
+        }
     }
 }
 

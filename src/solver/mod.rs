@@ -100,6 +100,29 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
     answer
 }
 
+/// Is `goal` valid where all of `literals` (Boolean symbols) hold? Then the places of those that a proof
+/// needed; not always the fewest. `None`: no proof was found.
+pub fn core(
+    terms: &mut Terms,
+    encoding: Encoding,
+    goal: Term,
+    literals: &[Term],
+    budget: Budget,
+) -> Option<Vec<usize>> {
+    match terms.truth(goal) {
+        Some(true) => return Some(Vec::new()),
+        _ if budget.milliseconds == 0 => return None,
+        _ => {}
+    }
+    let encoded = encode(terms, encoding, goal, &[])?;
+    CALLS.set(CALLS.get() + 1);
+    let start = Instant::now();
+    let core = z3_backend::core(terms, &encoded, literals, budget);
+    let size = core.as_ref().map_or("no proof".to_string(), |core| format!("{} of {}", core.len(), literals.len()));
+    log::debug!("core, {encoding:?}: {size} after {} ms", start.elapsed().as_millis());
+    core
+}
+
 /// The negation of `goal` in an encoding, with the ranges of symbols and other side conditions.
 pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]) -> Option<Encoded> {
     let negated = terms.not(goal);

@@ -31,9 +31,29 @@ pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
     }
 }
 
-fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) -> Answer {
+/// Unsatisfiable where the literals hold? Then the places of literals that are enough for it.
+pub fn core(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget) -> Option<Vec<usize>> {
+    let run = |opaque| with_z3_config(&Config::new(), || core_with(terms, encoded, literals, budget, opaque));
+    let plain = run(false);
+    if plain.is_some() || encoded.lemmas.is_empty() { plain } else { run(true) }
+}
+
+fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget, opaque: bool) -> Option<Vec<usize>> {
+    let (solver, mut emitter) = load(terms, encoded, budget, opaque, true);
+    let assumed: Vec<Bool> = literals.iter().map(|&literal| emitter.boolean(literal)).collect();
+    if solver.check_assumptions(&assumed) != SatResult::Unsat {
+        return None;
+    }
+    let core = solver.get_unsat_core();
+    Some((0..assumed.len()).filter(|&place| core.contains(&assumed[place])).collect())
+}
+
+/// A solver with its limits and all assertions; without `cores` it does not remember what a proof used.
+fn load<'t>(terms: &'t Terms, encoded: &Encoded, budget: Budget, opaque: bool, cores: bool) -> (Solver, Emitter<'t>) {
     let mut emitter = Emitter { terms, done: vec![None; terms.len()], opaque };
-    let solver = simplifying_solver();
+    // Where values are propagated, cores name every literal; here they need not be found fast.
+    let solver =
+        if cores { Tactic::new("simplify").and_then(&Tactic::new("smt")).solver() } else { simplifying_solver() };
     let mut params = Params::new();
     params.set_u32("timeout", budget.milliseconds);
     if budget.rlimit > 0 {
@@ -42,11 +62,19 @@ fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) ->
     if opaque || encoded.lemmas.is_empty() {
         params.set_u32("smt.arith.solver", LINEAR_SOLVER);
     }
+    if cores {
+        params.set_bool("unsat_core", true);
+    }
     solver.set_params(&params);
     let lemmas = encoded.lemmas.iter().filter(|_| opaque);
     for &assertion in encoded.assertions.iter().chain(lemmas) {
         solver.assert(emitter.boolean(assertion));
     }
+    (solver, emitter)
+}
+
+fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) -> Answer {
+    let (solver, mut emitter) = load(terms, encoded, budget, opaque, false);
     match solver.check() {
         SatResult::Unsat => Answer::Proved,
         SatResult::Unknown => Answer::Unknown(solver.get_reason_unknown().unwrap_or_default()),

@@ -58,6 +58,25 @@ impl Question<'_> {
     }
 }
 
+/// Proves all pairs, one after the other, and nothing beside: no defect is looked for. `visit` gets each
+/// outcome and tells whether to go on.
+///
+/// # Errors
+/// What a stage cannot model.
+pub fn prove_pairs(
+    question: &Question,
+    visit: &mut dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>>,
+) -> Result<(), Vec<Diagnostic>> {
+    for pair in pairs(&question.options, question.kernel) {
+        let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
+        let outcome = question.prove(&two, &mut |_| false).map_err(|d| vec![d])?;
+        if !visit(&two, outcome)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// The pairs of threads that have to be looked at.
 pub fn pairs(options: &twothread::Options, kernel: &Kernel) -> Vec<Pair> {
     let mut pairs: Vec<Pair> =

@@ -228,12 +228,12 @@ fn is_probe(check: &Check) -> bool {
 
 /// Whether what follows may rely on a check that is proved elsewhere: assertions of barriers and of
 /// the user. Never a candidate: dropped ones are false.
-fn may_rely_on(check: &Check) -> bool {
+pub(super) fn may_rely_on(check: &Check) -> bool {
     check.candidate.is_none() && !is_race(check) && !is_probe(check)
 }
 
 /// The assertions of the program proper, and invariants that are not candidates.
-fn assertions(passive: &Passive) -> Vec<usize> {
+pub(super) fn assertions(passive: &Passive) -> Vec<usize> {
     let proper = |c: &Check| c.candidate.is_none() && !is_probe(c);
     (0..passive.checks.len()).filter(|&i| proper(&passive.checks[i])).collect()
 }
