@@ -118,6 +118,7 @@ fn usage_errors() -> Result<(), Failed> {
         (&["k.ptx", "--jobs", "0"], "--jobs"),
         (&["k.ptx", "--exited-threads=maybe"], "--exited-threads"),
         (&["k.ptx", "--no-such-option"], "--no-such-option"),
+        (&["k.ptx", "--omit-family", "affin"], "affine, affine-late"),
         (&["k.ptx", "--format", "dot"], "--emit cfg"),
         (&["k.ptx", "--block", "1024", "--grid", "4194304"], "--max-threads"),
         (&["run", "k.ptx", "--block", "2048"], "at most 1024"),

@@ -76,6 +76,52 @@ fn inference_for_a_loop() {
     assert_stages(&case_in("tests/stages", "counted_loop"), &stages);
 }
 
+/// A case with only the used invariants.
+fn minimal(mut case: Case) -> Case {
+    case.options.minimal = true;
+    case
+}
+
+/// Those that the proofs need, of up to 120: a loop without barriers, a tree reduction, a tiled product.
+#[test]
+fn used_invariants() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../snapshots/stages");
+    settings.set_prepend_module_to_snapshot(false);
+    let cases = [case_in("tests/stages", "counted_loop"), case("reduce_sequential"), case("matmul_tiled")];
+    settings.bind(|| {
+        for case in cases.map(minimal) {
+            let text = emitted(&case, Stage::Ivl);
+            let is_shown = |line: &&str| line.starts_with("// ") || line.contains("assert {:\\invariant");
+            let shown: Vec<&str> = text.lines().filter(is_shown).collect();
+            insta::assert_snapshot!(format!("{}.minimal", case.name), shown.join("\n"));
+        }
+    });
+}
+
+/// Nothing is said to be used where the proof fails.
+#[test]
+fn no_invariant_is_used_where_the_proof_fails() {
+    for case in [case("reduce_sequential_broken"), minimal(case("reduce_sequential_broken"))] {
+        let text = emitted(&case, Stage::Ivl);
+        assert!(text.contains("// all kept invariants"), "{text}");
+        assert!(text.contains("{:\\invariant \"round\"}") && !text.contains("{:used}"), "{text}");
+    }
+}
+
+#[test]
+fn minimal_invariants_are_the_used_ones() {
+    let all = emitted(&case("reduce_sequential"), Stage::Ivl);
+    let few = emitted(&minimal(case("reduce_sequential")), Stage::Ivl);
+    let invariants = |text: &str, mark: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.contains("{:\\invariant") && line.contains(mark));
+        lines.map(|line| line.replace(" {:used}", "")).collect()
+    };
+    assert!(!invariants(&few, "").is_empty());
+    assert_eq!(invariants(&all, "{:used}"), invariants(&few, ""));
+    assert!(invariants(&all, "").len() > invariants(&few, "").len());
+}
+
 #[test]
 fn tokens_of_both_languages() {
     let mut settings = insta::Settings::clone_current();
@@ -108,10 +154,15 @@ fn stages_print_the_same_text_twice() {
 fn printed_programs_parse_again() {
     for name in KERNELS {
         let case = case(name);
-        for stage in [Stage::Kernel, Stage::Predicated] {
-            let text = emitted(&case, stage);
-            let again = gpuvcc::ivl::parse(&text).map(|program| gpuvcc::ivl::print(&program));
-            assert!(again.is_ok(), "{name} {stage:?}: {again:?}");
+        for stage in [Stage::Kernel, Stage::Predicated, Stage::Ivl] {
+            for case in [case.clone(), minimal(case.clone())] {
+                // One program for each pair of threads, behind its name.
+                for text in emitted(&case, stage).split("\n// ") {
+                    let text = if stage == Stage::Ivl { format!("// {text}") } else { text.to_string() };
+                    let again = gpuvcc::ivl::parse(&text).map(|program| gpuvcc::ivl::print(&program));
+                    assert!(again.is_ok(), "{name} {stage:?}: {again:?}");
+                }
+            }
         }
     }
 }

@@ -406,7 +406,7 @@ fn what_houdini_keeps_always_holds() {
             encodings: &[Encoding::BitVectors],
             deadline,
         };
-        let (fates, _) = houdini::run(&mut passive, &start);
+        let fates = houdini::run(&mut passive, &start).fates;
         let keeps = |candidate: usize| fates[candidate] == houdini::Fate::Kept;
         let mut reduced = program.clone();
         retain(&mut reduced.code, &mut 0, &|candidate| keeps(candidate));

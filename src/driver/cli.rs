@@ -7,6 +7,7 @@
 
 use super::run_options::{self, RunArguments, RunOptions};
 use crate::container::target::Target;
+use crate::infer::candidates;
 use crate::kernel::unlaunchable_block;
 use crate::report::explain;
 use clap::error::ErrorKind;
@@ -50,6 +51,8 @@ pub struct Options {
     pub params: Vec<ParameterSetting>,
     /// Print this stage instead of verifying.
     pub emit: Option<Stage>,
+    /// Of the invariants of `--emit ivl` only those that the proof uses.
+    pub minimal: bool,
     /// Form of the output.
     pub format: Format,
     /// Time for a kernel.
@@ -72,6 +75,8 @@ pub struct Options {
     pub prelude: PreludeChoice,
     /// Arithmetic of the formulas.
     pub arith: Arithmetic,
+    /// Families of candidate invariants that are not tried.
+    pub omit_families: Vec<&'static str>,
 }
 
 /// `--param NAME=VALUE`
@@ -172,6 +177,7 @@ impl Default for Options {
             max_threads: 1 << 31,
             params: Vec::new(),
             emit: None,
+            minimal: false,
             format: Format::Text,
             timeout: Duration::from_secs(60),
             jobs: NonZeroUsize::MIN,
@@ -183,6 +189,7 @@ impl Default for Options {
             check_bounds: false,
             prelude: PreludeChoice::WatchedByte,
             arith: Arithmetic::Auto,
+            omit_families: Vec::new(),
         }
     }
 }
@@ -223,6 +230,9 @@ struct Arguments {
     /// Print instead of verify: tokens ast cfg order kernel predicated ivl candidates passive vc smt2
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
+    /// Of the invariants of --emit ivl only those that the proof uses
+    #[arg(long)]
+    minimal: bool,
     /// text, json or sarif; dot for --emit cfg
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     format: Format,
@@ -259,6 +269,9 @@ struct Arguments {
     /// auto, int or bv: arithmetic of the formulas
     #[arg(long, value_name = "KIND", default_value = "auto", hide_possible_values = true)]
     arith: Arithmetic,
+    /// Try no candidate invariants of this family, to see what it is for (repeatable)
+    #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
+    omit_families: Vec<&'static str>,
     #[command(subcommand)]
     command: Option<OtherCommand>,
 }
@@ -323,6 +336,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         max_threads: arguments.max_threads,
         params: arguments.params,
         emit: arguments.emit,
+        minimal: arguments.minimal,
         format: arguments.format,
         timeout: Duration::from_secs(u64::from(arguments.timeout)),
         jobs: arguments.jobs.unwrap_or_else(all_cores),
@@ -334,6 +348,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         check_bounds: arguments.check_bounds,
         prelude: arguments.prelude,
         arith: arguments.arith,
+        omit_families: arguments.omit_families,
     };
     check(&options).map_err(|message| usage_error(ErrorKind::ArgumentConflict, message))?;
     Ok(options)
@@ -352,6 +367,9 @@ fn check(options: &Options) -> Result<(), String> {
             return Err("--emit prints text; --format json and sarif are for verdicts".to_string());
         }
         _ => {}
+    }
+    if options.minimal && options.emit != Some(Stage::Ivl) {
+        return Err("--minimal is for --emit ivl".to_string());
     }
     // Nothing may be proved of launches that do not exist.
     if let Some(message) = unlaunchable_block(options.block) {
@@ -410,6 +428,13 @@ fn parse_parameter(text: &str) -> Result<ParameterSetting, String> {
     match parse_number(value) {
         Some(number) => Ok(ParameterSetting { name: name.to_string(), value: number }),
         None => Err(format!("`{value}` is no number from -2^63 to 2^64-1, decimal or hexadecimal (0x...)")),
+    }
+}
+
+fn parse_family(text: &str) -> Result<&'static str, String> {
+    match candidates::names().find(|name| *name == text) {
+        Some(name) => Ok(name),
+        None => Err(format!("there are {}", candidates::names().collect::<Vec<_>>().join(", "))),
     }
 }
 
@@ -480,6 +505,7 @@ mod tests {
         for wrong in [
             &["a.ptx", "--format", "dot"][..],
             &["a.ptx", "--emit", "ivl", "--format", "json"],
+            &["a.ptx", "--minimal", "--emit", "candidates"],
             &["a.ptx", "--block", "1024", "--grid", "2097152"],
             &["a.ptx", "--block", "1025"],
             &["a.ptx", "--block", "32,32,2"],
@@ -488,6 +514,7 @@ mod tests {
             &["a.ptx", "--param", "n=1", "--param", "n=2"],
             &["a.ptx", "--max-threads", "1"],
             &["a.ptx", "--warp-lockstep"],
+            &["a.ptx", "--omit-family", "affin"],
             &["run", "a.ptx", "--warp-lockstep"],
             &["run", "a.ptx", "--block", "1025"],
             &["explain", "no-such-code"],

@@ -8,23 +8,20 @@ use crate::infer;
 use crate::infer::houdini::Fate;
 use crate::ivl;
 use crate::solver::{self, smtlib};
-use crate::twothread;
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::wp::{self, Role};
-use crate::verdict::decide::{Question, pairs};
+use crate::verdict::decide::{self, Question};
 use crate::verdict::prove::Inference;
+use crate::verdict::used::{self, Used};
 use std::fmt::Write;
 
-/// Prints a stage for all pairs.
+/// Prints a stage for all pairs; `minimal`: of the invariants only those that the proof uses.
 ///
 /// # Errors
 /// What a stage cannot model.
-pub fn inferred(question: &Question, stage: Stage) -> Result<String, Vec<Diagnostic>> {
+pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
     let mut out = String::new();
-    for pair in pairs(&question.options, question.kernel) {
-        let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
-        let outcome = question.prove(&two, &mut |_| false).map_err(|d| vec![d])?;
-        let mut inference = outcome.inference;
+    decide::prove_pairs(question, &mut |two, mut outcome| {
         // Each text stays one of its language: SMT-LIB scripts after the first start anew.
         let comment = if matches!(stage, Stage::Vc | Stage::Smt2) { ";" } else { "//" };
         if stage == Stage::Smt2 && !out.is_empty() {
@@ -32,13 +29,32 @@ pub fn inferred(question: &Question, stage: Stage) -> Result<String, Vec<Diagnos
         }
         let _ = writeln!(out, "{comment} {}", two.procedure);
         match stage {
-            Stage::Candidates => candidates(&inference, &mut out),
-            Stage::Passive => passive(&inference.passive, &mut out),
-            Stage::Vc | Stage::Smt2 => conditions(&mut inference, stage, &mut out),
-            _ => out.push_str(&ivl::print(&infer::with_kept(&inference.annotated, &|c| inference.keeps(c)))),
+            Stage::Candidates => candidates(&outcome.inference, &mut out),
+            Stage::Passive => passive(&outcome.inference.passive, &mut out),
+            Stage::Vc | Stage::Smt2 => conditions(&mut outcome.inference, stage, &mut out),
+            _ => {
+                let used = used::run(&outcome, question.deadline).map_err(|d| vec![d])?;
+                invariants(&outcome.inference, &used, minimal, &mut out);
+            }
         }
-    }
+        Ok(true)
+    })?;
     Ok(out)
+}
+
+/// The two-thread program with its invariants.
+fn invariants(inference: &Inference, used: &Used, minimal: bool, out: &mut String) {
+    let kept = |candidate: usize| inference.keeps(candidate);
+    let is_used = |candidate: usize| used.is_used(candidate);
+    let program = match used {
+        Used::All(why) => {
+            let _ = writeln!(out, "// all kept invariants; which of them are used is not known: {why}");
+            infer::with_kept(&inference.annotated, &kept, &|_| false)
+        }
+        Used::Only(_) if minimal => infer::with_kept(&inference.annotated, &is_used, &|_| false),
+        Used::Only(_) => infer::with_kept(&inference.annotated, &kept, &is_used),
+    };
+    out.push_str(&ivl::print(&program));
 }
 
 fn candidates(inference: &Inference, out: &mut String) {

@@ -11,11 +11,12 @@ use crate::predicate::{self, Predicated};
 use crate::ptx;
 use crate::solver::Encoding;
 use crate::span::Span;
-use crate::twothread::{self, Prelude, prelude};
+use crate::twothread::{self, Prelude, TwoThread, prelude};
 use crate::verdict::conditions::{self, Condition};
 use crate::verdict::decide::{self, Question, Search};
 use crate::verdict::emulate::Emulator;
 use crate::verdict::finding::{KernelReport, Launch, Verdict};
+use crate::verdict::prove::PairOutcome;
 use std::time::{Duration, Instant};
 
 /// Time for the search for launch conditions, if the verdict did not take longer.
@@ -180,7 +181,7 @@ fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &O
 fn question<'a>(
     lowered: &'a Lowered,
     prelude: &'a Prelude,
-    options: &Options,
+    options: &'a Options,
     deadline: Instant,
     (search, emulator): (Search, Option<Emulator<'a>>),
 ) -> Question<'a> {
@@ -191,6 +192,7 @@ fn question<'a>(
         options: two_thread_options(&lowered.launch, options),
         encodings: encodings(options.arith),
         deadline: Deadline(deadline),
+        omitted: &options.omit_families,
         emulator,
         search,
     }
@@ -243,9 +245,11 @@ pub fn verify(
             }
         },
         // What integers prove is soon proved; bit-vectors have what time is left.
-        _ if is_free => [encodings(options.arith).split_at(1).0, encodings(options.arith)].into_iter().find_map(|tried| {
-            conditions::find(&lowered.kernel, &report.findings, &mut |proposed| attempt(proposed, Some(tried)))
-        }),
+        _ if is_free => {
+            [encodings(options.arith).split_at(1).0, encodings(options.arith)].into_iter().find_map(|tried| {
+                conditions::find(&lowered.kernel, &report.findings, &mut |proposed| attempt(proposed, Some(tried)))
+            })
+        }
         _ => None,
     };
     match found {
@@ -262,6 +266,21 @@ pub fn verify(
     report.launch = lowered.launch;
     report.time_ms = start.elapsed().as_millis() as u64;
     Ok(report)
+}
+
+/// The proof attempts for all pairs of threads, for measurements. `visit` gets each outcome and tells
+/// whether to go on. `Err` as for [`verify`].
+pub fn prove(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    visit: &mut dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>>,
+) -> Result<(), Vec<Diagnostic>> {
+    let deadline = Instant::now() + options.timeout;
+    let prelude = prelude_of(options.prelude)?;
+    let lowered = lower(input, program, entry, options, &[])?;
+    decide::prove_pairs(&question(&lowered, &prelude, options, deadline, (Search::Thorough, None)), visit)
 }
 
 /// The text of a stage from `cfg` on. `Err` as for [`verify`].
@@ -285,8 +304,9 @@ pub fn emit(
         Stage::Predicated => Ok(ivl::print(&lowered.predicated.program)),
         Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
             let prelude = prelude_of(options.prelude)?;
-            let question = question(&lowered, &prelude, options, Instant::now() + options.timeout, (Search::Thorough, None));
-            super::emit::inferred(&question, stage)
+            let question =
+                question(&lowered, &prelude, options, Instant::now() + options.timeout, (Search::Thorough, None));
+            super::emit::inferred(&question, stage, options.minimal)
         }
     }
 }

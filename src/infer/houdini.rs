@@ -71,16 +71,25 @@ pub struct Start<'a> {
     pub deadline: Deadline,
 }
 
-/// Runs Houdini. Gives one fate for each candidate, and the encodings with the one that answered
-/// last in front: it suits the kernel.
-pub fn run(passive: &mut Passive, start: &Start) -> (Vec<Fate>, Vec<Encoding>) {
+/// What Houdini ends with.
+pub struct Outcome {
+    /// One for each candidate.
+    pub fates: Vec<Fate>,
+    /// The encodings, the one that answered last in front: it suits the kernel.
+    pub encodings: Vec<Encoding>,
+    /// How often it asked anew, for all loops or for one.
+    pub iterations: usize,
+}
+
+/// Runs Houdini.
+pub fn run(passive: &mut Passive, start: &Start) -> Outcome {
     let fates = vec![Fate::Kept; start.known.len()];
     let mut state = State { fates, encodings: start.encodings.to_vec(), start, iteration: 0 };
     state.test(passive);
     if !state.all_at_once(passive) {
         state.loop_by_loop(passive);
     }
-    (state.fates, state.encodings)
+    Outcome { fates: state.fates, encodings: state.encodings, iterations: state.iteration }
 }
 
 /// The loop whose invariant a check is about.

@@ -81,11 +81,17 @@ pub struct Annotated {
 
 /// Adds ghosts, candidates and witnesses.
 ///
-/// `uniform_barriers`: every barrier of the program asserts that both threads arrive or none.
+/// `uniform_barriers`: every barrier of the program asserts that both threads arrive or none. `omitted`:
+/// families without which it is to be tried, by [`candidates::names`].
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn annotate(two: &TwoThread, uniform_barriers: bool, encoding: Encoding) -> Result<Annotated, Diagnostic> {
+pub fn annotate(
+    two: &TwoThread,
+    uniform_barriers: bool,
+    encoding: Encoding,
+    omitted: &[&'static str],
+) -> Result<Annotated, Diagnostic> {
     let mut program = two.program.clone();
     let body = program.procedures.iter().find(|p| p.name == two.procedure).and_then(|p| p.body.as_ref());
     let blocks = body.map(|b| b.blocks.as_slice()).unwrap_or_default();
@@ -97,7 +103,7 @@ pub fn annotate(two: &TwoThread, uniform_barriers: bool, encoding: Encoding) -> 
     let mut found = Vec::new();
     if !loops.is_empty() {
         let mut passive = passive_of(&program, &two.procedure)?;
-        let (list, snapshots) = candidates::find(&mut passive, &loops, &flags, &barriers, encoding);
+        let (list, snapshots) = candidates::find(&mut passive, &loops, &flags, &barriers, encoding, omitted);
         found = list;
         for (ghosts, mut wanted) in loops.iter().zip(snapshots) {
             wanted.extend(flags.iter().chain(&records).cloned());
@@ -136,28 +142,31 @@ pub fn passive_of(program: &Program, procedure: &Name) -> Result<Passive, Diagno
     }
 }
 
-/// The annotated program with the kept invariants only.
-pub fn with_kept(annotated: &Annotated, keep: &dyn Fn(usize) -> bool) -> Program {
+/// The annotated program with the kept invariants only; `{:used}` marks those that `is_used` selects.
+pub fn with_kept(annotated: &Annotated, keep: &dyn Fn(usize) -> bool, is_used: &dyn Fn(usize) -> bool) -> Program {
     let mut program = annotated.program.clone();
     with_procedure(&mut program, &annotated.procedure, |procedure| {
         for block in procedure.body.iter_mut().flat_map(|b| &mut b.blocks) {
             block.stmts.retain(|s| passive::candidate_number(&s.attributes).is_none_or(keep));
             block.stmts.retain(|s| probe_of(&s.attributes).is_none());
             for stmt in &mut block.stmts {
-                rename_candidate(stmt, &annotated.candidates);
+                rename_candidate(stmt, &annotated.candidates, is_used);
             }
         }
     });
     program
 }
 
-/// `{:candidate "family", N}` becomes `{:invariant "family"}`.
-fn rename_candidate(stmt: &mut Stmt, candidates: &[Candidate]) {
+/// `{:candidate "family", N}` becomes `{:invariant "family"}`, with `{:used}` behind it if it is.
+fn rename_candidate(stmt: &mut Stmt, candidates: &[Candidate], is_used: &dyn Fn(usize) -> bool) {
     if let Some(number) = passive::candidate_number(&stmt.attributes) {
         let family = candidates[number].family.to_string();
         stmt.attributes.retain(|a| a.name.as_str() != "candidate");
         let args = vec![AttributeArg::Text(family)];
         stmt.attributes.insert(0, Attribute { name: Name::from("invariant"), args });
+        if is_used(number) {
+            stmt.attributes.insert(1, Attribute { name: Name::from("used"), args: Vec::new() });
+        }
     }
 }
 

@@ -9,8 +9,8 @@
 //! Relies on: ranges of symbols are implied by the assumptions of the formula.
 //! Reference: proof-notes, lessons 4 and 5; DESIGN section 5.
 
-use super::interval::Interval;
 use super::facts::{self, Facts};
+use super::interval::Interval;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use std::collections::{HashMap, HashSet};
 
@@ -483,9 +483,13 @@ impl<'t> Integers<'t> {
             }
             Node::IntMod(a, b) => {
                 let (x, y) = (self.integer(a), self.integer(b));
-                let interval = self.terms.int_value(y.term).filter(|&d| d > 0);
-                let interval = interval.map_or(Interval::ALL, |d| Interval::new(0, d - 1));
-                Value { term: self.terms.int_mod(x.term, y.term), interval }
+                match self.terms.int_value(y.term) {
+                    Some(divisor) => {
+                        let interval = if divisor > 0 { Interval::new(0, divisor - 1) } else { Interval::ALL };
+                        Value { term: self.terms.int_mod(x.term, y.term), interval }
+                    }
+                    None => Value { term: self.terms.remainder(x.term, y.term), interval: Interval::ALL },
+                }
             }
             Node::Ite(c, a, b) => {
                 let c = self.formula_of(c);

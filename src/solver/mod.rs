@@ -15,6 +15,7 @@ pub mod smtlib;
 mod z3_backend;
 
 use crate::vcgen::term::{Term, Terms};
+use std::cell::Cell;
 use std::time::Instant;
 
 /// How machine arithmetic is given to the solver.
@@ -63,10 +64,22 @@ pub struct Encoded {
     pub assertions: Vec<Term>,
     /// Whether unknowns are multiplied, over integers.
     pub has_products: bool,
+    /// Whether there are remainders modulo unknowns.
+    pub has_remainders: bool,
     /// Facts about products of unknowns, true whatever the assertions say.
     pub lemmas: Vec<Term>,
     /// The encoded form of each wanted term, `None` where the encoding has none.
     pub wanted: Vec<Option<Term>>,
+}
+
+thread_local! {
+    /// A measurement, no input of anything: so it is not carried through every stage that asks.
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many queries went to Z3 on this thread so far. A kernel stays on its thread.
+pub fn calls_of_thread() -> u64 {
+    CALLS.get()
 }
 
 /// Is `goal` valid? In a model of its negation the `wanted` terms are evaluated.
@@ -86,7 +99,8 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
 /// model refutes is in doubt only: the model may multiply wrongly.
 pub fn prove_opaque(terms: &mut Terms, goal: Term, wanted: &[Term], budget: Budget) -> Option<Answer> {
     let encoded = encode(terms, Encoding::Integers, goal, wanted)?;
-    (encoded.has_products && budget.milliseconds > 0).then(|| logged(terms, Encoding::Integers, &encoded, budget, z3_backend::check_opaque))
+    (encoded.has_products && budget.milliseconds > 0)
+        .then(|| logged(terms, Encoding::Integers, &encoded, budget, z3_backend::check_opaque))
 }
 
 fn logged(
@@ -96,6 +110,7 @@ fn logged(
     budget: Budget,
     check: fn(&Terms, &Encoded, Budget) -> Answer,
 ) -> Answer {
+    CALLS.set(CALLS.get() + 1);
     let start = Instant::now();
     let answer = check(terms, encoded, budget);
     let outcome = match &answer {
@@ -106,6 +121,29 @@ fn logged(
     log::trace!("{}", smtlib::script(terms, encoding, encoded, outcome));
     log::debug!("{encoding:?}: {outcome} after {} ms, rlimit {}", start.elapsed().as_millis(), budget.rlimit);
     answer
+}
+
+/// Is `goal` valid where all of `literals` (Boolean symbols) hold? Then the places of those that a proof
+/// needed; not always the fewest. `None`: no proof was found.
+pub fn core(
+    terms: &mut Terms,
+    encoding: Encoding,
+    goal: Term,
+    literals: &[Term],
+    budget: Budget,
+) -> Option<Vec<usize>> {
+    match terms.truth(goal) {
+        Some(true) => return Some(Vec::new()),
+        _ if budget.milliseconds == 0 => return None,
+        _ => {}
+    }
+    let encoded = encode(terms, encoding, goal, &[])?;
+    CALLS.set(CALLS.get() + 1);
+    let start = Instant::now();
+    let core = z3_backend::core(terms, &encoded, literals, budget);
+    let size = core.as_ref().map_or("no proof".to_string(), |core| format!("{} of {}", core.len(), literals.len()));
+    log::debug!("core, {encoding:?}: {size} after {} ms", start.elapsed().as_millis());
+    core
 }
 
 /// The negation of `goal` in an encoding, with the ranges of symbols and other side conditions.
@@ -121,8 +159,12 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let (mut assertions, intervals) = (integers.side, integers.products);
             assertions.push(formula);
             let products = products::collect(terms, &assertions, &intervals);
-            let lemmas = products::lemmas(terms, &products);
-            Some(Encoded { assertions, has_products: !products.is_empty(), lemmas, wanted })
+            let mut lemmas = products::lemmas(terms, &products);
+            let remainders = products::remainder_lemmas(terms, &assertions);
+            let has_remainders = !remainders.is_empty();
+            let has_products = has_remainders || !products.is_empty();
+            lemmas.extend(remainders);
+            Some(Encoded { assertions, has_products, has_remainders, lemmas, wanted })
         }
         Encoding::BitVectors => {
             let mut ghosts = ghosts::Ghosts::new(terms);
@@ -130,7 +172,7 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let wanted = wanted.iter().map(|&t| ghosts.translate(t)).collect();
             let mut assertions = ranges(terms, formula);
             assertions.push(formula);
-            Some(Encoded { assertions, has_products: false, lemmas: Vec::new(), wanted })
+            Some(Encoded { assertions, has_products: false, has_remainders: false, lemmas: Vec::new(), wanted })
         }
     }
 }

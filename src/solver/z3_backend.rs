@@ -13,6 +13,8 @@ const LINEAR_SOLVER: u32 = 2;
 
 /// Checks satisfiability of the assertions; unsatisfiable is `Proved`.
 ///
+const REMAINDER: &str = "remainder@int";
+
 /// Z3's own reasoning about products of unknowns finds models soon or hardly at all, and proofs
 /// unsteadily. So it gets a short try; then products are opaque terms with the facts about them
 /// ([`super::products`]) that most proofs need. Only if that has a model, which may multiply wrongly,
@@ -22,11 +24,18 @@ pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
     if !encoded.has_products {
         return run(budget, false);
     }
-    match run(Budget { rlimit: budget.rlimit / 3, milliseconds: budget.milliseconds / 3 }, false) {
-        Answer::Unknown(_) => match run(budget, true) {
-            Answer::Refuted(_) => Answer::Unknown("products of unknowns".into()),
-            answer => answer,
-        },
+    let part = Budget { rlimit: budget.rlimit / 3, milliseconds: budget.milliseconds / 3 };
+    let opaque = |budget| match run(budget, true) {
+        Answer::Refuted(_) => Answer::Unknown("products of unknowns".into()),
+        answer => answer,
+    };
+    // Remainders modulo unknowns are worse still, and there for their facts.
+    let (first, second): (&dyn Fn() -> Answer, &dyn Fn() -> Answer) = match encoded.has_remainders {
+        true => (&|| opaque(budget), &|| run(part, false)),
+        false => (&|| run(part, false), &|| opaque(budget)),
+    };
+    match first() {
+        Answer::Unknown(_) => second(),
         answer => answer,
     }
 }
@@ -36,9 +45,29 @@ pub fn check_opaque(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer 
     with_z3_config(&Config::new(), || check_with(terms, encoded, budget, true))
 }
 
-fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) -> Answer {
+/// Unsatisfiable where the literals hold? Then the places of literals that are enough for it.
+pub fn core(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget) -> Option<Vec<usize>> {
+    let run = |opaque| with_z3_config(&Config::new(), || core_with(terms, encoded, literals, budget, opaque));
+    let plain = run(false);
+    if plain.is_some() || encoded.lemmas.is_empty() { plain } else { run(true) }
+}
+
+fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget, opaque: bool) -> Option<Vec<usize>> {
+    let (solver, mut emitter) = load(terms, encoded, budget, opaque, true);
+    let assumed: Vec<Bool> = literals.iter().map(|&literal| emitter.boolean(literal)).collect();
+    if solver.check_assumptions(&assumed) != SatResult::Unsat {
+        return None;
+    }
+    let core = solver.get_unsat_core();
+    Some((0..assumed.len()).filter(|&place| core.contains(&assumed[place])).collect())
+}
+
+/// A solver with its limits and all assertions; without `cores` it does not remember what a proof used.
+fn load<'t>(terms: &'t Terms, encoded: &Encoded, budget: Budget, opaque: bool, cores: bool) -> (Solver, Emitter<'t>) {
     let mut emitter = Emitter { terms, done: vec![None; terms.len()], opaque };
-    let solver = simplifying_solver();
+    // Where values are propagated, cores name every literal; here they need not be found fast.
+    let solver =
+        if cores { Tactic::new("simplify").and_then(&Tactic::new("smt")).solver() } else { simplifying_solver() };
     let mut params = Params::new();
     params.set_u32("timeout", budget.milliseconds);
     if budget.rlimit > 0 {
@@ -47,11 +76,19 @@ fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) ->
     if opaque || !encoded.has_products {
         params.set_u32("smt.arith.solver", LINEAR_SOLVER);
     }
+    if cores {
+        params.set_bool("unsat_core", true);
+    }
     solver.set_params(&params);
     let lemmas = encoded.lemmas.iter().filter(|_| opaque);
     for &assertion in encoded.assertions.iter().chain(lemmas) {
         solver.assert(emitter.boolean(assertion));
     }
+    (solver, emitter)
+}
+
+fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) -> Answer {
+    let (solver, mut emitter) = load(terms, encoded, budget, opaque, false);
     match solver.check() {
         SatResult::Unsat => Answer::Proved,
         SatResult::Unknown => Answer::Unknown(solver.get_reason_unknown().unwrap_or_default()),
@@ -162,7 +199,7 @@ impl Emitter<'_> {
             Node::IntSum { constant, members } => self.int_sum(*constant, members).into(),
             Node::IntMul(a, b) => self.nonlinear("product@int", *a, *b, |a, b| Int::mul(&[a, b])),
             Node::IntDiv(a, b) => self.nonlinear("quotient@int", *a, *b, |a, b| a.div(b)),
-            Node::IntMod(a, b) => self.nonlinear("remainder@int", *a, *b, |a, b| a.modulo(b)),
+            Node::IntMod(a, b) => self.nonlinear(REMAINDER, *a, *b, |a, b| a.modulo(b)),
             Node::IntLe(a, b) => self.int(*a).le(self.int(*b)).into(),
             Node::BvCompare(op, a, b) => {
                 let (a, b) = (self.bv(*a), self.bv(*b));
@@ -180,6 +217,11 @@ impl Emitter<'_> {
     /// An operation that is linear only if its second operand is a constant.
     fn nonlinear(&mut self, name: &str, a: Term, b: Term, operation: fn(Int, Int) -> Int) -> Dynamic {
         if self.opaque && self.terms.int_value(b).is_none() {
+            if name == REMAINDER {
+                // Equal operands have equal remainders, whatever they are called.
+                let function = FuncDecl::new(name, &[&z3::Sort::int(), &z3::Sort::int()], &z3::Sort::int());
+                return function.apply(&[&self.int(a), &self.int(b)]);
+            }
             return Int::new_const(format!("{name}@{}@{}", a.0, b.0)).into();
         }
         operation(self.int(a), self.int(b)).into()

@@ -37,6 +37,8 @@ pub struct Question<'a> {
     pub encodings: &'a [Encoding],
     /// When to stop.
     pub deadline: Deadline,
+    /// Families of candidate invariants that are not tried.
+    pub omitted: &'a [&'static str],
     /// What decides whether a defect is confirmed; `None` for kernels that are no PTX.
     pub emulator: Option<Emulator<'a>>,
     /// How long to look for defects.
@@ -65,10 +67,29 @@ impl Question<'_> {
         stop: &mut dyn FnMut(&PairOutcome) -> bool,
     ) -> Result<PairOutcome, Diagnostic> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
-        let Question { encodings, deadline, .. } = *self;
+        let Question { encodings, deadline, omitted, .. } = *self;
         let first_failure = self.search == Search::Proof;
-        prove::run(two, Plan { uniform_barriers, encodings, deadline, first_failure }, stop)
+        prove::run(two, Plan { uniform_barriers, encodings, deadline, omitted, first_failure }, stop)
     }
+}
+
+/// Proves all pairs, one after the other, and nothing beside: no defect is looked for. `visit` gets each
+/// outcome and tells whether to go on.
+///
+/// # Errors
+/// What a stage cannot model.
+pub fn prove_pairs(
+    question: &Question,
+    visit: &mut dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>>,
+) -> Result<(), Vec<Diagnostic>> {
+    for pair in pairs(&question.options, question.kernel) {
+        let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
+        let outcome = question.prove(&two, &mut |_| false).map_err(|d| vec![d])?;
+        if !visit(&two, outcome)? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The pairs of threads that have to be looked at.

@@ -60,6 +60,8 @@ pub struct Inference {
     pub fates: Vec<Fate>,
     /// Encodings, the one that suits the kernel in front.
     pub encodings: Vec<Encoding>,
+    /// Iterations of Houdini.
+    pub iterations: usize,
     /// The passive program.
     pub passive: Passive,
 }
@@ -86,6 +88,8 @@ pub struct Plan<'a> {
     pub encodings: &'a [Encoding],
     /// When to stop.
     pub deadline: Deadline,
+    /// Families of candidates that are not tried.
+    pub omitted: &'a [&'static str],
     /// Whether the first assertion that fails in an encoding ends the try: only a proof is of use.
     pub first_failure: bool,
 }
@@ -122,40 +126,36 @@ fn infer_in(
     uniform_barriers: bool,
     encodings: &[Encoding],
     deadline: Deadline,
+    omitted: &[&'static str],
     proved: &[Candidate],
 ) -> Result<Inference, Diagnostic> {
     let encoding = encodings[0];
-    let annotated = infer::annotate(two, uniform_barriers, encoding)?;
+    let annotated = infer::annotate(two, uniform_barriers, encoding, omitted)?;
     let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let known = annotated.candidates.iter().map(|c| proved.contains(c)).collect();
     let twins = candidates::twins(&annotated.candidates);
     let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, deadline };
-    let (fates, encodings) = houdini::run(&mut passive, &start);
-    Ok(Inference { annotated, fates, encodings, passive })
+    let houdini::Outcome { fates, encodings, iterations } = houdini::run(&mut passive, &start);
+    Ok(Inference { annotated, fates, encodings, iterations, passive })
 }
 
 /// Proves the assertions of a pair: under integer invariants over integers and, where that fails,
-/// over bit-vectors; then under bit-vector invariants as well. After a step that left something
-/// unproved, `stop` may end the search for a proof.
+/// over bit-vectors; then under bit-vector invariants as well. Candidates of `omitted` families are not
+/// tried. After a step that left something unproved, `stop` may end the search for a proof.
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn run(
-    two: &TwoThread,
-    plan: Plan,
-    stop: &mut dyn FnMut(&PairOutcome) -> bool,
-) -> Result<PairOutcome, Diagnostic> {
-    let Plan { uniform_barriers, deadline, first_failure, .. } = plan;
+pub fn run(two: &TwoThread, plan: Plan, stop: &mut dyn FnMut(&PairOutcome) -> bool) -> Result<PairOutcome, Diagnostic> {
+    let Plan { uniform_barriers, deadline, omitted, first_failure, .. } = plan;
     let encodings = suited(&two.program, plan.encodings);
     let mut best: Option<PairOutcome> = None;
     for step in 0..encodings.len() {
         let proved = best.as_ref().map(|b| b.inference.kept()).unwrap_or_default();
-        let mut inference = infer_in(two, uniform_barriers, &encodings[step..], deadline, &proved)?;
+        let mut inference = infer_in(two, uniform_barriers, &encodings[step..], deadline, omitted, &proved)?;
         let mut proof = Proof::of(&inference, best.as_ref());
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
-        let efforts =
-            if step + 1 == encodings.len() && !first_failure { &[FULL][..] } else { &[QUICK, MIDDLE] };
+        let efforts = if step + 1 == encodings.len() && !first_failure { &[FULL][..] } else { &[QUICK, MIDDLE] };
         proof.attempt_regions(&mut inference, deadline);
         for &effort in efforts {
             for encoding in inference.encodings.clone() {
@@ -238,12 +238,12 @@ fn is_probe(check: &Check) -> bool {
 
 /// Whether what follows may rely on a check that is proved elsewhere: assertions of barriers and of
 /// the user. Never a candidate: dropped ones are false.
-fn may_rely_on(check: &Check) -> bool {
+pub(super) fn may_rely_on(check: &Check) -> bool {
     check.candidate.is_none() && !is_race(check) && !is_probe(check)
 }
 
 /// The assertions of the program proper, and invariants that are not candidates.
-fn assertions(passive: &Passive) -> Vec<usize> {
+pub(super) fn assertions(passive: &Passive) -> Vec<usize> {
     let proper = |c: &Check| c.candidate.is_none() && !is_probe(c);
     (0..passive.checks.len()).filter(|&i| proper(&passive.checks[i])).collect()
 }

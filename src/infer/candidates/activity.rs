@@ -3,8 +3,10 @@
 //! Shapes: `v_active$1 == v_active$2`; a thread active at the head was active on entry; a thread
 //! that entered is at the head or at one of the loop's exits; one that did not enter did not move,
 //! nor did any before the first round; the loop's counter is that of the thread that stays longest.
-//! Example: after a loop with a uniform trip count both threads are active at the next barrier.
+//! Example: `v_active$1 == v_active$2`, after a loop with a uniform trip count: both threads are
+//! active at the next barrier.
 //! Inductive because a thread moves only inside the loop, and only while it is active there.
+//! Reference: gpuverify-notes section 4 (`loopPredicateEquality`).
 
 use super::{View, copy};
 use crate::ivl::ast::BinaryOp;

@@ -1,14 +1,25 @@
 //! Family `affine`: a register grows by the same step in each round.
 //!
 //! Shapes, for an active thread and the round counter k: `sint(x) == sint(x_entry) + k*step` and
-//! the unsigned form (no wrap-around), and `x == x_entry + step*k` modulo 2^n; where a round may leave
-//! x alone, the same with k-1 in place of k behind the first round.
-//! Example: the index of a grid-stride loop, a strength-reduced pointer, a counter counted down,
-//! a plane that a march along z moves in all rounds but the first.
+//! the unsigned form (no wrap-around), and `x == x_entry + step*k` modulo 2^n. `affine-late`, where a
+//! round may leave x alone: the same with k-1 in place of k behind the first round. `affine-left`, for
+//! a thread that left: the same with its own counter, or with one round more.
+//! Example: `v_active$1 == 1bv16 ==> BV32_TO_SINT(i$1) == BV32_TO_SINT(i.entry.loop1$1) + 64 * k.loop1`,
+//! the index of a grid-stride loop; also a strength-reduced pointer, a counter counted down, a plane that
+//! a march along z moves in all rounds but the first.
 //! Inductive because k and x are updated together; the forms without wrap need a bound on x.
 //! The modular and unsigned forms are cheap over bit-vectors and dear over integers, where they are
 //! left out: what needs them is tried over bit-vectors next.
 //! Reference: proof-notes, lesson 3.
+//!
+//! Families `loop-bound` and `non-negative`: a register that only moves one way stays on its side of the
+//! value on entry; it does not become negative.
+//!
+//! Shapes, for an active thread: `x <= x_entry` and `x >= x_entry`, signed and unsigned; `0 <= x`, signed.
+//! Example: `v_active$1 == 1bv16 ==> BV32_SGE(i$1, i.entry.loop1$1)`, which keeps the index of a loop that
+//! counts up from wrapping below its start.
+//! Inductive because the exit test bounds x on the other side, so that a step does not wrap.
+//! Reference: gpuverify-notes section 4 (`loopBound`, `guardNonNeg`).
 
 use super::{View, copy};
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};

@@ -1,9 +1,10 @@
 //! Family `congruence`: a register keeps its remainder.
 //!
-//! Shape: `x[b:0] == x_entry[b:0]`, where 2^b divides every step of x. Example: the index of a
-//! grid-stride loop with 16384 threads, however often it wraps around. Inductive because 2^b divides
-//! 2^n too; it needs no bound on x, and it holds of threads that have left.
-//! Reference: gpuverify-notes section 4 (offsets modulo the stride).
+//! Shape: `x[b:0] == x_entry[b:0]`, where 2^b divides every step of x.
+//! Example: `i$1[6:0] == i.entry.loop1$1[6:0]`, the index of a grid-stride loop with 64 threads, however
+//! often it wraps around.
+//! Inductive because 2^b divides 2^n too; it needs no bound on x, and it holds of threads that have left.
+//! Reference: gpuverify-notes section 4 (`loopCounterIsStrided`).
 
 use super::{View, affine, copy};
 use crate::ivl::ast::Type;

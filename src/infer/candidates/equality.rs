@@ -1,7 +1,9 @@
 //! Family `equality`: the two threads' copies agree.
 //!
-//! Shapes: `x$1 == x$2`; the same while both are active. Example: the counter of a loop whose bounds
-//! do not depend on the thread. Inductive when every update is by equal values.
+//! Shapes: `x$1 == x$2`; the same while both are active.
+//! Example: `r9$1 == r9$2`, the counter of a loop whose bounds do not depend on the thread.
+//! Inductive when every update is by equal values.
+//! Reference: gpuverify-notes section 4 (`predicatedEquality`).
 
 use super::{View, copy};
 use crate::ivl::bv;

@@ -1,10 +1,12 @@
 //! Family `exit-test`: the condition that kept a thread in the loop, at the head of the next round.
 //!
 //! Shape: with the updated values renamed to head values, each conjunct of the back-edge condition,
-//! once for `k > 0` and once for every round (an entry guard often says the same); negated for a
-//! thread that left.
-//! Example: `i < n` at the head of a rotated loop; `i - step < n` where the test stands at the top.
-//! Inductive because the thread came through that very test. Reference: proof-notes, lesson 3.
+//! once for `k > 0` and once for every round (an entry guard often says the same). `exit-test-left`, for
+//! a thread that left: the negated condition.
+//! Example: `i < n` at the head of a rotated loop; `i - step < n` where the test stands at the top:
+//! `v_active$1 == 1bv16 && 0 < k.loop1 ==> !BV32_ULE(128bv32, BV32_ADD(4294967232bv32, i$1))`.
+//! Inductive because the thread came through that very test.
+//! Reference: proof-notes, lesson 3.
 
 use super::{View, affine};
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, UnaryOp};

@@ -1,9 +1,11 @@
 //! Family `frame`: a thread that stayed away from the loop keeps its registers.
 //!
 //! Shape: `v_entry == head || x == x_entry`, for registers that do not grow by the same step in
-//! each round (of those the family `affine` says it). Example: a flag that each round computes and that is read behind
-//! the loop, where the loop may run no round at all. Inductive because every assignment in the loop
-//! is guarded by the activity of its block.
+//! each round (of those the family `affine` says it).
+//! Example: `v_entry.loop1$1 == 1bv16 || x$1 == x.entry.loop1$1`, for a flag that each round computes and
+//! that is read behind the loop, where the loop may run no round at all.
+//! Inductive because every assignment in the loop is guarded by the activity of its block.
+//! Reference: the lock-step paper's predication: a thread that is not active does not assign.
 
 use super::{View, affine, copy};
 use crate::ivl::bv;

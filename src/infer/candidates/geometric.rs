@@ -1,10 +1,14 @@
 //! Family `geometric`: registers that double, halve, or run through constants.
 //!
-//! Shapes, for an active thread: `x == x_entry << k*j`, `x == x_entry >> k*j`; `x & (x-1) == 0` and
-//! `x != 0`; and for an update that only depends on x and starts from a constant, the table
-//! `k == 0 && x == v0 || k == 1 && x == v1 || ...`; for a thread that left, the same of the rounds in
-//! which it may have left.
-//! Example: the stride of a tree reduction. Inductive because the update is a function of x.
+//! Shapes, for an active thread: `x == x_entry << k*j`, `x == x_entry >> k*j`; and for an update that
+//! only depends on x and starts from a constant, the table `k == 0 && x == v0 || k == 1 && x == v1 || ...`.
+//! `geometric-left`, for a thread that left: the table of the rounds in which it may have left.
+//! `power-of-two`: `x & (x-1) == 0` and `x != 0`.
+//! Example: `v_active$1 == 3bv16 ==> r9$1 == BV32_LSHR(r9.entry.L$1, INT_TO_BV32(k.L))`, the stride of a
+//! tree reduction.
+//! Inductive because the update is a function of x; half of a power of two is one, while the exit test
+//! keeps it from 0.
+//! Reference: gpuverify-notes section 4 (`pow2`, `pow2NotZero`).
 
 use super::{View, copy};
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};

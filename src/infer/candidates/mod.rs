@@ -1,9 +1,10 @@
-//! Candidate invariants, one family a file.
+//! Candidate invariants, one family a file; variants of a family have names of their own.
 //!
 //! Input: one cut loop of the passive program (values on entry, at the head, at the end of a round).
 //! Output: candidates as IVL expressions over the variables at the head, the round counter and the
 //! values on entry. Establishes: nothing; Houdini decides which are inductive.
-//! Reference: proof-notes (which families are decisive); gpuverify-notes section 4.
+//! Reference: proof-notes (which families are decisive); gpuverify-notes section 4; docs/families.md
+//! (what each of them is worth).
 
 mod activity;
 mod affine;
@@ -13,6 +14,8 @@ mod exit_test;
 mod frame;
 mod geometric;
 mod pending;
+mod relation;
+mod residue;
 mod rotation;
 
 use super::ghosts::LoopGhosts;
@@ -24,6 +27,34 @@ use crate::solver::Encoding;
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// The families of one file.
+pub struct Family {
+    /// The names that its candidates carry: the family's own, then those of its variants.
+    pub names: &'static [&'static str],
+    /// Proposes candidates for one loop.
+    propose: fn(&mut View),
+}
+
+/// All families, in the order of their candidates at a loop head.
+pub const FAMILIES: &[Family] = &[
+    Family { names: &["activity"], propose: activity::propose },
+    Family { names: &["equality"], propose: equality::propose },
+    Family { names: &["affine", "affine-late", "affine-left", "loop-bound", "non-negative"], propose: affine::propose },
+    Family { names: &["congruence"], propose: congruence::propose },
+    Family { names: &["residue"], propose: residue::propose },
+    Family { names: &["relation"], propose: relation::propose },
+    Family { names: &["exit-test", "exit-test-left"], propose: exit_test::propose },
+    Family { names: &["frame"], propose: frame::propose },
+    Family { names: &["geometric", "geometric-left", "power-of-two"], propose: geometric::propose },
+    Family { names: &["rotation"], propose: rotation::propose },
+    Family { names: &["round", "pending"], propose: pending::propose },
+];
+
+/// The names of all families and variants, in the order of [`FAMILIES`].
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().flat_map(|family| family.names).copied()
+}
 
 /// A candidate.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +85,8 @@ pub struct View<'a> {
     pub encoding: Encoding,
     /// True when the loop may run a barrier.
     pub has_barrier: bool,
+    /// Families that are left out.
+    pub omitted: &'a [&'static str],
     /// Snapshots of entry values that candidates mention.
     pub snapshots: BTreeSet<Name>,
     /// What was found.
@@ -66,9 +99,13 @@ pub fn copy(name: &Name, thread: u32) -> Name {
 }
 
 impl View<'_> {
-    /// Adds a candidate.
+    /// Adds a candidate, unless its family is left out or it says nothing new.
     pub fn propose(&mut self, family: &'static str, expr: ExprRef) {
-        if !matches!(expr.kind, crate::ivl::ast::ExprKind::Bool(true)) && !self.found.iter().any(|f| f.1 == expr) {
+        debug_assert!(names().any(|name| name == family), "infer: no family is named {family}");
+        if self.omitted.contains(&family) || matches!(expr.kind, ExprKind::Bool(true)) {
+            return;
+        }
+        if !self.found.iter().any(|f| f.1 == expr) {
             self.found.push((family, expr));
         }
     }
@@ -120,13 +157,15 @@ impl View<'_> {
     }
 }
 
-/// All candidates of a passive program whose loops carry ghosts, and the snapshots they need.
+/// All candidates of a passive program whose loops carry ghosts, but those of `omitted` families, and
+/// the snapshots they need.
 pub fn find(
     passive: &mut Passive,
     ghosts: &[LoopGhosts],
     flags: &[Name],
     barriers: &[bool],
     encoding: Encoding,
+    omitted: &[&'static str],
 ) -> (Vec<Candidate>, Vec<BTreeSet<Name>>) {
     let relevant = relevant_symbols(passive);
     let mut candidates = Vec::new();
@@ -145,18 +184,13 @@ pub fn find(
             flags,
             encoding,
             has_barrier: barriers[index],
+            omitted,
             snapshots: BTreeSet::new(),
             found: Vec::new(),
         };
-        activity::propose(&mut view);
-        equality::propose(&mut view);
-        affine::propose(&mut view);
-        congruence::propose(&mut view);
-        exit_test::propose(&mut view);
-        frame::propose(&mut view);
-        geometric::propose(&mut view);
-        rotation::propose(&mut view);
-        pending::propose(&mut view);
+        for family in FAMILIES {
+            (family.propose)(&mut view);
+        }
         snapshots[index] = std::mem::take(&mut view.snapshots);
         let found = std::mem::take(&mut view.found);
         candidates.extend(found.into_iter().map(|(family, expr)| Candidate { family, in_loop: index, expr }));

@@ -1,9 +1,16 @@
-//! Family `pending`: what the access log may hold at the head.
+//! Family `round`: when the pending access was logged.
 //!
-//! Shapes, for each log flag of a loop with a barrier: nothing is pending; what is pending was
-//! logged in the last round; after the first round nothing from before the loop is pending. For
-//! every loop: the round of the logged access lies before the current one.
-//! Example: a tiled loop that ends in a barrier. Inductive because barriers clear the flags.
+//! Shapes, for every loop: `-1 <= round`, `round < k`, `0 <= k`.
+//! Example: `round.loop1 < k.loop1`: the witness of what is pending is an earlier round.
+//! Inductive because the body sets the round to the present k, and the back edge counts k up.
+//!
+//! Family `pending`: what the access log may hold at the head of a loop with a barrier.
+//!
+//! Shapes, for each log flag: nothing is pending; what is pending was logged in the last round; after
+//! the first round nothing from before the loop is pending.
+//! Example: `!_WRITE_HAS_OCCURRED_A`, at the head of a tiled loop that ends in a barrier.
+//! Inductive because barriers clear the flags.
+//! Reference: DESIGN section 4 (the witness); gpuverify-notes section 4 (`noread`, `nowrite`).
 
 use super::View;
 use crate::ivl::ast::{BinaryOp, Type};
@@ -24,8 +31,8 @@ pub(super) fn propose(view: &mut View) {
     let logged_inside = bv::ne(round, minus_one);
     for flag in view.flags {
         let set = bv::var(flag.clone(), Type::Bool);
-        view.found.push(("pending", bv::not(set.clone())));
-        view.found.push(("pending", bv::implies(set.clone(), last_round.clone())));
-        view.found.push(("pending", bv::implies(set, bv::or(first_round.clone(), logged_inside.clone()))));
+        view.propose("pending", bv::not(set.clone()));
+        view.propose("pending", bv::implies(set.clone(), last_round.clone()));
+        view.propose("pending", bv::implies(set, bv::or(first_round.clone(), logged_inside.clone())));
     }
 }

@@ -1,8 +1,11 @@
 //! Family `rotation`: registers that exchange their values.
 //!
 //! Shapes, for registers where one takes the value that another had: they differ pairwise; each has
-//! one of the values that they had on entry. Example: two buffers whose pointers are swapped in each
-//! round, three that rotate. Inductive because a permutation of distinct values is one again.
+//! one of the values that they had on entry.
+//! Example: `p$1 == p.entry.L$1 || p$1 == q.entry.L$1`, for two buffers whose pointers are swapped in each
+//! round, or three that rotate.
+//! Inductive because a permutation of distinct values is one again.
+//! Reference: the kernels `pingpong` and `ring_of_three` in tests/kernels.
 
 use super::{View, copy};
 use crate::ivl::ast::{Name, Type};
