@@ -53,6 +53,8 @@ impl Deadline {
 /// Effort for a query in milliseconds, and for one of many.
 const EFFORT: u32 = 500;
 const SHORT_EFFORT: u32 = 60;
+/// Checks that are not parted any more where a query without products has no answer.
+const SMALL: usize = 8;
 /// Rounds of a loop to run on from a model.
 const ROUNDS: usize = 6;
 
@@ -225,35 +227,53 @@ impl State<'_> {
     /// The checks that do not hold whatever the products of unknowns are, from the head of a loop or from the start;
     /// all of them if the solver does not say, or nothing is multiplied. Most checks are not about products, and
     /// soon proved where the others are not in the way.
-    fn doubtful(&self, passive: &mut Passive, mut open: BTreeSet<usize>, head: Option<usize>) -> BTreeSet<usize> {
+    fn doubtful(&self, passive: &mut Passive, open: BTreeSet<usize>, head: Option<usize>) -> BTreeSet<usize> {
         let mut doubtful = BTreeSet::new();
-        while !open.is_empty() {
-            let keep = |c: usize| self.fates[c] == Fate::Kept;
-            let role = |i: usize| role_of(i, &open, self.start.relied);
-            let (formula, wanted) = match head {
-                Some(number) => (wp::formula_of_round(passive, &keep, &role, number), terms_of(passive, &open)),
-                None => (wp::formula(passive, &keep, &role), wanted(passive, &keep, &role)),
-            };
-            let budget = self.start.deadline.budget(Encoding::Integers, SHORT_EFFORT);
-            let failing = match prove_opaque(&mut passive.terms, formula, &wanted, budget) {
-                Some(Answer::Proved) => return doubtful,
-                Some(Answer::Refuted(values)) => {
-                    let model: HashMap<Term, Option<Value>> = wanted.into_iter().zip(values).collect();
-                    let is_false = |&i: &usize| model.get(&passive.checks[i].term) == Some(&Some(Value::Bool(false)));
-                    match head {
-                        Some(_) => open.iter().copied().filter(is_false).collect(),
-                        None => failing_checks(passive, &model, &keep, &role),
+        let mut parts = vec![open];
+        while let Some(mut open) = parts.pop() {
+            while !open.is_empty() {
+                match self.ask_opaque(passive, &open, head) {
+                    None => {
+                        doubtful.append(&mut open);
+                        parts.drain(..).for_each(|mut part| doubtful.append(&mut part));
+                    }
+                    Some(Verdict::Proved) => break,
+                    Some(Verdict::Refuted(failing)) => {
+                        open.retain(|check| !failing.contains(check));
+                        doubtful.extend(failing);
+                    }
+                    Some(Verdict::Unknown) if open.len() <= SMALL => doubtful.append(&mut open),
+                    Some(Verdict::Unknown) => {
+                        let middle = open.iter().nth(open.len() / 2).copied().unwrap_or_default();
+                        parts.push(open.split_off(&middle));
                     }
                 }
-                _ => BTreeSet::new(),
-            };
-            if failing.is_empty() {
-                doubtful.append(&mut open);
             }
-            open.retain(|check| !failing.contains(check));
-            doubtful.extend(failing);
         }
         doubtful
+    }
+
+    /// Asks for checks whatever the products of unknowns are; `None` if nothing is multiplied.
+    fn ask_opaque(&self, passive: &mut Passive, open: &BTreeSet<usize>, head: Option<usize>) -> Option<Verdict> {
+        let keep = |c: usize| self.fates[c] == Fate::Kept;
+        let role = |i: usize| role_of(i, open, self.start.relied);
+        let (formula, wanted) = match head {
+            Some(number) => (wp::formula_of_round(passive, &keep, &role, number), terms_of(passive, open)),
+            None => (wp::formula(passive, &keep, &role), wanted(passive, &keep, &role)),
+        };
+        let budget = self.start.deadline.budget(Encoding::Integers, EFFORT);
+        let values = match prove_opaque(&mut passive.terms, formula, &wanted, budget)? {
+            Answer::Proved => return Some(Verdict::Proved),
+            Answer::Unknown(_) => return Some(Verdict::Unknown),
+            Answer::Refuted(values) => values,
+        };
+        let model: HashMap<Term, Option<Value>> = wanted.into_iter().zip(values).collect();
+        let is_false = |&i: &usize| model.get(&passive.checks[i].term) == Some(&Some(Value::Bool(false)));
+        let failing: BTreeSet<usize> = match head {
+            Some(_) => open.iter().copied().filter(is_false).collect(),
+            None => failing_checks(passive, &model, &keep, &role),
+        };
+        Some(if failing.is_empty() { Verdict::Unknown } else { Verdict::Refuted(failing) })
     }
 
     /// Asks for checks at once, and for each apart where that has no answer: shortly first, then with

@@ -483,13 +483,9 @@ impl<'t> Integers<'t> {
             }
             Node::IntMod(a, b) => {
                 let (x, y) = (self.integer(a), self.integer(b));
-                match self.terms.int_value(y.term) {
-                    Some(divisor) => {
-                        let interval = if divisor > 0 { Interval::new(0, divisor - 1) } else { Interval::ALL };
-                        Value { term: self.terms.int_mod(x.term, y.term), interval }
-                    }
-                    None => Value { term: self.terms.remainder(x.term, y.term), interval: Interval::ALL },
-                }
+                let interval = self.terms.int_value(y.term).filter(|&d| d > 0);
+                let interval = interval.map_or(Interval::ALL, |d| Interval::new(0, d - 1));
+                Value { term: self.terms.int_mod(x.term, y.term), interval }
             }
             Node::Ite(c, a, b) => {
                 let c = self.formula_of(c);

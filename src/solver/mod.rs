@@ -64,8 +64,6 @@ pub struct Encoded {
     pub assertions: Vec<Term>,
     /// Whether unknowns are multiplied, over integers.
     pub has_products: bool,
-    /// Whether there are remainders modulo unknowns.
-    pub has_remainders: bool,
     /// Facts about products of unknowns, true whatever the assertions say.
     pub lemmas: Vec<Term>,
     /// The encoded form of each wanted term, `None` where the encoding has none.
@@ -159,12 +157,8 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let (mut assertions, intervals) = (integers.side, integers.products);
             assertions.push(formula);
             let products = products::collect(terms, &assertions, &intervals);
-            let mut lemmas = products::lemmas(terms, &products);
-            let remainders = products::remainder_lemmas(terms, &assertions);
-            let has_remainders = !remainders.is_empty();
-            let has_products = has_remainders || !products.is_empty();
-            lemmas.extend(remainders);
-            Some(Encoded { assertions, has_products, has_remainders, lemmas, wanted })
+            let lemmas = products::lemmas(terms, &products);
+            Some(Encoded { assertions, has_products: !products.is_empty(), lemmas, wanted })
         }
         Encoding::BitVectors => {
             let mut ghosts = ghosts::Ghosts::new(terms);
@@ -172,7 +166,7 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let wanted = wanted.iter().map(|&t| ghosts.translate(t)).collect();
             let mut assertions = ranges(terms, formula);
             assertions.push(formula);
-            Some(Encoded { assertions, has_products: false, has_remainders: false, lemmas: Vec::new(), wanted })
+            Some(Encoded { assertions, has_products: false, lemmas: Vec::new(), wanted })
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use super::interval::Interval;
 use crate::vcgen::term::{Node, Term, Terms};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// With more products than this there are facts only about pairs with a factor in common: the other pairs cost more
 /// than they tell.
@@ -16,12 +16,6 @@ const PRODUCT_LIMIT: usize = 12;
 
 /// Pairs that facts are made of.
 const PAIR_LIMIT: usize = 120;
-
-/// Remainders that each is compared with.
-const REMAINDER_LIMIT: usize = 16;
-
-/// Steps in one round of an unrolled loop.
-const STEP_LIMIT: i128 = 4;
 
 /// A product of two integer terms.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,72 +66,6 @@ pub fn lemmas(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
         }
     }
     facts
-}
-
-/// Facts about remainders modulo unknowns. For `s > 0`: `0 <= a mod s < s`; `0 <= a < s ==> a mod s == a`; and
-/// `a - b == c*s ==> a mod s == b mod s` for the small `c` that occur in the formula, as in unrolled loops, and symbols
-/// `a` and `b`. That equal dividends have equal remainders the solver knows.
-pub fn remainder_lemmas(terms: &mut Terms, roots: &[Term]) -> Vec<Term> {
-    let mut facts = Vec::new();
-    let remainders = remainders(terms, roots);
-    let multiples = if remainders.is_empty() { BTreeSet::new() } else { factors(terms, roots, &remainders) };
-    for (i, &(a, s, rest)) in remainders.iter().enumerate() {
-        let (zero, one) = (terms.int(0), terms.int(1));
-        let positive = terms.int_le(one, s);
-        let (low, high) = (terms.int_le(zero, rest), terms.int_lt(rest, s));
-        facts.extend([implies(terms, &[positive], low), implies(terms, &[positive], high)]);
-        let (inside, below) = (terms.int_le(zero, a), terms.int_lt(a, s));
-        let same = terms.eq(rest, a);
-        facts.push(implies(terms, &[inside, below], same));
-        let plain = |t: Term| matches!(terms.node(t), Node::Symbol(_));
-        let others: Vec<_> = match plain(a) {
-            true => remainders[i + 1..].iter().filter(|r| r.1 == s && plain(r.0)).take(REMAINDER_LIMIT).collect(),
-            false => Vec::new(),
-        };
-        for &(b, divisor, other) in others {
-            let equal = terms.eq(rest, other);
-            for c in multiples.iter().flat_map(|c| [-c, *c]) {
-                let apart = terms.int_sum(0, vec![(a, 1), (b, -1), (divisor, -c)]);
-                let apart = terms.eq(apart, zero);
-                facts.push(implies(terms, &[apart], equal));
-            }
-        }
-    }
-    facts
-}
-
-/// How many divisors the sums of the formula are apart, in elements of 1 to 16 bytes; not more than [`STEP_LIMIT`].
-fn factors(terms: &Terms, roots: &[Term], remainders: &[(Term, Term, Term)]) -> BTreeSet<i128> {
-    let divisors: BTreeSet<Term> = remainders.iter().map(|remainder| remainder.1).collect();
-    let mut factors = BTreeSet::new();
-    let mut seen = HashSet::new();
-    for &root in roots {
-        let below = terms.postorder(root, &|t| seen.contains(&t));
-        for &term in &below {
-            let Node::IntSum { members, .. } = terms.node(term) else { continue };
-            for (_, factor) in members.iter().filter(|(t, _)| divisors.contains(t)) {
-                let in_elements = [1, 2, 4, 8, 16].into_iter().filter(|size| factor % size == 0).map(|size| factor / size);
-                factors.extend(in_elements.map(i128::abs).filter(|c| (1..=STEP_LIMIT).contains(c)));
-            }
-        }
-        seen.extend(below);
-    }
-    factors
-}
-
-/// Dividend, divisor and remainder of every `a mod s` whose divisor is no constant.
-fn remainders(terms: &Terms, roots: &[Term]) -> Vec<(Term, Term, Term)> {
-    let mut seen = HashSet::new();
-    let mut found = Vec::new();
-    for &root in roots {
-        let below = terms.postorder(root, &|t| seen.contains(&t));
-        found.extend(below.iter().filter_map(|&term| match terms.node(term) {
-            Node::IntMod(a, s) if terms.int_value(*s).is_none() => Some((*a, *s, term)),
-            _ => None,
-        }));
-        seen.extend(below);
-    }
-    found
 }
 
 fn bounds(terms: &mut Terms, product: &Product) -> Vec<Term> {

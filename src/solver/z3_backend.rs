@@ -13,8 +13,6 @@ const LINEAR_SOLVER: u32 = 2;
 
 /// Checks satisfiability of the assertions; unsatisfiable is `Proved`.
 ///
-const REMAINDER: &str = "remainder@int";
-
 /// Z3's own reasoning about products of unknowns finds models soon or hardly at all, and proofs
 /// unsteadily. So it gets a short try; then products are opaque terms with the facts about them
 /// ([`super::products`]) that most proofs need. Only if that has a model, which may multiply wrongly,
@@ -24,18 +22,11 @@ pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
     if !encoded.has_products {
         return run(budget, false);
     }
-    let part = Budget { rlimit: budget.rlimit / 3, milliseconds: budget.milliseconds / 3 };
-    let opaque = |budget| match run(budget, true) {
-        Answer::Refuted(_) => Answer::Unknown("products of unknowns".into()),
-        answer => answer,
-    };
-    // Remainders modulo unknowns are worse still, and there for their facts.
-    let (first, second): (&dyn Fn() -> Answer, &dyn Fn() -> Answer) = match encoded.has_remainders {
-        true => (&|| opaque(budget), &|| run(part, false)),
-        false => (&|| run(part, false), &|| opaque(budget)),
-    };
-    match first() {
-        Answer::Unknown(_) => second(),
+    match run(Budget { rlimit: budget.rlimit / 3, milliseconds: budget.milliseconds / 3 }, false) {
+        Answer::Unknown(_) => match run(budget, true) {
+            Answer::Refuted(_) => Answer::Unknown("products of unknowns".into()),
+            answer => answer,
+        },
         answer => answer,
     }
 }
@@ -199,7 +190,7 @@ impl Emitter<'_> {
             Node::IntSum { constant, members } => self.int_sum(*constant, members).into(),
             Node::IntMul(a, b) => self.nonlinear("product@int", *a, *b, |a, b| Int::mul(&[a, b])),
             Node::IntDiv(a, b) => self.nonlinear("quotient@int", *a, *b, |a, b| a.div(b)),
-            Node::IntMod(a, b) => self.nonlinear(REMAINDER, *a, *b, |a, b| a.modulo(b)),
+            Node::IntMod(a, b) => self.nonlinear("remainder@int", *a, *b, |a, b| a.modulo(b)),
             Node::IntLe(a, b) => self.int(*a).le(self.int(*b)).into(),
             Node::BvCompare(op, a, b) => {
                 let (a, b) = (self.bv(*a), self.bv(*b));
@@ -217,11 +208,6 @@ impl Emitter<'_> {
     /// An operation that is linear only if its second operand is a constant.
     fn nonlinear(&mut self, name: &str, a: Term, b: Term, operation: fn(Int, Int) -> Int) -> Dynamic {
         if self.opaque && self.terms.int_value(b).is_none() {
-            if name == REMAINDER {
-                // Equal operands have equal remainders, whatever they are called.
-                let function = FuncDecl::new(name, &[&z3::Sort::int(), &z3::Sort::int()], &z3::Sort::int());
-                return function.apply(&[&self.int(a), &self.int(b)]);
-            }
             return Int::new_const(format!("{name}@{}@{}", a.0, b.0)).into();
         }
         operation(self.int(a), self.int(b)).into()

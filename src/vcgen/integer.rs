@@ -87,26 +87,6 @@ impl Terms {
         self.intern(Node::IntMul(a, b), Sort::Int)
     }
 
-    /// `a mod b` without the multiples of `b` in `a`, on each side of a choice. Valid for every `b`.
-    pub fn remainder(&mut self, a: Term, b: Term) -> Term {
-        match self.node(a).clone() {
-            Node::Ite(c, x, y) => {
-                let (x, y) = (self.remainder(x, b), self.remainder(y, b));
-                self.ite(c, x, y)
-            }
-            Node::IntSum { constant, members } => {
-                let (divisor, scale) = match self.node(b) {
-                    Node::IntSum { constant: 0, members } if members.len() == 1 => members[0],
-                    _ => (b, 1),
-                };
-                let rest = members.into_iter().filter(|&(t, factor)| t != divisor || factor % scale != 0).collect();
-                let rest = self.int_sum(constant, rest);
-                self.intern(Node::IntMod(rest, b), Sort::Int)
-            }
-            _ => self.intern(Node::IntMod(a, b), Sort::Int),
-        }
-    }
-
     fn distribute(&mut self, constant: i128, members: &[(Term, i128)], other: Term) -> Term {
         let mut list = vec![(other, constant)];
         for &(term, factor) in members {

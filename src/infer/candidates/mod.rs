@@ -14,8 +14,6 @@ mod exit_test;
 mod frame;
 mod geometric;
 mod pending;
-mod relation;
-mod residue;
 mod rotation;
 
 use super::ghosts::LoopGhosts;
@@ -42,8 +40,6 @@ pub const FAMILIES: &[Family] = &[
     Family { names: &["equality"], propose: equality::propose },
     Family { names: &["affine", "affine-late", "affine-left", "loop-bound", "non-negative"], propose: affine::propose },
     Family { names: &["congruence"], propose: congruence::propose },
-    Family { names: &["residue"], propose: residue::propose },
-    Family { names: &["relation"], propose: relation::propose },
     Family { names: &["exit-test", "exit-test-left"], propose: exit_test::propose },
     Family { names: &["frame"], propose: frame::propose },
     Family { names: &["geometric", "geometric-left", "power-of-two"], propose: geometric::propose },
