@@ -48,6 +48,8 @@ pub struct Options {
     pub max_threads: u64,
     /// Fixed scalar parameters.
     pub params: Vec<ParameterSetting>,
+    /// File of annotations; the one beside the input when `None`.
+    pub annotations: Option<String>,
     /// Print this stage instead of verifying.
     pub emit: Option<Stage>,
     /// Form of the output.
@@ -171,6 +173,7 @@ impl Default for Options {
             grid: [None; 3],
             max_threads: 1 << 31,
             params: Vec::new(),
+            annotations: None,
             emit: None,
             format: Format::Text,
             timeout: Duration::from_secs(60),
@@ -220,6 +223,9 @@ struct Arguments {
     /// Fix a scalar parameter, by name or position from 0 (repeatable)
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     params: Vec<ParameterSetting>,
+    /// Annotations for PTX that cannot be edited  [default: FILE.gpuvcc, if it is there]
+    #[arg(long, value_name = "FILE")]
+    annotations: Option<String>,
     /// Print instead of verify: tokens ast cfg order kernel predicated ivl candidates passive vc smt2
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
@@ -322,6 +328,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),
         max_threads: arguments.max_threads,
         params: arguments.params,
+        annotations: arguments.annotations,
         emit: arguments.emit,
         format: arguments.format,
         timeout: Duration::from_secs(u64::from(arguments.timeout)),

@@ -166,7 +166,7 @@ fn encodings(arithmetic: Arithmetic) -> &'static [Encoding] {
 }
 
 /// What confirms the defects of a PTX kernel.
-fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &Options) -> Option<Emulator<'a>> {
+fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &'a Options) -> Option<Emulator<'a>> {
     let Program::Ptx(module) = program else { return None };
     let number = module.functions.iter().position(|function| function.is_entry && *function.name == *entry)?;
     let checks = Checks {
@@ -175,7 +175,8 @@ fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &O
         ..Checks::default()
     };
     let (file, may_alias, dynamic_shared) = (input.source.name(), options.may_alias, options.dynamic_shared);
-    Some(Emulator { module, number, file, may_alias, dynamic_shared, checks })
+    let annotations = options.annotations.as_deref();
+    Some(Emulator { module, number, file, annotations, may_alias, dynamic_shared, checks })
 }
 
 fn question<'a>(
@@ -214,9 +215,17 @@ pub fn verify(
     };
     let lowered = lower(input, program, entry, options, &[])?;
     let emulator = emulator(input, program, entry, options);
-    let flat = conditions::flat(&lowered.kernel);
+    let mut flat = conditions::flat(&lowered.kernel);
     let natural = if flat.is_empty() { None } else { Some(lower(input, program, entry, options, &flat)?) };
-    let mut report = decide(natural.as_ref().unwrap_or(&lowered), end, emulator)?;
+    let first = decide(natural.as_ref().unwrap_or(&lowered), end, emulator);
+    let mut report = match first {
+        // The user requires other sizes.
+        Err(errors) if natural.is_some() && errors.iter().any(|error| error.code == "contradictory-requirements") => {
+            flat.clear();
+            decide(&lowered, end, emulator)?
+        }
+        answer => answer?,
+    };
     let now = Instant::now();
     let more = end.min(now + MORE_CONDITIONS.max(2 * (now - start)));
     let mut attempt = |conditions: &[Condition]| {

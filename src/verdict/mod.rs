@@ -19,3 +19,4 @@ pub mod replay;
 pub mod search;
 mod skip;
 mod thread;
+mod vacuity;
