@@ -7,7 +7,7 @@
 
 use super::lowering::{Lowering, flag, text};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{ExprRef, StmtKind};
+use crate::ivl::ast::{ExprKind, ExprRef, StmtKind};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::annotation::{Operator, Value, ValueKind, ValueType};
 use crate::ptx::ast::{Annotation, AnnotationKind};
@@ -107,8 +107,17 @@ fn operation(operator: Operator, ty: ValueType, a: ExprRef, b: ExprRef) -> ExprR
     let number = |value: u128| bv::literal(value, width(ty));
     let simple = |op: BvOp| bv::binary(op, a.clone(), b.clone());
     // Not every encoding agrees on what a division by zero gives.
-    let unless_zero = |op: BvOp, otherwise: ExprRef| bv::ite(bv::eq(b.clone(), number(0)), otherwise, simple(op));
+    let constant = if let ExprKind::Bv(value) = b.kind { Some(value) } else { None };
+    let unless_zero = |op: BvOp, otherwise: ExprRef| {
+        if constant.is_some_and(|value| value != 0) {
+            return simple(op);
+        }
+        bv::ite(bv::eq(b.clone(), number(0)), otherwise, simple(op))
+    };
     let unless_beyond = |op: BvOp, otherwise: ExprRef| {
+        if constant.is_some_and(|value| value < u128::from(width(ty))) {
+            return simple(op);
+        }
         let inside = bv::binary(BvOp::Ult, b.clone(), number(u128::from(width(ty))));
         bv::ite(inside, simple(op), otherwise)
     };

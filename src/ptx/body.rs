@@ -269,7 +269,7 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         let (kind, text, expression) = annotation::statement(inside, &mut names).map_err(|mistake| {
             let span = Span::new(start + mistake.range.start, start + mistake.range.end);
             Diagnostic::error("annotation", mistake.message, span)
-                .note("an annotation is `//@ requires|assume|assert|invariant EXPRESSION;` over registers")
+                .note("an annotation is `//@ requires|assume|assert|invariant EXPRESSION;`")
         })?;
         let origin = self.origin(comment.span, comment.text.trim_end().into());
         self.scopes.body.items.push(Item::Annotation(Annotation { kind, expression, text: text.into(), origin }));

@@ -10,20 +10,17 @@
 //! Reference: Barnett and Leino, weakest precondition of unstructured programs; tutorial 3.
 
 use super::edges;
-use super::passive::{Check, CheckKind, CutLoop, Passive, PassiveBlock, PassiveItem, Shown, candidate_number};
+use super::passive::{Check, CheckKind, CutLoop, Passive, PassiveBlock, PassiveItem, candidate_number};
+use super::shown;
 use super::term::{Sort, Term, Terms};
 use super::translate::{Environment, Translator, sort_of};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{
-    Attribute, Block, Expr, ExprKind, ExprRef, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type,
-};
-use crate::ivl::visit::{self, Visitor};
+use crate::ivl::ast::{Attribute, Block, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type};
 use crate::span::Span;
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// Generates the passive program of a procedure.
 ///
@@ -38,22 +35,6 @@ pub fn run(program: &Program, procedure: &Procedure) -> Result<Passive, Diagnost
         return Err(unsupported("a postcondition", ensures.span));
     }
     Generator::new(program, procedure, &edges::split(body))?.run()
-}
-
-/// Whether an assertion is one that people wrote, and that reports explain with values.
-fn is_of_user(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| matches!(attribute.name.as_str(), "user_assert" | "invariant"))
-}
-
-struct Variables(BTreeSet<Name>);
-
-impl Visitor for Variables {
-    fn expr(&mut self, e: &ExprRef) {
-        if let ExprKind::Var(name) = &e.kind {
-            self.0.insert(name.clone());
-        }
-        visit::walk_expr(self, e);
-    }
 }
 
 fn unsupported(what: &str, span: Span) -> Diagnostic {
@@ -306,7 +287,11 @@ impl<'a> Generator<'a> {
         let mut attributes = stmt.attributes.clone();
         attributes.extend_from_slice(more);
         items.push(PassiveItem::Check(self.checks.len()));
-        let values = if is_of_user(&attributes) { self.shown(e, env, &kind) } else { Vec::new() };
+        let at_head = match kind {
+            CheckKind::Maintenance(number) => self.loops.get(number).map(|cut| &cut.at_head),
+            _ => None,
+        };
+        let values = shown::of(&attributes, e, env, at_head);
         self.checks.push(Check {
             term,
             kind,
@@ -317,22 +302,6 @@ impl<'a> Generator<'a> {
             values,
         });
         Ok(())
-    }
-
-    /// The variables of an assertion with their values.
-    fn shown(&self, e: &Expr, env: &Environment, kind: &CheckKind) -> Vec<Shown> {
-        let mut variables = Variables(BTreeSet::new());
-        variables.expr(&Arc::new(e.clone()));
-        let at_head = match kind {
-            CheckKind::Maintenance(number) => self.loops.get(*number).map(|cut| &cut.at_head),
-            _ => None,
-        };
-        let shown = |name: Name| {
-            let now = *env.get(&name)?;
-            let before = at_head.and_then(|head| head.get(&name).copied());
-            Some(Shown { name, now, before })
-        };
-        variables.0.into_iter().filter_map(shown).collect()
     }
 
     /// Inlines a procedure with one straight-line block.
