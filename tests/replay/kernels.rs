@@ -88,7 +88,7 @@ fn explored(case: &Case, module: &Module, number: usize, kernel: &Kernel) -> Vec
         dynamic_shared: None,
         checks: Checks::default(),
     };
-    let suspects = Suspects { races: (1..10_000).collect(), barriers: (1..10_000).collect() };
+    let suspects = Suspects { races: (1..10_000).collect(), barriers: (1..10_000).collect(), ..Suspects::default() };
     if assumption_of_user(kernel).is_some() {
         return Vec::new();
     }
