@@ -350,6 +350,10 @@ impl Facts<'_> {
             }
             .into();
             finding.message = self.stated(refuted, text(invariant));
+            if check.kind == CheckKind::Assertion {
+                finding.message += "\nit stands in no loop, or depends on what its round does before it: so it is proved here only, \
+                                    and not assumed from round to round";
+            }
         }
         finding
     }

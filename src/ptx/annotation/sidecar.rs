@@ -80,7 +80,8 @@ fn error(range: Range<usize>, message: impl Into<String>) -> Diagnostic {
 impl<'t> Reader<'t, '_> {
     /// A line with its number and where it starts.
     fn line(&mut self, number: u32, start: usize, line: &'t str) -> Result<Option<Placed>, Diagnostic> {
-        let line = line.find('#').filter(|at| !is_ordinal(line, *at)).map_or(line, |at| &line[..at]);
+        let remark = line.match_indices('#').map(|(at, _)| at).find(|at| !is_ordinal(line, *at));
+        let line = remark.map_or(line, |at| &line[..at]);
         let content = line.trim();
         let indent = line.len() - line.trim_start().len();
         let whole = start + indent..start + indent + content.len();
