@@ -141,6 +141,21 @@ fn possible_race_without_the_source() {
 }
 
 #[test]
+fn invariant_with_the_values_of_its_registers() {
+    let values = "states: %r3 != 7\nfails for thread (2,0,0) of block (0,0,0)\n\
+                  %r3 = 7 (0x7) (at the beginning of the round: -6 (0xfffffffa))";
+    let finding = Finding {
+        kind: "invariant-maintenance".to_string(),
+        barrier: Some(origin("ld.shared.f32 %f2, [%r4+-4]", position("scan.cu", 10, 9, None))),
+        message: values.to_string(),
+        launch: Some(Launch { block: [Some(4), Some(1), Some(1)], grid: [Some(1); 3] }),
+        ..Finding::new(Defect::Assertion, false)
+    };
+    let report = report(Verdict::Possible(Defect::Assertion), vec![finding]);
+    assert_snapshot("invariant", &text::kernel(&report, &input(), PLAIN, false));
+}
+
+#[test]
 fn divergence_and_more_findings_than_fit() {
     let findings = vec![divergence(), race("scan.cu", false), divergence(), divergence(), divergence(), divergence()];
     let report = report(Verdict::Defect(Defect::Divergence), findings);

@@ -47,8 +47,8 @@ pub enum Statement {
     /// A PTX instruction; operands refer to `Cfg::registers`, body variables to `Cfg::variables`,
     /// module variables to the module, `Param` to the entry's parameters.
     Instruction(Instruction),
-    /// An annotation comment with the registers that its expression names.
-    Annotation(Annotation, Vec<(Arc<str>, RegisterId)>),
+    /// An annotation, over `Cfg::registers`.
+    Annotation(Annotation),
     /// Start of an inlined call: what belongs to the copy becomes undefined.
     Undefine {
         /// Registers of the copy.

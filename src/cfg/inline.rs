@@ -4,7 +4,7 @@
 //! Establishes: no `call`, `ret`, `exit`, `trap` or branch instruction is left among the statements;
 //! guarded control flow and guarded barriers are explicit jumps; registers and `.local`/`.param`
 //! variables are per call, `.shared`, `.global` and `.const` variables of a function exist once;
-//! an annotation carries the registers that its expression names.
+//! an annotation is over the registers of its copy.
 //! Relies on: the parser resolved every name. Reference: PTX `call`, `ret`, `exit`, `trap`,
 //! "Parameter state space".
 
@@ -12,8 +12,8 @@ use super::graph::Statement;
 use super::operands::{Slot, visit};
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{
-    Address, AddressBase, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Ordering, Register,
-    RegisterId, StateSpace, Variable, VariableRef,
+    Address, AddressBase, Annotation, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Ordering,
+    Register, RegisterId, StateSpace, Variable, VariableRef,
 };
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,8 +178,8 @@ impl Inliner<'_> {
                     self.flat.lines.push(Line { kind: LineKind::Label(label), origin: None });
                 }
                 Item::Annotation(annotation) => {
-                    let names = self.annotation_registers(annotation, body, frame);
-                    let statement = Statement::Annotation(annotation.clone(), names);
+                    let expression = annotation.expression.renamed(&|register| frame.register(register));
+                    let statement = Statement::Annotation(Annotation { expression, ..annotation.clone() });
                     self.push(LineKind::Statement(statement), &annotation.origin);
                 }
                 Item::Instruction(instruction) => self.copy_instruction(instruction, frame, stack),

@@ -67,7 +67,7 @@ fn statements(cfg: &Cfg, block: &BasicBlock) -> Vec<String> {
             let guard = i.guard.map_or(String::new(), |g| format!("@{} ", guard_text(cfg, g)));
             format!("{guard}{};", i.origin.text)
         }
-        Statement::Annotation(a, _) => format!("//@ {} {};", a.kind, a.expression),
+        Statement::Annotation(a) => format!("//@ {} {};", a.kind.name(), a.text),
         Statement::Undefine { registers, variables } => {
             format!("// call: {} registers and {} variables become undefined", registers.len(), variables.len())
         }

@@ -49,6 +49,8 @@ pub struct Options {
     pub max_threads: u64,
     /// Fixed scalar parameters.
     pub params: Vec<ParameterSetting>,
+    /// File of annotations; the one beside the input when `None`.
+    pub annotations: Option<String>,
     /// Print this stage instead of verifying.
     pub emit: Option<Stage>,
     /// Of the invariants of `--emit ivl` only those that the proof uses.
@@ -176,6 +178,7 @@ impl Default for Options {
             grid: [None; 3],
             max_threads: 1 << 31,
             params: Vec::new(),
+            annotations: None,
             emit: None,
             minimal: false,
             format: Format::Text,
@@ -227,6 +230,9 @@ struct Arguments {
     /// Fix a scalar parameter, by name or position from 0 (repeatable)
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     params: Vec<ParameterSetting>,
+    /// Annotations for PTX that cannot be edited  [default: FILE.gpuvcc, if it is there]
+    #[arg(long, value_name = "FILE")]
+    annotations: Option<String>,
     /// Print instead of verify: tokens ast cfg order kernel predicated ivl candidates passive vc smt2
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
@@ -335,6 +341,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),
         max_threads: arguments.max_threads,
         params: arguments.params,
+        annotations: arguments.annotations,
         emit: arguments.emit,
         minimal: arguments.minimal,
         format: arguments.format,

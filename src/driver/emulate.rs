@@ -4,7 +4,7 @@ use super::input::{Language, LaunchFile};
 use super::output::Output;
 use super::pipeline::Program;
 use super::run_options::RunOptions;
-use super::{Task, parse_inputs, read_inputs, schedule, select_kernels, unplaced, unused_clusters};
+use super::{Task, annotations, parse_inputs, read_inputs, schedule, select_kernels, unplaced, unused_clusters};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report, trace};
 use crate::ptx::ast::Module;
@@ -23,7 +23,7 @@ pub fn run(options: &RunOptions) -> u8 {
     schedule::quiet_panics();
     let mut output = Output::new(&options.common);
     let inputs = read_inputs(&options.common, &mut output);
-    let programs = parse_inputs(&inputs.inputs, &mut output);
+    let programs = annotations::add(parse_inputs(&inputs.inputs, &mut output), &options.common, &mut output);
     let tasks = select_kernels(&inputs, &programs, &options.common, &mut output);
     let [task] = &tasks[..] else {
         if let [first, ..] = &tasks[..] {
@@ -47,7 +47,7 @@ pub fn run(options: &RunOptions) -> u8 {
     };
     debug_assert_eq!(task.input.language, Language::Ptx);
     let (options, note) = with_launch_file(task, options);
-    note.iter().for_each(|note| output.note(note));
+    task.annotated.into_iter().chain(note.as_deref()).for_each(|note| output.note(note));
     // On a worker, because a panic there is caught.
     let work = |_| emulate(file, module, &task.entry, &options);
     schedule::in_order(1, 1, work, |_, result| match result {

@@ -43,6 +43,7 @@ pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions)
     }
     let array_names = program.arrays.iter().map(|a| (a.name.clone(), a.name.to_string())).collect();
     Ok(Kernel {
+        register_names: BTreeMap::new(),
         program,
         assumptions: Vec::new(),
         array_names,

@@ -1,8 +1,9 @@
 //! The driver: composes the stages and nothing else.
 //!
-//! [`cli`] reads arguments, [`input`] files and `folder` folders; [`pipeline`] is one kernel's way through the stages;
+//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations; [`pipeline`] is one kernel's way through the stages;
 //! [`schedule`] runs kernels side by side; [`output`] prints what they gave.
 
+mod annotations;
 pub mod cli;
 mod emit;
 pub mod emulate;
@@ -18,6 +19,7 @@ use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::near_names::near_names;
 use crate::verdict::finding::KernelReport;
+use annotations::Parsed;
 use cli::{Options, Stage};
 use input::{Input, LaunchFile};
 use output::Output;
@@ -40,6 +42,8 @@ struct Task<'a> {
     input: &'a Input,
     program: &'a Program,
     entry: String,
+    /// What the report says of annotations from another file.
+    annotated: Option<&'a str>,
 }
 
 /// Verifies (or prints) the kernels of all files and answers the exit code of the process.
@@ -56,10 +60,10 @@ pub fn run(options: &Options) -> u8 {
         }
         return output.finish();
     }
-    let programs = parse_inputs(&inputs.inputs, &mut output);
+    let programs = annotations::add(parse_inputs(&inputs.inputs, &mut output), options, &mut output);
     if options.emit == Some(Stage::Ast) {
-        for (_, program) in &programs {
-            output.text(&pipeline::ast(program));
+        for parsed in &programs {
+            output.text(&pipeline::ast(&parsed.program));
         }
         return output.finish();
     }
@@ -142,15 +146,15 @@ fn parse_inputs<'a>(inputs: &'a [Input], output: &mut Output) -> Vec<(&'a Input,
 /// The kernels in the order of the files and of their texts; a name that no file has is an error.
 fn select_kernels<'a>(
     inputs: &Inputs,
-    programs: &'a [(&Input, Program)],
+    programs: &'a [Parsed],
     options: &Options,
     output: &mut Output,
 ) -> Vec<Task<'a>> {
     let mut tasks = Vec::new();
     let mut all_names: Vec<String> = Vec::new();
-    let with_kernels = programs.iter().filter(|(_, program)| !program.kernels().is_empty());
-    let with_kernels: BTreeSet<&str> = with_kernels.map(|(input, _)| input.given.as_str()).collect();
-    for (input, program) in programs {
+    let with_kernels = programs.iter().filter(|parsed| !parsed.program.kernels().is_empty());
+    let with_kernels: BTreeSet<&str> = with_kernels.map(|parsed| parsed.input.given.as_str()).collect();
+    for Parsed { input, program, annotated } in programs {
         let names = program.kernels();
         // A module of a file or folder may hold device functions only, if others have kernels.
         if names.is_empty() && !with_kernels.contains(input.given.as_str()) {
@@ -159,7 +163,7 @@ fn select_kernels<'a>(
         }
         for name in names {
             if options.entries.is_empty() || options.entries.contains(&name) {
-                tasks.push(Task { input, program, entry: name.clone() });
+                tasks.push(Task { input, program, entry: name.clone(), annotated: annotated.as_deref() });
             }
             all_names.push(name);
         }
@@ -195,8 +199,9 @@ fn unplaced(code: &'static str, message: String) -> Diagnostic {
 }
 
 fn look_at(task: &Task<'_>, options: &Options) -> Outcome {
-    let Task { input, program, entry } = task;
-    let (options, told) = with_launch_file(task, options);
+    let Task { input, program, entry, annotated } = task;
+    let (options, mut told) = with_launch_file(task, options);
+    told.extend(annotated.map(str::to_string));
     let result = match options.emit {
         Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
         None => pipeline::verify(input, program, entry, &options).map(|report| Outcome::Report(Box::new(report))),
@@ -239,7 +244,7 @@ fn unused_clusters(name: &str, launch: &TritonLaunch) -> Option<String> {
 
 /// Stages answer errors and what they cannot model alike; only the former is a wrong input.
 fn refused(diagnostics: Vec<Diagnostic>, task: &Task<'_>, options: &Options) -> Outcome {
-    let Task { input, program, entry } = task;
+    let Task { input, program, entry, .. } = task;
     if diagnostics.is_empty() {
         panic!("driver: a stage refused {entry} without saying why");
     }

@@ -166,7 +166,7 @@ fn encodings(arithmetic: Arithmetic) -> &'static [Encoding] {
 }
 
 /// What confirms the defects of a PTX kernel.
-fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &Options) -> Option<Emulator<'a>> {
+fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &'a Options) -> Option<Emulator<'a>> {
     let Program::Ptx(module) = program else { return None };
     let number = module.functions.iter().position(|function| function.is_entry && *function.name == *entry)?;
     let checks = Checks {
@@ -175,7 +175,8 @@ fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &O
         ..Checks::default()
     };
     let (file, may_alias, dynamic_shared) = (input.source.name(), options.may_alias, options.dynamic_shared);
-    Some(Emulator { module, number, file, may_alias, dynamic_shared, checks })
+    let annotations = options.annotations.as_deref();
+    Some(Emulator { module, number, file, annotations, may_alias, dynamic_shared, checks })
 }
 
 fn question<'a>(
@@ -219,10 +220,19 @@ pub fn verify(
     };
     let lowered = lower(input, program, entry, options, &[])?;
     let is_free = lowered.launch.block.iter().chain(&lowered.launch.grid).any(Option::is_none);
-    let flat = conditions::flat(&lowered.kernel);
+    let mut flat = conditions::flat(&lowered.kernel);
     let natural = if flat.is_empty() { None } else { Some(lower(input, program, entry, options, &flat)?) };
-    let natural = natural.as_ref().unwrap_or(&lowered);
-    let mut report = decide(natural, end, if is_free { Search::Quick } else { Search::Thorough }, None)?;
+    let mut natural = natural.as_ref().unwrap_or(&lowered);
+    let search = if is_free { Search::Quick } else { Search::Thorough };
+    let mut report = match decide(natural, end, search, None) {
+        // The user requires other sizes.
+        Err(errors) if !flat.is_empty() && errors.iter().any(|error| error.code == "contradictory-requirements") => {
+            flat.clear();
+            natural = &lowered;
+            decide(natural, end, search, None)?
+        }
+        answer => answer?,
+    };
     let now = Instant::now();
     let more = end.min(now + MORE_CONDITIONS.max(2 * (now - start)));
     let attempt = |conditions: &[Condition], encodings: Option<&'static [Encoding]>| {

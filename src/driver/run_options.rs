@@ -61,6 +61,9 @@ pub struct RunArguments {
     /// Argument of the next parameter, or of the named one (repeatable); see below
     #[arg(long = "arg", value_name = "[NAME=]VALUE", value_parser = arguments::parse, allow_hyphen_values = true)]
     arguments: Vec<Argument>,
+    /// Annotations for PTX that cannot be edited  [default: FILE.gpuvcc, if it is there]
+    #[arg(long, value_name = "FILE")]
+    annotations: Option<String>,
     /// Bytes of dynamic shared memory  [default: 0]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=1 << 20))]
     dynamic_shared: Option<u32>,
@@ -166,6 +169,7 @@ pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         files: vec![arguments.file],
         target: arguments.target,
         entries: arguments.entry.into_iter().collect(),
+        annotations: arguments.annotations,
         format: arguments.format,
         quiet: arguments.quiet,
         color: arguments.color,

@@ -71,7 +71,7 @@ fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &A
             return found;
         }
     };
-    let fault = Fault { place: (thread.number, thread.last()), kind, address, bytes: bytes as u32 };
+    let fault = Fault { place: (thread.number, thread.last()), kind, address, bytes: bytes as u32, values: Vec::new() };
     thread.fault(world, fault);
     None
 }
@@ -231,7 +231,8 @@ pub fn store(program: &Program, world: &mut World, block: &mut BlockState, threa
         synchronise(world, block, thread, access, element, (false, true));
         if !poke(world, block, thread, element, access.bytes, value) {
             let place = (thread.number, thread.last());
-            return thread.fault(world, Fault { place, kind: FaultKind::ReadOnly, address: 0, bytes: access.bytes });
+            let (kind, bytes) = (FaultKind::ReadOnly, access.bytes);
+            return thread.fault(world, Fault { place, kind, address: 0, bytes, values: Vec::new() });
         }
     }
     !(world.switch_at_access && target.is_visible())

@@ -101,7 +101,7 @@ fn sizes([x, y, z]: [u32; 3]) -> String {
 }
 
 /// A word as a POSIX shell reads it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,=:+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_string()

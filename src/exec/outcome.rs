@@ -34,6 +34,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether the user excludes such executions.
+    pub fn is_excluded(&self) -> bool {
+        self.stopped.iter().any(|stop| matches!(stop, Stop::Excluded { .. }))
+    }
+
     /// Whether every thread ran to its end.
     pub fn is_complete(&self) -> bool {
         self.stopped.is_empty()
@@ -100,6 +105,8 @@ pub struct Fault {
     pub address: u64,
     /// Bytes.
     pub bytes: u32,
+    /// What the registers of a failed annotation hold.
+    pub values: Vec<u64>,
 }
 
 /// What can be wrong with an access.
@@ -133,6 +140,11 @@ pub enum Stop {
     /// `trap`
     Trap {
         /// The instruction.
+        code: u32,
+    },
+    /// A requirement or assumption of the user does not hold: the execution is none that anything is said about.
+    Excluded {
+        /// The annotation.
         code: u32,
     },
     /// One of the defects above ended it.

@@ -3,13 +3,13 @@
 //! Establishes: every finding is confirmed, because this execution has it; findings are in ranking order.
 
 use super::Run;
-use super::decode::{Access, Code};
+use super::decode::{Access, Code, NamedSlot};
 use super::launch::Launch;
-use super::outcome::{BarrierMisuse, FaultKind, Place, Stop};
+use super::outcome::{BarrierMisuse, Fault, FaultKind, Place, Stop};
 use super::races::{Location, Race};
 use super::trace::Event;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::ptx::ast::{Function, Module};
+use crate::ptx::ast::{AnnotationKind, Function, Module};
 use crate::verdict::finding::{
     AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, Launch as Sizes, ParameterValue, Reason, Step,
     StepKind, Verdict,
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub fn report(file: &str, module: &Module, entry: &Function, launch: &Launch, run: &Run) -> KernelReport {
     let reporter = Reporter::new(module, entry, launch, run);
     let mut report = KernelReport::new(file, &*entry.name, reporter.sizes);
-    report.findings = reporter.findings();
+    report.findings = if run.outcome.is_excluded() { Vec::new() } else { reporter.findings() };
     report.findings.sort_by_key(Finding::rank);
     for stop in &run.outcome.stopped {
         report.reasons.extend(reporter.reason(stop));
@@ -134,7 +134,7 @@ impl<'r> Reporter<'r> {
                     ("alignment", format!("address {:#x} is no multiple of {} bytes", fault.address, fault.bytes))
                 }
                 FaultKind::ReadOnly => ("read-only", "parameters cannot be written".to_string()),
-                FaultKind::Assertion => ("user-assertion", String::new()),
+                FaultKind::Assertion => (self.assertion_kind(fault.place.1), String::new()),
             };
             let mut finding = self.finding(Defect::Assertion, kind);
             let op = if fault.kind == FaultKind::Assertion { AccessKind::Arrive } else { self.kind(fault.place.1) };
@@ -143,7 +143,8 @@ impl<'r> Reporter<'r> {
                 finding.barrier = Some(finding.accesses[0].origin.clone());
                 let [x, y, z] = finding.accesses[0].thread;
                 let [a, b, c] = finding.accesses[0].block;
-                finding.message = format!("for thread ({x},{y},{z}) of block ({a},{b},{c})");
+                finding.message = format!("fails for thread ({x},{y},{z}) of block ({a},{b},{c})");
+                finding.message.extend(self.values(fault));
                 finding.accesses.clear();
             } else {
                 finding.message = message;
@@ -151,6 +152,32 @@ impl<'r> Reporter<'r> {
             findings.push(finding);
         }
         findings
+    }
+
+    fn assertion_kind(&self, code: u32) -> &'static str {
+        match self.run.program.code[code as usize] {
+            Code::Annotation(index)
+                if self.run.program.annotations[index as usize].kind == AnnotationKind::Invariant =>
+            {
+                "invariant"
+            }
+            _ => "user-assertion",
+        }
+    }
+
+    /// What the registers of a failed annotation hold, a line each.
+    fn values(&self, fault: &Fault) -> Vec<String> {
+        let Code::Annotation(index) = self.run.program.code[fault.place.1 as usize] else { return Vec::new() };
+        let registers = &self.run.program.annotations[index as usize].registers;
+        let line = |(register, value): (&NamedSlot, &u64)| {
+            let value = ParameterValue { value: *value, bits: register.bits.clamp(1, 64) };
+            let name = &register.name;
+            match register.bits {
+                1 => format!("\n{name} = {}", value.unsigned() == 1),
+                _ => format!("\n{name} = {} ({:#x})", value.signed(), value.unsigned()),
+            }
+        };
+        registers.iter().zip(&fault.values).map(line).collect()
     }
 
     fn race(&self, race: &Race) -> Finding {
@@ -214,6 +241,9 @@ impl<'r> Reporter<'r> {
                 ("step-limit", "a thread executed as many instructions as allowed".to_string(), code)
             }
             Stop::Refused { code, reason } => ("not-emulated", reason.clone(), code),
+            Stop::Excluded { code } => {
+                ("excluded", "a `requires` or `assume` does not hold in this execution".to_string(), code)
+            }
             Stop::Trap { code } => ("trap", "a thread executed `trap`, which ends the launch".to_string(), code),
         };
         Some(Reason { code, message, origin: Some(self.run.program.origins[*at as usize].clone()) })

@@ -4,7 +4,7 @@
 
 use super::access;
 use super::block::BlockState;
-use super::decode::{Code, CompareParts, Copy, Pack, Program, Slot};
+use super::decode::{Code, CompareParts, Copy, Fact, Pack, Program, Slot};
 use super::outcome::{Fault, FaultKind, Stop};
 use super::races::Reach;
 use super::races::clock::ThreadClock;
@@ -12,7 +12,8 @@ use super::races::sync::{Fences, Party};
 use super::values::integer::with_carry;
 use super::values::{hash, mask};
 use super::world::World;
-use crate::ptx::ast::BoolOp;
+use crate::ptx::annotation::ValueKind;
+use crate::ptx::ast::{AnnotationKind, BoolOp};
 
 /// What a thread is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,10 +236,23 @@ impl Thread {
                     self.fence(world, block, Reach::of(scope), sequential, (acquire, release));
                 }
             }
-            Code::Assert { value } => {
-                if value.is_none_or(|slot| self.value(slot) as u32 == 0) {
-                    let fault = Fault { place: (self.number, at), kind: FaultKind::Assertion, address: 0, bytes: 0 };
-                    return self.fault(world, fault);
+            Code::Fails => return self.fails(world, at, Vec::new()),
+            Code::Annotation(index) => {
+                let Fact { kind, expression, registers } = &program.annotations[index as usize];
+                let holds = expression.evaluate(&|leaf| match leaf {
+                    ValueKind::Register(slot) => self.registers[slot.0 as usize],
+                    other => panic!("exec: {other:?} in an annotation was not decoded"),
+                });
+                match kind {
+                    _ if holds == 1 => {}
+                    AnnotationKind::Assert | AnnotationKind::Invariant => {
+                        let values = registers.iter().map(|register| self.value(register.slot)).collect();
+                        return self.fails(world, at, values);
+                    }
+                    AnnotationKind::Requires | AnnotationKind::Assume => {
+                        return self.stop(world, Stop::Excluded { code: at });
+                    }
+                    AnnotationKind::BarrierInvariant => {}
                 }
             }
             Code::Trap => return self.stop(world, Stop::Trap { code: at }),
@@ -263,6 +277,12 @@ impl Thread {
         world.outcome.stopped.insert(stop);
         world.halted = true;
         false
+    }
+
+    /// An assertion of the user fails.
+    fn fails(&mut self, world: &mut World, at: u32, values: Vec<u64>) -> bool {
+        let (place, kind) = ((self.number, at), FaultKind::Assertion);
+        self.fault(world, Fault { place, kind, address: 0, bytes: 0, values })
     }
 
     /// Ends the launch with a fault.

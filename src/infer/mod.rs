@@ -19,7 +19,7 @@ pub mod witness;
 
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
-    Attribute, AttributeArg, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type,
+    Attribute, AttributeArg, BinaryOp, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type,
 };
 use crate::ivl::bv;
 use crate::solver::Encoding;
@@ -41,6 +41,10 @@ pub enum Probe {
     Entry,
     /// At the end of the kernel: false. Provable if no execution comes there, so that nothing is proved.
     End,
+    /// In front of an assumption of the user: thread 1 is not there. Provable if no thread comes to it.
+    Reached,
+    /// Behind it: the same. Provable if no thread that comes to it satisfies it.
+    Satisfied,
 }
 
 impl Probe {
@@ -49,13 +53,16 @@ impl Probe {
             Probe::Exit => "exit_probe",
             Probe::Entry => "entry_probe",
             Probe::End => "end_probe",
+            Probe::Reached => "reached_probe",
+            Probe::Satisfied => "satisfied_probe",
         }
     }
 }
 
-/// The probe that an assertion is, and its loop.
+/// The probe that an assertion is, and the number of its loop or of its assumption.
 pub fn probe_of(attributes: &[Attribute]) -> Option<(Probe, usize)> {
-    [Probe::Exit, Probe::Entry, Probe::End].into_iter().find_map(|probe| {
+    let all = [Probe::Exit, Probe::Entry, Probe::End, Probe::Reached, Probe::Satisfied];
+    all.into_iter().find_map(|probe| {
         let attribute = attributes.iter().find(|a| a.name.as_str() == probe.attribute())?;
         attribute.args.iter().find_map(|arg| match arg {
             AttributeArg::Expr(e) => match e.kind {
@@ -208,10 +215,41 @@ fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
             }
         }
     }
+    for (number, (block, at)) in assumptions(procedure).into_iter().enumerate().rev() {
+        let stmts = procedure.body.iter_mut().flat_map(|b| &mut b.blocks).nth(block).map(|b| &mut b.stmts);
+        let Some(stmts) = stmts else { continue };
+        let away = match &stmts[at].kind {
+            StmtKind::Assume(e) => match &e.kind {
+                ExprKind::Binary(BinaryOp::Implies, active, _) => bv::not(active.clone()),
+                _ => bv::boolean(false),
+            },
+            _ => continue,
+        };
+        let origin = stmts[at].origin.clone();
+        let placed = |probe| Stmt { origin: origin.clone(), ..probe_statement(probe, number, away.clone()) };
+        let (reached, satisfied) = (placed(Probe::Reached), placed(Probe::Satisfied));
+        stmts.insert(at + 1, satisfied);
+        stmts.insert(at, reached);
+    }
     let blocks = procedure.body.iter_mut().flat_map(|b| &mut b.blocks);
     for block in blocks.filter(|b| b.transfer == Transfer::Return) {
         block.stmts.push(probe_statement(Probe::End, 0, bv::boolean(false)));
     }
+}
+
+/// Where thread 1 meets assumptions of the user: block and statement, in order.
+fn assumptions(procedure: &Procedure) -> Vec<(usize, usize)> {
+    let of_user = |stmt: &Stmt| {
+        matches!(stmt.kind, StmtKind::Assume(_))
+            && stmt.attributes.iter().any(|a| matches!(a.name.as_str(), "requires" | "assume"))
+    };
+    let mut found = Vec::new();
+    for (block, stmts) in procedure.body.iter().flat_map(|b| &b.blocks).map(|b| &b.stmts).enumerate() {
+        // The statement of thread 2 follows that of thread 1.
+        let places = (0..stmts.len()).filter(|&at| of_user(&stmts[at]));
+        found.extend(places.step_by(2).map(|at| (block, at)));
+    }
+    found
 }
 
 fn probe_statement(probe: Probe, index: usize, e: crate::ivl::ast::ExprRef) -> Stmt {

@@ -54,6 +54,8 @@ pub struct Lowering<'a> {
     pub used: BTreeSet<RegisterId>,
     /// Temporaries and other locals.
     pub locals: Vec<Variable>,
+    /// What the user states, one sentence each.
+    pub stated: Vec<String>,
     /// Problems met.
     pub diagnostics: Vec<Diagnostic>,
     /// What the registers hold here.

@@ -91,6 +91,8 @@ pub struct Kernel {
     pub assumptions: Vec<String>,
     /// IVL array to the name a person uses.
     pub array_names: BTreeMap<Name, String>,
+    /// IVL variable of a register to its name in the PTX.
+    pub register_names: BTreeMap<Name, String>,
     /// The parameters that the kernel reads.
     pub params: Vec<KernelParameter>,
     /// The block size on each axis, where fixed by the options or `.reqntid`.

@@ -16,7 +16,7 @@ impl Lowering<'_> {
     pub fn statement(&mut self, statement: &Statement) {
         match statement {
             Statement::Instruction(instruction) => self.instruction(instruction),
-            Statement::Annotation(annotation, registers) => self.annotation(annotation, registers),
+            Statement::Annotation(annotation) => self.annotation(annotation),
             // The analyses make reads of these registers arbitrary.
             Statement::Undefine { .. } => {}
         }

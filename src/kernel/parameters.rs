@@ -71,6 +71,12 @@ impl Parameters {
         if errors.is_empty() { Ok(this) } else { Err(errors) }
     }
 
+    /// Whether a place holds a pointer to an array.
+    pub fn is_pointer(&self, entry: &Function, parameter: u32) -> bool {
+        let name = &*entry.params[parameter as usize].name;
+        self.infos.iter().any(|info| info.is_pointer && info.name == name)
+    }
+
     /// The value at a loaded place.
     pub fn value(&self, parameter: u32, offset: i64, bytes: u32) -> ExprRef {
         match self.values.get(&(parameter, offset, bytes)) {
@@ -157,7 +163,15 @@ fn loaded_places(cfg: &Cfg) -> BTreeSet<Place> {
     let mut places = BTreeSet::new();
     for node in cfg.graph.node_indices() {
         for statement in &cfg.graph[node].statements {
-            let Statement::Instruction(instruction) = statement else { continue };
+            let instruction = match statement {
+                Statement::Instruction(instruction) => instruction,
+                Statement::Annotation(annotation) => {
+                    let named = annotation.expression.parameters().into_iter();
+                    places.extend(named.map(|(parameter, bytes)| (parameter, 0, bytes)));
+                    continue;
+                }
+                Statement::Undefine { .. } => continue,
+            };
             if let Op::Load {
                 space: StateSpace::Param,
                 ty,

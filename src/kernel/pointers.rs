@@ -215,9 +215,9 @@ impl<'a> Pointers<'a> {
     pub fn step(&mut self, state: &mut State, statement: &Statement) {
         match statement {
             Statement::Instruction(instruction) => self.step_instruction(state, instruction),
-            Statement::Annotation(_, names) => {
-                for (_, register) in names {
-                    let value = self.points(state, *register).clone();
+            Statement::Annotation(annotation) => {
+                for register in annotation.expression.registers() {
+                    let value = self.points(state, register).clone();
                     self.escape(&value);
                 }
             }

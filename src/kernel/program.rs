@@ -139,6 +139,7 @@ pub fn run(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions)
         guard: None,
         guard_value: None,
         new_tags: BTreeMap::new(),
+        stated: Vec::new(),
     };
     let blocks = lowering.blocks();
     if lowering.diagnostics.is_empty() { Ok(lowering.finish(blocks)) } else { Err(lowering.diagnostics) }
@@ -354,7 +355,10 @@ impl Lowering<'_> {
             ..Program::default()
         };
         let (block, grid) = (self.launch.block, self.launch.grid);
-        Kernel { program, assumptions, array_names, params: self.parameters.infos, block, grid }
+        let named = self.used.iter().map(|register| register.0 as usize);
+        let register_names =
+            named.map(|index| (self.registers[index].clone(), self.cfg.registers[index].name.to_string())).collect();
+        Kernel { program, assumptions, array_names, register_names, params: self.parameters.infos, block, grid }
     }
 
     fn arrays(&self) -> (Vec<Array>, BTreeMap<Name, String>) {
@@ -414,6 +418,7 @@ impl Lowering<'_> {
             said.push("nothing writes the memory behind textures while the kernel runs".to_string());
         }
         said.extend(launch::assumption(&self.launch, self.options.max_threads));
+        said.extend(self.stated.iter().cloned());
         said
     }
 }

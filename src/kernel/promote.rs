@@ -167,8 +167,9 @@ impl Uses {
                         let undefined = |r: RegisterId| state.may_be_undefined(r, instruction.guard);
                         uses.instruction(cfg, frames, instruction, &undefined);
                     }
-                    Statement::Annotation(_, names) => {
-                        names.iter().for_each(|n| uses.escape(frames[n.1.0 as usize]));
+                    Statement::Annotation(annotation) => {
+                        let registers = annotation.expression.registers();
+                        registers.iter().for_each(|r| uses.escape(frames[r.0 as usize]));
                     }
                     Statement::Undefine { .. } => {}
                 }

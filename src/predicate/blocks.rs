@@ -3,10 +3,11 @@
 //! Input: the kernel, its loops, sort order, activity classes and unpredicated variables. Output:
 //! [`Predicated`]. Establishes: each block passes control to the next in sort order; the last block of
 //! a loop chooses between the loop's `back` and `exit` blocks, inner loops before outer ones when it is
-//! the last of several. Relies on: the sort order keeps loops contiguous. Reference: the lock-step paper,
+//! the last of several; invariants of the user lead the block of their head. Relies on: the sort order keeps loops contiguous. Reference: the lock-step paper,
 //! Table 2 and "Predication of Kernels".
 
 use super::flow::LoopForest;
+use super::invariants::is_invariant;
 use super::kernel::{Exit, Kernel};
 use super::rewrite::{Rewriter, block_id, generated};
 use super::{LoopInfo, OrderedBlock, Predicated, names_in_use};
@@ -195,16 +196,22 @@ impl Layout {
             if position == 0 {
                 stmts.push(assign(rewriter.active.clone(), block_id(id)));
             }
+            let block = &kernel.blocks[number];
+            let is_head = heads.contains_key(&id);
+            let invariants = block.stmts.iter().take_while(|stmt| is_head && is_invariant(stmt)).count();
+            let here = bv::eq(rewriter.active(), block_id(id));
+            for stmt in &block.stmts[..invariants] {
+                errors.extend(rewriter.statement(stmt, &here, &mut stmts).err());
+            }
             let activity = &self.activities[number];
             let representative = representatives[number];
             let value = match representative == number {
-                true => bv::eq(rewriter.active(), block_id(id)),
+                true => here,
                 false => bv::var(self.activities[representative].clone(), Type::Bool),
             };
             stmts.push(assign(activity.clone(), value));
             let guard = bv::var(activity.clone(), Type::Bool);
-            let block = &kernel.blocks[number];
-            for stmt in &block.stmts {
+            for stmt in &block.stmts[invariants..] {
                 errors.extend(rewriter.statement(stmt, &guard, &mut stmts).err());
             }
             rewriter.exit(&block.exit, &guard, &self.ids, self.end_id(), &mut stmts);

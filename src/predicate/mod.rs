@@ -6,6 +6,8 @@
 //! barriers and assertions, and the reverse. Relies on: well-formed kernels (Definition 5.1) and a reducible graph. Reference:
 //! the lock-step paper, section 4, Tables 1 and 2.
 //!
+//! Invariants of the user come to the heads of their loops first ([`invariants`]).
+//!
 //! Three refinements of the paper, each argued in its file: branches without a choice
 //! ([`kernel`]), unpredicated variables ([`single_definition`]), activity as a
 //! Boolean that equivalent blocks share ([`activity`]).
@@ -14,6 +16,7 @@ pub mod activity;
 mod blocks;
 mod complement;
 pub mod flow;
+mod invariants;
 pub mod kernel;
 pub mod order;
 pub mod rewrite;
@@ -97,13 +100,14 @@ pub struct LoopInfo {
 /// `kernel-shape`: not one kernel procedure, unknown labels, globals, postconditions.
 /// `irreducible` (unsupported): a cycle with two entries. `kernel-call`, `too-many-blocks` (unsupported).
 pub fn run(program: &Program) -> Result<Predicated, Vec<Diagnostic>> {
-    let kernel = Kernel::read(program)?;
+    let mut kernel = Kernel::read(program)?;
     let errors = refused(program, &kernel);
     if !errors.is_empty() {
         return Err(errors);
     }
     let dominators = kernel.graph.dominators();
     let forest = LoopForest::of(&kernel.graph, &dominators).map_err(|block| vec![irreducible(&kernel, block)])?;
+    invariants::move_to_heads(&mut kernel, &forest);
     let order = order::sort_order(&kernel.graph, &forest);
     let representatives = activity::representatives(&kernel.graph, &forest);
     let unpredicated = single_definition::unpredicated(&kernel, &dominators, &forest);

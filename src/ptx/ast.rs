@@ -6,6 +6,7 @@
 use crate::span::{Origin, Span};
 use std::sync::Arc;
 
+pub use super::annotation::{Annotation, AnnotationKind};
 pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op, Ordering, Scope};
 
 /// A whole PTX file.
@@ -256,18 +257,6 @@ pub enum Item {
     Instruction(Instruction),
     /// An annotation comment `//@ kind expression;`.
     Annotation(Annotation),
-}
-
-/// A `//@` comment inside a body (DESIGN section 3): kind and expression text; register names in
-/// it are resolved by the kernel stage.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Annotation {
-    /// `requires`, `assume`, `assert`, `invariant`, `barrier_invariant`.
-    pub kind: String,
-    /// The text between kind and `;`.
-    pub expression: String,
-    /// Where the comment stands, with the `.loc` in force.
-    pub origin: Arc<Origin>,
 }
 
 /// An instruction with its guard.

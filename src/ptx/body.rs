@@ -6,6 +6,7 @@
 //! Relies on: `table` for what opcodes mean, `operands` and `build` for typing, `scope` for names.
 //! Reference: PTX ISA, chapter "Directives", section on `{}` scopes; instruction `call`.
 
+use super::annotation;
 use super::ast::*;
 use super::context::{Errors, Interner, ModuleContext, ModuleSymbol};
 use super::declare;
@@ -23,9 +24,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
-
-/// Annotation kinds, as DESIGN section 3 lists them.
-const ANNOTATIONS: [&str; 5] = ["requires", "assume", "assert", "invariant", "barrier_invariant"];
 
 /// What all bodies of a module share.
 pub struct Shared<'c, 'a> {
@@ -63,13 +61,40 @@ struct Builder<'s, 'c, 'a> {
     locations: Locations<'c>,
     /// Results that are declared as registers, with the stores that hand them over.
     results: Vec<Op>,
+    /// The function, if it is a kernel.
+    entry: Option<&'s Function>,
 }
 
-/// Types a body.
-pub fn body<'a>(shared: &mut Shared<'_, 'a>, parameters: &[Parameter<'a>], statements: &[Statement<'a>]) -> Body {
+/// What names in annotations mean.
+struct Named<'s, 'c, 'a> {
+    scopes: &'s mut Scopes<'c, 'a>,
+    entry: Option<&'s Function>,
+}
+
+impl<'a> annotation::Names<'a> for Named<'_, '_, 'a> {
+    fn register(&mut self, name: &'a str) -> Option<(RegisterId, ScalarType)> {
+        match self.scopes.symbol(name) {
+            Some(Symbol::Register(id)) => Some((id, self.scopes.body.registers[id.0 as usize].ty)),
+            _ => None,
+        }
+    }
+
+    fn parameter(&mut self, name: &'a str) -> std::result::Result<(u32, ScalarType), String> {
+        annotation::scalar_parameter(self.entry, name)
+    }
+}
+
+/// Types the body of a function with this header.
+pub fn body<'a>(
+    shared: &mut Shared<'_, 'a>,
+    function: &Function,
+    parameters: &[Parameter<'a>],
+    statements: &[Statement<'a>],
+) -> Body {
     let locations = Locations::new(&shared.module.files);
     let scopes = Scopes::new(shared.reserved);
-    let mut builder = Builder { shared, scopes, locations, results: Vec::new() };
+    let entry = function.is_entry.then_some(function);
+    let mut builder = Builder { shared, scopes, locations, results: Vec::new(), entry };
     builder.scopes.open();
     for parameter in parameters {
         builder.parameter(*parameter);
@@ -236,50 +261,19 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         Arc::new(Origin { span, line: self.shared.lines.line(span.start), position, text })
     }
 
-    /// `//@ kind expression;`, with the names of renamed registers replaced.
+    /// `//@ kind expression;`
     fn annotation(&mut self, comment: Name<'a>) -> Result<()> {
-        let text = comment.text.strip_prefix("//@").unwrap_or(comment.text).trim();
-        let error = |message: String| Diagnostic::error("annotation", message, comment.span);
-        let (kind, rest) = text.split_once(|c: char| c.is_whitespace()).unwrap_or((text, ""));
-        if !ANNOTATIONS.contains(&kind) {
-            let message = format!("unknown annotation `{kind}`");
-            return Err(error(message).label(format!("expected one of {}", ANNOTATIONS.join(", "))));
-        }
-        let Some(expression) = rest.trim().strip_suffix(';') else {
-            return Err(error("an annotation ends with `;`".to_string()));
-        };
-        let expression = expression.trim();
-        if expression.is_empty() || expression.contains(';') {
-            return Err(error(format!("`{kind}` takes one expression")));
-        }
-        let expression = self.rename_registers(expression);
+        let inside = comment.text.strip_prefix("//@").unwrap_or(comment.text);
+        let start = comment.span.start as usize + comment.text.len() - inside.len();
+        let mut names = Named { scopes: &mut self.scopes, entry: self.entry };
+        let (kind, text, expression) = annotation::statement(inside, &mut names).map_err(|mistake| {
+            let span = Span::new(start + mistake.range.start, start + mistake.range.end);
+            Diagnostic::error("annotation", mistake.message, span)
+                .note("an annotation is `//@ requires|assume|assert|invariant EXPRESSION;`")
+        })?;
         let origin = self.origin(comment.span, comment.text.trim_end().into());
-        self.scopes.body.items.push(Item::Annotation(Annotation { kind: kind.to_string(), expression, origin }));
+        self.scopes.body.items.push(Item::Annotation(Annotation { kind, expression, text: text.into(), origin }));
         Ok(())
-    }
-
-    /// Every word that is a register in this scope gets the register's unique name, and the
-    /// register is entered into the body.
-    fn rename_registers(&mut self, expression: &'a str) -> String {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
-        let mut out = String::with_capacity(expression.len());
-        let mut rest = expression;
-        while !rest.is_empty() {
-            let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-            if length == 0 {
-                let next = rest.chars().next().map_or(1, char::len_utf8);
-                out.push_str(&rest[..next]);
-                rest = &rest[next..];
-                continue;
-            }
-            let (word, after) = rest.split_at(length);
-            match self.scopes.symbol(word) {
-                Some(Symbol::Register(id)) => out.push_str(&self.scopes.body.registers[id.0 as usize].name),
-                _ => out.push_str(word),
-            }
-            rest = after;
-        }
-        out
     }
 
     fn instruction(&mut self, instruction: &syntax::Instruction<'a>) -> Result<()> {

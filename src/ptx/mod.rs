@@ -4,9 +4,10 @@
 //! untyped tree of [`syntax`]), then name resolution and typing: [`module`] for the top level,
 //! [`body`] for statements, [`operands`] (with [`values`] below it) and [`build`] for one instruction. What an opcode takes
 //! and means stands in [`table`] and its row files; [`words`] has types, special registers and
-//! literals, [`location`] the `.loc` positions. [`mod@print`] shows the result, [`mod@unparse`] writes the
+//! literals, [`location`] the `.loc` positions, [`annotation`] the facts in `//@` comments. [`mod@print`] shows the result, [`mod@unparse`] writes the
 //! untyped tree as PTX again.
 
+pub mod annotation;
 pub mod ast;
 pub mod body;
 pub mod build;

@@ -209,7 +209,7 @@ impl<'a> Builder<'a> {
         };
         for (function, (parameters, statements)) in module.functions.iter_mut().zip(bodies) {
             let Some(statements) = statements else { continue };
-            function.body = Some(body::body(&mut shared, &parameters, &statements));
+            function.body = Some(body::body(&mut shared, function, &parameters, &statements));
         }
         let errors = shared.errors.into_list();
         if errors.is_empty() { Ok(module) } else { Err(errors) }

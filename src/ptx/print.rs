@@ -77,7 +77,7 @@ impl Printer<'_> {
             match item {
                 Item::Label(label) => line!(self, "{}:", names.label(*label)),
                 Item::Annotation(annotation) => {
-                    line!(self, "  //@ {} {}; // {}", annotation.kind, annotation.expression, annotation.origin.line);
+                    line!(self, "  //@ {} {}; // {}", annotation.kind.name(), annotation.text, annotation.origin.line);
                 }
                 Item::Instruction(instruction) => {
                     let guard = match instruction.guard {

@@ -203,13 +203,20 @@ pub fn headline(finding: &Finding) -> String {
         Defect::Divergence => "barrier divergence: not all threads of a block arrive".to_string(),
         Defect::Deadlock => format!("{kind}deadlock"),
         Defect::BarrierError => format!("{kind}barrier misuse"),
-        Defect::Assertion => format!("{kind}assertion fails{array}"),
+        Defect::Assertion => match finding.kind.as_str() {
+            "invariant-entry" => "the invariant does not hold on entry to its loop".to_string(),
+            "invariant-maintenance" => "a round of the loop does not maintain its invariant".to_string(),
+            "invariant" => "the invariant does not hold in some round".to_string(),
+            "user-assertion" | "assertion" => "the assertion fails".to_string(),
+            _ => format!("{kind}assertion fails{array}"),
+        },
     };
     if finding.confirmed { what } else { format!("possible: {what}") }
 }
 
 fn barrier_label(finding: &Finding) -> String {
     match finding.defect {
+        Defect::Assertion if finding.kind.starts_with("invariant") => "this invariant".to_string(),
         Defect::Assertion => "this assertion".to_string(),
         _ => "this barrier".to_string(),
     }

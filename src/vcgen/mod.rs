@@ -11,6 +11,7 @@ pub mod passify;
 pub mod passive;
 mod ranges;
 pub mod regions;
+mod shown;
 pub mod term;
 mod translate;
 pub mod unroll;

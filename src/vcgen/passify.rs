@@ -11,6 +11,7 @@
 
 use super::edges;
 use super::passive::{Check, CheckKind, CutLoop, Passive, PassiveBlock, PassiveItem, candidate_number};
+use super::shown;
 use super::term::{Sort, Term, Terms};
 use super::translate::{Environment, Translator, sort_of};
 use crate::diagnostic::Diagnostic;
@@ -286,6 +287,11 @@ impl<'a> Generator<'a> {
         let mut attributes = stmt.attributes.clone();
         attributes.extend_from_slice(more);
         items.push(PassiveItem::Check(self.checks.len()));
+        let at_head = match kind {
+            CheckKind::Maintenance(number) => self.loops.get(number).map(|cut| &cut.at_head),
+            _ => None,
+        };
+        let values = shown::of(&attributes, e, env, at_head);
         self.checks.push(Check {
             term,
             kind,
@@ -293,6 +299,7 @@ impl<'a> Generator<'a> {
             attributes,
             origin: stmt.origin.clone(),
             span: stmt.span,
+            values,
         });
         Ok(())
     }

@@ -77,6 +77,19 @@ pub struct Check {
     pub origin: Option<Arc<Origin>>,
     /// Place in an IVL input.
     pub span: Span,
+    /// What the variables of an assertion of the user hold, for the report.
+    pub values: Vec<Shown>,
+}
+
+/// A variable of an assertion.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// Its name, with `$1` or `$2`.
+    pub name: Name,
+    /// Its value where the assertion is checked.
+    pub now: Term,
+    /// Its value at the beginning of the round that should maintain an invariant.
+    pub before: Option<Term>,
 }
 
 /// A cut loop.

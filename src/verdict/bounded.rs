@@ -5,6 +5,7 @@
 //! parameters are asked for first, and few rounds of the loops. Relies on: nothing; finding nothing says nothing.
 //! Reference: the instruction-level paper (bounded checking of the same verification condition).
 
+use super::confirm::is_of_user;
 use super::contents::{self, Read};
 use super::decide::{Facts, attribute, bits, site_of};
 use super::emulate::{Emulator, Shown, linear};
@@ -121,7 +122,7 @@ impl Bounded<'_> {
         let has_loops = !two.loops.is_empty();
         for rounds in ROUNDS.into_iter().take(if has_loops { ROUNDS.len() } else { 1 }) {
             let mut passive = unrolled(&program, two, rounds)?;
-            for wanted in [Defect::Race, Defect::Divergence] {
+            for wanted in [Defect::Race, Defect::Divergence, Defect::Assertion] {
                 let goal = self.goal(two, &passive, wanted);
                 log::debug!("{rounds} rounds: {} checks to refute", goal.len());
                 if let Some(found) = self.models(two, &mut passive, &reads, goal) {
@@ -147,6 +148,10 @@ impl Bounded<'_> {
             let lines = match wanted {
                 Defect::Race if attribute(&check.attributes, "race").is_some() => &self.suspects.races,
                 Defect::Divergence if is_divergence(check) => &self.suspects.barriers,
+                Defect::Assertion => {
+                    return is_of_user(check)
+                        && check.origin.as_ref().is_some_and(|place| self.suspects.assertions.contains(place));
+                }
                 _ => return false,
             };
             line.is_some_and(|line| lines.contains(&line))

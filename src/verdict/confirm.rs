@@ -7,13 +7,13 @@
 
 use super::bounded::Bounded;
 use super::compiled::Compiled;
-use super::decide::{Facts, Question, assumption_of_user, attribute, site_of};
+use super::decide::{Facts, Question, attribute, site_of};
 use super::emulate::Judge;
 use super::explore::{Explorer, Suspects};
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue};
 use super::minimal::Minimiser;
 use super::prove::{Constants, PairOutcome};
-use super::replay::{AccessEvent, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
+use super::replay::{AccessEvent, ConfirmedAssertion, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
 use super::search::{Found, Goal, SearchSpace, search};
 use crate::exec::command::Command;
 use crate::infer::houdini::Deadline;
@@ -21,6 +21,7 @@ use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
 use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
+use crate::vcgen::passive::Check;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -84,8 +85,13 @@ impl<'a> Confirmation<'a> {
             }
             None => Ok(None),
         };
+        if finding.defect == Defect::Assertion {
+            finding.accesses.clear();
+        }
         match answer {
             Ok(command) => self.confirm(finding, command),
+            // The proof's own model says more of an assertion: it has the values of its registers.
+            Err(_) if finding.defect == Defect::Assertion => {}
             Err(why) => {
                 finding.confirmed = false;
                 finding.message = format!("not replayed: {why}");
@@ -116,7 +122,7 @@ impl<'a> Confirmation<'a> {
 
     fn explore_lines(&mut self, suspects: Suspects) {
         let (Some(emulator), kernel) = (&self.question.emulator, self.facts.kernel) else { return };
-        if assumption_of_user(kernel).is_some() || !self.explored.insert(suspects.clone()) {
+        if !self.explored.insert(suspects.clone()) {
             return;
         }
         let launch = self.facts.launch;
@@ -129,10 +135,10 @@ impl<'a> Confirmation<'a> {
 
     /// Models of the program with its loops written out, when nothing else shows a defect.
     pub fn unroll(&mut self, two: &TwoThread, outcome: &PairOutcome) {
-        let (Some(emulator), kernel) = (self.question.emulator, self.facts.kernel) else { return };
+        let Some(emulator) = self.question.emulator else { return };
         let suspects = suspects(two, outcome);
         let nothing = suspects == Suspects::default();
-        if nothing || !self.confirmed.is_empty() || assumption_of_user(kernel).is_some() {
+        if nothing || !self.confirmed.is_empty() {
             return;
         }
         let now = Instant::now();
@@ -163,6 +169,8 @@ fn suspects(two: &TwoThread, outcome: &PairOutcome) -> Suspects {
             suspects.races.extend(line);
         } else if check.attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence")) {
             suspects.barriers.extend(line);
+        } else if is_of_user(check) {
+            suspects.assertions.extend(check.origin.clone());
         }
     }
     suspects
@@ -177,6 +185,7 @@ fn everywhere(program: &Program) -> Suspects {
         match statement.kind {
             StmtKind::Load { .. } | StmtKind::Store { .. } | StmtKind::Atomic { .. } => suspects.races.extend(line),
             StmtKind::Barrier(_) => suspects.barriers.extend(line),
+            StmtKind::Assert(_) => suspects.assertions.extend(statement.origin.clone()),
             _ => {}
         }
     }
@@ -204,13 +213,16 @@ fn propose(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Fin
         ..Limits::default()
     };
     let mut findings = Vec::new();
-    for (goal, defect) in [(Goal::Race, Defect::Race), (Goal::Divergence, Defect::Divergence)] {
+    let goals =
+        [(Goal::Race, Defect::Race), (Goal::Divergence, Defect::Divergence), (Goal::Assertion, Defect::Assertion)];
+    for (goal, defect) in goals {
         if !suspected(outcome, defect) {
             continue;
         }
         if let Some(found) = search(&facts.kernel.program, &space, goal, &limits) {
             findings.extend(found.replay.races.iter().filter_map(|race| facts.race(&found, race)));
             findings.extend(found.replay.divergence.iter().filter_map(|d| facts.divergence(&found, d)));
+            findings.extend(found.replay.assertions.iter().filter_map(|a| facts.assertion(&found, a)));
         }
     }
     findings
@@ -218,9 +230,18 @@ fn propose(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Fin
 
 /// Whether some assertion about that defect was not proved.
 fn suspected(outcome: &PairOutcome, defect: Defect) -> bool {
-    let word = if defect == Defect::Race { "race" } else { "barrier_divergence" };
-    let checks = outcome.refuted.iter().map(|r| &r.check).chain(outcome.open.iter().map(|(c, _)| c));
+    let mut checks = outcome.refuted.iter().map(|r| &r.check).chain(outcome.open.iter().map(|(c, _)| c));
+    let word = match defect {
+        Defect::Assertion => return checks.any(is_of_user),
+        Defect::Race => "race",
+        _ => "barrier_divergence",
+    };
     checks.flat_map(|c| &c.attributes).any(|a| a.name.as_str() == word)
+}
+
+/// Whether a check is an assertion or invariant that the user wrote.
+pub(super) fn is_of_user(check: &Check) -> bool {
+    ["user_assert", "invariant"].iter().any(|name| attribute(&check.attributes, name).is_some())
 }
 
 /// The constants of a model that are the same for all threads, with the sizes of the launch.
@@ -280,6 +301,22 @@ impl Facts<'_> {
         });
         finding.offset = Some(i128::from(race.offset));
         finding.accesses = vec![event(&race.first)?, event(&race.second)?];
+        Some(finding)
+    }
+
+    /// The thread is an access until the execution is replayed.
+    fn assertion(&self, found: &Found, assertion: &ConfirmedAssertion) -> Option<Finding> {
+        let mut finding = self.confirmed(found, Defect::Assertion);
+        finding.kind = match assertion.kind.as_str() {
+            "invariant" => "invariant".into(),
+            "user_assert" => "user-assertion".into(),
+            _ => return None,
+        };
+        let origin = assertion.origin.clone()?;
+        let ThreadIds { tid: [x, y, z], ctaid: [a, b, c] } = assertion.thread;
+        finding.message = format!("fails for thread ({x},{y},{z}) of block ({a},{b},{c})");
+        finding.accesses = vec![arrival(assertion.thread, AccessKind::Arrive, origin.clone())];
+        finding.barrier = Some(origin);
         Some(finding)
     }
 

@@ -11,16 +11,17 @@ use super::finding::{
     AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
 };
 use super::prove::{self, Constants, PairOutcome, Plan, Refuted};
+use super::vacuity::Vacuity;
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
-use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Name, Stmt};
+use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Name, Stmt, StmtKind, Type};
 use crate::kernel::Kernel;
 use crate::predicate::Predicated;
 use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::{self, Pair, Prelude, Site, TwoThread};
-use crate::vcgen::passive::Check;
-use std::collections::BTreeMap;
+use crate::vcgen::passive::{Check, CheckKind};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// What decides a kernel.
@@ -97,16 +98,20 @@ pub fn pairs(options: &twothread::Options, kernel: &Kernel) -> Vec<Pair> {
     let mut pairs: Vec<Pair> =
         [Pair::SameBlock, Pair::DifferentBlocks].into_iter().filter(|p| options.pair_exists(*p)).collect();
     // A launch of one thread has no pair; its assertions are checked all the same.
-    let one_thread = options.block.iter().chain(&options.grid).all(|size| size.is_none_or(|s| s == 1));
-    if one_thread && has_assertions(kernel) {
+    // One without assertions still shows whether the assumptions of the user leave anything.
+    let checked = has_assertions(kernel) || pairs.is_empty() && assumption_of_user(kernel).is_some();
+    if may_be_one_thread(options) && checked {
         pairs.push(Pair::OneThread);
     }
     pairs
 }
 
+fn may_be_one_thread(options: &twothread::Options) -> bool {
+    options.block.iter().chain(&options.grid).all(|size| size.is_none_or(|s| s == 1))
+}
+
 fn has_assertions(kernel: &Kernel) -> bool {
-    let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
-    blocks.flat_map(|b| &b.stmts).any(|s| matches!(s.kind, crate::ivl::ast::StmtKind::Assert(_)))
+    statements(kernel).any(|s| matches!(s.kind, StmtKind::Assert(_)))
 }
 
 /// Decides a kernel and completes its report.
@@ -118,7 +123,9 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
     let mut unknown = Vec::new();
     let mut findings = Vec::new();
     let mut confirmation = Confirmation::new(question, &facts);
-    for pair in pairs(&question.options, question.kernel) {
+    let mut vacuity = Vacuity::default();
+    let mut waiting: VecDeque<Pair> = pairs(&question.options, question.kernel).into();
+    while let Some(pair) = waiting.pop_front() {
         let two = match twothread::run(question.predicated, question.prelude, pair, &question.options) {
             Ok(two) => two,
             // What has no model may still be executed.
@@ -130,8 +137,11 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
         };
         let mut stop = |outcome: &PairOutcome| confirmation.run(&two, outcome);
         let outcome = question.prove(&two, &mut stop).map_err(|d| vec![d])?;
-        if outcome.vacuous {
-            return Err(vec![contradictory(question.kernel)]);
+        vacuity.add(&outcome);
+        let left = vacuity.is_total() && pair != Pair::OneThread && may_be_one_thread(&question.options);
+        if waiting.is_empty() && left {
+            // The user may mean launches of one thread.
+            waiting.push_back(Pair::OneThread);
         }
         count(&mut report, &two, &outcome);
         let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();
@@ -162,6 +172,10 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
             break;
         }
     }
+    if vacuity.is_total() {
+        return Err(vec![contradictory(question.kernel)]);
+    }
+    report.diagnostics.extend(vacuity.diagnostics(question.kernel)?);
     if !question.predicated.loops.is_empty() {
         let heads: Vec<&str> = question.predicated.loops.iter().map(|l| l.head.as_str()).collect();
         report.assumptions.push(format!("every loop ends (loops at {})", heads.join(", ")));
@@ -187,11 +201,15 @@ fn contradictory(kernel: &Kernel) -> Diagnostic {
         .note("look at `requires`, `assume`, --param and the launch sizes")
 }
 
+pub(super) fn statements(kernel: &Kernel) -> impl Iterator<Item = &Stmt> {
+    let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
+    blocks.flat_map(|b| &b.stmts)
+}
+
 /// The first statement by which the user limits the executions.
 pub fn assumption_of_user(kernel: &Kernel) -> Option<&Stmt> {
-    let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
     let limits = |s: &&Stmt| ["requires", "assume"].iter().any(|name| attribute(&s.attributes, name).is_some());
-    blocks.flat_map(|b| &b.stmts).find(limits)
+    statements(kernel).find(limits)
 }
 
 /// Adds what a pair checked to the report.
@@ -208,7 +226,8 @@ fn count(report: &mut KernelReport, two: &TwoThread, outcome: &PairOutcome) {
     }
     report.checked.accesses = report.checked.accesses.max(two.sites.len() as u64);
     report.checked.barriers = report.checked.barriers.max(two.barriers as u64);
-    let assertions = outcome.inference.passive.checks.iter().filter(|c| is_user_assertion(c)).count();
+    let is_counted = |c: &&Check| is_user_assertion(c) && !matches!(c.kind, CheckKind::Maintenance(_));
+    let assertions = outcome.inference.passive.checks.iter().filter(is_counted).count();
     report.checked.assertions = report.checked.assertions.max(assertions as u64 / 2);
     report.candidates.tried += outcome.candidates.0 as u64;
     report.candidates.kept += outcome.candidates.1 as u64;
@@ -366,9 +385,61 @@ impl Facts<'_> {
             finding.kind = "bounds".into();
         } else if let Some(user) = attribute(&check.attributes, "user_assert") {
             finding.kind = "user-assertion".into();
-            finding.message = text(user).unwrap_or_default().to_string();
+            finding.message = self.stated(refuted, text(user));
+        } else if let Some(invariant) = attribute(&check.attributes, "invariant") {
+            finding.kind = match check.kind {
+                CheckKind::Entry(_) => "invariant-entry",
+                CheckKind::Maintenance(_) => "invariant-maintenance",
+                CheckKind::Assertion => "invariant",
+            }
+            .into();
+            finding.message = self.stated(refuted, text(invariant));
+            if check.kind == CheckKind::Assertion {
+                finding.message += "\nit stands in no loop, or depends on what its round does before it: so it is proved here only, \
+                                    and not assumed from round to round";
+            }
         }
         finding
+    }
+
+    /// What an assertion of the user says, the thread for which it fails, and the values of its registers.
+    fn stated(&self, refuted: &Refuted, written: Option<&str>) -> String {
+        let mut lines: Vec<String> = written.map(|written| format!("states: {written}")).into_iter().collect();
+        let thread = attribute(&refuted.check.attributes, "thread").and_then(number);
+        if let Some(thread) = thread.and_then(|number| u32::try_from(number).ok()) {
+            let [tx, ty, tz] = self.position(&refuted.constants, "tid", thread);
+            let [bx, by, bz] = self.position(&refuted.constants, "ctaid", thread);
+            lines.push(format!("fails for thread ({tx},{ty},{tz}) of block ({bx},{by},{bz})"));
+        }
+        let shown = refuted.values.iter().filter_map(|(name, now, before)| {
+            let base = name.as_str().rsplit_once('$').map_or(name.as_str(), |(base, _)| base);
+            let register = self.kernel.register_names.get(&Name::from(base))?;
+            let text = |value: Value| self.register_text(base, value);
+            let now = text(*now);
+            Some(match before.map(text) {
+                Some(before) => format!("{register} = {now} (at the beginning of the round: {before})"),
+                None => format!("{register} = {now}"),
+            })
+        });
+        lines.extend(shown);
+        lines.join("\n")
+    }
+
+    /// A register's value, as parameters are told.
+    fn register_text(&self, variable: &str, value: Value) -> String {
+        let bits = match value {
+            Value::Bool(value) => return value.to_string(),
+            Value::Int(value) => value as u64,
+            Value::Bits(bits) => bits as u64,
+        };
+        let bodies = self.kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
+        let local = bodies.flat_map(|body| &body.locals).find(|local| local.name.as_str() == variable);
+        let width = match local.map(|local| &local.ty) {
+            Some(Type::Bv(width)) => *width,
+            _ => 64,
+        };
+        let value = ParameterValue { value: bits, bits: width.clamp(1, 64) };
+        format!("{} ({:#x})", value.signed(), value.unsigned())
     }
 
     /// A thread's part at a barrier.

@@ -8,13 +8,15 @@
 
 use super::compiled::Compiled;
 use super::finding::{Defect, Finding};
-use crate::exec::command::Command;
+use crate::exec::command::{Command, quoted};
 use crate::exec::launch::{Checks, Schedule, check_sizes};
-use crate::exec::outcome::{Outcome, Stop};
+use crate::exec::outcome::{FaultKind, Outcome, Stop};
 use crate::exec::{self, Run, report};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::ptx::ast::{Function, Module, StateSpace, Variable};
+use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What has to be known to emulate a kernel.
 #[derive(Clone, Copy)]
@@ -25,6 +27,8 @@ pub struct Emulator<'a> {
     pub number: usize,
     /// The input file, as given.
     pub file: &'a str,
+    /// The file of annotations that the command names.
+    pub annotations: Option<&'a str>,
     /// Global arrays may overlap.
     pub may_alias: bool,
     /// Bytes of dynamic shared memory of every launch, if known.
@@ -66,6 +70,15 @@ impl<'a> Emulator<'a> {
     /// The kernel.
     pub fn entry(&self) -> &'a Function {
         &self.module.functions[self.number]
+    }
+
+    /// A command for a shell.
+    pub fn text(&self, command: &Command) -> String {
+        let text = command.text(self.file, &self.entry().name);
+        match self.annotations {
+            Some(file) => format!("{text} --annotations {}", quoted(file)),
+            None => text,
+        }
     }
 
     /// Runs a command as far as the limit goes.
@@ -167,7 +180,8 @@ pub struct Shown {
 /// standing assumptions, no value came from where it is left open, so that other hardware may have another one, and
 /// none was made up. (A finding that evaluation proposed does not depend on the last.)
 fn is_defined(outcome: &Outcome) -> bool {
-    outcome.faults.is_empty() && !outcome.arbitrary && !outcome.opaque
+    let within = outcome.faults.iter().all(|fault| fault.kind == FaultKind::Assertion);
+    within && !outcome.arbitrary && !outcome.opaque
 }
 
 /// A limit on the steps is named only where it was met.
@@ -255,11 +269,13 @@ struct Seen {
     races: BTreeSet<BTreeSet<u32>>,
     /// Lines where threads wait at barriers for others that do not come.
     barriers: BTreeSet<u32>,
+    /// The assertions of the user that fail.
+    assertions: BTreeSet<Arc<Origin>>,
     /// The first instruction that is not emulated.
     refused: Option<String>,
     /// Whether a limit on the instructions was met.
     unfinished: bool,
-    /// Whether a value came from where the ISA leaves it open. (A fault ends a launch: what was seen before it
+    /// Whether a value came from where the ISA leaves it open, or the user excludes the execution. (A fault ends a launch: what was seen before it
     /// happened within the arrays.)
     undefined: bool,
     /// The command, for people.
@@ -311,7 +327,7 @@ impl<'a> Judge<'a> {
     }
 
     fn see(&mut self, command: Command) -> Result<&Seen, String> {
-        let key = command.text(self.emulator.file, &self.emulator.entry().name);
+        let key = self.emulator.text(&command);
         if !self.seen.contains_key(&key) {
             let run = self.emulator.run(&command, RUN_STEPS)?;
             self.steps += run.outcome.instructions;
@@ -342,16 +358,18 @@ impl Seen {
         // Which of the barriers where threads wait is named is a matter of taste.
         let parted = divergences.iter().flat_map(|d| [Some(d.arrived), Some(d.absent).filter(|_| !d.exited)]);
         let waiting = deadlocks.iter().flat_map(|deadlock| deadlock.waiting.iter().copied());
+        let failed = run.outcome.faults.iter().filter(|fault| fault.kind == FaultKind::Assertion);
         let refused = stopped.iter().find_map(|stop| match stop {
             Stop::Refused { code, reason } => Some(format!("PTX line {} is not emulated: {reason}", line((0, *code)))),
             _ => None,
         });
         Seen {
             races: races.iter().map(|race| BTreeSet::from([line(race.first), line(race.second)])).collect(),
+            assertions: failed.map(|fault| run.program.origins[fault.place.1 as usize].clone()).collect(),
             barriers: parted.flatten().chain(waiting).map(line).collect(),
             refused,
             unfinished: stopped.iter().any(|stop| matches!(stop, Stop::Steps { .. })),
-            undefined: run.outcome.arbitrary,
+            undefined: run.outcome.arbitrary || run.outcome.is_excluded(),
             command: Some(command),
         }
     }
@@ -362,7 +380,8 @@ impl Seen {
             _ if self.undefined => false,
             Defect::Race => self.races.contains(&finding.accesses.iter().map(|access| access.origin.line).collect()),
             Defect::Divergence => finding.barrier.as_ref().is_some_and(|barrier| self.barriers.contains(&barrier.line)),
-            Defect::Deadlock | Defect::BarrierError | Defect::Assertion => false,
+            Defect::Assertion => finding.barrier.as_ref().is_some_and(|place| self.assertions.contains(place)),
+            Defect::Deadlock | Defect::BarrierError => false,
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Input: the lines of refuted assertions, what is fixed of the launch. Output: findings that one
 //! execution in the emulator has, with its command. Establishes: what [`super::emulate`] establishes; the
-//! launch has the sizes and parameters that the user fixed. Relies on: no annotation of the user limits the
-//! values (then nothing is tried). Reference: none.
+//! launch has the sizes and parameters that the user fixed. Relies on: the emulator stops where an assumption of the
+//! user does not hold. Reference: none.
 
 use super::compiled::Compiled;
 use super::emulate::{Emulator, Shown, linear};
@@ -13,7 +13,9 @@ use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
 use crate::exec::values::hash;
 use crate::kernel::{Kernel, KernelParameter};
+use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Launches tried.
 const LAUNCHES: u64 = 24;
@@ -37,6 +39,8 @@ pub struct Suspects {
     pub races: BTreeSet<u32>,
     /// A barrier of a divergence.
     pub barriers: BTreeSet<u32>,
+    /// Assertions of the user; several may stand at one line.
+    pub assertions: BTreeSet<Arc<Origin>>,
 }
 
 impl Suspects {
@@ -45,7 +49,8 @@ impl Suspects {
         match finding.defect {
             Defect::Race => finding.accesses.iter().any(|access| self.races.contains(&access.origin.line)),
             Defect::Divergence => finding.barrier.iter().any(|barrier| self.barriers.contains(&barrier.line)),
-            Defect::Deadlock | Defect::BarrierError | Defect::Assertion => false,
+            Defect::Assertion => finding.barrier.iter().any(|place| self.assertions.contains(place)),
+            Defect::Deadlock | Defect::BarrierError => false,
         }
     }
 }

@@ -3,11 +3,10 @@
 //! Input: a finding and the command that shows it. Output: both with sizes of the launch and scalar arguments that
 //! are smaller powers of two, or zero, where the defect is still there. Establishes: the command shows a defect of
 //! the same kind at the same PTX lines, and the threads and values of the finding are those of that execution;
-//! what the user fixed stays. Relies on: no annotation of the user limits the values (then nothing is made smaller).
+//! what the user fixed stays. Relies on: the emulator stops where an assumption of the user does not hold.
 //! Reference: none.
 
 use super::compiled::Compiled;
-use super::decide::assumption_of_user;
 use super::emulate::{Emulator, Shown};
 use super::finding::{Defect, Finding, Launch};
 use crate::exec::command::Command;
@@ -53,7 +52,7 @@ impl<'a> Minimiser<'a> {
     /// For a kernel of which the launch is fixed as far as `launch` says.
     pub fn new(emulator: Emulator<'a>, kernel: &'a Kernel, launch: Launch) -> Self {
         let mut free = Vec::new();
-        if let Some(compiled) = Compiled::new(&kernel.program).filter(|_| assumption_of_user(kernel).is_none()) {
+        if let Some(compiled) = Compiled::new(&kernel.program) {
             free.extend((0..3).filter(|axis| launch.block[*axis].is_none()).map(Quantity::Block));
             free.extend((0..3).filter(|axis| launch.grid[*axis].is_none()).map(Quantity::Grid));
             let fixed: BTreeSet<_> = compiled.fixed().map(|(name, _)| name).collect();
@@ -92,7 +91,7 @@ impl<'a> Minimiser<'a> {
             refresh(&mut finding, same);
         }
         self.name_as_in_source(&mut finding.array);
-        finding.replay = Some(command.text(self.emulator.file, &self.emulator.entry().name));
+        finding.replay = Some(self.emulator.text(&command));
         finding
     }
 
@@ -185,7 +184,8 @@ pub fn is_same(one: &Finding, other: &Finding) -> bool {
             _ => finding.accesses.iter().map(|access| access.origin.line).collect(),
         }
     };
-    one.defect == other.defect && lines(one) == lines(other)
+    let same_assertion = one.defect != Defect::Assertion || one.barrier == other.barrier;
+    one.defect == other.defect && same_assertion && lines(one) == lines(other)
 }
 
 /// Takes over what the execution says: who, where, and in which launch.
@@ -195,6 +195,9 @@ fn refresh(finding: &mut Finding, shown: &Finding) {
         finding.accesses.iter_mut().for_each(|access| access.origin = barrier.clone());
     }
     finding.kind.clone_from(&shown.kind);
+    if finding.defect == Defect::Assertion {
+        finding.message.clone_from(&shown.message);
+    }
     finding.offset = shown.offset;
     finding.launch = shown.launch;
     for (name, value) in &mut finding.params {

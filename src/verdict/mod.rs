@@ -20,3 +20,4 @@ pub mod search;
 mod skip;
 mod thread;
 pub mod used;
+mod vacuity;

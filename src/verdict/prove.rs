@@ -10,15 +10,17 @@ use crate::infer::candidates::{self, Candidate};
 use crate::infer::houdini::{self, Deadline, Fate, Verdict, role_of};
 use crate::infer::simulate::{self, Simulation};
 use crate::infer::{self, Annotated, Probe};
-use crate::ivl::ast::{Attribute, ExprRef, Program, Type};
+use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
 use crate::ivl::visit::{self, Visitor};
 use crate::solver::{Answer, Budget, Encoding, Value, prove};
+use crate::span::Origin;
 use crate::twothread::TwoThread;
-use crate::vcgen::passive::{Check, Passive};
+use crate::vcgen::passive::{Check, Passive, Shown};
 use crate::vcgen::regions;
 use crate::vcgen::term::Term;
 use crate::vcgen::wp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// A model's values of the program's constants, by IVL name.
 pub type Constants = BTreeMap<String, Value>;
@@ -30,6 +32,25 @@ pub struct Refuted {
     pub check: Check,
     /// Values of constants in the model.
     pub constants: Constants,
+    /// Values of the variables of an assertion of the user: now, and at the beginning of the round.
+    pub values: Vec<(Name, Value, Option<Value>)>,
+}
+
+/// What a model says that a report may tell.
+#[derive(Clone, Debug, Default)]
+struct Model {
+    constants: Constants,
+    /// Terms that assertions of the user show.
+    shown: BTreeMap<Term, Value>,
+}
+
+impl Model {
+    fn refuted(self, check: &Check) -> Refuted {
+        let value = |term: Term| self.shown.get(&term).copied();
+        let shown = |shown: &Shown| Some((shown.name.clone(), value(shown.now)?, shown.before.and_then(value)));
+        let values = check.values.iter().filter_map(shown).collect();
+        Refuted { check: check.clone(), constants: self.constants, values }
+    }
 }
 
 /// What came of one pair.
@@ -44,6 +65,8 @@ pub struct PairOutcome {
     pub endless: Vec<usize>,
     /// No execution meets the preconditions and assumptions to the end: a proof would say nothing.
     pub vacuous: bool,
+    /// Assumptions of the user that threads come to and that no thread satisfies.
+    pub unsatisfied: Vec<Arc<Origin>>,
     /// Candidates tried, and kept by the encoding that proved most.
     pub candidates: (usize, usize),
     /// Assertions checked.
@@ -162,9 +185,9 @@ pub fn run(two: &TwoThread, plan: Plan, stop: &mut dyn FnMut(&PairOutcome) -> bo
                 proof.attempt(&mut inference, encoding, effort, deadline);
             }
         }
-        let (endless, vacuous) =
-            if proof.is_complete() { probe(&mut inference, deadline) } else { (Vec::new(), false) };
-        let outcome = PairOutcome { endless, vacuous, ..outcome(inference, proof) };
+        let probed = if proof.is_complete() { probe(&mut inference, deadline) } else { Probed::default() };
+        let Probed { endless, vacuous, unsatisfied } = probed;
+        let outcome = PairOutcome { endless, vacuous, unsatisfied, ..outcome(inference, proof) };
         let enough = outcome.refuted.is_empty() && outcome.open.is_empty() || stop(&outcome);
         best = Some(outcome);
         if enough {
@@ -178,11 +201,34 @@ pub fn run(two: &TwoThread, plan: Plan, stop: &mut dyn FnMut(&PairOutcome) -> bo
 }
 
 /// The encodings whose answers count for a program. Integers wrap in the bit-vector encoding, which
-/// is sound for the ghosts that `infer` adds, not for integers of the input.
+/// is sound for the ghosts that `infer` adds, not for integers of the input. An exception are bounds on the number of
+/// threads: products of sizes that are below a bound of 63 bits do not wrap.
 fn suited(program: &Program, encodings: &[Encoding]) -> Vec<Encoding> {
     let mut search = FindInteger(false);
-    visit::walk_program(&mut search, program);
+    let mut program = program.clone();
+    for procedure in &mut program.procedures {
+        procedure.requires.retain(|condition| !bounds_product(&condition.expr));
+    }
+    visit::walk_program(&mut search, &program);
     if search.0 { vec![Encoding::Integers] } else { encodings.to_vec() }
+}
+
+/// `a * b * ... < bound` of values without sign.
+fn bounds_product(e: &ExprRef) -> bool {
+    fn is_product(e: &ExprRef) -> bool {
+        match &e.kind {
+            ExprKind::Binary(BinaryOp::Mul, a, b) => is_product(a) && is_product(b),
+            ExprKind::Call(name, args) => name.as_str() == "BV32_TO_INT" && args.iter().all(|a| a.ty == Type::Bv(32)),
+            ExprKind::Int(factor) => *factor >= 0,
+            _ => false,
+        }
+    }
+    match &e.kind {
+        ExprKind::Binary(BinaryOp::Lt, product, bound) => {
+            is_product(product) && matches!(bound.kind, ExprKind::Int(bound) if bound < 1 << 63)
+        }
+        _ => false,
+    }
 }
 
 struct FindInteger(bool);
@@ -200,8 +246,7 @@ fn outcome(inference: Inference, proof: Proof) -> PairOutcome {
     let checks = &inference.passive.checks;
     let failed = proof.refuted.iter().map(|(i, ..)| i).chain(proof.undecided.iter().map(|(i, _)| i));
     let unproved = failed.filter_map(|check| proof.all.iter().position(|c| c == check)).collect();
-    let refuted = proof.refuted.into_iter().map(|(i, _, constants)| Refuted { check: checks[i].clone(), constants });
-    let refuted = refuted.collect();
+    let refuted = proof.refuted.into_iter().map(|(i, _, model)| model.refuted(&checks[i])).collect();
     let open = proof.undecided.into_iter().map(|(i, why)| (checks[i].clone(), why)).collect();
     let candidates = (inference.fates.len(), inference.kept().len());
     PairOutcome {
@@ -210,6 +255,7 @@ fn outcome(inference: Inference, proof: Proof) -> PairOutcome {
         unproved,
         endless: Vec::new(),
         vacuous: false,
+        unsatisfied: Vec::new(),
         candidates,
         assertions: proof.all.len(),
         inference,
@@ -254,9 +300,9 @@ struct Proof {
     all: Vec<usize>,
     /// Enough defects.
     limit: usize,
-    /// Refuted, with the encoding and the model's constants. Bit-vector models are exact; what a
+    /// Refuted, with the encoding and the model. Bit-vector models are exact; what a
     /// model over integers refutes may still be provable.
-    refuted: Vec<(usize, Encoding, Constants)>,
+    refuted: Vec<(usize, Encoding, Model)>,
     /// Left without an answer by the last attempt, with the solver's reason.
     undecided: Vec<(usize, String)>,
 }
@@ -288,10 +334,10 @@ impl Proof {
             log::debug!("{} assertions", open.len());
             match ask(inference, encoding, &open, deadline, effort.together) {
                 Reply::Proved => return,
-                Reply::Refuted(failing, constants) if !failing.is_empty() => {
+                Reply::Refuted(failing, model) if !failing.is_empty() => {
                     for check in failing {
                         open.remove(&check);
-                        self.refuted.push((check, encoding, constants.clone()));
+                        self.refuted.push((check, encoding, model.clone()));
                         self.set_aside(&inference.passive.checks, check, &mut open);
                     }
                 }
@@ -357,7 +403,7 @@ impl Proof {
             }
             match ask(inference, encoding, &BTreeSet::from([check]), deadline, effort) {
                 Reply::Proved => {}
-                Reply::Refuted(_, constants) => self.refuted.push((check, encoding, constants)),
+                Reply::Refuted(_, model) => self.refuted.push((check, encoding, model)),
                 Reply::Unknown(why) => self.undecided.push((check, why)),
             }
         }
@@ -374,7 +420,7 @@ fn ask_behind(inference: &mut Inference, number: usize, goal: &BTreeSet<usize>, 
 
 enum Reply {
     Proved,
-    Refuted(BTreeSet<usize>, Constants),
+    Refuted(BTreeSet<usize>, Model),
     Unknown(String),
 }
 
@@ -394,6 +440,9 @@ fn ask(
     let checked = wanted.len();
     let named: Vec<(String, Term)> = passive.constants.iter().map(|(n, t)| (n.to_string(), *t)).collect();
     wanted.extend(named.iter().map(|(_, t)| *t));
+    let shown = goal.iter().flat_map(|&i| &passive.checks[i].values);
+    let shown: Vec<Term> = shown.flat_map(|shown| [Some(shown.now), shown.before]).flatten().collect();
+    wanted.extend(&shown);
     let for_probes = goal.iter().all(|&i| is_probe(&passive.checks[i]));
     if for_probes {
         wanted.extend(simulate::model_terms(passive, formula));
@@ -403,12 +452,13 @@ fn ask(
         Answer::Unknown(why) => Reply::Unknown(why),
         Answer::Refuted(values) => {
             let (checks, values) = values.split_at(checked);
-            let (constants, model) = values.split_at(named.len());
+            let (constants, values) = values.split_at(named.len());
+            let (values, model) = values.split_at(shown.len());
             let truth: HashMap<Term, Option<Value>> = wanted.iter().copied().zip(checks.iter().copied()).collect();
             let mut failing = houdini::failing_checks(passive, &truth, &keep, &role);
             if for_probes {
                 // An execution that comes to a probe refutes it as well as a model does.
-                let terms = &wanted[checked + named.len()..];
+                let terms = &wanted[checked + named.len() + shown.len()..];
                 let is_relied = |i: usize| relied[i];
                 let mut simulation =
                     Simulation::new(passive, fates.iter().map(|f| *f == Fate::Kept).collect(), &is_relied, ROUNDS);
@@ -417,15 +467,25 @@ fn ask(
                 failing.extend(simulation.failing.intersection(goal));
             }
             let constants = named.into_iter().zip(constants).filter_map(|((n, _), v)| v.map(|v| (n, v))).collect();
-            Reply::Refuted(failing, constants)
+            let shown = shown.into_iter().zip(values).filter_map(|(t, v)| Some((t, (*v)?))).collect();
+            Reply::Refuted(failing, Model { constants, shown })
         }
     }
 }
 
-/// What the probes say about a program whose assertions are proved: the loops that a thread enters
-/// and from which no thread that entered comes out, and whether no execution comes to the end.
-fn probe(inference: &mut Inference, deadline: Deadline) -> (Vec<usize>, bool) {
-    let proved = proved_probes(inference, deadline, &|probe, _| probe != Probe::Entry);
+/// What the probes say about a program whose assertions are proved.
+#[derive(Default)]
+struct Probed {
+    /// The loops that a thread enters and from which no thread that entered comes out.
+    endless: Vec<usize>,
+    /// No execution comes to the end.
+    vacuous: bool,
+    /// Assumptions that are reached and never satisfied.
+    unsatisfied: Vec<Arc<Origin>>,
+}
+
+fn probe(inference: &mut Inference, deadline: Deadline) -> Probed {
+    let proved = proved_probes(inference, deadline, &|probe, _| !matches!(probe, Probe::Entry | Probe::Reached));
     let left: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Exit).map(|(_, l)| *l).collect();
     let mut endless = Vec::new();
     if !left.is_empty() {
@@ -433,10 +493,21 @@ fn probe(inference: &mut Inference, deadline: Deadline) -> (Vec<usize>, bool) {
         endless.extend(left.into_iter().filter(|l| !not_entered.contains(&(Probe::Entry, *l))));
     }
     let vacuous = endless.is_empty() && proved.iter().any(|(probe, _)| *probe == Probe::End);
-    (endless, vacuous)
+    let never: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Satisfied).map(|(_, n)| *n).collect();
+    let mut unsatisfied = Vec::new();
+    if !never.is_empty() {
+        let dead = proved_probes(inference, deadline, &|probe, n| probe == Probe::Reached && never.contains(&n));
+        let checks = &inference.passive.checks;
+        let meets = |check: &&Check| match infer::probe_of(&check.attributes) {
+            Some((Probe::Satisfied, number)) => never.contains(&number) && !dead.contains(&(Probe::Reached, number)),
+            _ => false,
+        };
+        unsatisfied = checks.iter().filter(meets).filter_map(|check| check.origin.clone()).collect();
+    }
+    Probed { endless, vacuous, unsatisfied }
 }
 
-/// The selected probes that are provable, with their loops.
+/// The selected probes that are provable, with their numbers.
 fn proved_probes(
     inference: &mut Inference,
     deadline: Deadline,

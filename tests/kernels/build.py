@@ -21,7 +21,8 @@ import venv
 HERE = pathlib.Path(__file__).resolve().parent
 VERSION = "12.9.86"
 PACKAGES = [f"nvidia-cuda-nvrtc-cu12=={VERSION}", f"nvidia-cuda-nvcc-cu12=={VERSION}"]
-NVRTC_OPTIONS = ["--gpu-architecture=compute_80", "--generate-line-info"]
+INCLUDE = HERE.parent.parent / "include"
+NVRTC_OPTIONS = ["--gpu-architecture=compute_80", "--generate-line-info", f"--include-path={INCLUDE}"]
 CLANG = "clang-19"
 CLANG_VERSION = "19.1."
 CLANG_OPTIONS = (
@@ -70,7 +71,7 @@ def nvrtc(nvidia):
 
 
 def clang(name):
-    run = subprocess.run([CLANG, *CLANG_OPTIONS, name, "-o", "-"], cwd=HERE, capture_output=True, text=True)
+    run = subprocess.run([CLANG, *CLANG_OPTIONS, f"-I{INCLUDE}", name, "-o", "-"], cwd=HERE, capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"{name}: {run.stderr}")
     return run.stdout

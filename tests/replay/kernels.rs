@@ -79,9 +79,16 @@ fn check(case: &Case) -> Result<(), Failed> {
 /// What random launches show, whatever the line.
 fn explored(case: &Case, module: &Module, number: usize, kernel: &Kernel) -> Vec<Finding> {
     let file = case.input.to_string_lossy();
-    let emulator =
-        Emulator { module, number, file: &file, may_alias: false, dynamic_shared: None, checks: Checks::default() };
-    let suspects = Suspects { races: (1..10_000).collect(), barriers: (1..10_000).collect() };
+    let emulator = Emulator {
+        module,
+        number,
+        file: &file,
+        annotations: None,
+        may_alias: false,
+        dynamic_shared: None,
+        checks: Checks::default(),
+    };
+    let suspects = Suspects { races: (1..10_000).collect(), barriers: (1..10_000).collect(), ..Suspects::default() };
     if assumption_of_user(kernel).is_some() {
         return Vec::new();
     }

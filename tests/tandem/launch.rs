@@ -41,6 +41,7 @@ impl Bases {
 /// A launch of a kernel, by a seed.
 pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed: u64) -> Result<Launch, String> {
     let emulator = Emulator {
+        annotations: None,
         module,
         number,
         file,

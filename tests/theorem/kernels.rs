@@ -17,6 +17,8 @@ pub struct Shape {
     pub arbitrary: bool,
     /// Assertions.
     pub assertions: bool,
+    /// The assertions are invariants of the user.
+    pub invariants: bool,
 }
 
 struct Writer<'s> {
@@ -153,7 +155,11 @@ impl Writer<'_> {
             7..=9 => self.barrier(),
             10 if self.shape.assertions => {
                 let (number, value) = (self.source.below(4), self.source.below(8));
-                self.named(StmtKind::Assert(bv::ne(low_bits(variable(number), 3), small(value))))
+                let mut stmt = self.named(StmtKind::Assert(bv::ne(low_bits(variable(number), 3), small(value))));
+                if self.shape.invariants {
+                    stmt.attributes.push(Attribute { name: Name::from("invariant"), args: Vec::new() });
+                }
+                stmt
             }
             11 if self.shape.arbitrary => {
                 let number = self.number(false);

@@ -210,7 +210,8 @@ fn on_kernels(number: u64, prelude: &str) {
     let mut smallest = Smallest::default();
     let mut shown: BTreeMap<&str, u64> = BTreeMap::new();
     for case in 0..number {
-        let program = kernel(&mut Source::new(mix(&[case, 9])), Shape { arbitrary: true, assertions: true });
+        let program =
+            kernel(&mut Source::new(mix(&[case, 9])), Shape { arbitrary: true, assertions: true, invariants: false });
         let predicated = predicate::run(&program).expect("a kernel");
         for result in
             [same_block(&program, &predicated, &prelude, case), two_blocks(&program, &predicated, &prelude, case)]

@@ -1,12 +1,13 @@
 //! Branches, calls, barriers, fences, warp operations, and what has a name but no type of its own.
 
 use super::function::Decoder;
-use super::{Barrier, Code, Copy, Reduction, ReductionKind, WarpKind, WarpOperation};
+use super::{Barrier, Code, Copy, Fact, Reduction, ReductionKind, WarpKind, WarpOperation};
 use crate::exec::values::atomic::AtomicOperation;
 use crate::exec::values::integer::{
     Direct, bit_mask, direct, dot_product, find_nth_set, integer, multiply24_high, permute_mode, sign_or_zero_extend,
 };
-use crate::ptx::ast::{BarrierKind, IntOp, Op, Operand, ScalarType, Scope, VariableRef};
+use crate::ptx::annotation::Value;
+use crate::ptx::ast::{AnnotationKind, BarrierKind, IntOp, Op, Operand, RegisterId, ScalarType, Scope, VariableRef};
 
 impl Decoder<'_> {
     /// Everything that is no computation, move or access.
@@ -96,8 +97,9 @@ impl Decoder<'_> {
     /// Functions without a body: the annotations of this project, and the runtime's assertion.
     fn external_call(&mut self, name: &str, arguments: &[Operand]) -> Option<()> {
         match name {
-            "__gpuvcc_assert" => {
-                let value = match arguments.first()? {
+            "__gpuvcc_requires" | "__gpuvcc_assume" | "__gpuvcc_assert" | "__gpuvcc_invariant" => {
+                let kind = name.strip_prefix("__gpuvcc_").and_then(AnnotationKind::of)?;
+                let slot = match arguments.first()? {
                     Operand::Variable(variable, offset) => {
                         let at = self.layout.address(self.current, *variable).wrapping_add_signed(*offset);
                         let d = self.temporary();
@@ -107,10 +109,11 @@ impl Decoder<'_> {
                     }
                     argument => self.source(argument, 32)?,
                 };
-                self.emit(Code::Assert { value: Some(value) });
+                let register = RegisterId(u32::from(slot));
+                let expression = Value::is_not_zero(register, ScalarType::B(32))?;
+                self.check(Fact { kind, expression, registers: Vec::new() });
             }
-            "__gpuvcc_requires" | "__gpuvcc_assume" | "__gpuvcc_invariant" => self.emit(Code::Nothing),
-            "__assertfail" | "__assert_fail" => self.emit(Code::Assert { value: None }),
+            "__assertfail" | "__assert_fail" => self.emit(Code::Fails),
             // What it prints, nobody sees; how much it printed, nobody asks.
             "vprintf" => self.emit(Code::Nothing),
             _ => {

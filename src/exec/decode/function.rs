@@ -6,12 +6,14 @@
 
 use super::layout::Layout;
 use super::special::{Known, known};
-use super::{Code, Program, Slot, SpecialSlot, reconvergence};
+use super::{Code, Fact, NamedSlot, Program, Slot, SpecialSlot, reconvergence};
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Launch;
 use crate::exec::values::{hash, mask};
+use crate::ptx::annotation::{Value, ValueKind};
 use crate::ptx::ast::{
-    Function, Guard, Instruction, Item, Module, Op, Operand, RegisterId, ScalarType, SpecialRegister, VariableRef,
+    AnnotationKind, Function, Guard, Instruction, Item, Module, Op, Operand, RegisterId, ScalarType, SpecialRegister,
+    VariableRef,
 };
 use crate::span::{Origin, Span};
 use std::collections::BTreeMap;
@@ -96,6 +98,7 @@ impl<'m> Decoder<'m> {
             packs: Vec::new(),
             comparisons: Vec::new(),
             copies: Vec::new(),
+            annotations: Vec::new(),
             refusals: Vec::new(),
             reconvergence: Vec::new(),
             template: Vec::new(),
@@ -151,7 +154,10 @@ impl<'m> Decoder<'m> {
         for item in &body.items {
             match item {
                 Item::Label(label) => labels[label.0 as usize] = self.program.code.len() as u32,
-                Item::Annotation(_) => {}
+                Item::Annotation(annotation) => {
+                    self.origin = annotation.origin.clone();
+                    self.annotation(annotation.kind, &annotation.expression);
+                }
                 Item::Instruction(instruction) => {
                     self.origin = instruction.origin.clone();
                     last_origin = Some(instruction.origin.clone());
@@ -208,6 +214,35 @@ impl<'m> Decoder<'m> {
     pub fn emit(&mut self, code: Code) {
         self.program.code.push(code);
         self.program.origins.push(self.origin.clone());
+    }
+
+    /// Appends an annotation over registers of the function at hand. Parameters are known.
+    fn annotation(&mut self, kind: AnnotationKind, expression: &Value) {
+        let named = |register: RegisterId| {
+            let declared = &self.body_registers(self.current)[register.0 as usize];
+            NamedSlot { name: declared.name.clone(), slot: self.register(register), bits: declared.ty.bits() }
+        };
+        let registers = expression.registers().into_iter().map(named).collect();
+        let expression = expression.mapped(&mut |leaf| match leaf {
+            ValueKind::Register(register) => ValueKind::Register(RegisterId(u32::from(self.register(*register)))),
+            ValueKind::Special(special) => match self.source(&Operand::Special(*special), 32) {
+                Some(slot) => ValueKind::Register(RegisterId(u32::from(slot))),
+                None => ValueKind::Constant(0),
+            },
+            ValueKind::Parameter(index) => {
+                let bytes = self.launch.parameters.get(*index as usize).map_or(&[][..], Vec::as_slice);
+                ValueKind::Constant(bytes.iter().take(8).rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+            }
+            other => other.clone(),
+        });
+        self.check(Fact { kind, expression, registers });
+    }
+
+    /// Appends an annotation over slots.
+    pub fn check(&mut self, fact: Fact) {
+        let index = self.program.annotations.len() as u32;
+        self.program.annotations.push(fact);
+        self.emit(Code::Annotation(index));
     }
 
     /// Appends an instruction without a model.

@@ -18,7 +18,8 @@ use super::launch::Launch;
 use super::values::atomic::AtomicOperation;
 use super::values::packed::Function;
 use crate::diagnostic::Diagnostic;
-use crate::ptx::ast::{Module, Scope};
+use crate::ptx::annotation::Value;
+use crate::ptx::ast::{AnnotationKind, Module, Scope};
 use crate::span::Origin;
 use std::sync::Arc;
 
@@ -50,6 +51,8 @@ pub struct Program {
     pub comparisons: Vec<CompareParts>,
     /// Copies around calls.
     pub copies: Vec<Vec<Copy>>,
+    /// Annotations.
+    pub annotations: Vec<Fact>,
     /// Why an instruction has no model.
     pub refusals: Vec<String>,
     /// Where the paths of a branch meet again; `u32::MAX` where they do not.
@@ -73,6 +76,26 @@ pub struct Program {
 /// Decodes an entry; an error is a gap (unsupported) or an argument that does not fit.
 pub fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<Program, Diagnostic> {
     function::decode(module, entry, launch)
+}
+
+/// An annotation.
+pub struct Fact {
+    /// What it asks for.
+    pub kind: AnnotationKind,
+    /// The expression; its registers are slots.
+    pub expression: Value,
+    /// The registers of the PTX in it.
+    pub registers: Vec<NamedSlot>,
+}
+
+/// A register of the PTX.
+pub struct NamedSlot {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where it is.
+    pub slot: Slot,
+    /// Width in bits.
+    pub bits: u32,
 }
 
 /// One instruction.
@@ -254,11 +277,10 @@ pub enum Code {
         /// Acquires.
         acquire: bool,
     },
-    /// A failed assertion of the user, if the value is zero.
-    Assert {
-        /// The value; `None`: always fails.
-        value: Option<Slot>,
-    },
+    /// A failed assertion of the user.
+    Fails,
+    /// An entry of [`Program::annotations`].
+    Annotation(u32),
     /// The thread ends.
     Exit,
     /// The launch fails.

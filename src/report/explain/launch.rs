@@ -67,6 +67,14 @@ pub const CODES: &[Code] = &[
         example: "//@ requires %p1;   and later   //@ requires !%p1;",
     },
     Code {
+        code: "unsatisfied-assumption",
+        title: "an `assume` that no thread satisfies",
+        text: "Threads come to this assumption, and none of them goes on. Whatever stands behind it is proved of \
+               nobody; the rest of the kernel is checked as usual. An unsatisfiable `requires` is the error \
+               `contradictory-requirements`.",
+        example: "@%p1 bra L;\n//@ assume %p1;   no thread with %p1 comes here",
+    },
+    Code {
         code: "launch-size",
         title: "launch sizes that contradict each other or the kernel",
         text: "A kernel with `.reqntid` runs only with that block size, `.maxntid` bounds its product, a launch \

@@ -78,11 +78,14 @@ pub const CODES: &[Code] = &[
     },
     Code {
         code: "annotation",
-        title: "a `//@` comment that is not understood",
+        title: "an annotation that is not understood",
         text: "Comments that start with `//@` are annotations: `requires`, `assume`, `assert` or `invariant`, \
-               an expression over registers and constants, and a semicolon. They stand inside a function body, \
-               behind the definition of the registers that they name.",
-        example: "//@ requires %r8 < 64;\n//@ assert %r3 != 0 && !%p1;",
+               an expression, and a semicolon. They stand inside a function body, behind the definition of the \
+               registers that they name, or in a file of their own (--annotations). Expressions have the \
+               operators of C and `==>` over registers, %tid.x and the like, parameters as [name], and numbers. \
+               Registers of type .u count as unsigned, others as signed; arithmetic wraps at the width of the widest \
+               operand.",
+        example: "//@ requires [n] % 4 == 0;\n//@ assert %r3 != 0 && !%p1;   in a file: at $L__BB0_2: invariant %r3 < %r8;",
     },
     Code {
         code: "call-arity",

@@ -29,6 +29,13 @@ pub const CODES: &[Code] = &[
         example: "cp.async.ca.shared.global [%r1], [%rd1], 16;",
     },
     Code {
+        code: "excluded",
+        title: "a `requires` or `assume` does not hold in an emulated execution",
+        text: "The author of the kernel excludes such executions, so whatever happens in them is no defect. Other \
+               arguments or sizes may satisfy the annotation that is named.",
+        example: "//@ requires [n] <= 1024;   run with --arg n=2000",
+    },
+    Code {
         code: "step-limit",
         title: "a thread executed as many instructions as allowed",
         text: "It may wait for something that never happens (in lock-step, a spin lock within a warp never ends), or \

@@ -88,7 +88,7 @@ pub const CODES: &[Code] = &[
     Code {
         code: "assertion",
         title: "an assertion fails",
-        text: "A concrete execution makes a `//@ assert` comment false, or, with --check-bounds, has an \
+        text: "A concrete execution makes a `//@ assert` or `//@ invariant` false, or, with --check-bounds, has an \
                access outside its array.",
         example: "//@ assert %r8 < 64;",
     },
@@ -96,7 +96,9 @@ pub const CODES: &[Code] = &[
         code: "possible-assertion",
         title: "the proof of an assertion failed",
         text: "The assertion (or the bounds of an access, with --check-bounds) could not be proved, and no \
-               concrete execution was shown. If it stands in a loop, an invariant may be missing.",
+               concrete execution was shown. If it stands in a loop, an invariant may be missing. An invariant that a \
+               round does not maintain may still be true: a second one that says more of the registers shown, or of those that they \
+               come from, may make both provable.",
         example: "",
     },
     Code {

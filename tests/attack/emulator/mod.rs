@@ -101,6 +101,11 @@ pub fn run(module: &Module, entry: &Function, launch: &Launch) -> Outcome {
     let line = |code: u32| run.program.origins[code as usize].line;
     let ordered = |a: u32, b: u32| (a.min(b), a.max(b));
     let shown = &run.outcome;
+    if shown.is_excluded() {
+        // An annotation of the kernel says that there are no such executions.
+        let stopped = shown.stopped.iter().map(|stop| reason(stop, &line)).collect();
+        return Outcome { stopped, steps: shown.instructions, ..Outcome::default() };
+    }
     Outcome {
         races: shown.races.iter().map(|race| ordered(line(race.first.1), line(race.second.1))).collect(),
         divergences: shown.divergences.iter().map(|divergence| line(divergence.arrived.1)).collect(),
@@ -114,6 +119,7 @@ fn reason(stop: &Stop, line: &impl Fn(u32) -> u32) -> String {
     match stop {
         Stop::Steps { .. } => "ran out of steps".to_string(),
         Stop::Refused { code, reason } => format!("line {}: {reason}", line(*code)),
+        Stop::Excluded { code } => format!("line {}: excluded", line(*code)),
         Stop::Trap { code } => format!("line {}: trap", line(*code)),
         Stop::Defect => "a defect".to_string(),
     }

@@ -1,0 +1,38 @@
+/* Facts for gpuvcc in CUDA C++ (nvcc, NVRTC, clang).
+ *
+ *   GPUVCC_REQUIRES(c)     c holds in every launch: taken as true, and listed in the report
+ *   GPUVCC_ASSUME(c)       c holds whenever a thread comes here: taken as true, and listed
+ *   GPUVCC_ASSERT(c)       prove c here
+ *   GPUVCC_INVARIANT(c)    prove that c holds in each round of the loop around, and use it
+ *
+ * Each one becomes a comment of the PTX, such as `//@ requires %r8;`, so ptxas makes the same machine
+ * code but for the instructions that compute c. Host code sees nothing: c is not evaluated there. To have
+ * the facts in the build that is verified only, compile the others with -DGPUVCC_OFF.
+ *
+ * What to expect of an optimising compiler:
+ * - A comment is never dropped where its code is reachable, stays on the same side of every branch and
+ *   in the same order with other `asm volatile`. Loads and stores around it may move past it; c is computed
+ *   from the values that its variables have in the source at this place.
+ * - An invariant belongs at the beginning of the body: `for (...) { GPUVCC_INVARIANT(c); ...`. Loops are
+ *   rotated (the test moves behind the body), so that c is proved for rounds that begin, and not after the
+ *   last one; say there with GPUVCC_ASSERT what should hold behind the loop.
+ * - In an unrolled loop there is one comment for each copy of the body, and all are proved. A loop that is
+ *   unrolled completely is none any more: its comments are proved where they stand. `#pragma unroll 1` keeps it.
+ * - c should have no side effects, and is best made of integers: what is loaded from memory that the kernel
+ *   writes is arbitrary.
+ */
+#ifndef GPUVCC_H
+#define GPUVCC_H
+
+#if defined(__CUDA_ARCH__) && !defined(GPUVCC_OFF)
+#define GPUVCC_ANNOTATION_(kind, condition) asm volatile("//@ " kind " %0;" ::"r"((condition) ? 1 : 0))
+#else
+#define GPUVCC_ANNOTATION_(kind, condition) ((void)0)
+#endif
+
+#define GPUVCC_REQUIRES(condition) GPUVCC_ANNOTATION_("requires", condition)
+#define GPUVCC_ASSUME(condition) GPUVCC_ANNOTATION_("assume", condition)
+#define GPUVCC_ASSERT(condition) GPUVCC_ANNOTATION_("assert", condition)
+#define GPUVCC_INVARIANT(condition) GPUVCC_ANNOTATION_("invariant", condition)
+
+#endif

@@ -1,0 +1,412 @@
+//! The text of an annotation to a typed expression.
+//!
+//! Input: text, and what names mean. Output: a [`Value`] of type `Bool`, or a [`Mistake`] at a place in the text.
+//! Establishes: operands of an operator have one type. Grammar, from what binds least: `==>` (to the right),
+//! `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, prefix `! - ~`; then numbers, `true`,
+//! `false`, registers, `%tid.x` and the like, `[parameter]`, parentheses.
+//! Reference: README, "Annotations" (the operators of C, with its precedence).
+
+use super::{AnnotationKind, Operator, Value, ValueKind, ValueType};
+use crate::ptx::ast::{RegisterId, ScalarType, SpecialRegister};
+use std::ops::Range;
+
+/// Operators and operands; more are refused, as later stages go down the tree.
+const MOST_NODES: usize = 1000;
+
+/// Parentheses and prefixes inside each other.
+const MOST_DEPTH: usize = 60;
+
+/// What names mean.
+pub trait Names<'a> {
+    /// The register of that name.
+    fn register(&mut self, name: &'a str) -> Option<(RegisterId, ScalarType)>;
+
+    /// The scalar parameter of that name.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn parameter(&mut self, name: &'a str) -> Result<(u32, ScalarType), String>;
+}
+
+/// What is wrong with a text, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// One sentence, lower case, no full stop.
+    pub message: String,
+    /// Bytes of the text.
+    pub range: Range<usize>,
+}
+
+/// Parses a whole expression.
+///
+/// # Errors
+/// What is no expression, unknown names, operands of the wrong type.
+pub fn parse<'a>(text: &'a str, names: &mut dyn Names<'a>) -> Result<Value, Mistake> {
+    let mut parser = Parser { text, at: 0, nodes: 0, depth: 0, names };
+    let operand = parser.binary(0)?;
+    let rest = parser.skip_blanks();
+    match rest.chars().next() {
+        None => Ok(operand.condition()),
+        Some(_) => Err(parser.unexpected()),
+    }
+}
+
+/// Parses `kind expression;`, the text behind `//@`. Gives the kind, the text of the expression and its meaning.
+///
+/// # Errors
+/// Those of [`parse()`]; an unknown kind; anything but one expression that ends in `;`.
+pub fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Result<(AnnotationKind, &'a str, Value), Mistake> {
+    // A remark may follow.
+    let body = inside.find("//").map_or(inside, |at| &inside[..at]).trim();
+    let start = inside.len() - inside.trim_start().len();
+    let whole = |message: String| Mistake { message, range: start..start + body.len() };
+    let (word, rest) = body.split_once(|c: char| c.is_whitespace()).unwrap_or((body, ""));
+    let Some(kind) = AnnotationKind::of(word) else {
+        let message = format!("unknown annotation `{word}`; there are {}", AnnotationKind::names());
+        return Err(Mistake { message, range: start..start + word.len() });
+    };
+    let Some(expression) = body.strip_suffix(';').filter(|_| rest.ends_with(';')) else {
+        return Err(whole("an annotation ends with `;`".to_string()));
+    };
+    let expression = expression[word.len()..].trim();
+    if expression.is_empty() || expression.contains(';') {
+        return Err(whole(format!("`{word}` takes one expression")));
+    }
+    let offset = expression.as_ptr() as usize - inside.as_ptr() as usize;
+    let moved =
+        |mistake: Mistake| Mistake { range: offset + mistake.range.start..offset + mistake.range.end, ..mistake };
+    Ok((kind, expression, parse(expression, names).map_err(moved)?))
+}
+
+/// A parsed operand: a value, or a number that takes the type of what it meets.
+enum Operand {
+    Value(Value),
+    Number(i128),
+}
+
+impl Operand {
+    fn condition(self) -> Value {
+        match self {
+            Operand::Value(value) => value.condition(),
+            Operand::Number(number) => Value::boolean(number != 0),
+        }
+    }
+}
+
+/// What an operator of the text does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// Two conditions to one.
+    Logical(Operator),
+    /// Equality, negated or not, of numbers or conditions.
+    Equality { negated: bool },
+    /// An order; `swapped` for `>` and `>=`.
+    Order(Operator, bool),
+    /// Two numbers to one.
+    Arithmetic(Operator),
+}
+
+/// Operators in levels, from what binds least. A text is tried in order, so longer ones stand first.
+const LEVELS: [&[(&str, Meaning)]; 11] = [
+    &[("==>", Meaning::Logical(Operator::Implies))],
+    &[("||", Meaning::Logical(Operator::Or))],
+    &[("&&", Meaning::Logical(Operator::And))],
+    &[("|", Meaning::Arithmetic(Operator::BitOr))],
+    &[("^", Meaning::Arithmetic(Operator::BitXor))],
+    &[("&", Meaning::Arithmetic(Operator::BitAnd))],
+    &[("==", Meaning::Equality { negated: false }), ("!=", Meaning::Equality { negated: true })],
+    &[
+        ("<=", Meaning::Order(Operator::LessEqual, false)),
+        (">=", Meaning::Order(Operator::LessEqual, true)),
+        ("<", Meaning::Order(Operator::Less, false)),
+        (">", Meaning::Order(Operator::Less, true)),
+    ],
+    &[("<<", Meaning::Arithmetic(Operator::ShiftLeft)), (">>", Meaning::Arithmetic(Operator::ShiftRight))],
+    &[("+", Meaning::Arithmetic(Operator::Add)), ("-", Meaning::Arithmetic(Operator::Subtract))],
+    &[
+        ("*", Meaning::Arithmetic(Operator::Multiply)),
+        ("/", Meaning::Arithmetic(Operator::Divide)),
+        ("%", Meaning::Arithmetic(Operator::Remainder)),
+    ],
+];
+
+struct Parser<'a, 'n> {
+    text: &'a str,
+    at: usize,
+    nodes: usize,
+    depth: usize,
+    names: &'n mut dyn Names<'a>,
+}
+
+impl<'a> Parser<'a, '_> {
+    /// The text from the next character that is no blank.
+    fn skip_blanks(&mut self) -> &'a str {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        &self.text[self.at..]
+    }
+
+    fn mistake(&self, message: impl Into<String>, start: usize) -> Mistake {
+        Mistake { message: message.into(), range: start..self.at.max(start) }
+    }
+
+    fn unexpected(&mut self) -> Mistake {
+        let rest = self.skip_blanks();
+        let start = self.at;
+        let length = match rest.find(|c| !is_word(c)) {
+            Some(0) => rest.chars().next().map_or(0, char::len_utf8),
+            Some(length) => length,
+            None => rest.len(),
+        };
+        self.at += length;
+        match &rest[..length] {
+            "" => self.mistake("the expression ends early", start),
+            token => self.mistake(format!("unexpected `{token}`"), start),
+        }
+    }
+
+    /// Counts a node; `deeper` if what follows lies inside of it.
+    fn node(&mut self, deeper: bool) -> Result<(), Mistake> {
+        self.nodes += 1;
+        self.depth += usize::from(deeper);
+        if self.nodes > MOST_NODES || self.depth > MOST_DEPTH {
+            return Err(self.mistake("the expression is too large", self.at));
+        }
+        Ok(())
+    }
+
+    /// The operator of a level that stands next. What a longer operator begins with is none.
+    fn operator(&mut self, level: usize) -> Option<(&'static str, Meaning)> {
+        let rest = self.skip_blanks();
+        let all = LEVELS.iter().flat_map(|level| level.iter());
+        let longest = all.filter(|(text, _)| rest.starts_with(text)).max_by_key(|(text, _)| text.len())?;
+        let found = LEVELS[level].iter().find(|(text, _)| *text == longest.0)?;
+        self.at += found.0.len();
+        Some(*found)
+    }
+
+    fn binary(&mut self, level: usize) -> Result<Operand, Mistake> {
+        if level == LEVELS.len() {
+            return self.prefix();
+        }
+        self.skip_blanks();
+        let start = self.at;
+        let mut left = self.binary(level + 1)?;
+        while let Some((text, meaning)) = self.operator(level) {
+            // `==>` groups to the right.
+            let right_first = level == 0;
+            self.node(right_first)?;
+            let right = self.binary(if right_first { 0 } else { level + 1 })?;
+            self.depth -= usize::from(right_first);
+            left = combine(text, meaning, left, right).map_err(|message| self.mistake(message, start))?;
+        }
+        Ok(left)
+    }
+
+    fn prefix(&mut self) -> Result<Operand, Mistake> {
+        self.node(true)?;
+        let operand = self.prefixed();
+        self.depth -= 1;
+        operand
+    }
+
+    fn prefixed(&mut self) -> Result<Operand, Mistake> {
+        let rest = self.skip_blanks();
+        let start = self.at;
+        let Some(sign) = rest.chars().next().filter(|c| matches!(c, '!' | '-' | '~')) else { return self.atom() };
+        self.at += 1;
+        let operand = self.prefix()?;
+        let wrong = |this: &Self| this.mistake(format!("`{sign}` takes a number, not a predicate"), start);
+        match (sign, operand) {
+            ('!', operand) => Ok(Operand::Value(operand.condition().negated())),
+            ('-', Operand::Number(number)) => Ok(Operand::Number(-number)),
+            (_, Operand::Number(number)) => Ok(Operand::Number(!number)),
+            (_, Operand::Value(value)) if value.ty == ValueType::Bool => Err(wrong(self)),
+            (_, Operand::Value(value)) => {
+                // -x is 0 - x, and ~x is x ^ -1.
+                let (operator, bits) =
+                    if sign == '-' { (Operator::Subtract, 0) } else { (Operator::BitXor, super::mask(value.ty)) };
+                let constant = Value { kind: ValueKind::Constant(bits), ty: value.ty };
+                Ok(Operand::Value(Value::binary(operator, constant, value)))
+            }
+        }
+    }
+
+    fn atom(&mut self) -> Result<Operand, Mistake> {
+        let rest = self.skip_blanks();
+        let start = self.at;
+        if rest.starts_with('(') {
+            self.at += 1;
+            let inner = self.binary(0)?;
+            return self.closing(')', start).map(|()| inner);
+        }
+        if let Some(inside) = rest.strip_prefix('[') {
+            self.at += 1;
+            let name = inside.trim_start();
+            let name = &name[..name.find(|c| !is_word(c)).unwrap_or(name.len())];
+            self.skip_blanks();
+            self.at += name.len();
+            self.closing(']', start)?;
+            let (index, ty) = self.names.parameter(name).map_err(|message| self.mistake(message, start))?;
+            return self.leaf(ValueKind::Parameter(index), ty, name, start);
+        }
+        let body = rest.strip_prefix('%').unwrap_or(rest);
+        let prefix = rest.len() - body.len();
+        let length = prefix + body.find(|c| !is_word(c)).unwrap_or(body.len());
+        let word = &rest[..length];
+        if length == prefix {
+            return Err(self.unexpected());
+        }
+        self.at += length;
+        if let Some((register, ty)) = self.names.register(word) {
+            return self.leaf(ValueKind::Register(register), ty, word, start);
+        }
+        match word {
+            "true" | "false" => return Ok(Operand::Value(Value::boolean(word == "true"))),
+            _ if word.starts_with(|c: char| c.is_ascii_digit()) => {
+                let number = number(word).ok_or_else(|| self.mistake(format!("`{word}` is no number"), start))?;
+                return Ok(Operand::Number(number));
+            }
+            _ => {}
+        }
+        match special(word) {
+            Some(register) => self.leaf(ValueKind::Special(register), ScalarType::U(32), word, start),
+            None => Err(self.mistake(format!("`{word}` is no register of this function"), start)),
+        }
+    }
+
+    fn closing(&mut self, closing: char, start: usize) -> Result<(), Mistake> {
+        if !self.skip_blanks().starts_with(closing) {
+            return Err(self.mistake(format!("`{closing}` is missing"), start));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// An operand of a PTX type.
+    fn leaf(&self, kind: ValueKind, ty: ScalarType, name: &str, start: usize) -> Result<Operand, Mistake> {
+        match ValueType::of(ty) {
+            Some(ty) => Ok(Operand::Value(Value { kind, ty })),
+            None => {
+                let what = if ty.is_float() { "a floating-point number" } else { "more than 64 bits" };
+                let message = format!("`{name}` holds {what}, which annotations cannot speak about");
+                Err(self.mistake(message, start))
+            }
+        }
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')
+}
+
+/// `12`, `0x1f`, `7u`
+fn number(word: &str) -> Option<i128> {
+    let lower = word.to_ascii_lowercase();
+    let digits = lower.strip_suffix('u').unwrap_or(&lower);
+    let value = match digits.strip_prefix("0x") {
+        Some(hexadecimal) => u64::from_str_radix(hexadecimal, 16).ok()?,
+        None => digits.parse().ok()?,
+    };
+    Some(i128::from(value))
+}
+
+fn special(word: &str) -> Option<SpecialRegister> {
+    let (name, axis) = word.strip_prefix('%')?.split_once('.')?;
+    let axis = u8::try_from(["x", "y", "z"].iter().position(|a| *a == axis)?).ok()?;
+    match name {
+        "tid" => Some(SpecialRegister::Tid(axis)),
+        "ntid" => Some(SpecialRegister::Ntid(axis)),
+        "ctaid" => Some(SpecialRegister::Ctaid(axis)),
+        "nctaid" => Some(SpecialRegister::Nctaid(axis)),
+        _ => None,
+    }
+}
+
+fn combine(text: &str, meaning: Meaning, left: Operand, right: Operand) -> Result<Operand, String> {
+    let is_condition = |operand: &Operand| matches!(operand, Operand::Value(value) if value.ty == ValueType::Bool);
+    let conditions = is_condition(&left) || is_condition(&right);
+    let value = match meaning {
+        Meaning::Logical(operator) => Value::binary(operator, left.condition(), right.condition()),
+        Meaning::Equality { negated } => {
+            let equal = if conditions {
+                Value::binary(Operator::Equal, left.condition(), right.condition())
+            } else {
+                numeric(Operator::Equal, left, right)?
+            };
+            if negated { equal.negated() } else { equal }
+        }
+        Meaning::Order(..) if conditions => return Err(format!("`{text}` compares numbers, not predicates")),
+        Meaning::Order(operator, true) => numeric(operator, right, left)?,
+        Meaning::Order(operator, false) => numeric(operator, left, right)?,
+        Meaning::Arithmetic(Operator::BitAnd | Operator::BitOr | Operator::BitXor) if conditions => {
+            return Err(format!("`{text}` takes numbers; `==` binds tighter, so parentheses may be missing"));
+        }
+        Meaning::Arithmetic(_) if conditions => return Err(format!("`{text}` takes numbers, not predicates")),
+        Meaning::Arithmetic(operator) => match (&left, &right) {
+            (Operand::Number(a), Operand::Number(b)) => return constant(operator, *a, *b).map(Operand::Number),
+            _ => numeric(operator, left, right)?,
+        },
+    };
+    Ok(Operand::Value(value))
+}
+
+/// Arithmetic of constants is exact, in 64 bits and a sign.
+fn constant(operator: Operator, a: i128, b: i128) -> Result<i128, String> {
+    let amount = u32::try_from(b).ok().filter(|amount| *amount < 64);
+    let result = match operator {
+        Operator::Add => Some(a + b),
+        Operator::Subtract => Some(a - b),
+        Operator::Multiply => a.checked_mul(b),
+        Operator::Divide | Operator::Remainder if b == 0 => return Err("a constant divided by zero".to_string()),
+        Operator::Divide => Some(a / b),
+        Operator::Remainder => Some(a % b),
+        Operator::BitAnd => Some(a & b),
+        Operator::BitOr => Some(a | b),
+        Operator::BitXor => Some(a ^ b),
+        Operator::ShiftLeft => amount.map(|amount| a << amount),
+        _ => amount.map(|amount| a >> amount),
+    };
+    let fits = |n: &i128| (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(n);
+    result.filter(fits).ok_or_else(|| "this number is too large".to_string())
+}
+
+/// An operator on numbers, at the width of the wider one; unsigned if one is.
+fn numeric(operator: Operator, left: Operand, right: Operand) -> Result<Value, String> {
+    let is_shift = matches!(operator, Operator::ShiftLeft | Operator::ShiftRight);
+    let type_of = |operand: &Operand| match operand {
+        Operand::Value(Value { ty: ValueType::Bits { width, signed }, .. }) => Some((*width, *signed)),
+        _ => None,
+    };
+    let (width, signed) = match (type_of(&left), type_of(&right)) {
+        // The sign of an amount says nothing about the value.
+        (Some((a, sign)), Some((b, _))) if is_shift => (a.max(b), sign),
+        (Some((a, s)), Some((b, t))) => (a.max(b), s && t),
+        (Some(ty), None) | (None, Some(ty)) => ty,
+        (None, None) => (64, true),
+    };
+    let exact = matches!(operator, Operator::Less | Operator::LessEqual);
+    let ty = ValueType::Bits { width, signed };
+    let typed = |operand: Operand| match operand {
+        Operand::Value(value) if value.ty == ty => Ok(value),
+        Operand::Value(Value { ty: ValueType::Bits { width: own, .. }, kind }) if own == width => {
+            Ok(Value { kind, ty })
+        }
+        Operand::Value(value) => Ok(Value { kind: ValueKind::Extend(Box::new(value)), ty }),
+        Operand::Number(number) => {
+            literal(number, width, signed && exact).map(|bits| Value { kind: ValueKind::Constant(bits), ty })
+        }
+    };
+    Ok(Value::binary(operator, typed(left)?, typed(right)?))
+}
+
+/// The bits of a number; one that does not fit would silently mean another.
+fn literal(number: i128, width: u32, signed: bool) -> Result<u64, String> {
+    let bits = width - u32::from(signed);
+    if number >= -(1i128 << (width - 1)) && number < 1i128 << bits {
+        Ok(number as u64 & (u64::MAX >> (64 - width)))
+    } else {
+        let kind = if signed { "signed number" } else { "number" };
+        Err(format!("{number} does not fit a {kind} of {width} bits"))
+    }
+}
