@@ -12,7 +12,7 @@
 
 use super::finding::{Finding, KernelReport};
 use crate::ivl;
-use crate::ivl::ast::{ArraySpace, ExprKind, ExprRef, Name, Procedure, StmtKind, Type};
+use crate::ivl::ast::{ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Procedure, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::{self, Visitor};
 use crate::kernel::{Kernel, LowerOptions};
@@ -23,13 +23,14 @@ use std::fmt;
 /// Sizes that constants suggest; more are not tried.
 const SUGGESTIONS: usize = 6;
 
-/// Sizes and lengths of rows that are tried together.
-const LENGTHS: usize = 3;
+/// Lengths of rows, and blocks with which they are tried.
+const LENGTHS: usize = 4;
 
 /// Bounds for kernels in which values of 32 bits wrap in huge launches: no sum of a parameter and few times the number
 /// of threads leaves 31 bits.
 const LARGEST_PARAMETER: u32 = 1 << 30;
-const LARGEST_LAUNCH: u32 = 1 << 27;
+const LARGEST_LAUNCH: u32 = 1 << 24;
+const LARGEST_AREA: u32 = i32::MAX as u32;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -40,8 +41,8 @@ pub enum Condition {
     Block(usize, u32),
     /// Blocks on an axis.
     Grid(usize, u32),
-    /// Blocks on an axis, at most.
-    GridAtMost(usize, u32),
+    /// Threads on an axis of all blocks together, at most.
+    Span(usize, u32),
     /// Threads a block on an axis are a multiple of this power of two.
     MultipleOf(usize, u32),
     /// Threads a block on an axis are a power of two.
@@ -52,6 +53,8 @@ pub enum Condition {
     CoversBlock(String),
     /// A 32-bit parameter, without sign, is at most [`LARGEST_PARAMETER`]: sums of indices then do not wrap.
     ParameterBounded(String),
+    /// The product of two 32-bit parameters, without sign, has 31 bits.
+    Area(String, String),
     /// All threads of the launch are at most [`LARGEST_LAUNCH`].
     ThreadsBounded,
 }
@@ -61,12 +64,13 @@ impl fmt::Display for Condition {
         match self {
             Condition::Block(axis, size) => write!(f, "blockDim.{} == {size}", AXES[*axis]),
             Condition::Grid(axis, size) => write!(f, "gridDim.{} == {size}", AXES[*axis]),
-            Condition::GridAtMost(axis, size) => write!(f, "gridDim.{} <= {size}", AXES[*axis]),
+            Condition::Span(axis, most) => write!(f, "gridDim.{0} * blockDim.{0} <= {most}", AXES[*axis]),
             Condition::MultipleOf(axis, factor) => write!(f, "blockDim.{} % {factor} == 0", AXES[*axis]),
             Condition::PowerOfTwo(axis) => write!(f, "blockDim.{} is a power of two", AXES[*axis]),
             Condition::IsThreads(name) => write!(f, "{name} == gridDim.x * blockDim.x"),
             Condition::CoversBlock(name) => write!(f, "{name} >= blockDim.x"),
             Condition::ParameterBounded(name) => write!(f, "{name} <= {LARGEST_PARAMETER}"),
+            Condition::Area(width, height) => write!(f, "{width} * {height} <= {LARGEST_AREA}"),
             Condition::ThreadsBounded => write!(f, "threads in all <= {LARGEST_LAUNCH}"),
         }
     }
@@ -99,9 +103,9 @@ impl Condition {
             |value: ExprRef, bits: ExprRef| bv::eq(bv::binary(BvOp::And, value, bits), bv::literal(0, 32));
         match self {
             Condition::Block(..) | Condition::Grid(..) | Condition::ThreadsBounded => None,
-            Condition::GridAtMost(axis, most) => {
+            Condition::Span(axis, most) => {
                 let blocks = size("nctaid", *axis, kernel.grid[*axis]);
-                Some(bv::binary(BvOp::Ule, blocks, bv::literal(u128::from(*most), 32)))
+                Some(product_at_most(blocks, block(*axis), u64::from(*most)))
             }
             Condition::MultipleOf(axis, factor) => {
                 Some(without_bits(block(*axis), bv::literal(u128::from(factor - 1), 32)))
@@ -121,6 +125,10 @@ impl Condition {
                 let most = bv::literal(u128::from(LARGEST_PARAMETER), 32);
                 parameter(kernel, name).map(|parameter| bv::binary(BvOp::Ule, parameter, most))
             }
+            Condition::Area(width, height) => {
+                let (width, height) = (parameter(kernel, width)?, parameter(kernel, height)?);
+                Some(product_at_most(width, height, u64::from(LARGEST_AREA)))
+            }
         }
     }
 
@@ -132,7 +140,9 @@ impl Condition {
         match self {
             Condition::Block(axis, size) => block(*axis) == *size,
             Condition::Grid(axis, size) => launch.grid[*axis].unwrap_or(1) == *size,
-            Condition::GridAtMost(axis, most) => launch.grid[*axis].unwrap_or(1) <= *most,
+            Condition::Span(axis, most) => {
+                u64::from(block(*axis)) * u64::from(launch.grid[*axis].unwrap_or(1)) <= u64::from(*most)
+            }
             Condition::MultipleOf(axis, factor) => block(*axis) % factor == 0,
             Condition::PowerOfTwo(axis) => block(*axis).is_power_of_two(),
             Condition::IsThreads(name) => {
@@ -140,12 +150,22 @@ impl Condition {
             }
             Condition::CoversBlock(name) => value(name).is_some_and(|value| value >= u64::from(block(0))),
             Condition::ParameterBounded(name) => value(name).is_some_and(|value| value <= u64::from(LARGEST_PARAMETER)),
+            Condition::Area(width, height) => match (value(width), value(height)) {
+                (Some(width), Some(height)) => width.checked_mul(height).is_some_and(|a| a <= u64::from(LARGEST_AREA)),
+                _ => false,
+            },
             Condition::ThreadsBounded => {
                 let sizes = launch.block.iter().chain(&launch.grid);
                 sizes.map(|size| u64::from(size.unwrap_or(1))).product::<u64>() <= u64::from(LARGEST_LAUNCH)
             }
         }
     }
+}
+
+/// `a * b <= most`, without wrap-around.
+fn product_at_most(a: ExprRef, b: ExprRef, most: u64) -> ExprRef {
+    let product = bv::op(BinaryOp::Mul, bv::to_int(a), bv::to_int(b));
+    bv::op(BinaryOp::Lt, product, bv::int(i128::from(most) + 1))
 }
 
 fn parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {
@@ -247,35 +267,66 @@ fn writes(kernel: &Kernel, space: ArraySpace) -> bool {
     })
 }
 
-/// Sets of conditions beside those of a flat launch, weak ones first.
+/// Sets of conditions beside those of a flat launch. All have the bounds that keep sums from wrapping, which are left out
+/// again where they are not needed.
 fn proposals(kernel: &Kernel) -> Vec<Vec<Condition>> {
     let (seen, flat) = (Seen::of(kernel), flat(kernel));
     let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
-    let mut further: Vec<Vec<Condition>> = Vec::new();
     let scalars = kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer);
     let scalars: Vec<String> = scalars.map(|parameter| parameter.name.clone()).collect();
-    let bounded = scalars.iter().cloned().map(Condition::ParameterBounded);
-    further.push(bounded.chain([Condition::ThreadsBounded]).collect());
-    if let Some(&first) = used.first() {
-        further.push(vec![Condition::MultipleOf(first, 32)]);
-        further.push(used.iter().map(|axis| Condition::PowerOfTwo(*axis)).collect());
+    let bounded = scalars.iter().cloned().map(Condition::ParameterBounded).chain([Condition::ThreadsBounded]);
+    let bounded: Vec<Condition> = bounded.collect();
+    let mut further: Vec<Vec<Condition>> = vec![Vec::new()];
+    further.push(areas(&scalars));
+    // Blocks of one axis have whole warps.
+    let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=1024) };
+    let blocks = blocks(&used, &sizes);
+    further.extend(blocks.iter().cloned());
+    // Rows of a constant length, with a last axis that is as long as it likes.
+    let rows: Vec<usize> = (0..3).filter(|axis| seen.looks_at("ctaid", *axis)).collect();
+    let rows = if rows.len() > 1 { &rows[..rows.len() - 1] } else { &rows[..] };
+    let row = |length: u32| rows.iter().map(|axis| Condition::Span(*axis, length)).collect::<Vec<_>>();
+    let mut lengths: Vec<u32> = seen.suggestions(32..=1 << 16).into_iter().take(LENGTHS).collect();
+    lengths.sort_unstable_by_key(|length| std::cmp::Reverse(*length));
+    let spans: Vec<Vec<Condition>> = lengths.into_iter().map(row).collect();
+    further.extend(spans.iter().cloned());
+    for block in blocks.iter().take(if used.len() > 1 { LENGTHS } else { 0 }) {
+        further.extend(spans.iter().map(|span| [block.clone(), span.clone()].concat()));
     }
+    further.extend(used.first().map(|&first| vec![Condition::MultipleOf(first, 32)]));
+    further.push(used.iter().map(|axis| Condition::PowerOfTwo(*axis)).collect());
     for name in scalars {
         further.push(vec![Condition::IsThreads(name.clone())]);
         further.push(vec![Condition::CoversBlock(name)]);
     }
-    // Blocks of one axis have whole warps; of two they are squares.
-    let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=1024) };
-    let block = |size: u32| used.iter().map(move |axis| Condition::Block(*axis, size)).collect::<Vec<_>>();
-    further.extend(sizes.iter().map(|size| block(*size)));
-    // Rows of a constant length have room for some blocks.
-    let blocks: Vec<usize> = free_axes(kernel.grid).filter(|axis| seen.looks_at("ctaid", *axis)).collect();
-    for (size, length) in seen.lengths(&sizes) {
-        let most = blocks.iter().map(|axis| Condition::GridAtMost(*axis, length / size));
-        further.push(block(size).into_iter().chain(most).collect());
+    let mut proposals: Vec<Vec<Condition>> = Vec::new();
+    for more in further {
+        let proposal = [flat.clone(), more, bounded.clone()].concat();
+        if !proposals.contains(&proposal) {
+            proposals.push(proposal);
+        }
     }
-    let further = further.into_iter().filter(|more| !more.is_empty());
-    further.map(|more| [flat.clone(), more].concat()).collect()
+    proposals
+}
+
+/// The products of any two parameters, of kernels with few.
+fn areas(scalars: &[String]) -> Vec<Condition> {
+    let pairs = scalars.iter().enumerate().flat_map(|(i, a)| scalars[i..].iter().map(move |b| (a, b)));
+    let areas = pairs.map(|(a, b)| Condition::Area(a.clone(), b.clone()));
+    if scalars.len() <= 3 { areas.collect() } else { Vec::new() }
+}
+
+/// Blocks of these sizes; on two axes also of two different ones.
+fn blocks(used: &[usize], sizes: &[u32]) -> Vec<Vec<Condition>> {
+    let equal = sizes.iter().map(|size| used.iter().map(|axis| Condition::Block(*axis, *size)).collect());
+    let mut blocks: Vec<Vec<Condition>> = equal.collect();
+    if let &[first, second] = used {
+        let sizes = &sizes[..sizes.len().min(LENGTHS)];
+        let pairs = sizes.iter().flat_map(|a| sizes.iter().map(move |b| (*a, *b))).filter(|(a, b)| a != b);
+        blocks.extend(pairs.map(|(a, b)| vec![Condition::Block(first, a), Condition::Block(second, b)]));
+    }
+    blocks.retain(|block| !block.is_empty());
+    blocks
 }
 
 fn free_axes(sizes: [Option<u32>; 3]) -> impl Iterator<Item = usize> {
@@ -322,13 +373,6 @@ impl Seen {
     /// Whether the kernel's statements read `tid` or `ctaid` of an axis.
     fn looks_at(&self, id: &str, axis: usize) -> bool {
         self.names.contains(&Name::from(format!("{id}.{}", AXES[axis])))
-    }
-
-    /// Sizes with the lengths of rows that are multiples of them.
-    fn lengths(&self, sizes: &[u32]) -> Vec<(u32, u32)> {
-        let lengths = self.suggestions(64..=1 << 16);
-        let pairs = sizes.iter().take(LENGTHS).flat_map(|size| lengths.iter().take(LENGTHS).map(|l| (*size, *l)));
-        pairs.filter(|(size, length)| length > size).collect()
     }
 
     /// Sizes that the constants suggest, the likely ones first: numbers as they are, as shifts, and as bytes of words.
