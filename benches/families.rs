@@ -28,6 +28,9 @@ use support::run::on_large_stack;
 /// Kernels that take longer are left out of the ablation.
 const QUICK: Duration = Duration::from_secs(3);
 
+/// Time without a family, after which a kernel counts as lost.
+const LOST: Duration = Duration::from_secs(10);
+
 /// Time for the cores of a pair of threads.
 const CORES: Duration = Duration::from_secs(20);
 
@@ -75,7 +78,7 @@ impl Measured {
     }
 
     fn total(&self) -> Count {
-        self.counts.iter().fold(Count::default(), |sum, count| sum.plus(count))
+        self.counts.iter().fold(Count::default(), Count::plus)
     }
 }
 
@@ -151,7 +154,8 @@ fn measure(
     let input = input::read(&case.input.to_string_lossy()).map_err(|diagnostic| diagnostic.message)?;
     let mut options = case.options.clone();
     options.omit_families = omitted.to_vec();
-    options.timeout = timeout.unwrap_or(options.timeout);
+    // The deadline is one for all pairs; what the cores take of it is no time of the proof.
+    options.timeout = timeout.unwrap_or(options.timeout) + if with_used { 2 * CORES } else { Duration::ZERO };
     on_large_stack(|| {
         let mut measured = Measured { name: case.name.clone(), proved: true, ..Measured::default() };
         measured.counts = candidates::names().map(|_| Count::default()).collect();
@@ -270,10 +274,10 @@ fn each(rows: &[Measured]) {
 
 /// Leaves out one family after the other.
 fn ablation(request: &Request, cases: &[Case]) -> Result<(), String> {
-    let timeout = Some(request.timeout.unwrap_or(Duration::from_secs(10)));
+    let timeout = Some(request.timeout.unwrap_or(LOST));
     let mut kernels = Vec::new();
     for case in cases {
-        let measured = measure(case, &[], false, timeout)?;
+        let measured = measure(case, &[], false, Some(QUICK))?;
         if measured.proved && measured.loops > 0 && measured.time() < QUICK {
             kernels.push((case, measured));
         }

@@ -11,12 +11,11 @@ use crate::predicate::{self, Predicated};
 use crate::ptx;
 use crate::solver::Encoding;
 use crate::span::Span;
-use crate::twothread::{self, Prelude, TwoThread, prelude};
+use crate::twothread::{self, Prelude, prelude};
 use crate::verdict::conditions::{self, Condition};
-use crate::verdict::decide::{self, Question};
+use crate::verdict::decide::{self, Question, Visit};
 use crate::verdict::emulate::Emulator;
 use crate::verdict::finding::{KernelReport, Launch, Verdict};
-use crate::verdict::prove::PairOutcome;
 use std::time::{Duration, Instant};
 
 /// Time for the search for launch conditions, if the verdict did not take longer.
@@ -246,14 +245,13 @@ pub fn verify(
     Ok(report)
 }
 
-/// The proof attempts for all pairs of threads, for measurements. `visit` gets each outcome and tells
-/// whether to go on. `Err` as for [`verify`].
+/// The proof attempts for all pairs of threads, for measurements. `Err` as for [`verify`].
 pub fn prove(
     input: &Input,
     program: &Program,
     entry: &str,
     options: &Options,
-    visit: &mut dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>>,
+    visit: &mut Visit,
 ) -> Result<(), Vec<Diagnostic>> {
     let deadline = Instant::now() + options.timeout;
     let prelude = prelude_of(options.prelude)?;
