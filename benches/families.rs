@@ -154,8 +154,7 @@ fn measure(
     let input = input::read(&case.input.to_string_lossy()).map_err(|diagnostic| diagnostic.message)?;
     let mut options = case.options.clone();
     options.omit_families = omitted.to_vec();
-    // The deadline is one for all pairs; what the cores take of it is no time of the proof.
-    options.timeout = timeout.unwrap_or(options.timeout) + if with_used { 2 * CORES } else { Duration::ZERO };
+    options.timeout = timeout.unwrap_or(options.timeout);
     on_large_stack(|| {
         let mut measured = Measured { name: case.name.clone(), proved: true, ..Measured::default() };
         measured.counts = candidates::names().map(|_| Count::default()).collect();
@@ -163,21 +162,24 @@ fn measure(
         let first = program.kernels().into_iter().next().ok_or("no kernel")?;
         let entry = case.entry.clone().unwrap_or(first);
         let (mut last, mut calls) = (Instant::now(), solver::calls_of_thread());
+        let mut outcomes = Vec::new();
         let proof = pipeline::prove(&input, &program, &entry, &options, &mut |two, outcome| {
             match two.pair {
                 Pair::DifferentBlocks => measured.different_blocks += last.elapsed(),
                 Pair::SameBlock | Pair::OneThread => measured.same_block += last.elapsed(),
             }
             measured.calls += solver::calls_of_thread() - calls;
-            let used = match with_used {
-                true => Some(used::run(&outcome, Deadline(Instant::now() + CORES)).map_err(|error| vec![error])?),
-                false => None,
-            };
-            count(&mut measured, &outcome, used.as_ref());
+            measured.proved &= outcome.refuted.is_empty() && outcome.open.is_empty();
+            measured.proved &= outcome.endless.is_empty() && !outcome.vacuous;
+            outcomes.push(outcome);
             (last, calls) = (Instant::now(), solver::calls_of_thread());
             Ok(measured.proved)
         });
         proof.map_err(|diagnostics| diagnostics[0].message.clone())?;
+        for outcome in &outcomes {
+            let used = with_used.then(|| used::run(outcome, Deadline(Instant::now() + CORES))).transpose();
+            count(&mut measured, outcome, used.map_err(|error| error.message)?.as_ref());
+        }
         Ok(measured)
     })?
 }
@@ -185,11 +187,9 @@ fn measure(
 /// Adds what came of a pair of threads.
 fn count(measured: &mut Measured, outcome: &PairOutcome, used: Option<&Used>) {
     let inference = &outcome.inference;
-    let is_proved = outcome.refuted.is_empty() && outcome.open.is_empty();
-    measured.proved &= is_proved && outcome.endless.is_empty() && !outcome.vacuous;
     measured.loops = inference.annotated.loops.len();
     measured.iterations += inference.iterations;
-    measured.without_core += usize::from(is_proved && matches!(used, Some(Used::All(_))));
+    measured.without_core += usize::from(measured.proved && matches!(used, Some(Used::All(_))));
     for (number, candidate) in inference.annotated.candidates.iter().enumerate() {
         let Some(family) = candidates::names().position(|name| name == candidate.family) else { continue };
         let count = &mut measured.counts[family];
