@@ -28,6 +28,9 @@ use support::run::on_large_stack;
 /// Kernels that take longer are left out of the ablation.
 const QUICK: Duration = Duration::from_secs(3);
 
+/// Time without a family, after which a kernel counts as lost.
+const LOST: Duration = Duration::from_secs(10);
+
 /// Time for the cores of a pair of threads.
 const CORES: Duration = Duration::from_secs(20);
 
@@ -75,7 +78,7 @@ impl Measured {
     }
 
     fn total(&self) -> Count {
-        self.counts.iter().fold(Count::default(), |sum, count| sum.plus(count))
+        self.counts.iter().fold(Count::default(), Count::plus)
     }
 }
 
@@ -159,21 +162,24 @@ fn measure(
         let first = program.kernels().into_iter().next().ok_or("no kernel")?;
         let entry = case.entry.clone().unwrap_or(first);
         let (mut last, mut calls) = (Instant::now(), solver::calls_of_thread());
+        let mut outcomes = Vec::new();
         let proof = pipeline::prove(&input, &program, &entry, &options, &mut |two, outcome| {
             match two.pair {
                 Pair::DifferentBlocks => measured.different_blocks += last.elapsed(),
                 Pair::SameBlock | Pair::OneThread => measured.same_block += last.elapsed(),
             }
             measured.calls += solver::calls_of_thread() - calls;
-            let used = match with_used {
-                true => Some(used::run(&outcome, Deadline(Instant::now() + CORES)).map_err(|error| vec![error])?),
-                false => None,
-            };
-            count(&mut measured, &outcome, used.as_ref());
+            measured.proved &= outcome.refuted.is_empty() && outcome.open.is_empty();
+            measured.proved &= outcome.endless.is_empty() && !outcome.vacuous;
+            outcomes.push(outcome);
             (last, calls) = (Instant::now(), solver::calls_of_thread());
             Ok(measured.proved)
         });
         proof.map_err(|diagnostics| diagnostics[0].message.clone())?;
+        for outcome in &outcomes {
+            let used = with_used.then(|| used::run(outcome, Deadline(Instant::now() + CORES))).transpose();
+            count(&mut measured, outcome, used.map_err(|error| error.message)?.as_ref());
+        }
         Ok(measured)
     })?
 }
@@ -181,11 +187,9 @@ fn measure(
 /// Adds what came of a pair of threads.
 fn count(measured: &mut Measured, outcome: &PairOutcome, used: Option<&Used>) {
     let inference = &outcome.inference;
-    let is_proved = outcome.refuted.is_empty() && outcome.open.is_empty();
-    measured.proved &= is_proved && outcome.endless.is_empty() && !outcome.vacuous;
     measured.loops = inference.annotated.loops.len();
     measured.iterations += inference.iterations;
-    measured.without_core += usize::from(is_proved && matches!(used, Some(Used::All(_))));
+    measured.without_core += usize::from(measured.proved && matches!(used, Some(Used::All(_))));
     for (number, candidate) in inference.annotated.candidates.iter().enumerate() {
         let Some(family) = candidates::names().position(|name| name == candidate.family) else { continue };
         let count = &mut measured.counts[family];
@@ -270,10 +274,10 @@ fn each(rows: &[Measured]) {
 
 /// Leaves out one family after the other.
 fn ablation(request: &Request, cases: &[Case]) -> Result<(), String> {
-    let timeout = Some(request.timeout.unwrap_or(Duration::from_secs(10)));
+    let timeout = Some(request.timeout.unwrap_or(LOST));
     let mut kernels = Vec::new();
     for case in cases {
-        let measured = measure(case, &[], false, timeout)?;
+        let measured = measure(case, &[], false, Some(QUICK))?;
         if measured.proved && measured.loops > 0 && measured.time() < QUICK {
             kernels.push((case, measured));
         }

@@ -11,12 +11,11 @@ use crate::predicate::{self, Predicated};
 use crate::ptx;
 use crate::solver::Encoding;
 use crate::span::Span;
-use crate::twothread::{self, Prelude, TwoThread, prelude};
-use crate::verdict::conditions::{self, Condition};
-use crate::verdict::decide::{self, Question, Search};
+use crate::twothread::{self, Prelude, prelude};
+use crate::verdict::conditions::{self, Condition, Kind};
+use crate::verdict::decide::{self, Question, Search, Visit};
 use crate::verdict::emulate::Emulator;
-use crate::verdict::finding::{KernelReport, Launch, Verdict};
-use crate::verdict::prove::PairOutcome;
+use crate::verdict::finding::{Finding, KernelReport, Launch, Verdict};
 use std::time::{Duration, Instant};
 
 /// Time for the search for launch conditions, if the verdict did not take longer.
@@ -233,10 +232,12 @@ pub fn verify(
         }
         answer => answer?,
     };
-    let now = Instant::now();
-    let more = end.min(now + MORE_CONDITIONS.max(2 * (now - start)));
-    let attempt = |conditions: &[Condition], encodings: Option<&'static [Encoding]>| {
-        let left = more.saturating_duration_since(Instant::now());
+    let window = || {
+        let now = Instant::now();
+        end.min(now + MORE_CONDITIONS.max(2 * (now - start)))
+    };
+    let attempt = |conditions: &[Condition], encodings: Option<&'static [Encoding]>, until: Instant| {
+        let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(Vec::new());
         }
@@ -246,46 +247,50 @@ pub fn verify(
         log::debug!("{}: {:?}", conditions::text(conditions), report.verdict);
         if report.verdict == Verdict::Verified { Ok(report) } else { Err(report.findings) }
     };
-    let found = match report.verdict {
+    // What integers prove is soon proved; bit-vectors have what time is left.
+    let all = encodings(options.arith);
+    let find = |kind: Kind, findings: &[Finding]| {
+        let until = window();
+        [&all[..1], all].into_iter().find_map(|tried| {
+            conditions::find(&lowered.kernel, kind, findings, &mut |proposed| attempt(proposed, Some(tried), until))
+        })
+    };
+    let mut found = match report.verdict {
         Verdict::Verified if flat.is_empty() => None,
-        Verdict::Verified => match attempt(&[], None) {
-            Ok(for_all) => Some((Vec::new(), for_all)),
-            Err(_) => {
-                Some(conditions::weaken(&lowered.kernel, flat, report.clone(), &mut |weaker| attempt(weaker, None)))
+        Verdict::Verified => {
+            let until = window();
+            let mut attempt = |weaker: &[Condition]| attempt(weaker, None, until);
+            match attempt(&[]) {
+                Ok(for_all) => Some((Vec::new(), for_all)),
+                Err(_) => Some(conditions::weaken(&lowered.kernel, flat, report.clone(), &mut attempt)),
             }
-        },
-        // What integers prove is soon proved; bit-vectors have what time is left.
-        _ if is_free => {
-            [encodings(options.arith).split_at(1).0, encodings(options.arith)].into_iter().find_map(|tried| {
-                conditions::find(&lowered.kernel, &report.findings, &mut |proposed| attempt(proposed, Some(tried)))
-            })
         }
+        _ if is_free => find(Kind::Launches, &report.findings),
         _ => None,
     };
-    match found {
-        Some((conditions, proof)) => {
-            let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
-            let conditions = conditions.iter().map(ToString::to_string).collect();
-            report = KernelReport { verdict, conditions, ..proof };
+    if found.is_none() && is_free && !matches!(report.verdict, Verdict::Verified | Verdict::Defect(_)) {
+        report = decide(natural, end, Search::Thorough, None)?;
+        if !matches!(report.verdict, Verdict::Verified | Verdict::Defect(_)) {
+            found = find(Kind::Parameters, &report.findings);
         }
-        None if is_free && !matches!(report.verdict, Verdict::Verified | Verdict::Defect(_)) => {
-            report = decide(natural, end, Search::Thorough, None)?;
-        }
-        None => {}
+    }
+    if let Some((conditions, proof)) = found {
+        let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
+        let conditions = conditions.iter().map(ToString::to_string).collect();
+        report = KernelReport { verdict, conditions, ..proof };
     }
     report.launch = lowered.launch;
     report.time_ms = start.elapsed().as_millis() as u64;
     Ok(report)
 }
 
-/// The proof attempts for all pairs of threads, for measurements. `visit` gets each outcome and tells
-/// whether to go on. `Err` as for [`verify`].
+/// The proof attempts for all pairs of threads, for measurements. `Err` as for [`verify`].
 pub fn prove(
     input: &Input,
     program: &Program,
     entry: &str,
     options: &Options,
-    visit: &mut dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>>,
+    visit: &mut Visit,
 ) -> Result<(), Vec<Diagnostic>> {
     let deadline = Instant::now() + options.timeout;
     let prelude = prelude_of(options.prelude)?;

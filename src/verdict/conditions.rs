@@ -198,6 +198,16 @@ pub fn flat(kernel: &Kernel) -> Vec<Condition> {
     [unused(kernel.block, "tid", Condition::Block), unused(kernel.grid, "ctaid", Condition::Grid)].concat()
 }
 
+/// What proposals are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Sizes of launches, and bounds on what is very large.
+    Launches,
+    /// Parameters that depend on the sizes. A defect with other values is worth more: such conditions are for kernels
+    /// where none is found.
+    Parameters,
+}
+
 /// What an attempt to prove the kernel under conditions came to: the report of a proof, or what refutes it.
 pub type Attempt = Result<KernelReport, Vec<Finding>>;
 
@@ -207,13 +217,14 @@ pub type Attempt = Result<KernelReport, Vec<Finding>>;
 /// put off: most such models are no mistake.
 pub fn find(
     kernel: &Kernel,
+    kind: Kind,
     findings: &[Finding],
     attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
 ) -> Option<(Vec<Condition>, KernelReport)> {
     let meets = |conditions: &[Condition], finding: &Finding| conditions.iter().all(|c| c.holds(finding));
     let (executions, mut models): (Vec<Finding>, Vec<Finding>) = findings.iter().cloned().partition(|f| f.confirmed);
     let mut put_off = Vec::new();
-    let mut proposals: VecDeque<Vec<Condition>> = proposals(kernel).into();
+    let mut proposals: VecDeque<Vec<Condition>> = proposals(kernel, kind).into();
     proposals.retain(|proposal| !executions.iter().any(|finding| meets(proposal, finding)));
     while let Some(proposal) = proposals.pop_front() {
         if models.iter().any(|model| meets(&proposal, model)) {
@@ -269,18 +280,40 @@ fn writes(kernel: &Kernel, space: ArraySpace) -> bool {
 
 /// Sets of conditions beside those of a flat launch. All have the bounds that keep sums from wrapping, which are left out
 /// again where they are not needed.
-fn proposals(kernel: &Kernel) -> Vec<Vec<Condition>> {
+fn proposals(kernel: &Kernel, kind: Kind) -> Vec<Vec<Condition>> {
     let (seen, flat) = (Seen::of(kernel), flat(kernel));
     let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let scalars = kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer);
     let scalars: Vec<String> = scalars.map(|parameter| parameter.name.clone()).collect();
     let bounded = scalars.iter().cloned().map(Condition::ParameterBounded).chain([Condition::ThreadsBounded]);
     let bounded: Vec<Condition> = bounded.collect();
-    let mut further: Vec<Vec<Condition>> = vec![Vec::new()];
-    further.push(areas(&scalars));
+    let mut further: Vec<Vec<Condition>> = Vec::new();
+    match kind {
+        Kind::Launches => {
+            further.extend([Vec::new(), areas(&scalars)]);
+            further.extend(sizes(&seen, &used));
+        }
+        Kind::Parameters => {
+            let on = |name: String| [vec![Condition::IsThreads(name.clone())], vec![Condition::CoversBlock(name)]];
+            further.extend(scalars.into_iter().flat_map(on));
+        }
+    }
+    let mut proposals: Vec<Vec<Condition>> = Vec::new();
+    for more in further {
+        let proposal = [flat.clone(), more, bounded.clone()].concat();
+        if !proposals.contains(&proposal) {
+            proposals.push(proposal);
+        }
+    }
+    proposals
+}
+
+/// Proposals about the sizes of launches in which threads on some axes are told apart.
+fn sizes(seen: &Seen, used: &[usize]) -> Vec<Vec<Condition>> {
+    let mut further: Vec<Vec<Condition>> = Vec::new();
     // Blocks of one axis have whole warps.
     let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=1024) };
-    let blocks = blocks(&used, &sizes);
+    let blocks = blocks(used, &sizes);
     further.extend(blocks.iter().cloned());
     // Rows of a constant length, with a last axis that is as long as it likes.
     let rows: Vec<usize> = (0..3).filter(|axis| seen.looks_at("ctaid", *axis)).collect();
@@ -295,18 +328,7 @@ fn proposals(kernel: &Kernel) -> Vec<Vec<Condition>> {
     }
     further.extend(used.first().map(|&first| vec![Condition::MultipleOf(first, 32)]));
     further.push(used.iter().map(|axis| Condition::PowerOfTwo(*axis)).collect());
-    for name in scalars {
-        further.push(vec![Condition::IsThreads(name.clone())]);
-        further.push(vec![Condition::CoversBlock(name)]);
-    }
-    let mut proposals: Vec<Vec<Condition>> = Vec::new();
-    for more in further {
-        let proposal = [flat.clone(), more, bounded.clone()].concat();
-        if !proposals.contains(&proposal) {
-            proposals.push(proposal);
-        }
-    }
-    proposals
+    further
 }
 
 /// The products of any two parameters, of kernels with few.

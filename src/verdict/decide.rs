@@ -74,15 +74,14 @@ impl Question<'_> {
     }
 }
 
-/// Proves all pairs, one after the other, and nothing beside: no defect is looked for. `visit` gets each
-/// outcome and tells whether to go on.
+/// Takes what came of a pair of threads, and tells whether to go on.
+pub type Visit<'a> = dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>> + 'a;
+
+/// Proves all pairs, one after the other, and nothing beside: no defect is looked for.
 ///
 /// # Errors
 /// What a stage cannot model.
-pub fn prove_pairs(
-    question: &Question,
-    visit: &mut dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>>,
-) -> Result<(), Vec<Diagnostic>> {
+pub fn prove_pairs(question: &Question, visit: &mut Visit) -> Result<(), Vec<Diagnostic>> {
     for pair in pairs(&question.options, question.kernel) {
         let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
         let outcome = question.prove(&two, &mut |_| false).map_err(|d| vec![d])?;

@@ -11,17 +11,8 @@
 //! The modular and unsigned forms are cheap over bit-vectors and dear over integers, where they are
 //! left out: what needs them is tried over bit-vectors next.
 //! Reference: proof-notes, lesson 3.
-//!
-//! Families `loop-bound` and `non-negative`: a register that only moves one way stays on its side of the
-//! value on entry; it does not become negative.
-//!
-//! Shapes, for an active thread: `x <= x_entry` and `x >= x_entry`, signed and unsigned; `0 <= x`, signed.
-//! Example: `v_active$1 == 1bv16 ==> BV32_SGE(i$1, i.entry.loop1$1)`, which keeps the index of a loop that
-//! counts up from wrapping below its start.
-//! Inductive because the exit test bounds x on the other side, so that a step does not wrap.
-//! Reference: gpuverify-notes section 4 (`loopBound`, `guardNonNeg`).
 
-use super::{View, copy};
+use super::{View, bounds, copy};
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
 use crate::ivl::bv;
 use crate::solver::Encoding;
@@ -46,7 +37,7 @@ pub(super) fn propose(view: &mut View) {
             for step in steps {
                 affine(view, &variable, &ty, width, thread, step);
             }
-            bounds(view, &variable, &ty, thread);
+            bounds::propose(view, &variable, &ty, thread);
         }
     }
 }
@@ -130,21 +121,6 @@ fn rests_sometimes(view: &mut View, variable: &Name, thread: u32) -> bool {
         let moved = view.terms.substitute(end, &mut HashMap::from([(active, here)]));
         view.terms.leaves(moved).contains(&head)
     })
-}
-
-/// For a register that only moves one way: it stays on its side of the value on entry.
-fn bounds(view: &mut View, variable: &Name, ty: &Type, thread: u32) {
-    use crate::ivl::bv::BvOp::{Sge, Sle, Uge, Ule};
-    let active = view.active(thread);
-    let here = bv::var(variable.clone(), ty.clone());
-    let entry = view.on_entry(variable, ty);
-    let ops = if view.encoding == Encoding::BitVectors { &[Sle, Sge, Ule, Uge][..] } else { &[Sle, Sge] };
-    for &op in ops {
-        let bound = bv::binary(op, here.clone(), entry.clone());
-        view.propose("loop-bound", bv::implies(active.clone(), bound));
-    }
-    let zero = bv::literal(0, bv::width(&here));
-    view.propose("non-negative", bv::implies(active, bv::binary(Sle, zero, here)));
 }
 
 fn mentions_assigned(view: &View, e: &ExprRef) -> bool {

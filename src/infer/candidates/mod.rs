@@ -8,6 +8,7 @@
 
 mod activity;
 mod affine;
+mod bounds;
 mod congruence;
 mod equality;
 mod exit_test;
@@ -15,6 +16,7 @@ mod frame;
 mod geometric;
 mod pending;
 mod rotation;
+mod round;
 
 use super::ghosts::LoopGhosts;
 use super::reify::Names;
@@ -26,9 +28,9 @@ use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The families of one file.
+/// Families that are proposed together.
 pub struct Family {
-    /// The names that its candidates carry: the family's own, then those of its variants.
+    /// The names that the candidates carry: the family's own, then those of its variants.
     pub names: &'static [&'static str],
     /// Proposes candidates for one loop.
     propose: fn(&mut View),
@@ -38,13 +40,15 @@ pub struct Family {
 pub const FAMILIES: &[Family] = &[
     Family { names: &["activity"], propose: activity::propose },
     Family { names: &["equality"], propose: equality::propose },
+    // With those of `bounds`, register by register.
     Family { names: &["affine", "affine-late", "affine-left", "loop-bound", "non-negative"], propose: affine::propose },
     Family { names: &["congruence"], propose: congruence::propose },
     Family { names: &["exit-test", "exit-test-left"], propose: exit_test::propose },
     Family { names: &["frame"], propose: frame::propose },
     Family { names: &["geometric", "geometric-left", "power-of-two"], propose: geometric::propose },
     Family { names: &["rotation"], propose: rotation::propose },
-    Family { names: &["round", "pending"], propose: pending::propose },
+    Family { names: &["round"], propose: round::propose },
+    Family { names: &["pending"], propose: pending::propose },
 ];
 
 /// The names of all families and variants, in the order of [`FAMILIES`].
