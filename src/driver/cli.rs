@@ -230,7 +230,7 @@ struct Arguments {
     /// Fix a scalar parameter, by name or position from 0 (repeatable)
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     params: Vec<ParameterSetting>,
-    /// Annotations for PTX that cannot be edited  [default: FILE.gpuvcc, if it is there]
+    /// Annotations kept apart from the PTX  [default: FILE.gpuvcc]
     #[arg(long, value_name = "FILE")]
     annotations: Option<String>,
     /// Print instead of verify: tokens ast cfg order kernel predicated ivl candidates passive vc smt2
@@ -275,7 +275,7 @@ struct Arguments {
     /// auto, int or bv: arithmetic of the formulas
     #[arg(long, value_name = "KIND", default_value = "auto", hide_possible_values = true)]
     arith: Arithmetic,
-    /// Try no candidate invariants of this family, to see what it is for (repeatable)
+    /// Try no invariants of this family (repeatable)
     #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
     omit_families: Vec<&'static str>,
     #[command(subcommand)]

@@ -61,7 +61,7 @@ pub struct RunArguments {
     /// Argument of the next parameter, or of the named one (repeatable); see below
     #[arg(long = "arg", value_name = "[NAME=]VALUE", value_parser = arguments::parse, allow_hyphen_values = true)]
     arguments: Vec<Argument>,
-    /// Annotations for PTX that cannot be edited  [default: FILE.gpuvcc, if it is there]
+    /// Annotations kept apart from the PTX  [default: FILE.gpuvcc]
     #[arg(long, value_name = "FILE")]
     annotations: Option<String>,
     /// Bytes of dynamic shared memory  [default: 0]

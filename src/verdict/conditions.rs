@@ -203,8 +203,8 @@ pub fn flat(kernel: &Kernel) -> Vec<Condition> {
 pub enum Kind {
     /// Sizes of launches, and bounds on what is very large.
     Launches,
-    /// Parameters that depend on the sizes. A defect with other values is worth more: such conditions are for kernels
-    /// where none is found.
+    /// Parameters that depend on the sizes or on each other. A defect with other values is worth more: such conditions
+    /// are for kernels where none is found.
     Parameters,
 }
 
@@ -290,10 +290,11 @@ fn proposals(kernel: &Kernel, kind: Kind) -> Vec<Vec<Condition>> {
     let mut further: Vec<Vec<Condition>> = Vec::new();
     match kind {
         Kind::Launches => {
-            further.extend([Vec::new(), areas(&scalars)]);
+            further.push(Vec::new());
             further.extend(sizes(&seen, &used));
         }
         Kind::Parameters => {
+            further.push(areas(&scalars));
             let on = |name: String| [vec![Condition::IsThreads(name.clone())], vec![Condition::CoversBlock(name)]];
             further.extend(scalars.into_iter().flat_map(on));
         }
