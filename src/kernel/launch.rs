@@ -102,7 +102,7 @@ impl Launch {
         }
         for (block, grid) in all.iter().zip(&all[3..]).filter(|(block, grid)| block.0.is_none() && grid.0.is_none()) {
             if free(&all) > 2 {
-                limit(&[block.clone(), grid.clone()], options.max_threads, entry, "`--max-threads`", declarations)?;
+                limit(&[*block, *grid], options.max_threads, entry, "`--max-threads`", declarations)?;
             }
         }
         // Consequences that spare the solver the products: each size alone, and each id.

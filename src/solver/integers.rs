@@ -111,6 +111,7 @@ impl<'t> Integers<'t> {
         self.representatives.clear();
         self.canonical.clear();
         self.products.clear();
+        self.side.clear();
     }
 
     /// The integer formula of a Boolean term.
