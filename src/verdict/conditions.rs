@@ -318,11 +318,11 @@ fn sizes(seen: &Seen, used: &[usize]) -> Vec<Vec<Condition>> {
     further.extend(blocks.iter().cloned());
     // Rows of a constant length, with a last axis that is as long as it likes.
     let rows: Vec<usize> = (0..3).filter(|axis| seen.looks_at("ctaid", *axis)).collect();
-    let rows = if rows.len() > 1 { &rows[..rows.len() - 1] } else { &rows[..] };
+    let rows = rows.split_last().map_or(&[][..], |(_, rows)| rows);
     let row = |length: u32| rows.iter().map(|axis| Condition::Span(*axis, length)).collect::<Vec<_>>();
     let mut lengths: Vec<u32> = seen.suggestions(32..=1 << 16).into_iter().take(LENGTHS).collect();
     lengths.sort_unstable_by_key(|length| std::cmp::Reverse(*length));
-    let spans: Vec<Vec<Condition>> = lengths.into_iter().map(row).collect();
+    let spans: Vec<Vec<Condition>> = lengths.into_iter().map(row).filter(|span| !span.is_empty()).collect();
     further.extend(spans.iter().cloned());
     for block in blocks.iter().take(if used.len() > 1 { LENGTHS } else { 0 }) {
         further.extend(spans.iter().map(|span| [block.clone(), span.clone()].concat()));
