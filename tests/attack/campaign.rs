@@ -1,17 +1,19 @@
 //! Mutants and random kernels against the verifier, for a limited time.
 
+use crate::conditions;
 use crate::emulator::random::{Random, hash};
 use crate::expressions;
 use crate::generate::{Generated, generate};
 use crate::mutate::{Mutant, mutate};
-use crate::oracle::{self, Defect, Replayed};
+use crate::oracle::{self, Defect, Replayed, Search};
 use crate::support::cases::Case;
 use crate::support::run::{summary, verify};
 use crate::{kernels, module};
 use gpuvcc::driver::cli::{Arithmetic, Options, PreludeChoice};
 use gpuvcc::driver::input::{Input, Language};
+use gpuvcc::ptx::ast::Module;
 use gpuvcc::report::source::SourceText;
-use gpuvcc::verdict::finding::{KernelReport, Verdict};
+use gpuvcc::verdict::finding::{KernelReport, Launch, Verdict};
 use libtest_mimic::Failed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -30,6 +32,15 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// One mutant in this many is verified although nothing was found wrong with it: for crashes, and for
 /// defects that the verifier claims to have confirmed. GPUVCC_ATTACK_INNOCENT says another number.
 const INNOCENT: u64 = 16;
+
+/// Other sizes in which executions look for what an answer for free sizes overlooks.
+const SIZES: u32 = 4;
+
+/// Threads of a block, on x.
+const BLOCKS: &[u32] = &[1, 2, 3, 16, 32, 64, 96, 128, 256];
+
+/// Blocks, on x.
+const GRIDS: &[u32] = &[1, 2, 3, 8];
 
 /// A launch that shows more racing pairs of lines than this is verified one time in four.
 const PLAIN: usize = 4;
@@ -199,11 +210,19 @@ fn attempt(subject: &Subject, random: &mut Random) -> Outcome {
         }
         Err(_) => return Outcome::Fine("a wrong input".to_string()),
     };
-    match (&search.defect, report.verdict) {
-        (Some(_), Verdict::Verified) => Outcome::Failure("FALSE VERIFIED", text("FALSE VERIFIED")),
-        (Some(_), Verdict::VerifiedWhen) => Outcome::Note("verified-when of a defect", text("VERIFIED-WHEN, DEFECT")),
-        (defect, Verdict::Defect(_)) => {
-            let kind = if defect.is_some() { "defect" } else { "no defect shown" };
+    let known = if search.defect.is_some() { "defect" } else { "no defect shown" };
+    match report.verdict {
+        Verdict::Verified | Verdict::VerifiedWhen => {
+            match hidden(&module, subject, &search, report, &options, random) {
+                Ok(None) => Outcome::Fine(format!("{known}: {}", report.verdict.name())),
+                Ok(Some(defect)) => {
+                    let title = "FALSE VERIFIED, IN A LAUNCH THAT MEETS THE CONDITIONS";
+                    Outcome::Failure("FALSE VERIFIED", description(title, subject, Some(&defect), &options, &result))
+                }
+                Err(message) => Outcome::Failure("UNREADABLE CONDITION", text(&message)),
+            }
+        }
+        Verdict::Defect(_) => {
             let confirmed = report.findings.iter().filter(|finding| finding.confirmed);
             let replayed = confirmed.map(|finding| oracle::replay(&module, case, finding, random.next()));
             // One that is not shown counts most.
@@ -213,15 +232,58 @@ fn attempt(subject: &Subject, random: &mut Random) -> Outcome {
                     let title = format!("CONFIRMED, UNCLEAR ({why})");
                     Outcome::Note("confirmed, unclear in the emulator", text(&title))
                 }
-                Some(Replayed::Shown) => Outcome::Fine(format!("{kind}: {}, emulated", report.verdict.name())),
+                Some(Replayed::Shown) => Outcome::Fine(format!("{known}: {}, emulated", report.verdict.name())),
                 None => Outcome::Failure("DEFECT WITHOUT A FINDING", text("DEFECT WITHOUT A FINDING")),
             }
         }
-        (defect, verdict) => {
-            let kind = if defect.is_some() { "defect" } else { "no defect shown" };
-            Outcome::Fine(format!("{kind}: {}", verdict.name()))
+        verdict => Outcome::Fine(format!("{known}: {}", verdict.name())),
+    }
+}
+
+/// A defect in a launch that meets the conditions of an answer, as far as executions show one.
+///
+/// # Errors
+/// A condition that cannot be read.
+fn hidden(
+    module: &Module,
+    subject: &Subject,
+    search: &Search,
+    report: &KernelReport,
+    options: &Options,
+    random: &mut Random,
+) -> Result<Option<Defect>, String> {
+    let Some(entry) = oracle::kernel(module, subject.case.entry.as_deref()) else { return Ok(None) };
+    let meets = |defect: &Defect| conditions::meets(&report.conditions, entry, &defect.launch);
+    if let Some(defect) = &search.defect
+        && meets(defect)?
+    {
+        return Ok(Some(defect.clone()));
+    }
+    for _ in 0..SIZES {
+        let sizes = Launch { block: options.block, grid: options.grid };
+        let Launch { block, grid } = conditions::sizes(&report.conditions, &other_sizes(sizes, random));
+        let case = Case { options: Options { block, grid, ..subject.case.options.clone() }, ..subject.case.clone() };
+        if let Some(defect) = oracle::search(module, &case, LAUNCHES, random.next()).defect
+            && meets(&defect)?
+        {
+            return Ok(Some(defect));
         }
     }
+    Ok(None)
+}
+
+/// Random sizes where they are free.
+fn other_sizes(mut sizes: Launch, random: &mut Random) -> Launch {
+    for (size, choices) in [(&mut sizes.block[0], BLOCKS), (&mut sizes.grid[0], GRIDS)] {
+        *size = size.or(random.pick(choices).copied());
+    }
+    for axis in 1..3 {
+        // Threads that differ on an axis which the kernel does not read race soon.
+        let other = if random.next().is_multiple_of(4) { 2 } else { 1 };
+        sizes.block[axis] = sizes.block[axis].or(Some(other));
+        sizes.grid[axis] = sizes.grid[axis].or(Some(1));
+    }
+    sizes
 }
 
 /// What a replayed finding says of the verifier, the worst first.
@@ -236,6 +298,10 @@ fn rank(replayed: &Replayed) -> u8 {
 /// The options of the case, or a variant that must be as sound.
 fn options(case: &Case, random: &mut Random) -> Options {
     let mut options = Options { timeout: TIMEOUT, ..case.options.clone() };
+    if setting("GPUVCC_ATTACK_FREE", 0) == 1 {
+        (options.block, options.grid) = ([None; 3], [None; 3]);
+        return options;
+    }
     match random.below(8) {
         0 => options.grid = [None; 3],
         1 => (options.block, options.grid) = ([None; 3], [None; 3]),

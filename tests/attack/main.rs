@@ -3,18 +3,21 @@
 //! `shipped_kernels` checks the oracle itself: the emulator finds no defect in correct kernels and
 //! finds most of those in broken ones. `mutants` changes shipped kernels at random, `random_kernels`
 //! and `expressions` make new ones; whenever the emulator shows a race or a divergence, `gpuvcc` must
-//! not answer `verified`. What `gpuvcc` calls confirmed is emulated in the launch that it names: the very
-//! pair of instructions has to race there.
+//! not answer `verified`, nor `verified-when` under conditions that the launch meets. After either
+//! answer more launches are emulated, of other sizes where those are free. What `gpuvcc` calls
+//! confirmed is emulated in the launch that it names: the very pair of instructions has to race there.
 //!
 //! Environment: GPUVCC_ATTACK_SECONDS (20, for each of the three), GPUVCC_ATTACK_SEED (1),
 //! GPUVCC_ATTACK_FIRST and GPUVCC_ATTACK_LAST (numbers of the attempts of that seed, to see one
 //! again), GPUVCC_ATTACK_ONLY (part of a shipped kernel's name), GPUVCC_ATTACK_JOBS (threads),
 //! GPUVCC_ATTACK_INNOCENT (16: one in so many kernels without a visible defect is verified),
+//! GPUVCC_ATTACK_FREE (0; 1 leaves the sizes of all launches free),
 //! GPUVCC_ATTACK_REPORT (a file to which each suspicious kernel is appended).
 
 #![allow(clippy::redundant_closure_for_method_calls)]
 
 mod campaign;
+mod conditions;
 mod emulator;
 mod expressions;
 mod generate;
