@@ -136,7 +136,14 @@ fn bit_vectors_agree(built: &mut Built, goal: Term, expected: &[bool]) -> Result
 }
 
 fn show(terms: &Terms, term: Term) -> String {
-    let encoded = Encoded { assertions: vec![term], has_products: false, lemmas: vec![], wanted: vec![] };
+    let encoded = Encoded {
+        assertions: vec![term],
+        products: vec![],
+        multiplies: false,
+        multiples: Default::default(),
+        lemmas: vec![],
+        wanted: vec![],
+    };
     solver::smtlib::script(terms, Encoding::Integers, &encoded, "")
 }
 

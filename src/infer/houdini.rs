@@ -88,7 +88,8 @@ pub fn run(passive: &mut Passive, start: &Start) -> Outcome {
     let fates = vec![Fate::Kept; start.known.len()];
     let mut state = State { fates, encodings: start.encodings.to_vec(), start, iteration: 0 };
     state.test(passive);
-    if !state.all_at_once(passive) {
+    let multiplies = passive.checks.iter().any(|check| passive.terms.multiplies(check.term));
+    if multiplies || !state.all_at_once(passive) {
         state.loop_by_loop(passive);
     }
     Outcome { fates: state.fates, encodings: state.encodings, iterations: state.iteration }
@@ -281,12 +282,16 @@ impl State<'_> {
     fn refute(&mut self, passive: &mut Passive, checks: &[usize]) -> bool {
         let open: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
         let mut open = self.doubtful(passive, open, None);
-        match self.answer(passive, &open, EFFORT) {
-            Verdict::Proved => return false,
-            Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => return true,
-            _ => {}
-        }
         let mut dropped = false;
+        loop {
+            match self.answer(passive, &open, EFFORT) {
+                Verdict::Proved => return dropped,
+                Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => dropped = true,
+                _ => break,
+            }
+            let still_open: BTreeSet<usize> = self.open_checks(passive).collect();
+            open.retain(|check| still_open.contains(check));
+        }
         for effort in [SHORT_EFFORT, EFFORT] {
             for check in std::mem::take(&mut open) {
                 if self.open_checks(passive).all(|c| c != check) {

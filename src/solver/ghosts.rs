@@ -46,6 +46,8 @@ impl<'t> Ghosts<'t> {
                 let list = new.iter().zip(members.iter()).map(|(&n, m)| (n, m.1 as u128)).collect();
                 self.terms.bv_sum(WIDTH, constant as u128, list)
             }
+            // Multiplied bit by bit, a counter of rounds is beyond the solver.
+            Node::IntMul(..) if self.terms.is_multiplied(t) => return None,
             Node::IntMul(..) => self.terms.bv_binary(BvBinary::Mul, new[0], new[1]),
             Node::IntLe(..) => self.terms.bv_compare(BvCompare::Sle, new[0], new[1]),
             Node::ToInt(a) if self.terms.width(a) <= WIDTH => self.terms.zero_extend(new[0], WIDTH),

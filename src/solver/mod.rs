@@ -9,13 +9,18 @@ mod facts;
 mod ghosts;
 mod integers;
 mod interval;
+mod multiples;
 mod operators;
 mod products;
+mod refine;
 pub mod smtlib;
 mod z3_backend;
 
 use crate::vcgen::term::{Term, Terms};
+use multiples::Multiple;
+use products::Product;
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// How machine arithmetic is given to the solver.
@@ -62,12 +67,23 @@ pub enum Answer {
 pub struct Encoded {
     /// All asserted; unsatisfiable means proved.
     pub assertions: Vec<Term>,
-    /// Whether unknowns are multiplied, over integers.
-    pub has_products: bool,
+    /// Products of unknowns, over integers.
+    pub products: Vec<Product>,
+    /// Whether counters of rounds are multiplied.
+    pub multiplies: bool,
+    /// The multiples of each factor of a product.
+    pub multiples: BTreeMap<Term, BTreeSet<Multiple>>,
     /// Facts about products of unknowns, true whatever the assertions say.
     pub lemmas: Vec<Term>,
     /// The encoded form of each wanted term, `None` where the encoding has none.
     pub wanted: Vec<Option<Term>>,
+}
+
+impl Encoded {
+    /// Whether unknowns are multiplied, over integers.
+    pub fn has_products(&self) -> bool {
+        !self.products.is_empty()
+    }
 }
 
 thread_local! {
@@ -97,7 +113,7 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
 /// model refutes is in doubt only: the model may multiply wrongly.
 pub fn prove_opaque(terms: &mut Terms, goal: Term, wanted: &[Term], budget: Budget) -> Option<Answer> {
     let encoded = encode(terms, Encoding::Integers, goal, wanted)?;
-    (encoded.has_products && budget.milliseconds > 0)
+    (encoded.has_products() && budget.milliseconds > 0)
         .then(|| logged(terms, Encoding::Integers, &encoded, budget, z3_backend::check_opaque))
 }
 
@@ -147,6 +163,7 @@ pub fn core(
 /// The negation of `goal` in an encoding, with the ranges of symbols and other side conditions.
 pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]) -> Option<Encoded> {
     let negated = terms.not(goal);
+    let multiplies = terms.multiplies(goal);
     let mut roots = vec![negated];
     roots.extend_from_slice(wanted);
     match encoding {
@@ -157,8 +174,11 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let (mut assertions, intervals) = (integers.side, integers.products);
             assertions.push(formula);
             let products = products::collect(terms, &assertions, &intervals);
+            let bounds = products::bounds(terms, &products);
+            assertions.extend(bounds);
             let lemmas = products::lemmas(terms, &products);
-            Some(Encoded { assertions, has_products: !products.is_empty(), lemmas, wanted })
+            let multiples = multiples::collect(terms, &assertions, &products);
+            Some(Encoded { assertions, products, multiplies, multiples, lemmas, wanted })
         }
         Encoding::BitVectors => {
             let mut ghosts = ghosts::Ghosts::new(terms);
@@ -166,7 +186,7 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let wanted = wanted.iter().map(|&t| ghosts.translate(t)).collect();
             let mut assertions = ranges(terms, formula);
             assertions.push(formula);
-            Some(Encoded { assertions, has_products: false, lemmas: Vec::new(), wanted })
+            Some(Encoded { assertions, products: Vec::new(), multiplies, multiples: BTreeMap::new(), lemmas: Vec::new(), wanted })
         }
     }
 }

@@ -50,7 +50,6 @@ pub fn lemmas(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
     let mut facts = Vec::new();
     let mut pairs = 0;
     for (i, p) in products.iter().enumerate() {
-        facts.extend(bounds(terms, p));
         for q in &products[i + 1..] {
             match common(p, q) {
                 Some((x, y, z)) if pairs < PAIR_LIMIT => {
@@ -68,7 +67,12 @@ pub fn lemmas(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
     facts
 }
 
-fn bounds(terms: &mut Terms, product: &Product) -> Vec<Term> {
+/// The bounds of all products.
+pub fn bounds(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
+    products.iter().flat_map(|product| bounds_of(terms, product)).collect()
+}
+
+fn bounds_of(terms: &mut Terms, product: &Product) -> Vec<Term> {
     let (low, high) = (product.interval.low.map(|l| terms.int(l)), product.interval.high.map(|h| terms.int(h)));
     let low = low.map(|low| terms.int_le(low, product.term));
     low.into_iter().chain(high.map(|high| terms.int_le(product.term, high))).collect()

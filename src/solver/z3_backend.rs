@@ -2,49 +2,65 @@
 //!
 //! Each query runs in a fresh context, so that `rlimit` counts repeat exactly (DESIGN section 5).
 
-use super::{Answer, Budget, Encoded, Value};
+use super::{Answer, Budget, Encoded, Value, refine};
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
-use z3::{Config, FuncDecl, Params, SatResult, Solver, Tactic, with_z3_config};
+use z3::{Config, FuncDecl, Model, Params, SatResult, Solver, Tactic, with_z3_config};
 
 /// Z3's older simplex, several times as fast on linear formulas of this kind as the default (6), and
 /// slower where products have a meaning.
 const LINEAR_SOLVER: u32 = 2;
 
+/// What products of unknowns are to the solver.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    /// Products.
+    Exact,
+    /// Anything.
+    Opaque,
+    /// Anything of which the facts about every pair are true.
+    Related,
+}
+
 /// Checks satisfiability of the assertions; unsatisfiable is `Proved`.
 ///
 /// Z3's own reasoning about products of unknowns finds models soon or hardly at all, and proofs
-/// unsteadily. So it gets a short try; then products are opaque terms with the facts about them
-/// ([`super::products`]) that most proofs need. Only if that has a model, which may multiply wrongly,
-/// products get their meaning and the whole budget.
+/// unsteadily. So it gets a short try, and none where counters of rounds are multiplied; then products are opaque
+/// terms with the facts about them ([`super::products`]) that most proofs need. Only if that has a model, which may
+/// multiply wrongly, facts are looked for that are about this very formula.
 pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
-    let run = |budget, opaque| with_z3_config(&Config::new(), || check_with(terms, encoded, budget, opaque));
-    if !encoded.has_products {
-        return run(budget, false);
+    let run = |budget, view| with_z3_config(&Config::new(), || check_with(terms, encoded, budget, view));
+    if !encoded.has_products() {
+        return run(budget, View::Exact);
     }
-    match run(Budget { rlimit: budget.rlimit / 3, milliseconds: budget.milliseconds / 3 }, false) {
-        Answer::Unknown(_) => match run(budget, true) {
-            Answer::Refuted(_) => Answer::Unknown("products of unknowns".into()),
-            answer => answer,
-        },
-        answer => answer,
+    if !encoded.multiplies {
+        let short = Budget { rlimit: budget.rlimit / 3, milliseconds: budget.milliseconds / 3 };
+        match run(short, View::Exact) {
+            Answer::Unknown(_) => {}
+            answer => return answer,
+        }
+        match run(budget, View::Related) {
+            Answer::Refuted(_) => {}
+            answer => return answer,
+        }
     }
+    with_z3_config(&Config::new(), || refine::check(terms, encoded, budget))
 }
 
 /// Checks satisfiability where products of unknowns are opaque. A model may multiply wrongly.
 pub fn check_opaque(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
-    with_z3_config(&Config::new(), || check_with(terms, encoded, budget, true))
+    with_z3_config(&Config::new(), || check_with(terms, encoded, budget, View::Related))
 }
 
 /// Unsatisfiable where the literals hold? Then the places of literals that are enough for it.
 pub fn core(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget) -> Option<Vec<usize>> {
-    let run = |opaque| with_z3_config(&Config::new(), || core_with(terms, encoded, literals, budget, opaque));
-    let plain = run(false);
-    if plain.is_some() || encoded.lemmas.is_empty() { plain } else { run(true) }
+    let run = |view| with_z3_config(&Config::new(), || core_with(terms, encoded, literals, budget, view));
+    let plain = run(View::Exact);
+    if plain.is_some() || encoded.lemmas.is_empty() { plain } else { run(View::Related) }
 }
 
-fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget, opaque: bool) -> Option<Vec<usize>> {
-    let (solver, mut emitter) = load(terms, encoded, budget, opaque, true);
+fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget, view: View) -> Option<Vec<usize>> {
+    let (solver, mut emitter) = load(terms, encoded, budget, view, true);
     let assumed: Vec<Bool> = literals.iter().map(|&literal| emitter.boolean(literal)).collect();
     if solver.check_assumptions(&assumed) != SatResult::Unsat {
         return None;
@@ -54,43 +70,59 @@ fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget
 }
 
 /// A solver with its limits and all assertions; without `cores` it does not remember what a proof used.
-fn load<'t>(terms: &'t Terms, encoded: &Encoded, budget: Budget, opaque: bool, cores: bool) -> (Solver, Emitter<'t>) {
-    let mut emitter = Emitter { terms, done: vec![None; terms.len()], opaque };
+pub(super) fn load<'t>(
+    terms: &'t Terms,
+    encoded: &Encoded,
+    budget: Budget,
+    view: View,
+    cores: bool,
+) -> (Solver, Emitter<'t>) {
+    let opaque = view != View::Exact;
+    let mut emitter = Emitter::new(terms, opaque);
     // Where values are propagated, cores name every literal; here they need not be found fast.
-    let solver =
-        if cores { Tactic::new("simplify").and_then(&Tactic::new("smt")).solver() } else { simplifying_solver() };
+    let solver = if cores {
+        Tactic::new("simplify").and_then(&Tactic::new("smt")).solver()
+    } else if view == View::Opaque && encoded.multiplies {
+        // Asked again and again, with a few facts more: it remembers what it learned.
+        Solver::new()
+    } else {
+        simplifying_solver()
+    };
     let mut params = Params::new();
     params.set_u32("timeout", budget.milliseconds);
     if budget.rlimit > 0 {
         params.set_u32("rlimit", budget.rlimit);
     }
-    if opaque || !encoded.has_products {
+    if opaque || !encoded.has_products() {
         params.set_u32("smt.arith.solver", LINEAR_SOLVER);
     }
     if cores {
         params.set_bool("unsat_core", true);
     }
     solver.set_params(&params);
-    let lemmas = encoded.lemmas.iter().filter(|_| opaque);
+    let lemmas = encoded.lemmas.iter().filter(|_| view == View::Related);
     for &assertion in encoded.assertions.iter().chain(lemmas) {
         solver.assert(emitter.boolean(assertion));
     }
     (solver, emitter)
 }
 
-fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, opaque: bool) -> Answer {
-    let (solver, mut emitter) = load(terms, encoded, budget, opaque, false);
+fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, view: View) -> Answer {
+    let (solver, mut emitter) = load(terms, encoded, budget, view, false);
     match solver.check() {
         SatResult::Unsat => Answer::Proved,
         SatResult::Unknown => Answer::Unknown(solver.get_reason_unknown().unwrap_or_default()),
         SatResult::Sat => match solver.get_model() {
-            Some(model) => {
-                let mut read = |t: Term| read_value(&model.eval(&emitter.emit(t), true)?);
-                Answer::Refuted(encoded.wanted.iter().map(|t| t.and_then(&mut read)).collect())
-            }
+            Some(model) => read_model(&model, &mut emitter, encoded),
             None => Answer::Unknown("no model".into()),
         },
     }
+}
+
+/// The values of the wanted terms.
+pub(super) fn read_model(model: &Model, emitter: &mut Emitter, encoded: &Encoded) -> Answer {
+    let mut read = |t: Term| read_value(&model.eval(&emitter.emit(t), true)?);
+    Answer::Refuted(encoded.wanted.iter().map(|t| t.and_then(&mut read)).collect())
 }
 
 /// Z3's SMT core behind its cheap simplifications; four times as fast here as the default solver,
@@ -115,14 +147,19 @@ fn read_value(value: &Dynamic) -> Option<Value> {
 }
 
 /// Terms to Z3 syntax, each once.
-struct Emitter<'t> {
-    terms: &'t Terms,
+pub(super) struct Emitter<'t> {
+    pub(super) terms: &'t Terms,
     done: Vec<Option<Dynamic>>,
     /// Whether products, quotients and remainders of unknowns are arbitrary functions.
     opaque: bool,
 }
 
-impl Emitter<'_> {
+impl<'t> Emitter<'t> {
+    /// Nothing is emitted yet.
+    pub(super) fn new(terms: &'t Terms, opaque: bool) -> Self {
+        Emitter { terms, done: vec![None; terms.len()], opaque }
+    }
+
     fn emit(&mut self, t: Term) -> Dynamic {
         if let Some(known) = &self.done[t.0 as usize] {
             return known.clone();
@@ -138,14 +175,14 @@ impl Emitter<'_> {
         }
     }
 
-    fn boolean(&mut self, t: Term) -> Bool {
+    pub(super) fn boolean(&mut self, t: Term) -> Bool {
         match self.emit(t).as_bool() {
             Some(b) => b,
             None => panic!("solver: a Boolean was expected"),
         }
     }
 
-    fn int(&mut self, t: Term) -> Int {
+    pub(super) fn int(&mut self, t: Term) -> Int {
         match self.emit(t).as_int() {
             Some(i) => i,
             None => panic!("solver: an integer was expected"),
@@ -234,7 +271,7 @@ impl Emitter<'_> {
         FuncDecl::new(function.name.as_str(), &domain, &sort(&function.result))
     }
 
-    fn int_sum(&mut self, constant: i128, members: &[(Term, i128)]) -> Int {
+    pub(super) fn int_sum(&mut self, constant: i128, members: &[(Term, i128)]) -> Int {
         let mut list = Vec::with_capacity(members.len() + 1);
         for &(term, factor) in members {
             let term = self.int(term);
@@ -287,7 +324,7 @@ impl Emitter<'_> {
     }
 }
 
-fn number(value: i128) -> Int {
+pub(super) fn number(value: i128) -> Int {
     match i64::try_from(value) {
         Ok(small) => Int::from_i64(small),
         Err(_) => Int::from_i128(value),

@@ -374,6 +374,17 @@ impl Terms {
         order
     }
 
+    /// Whether an integer symbol, as counters of rounds are, is multiplied by an unknown below a term.
+    pub fn multiplies(&self, root: Term) -> bool {
+        self.postorder(root, &|_| false).into_iter().any(|t| self.is_multiplied(t))
+    }
+
+    /// Whether a term is a product of an integer symbol and an unknown.
+    pub fn is_multiplied(&self, t: Term) -> bool {
+        let is_symbol = |t: Term| matches!(self.node(t), Node::Symbol(_));
+        matches!(self.node(t), Node::IntMul(a, b) if is_symbol(*a) || is_symbol(*b))
+    }
+
     /// All symbols below a term, through a shared `seen` set.
     pub fn collect_symbols(&self, term: Term, seen: &mut HashSet<Term>, out: &mut BTreeSet<Term>) {
         let mut stack = vec![term];

@@ -133,6 +133,8 @@ const MIDDLE: Effort = Effort { together: 1500, alone: 0 };
 const REGION: u32 = 400;
 /// The last try.
 const FULL: Effort = Effort { together: 4000, alone: 2000 };
+/// Where invariants multiply unknowns: one try.
+const PRODUCTS: Effort = Effort { together: 500, alone: 1500 };
 /// Probes: a loop without an answer counts as one that ends.
 const PROBE: u32 = 400;
 /// Rounds of a loop that may be executed to see whether it ends.
@@ -178,7 +180,13 @@ pub fn run(two: &TwoThread, plan: Plan, stop: &mut dyn FnMut(&PairOutcome) -> bo
         let mut inference = infer_in(two, uniform_barriers, &encodings[step..], deadline, omitted, &proved)?;
         let mut proof = Proof::of(&inference, best.as_ref());
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
-        let efforts = if step + 1 == encodings.len() && !first_failure { &[FULL][..] } else { &[QUICK, MIDDLE] };
+        // Bit by bit, products of unknowns and counters are beyond the solver.
+        let multiplies = inference.passive.checks.iter().any(|check| inference.passive.terms.multiplies(check.term));
+        let efforts = match step + 1 == encodings.len() && !first_failure {
+            _ if multiplies => &[PRODUCTS][..],
+            true => &[FULL],
+            false => &[QUICK, MIDDLE],
+        };
         proof.attempt_regions(&mut inference, deadline);
         for &effort in efforts {
             for encoding in inference.encodings.clone() {
@@ -188,7 +196,7 @@ pub fn run(two: &TwoThread, plan: Plan, stop: &mut dyn FnMut(&PairOutcome) -> bo
         let probed = if proof.is_complete() { probe(&mut inference, deadline) } else { Probed::default() };
         let Probed { endless, vacuous, unsatisfied } = probed;
         let outcome = PairOutcome { endless, vacuous, unsatisfied, ..outcome(inference, proof) };
-        let enough = outcome.refuted.is_empty() && outcome.open.is_empty() || stop(&outcome);
+        let enough = outcome.refuted.is_empty() && outcome.open.is_empty() || stop(&outcome) || multiplies;
         best = Some(outcome);
         if enough {
             break;
@@ -330,26 +338,42 @@ impl Proof {
             let retry = *refuted_in == Encoding::Integers && encoding == Encoding::BitVectors;
             !(retry && open.insert(*check))
         });
-        while !open.is_empty() && self.refuted.len() < self.limit {
-            log::debug!("{} assertions", open.len());
-            match ask(inference, encoding, &open, deadline, effort.together) {
-                Reply::Proved => return,
-                Reply::Refuted(failing, model) if !failing.is_empty() => {
+        let mut parts = vec![open];
+        let (mut budget, last) = (effort.together, effort.alone.max(QUICK.together));
+        while let Some(mut part) = parts.pop() {
+            if self.refuted.len() >= self.limit {
+                self.leave(part, "enough defects were found before it");
+                continue;
+            }
+            log::debug!("{} assertions", part.len());
+            let reply = ask(inference, encoding, &part, deadline, budget);
+            let alone = part.first().copied().filter(|_| part.len() == 1);
+            match (reply, alone) {
+                (Reply::Proved, _) => {}
+                (Reply::Refuted(failing, model), _) if !failing.is_empty() => {
                     for check in failing {
-                        open.remove(&check);
+                        part.remove(&check);
                         self.refuted.push((check, encoding, model.clone()));
-                        self.set_aside(&inference.passive.checks, check, &mut open);
+                        self.set_aside(&inference.passive.checks, check, &mut part);
                     }
+                    parts.extend((!part.is_empty()).then_some(part));
                 }
-                Reply::Unknown(why) if effort.alone == 0 => {
-                    return self.undecided.extend(open.into_iter().map(|check| (check, why.clone())));
-                }
-                Reply::Refuted(..) | Reply::Unknown(_) => {
-                    return self.one_by_one(inference, encoding, &open, effort.alone.max(QUICK.together), deadline);
+                (Reply::Refuted(_, model), Some(check)) => self.refuted.push((check, encoding, model)),
+                (Reply::Unknown(why), Some(_)) if budget == last => self.leave(part, &why),
+                (Reply::Unknown(why), _) if effort.alone == 0 || deadline.is_over() => self.leave(part, &why),
+                (Reply::Unknown(_) | Reply::Refuted(..), _) => {
+                    let middle = part.iter().nth(part.len() / 2).copied().unwrap_or_default();
+                    let second = part.split_off(&middle);
+                    parts.extend([second, part].into_iter().filter(|part| !part.is_empty()));
+                    budget = last;
                 }
             }
         }
-        self.undecided.extend(open.into_iter().map(|i| (i, "enough defects were found before it".to_string())));
+    }
+
+    /// No answer for some assertions.
+    fn leave(&mut self, part: BTreeSet<usize>, why: &str) {
+        self.undecided.extend(part.into_iter().map(|check| (check, why.to_string())));
     }
 
     /// The other elements of a vector and rows of a matrix: a defect of one is one of the instruction.
@@ -384,27 +408,6 @@ impl Proof {
                 }
                 self.undecided.retain(|(check, _)| !tried.contains(check));
                 goal.retain(|check| !tried.contains(check));
-            }
-        }
-    }
-
-    fn one_by_one(
-        &mut self,
-        inference: &mut Inference,
-        encoding: Encoding,
-        open: &BTreeSet<usize>,
-        effort: u32,
-        deadline: Deadline,
-    ) {
-        for &check in open {
-            if deadline.is_over() {
-                self.undecided.push((check, "time is up".to_string()));
-                continue;
-            }
-            match ask(inference, encoding, &BTreeSet::from([check]), deadline, effort) {
-                Reply::Proved => {}
-                Reply::Refuted(_, model) => self.refuted.push((check, encoding, model)),
-                Reply::Unknown(why) => self.undecided.push((check, why)),
             }
         }
     }
