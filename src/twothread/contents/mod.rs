@@ -39,7 +39,8 @@ pub mod selection;
 use super::copies::{Copies, THREADS, Thread};
 use super::{Options, Pair};
 use crate::ivl::ast::{
-    Access, Array, ArraySpace, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Type, Variable,
+    Access, Array, ArraySpace, ExprKind, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Type,
+    Variable,
 };
 use crate::ivl::bv::{self, BvOp};
 use crate::predicate::{LoopInfo, Predicated};
@@ -192,8 +193,14 @@ impl<'a> Contents<'a> {
             let offset = self.copies.expr(offset, thread);
             // What a pending store covers in part is arbitrary.
             let unknown = thread.copy(&Name::from(format!("mixed.bv{}", 8 * access.bytes)));
-            let value = self.value(&access.array, access.bytes, thread, &offset, &bv::var(unknown.clone(), ty.clone()));
-            if self.pending.contains_key(&access.array) {
+            let other = bv::var(unknown.clone(), ty.clone());
+            let mut value = self.value(&access.array, access.bytes, thread, &offset, &other);
+            // An inactive thread does not look at the value; one that only skips the load may.
+            let skips = access.guard.as_ref().filter(|guard| !matches!(guard.kind, ExprKind::Var(_)));
+            if let Some(guard) = skips {
+                value = bv::ite(self.copies.expr(guard, thread), value, other);
+            }
+            if skips.is_some() || self.pending.contains_key(&access.array) {
                 self.introduce(unknown.clone(), ty.clone());
                 out.push(Stmt { kind: StmtKind::Havoc(vec![unknown]), ..stmt.clone() });
             }
