@@ -122,7 +122,7 @@ impl Translator<'_, '_> {
             }
             StmtKind::Barrier(barrier) => {
                 self.barriers.translate(stmt, barrier, &self.accesses.checked_arrays, out)?;
-                out.extend(self.contents.barrier(stmt));
+                out.extend(self.contents.barrier(stmt, barrier.guard.as_ref()));
             }
             // Fences order nothing that this stage relies on: only barriers clear the log.
             StmtKind::Fence(_) => {}

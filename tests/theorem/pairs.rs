@@ -231,7 +231,7 @@ fn on_kernels(number: u64, prelude: &str, contents: bool) {
     for case in 0..number {
         let program = kernel(
             &mut Source::new(mix(&[case, 9])),
-            Shape { arbitrary: !contents, assertions: true, invariants: false },
+            Shape { arbitrary: !contents, assertions: true, invariants: false, counted: contents },
         );
         let predicated = predicate::run(&program).expect("a kernel");
         for result in [
@@ -264,4 +264,6 @@ fn logging_sets_fail_as_the_run_does() {
 #[test]
 fn contents_are_what_memory_held() {
     on_kernels(cases(300), WATCHED_BYTE, true);
+    let foreseen = program::FORESEEN.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(foreseen > cases(300), "only {foreseen} loads had a value that was told");
 }

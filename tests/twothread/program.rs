@@ -4,6 +4,10 @@ use crate::evaluate::{Store, evaluate};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::twothread::TwoThread;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Loads whose value was told by what came before.
+pub static FORESEEN: AtomicU64 = AtomicU64::new(0);
 
 /// Values for what a program leaves open. Threads are 0 and 1.
 pub trait Arbitrary {
@@ -146,11 +150,15 @@ impl<'a, A: Arbitrary> Run<'a, A> {
         let (stem, thread) = copy(dst);
         let loaded = self.arbitrary.value(thread, &stem, block, &self.store);
         let known = self.arbitrary.is_real(thread, block, &self.store);
+        let before = self.contents.len();
         let mixed = Name::from(format!("mixed.bv{}${}", gpuvcc::ivl::bv::width(value), thread + 1));
         self.store.insert(mixed, loaded);
         let value = self.with_contents(value, known.then_some(loaded));
         if known && evaluate(&value, &self.store) != loaded {
             self.failed.insert("contents".to_string());
+        }
+        if known && self.contents.len() == before {
+            FORESEEN.fetch_add(1, Ordering::Relaxed);
         }
         self.store.insert(dst.clone(), loaded);
     }

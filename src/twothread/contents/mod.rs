@@ -19,10 +19,12 @@
 //! of the pair that races. And where lock-step shows no race, no other order of the same interval does, as all loads
 //! yield the same. An epoch begins
 //!
-//! - at each barrier, whoever takes part: barriers of a part of the block are refused before, and two threads of a block
-//!   that do not meet there fail the assertion of the barrier;
-//! - at the head of each loop with a barrier or a store of the array, and behind it: what earlier rounds stored is then
-//!   in the contents, which for a byte that a thread may load without a race are the same for both threads;
+//! - at each barrier behind a store of the array, whoever takes part: barriers of a part of the block are refused before,
+//!   and two threads of a block that do not meet there fail the assertion of the barrier. What a thread stored before
+//!   (*settled*) both threads still find, and [`threads`] tells what others stored;
+//! - at the head of each loop with a store of the array, and behind it: what earlier rounds stored is then in the
+//!   contents, which for a byte that a thread may load without a race are the same for both threads. Likewise at
+//!   the head of a loop with a barrier that ends an interval with stores;
 //! - when more than [`MOST_PENDING`] stores are pending, and at a store of another type, for the same reason.
 //!
 //! Where the argument breaks, loads stay arbitrary:
@@ -35,6 +37,7 @@
 //!   waiting would be behind the loop. So would it be with an `assume` that only the changed value satisfies.
 
 pub mod selection;
+mod threads;
 
 use super::copies::{Copies, THREADS, Thread};
 use super::{Options, Pair};
@@ -47,6 +50,7 @@ use crate::predicate::{LoopInfo, Predicated};
 use crate::span::Span;
 use selection::{Position, Selection};
 use std::collections::{BTreeMap, BTreeSet};
+use threads::{Definitions, Open, Table};
 
 /// Stores that a load looks back to.
 const MOST_PENDING: usize = 12;
@@ -54,9 +58,11 @@ const MOST_PENDING: usize = 12;
 /// The prefix of the functions that stand for contents: `contents.A.4(epoch, offset)` has 4 bytes.
 pub const PREFIX: &str = "contents.";
 
-/// A store that both threads have executed since the epoch began.
+/// A store that both threads have come to since the epoch began.
 struct Pending {
     bytes: u32,
+    /// Guard, place and value in the text.
+    text: [ExprRef; 3],
     /// For each thread: whether it did, where, and what it stored.
     by: [Stored; 2],
 }
@@ -76,9 +82,19 @@ pub struct Contents<'a> {
     spaces: BTreeMap<Name, ArraySpace>,
     /// Stores that are in front of the contents, oldest first.
     pending: BTreeMap<Name, Vec<Pending>>,
-    /// Arrays whose contents change in a loop, by the labels of its head and its exit.
+    /// Those before the last barrier.
+    settled: BTreeMap<Name, Vec<Pending>>,
+    /// What all threads stored before it.
+    tables: BTreeMap<Name, Table>,
+    /// Arrays with stores since the last barrier.
+    stored: BTreeSet<Name>,
+    /// Arrays that are stored to in a loop, by the labels of its head and its exit.
     changed: BTreeMap<Name, BTreeSet<Name>>,
-    stores: usize,
+    /// Heads of loops with barriers.
+    synchronised: BTreeSet<Name>,
+    definitions: Definitions,
+    exited_ok: bool,
+    numbered: usize,
     /// Locals introduced.
     pub introduced: Vec<Variable>,
     /// Functions introduced, by name.
@@ -101,9 +117,15 @@ impl<'a> Contents<'a> {
             copies,
             pair,
             changed: changed(body, &predicated.loops, &selection),
+            synchronised: synchronised(body, &predicated.loops),
+            definitions: Definitions::of(&predicated.program, body, options.block[0]),
+            exited_ok: options.exited_ok,
             selection,
             pending: BTreeMap::new(),
-            stores: 0,
+            settled: BTreeMap::new(),
+            tables: BTreeMap::new(),
+            stored: BTreeSet::new(),
+            numbered: 0,
             introduced: Vec::new(),
             declared: BTreeMap::new(),
             spaces,
@@ -129,19 +151,61 @@ impl<'a> Contents<'a> {
 
     /// At the head of a loop or behind it, by the label of that block.
     pub fn at_block(&mut self, label: &Name) -> Vec<Stmt> {
-        let arrays = self.changed.get(label).cloned().unwrap_or_default();
+        let mut arrays = self.changed.get(label).cloned().unwrap_or_default();
+        arrays.retain(|array| self.spaces.contains_key(array));
+        self.stored.extend(arrays.iter().cloned());
+        if self.synchronised.contains(label) {
+            // The barriers of a round end what was before the loop.
+            arrays.extend(self.stored.iter().cloned());
+        }
         arrays.iter().map(|array| self.new_epoch(array)).collect()
     }
 
-    /// At a barrier.
-    pub fn barrier(&mut self, stmt: &Stmt) -> Vec<Stmt> {
-        let arrays: Vec<Name> = self.spaces.keys().cloned().collect();
-        let begin = |array: &Name| Stmt { origin: stmt.origin.clone(), span: stmt.span, ..self.new_epoch(array) };
-        arrays.iter().map(begin).collect()
+    /// At a barrier with this guard. Arrays without a store since the last one keep what they hold.
+    pub fn barrier(&mut self, stmt: &Stmt, guard: Option<&ExprRef>) -> Vec<Stmt> {
+        let always = bv::boolean(true);
+        let guard = guard.unwrap_or(&always);
+        let mut out = Vec::new();
+        let mut passed = None;
+        for array in std::mem::take(&mut self.stored) {
+            let pending = self.pending.remove(&array).unwrap_or_default();
+            let epoch = self.new_epoch(&array);
+            out.push(Stmt { origin: stmt.origin.clone(), span: stmt.span, ..epoch });
+            // A thread that has left the kernel need not have come to the stores.
+            if !pending.is_empty() && !self.exited_ok {
+                let passed = passed.get_or_insert_with(|| self.keep_guard(guard, &mut out)).clone();
+                let open = |store: &Pending| {
+                    let [guard, place, value] = store.text.clone();
+                    Open { bytes: store.bytes, guard, place, value }
+                };
+                let stores: Vec<Open> = pending.iter().map(open).collect();
+                self.tables.insert(array.clone(), Table::new(&self.definitions, guard, &stores, passed));
+            }
+            self.settled.insert(array, pending);
+        }
+        out
+    }
+
+    /// Variables that say whether the threads passed the barrier.
+    fn keep_guard(&mut self, guard: &ExprRef, out: &mut Vec<Stmt>) -> [ExprRef; 2] {
+        let stem = Name::from(format!("passed.{}", self.number()));
+        THREADS.map(|thread| {
+            let name = thread.copy(&stem);
+            self.introduce(name.clone(), Type::Bool);
+            out.push(statement(StmtKind::Assign(vec![(name.clone(), self.copies.expr(guard, thread))])));
+            bv::var(name, Type::Bool)
+        })
+    }
+
+    fn number(&mut self) -> usize {
+        self.numbered += 1;
+        self.numbered - 1
     }
 
     fn new_epoch(&mut self, array: &Name) -> Stmt {
         self.pending.remove(array);
+        self.settled.remove(array);
+        self.tables.remove(array);
         let epochs: BTreeSet<Name> = THREADS.into_iter().map(|thread| self.epoch_name(array, thread)).collect();
         statement(StmtKind::Havoc(epochs.into_iter().collect()))
     }
@@ -151,13 +215,14 @@ impl<'a> Contents<'a> {
         if !self.spaces.contains_key(&access.array) {
             return Vec::new();
         }
+        self.stored.insert(access.array.clone());
         let known = self.pending.get(&access.array).map_or(0, Vec::len);
         if value.ty != Type::Bv(8 * access.bytes) || known == MOST_PENDING {
             return vec![Stmt { origin: stmt.origin.clone(), ..self.new_epoch(&access.array) }];
         }
         let active = access.own_guard().unwrap_or_else(|| bv::boolean(true));
-        let number = self.stores;
-        self.stores += 1;
+        let number = self.number();
+        let text = [active.clone(), offset.clone(), value.clone()];
         let mut pairs = Vec::new();
         let mut keep = |this: &mut Self, what: &str, thread: Thread, e: &ExprRef| {
             let name = thread.copy(&Name::from(format!("stored.{what}.{number}")));
@@ -170,7 +235,7 @@ impl<'a> Contents<'a> {
             offset: keep(self, "offset", thread, offset),
             value: keep(self, "value", thread, value),
         });
-        self.pending.entry(access.array.clone()).or_default().push(Pending { bytes: access.bytes, by });
+        self.pending.entry(access.array.clone()).or_default().push(Pending { bytes: access.bytes, text, by });
         vec![Stmt { attributes: Vec::new(), kind: StmtKind::Assign(pairs), ..stmt.clone() }]
     }
 
@@ -215,18 +280,37 @@ impl<'a> Contents<'a> {
         let function = self.function(array, bytes);
         let args = vec![self.epoch(array, thread), offset.clone()];
         let contents = bv::call(function, args, Type::Bv(8 * bytes));
-        let pending = self.pending.get(array).into_iter().flatten();
-        pending.fold(contents, |before, store| {
+        let contents = match self.tables.get(array) {
+            Some(table) => table.value(&self.definitions, self.copies, thread, (offset, bytes), contents),
+            None => contents,
+        };
+        let settled = self.settled(array, bytes, thread, offset, contents);
+        self.pending.get(array).into_iter().flatten().fold(settled, |before, store| {
             let Stored { active, offset: start, value } = &store.by[thread.number() as usize - 1];
-            let reaches = |from: &ExprRef, to: &ExprRef, bytes: u32| {
-                bv::binary(BvOp::Ult, bv::sub(to.clone(), from.clone()), bv::literal(u128::from(bytes), 64))
-            };
-            let touches = bv::or(reaches(start, offset, store.bytes), reaches(offset, start, bytes));
+            let touches = touches(start, store.bytes, offset, bytes);
             let otherwise = bv::ite(bv::and(active.clone(), touches), unknown.clone(), before);
             if store.bytes != bytes {
                 return otherwise;
             }
             bv::ite(bv::and(active.clone(), bv::eq(start.clone(), offset.clone())), value.clone(), otherwise)
+        })
+    }
+
+    /// What a thread sees of stores before the last barrier, its own and, in one block, the other thread's; what is not
+    /// known is in the contents.
+    fn settled(&self, array: &Name, bytes: u32, thread: Thread, offset: &ExprRef, contents: ExprRef) -> ExprRef {
+        let seen = |by: &&Thread| **by == thread || self.pair == Pair::SameBlock;
+        let stores = self.settled.get(array).map(Vec::as_slice).unwrap_or_default();
+        THREADS.iter().filter(seen).fold(contents.clone(), |before, by| {
+            stores.iter().fold(before, |before, store| {
+                let Stored { active, offset: start, value } = &store.by[by.number() as usize - 1];
+                let hides = bv::and(active.clone(), touches(start, store.bytes, offset, bytes));
+                let otherwise = if before == contents { before } else { bv::ite(hides, contents.clone(), before) };
+                if store.bytes != bytes {
+                    return otherwise;
+                }
+                bv::ite(bv::and(active.clone(), bv::eq(start.clone(), offset.clone())), value.clone(), otherwise)
+            })
         })
     }
 
@@ -265,26 +349,39 @@ fn spaces(program: &Program, selection: &Selection) -> BTreeMap<Name, ArraySpace
     selected.map(|array: &Array| (array.name.clone(), array.space)).collect()
 }
 
-/// The arrays whose contents change in a loop, for its head and for its exit.
+/// The arrays that are stored to in a loop, for its head and for its exit.
 fn changed(body: &Implementation, loops: &[LoopInfo], selection: &Selection) -> BTreeMap<Name, BTreeSet<Name>> {
     let mut changed: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
     for this in loops {
-        let blocks = body.blocks.iter().filter(|block| this.blocks.contains(&block.label));
-        let mut arrays = BTreeSet::new();
-        for stmt in blocks.flat_map(|block| &block.stmts) {
-            match &stmt.kind {
-                StmtKind::Barrier(_) => arrays.extend(selection.arrays.iter().cloned()),
-                StmtKind::Store { access, .. } if selection.arrays.contains(&access.array) => {
-                    arrays.insert(access.array.clone());
+        for stmt in statements(body, this) {
+            if let StmtKind::Store { access, .. } = &stmt.kind
+                && selection.arrays.contains(&access.array)
+            {
+                for label in [&this.head, &this.exit] {
+                    changed.entry(label.clone()).or_default().insert(access.array.clone());
                 }
-                _ => {}
             }
-        }
-        for label in [&this.head, &this.exit] {
-            changed.entry(label.clone()).or_default().extend(arrays.iter().cloned());
         }
     }
     changed
+}
+
+/// The heads of loops with barriers.
+fn synchronised(body: &Implementation, loops: &[LoopInfo]) -> BTreeSet<Name> {
+    let has_barrier = |this: &&LoopInfo| statements(body, this).any(|stmt| matches!(stmt.kind, StmtKind::Barrier(_)));
+    loops.iter().filter(has_barrier).map(|this| this.head.clone()).collect()
+}
+
+fn statements<'s>(body: &'s Implementation, this: &'s LoopInfo) -> impl Iterator<Item = &'s Stmt> {
+    body.blocks.iter().filter(|block| this.blocks.contains(&block.label)).flat_map(|block| &block.stmts)
+}
+
+/// Whether an access of `bytes` bytes from `start` on and one of `width` bytes from `offset` on have a byte in common.
+fn touches(start: &ExprRef, bytes: u32, offset: &ExprRef, width: u32) -> ExprRef {
+    let reaches = |from: &ExprRef, to: &ExprRef, bytes: u32| {
+        bv::binary(BvOp::Ult, bv::sub(to.clone(), from.clone()), bv::literal(u128::from(bytes), 64))
+    };
+    bv::or(reaches(start, offset, bytes), reaches(offset, start, width))
 }
 
 fn statement(kind: StmtKind) -> Stmt {
