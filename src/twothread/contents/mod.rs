@@ -4,7 +4,7 @@
 //! value for both threads; statements that keep the contents. Establishes: in an execution whose accesses so far do not
 //! race, both threads have the values that the program gives their loads. Relies on: [`selection`]; the sort
 //! order of stage 4; every two threads of a launch are checked for races.
-//! Reference: Bardsley et al. (equality abstraction); Collingbourne et al. (barrier invariants).
+//! Reference: Bardsley et al. (equality abstraction); Chong et al. (barrier invariants).
 //!
 //! An array `A` has an *epoch*, and `contents.A.4(epoch, offset)`, of which nothing is known, is what memory held when
 //! the epoch began. A new epoch is arbitrary, so anything may be there. The threads of a block have one epoch; those

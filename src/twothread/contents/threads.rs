@@ -3,9 +3,10 @@
 //! Input: stores that are pending at a barrier. Output: for a later load the value that some third thread stored there.
 //! Establishes: the value of [`Table::value`] is what memory holds in each execution that did not race before. Relies
 //! on: a Boolean that is private, assigned once and computed from `v_active` tells where all threads that pass a
-//! barrier have been (stage 4); two threads of a block that do not pass it together fail its assertion.
-//! Reference: Collingbourne et al., "Verifying GPU kernels by test amplification" (barrier invariants); the thread that
-//! such an invariant is instantiated for is computed here from the place that is read.
+//! barrier have been (stage 4); two threads of a block that do not pass it together fail its assertion. Variables
+//! without predication are assigned before every use, so one that has one assignment has that value wherever it is read.
+//! Reference: Chong et al., "Barrier invariants: a shared state abstraction for the analysis of data-dependent GPU
+//! kernels"; the thread that such an invariant is instantiated for is computed here from the place that is read.
 //!
 //! A store `A[place] := value` becomes a rule if place, value and guards are expressions of the launch, the parameters
 //! and the thread's own numbers. They are then the same functions for all threads: thread `k` stored `value(k)` at
