@@ -106,6 +106,7 @@ fn lowering(input: &input::Input, case: &Case) -> Option<Vec<Duration>> {
         grid: kernel.grid,
         allow_same_value: case.options.allow_same_value,
         exited_ok: case.options.exited_threads_ok,
+        contents: true,
     };
     let prelude = prelude::load(prelude::WATCHED_BYTE).ok()?;
     for pair in decide::pairs(&two_thread_options, &kernel) {

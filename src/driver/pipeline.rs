@@ -153,6 +153,7 @@ fn two_thread_options(launch: &Launch, options: &Options) -> twothread::Options 
         grid: launch.grid,
         allow_same_value: options.allow_same_value,
         exited_ok: options.exited_threads_ok,
+        contents: true,
     }
 }
 

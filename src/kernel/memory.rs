@@ -35,6 +35,8 @@ pub(super) struct Place {
     pub(super) index: Option<ExprRef>,
     /// The lanes that give an address, for collective accesses ([`Access::collective`]).
     pub(super) givers: Option<ExprRef>,
+    /// It may read what a cache kept since before the kernel (`.nc`).
+    pub(super) non_coherent: bool,
 }
 
 /// What an access does.
@@ -53,6 +55,7 @@ impl Lowering<'_> {
         dst: &[Operand],
         address: &Address,
         strong: Option<Scope>,
+        non_coherent: bool,
     ) {
         let bytes = ty.bytes();
         if let (StateSpace::Param, AddressBase::Variable(VariableRef::Param(parameter))) = (space, &address.base) {
@@ -64,6 +67,7 @@ impl Lowering<'_> {
             return;
         }
         let Some(mut place) = self.place(space, address) else { return };
+        place.non_coherent = non_coherent;
         if dst.len() > 1 {
             // An element may overwrite the address register.
             place.value = place.value.map(|v| self.kept(v));
@@ -237,6 +241,7 @@ impl Lowering<'_> {
             variable: None,
             index: None,
             givers: None,
+            non_coherent: false,
         };
         match address.base {
             AddressBase::Register(register) => {
@@ -341,16 +346,18 @@ impl Lowering<'_> {
             }
             None => self.declarations.assumes_bounds = true,
         }
-        self.emit_access(access, effect);
+        self.emit_access(access, effect, place.non_coherent.then_some("non_coherent"));
     }
 
-    fn emit_access(&mut self, access: Access, effect: Effect) {
+    /// `mark` says why nothing is known of what the array holds ([`crate::twothread::contents`]).
+    fn emit_access(&mut self, access: Access, effect: Effect, mark: Option<&str>) {
         self.declarations.used_arrays.insert(access.array.clone());
-        self.emit(match effect {
+        let kind = match effect {
             Effect::Load(dst) => StmtKind::Load { dst, access },
             Effect::Store(value) => StmtKind::Store { value, access },
             Effect::Atomic(dst) => StmtKind::Atomic { dst, access },
-        });
+        };
+        self.emit_with(kind, mark.into_iter().map(flag).collect());
     }
 
     /// An access through a pointer of unknown origin: every array of the space, at any offset.
@@ -377,7 +384,7 @@ impl Lowering<'_> {
             let offset = offset.clone();
             let access = Access { array, guard, offset, scale: 1, bytes, strong, collective: place.givers.clone() };
             let effect = effect(self);
-            self.emit_access(access, effect);
+            self.emit_access(access, effect, Some("unknown_pointer"));
         }
     }
 }

@@ -70,8 +70,8 @@ impl Lowering<'_> {
                 self.write(dst, value, to.is_signed());
             }
             Op::Cvta { from_generic, space, bits, dst, src } => self.cvta(*from_generic, *space, *bits, dst, src),
-            Op::Load { space, ty, dst, address, ordering, .. } => {
-                self.load(*space, *ty, dst, address, ordering.strong_scope());
+            Op::Load { space, ty, dst, address, ordering, non_coherent } => {
+                self.load(*space, *ty, dst, address, ordering.strong_scope(), *non_coherent);
             }
             Op::Store { space, ty, src, address, ordering } => {
                 self.store(*space, *ty, src, address, ordering.strong_scope());

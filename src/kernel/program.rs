@@ -141,8 +141,25 @@ pub fn run(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions)
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
     };
-    let blocks = lowering.blocks();
+    let mut blocks = lowering.blocks();
+    unmark_constant_arrays(&mut blocks);
     if lowering.diagnostics.is_empty() { Ok(lowering.finish(blocks)) } else { Err(lowering.diagnostics) }
+}
+
+/// Loads of arrays that nobody writes are coherent, whatever the cache.
+fn unmark_constant_arrays(blocks: &mut [Block]) {
+    let written = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } => Some(access.array.clone()),
+        _ => None,
+    };
+    let written: BTreeSet<Name> = blocks.iter().flat_map(|block| &block.stmts).filter_map(written).collect();
+    for stmt in blocks.iter_mut().flat_map(|block| &mut block.stmts) {
+        if let StmtKind::Load { access, .. } = &stmt.kind
+            && !written.contains(&access.array)
+        {
+            stmt.attributes.retain(|attribute| attribute.name.as_str() != "non_coherent");
+        }
+    }
 }
 
 /// Gives each region its array and its base address.

@@ -241,8 +241,7 @@ impl<'a> Accesses<'a> {
         }
     }
 
-    /// Appends the value of a load. Shared state is adversarial: the value is arbitrary, for each thread
-    /// apart. Only a weak load of a global array that the kernel never writes yields the same at
+    /// Appends the value of a load without contents: it is arbitrary, for each thread apart. Only a weak load of a global array that the kernel never writes yields the same at
     /// equal offsets: it is a function of the offset, of which nothing else is known.
     ///
     /// # Errors
@@ -330,7 +329,7 @@ fn checked_arrays(program: &Program, written: &BTreeSet<Name>, pair: Pair) -> BT
 
 /// The offset in bytes, 64 bits. Wrapping at 2^64 can only make distinct offsets equal, which is
 /// the cautious side; equal ones stay equal.
-fn byte_offset(access: &Access) -> Option<ExprRef> {
+pub(super) fn byte_offset(access: &Access) -> Option<ExprRef> {
     let offset = match access.offset.ty {
         Type::Bv(width) if width <= 64 => bv::zext(access.offset.clone(), 64),
         Type::Int => bv::from_int(access.offset.clone(), 64),
@@ -344,7 +343,8 @@ fn byte_offset(access: &Access) -> Option<ExprRef> {
     }
 }
 
-fn offset_error(stmt: &Stmt) -> Diagnostic {
+/// For offsets that are none.
+pub(super) fn offset_error(stmt: &Stmt) -> Diagnostic {
     Diagnostic::error("offset-type", "an array offset is an integer or a bit-vector of at most 64 bits", place(stmt))
 }
 

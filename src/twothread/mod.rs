@@ -8,10 +8,11 @@
 //! paper (two-thread reduction, LOG and CHECK).
 //!
 //! Each private variable `x` becomes `x$1` and `x$2`. Shared arrays are abstracted: stores leave only
-//! their log and check, loads yield arbitrary values.
+//! their log and check, loads yield arbitrary values, except where [`contents`] says what an array holds.
 
 pub mod accesses;
 mod barriers;
+pub mod contents;
 pub mod copies;
 mod launch;
 pub mod prelude;
@@ -29,6 +30,7 @@ use crate::predicate::{LoopInfo, Predicated};
 use crate::span::Span;
 use accesses::Accesses;
 use barriers::Barriers;
+use contents::Contents;
 use copies::{Copies, THREADS};
 use launch::Launch;
 use prelude::Setting;
@@ -68,6 +70,8 @@ pub struct Options {
     pub allow_same_value: bool,
     /// `--exited-threads=ok`
     pub exited_ok: bool,
+    /// Arrays that are written have contents where that can matter ([`contents`]).
+    pub contents: bool,
 }
 
 impl Options {
@@ -146,14 +150,23 @@ pub fn run(
     let mut accesses = Accesses::new(program, body, &copies, pair, options);
     let active = bv::var(predicated.active.clone(), Type::Bv(BLOCK_ID_WIDTH));
     let barriers = Barriers { copies: &copies, pair, options, active, end_id: predicated.end_id, count: 0 };
-    let mut translator = Translator { copies: &copies, loops: &predicated.loops, accesses: &mut accesses, barriers };
+    let mut contents = Contents::new(predicated, body, &copies, pair, options);
+    let loops = &predicated.loops;
+    let mut translator =
+        Translator { copies: &copies, loops, accesses: &mut accesses, contents: &mut contents, barriers };
     let blocks = translator.blocks(body)?;
     let barriers = translator.barriers.count;
     let launch = Launch::new(program, kernel, &copies, pair, options);
 
     let mut result = Program {
         constants: launch.constants,
-        functions: program.functions.iter().cloned().chain(accesses.declared).collect(),
+        functions: program
+            .functions
+            .iter()
+            .cloned()
+            .chain(accesses.declared)
+            .chain(contents.declared.into_values())
+            .collect(),
         axioms: Vec::new(),
         ..Program::default()
     };
@@ -171,6 +184,7 @@ pub fn run(
     let log_state: Vec<Name> = result.globals.iter().map(|global| global.name.clone()).collect();
     let mut locals = copies.variables(&body.locals);
     locals.extend(accesses.introduced);
+    locals.extend(contents.introduced);
     let procedure = Name::from(format!("{}${}", kernel.name, pair.suffix()));
     result.procedures.push(Procedure {
         name: procedure.clone(),

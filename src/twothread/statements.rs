@@ -4,8 +4,9 @@
 //! same labels. Establishes: a loop goes on while one thread is at its head, and is left when none
 //! is. Relies on: stage 4 has predicated every statement. Reference: the lock-step paper, Table 3.
 
-use super::accesses::{AccessKind, Accesses};
+use super::accesses::{AccessKind, Accesses, byte_offset, offset_error};
 use super::barriers::Barriers;
+use super::contents::Contents;
 use super::copies::{Copies, THREADS};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Implementation, Name, Stmt, StmtKind};
@@ -22,6 +23,8 @@ pub struct Translator<'a, 'b> {
     pub loops: &'a [LoopInfo],
     /// Translation of accesses.
     pub accesses: &'b mut Accesses<'a>,
+    /// What arrays hold.
+    pub contents: &'b mut Contents<'a>,
     /// Translation of barriers.
     pub barriers: Barriers<'a>,
 }
@@ -35,17 +38,25 @@ impl Translator<'_, '_> {
         let mut errors = Vec::new();
         let mut blocks = Vec::with_capacity(body.blocks.len());
         for block in &body.blocks {
-            let mut stmts = if blocks.is_empty() { self.clear_all() } else { Vec::new() };
+            let mut stmts = if blocks.is_empty() { self.start() } else { Vec::new() };
             let is_back = self.loops.iter().any(|this| this.back == block.label);
-            for stmt in &block.stmts {
+            // Assertions that lead the head of a loop are its invariants.
+            let leading = block.stmts.iter().take_while(|stmt| matches!(stmt.kind, StmtKind::Assert(_))).count();
+            for (index, stmt) in block.stmts.iter().enumerate() {
+                if index == leading {
+                    stmts.extend(self.contents.at_block(&block.label));
+                }
                 match &stmt.kind {
                     // The loop goes on while one thread is at its head.
                     StmtKind::Assume(e) if is_back => {
                         let [first, second] = THREADS.map(|thread| self.copies.expr(e, thread));
                         stmts.push(with_kind(stmt, StmtKind::Assume(bv::or(first, second))));
                     }
-                    _ => errors.extend(self.statement(stmt, &block.label, &mut stmts).err()),
+                    _ => errors.extend(self.statement(stmt, (&block.label, index), &mut stmts).err()),
                 }
+            }
+            if leading == block.stmts.len() {
+                stmts.extend(self.contents.at_block(&block.label));
             }
             blocks.push(Block { stmts, ..block.clone() });
         }
@@ -53,17 +64,25 @@ impl Translator<'_, '_> {
     }
 
     /// Nothing is logged at the start.
-    fn clear_all(&self) -> Vec<Stmt> {
+    fn start(&self) -> Vec<Stmt> {
         let clear = |array: &Name| StmtKind::Call {
             procedure: Name::from(format!("BARRIER_CLEAR_{array}")),
             args: vec![bv::boolean(true)],
             results: Vec::new(),
         };
         let stmt = |kind| Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None };
-        self.accesses.checked_arrays.iter().map(|array| stmt(clear(array))).collect()
+        let mut stmts: Vec<Stmt> = self.accesses.checked_arrays.iter().map(|array| stmt(clear(array))).collect();
+        stmts.extend(self.contents.start());
+        stmts
     }
 
-    fn statement(&mut self, stmt: &Stmt, block: &Name, out: &mut Vec<Stmt>) -> Result<(), Diagnostic> {
+    /// Translates the statement at an index of a block.
+    fn statement(
+        &mut self,
+        stmt: &Stmt,
+        (block, index): (&Name, usize),
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Diagnostic> {
         match &stmt.kind {
             StmtKind::Assign(pairs) => {
                 for thread in THREADS {
@@ -83,10 +102,16 @@ impl Translator<'_, '_> {
             StmtKind::Assert(e) => out.extend(self.asserts(stmt, e)),
             StmtKind::Load { dst, access } => {
                 self.accesses.log_and_check(stmt, AccessKind::Read, access, None, block, out)?;
-                self.accesses.load_value(stmt, dst, access, out)?;
+                let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
+                match self.contents.load(stmt, &(block.clone(), index), dst, access, &offset) {
+                    Some(stmts) => out.extend(stmts),
+                    None => self.accesses.load_value(stmt, dst, access, out)?,
+                }
             }
             StmtKind::Store { value, access } => {
                 self.accesses.log_and_check(stmt, AccessKind::Write, access, Some(value), block, out)?;
+                let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
+                out.extend(self.contents.store(stmt, access, &offset, value));
             }
             StmtKind::Atomic { dst, access } => {
                 self.accesses.log_and_check(stmt, AccessKind::Atomic, access, None, block, out)?;
@@ -97,6 +122,7 @@ impl Translator<'_, '_> {
             }
             StmtKind::Barrier(barrier) => {
                 self.barriers.translate(stmt, barrier, &self.accesses.checked_arrays, out)?;
+                out.extend(self.contents.barrier(stmt, barrier.guard.as_ref()));
             }
             // Fences order nothing that this stage relies on: only barriers clear the log.
             StmtKind::Fence(_) => {}

@@ -8,8 +8,10 @@
 
 use crate::ivl::ast::{ArraySpace, AttributeArg, ExprKind, ExprRef, Function, Name, Program, Stmt, StmtKind, Type};
 use crate::ivl::bv;
+use crate::ivl::visit::{map_children, map_stmt};
 use crate::kernel::Kernel;
 use crate::span::Span;
+use crate::twothread::contents::PREFIX;
 use crate::twothread::{AccessKind, Site, TwoThread};
 use std::collections::BTreeMap;
 
@@ -72,7 +74,49 @@ pub fn run(two: &TwoThread, kernel: &Kernel) -> (Program, BTreeMap<Name, Read>) 
         }
     }
     program.functions.extend(functions);
+    at_launch(&mut program, two, &is_global, &mut reads);
     (program, reads)
+}
+
+/// Contents of global arrays in an epoch become those at the launch.
+fn at_launch(
+    program: &mut Program,
+    two: &TwoThread,
+    is_global: &dyn Fn(&Name) -> bool,
+    reads: &mut BTreeMap<Name, Read>,
+) {
+    let mut instead = BTreeMap::new();
+    for declared in &two.program.functions {
+        let parts = declared.name.as_str().strip_prefix(PREFIX).and_then(|name| name.rsplit_once('.'));
+        let Some((array, bytes)) = parts.and_then(|(array, bytes)| Some((Name::from(array), bytes.parse().ok()?)))
+        else {
+            continue;
+        };
+        if is_global(&array) {
+            let name = Name::from(format!("read.{array}.{bytes}"));
+            if reads.insert(name.clone(), Read { array, bytes }).is_none() {
+                program.functions.push(function(name.clone(), declared.result.clone()));
+            }
+            instead.insert(declared.name.clone(), name);
+        }
+    }
+    let procedure = program.procedures.iter_mut().find(|procedure| procedure.name == two.procedure);
+    let blocks = procedure.and_then(|procedure| procedure.body.as_mut()).map(|body| &mut body.blocks);
+    for stmt in blocks.into_iter().flatten().flat_map(|block| &mut block.stmts) {
+        *stmt = map_stmt(stmt, &mut |e| reading(e, &instead));
+    }
+}
+
+/// The expression with other functions, which take the last argument only.
+fn reading(e: &ExprRef, instead: &BTreeMap<Name, Name>) -> ExprRef {
+    let inner = map_children(e, &mut |child| reading(child, instead));
+    match &inner.kind {
+        ExprKind::Call(function, args) if instead.contains_key(function) => {
+            let offset = args.last().cloned().into_iter().collect();
+            bv::call(instead[function].clone(), offset, inner.ty.clone())
+        }
+        _ => inner,
+    }
 }
 
 fn function(name: Name, result: Type) -> Function {

@@ -64,8 +64,12 @@ pub fn generate(random: &mut Random) -> Generated {
         loaded: Vec::new(),
         uniform: true,
     };
-    writer.statements(0);
-    writer.statements(0);
+    if writer.random.below(3) == 0 {
+        writer.table();
+    } else {
+        writer.statements(0);
+        writer.statements(0);
+    }
     let Writer { body, registers, wide_registers, predicates, .. } = writer;
     let mut text = String::from(".version 8.0\n.target sm_80\n.address_size 64\n\n");
     let _ = write!(
@@ -199,6 +203,99 @@ impl Writer<'_> {
         let address = self.shared_address();
         let value = self.compute("ld.shared.u32", &format!("[%r{address}]"));
         self.loaded.push(value);
+    }
+
+    /// A number near the thread's own, inside the shared array.
+    fn near(&mut self) -> u32 {
+        let constant = [1, 2, 3, 4, 8][self.random.below(5)];
+        match self.random.below(9) {
+            0..=3 => TID,
+            4 => self.compute("add.s32", &format!("%r{TID}, {constant}")),
+            5 => self.compute("xor.b32", &format!("%r{TID}, {constant}")),
+            6 => {
+                let last = self.compute("add.s32", &format!("%r{NTID}, -1"));
+                self.compute("sub.s32", &format!("%r{last}, %r{TID}"))
+            }
+            7 => {
+                let next = self.compute("add.s32", &format!("%r{TID}, {constant}"));
+                let mask = self.block.next_power_of_two() - 1;
+                self.compute("and.b32", &format!("%r{next}, {mask}"))
+            }
+            _ => self.compute("shr.u32", &format!("%r{TID}, 1")),
+        }
+    }
+
+    fn word(&mut self, index: u32) -> u32 {
+        let offset = self.compute("shl.b32", &format!("%r{index}, 2"));
+        let base = self.compute("mov.u32", "s");
+        self.compute("add.s32", &format!("%r{base}, %r{offset}"))
+    }
+
+    /// One store of places or numbers by all threads, now and then by some, or of some bytes.
+    fn fill(&mut self, own: bool) {
+        let place = if own { TID } else { self.near() };
+        let address = self.word(place);
+        let value = self.near();
+        let guard = if self.random.below(6) == 0 { format!("@%p{} ", self.condition().0) } else { String::new() };
+        match self.random.below(12) {
+            0 => {
+                let half = self.registers;
+                self.registers += 1;
+                self.line(&format!("mov.u32 %r{half}, 0;"));
+                self.line(&format!("{guard}st.shared.u8 [%r{address}+{}], %r{half};", self.block % 4));
+            }
+            1 => self.line(&format!("{guard}st.volatile.shared.u32 [%r{address}], %r{value};")),
+            2 => self.line(&format!("{guard}red.shared.add.u32 [%r{address}], %r{value};")),
+            _ => self.line(&format!("{guard}st.shared.u32 [%r{address}], %r{value};")),
+        }
+    }
+
+    fn likely_barrier(&mut self) {
+        if self.random.below(8) > 0 {
+            self.line("bar.sync 0;");
+        }
+    }
+
+    /// A table in shared memory, read behind a barrier, whose words say where threads write.
+    fn table(&mut self) {
+        let own = self.random.below(3) > 0;
+        self.fill(own);
+        if self.random.below(4) == 0 {
+            self.fill(own);
+        }
+        let rounds = self.random.below(4) == 0;
+        let (counter, head, predicate) = (self.register(), self.label(), self.predicate());
+        self.line(&format!("mov.u32 %r{counter}, 0;"));
+        if rounds {
+            let _ = writeln!(self.body, "{head}:");
+        }
+        self.likely_barrier();
+        let index = self.near();
+        let address = self.word(index);
+        let value = self.compute("ld.shared.u32", &format!("[%r{address}]"));
+        self.loaded.push(value);
+        let first = self.compute("mad.lo.s32", &format!("%r{CTAID}, 256, %r{value}"));
+        let (offset, place) = (self.wide_registers, self.wide_registers + 1);
+        self.wide_registers += 2;
+        self.line(&format!("and.b32 %r{first}, %r{first}, 4095;"));
+        self.line(&format!("mul.wide.u32 %rd{offset}, %r{first}, 4;"));
+        self.line(&format!("add.s64 %rd{place}, %rd1, %rd{offset};"));
+        self.line(&format!("st.global.u32 [%rd{place}], %r{TID};"));
+        match self.random.below(6) {
+            0 => self.fill(own),
+            1 => {
+                self.likely_barrier();
+                self.fill(own);
+            }
+            2 => self.statements(1),
+            _ => {}
+        }
+        if rounds {
+            self.likely_barrier();
+            self.line(&format!("add.s32 %r{counter}, %r{counter}, 1;"));
+            self.line(&format!("setp.lt.s32 %p{predicate}, %r{counter}, 3;"));
+            self.line(&format!("@%p{predicate} bra {head};"));
+        }
     }
 
     fn global_address(&mut self) -> u32 {

@@ -19,6 +19,8 @@ pub struct Shape {
     pub assertions: bool,
     /// The assertions are invariants of the user.
     pub invariants: bool,
+    /// Branches depend on how often they were met and on the thread, so that no load decides when a loop ends.
+    pub counted: bool,
 }
 
 struct Writer<'s> {
@@ -268,7 +270,12 @@ impl Writer<'_> {
         self.locals.push(rounds.clone());
         stmts.push(stmt(StmtKind::Assign(vec![(rounds, bv::add(counted.clone(), small(1)))])));
         // What is tested moves on, so that most loops end.
-        let tested = bv::add(counted, variable(self.number(alike)));
+        let moved = match (self.shape.counted, alike) {
+            (false, _) => variable(self.number(alike)),
+            (true, true) => small(self.source.below(4)),
+            (true, false) => bv::var("tid.x", Type::Bv(32)),
+        };
+        let tested = bv::add(counted, moved);
         let bits = 1 + self.source.below(2);
         let condition = bv::eq(low_bits(tested.clone(), bits), small(self.source.below(1 << bits)));
         if self.shape.arbitrary && !alike {

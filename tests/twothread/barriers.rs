@@ -28,7 +28,8 @@ fn lines(two: &TwoThread) -> Vec<String> {
     lines.filter(|line| !line.starts_with("var")).map(str::to_string).collect()
 }
 
-const FREE: Options = Options { block: [None; 3], grid: [None; 3], allow_same_value: false, exited_ok: false };
+const FREE: Options =
+    Options { block: [None; 3], grid: [None; 3], allow_same_value: false, exited_ok: false, contents: false };
 
 #[test]
 fn clears_only_if_both_are_active() {

@@ -9,8 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PAIRS: [Pair; 3] = [Pair::SameBlock, Pair::DifferentBlocks, Pair::OneThread];
-const OPTIONS: Options =
-    Options { block: [Some(64), Some(1), Some(1)], grid: [None; 3], allow_same_value: false, exited_ok: false };
+const OPTIONS: Options = Options {
+    block: [Some(64), Some(1), Some(1)],
+    grid: [None; 3],
+    allow_same_value: false,
+    exited_ok: false,
+    contents: false,
+};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

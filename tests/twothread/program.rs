@@ -4,6 +4,10 @@ use crate::evaluate::{Store, evaluate};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::twothread::TwoThread;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Loads whose value was told by what came before.
+pub static FORESEEN: AtomicU64 = AtomicU64::new(0);
 
 /// Values for what a program leaves open. Threads are 0 and 1.
 pub trait Arbitrary {
@@ -12,6 +16,30 @@ pub trait Arbitrary {
 
     /// The value of a havocked variable, named without its suffix, in this block.
     fn value(&mut self, thread: usize, name: &Name, block: &Name, store: &Store) -> u128;
+
+    /// Whether the value given last is what the thread really loaded.
+    fn is_real(&self, _thread: usize, _block: &Name, _store: &Store) -> bool {
+        false
+    }
+}
+
+/// The name without its suffix, and the thread, 0 or 1.
+fn copy(name: &Name) -> (Name, usize) {
+    let (stem, suffix) = name.as_str().rsplit_once('$').expect("a copy for one thread");
+    (stem.into(), usize::from(suffix != "1"))
+}
+
+fn is_epoch(name: &Name) -> bool {
+    name.as_str().starts_with("epoch.")
+}
+
+fn is_contents(function: &Name) -> bool {
+    function.as_str().starts_with(gpuvcc::twothread::contents::PREFIX)
+}
+
+fn reads_contents(e: &ExprRef) -> bool {
+    let is_call = matches!(&e.kind, ExprKind::Call(name, _) if is_contents(name));
+    is_call || gpuvcc::ivl::visit::children(e).into_iter().any(reads_contents)
 }
 
 /// The access that is remembered.
@@ -30,6 +58,9 @@ pub struct Run<'a, A> {
     store: Store,
     arbitrary: A,
     failed: BTreeSet<String>,
+    /// What `contents.A.4` is, by epoch and offset: the first value that a thread really loaded.
+    contents: BTreeMap<(Name, u128, u128), u128>,
+    epochs: u128,
 }
 
 impl<'a, A: Arbitrary> Run<'a, A> {
@@ -42,6 +73,10 @@ impl<'a, A: Arbitrary> Run<'a, A> {
         for constant in &two.program.constants {
             store.insert(constant.variable.name.clone(), 0);
         }
+        // Epochs of two blocks are two.
+        for local in two.implementation().locals.iter().filter(|local| is_epoch(&local.name)) {
+            store.insert(local.name.clone(), u128::from(local.name.as_str().ends_with("$2")));
+        }
         for global in &two.program.globals {
             store.insert(global.name.clone(), 1);
         }
@@ -50,7 +85,7 @@ impl<'a, A: Arbitrary> Run<'a, A> {
         }
         store.insert("_TRACKED_SITE".into(), watched.site);
         store.insert("_WATCHED_OFFSET_A".into(), watched.offset);
-        Run { two, watched, store, arbitrary, failed: BTreeSet::new() }
+        Run { two, watched, store, arbitrary, failed: BTreeSet::new(), contents: BTreeMap::new(), epochs: 2 }
     }
 
     /// Executes the program; the result names the kinds of assertions that fail, or those so far
@@ -75,6 +110,9 @@ impl<'a, A: Arbitrary> Run<'a, A> {
 
     fn statement(&mut self, stmt: &Stmt, block: &Name) -> bool {
         match &stmt.kind {
+            StmtKind::Assign(pairs) if pairs.iter().any(|(_, value)| reads_contents(value)) => {
+                pairs.iter().for_each(|(name, value)| self.load(name, value, block));
+            }
             StmtKind::Assign(pairs) => {
                 let values: Vec<u128> = pairs.iter().map(|(_, value)| evaluate(value, &self.store)).collect();
                 self.store.extend(pairs.iter().map(|(name, _)| name.clone()).zip(values));
@@ -93,10 +131,57 @@ impl<'a, A: Arbitrary> Run<'a, A> {
     }
 
     fn havoc(&mut self, name: &Name, block: &Name) {
-        let (stem, suffix) = name.as_str().rsplit_once('$').expect("a copy for one thread");
-        let thread = if suffix == "1" { 0 } else { 1 };
-        let value = self.arbitrary.value(thread, &stem.into(), block, &self.store);
+        if is_epoch(name) {
+            self.epochs += 1;
+            self.store.insert(name.clone(), self.epochs);
+            return;
+        }
+        if name.as_str().starts_with("mixed.") {
+            return;
+        }
+        let (stem, thread) = copy(name);
+        let value = self.arbitrary.value(thread, &stem, block, &self.store);
         self.store.insert(name.clone(), value);
+    }
+
+    /// A load of an array with contents: the value has to be what the thread really loaded, where that is known.
+    /// What is not modelled may be just this.
+    fn load(&mut self, dst: &Name, value: &ExprRef, block: &Name) {
+        let (stem, thread) = copy(dst);
+        let loaded = self.arbitrary.value(thread, &stem, block, &self.store);
+        let known = self.arbitrary.is_real(thread, block, &self.store);
+        let before = self.contents.len();
+        let mixed = Name::from(format!("mixed.bv{}${}", gpuvcc::ivl::bv::width(value), thread + 1));
+        self.store.insert(mixed, loaded);
+        let value = self.with_contents(value, known.then_some(loaded));
+        if known && evaluate(&value, &self.store) != loaded {
+            self.failed.insert("contents".to_string());
+        }
+        if known && self.contents.len() == before {
+            FORESEEN.fetch_add(1, Ordering::Relaxed);
+        }
+        self.store.insert(dst.clone(), loaded);
+    }
+
+    /// The expression with the contents that it reads; those not met before are `loaded`.
+    fn with_contents(&mut self, e: &ExprRef, loaded: Option<u128>) -> ExprRef {
+        if let ExprKind::Ite(condition, then, otherwise) = &e.kind {
+            // Only what is looked at has been loaded.
+            let taken = evaluate(condition, &self.store) == 1;
+            return self.with_contents(if taken { then } else { otherwise }, loaded);
+        }
+        match &e.kind {
+            ExprKind::Call(name, args) if is_contents(name) => {
+                let [epoch, offset] = [0, 1].map(|arg: usize| evaluate(&args[arg], &self.store));
+                let key = (name.clone(), epoch, offset);
+                let value = match loaded {
+                    Some(loaded) => *self.contents.entry(key).or_insert(loaded),
+                    None => 0,
+                };
+                gpuvcc::ivl::bv::literal(value, gpuvcc::ivl::bv::width(e))
+            }
+            _ => e.clone(),
+        }
     }
 
     fn call(&mut self, name: &Name, args: &[ExprRef], results: &[Name], block: &Name) {

@@ -1,0 +1,389 @@
+//! What shared arrays hold between barriers, where that can matter (equality abstraction).
+//!
+//! Input: the predicated kernel, its accesses one after the other. Output: for each load of an array with contents its
+//! value for both threads; statements that keep the contents. Establishes: in an execution whose accesses so far do not
+//! race, both threads have the values that the program gives their loads. Relies on: [`selection`]; the sort
+//! order of stage 4; every two threads of a launch are checked for races.
+//! Reference: Bardsley et al. (equality abstraction); Chong et al. (barrier invariants).
+//!
+//! An array `A` has an *epoch*, and `contents.A.4(epoch, offset)`, of which nothing is known, is what memory held when
+//! the epoch began. A new epoch is arbitrary, so anything may be there. The threads of a block have one epoch; those
+//! of two blocks have one each, which start equal for global arrays. A thread sees its own stores of this
+//! epoch (*pending*) in front of the contents, those of the other thread never.
+//!
+//! Why this is sound. Let all threads run in lock-step, as stage 4 orders their statements, to the first race or to the
+//! end. Let a thread load a byte before. No other thread has written it since the last barrier that both passed: that
+//! were an earlier race. (For a global array: no thread of another block ever does.) So the byte is what the thread
+//! itself wrote last since that barrier, or else what was there when all threads of the block were at the barrier, which
+//! is one thing for the block. So the program has the values of this execution up to its first race, which is an assertion
+//! of the pair that races. And where lock-step shows no race, no other order of the same interval does, as all loads
+//! yield the same. An epoch begins
+//!
+//! - at each barrier behind a store of the array, whoever takes part: barriers of a part of the block are refused before,
+//!   and two threads of a block that do not meet there fail the assertion of the barrier. What a thread stored before
+//!   (*settled*) both threads still find, and [`threads`] tells what others stored;
+//! - at the head of each loop with a store of the array, and behind it: what earlier rounds stored is then in the
+//!   contents, which for a byte that a thread may load without a race are the same for both threads. Likewise at
+//!   the head of a loop with a barrier that ends an interval with stores;
+//! - when more than [`MOST_PENDING`] stores are pending, and at a store of another type, for the same reason.
+//!
+//! Where the argument breaks, loads stay arbitrary:
+//!
+//! - arrays with atomics, strong, collective or non-coherent accesses, or accesses through pointers of unknown origin;
+//! - `--allow-same-value`, where others may write what a thread has written without a race;
+//! - bytes that a pending store of another width or another start covers in part;
+//! - loads in a loop that may decide when it ends. Lock-step runs a thread to its next barrier on contents that no other
+//!   thread changes; one that waits for a change would wait for ever, and the race with the store that ends its
+//!   waiting would be behind the loop. So would it be with an `assume` that only the changed value satisfies.
+
+pub mod selection;
+mod threads;
+
+use super::copies::{Copies, THREADS, Thread};
+use super::{Options, Pair};
+use crate::ivl::ast::{
+    Access, Array, ArraySpace, ExprKind, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Type,
+    Variable,
+};
+use crate::ivl::bv::{self, BvOp};
+use crate::predicate::{LoopInfo, Predicated};
+use crate::span::Span;
+use selection::{Position, Selection};
+use std::collections::{BTreeMap, BTreeSet};
+use threads::{Definitions, Open, Table};
+
+/// Stores that a load looks back to.
+const MOST_PENDING: usize = 12;
+
+/// The prefix of the functions that stand for contents: `contents.A.4(epoch, offset)` has 4 bytes.
+pub const PREFIX: &str = "contents.";
+
+/// A store that both threads have come to since the epoch began.
+struct Pending {
+    bytes: u32,
+    /// Guard, place and value in the text.
+    text: [ExprRef; 3],
+    /// For each thread: whether it did, where, and what it stored.
+    by: [Stored; 2],
+}
+
+struct Stored {
+    active: ExprRef,
+    offset: ExprRef,
+    value: ExprRef,
+}
+
+/// The contents of arrays on the way through the kernel.
+pub struct Contents<'a> {
+    copies: &'a Copies,
+    pair: Pair,
+    selection: Selection,
+    /// Spaces of the arrays with contents.
+    spaces: BTreeMap<Name, ArraySpace>,
+    /// Stores that are in front of the contents, oldest first.
+    pending: BTreeMap<Name, Vec<Pending>>,
+    /// Those before the last barrier.
+    settled: BTreeMap<Name, Vec<Pending>>,
+    /// What all threads stored before it.
+    tables: BTreeMap<Name, Table>,
+    /// Arrays with stores since the last barrier.
+    stored: BTreeSet<Name>,
+    /// Arrays that are stored to in a loop, by the labels of its head and its exit.
+    changed: BTreeMap<Name, BTreeSet<Name>>,
+    /// Heads of loops with barriers.
+    synchronised: BTreeSet<Name>,
+    definitions: Definitions,
+    exited_ok: bool,
+    numbered: usize,
+    /// Locals introduced.
+    pub introduced: Vec<Variable>,
+    /// Functions introduced, by name.
+    pub declared: BTreeMap<Name, Function>,
+}
+
+impl<'a> Contents<'a> {
+    /// Selects the arrays with contents.
+    pub fn new(
+        predicated: &Predicated,
+        body: &Implementation,
+        copies: &'a Copies,
+        pair: Pair,
+        options: &Options,
+    ) -> Contents<'a> {
+        let wanted = options.contents && !options.allow_same_value;
+        let selection = if wanted { Selection::of(predicated, body) } else { Selection::default() };
+        let spaces: BTreeMap<Name, ArraySpace> = spaces(&predicated.program, &selection);
+        let mut this = Contents {
+            copies,
+            pair,
+            changed: changed(body, &predicated.loops, &selection),
+            synchronised: synchronised(body, &predicated.loops),
+            definitions: Definitions::of(&predicated.program, body, options.block[0]),
+            exited_ok: options.exited_ok,
+            selection,
+            pending: BTreeMap::new(),
+            settled: BTreeMap::new(),
+            tables: BTreeMap::new(),
+            stored: BTreeSet::new(),
+            numbered: 0,
+            introduced: Vec::new(),
+            declared: BTreeMap::new(),
+            spaces,
+        };
+        for array in this.spaces.keys() {
+            let epochs: BTreeSet<Name> = THREADS.into_iter().map(|thread| this.epoch_name(array, thread)).collect();
+            let local = |name| Variable { name, ty: Type::Bv(64), attributes: Vec::new(), span: Span::NONE };
+            this.introduced.extend(epochs.into_iter().map(local));
+        }
+        this
+    }
+
+    /// At the start: two blocks find the same in a global array.
+    pub fn start(&self) -> Vec<Stmt> {
+        let common = self.spaces.iter().filter(|(_, space)| **space == ArraySpace::Global).map(|(array, _)| array);
+        let common = common.filter(|_| self.pair != Pair::SameBlock);
+        let equal = |array: &Name| {
+            let value = self.epoch(array, Thread::First);
+            statement(StmtKind::Assign(vec![(self.epoch_name(array, Thread::Second), value)]))
+        };
+        common.map(equal).collect()
+    }
+
+    /// At the head of a loop or behind it, by the label of that block.
+    pub fn at_block(&mut self, label: &Name) -> Vec<Stmt> {
+        let mut arrays = self.changed.get(label).cloned().unwrap_or_default();
+        arrays.retain(|array| self.spaces.contains_key(array));
+        self.stored.extend(arrays.iter().cloned());
+        if self.synchronised.contains(label) {
+            // The barriers of a round end what was before the loop.
+            arrays.extend(self.stored.iter().cloned());
+        }
+        arrays.iter().map(|array| self.new_epoch(array)).collect()
+    }
+
+    /// At a barrier with this guard. Arrays without a store since the last one keep what they hold.
+    pub fn barrier(&mut self, stmt: &Stmt, guard: Option<&ExprRef>) -> Vec<Stmt> {
+        let always = bv::boolean(true);
+        let guard = guard.unwrap_or(&always);
+        let mut out = Vec::new();
+        let mut passed = None;
+        for array in std::mem::take(&mut self.stored) {
+            let pending = self.pending.remove(&array).unwrap_or_default();
+            let epoch = self.new_epoch(&array);
+            out.push(Stmt { origin: stmt.origin.clone(), span: stmt.span, ..epoch });
+            // A thread that has left the kernel need not have come to the stores.
+            if !pending.is_empty() && !self.exited_ok {
+                let passed = passed.get_or_insert_with(|| self.keep_guard(guard, &mut out)).clone();
+                let open = |store: &Pending| {
+                    let [guard, place, value] = store.text.clone();
+                    Open { bytes: store.bytes, guard, place, value }
+                };
+                let stores: Vec<Open> = pending.iter().map(open).collect();
+                self.tables.insert(array.clone(), Table::new(&self.definitions, guard, &stores, passed));
+            }
+            self.settled.insert(array, pending);
+        }
+        out
+    }
+
+    /// Variables that say whether the threads passed the barrier.
+    fn keep_guard(&mut self, guard: &ExprRef, out: &mut Vec<Stmt>) -> [ExprRef; 2] {
+        let stem = Name::from(format!("passed.{}", self.number()));
+        THREADS.map(|thread| {
+            let name = thread.copy(&stem);
+            self.introduce(name.clone(), Type::Bool);
+            out.push(statement(StmtKind::Assign(vec![(name.clone(), self.copies.expr(guard, thread))])));
+            bv::var(name, Type::Bool)
+        })
+    }
+
+    fn number(&mut self) -> usize {
+        self.numbered += 1;
+        self.numbered - 1
+    }
+
+    fn new_epoch(&mut self, array: &Name) -> Stmt {
+        self.pending.remove(array);
+        self.settled.remove(array);
+        self.tables.remove(array);
+        let epochs: BTreeSet<Name> = THREADS.into_iter().map(|thread| self.epoch_name(array, thread)).collect();
+        statement(StmtKind::Havoc(epochs.into_iter().collect()))
+    }
+
+    /// Behind a store at `offset`, in bytes.
+    pub fn store(&mut self, stmt: &Stmt, access: &Access, offset: &ExprRef, value: &ExprRef) -> Vec<Stmt> {
+        if !self.spaces.contains_key(&access.array) {
+            return Vec::new();
+        }
+        self.stored.insert(access.array.clone());
+        let known = self.pending.get(&access.array).map_or(0, Vec::len);
+        if value.ty != Type::Bv(8 * access.bytes) || known == MOST_PENDING {
+            return vec![Stmt { origin: stmt.origin.clone(), ..self.new_epoch(&access.array) }];
+        }
+        let active = access.own_guard().unwrap_or_else(|| bv::boolean(true));
+        let number = self.number();
+        let text = [active.clone(), offset.clone(), value.clone()];
+        let mut pairs = Vec::new();
+        let mut keep = |this: &mut Self, what: &str, thread: Thread, e: &ExprRef| {
+            let name = thread.copy(&Name::from(format!("stored.{what}.{number}")));
+            this.introduce(name.clone(), e.ty.clone());
+            pairs.push((name.clone(), this.copies.expr(e, thread)));
+            bv::var(name, e.ty.clone())
+        };
+        let by = THREADS.map(|thread| Stored {
+            active: keep(self, "active", thread, &active),
+            offset: keep(self, "offset", thread, offset),
+            value: keep(self, "value", thread, value),
+        });
+        self.pending.entry(access.array.clone()).or_default().push(Pending { bytes: access.bytes, text, by });
+        vec![Stmt { attributes: Vec::new(), kind: StmtKind::Assign(pairs), ..stmt.clone() }]
+    }
+
+    /// The value of the load at a place, at `offset` in bytes; `None` if it is arbitrary.
+    pub fn load(
+        &mut self,
+        stmt: &Stmt,
+        at: &Position,
+        dst: &Name,
+        access: &Access,
+        offset: &ExprRef,
+    ) -> Option<Vec<Stmt>> {
+        let ty = Type::Bv(8 * access.bytes);
+        if !self.selection.loads.contains(at) || self.copies.doubled.get(dst) != Some(&ty) {
+            return None;
+        }
+        let mut out = Vec::new();
+        let mut pairs = Vec::new();
+        for thread in THREADS {
+            let offset = self.copies.expr(offset, thread);
+            // What a pending store covers in part is arbitrary.
+            let unknown = thread.copy(&Name::from(format!("mixed.bv{}", 8 * access.bytes)));
+            let other = bv::var(unknown.clone(), ty.clone());
+            let mut value = self.value(&access.array, access.bytes, thread, &offset, &other);
+            // An inactive thread does not look at the value; one that only skips the load may.
+            let skips = access.guard.as_ref().filter(|guard| !matches!(guard.kind, ExprKind::Var(_)));
+            if let Some(guard) = skips {
+                value = bv::ite(self.copies.expr(guard, thread), value, other);
+            }
+            if skips.is_some() || self.pending.contains_key(&access.array) {
+                self.introduce(unknown.clone(), ty.clone());
+                out.push(Stmt { kind: StmtKind::Havoc(vec![unknown]), ..stmt.clone() });
+            }
+            pairs.push((thread.copy(dst), value));
+        }
+        out.push(Stmt { kind: StmtKind::Assign(pairs), ..stmt.clone() });
+        Some(out)
+    }
+
+    /// What a thread sees at its offset; `unknown` where that is not modelled.
+    fn value(&mut self, array: &Name, bytes: u32, thread: Thread, offset: &ExprRef, unknown: &ExprRef) -> ExprRef {
+        let function = self.function(array, bytes);
+        let args = vec![self.epoch(array, thread), offset.clone()];
+        let contents = bv::call(function, args, Type::Bv(8 * bytes));
+        let contents = match self.tables.get(array) {
+            Some(table) => table.value(&self.definitions, self.copies, thread, (offset, bytes), contents),
+            None => contents,
+        };
+        let settled = self.settled(array, bytes, thread, offset, contents);
+        self.pending.get(array).into_iter().flatten().fold(settled, |before, store| {
+            let Stored { active, offset: start, value } = &store.by[thread.number() as usize - 1];
+            let touches = touches(start, store.bytes, offset, bytes);
+            let otherwise = bv::ite(bv::and(active.clone(), touches), unknown.clone(), before);
+            if store.bytes != bytes {
+                return otherwise;
+            }
+            bv::ite(bv::and(active.clone(), bv::eq(start.clone(), offset.clone())), value.clone(), otherwise)
+        })
+    }
+
+    /// What a thread sees of stores before the last barrier, its own and, in one block, the other thread's; what is not
+    /// known is in the contents.
+    fn settled(&self, array: &Name, bytes: u32, thread: Thread, offset: &ExprRef, contents: ExprRef) -> ExprRef {
+        let seen = |by: &&Thread| **by == thread || self.pair == Pair::SameBlock;
+        let stores = self.settled.get(array).map(Vec::as_slice).unwrap_or_default();
+        THREADS.iter().filter(seen).fold(contents.clone(), |before, by| {
+            stores.iter().fold(before, |before, store| {
+                let Stored { active, offset: start, value } = &store.by[by.number() as usize - 1];
+                let hides = bv::and(active.clone(), touches(start, store.bytes, offset, bytes));
+                let otherwise = if before == contents { before } else { bv::ite(hides, contents.clone(), before) };
+                if store.bytes != bytes {
+                    return otherwise;
+                }
+                bv::ite(bv::and(active.clone(), bv::eq(start.clone(), offset.clone())), value.clone(), otherwise)
+            })
+        })
+    }
+
+    fn function(&mut self, array: &Name, bytes: u32) -> Name {
+        let name = Name::from(format!("{PREFIX}{array}.{bytes}"));
+        let function = || Function {
+            name: name.clone(),
+            params: ["epoch", "offset"].map(|name| (Name::from(name), Type::Bv(64))).to_vec(),
+            result: Type::Bv(8 * bytes),
+            body: None,
+            attributes: Vec::new(),
+            span: Span::NONE,
+        };
+        self.declared.entry(name.clone()).or_insert_with(function);
+        name
+    }
+
+    fn epoch_name(&self, array: &Name, thread: Thread) -> Name {
+        let name = Name::from(format!("epoch.{array}"));
+        if self.pair == Pair::SameBlock { name } else { thread.copy(&name) }
+    }
+
+    fn epoch(&self, array: &Name, thread: Thread) -> ExprRef {
+        bv::var(self.epoch_name(array, thread), Type::Bv(64))
+    }
+
+    fn introduce(&mut self, name: Name, ty: Type) {
+        if !self.introduced.iter().any(|known| known.name == name) {
+            self.introduced.push(Variable { name, ty, attributes: Vec::new(), span: Span::NONE });
+        }
+    }
+}
+
+fn spaces(program: &Program, selection: &Selection) -> BTreeMap<Name, ArraySpace> {
+    let selected = program.arrays.iter().filter(|array| selection.arrays.contains(&array.name));
+    selected.map(|array: &Array| (array.name.clone(), array.space)).collect()
+}
+
+/// The arrays that are stored to in a loop, for its head and for its exit.
+fn changed(body: &Implementation, loops: &[LoopInfo], selection: &Selection) -> BTreeMap<Name, BTreeSet<Name>> {
+    let mut changed: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
+    for this in loops {
+        for stmt in statements(body, this) {
+            if let StmtKind::Store { access, .. } = &stmt.kind
+                && selection.arrays.contains(&access.array)
+            {
+                for label in [&this.head, &this.exit] {
+                    changed.entry(label.clone()).or_default().insert(access.array.clone());
+                }
+            }
+        }
+    }
+    changed
+}
+
+/// The heads of loops with barriers.
+fn synchronised(body: &Implementation, loops: &[LoopInfo]) -> BTreeSet<Name> {
+    let has_barrier = |this: &&LoopInfo| statements(body, this).any(|stmt| matches!(stmt.kind, StmtKind::Barrier(_)));
+    loops.iter().filter(has_barrier).map(|this| this.head.clone()).collect()
+}
+
+fn statements<'s>(body: &'s Implementation, this: &'s LoopInfo) -> impl Iterator<Item = &'s Stmt> {
+    body.blocks.iter().filter(|block| this.blocks.contains(&block.label)).flat_map(|block| &block.stmts)
+}
+
+/// Whether an access of `bytes` bytes from `start` on and one of `width` bytes from `offset` on have a byte in common.
+fn touches(start: &ExprRef, bytes: u32, offset: &ExprRef, width: u32) -> ExprRef {
+    let reaches = |from: &ExprRef, to: &ExprRef, bytes: u32| {
+        bv::binary(BvOp::Ult, bv::sub(to.clone(), from.clone()), bv::literal(u128::from(bytes), 64))
+    };
+    bv::or(reaches(start, offset, bytes), reaches(offset, start, width))
+}
+
+fn statement(kind: StmtKind) -> Stmt {
+    Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
+}

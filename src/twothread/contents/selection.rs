@@ -1,0 +1,188 @@
+//! Which arrays have contents, and which of their loads read them.
+//!
+//! Input: the predicated kernel. Output: [`Selection`]. Establishes: an array with contents has plain accesses only,
+//! and no load that reads contents can keep a thread in a loop or exclude an execution. Relies on: the kernel stage
+//! marks accesses through pointers of unknown origin and loads past the coherent caches.
+//! Reference: Bardsley et al., "Engineering a static verification tool for GPU kernels" (equality abstraction only
+//! for arrays on which control or addresses depend).
+//!
+//! Flows are those of the text, in no order: `x := e` lets every variable of `e` flow into `x`.
+
+use crate::ivl::ast::{ExprKind, Implementation, Name, Stmt, StmtKind};
+use crate::ivl::visit::{assigned, for_each_stmt_expr, free_vars};
+use crate::predicate::{LoopInfo, Predicated};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A statement: the label of its block, its index there.
+pub type Position = (Name, usize);
+
+/// What is read exactly.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// Arrays with contents.
+    pub arrays: BTreeSet<Name>,
+    /// The loads that read contents; all others yield arbitrary values.
+    pub loads: BTreeSet<Position>,
+}
+
+impl Selection {
+    /// The arrays and loads of a kernel for which contents can matter.
+    pub fn of(predicated: &Predicated, body: &Implementation) -> Selection {
+        let plain = plain_arrays(body);
+        if plain.is_empty() {
+            return Selection::default();
+        }
+        // All threads start in the first block, so its activity tells nothing.
+        let start = predicated.order.first().map(|block| block.activity.clone());
+        let flows = Flows::of(body, &plain, start.as_ref());
+        let control = flows.flowing_into(BTreeSet::from([predicated.active.clone()]), false);
+        let assumed = flows.flowing_into(assumed(body, &predicated.loops), false);
+        let matters = flows.flowing_into(sinks(body, &predicated.active), true);
+        let in_loops: BTreeSet<&Name> = predicated.loops.iter().flat_map(|this| &this.blocks).collect();
+        let mut selection = Selection::default();
+        for block in &body.blocks {
+            for (index, stmt) in block.stmts.iter().enumerate() {
+                let StmtKind::Load { access, .. } = &stmt.kind else { continue };
+                let Some(target) = target(&block.stmts, index) else { continue };
+                let waits = in_loops.contains(&block.label) && control.contains(target);
+                if plain.contains(&access.array) && matters.contains(target) && !waits && !assumed.contains(target) {
+                    selection.arrays.insert(access.array.clone());
+                    selection.loads.insert((block.label.clone(), index));
+                }
+            }
+        }
+        selection
+    }
+}
+
+/// Arrays that are stored to and loaded from, by plain accesses of single threads to known places.
+fn plain_arrays(body: &Implementation) -> BTreeSet<Name> {
+    let (mut stored, mut loaded, mut others) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
+        let (access, to) = match &stmt.kind {
+            StmtKind::Load { access, .. } => (access, &mut loaded),
+            StmtKind::Store { access, .. } => (access, &mut stored),
+            StmtKind::Atomic { access, .. } => {
+                others.insert(access.array.clone());
+                continue;
+            }
+            _ => continue,
+        };
+        to.insert(access.array.clone());
+        let marked = ["unknown_pointer", "non_coherent"].iter().any(|mark| has_mark(stmt, mark));
+        if marked || access.strong.is_some() || access.collective.is_some() {
+            others.insert(access.array.clone());
+        }
+    }
+    stored.into_iter().filter(|array| loaded.contains(array) && !others.contains(array)).collect()
+}
+
+fn has_mark(stmt: &Stmt, mark: &str) -> bool {
+    stmt.attributes.iter().any(|attribute| attribute.name.as_str() == mark)
+}
+
+/// The variable that takes the value which the statement at `index` yields. Predication puts a temporary between, of
+/// which there is one a type.
+fn target(stmts: &[Stmt], index: usize) -> Option<&Name> {
+    let dst = assigned(&stmts[index]).into_iter().next()?;
+    Some(taken(stmts.get(index + 1), dst).unwrap_or(dst))
+}
+
+/// `x` of `x := if p then dst else x`.
+fn taken<'s>(next: Option<&'s Stmt>, dst: &Name) -> Option<&'s Name> {
+    let StmtKind::Assign(pairs) = &next?.kind else { return None };
+    let [(name, value)] = &pairs[..] else { return None };
+    let is = |e: &ExprKind, wanted: &Name| matches!(e, ExprKind::Var(found) if found == wanted);
+    match &value.kind {
+        ExprKind::Ite(_, then, otherwise) if is(&then.kind, dst) && is(&otherwise.kind, name) => Some(name),
+        _ => None,
+    }
+}
+
+/// Which names flow into which.
+struct Flows {
+    /// The names that flow into a variable, or into the array of that name.
+    sources: BTreeMap<Name, BTreeSet<Name>>,
+    arrays: BTreeSet<Name>,
+}
+
+impl Flows {
+    fn of(body: &Implementation, arrays: &BTreeSet<Name>, without: Option<&Name>) -> Flows {
+        let mut sources: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
+        for block in &body.blocks {
+            // The temporary that the statement before has just filled, and by which alone it is read.
+            let mut temporary: Option<&Name> = None;
+            for (index, stmt) in block.stmts.iter().enumerate() {
+                let (passed, next) = (temporary.take(), block.stmts.get(index + 1));
+                match &stmt.kind {
+                    StmtKind::Assign(pairs) => {
+                        for (name, value) in pairs.iter().filter(|(name, _)| Some(name) != without) {
+                            let mut from = free_vars(value);
+                            from.retain(|source| Some(source) != without && Some(source) != passed);
+                            sources.entry(name.clone()).or_default().extend(from);
+                        }
+                    }
+                    StmtKind::Load { access, .. } => {
+                        if let Some(target) = target(&block.stmts, index) {
+                            sources.entry(target.clone()).or_default().insert(access.array.clone());
+                        }
+                    }
+                    StmtKind::Store { value, access } => {
+                        sources.entry(access.array.clone()).or_default().extend(free_vars(value));
+                    }
+                    _ => {}
+                }
+                if !matches!(stmt.kind, StmtKind::Assign(_)) {
+                    temporary = assigned(stmt).into_iter().find(|dst| taken(next, dst).is_some());
+                }
+            }
+        }
+        Flows { sources, arrays: arrays.clone() }
+    }
+
+    /// All names that flow into some of these, also by way of arrays with contents if `through_arrays`.
+    fn flowing_into(&self, mut reached: BTreeSet<Name>, through_arrays: bool) -> BTreeSet<Name> {
+        let mut open: Vec<Name> = reached.iter().cloned().collect();
+        while let Some(name) = open.pop() {
+            for source in self.sources.get(&name).into_iter().flatten() {
+                let is_way = through_arrays || !self.arrays.contains(source);
+                if is_way && reached.insert(source.clone()) {
+                    open.push(source.clone());
+                }
+            }
+        }
+        reached
+    }
+}
+
+/// What assumptions of the user speak of; those of loops say where control is.
+fn assumed(body: &Implementation, loops: &[LoopInfo]) -> BTreeSet<Name> {
+    let mut names = BTreeSet::new();
+    for block in &body.blocks {
+        let of_loop = loops.iter().any(|this| this.back == block.label || this.exit == block.label);
+        for stmt in block.stmts.iter().filter(|_| !of_loop) {
+            if let StmtKind::Assume(e) = &stmt.kind {
+                names.extend(free_vars(e));
+            }
+        }
+    }
+    names
+}
+
+/// What assertions, addresses, barriers and control depend on.
+fn sinks(body: &Implementation, active: &Name) -> BTreeSet<Name> {
+    let mut names = BTreeSet::from([active.clone()]);
+    for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
+        match &stmt.kind {
+            StmtKind::Assert(e) => names.extend(free_vars(e)),
+            StmtKind::Barrier(_) | StmtKind::Load { .. } => {
+                for_each_stmt_expr(stmt, &mut |e| names.extend(free_vars(e)))
+            }
+            StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } => {
+                names.extend(access.own_guard().iter().chain([&access.offset]).flat_map(free_vars));
+            }
+            _ => {}
+        }
+    }
+    names
+}

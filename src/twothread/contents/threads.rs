@@ -1,0 +1,268 @@
+//! What the threads of a block stored, each at a place of its own, behind the barrier that they all pass.
+//!
+//! Input: stores that are pending at a barrier. Output: for a later load the value that some third thread stored there.
+//! Establishes: the value of [`Table::value`] is what memory holds in each execution that did not race before. Relies
+//! on: a Boolean that is private, assigned once and computed from `v_active` tells where all threads that pass a
+//! barrier have been (stage 4); two threads of a block that do not pass it together fail its assertion. Variables
+//! without predication are assigned before every use, so one that has one assignment has that value wherever it is read.
+//! Reference: Chong et al., "Barrier invariants: a shared state abstraction for the analysis of data-dependent GPU
+//! kernels"; the thread that such an invariant is instantiated for is computed here from the place that is read.
+//!
+//! A store `A[place] := value` becomes a rule if place, value and guards are expressions of the launch, the parameters
+//! and the thread's own numbers. They are then the same functions for all threads: thread `k` stored `value(k)` at
+//! `place(k)`, if its guards hold. Example: behind `s[4 * tid] := n - tid; barrier` the load of `s[o]` has k = o / 4, and
+//! yields n - k if k is a thread of the block and 4 * k is o. Whatever k is guessed, the conditions are tested, so a
+//! wrong guess costs a proof and nothing else.
+//!
+//! A later store by thread k might have hidden it: its place must be known as well, and must not touch this one.
+
+use super::super::copies::{Copies, Thread, Variation};
+use crate::ivl::ast::{BinaryOp, Constant, ExprKind, ExprRef, Implementation, Name, Program, StmtKind, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::ivl::visit::{assigned, children, free_vars, map_children, substitute};
+use std::collections::BTreeMap;
+
+/// Expressions with more nodes than this are not looked at.
+const MOST_NODES: usize = 200;
+
+/// Variables that are defined once, and what is known of constants.
+pub struct Definitions {
+    /// Each with its value.
+    once: BTreeMap<Name, ExprRef>,
+    constants: BTreeMap<Name, Variation>,
+    /// Threads of a block along x.
+    extent: Option<ExprRef>,
+}
+
+impl Definitions {
+    /// Collects the definitions of a kernel; `extent` is the block's size along x, if it is fixed.
+    pub fn of(program: &Program, body: &Implementation, extent: Option<u32>) -> Definitions {
+        let mut times: BTreeMap<&Name, u32> = BTreeMap::new();
+        let mut values: BTreeMap<Name, ExprRef> = BTreeMap::new();
+        for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
+            assigned(stmt).into_iter().for_each(|name| *times.entry(name).or_default() += 1);
+            if let StmtKind::Assign(pairs) = &stmt.kind {
+                values.extend(pairs.iter().cloned());
+            }
+        }
+        values.retain(|name, _| times.get(name) == Some(&1));
+        let variation = |constant: &Constant| (constant.variable.name.clone(), Variation::of(&constant.variable));
+        let constants: BTreeMap<Name, Variation> = program.constants.iter().map(variation).collect();
+        let size = Name::from("ntid.x");
+        let free = constants.contains_key(&size).then(|| bv::var(size, Type::Bv(32)));
+        let extent = extent.map(|extent| bv::literal(u128::from(extent), 32)).or(free);
+        Definitions { once: values, constants, extent }
+    }
+
+    /// The expression over constants alone; `None` if it depends on anything else, or is large.
+    fn resolved(&self, e: &ExprRef) -> Option<ExprRef> {
+        let mut nodes = MOST_NODES;
+        self.resolve(e, &mut nodes)
+    }
+
+    fn resolve(&self, e: &ExprRef, nodes: &mut usize) -> Option<ExprRef> {
+        *nodes = nodes.checked_sub(1)?;
+        match &e.kind {
+            ExprKind::Var(name) => match self.constants.get(name) {
+                // A thread has other numbers than these only if nothing relates it to them.
+                Some(Variation::Thread) => is_coordinate(name).then(|| e.clone()),
+                Some(_) => Some(e.clone()),
+                None => self.resolve(self.once.get(name)?, nodes),
+            },
+            ExprKind::Quantifier { .. } | ExprKind::Old(_) | ExprKind::Select(..) | ExprKind::Store(..) => None,
+            _ => {
+                let mut failed = false;
+                let result = map_children(e, &mut |child| match self.resolve(child, nodes) {
+                    Some(resolved) if !failed => resolved,
+                    _ => {
+                        failed = true;
+                        child.clone()
+                    }
+                });
+                (!failed).then_some(result)
+            }
+        }
+    }
+
+    /// The Boolean that a Boolean stands for: `p.B2 := p.B1`.
+    fn root<'d>(&'d self, name: &'d Name) -> &'d Name {
+        match self.once.get(name).map(|value| &value.kind) {
+            Some(ExprKind::Var(other)) => self.root(other),
+            _ => name,
+        }
+    }
+}
+
+fn is_coordinate(name: &Name) -> bool {
+    matches!(name.as_str(), "tid.x" | "tid.y" | "tid.z")
+}
+
+/// A store of every thread, over constants.
+struct Rule {
+    bytes: u32,
+    place: ExprRef,
+    value: ExprRef,
+    /// Who stores.
+    guards: Vec<ExprRef>,
+    /// Places and widths of the stores that come later.
+    later: Vec<(ExprRef, u32)>,
+}
+
+/// A store that is pending at the barrier.
+pub struct Open {
+    /// Width in bytes.
+    pub bytes: u32,
+    /// When a thread stores.
+    pub guard: ExprRef,
+    /// Byte offset, 64 bits.
+    pub place: ExprRef,
+    /// What it stores.
+    pub value: ExprRef,
+}
+
+/// What is known of an array since a barrier.
+#[derive(Default)]
+pub struct Table {
+    rules: Vec<Rule>,
+    /// For each thread: whether it passed the barrier.
+    passed: Option<[ExprRef; 2]>,
+}
+
+impl Table {
+    /// The rules behind a barrier with this guard. `passed`: variables that hold what the guard was.
+    pub fn new(definitions: &Definitions, guard: &ExprRef, stores: &[Open], passed: [ExprRef; 2]) -> Table {
+        let mut rules: Vec<Rule> = Vec::new();
+        let mut later = Some(Vec::new());
+        for store in stores.iter().rev() {
+            let place = definitions.resolved(&store.place);
+            let rule = later.as_ref().and_then(|later| {
+                Some(Rule {
+                    bytes: store.bytes,
+                    place: place.clone()?,
+                    value: definitions.resolved(&store.value)?,
+                    guards: guards(definitions, guard, &store.guard)?,
+                    later: Vec::clone(later),
+                })
+            });
+            rules.extend(rule);
+            later = later.and_then(|mut all: Vec<_>| {
+                all.push((place?, store.bytes));
+                Some(all)
+            });
+        }
+        Table { rules, passed: Some(passed) }
+    }
+
+    /// What a thread finds at its offset; `otherwise` where no rule says.
+    pub fn value(
+        &self,
+        definitions: &Definitions,
+        copies: &Copies,
+        thread: Thread,
+        (offset, bytes): (&ExprRef, u32),
+        otherwise: ExprRef,
+    ) -> ExprRef {
+        let (Some(extent), Some(passed)) = (&definitions.extent, &self.passed) else { return otherwise };
+        let passed = &passed[thread.number() as usize - 1];
+        let tid = Name::from("tid.x");
+        let of = |e: &ExprRef, writer: &ExprRef| {
+            copies.expr(&substitute(e, &BTreeMap::from([(tid.clone(), writer.clone())])), thread)
+        };
+        self.rules.iter().filter(|rule| rule.bytes == bytes).fold(otherwise, |otherwise, rule| {
+            let Some(writer) = writer(&rule.place, &tid, offset, |e, k| of(e, k)) else { return otherwise };
+            let mut holds = bv::and(passed.clone(), bv::binary(BvOp::Ult, writer.clone(), extent.clone()));
+            holds = bv::and(holds, bv::eq(of(&rule.place, &writer), offset.clone()));
+            for guard in &rule.guards {
+                holds = bv::and(holds, of(guard, &writer));
+            }
+            for (place, width) in &rule.later {
+                holds = bv::and(holds, bv::not(super::touches(&of(place, &writer), *width, offset, bytes)));
+            }
+            bv::ite(holds, of(&rule.value, &writer), otherwise)
+        })
+    }
+}
+
+/// The guards of a store over constants, without the one that all who pass the barrier satisfy.
+fn guards(definitions: &Definitions, barrier: &ExprRef, guard: &ExprRef) -> Option<Vec<ExprRef>> {
+    match (&guard.kind, &barrier.kind) {
+        (ExprKind::Binary(BinaryOp::And, a, b), _) => {
+            let mut all = guards(definitions, barrier, a)?;
+            all.extend(guards(definitions, barrier, b)?);
+            Some(all)
+        }
+        (ExprKind::Var(own), ExprKind::Var(passed)) if definitions.root(own) == definitions.root(passed) => {
+            Some(Vec::new())
+        }
+        _ => Some(vec![definitions.resolved(guard)?]),
+    }
+}
+
+/// The thread that stores at `offset`, if the place is linear in the thread's number: 32 bits.
+fn writer(
+    place: &ExprRef,
+    tid: &Name,
+    offset: &ExprRef,
+    of: impl Fn(&ExprRef, &ExprRef) -> ExprRef,
+) -> Option<ExprRef> {
+    let factor = factor(place, tid).filter(|factor| *factor != 0)?;
+    let start = of(place, &bv::literal(0, 32));
+    let distance = if factor > 0 { bv::sub(offset.clone(), start) } else { bv::sub(start, offset.clone()) };
+    let by = bv::literal(u128::from(factor.unsigned_abs()), 64);
+    let number = if factor.unsigned_abs() == 1 { distance } else { bv::binary(BvOp::Udiv, distance, by) };
+    Some(bv::extract(number, 32, 0))
+}
+
+/// The factor of `tid` in an expression, as if numbers did not wrap; `None` if it is not seen to be linear.
+fn factor(e: &ExprRef, tid: &Name) -> Option<i64> {
+    if !free_vars(e).contains(tid) {
+        return Some(0);
+    }
+    let operands = children(e);
+    let literal = |e: &ExprRef| match e.kind {
+        ExprKind::Bv(value) => i64::try_from(value).ok(),
+        _ => None,
+    };
+    match (&e.kind, &operands[..]) {
+        (ExprKind::Var(_), _) => Some(1),
+        (ExprKind::Call(name, _), [a]) if is_extension(name) => factor(a, tid),
+        (ExprKind::Call(name, _), [a, b]) => {
+            let operator = name.as_str().split_once('_').map(|(_, operator)| operator)?;
+            match operator {
+                "ADD" => factor(a, tid)?.checked_add(factor(b, tid)?),
+                "SUB" => factor(a, tid)?.checked_sub(factor(b, tid)?),
+                "MUL" => match (literal(a), literal(b)) {
+                    (Some(by), _) => factor(b, tid)?.checked_mul(by),
+                    (_, Some(by)) => factor(a, tid)?.checked_mul(by),
+                    _ => None,
+                },
+                "SHL" => factor(a, tid)?.checked_mul(1i64.checked_shl(u32::try_from(literal(b)?).ok()?)?),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Extensions of either sign.
+fn is_extension(function: &Name) -> bool {
+    let operator = function.as_str().split_once('_').map(|(_, operator)| operator);
+    operator.is_some_and(|operator| operator.starts_with("ZEXT") || operator.starts_with("SEXT"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_of_linear_places() {
+        let tid = Name::from("tid.x");
+        let thread = || bv::var(tid.clone(), Type::Bv(32));
+        let scaled = bv::zext(bv::binary(BvOp::Shl, thread(), bv::literal(2, 32)), 64);
+        assert_eq!(factor(&scaled, &tid), Some(4));
+        let down = bv::sub(bv::literal(255, 32), thread());
+        assert_eq!(factor(&bv::mul(bv::sext(down, 64), bv::literal(8, 64)), &tid), Some(-8));
+        assert_eq!(factor(&bv::mul(thread(), thread()), &tid), None);
+        assert_eq!(factor(&bv::binary(BvOp::Xor, thread(), bv::literal(1, 32)), &tid), None);
+    }
+}
