@@ -141,6 +141,7 @@ fn show(terms: &Terms, term: Term) -> String {
         products: vec![],
         multiplies: false,
         multiples: Default::default(),
+        bounds: vec![],
         lemmas: vec![],
         wanted: vec![],
     };

@@ -73,7 +73,9 @@ pub struct Encoded {
     pub multiplies: bool,
     /// The multiples of each factor of a product.
     pub multiples: BTreeMap<Term, BTreeSet<Multiple>>,
-    /// Facts about products of unknowns, true whatever the assertions say.
+    /// Bounds of the products.
+    pub bounds: Vec<Term>,
+    /// These, and facts about pairs of products, true whatever the assertions say.
     pub lemmas: Vec<Term>,
     /// The encoded form of each wanted term, `None` where the encoding has none.
     pub wanted: Vec<Option<Term>>,
@@ -175,10 +177,9 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             assertions.push(formula);
             let products = products::collect(terms, &assertions, &intervals);
             let bounds = products::bounds(terms, &products);
-            assertions.extend(bounds);
             let lemmas = products::lemmas(terms, &products);
             let multiples = multiples::collect(terms, &assertions, &products);
-            Some(Encoded { assertions, products, multiplies, multiples, lemmas, wanted })
+            Some(Encoded { assertions, products, multiplies, multiples, bounds, lemmas, wanted })
         }
         Encoding::BitVectors => {
             let mut ghosts = ghosts::Ghosts::new(terms);
@@ -186,7 +187,15 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let wanted = wanted.iter().map(|&t| ghosts.translate(t)).collect();
             let mut assertions = ranges(terms, formula);
             assertions.push(formula);
-            Some(Encoded { assertions, products: Vec::new(), multiplies, multiples: BTreeMap::new(), lemmas: Vec::new(), wanted })
+            Some(Encoded {
+                assertions,
+                products: Vec::new(),
+                multiplies,
+                multiples: BTreeMap::new(),
+                bounds: Vec::new(),
+                lemmas: Vec::new(),
+                wanted,
+            })
         }
     }
 }

@@ -50,6 +50,7 @@ pub fn lemmas(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
     let mut facts = Vec::new();
     let mut pairs = 0;
     for (i, p) in products.iter().enumerate() {
+        facts.extend(bounds_of(terms, p));
         for q in &products[i + 1..] {
             match common(p, q) {
                 Some((x, y, z)) if pairs < PAIR_LIMIT => {

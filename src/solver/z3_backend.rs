@@ -100,8 +100,12 @@ pub(super) fn load<'t>(
         params.set_bool("unsat_core", true);
     }
     solver.set_params(&params);
-    let lemmas = encoded.lemmas.iter().filter(|_| view == View::Related);
-    for &assertion in encoded.assertions.iter().chain(lemmas) {
+    let facts: &[Term] = match view {
+        View::Exact => &[],
+        View::Opaque => &encoded.bounds,
+        View::Related => &encoded.lemmas,
+    };
+    for &assertion in encoded.assertions.iter().chain(facts) {
         solver.assert(emitter.boolean(assertion));
     }
     (solver, emitter)
