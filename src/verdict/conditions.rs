@@ -11,6 +11,7 @@
 //! kernel's own constants suggest.
 
 use super::finding::{Finding, KernelReport};
+use super::natural;
 use crate::ivl;
 use crate::ivl::ast::{ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Procedure, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
@@ -25,6 +26,10 @@ const SUGGESTIONS: usize = 6;
 
 /// Lengths of rows, and blocks with which they are tried.
 const LENGTHS: usize = 4;
+
+/// Threads of a block on one axis, and on each of two, where the kernel says nothing.
+const USUAL_BLOCK: u32 = 256;
+const USUAL_TILE: u32 = 16;
 
 /// Bounds for kernels in which values of 32 bits wrap in huge launches: no sum of a parameter and few times the number
 /// of threads leaves 31 bits.
@@ -82,6 +87,11 @@ pub fn text(conditions: &[Condition]) -> String {
 }
 
 impl Condition {
+    /// Whether it only keeps sums from wrapping.
+    fn is_bound(&self) -> bool {
+        matches!(self, Condition::ParameterBounded(_) | Condition::ThreadsBounded)
+    }
+
     /// Fixes the size that it is about, or the bound on the number of threads.
     pub fn fix(&self, options: &mut LowerOptions) {
         match *self {
@@ -198,33 +208,23 @@ pub fn flat(kernel: &Kernel) -> Vec<Condition> {
     [unused(kernel.block, "tid", Condition::Block), unused(kernel.grid, "ctaid", Condition::Grid)].concat()
 }
 
-/// What proposals are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Sizes of launches, and bounds on what is very large.
-    Launches,
-    /// Parameters that depend on the sizes or on each other. A defect with other values is worth more: such conditions
-    /// are for kernels where none is found.
-    Parameters,
-}
-
 /// What an attempt to prove the kernel under conditions came to: the report of a proof, or what refutes it.
 pub type Attempt = Result<KernelReport, Vec<Finding>>;
 
-/// Finds conditions. `attempt` proves the kernel under some. `findings` are those in flat launches.
+/// Finds conditions among proposals. `attempt` proves the kernel under some. `findings` are those in flat launches.
 ///
 /// Proposals that an execution with a defect meets are in vain. Those that the model of another failed proof meets are
 /// put off: most such models are no mistake.
 pub fn find(
     kernel: &Kernel,
-    kind: Kind,
+    proposals: Vec<Vec<Condition>>,
     findings: &[Finding],
     attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
 ) -> Option<(Vec<Condition>, KernelReport)> {
     let meets = |conditions: &[Condition], finding: &Finding| conditions.iter().all(|c| c.holds(finding));
     let (executions, mut models): (Vec<Finding>, Vec<Finding>) = findings.iter().cloned().partition(|f| f.confirmed);
     let mut put_off = Vec::new();
-    let mut proposals: VecDeque<Vec<Condition>> = proposals(kernel, kind).into();
+    let mut proposals: VecDeque<Vec<Condition>> = proposals.into();
     proposals.retain(|proposal| !executions.iter().any(|finding| meets(proposal, finding)));
     while let Some(proposal) = proposals.pop_front() {
         if models.iter().any(|model| meets(&proposal, model)) {
@@ -243,28 +243,37 @@ pub fn find(
     None
 }
 
-/// Leaves out what the proof does not need, one condition after the other. That an axis which the kernel does not look
-/// at has size 1 is needed where it writes: threads that differ on that axis alone write the same places.
+/// Leaves out what the proof does not need: all that is no flat launch, all bounds, and then one condition after the
+/// other. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
+/// that axis alone write the same places.
 pub fn weaken(
     kernel: &Kernel,
     mut conditions: Vec<Condition>,
     mut report: KernelReport,
     attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
 ) -> (Vec<Condition>, KernelReport) {
-    let needed = flat(kernel).into_iter().filter(|condition| match condition {
-        Condition::Grid(..) => writes(kernel, ArraySpace::Global),
-        _ => writes(kernel, ArraySpace::Global) || writes(kernel, ArraySpace::Shared),
-    });
-    let needed: Vec<Condition> = needed.collect();
-    for condition in conditions.clone().into_iter().filter(|condition| !needed.contains(condition)) {
-        let fewer: Vec<Condition> = conditions.iter().filter(|other| **other != condition).cloned().collect();
-        if !fewer.is_empty()
+    let flat = flat(kernel);
+    let needed: Vec<Condition> = flat.iter().filter(|condition| is_needed(kernel, condition)).cloned().collect();
+    let beyond: Vec<Condition> = conditions.iter().filter(|condition| !flat.contains(condition)).cloned().collect();
+    let bounds: Vec<Condition> = conditions.iter().filter(|condition| condition.is_bound()).cloned().collect();
+    let single = conditions.iter().filter(|condition| !needed.contains(condition)).map(|c| vec![c.clone()]);
+    let groups = [beyond, bounds].into_iter().filter(|group| group.len() > 1);
+    for group in groups.chain(single.collect::<Vec<_>>()) {
+        let fewer: Vec<Condition> = conditions.iter().filter(|other| !group.contains(other)).cloned().collect();
+        if fewer.len() < conditions.len()
             && let Ok(weaker) = attempt(&fewer)
         {
             (conditions, report) = (fewer, weaker);
         }
     }
     (conditions, report)
+}
+
+fn is_needed(kernel: &Kernel, flat: &Condition) -> bool {
+    match flat {
+        Condition::Grid(..) => writes(kernel, ArraySpace::Global),
+        _ => writes(kernel, ArraySpace::Global) || writes(kernel, ArraySpace::Shared),
+    }
 }
 
 /// Whether the kernel has a store to an array of that space.
@@ -278,27 +287,50 @@ fn writes(kernel: &Kernel, space: ArraySpace) -> bool {
     })
 }
 
-/// Sets of conditions beside those of a flat launch. All have the bounds that keep sums from wrapping, which are left out
-/// again where they are not needed.
-fn proposals(kernel: &Kernel, kind: Kind) -> Vec<Vec<Condition>> {
-    let (seen, flat) = (Seen::of(kernel), flat(kernel));
-    let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
-    let scalars = kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer);
-    let scalars: Vec<String> = scalars.map(|parameter| parameter.name.clone()).collect();
-    let bounded = scalars.iter().cloned().map(Condition::ParameterBounded).chain([Condition::ThreadsBounded]);
-    let bounded: Vec<Condition> = bounded.collect();
-    let mut further: Vec<Vec<Condition>> = Vec::new();
-    match kind {
-        Kind::Launches => {
-            further.push(Vec::new());
-            further.extend(sizes(&seen, &used));
-        }
-        Kind::Parameters => {
-            further.push(areas(&scalars));
-            let on = |name: String| [vec![Condition::IsThreads(name.clone())], vec![Condition::CoversBlock(name)]];
-            further.extend(scalars.into_iter().flat_map(on));
-        }
+/// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping.
+pub fn natural(kernel: &Kernel) -> Vec<Vec<Condition>> {
+    let (flat, bounded) = (flat(kernel), bounds(kernel));
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for launch in natural::launches(kernel) {
+        let sizes = (0..3).filter_map(|axis| launch.block[axis].map(|size| Condition::Block(axis, size)));
+        let rows = launch.rows.iter().map(|(axis, threads)| Condition::Span(*axis, *threads));
+        let further = sizes.chain(rows).filter(|condition| !flat.contains(condition));
+        let plain = [flat.clone(), further.collect()].concat();
+        let with_bounds = [plain.clone(), bounded.clone()].concat();
+        // Which of the two is proved sooner.
+        let (likely, other) = if launch.wraps { (with_bounds, plain) } else { (plain, with_bounds) };
+        first.push(likely);
+        second.push(other);
     }
+    [first, second].concat()
+}
+
+/// Sizes of launches, with bounds on what is very large, which are left out again where they are not needed.
+pub fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
+    let seen = Seen::of(kernel);
+    let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
+    let further = [vec![Vec::new()], general_sizes(&seen, &used)].concat();
+    complete(kernel, further)
+}
+
+/// Sizes that are usual, and parameters that depend on the sizes or on each other. A defect with other values is worth
+/// more: such conditions are for kernels where none is found.
+pub fn parameters(kernel: &Kernel) -> Vec<Vec<Condition>> {
+    let (scalars, seen) = (scalars(kernel), Seen::of(kernel));
+    let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
+    let usual = match used[..] {
+        [only] => vec![vec![Condition::Block(only, USUAL_BLOCK)]],
+        [first, second] => vec![[first, second].map(|axis| Condition::Block(axis, USUAL_TILE)).to_vec()],
+        _ => Vec::new(),
+    };
+    let on = |name: &String| [vec![Condition::IsThreads(name.clone())], vec![Condition::CoversBlock(name.clone())]];
+    let related: Vec<_> = scalars.iter().flat_map(on).collect();
+    complete(kernel, [vec![areas(&scalars)], usual, related].concat())
+}
+
+/// Conditions beside those of a flat launch, with these and the bounds.
+fn complete(kernel: &Kernel, further: Vec<Vec<Condition>>) -> Vec<Vec<Condition>> {
+    let (flat, bounded) = (flat(kernel), bounds(kernel));
     let mut proposals: Vec<Vec<Condition>> = Vec::new();
     for more in further {
         let proposal = [flat.clone(), more, bounded.clone()].concat();
@@ -309,8 +341,20 @@ fn proposals(kernel: &Kernel, kind: Kind) -> Vec<Vec<Condition>> {
     proposals
 }
 
+/// Names of the 32-bit parameters that are no pointers.
+fn scalars(kernel: &Kernel) -> Vec<String> {
+    let scalars = kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer);
+    scalars.map(|parameter| parameter.name.clone()).collect()
+}
+
+/// What keeps sums of indices from wrapping.
+fn bounds(kernel: &Kernel) -> Vec<Condition> {
+    let parameters = scalars(kernel).into_iter().map(Condition::ParameterBounded);
+    parameters.chain([Condition::ThreadsBounded]).collect()
+}
+
 /// Proposals about the sizes of launches in which threads on some axes are told apart.
-fn sizes(seen: &Seen, used: &[usize]) -> Vec<Vec<Condition>> {
+fn general_sizes(seen: &Seen, used: &[usize]) -> Vec<Vec<Condition>> {
     let mut further: Vec<Vec<Condition>> = Vec::new();
     // Blocks of one axis have whole warps.
     let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=1024) };

@@ -1,0 +1,206 @@
+//! Which launches of a kernel are decided, in which order, and for how long.
+//!
+//! Input: the kernel lowered for the launch that was asked for, and a way to decide it under conditions. Output: the
+//! report. Establishes: `verified` is a proof for all launches that were asked for, `verified-when` one under the
+//! conditions that it names. Relies on: nothing. Reference: DESIGN section 3 (`verified-when`).
+//!
+//! Where sizes are free, the launches that the kernel itself suggests come first: if one is proved, its conditions are
+//! left out again as far as the proof allows; if an execution of the first shows a defect, that is the answer, since
+//! smaller blocks would only hide it. Then flat launches, and other sizes.
+
+use crate::diagnostic::Diagnostic;
+use crate::kernel::Kernel;
+use crate::verdict::conditions::{self, Condition};
+use crate::verdict::decide::Search;
+use crate::verdict::finding::{Finding, KernelReport, Verdict};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// Time for the search for launch conditions, if the verdict did not take longer.
+const MORE_CONDITIONS: Duration = Duration::from_secs(5);
+
+/// Time for a proof under launch conditions.
+const ONE_CONDITION: Duration = Duration::from_secs(3);
+
+/// Time for the proof of the launch that a kernel suggests first.
+const NATURAL_CONDITION: Duration = Duration::from_secs(8);
+
+/// Time for all launches that it suggests.
+const NATURAL_CONDITIONS: Duration = Duration::from_secs(12);
+
+/// Least time for a proof under fewer conditions than one that was found.
+const FEWER_CONDITIONS: Duration = Duration::from_millis(500);
+
+/// Time for an execution with a defect in a launch that the kernel suggests.
+const NATURAL_DEFECT: Duration = Duration::from_secs(4);
+
+/// How a kernel is decided under conditions.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt {
+    /// When to stop.
+    pub deadline: Instant,
+    /// What is asked for beside a proof.
+    pub search: Search,
+    /// How many encodings are tried.
+    pub encodings: usize,
+}
+
+/// Decides the kernel under conditions.
+pub type Decide<'a> = dyn FnMut(&[Condition], Attempt) -> Result<KernelReport, Vec<Diagnostic>> + 'a;
+
+/// Conditions, and the report of the proof under them.
+type Found = (Vec<Condition>, KernelReport);
+
+const ALL_ENCODINGS: usize = usize::MAX;
+
+/// Decides a kernel for all launches, or for the weakest conditions that are found.
+///
+/// # Errors
+/// Errors in the input, and what has no sound model.
+pub fn decide(kernel: &Kernel, end: Instant, decide: &mut Decide) -> Result<KernelReport, Vec<Diagnostic>> {
+    let is_free = kernel.block.iter().chain(&kernel.grid).any(Option::is_none);
+    if !is_free {
+        return decide(&[], Attempt { deadline: end, search: Search::Thorough, encodings: ALL_ENCODINGS });
+    }
+    let mut launches = Launches { kernel, decide, start: Instant::now(), end, failed: BTreeSet::new(), proved: None };
+    let natural = conditions::natural(kernel);
+    if let Some(report) = launches.natural(&natural)? {
+        return Ok(report);
+    }
+    launches.general(natural.is_empty())
+}
+
+/// The search for launches under which a kernel is verified.
+struct Launches<'a, 'd> {
+    kernel: &'a Kernel,
+    decide: &'a mut Decide<'d>,
+    start: Instant,
+    end: Instant,
+    /// Conditions under which no proof was found, with the number of encodings.
+    failed: BTreeSet<(Vec<Condition>, usize)>,
+    /// How long the last proof took.
+    proved: Option<Duration>,
+}
+
+impl Launches<'_, '_> {
+    /// The launches that the kernel suggests: a proof, or a defect of the first of them.
+    fn natural(&mut self, proposals: &[Vec<Condition>]) -> Result<Option<KernelReport>, Vec<Diagnostic>> {
+        let Some(first) = proposals.first() else { return Ok(None) };
+        // Half of the time is for other launches.
+        let until = Instant::now() + NATURAL_CONDITIONS.min(self.end.saturating_duration_since(Instant::now()) / 2);
+        if let Some(found) = self.find(proposals.to_vec(), &[], ALL_ENCODINGS, until) {
+            return Ok(Some(verified(found)));
+        }
+        let deadline = self.end.min(Instant::now() + NATURAL_DEFECT);
+        // Requirements of the user may be about other sizes.
+        let report = (self.decide)(first, Attempt { deadline, search: Search::Quick, encodings: ALL_ENCODINGS });
+        Ok(report.ok().filter(|report| matches!(report.verdict, Verdict::Defect(_))))
+    }
+
+    /// Flat launches, then all that is proposed. Where launches that the kernel suggests are not proved, those that have
+    /// fewer conditions are hardly worth much time.
+    fn general(&mut self, is_patient: bool) -> Result<KernelReport, Vec<Diagnostic>> {
+        let mut flat = conditions::flat(self.kernel);
+        let deadline = if is_patient { self.end } else { self.end.min(Instant::now() + ONE_CONDITION) };
+        let quick = Attempt { deadline, search: Search::Quick, encodings: ALL_ENCODINGS };
+        let mut report = match (self.decide)(&flat, quick) {
+            // The user requires other sizes.
+            Err(errors)
+                if !flat.is_empty() && errors.iter().any(|error| error.code == "contradictory-requirements") =>
+            {
+                flat.clear();
+                (self.decide)(&flat, quick)?
+            }
+            answer => answer?,
+        };
+        if report.verdict == Verdict::Verified {
+            return Ok(verified(self.beyond(flat, report)));
+        }
+        if let Some(found) = self.find_soon(conditions::sizes(self.kernel), &report.findings) {
+            return Ok(verified(found));
+        }
+        if !matches!(report.verdict, Verdict::Defect(_)) {
+            let thorough = Attempt { deadline: self.end, search: Search::Thorough, encodings: ALL_ENCODINGS };
+            report = (self.decide)(&flat, thorough)?;
+        }
+        match report.verdict {
+            Verdict::Verified => Ok(verified(self.beyond(flat, report))),
+            Verdict::Defect(_) => Ok(report),
+            _ => {
+                let found = self.find_soon(conditions::parameters(self.kernel), &report.findings);
+                Ok(found.map_or(report, verified))
+            }
+        }
+    }
+
+    /// All launches, or what can be left out of flat ones.
+    fn beyond(&mut self, flat: Vec<Condition>, report: KernelReport) -> Found {
+        if flat.is_empty() {
+            return (flat, report);
+        }
+        let (kernel, until) = (self.kernel, self.window());
+        let mut attempt = |weaker: &[Condition]| self.attempt(weaker, ALL_ENCODINGS, until);
+        match attempt(&[]) {
+            Ok(for_all) => (Vec::new(), for_all),
+            Err(_) => conditions::weaken(kernel, flat, report, &mut attempt),
+        }
+    }
+
+    /// What integers prove is soon proved; bit-vectors have what time is left.
+    fn find_soon(&mut self, proposals: Vec<Vec<Condition>>, findings: &[Finding]) -> Option<Found> {
+        let until = self.window();
+        self.find(proposals.clone(), findings, 1, until)
+            .or_else(|| self.find(proposals, findings, ALL_ENCODINGS, until))
+    }
+
+    fn find(
+        &mut self,
+        proposals: Vec<Vec<Condition>>,
+        findings: &[Finding],
+        encodings: usize,
+        until: Instant,
+    ) -> Option<Found> {
+        let kernel = self.kernel;
+        conditions::find(kernel, proposals, findings, &mut |proposed| self.attempt(proposed, encodings, until))
+    }
+
+    /// A proof under conditions, within a time that those before it suggest.
+    fn attempt(&mut self, conditions: &[Condition], encodings: usize, until: Instant) -> conditions::Attempt {
+        let started = Instant::now();
+        let key = (BTreeSet::from_iter(conditions.iter().cloned()).into_iter().collect(), encodings);
+        if started >= until || self.failed.contains(&key) {
+            return Err(Vec::new());
+        }
+        let limit = match self.proved {
+            Some(time) => (3 * time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
+            None if self.failed.is_empty() => NATURAL_CONDITION,
+            None => ONE_CONDITION,
+        };
+        let plan = Attempt { deadline: until.min(started + limit), search: Search::Proof, encodings };
+        let report = (self.decide)(conditions, plan);
+        log::debug!("{}: {:?}", conditions::text(conditions), report.as_ref().map(|report| report.verdict));
+        match report {
+            Ok(report) if report.verdict == Verdict::Verified => {
+                self.proved = Some(started.elapsed());
+                Ok(report)
+            }
+            report => {
+                self.failed.insert(key);
+                Err(report.map_or_else(|_| Vec::new(), |report| report.findings))
+            }
+        }
+    }
+
+    /// When a search that begins now ends: it may take as long as all before it twice.
+    fn window(&self) -> Instant {
+        let now = Instant::now();
+        self.end.min(now + MORE_CONDITIONS.max(2 * (now - self.start)))
+    }
+}
+
+/// The report of a proof under conditions.
+fn verified((conditions, proof): Found) -> KernelReport {
+    let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
+    let conditions = conditions.iter().map(ToString::to_string).collect();
+    KernelReport { verdict, conditions, ..proof }
+}

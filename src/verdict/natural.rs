@@ -1,0 +1,337 @@
+//! The launch sizes that a kernel is written for, as far as it tells.
+//!
+//! Input: the lowered kernel. Output: sizes of blocks, the likely ones first, each with lengths of rows. Establishes:
+//! nothing; the sizes are proposals. Relies on: nothing. Reference: none; the signs are those by which a person
+//! reads the block size off a kernel:
+//!
+//! - what multiplies `ctaid`, in units of what multiplies `tid`: `blockIdx.x * 256 + threadIdx.x`;
+//! - lengths and rows of shared arrays: `tile[16][17]` at `[threadIdx.y][threadIdx.x]`;
+//! - the distance of accesses that are the same but for a constant, and the step of a loop from `tid`: threads that do
+//!   the work of several stand as far apart;
+//! - indices that run down (`127 - threadIdx.x`), and constants with which `tid` is compared.
+
+use super::linear::{Form, Forms, Term};
+use crate::ivl::ast::{Access, ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::bv::{Builtin, parse_builtin};
+use crate::ivl::visit;
+use crate::kernel::Kernel;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Blocks that are proposed.
+const BLOCKS: usize = 3;
+
+/// Sizes of one axis that are combined.
+const SIZES: usize = 3;
+
+/// Threads of the largest block.
+const MOST_THREADS: i64 = 1024;
+
+/// Votes of a sign that hardly has another reason, of a good one, and of a hint.
+const SURE: u32 = 4;
+const GOOD: u32 = 3;
+const HINT: u32 = 1;
+
+/// A launch that the kernel suggests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Natural {
+    /// Threads a block, on the axes of which the kernel says anything.
+    pub block: [Option<u32>; 3],
+    /// Threads of a row of blocks along an axis, where blocks of the next row write behind them.
+    pub rows: Vec<(usize, u32)>,
+    /// Whether blocks have more elements than threads, so that indices wrap around in the largest launches.
+    pub wraps: bool,
+}
+
+/// The launches that a kernel suggests, the likely ones first; none if it says nothing.
+pub fn launches(kernel: &Kernel) -> Vec<Natural> {
+    let signs = Signs::of(kernel);
+    let votes = signs.votes(kernel);
+    let launch = |block: [Option<u32>; 3]| {
+        let threads = |axis: usize| i64::from(block[axis].or(kernel.block[axis]).unwrap_or(1));
+        let wraps = signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
+        Natural { block, rows: signs.rows(kernel, block), wraps }
+    };
+    let mut launches: Vec<Natural> = votes.blocks(kernel.block).into_iter().map(launch).collect();
+    launches.retain(|launch| launch.block.iter().any(Option::is_some) || !launch.rows.is_empty());
+    launches
+}
+
+/// Accesses of an array with the same factors.
+#[derive(Default)]
+struct Group {
+    /// The constant parts.
+    constants: BTreeSet<i64>,
+    writes: bool,
+}
+
+/// What the statements of a kernel say about sizes.
+#[derive(Default)]
+struct Signs {
+    forms: Forms,
+    accesses: BTreeMap<(Name, BTreeMap<Term, i64>), Group>,
+    /// Axis, and what `ctaid` has as factor in units of that of `tid`.
+    sums: BTreeSet<(usize, i64)>,
+    /// Forms of variables to which loops add a constant.
+    steps: BTreeSet<(Form, i64)>,
+    /// Axis and constant of the comparisons of one `tid`.
+    compared: BTreeSet<(usize, i64)>,
+}
+
+impl Signs {
+    fn of(kernel: &Kernel) -> Signs {
+        let mut signs = Signs::default();
+        let bodies = kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
+        for statement in bodies.flat_map(|body| &body.blocks).flat_map(|block| &block.stmts) {
+            signs.statement(statement);
+        }
+        signs
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        visit::for_each_stmt_expr(statement, &mut |e| self.comparison(e));
+        match &statement.kind {
+            StmtKind::Assign(pairs) => {
+                for (variable, value) in pairs {
+                    let (form, step) = self.forms.assign(variable, value);
+                    self.sums.extend((0..3).filter_map(|axis| Some((axis, blocks_apart(&form, axis)?))));
+                    let step = step.filter(|step| *step > 0 && !form.terms.is_empty());
+                    self.steps.extend(step.map(|step| (form, step)));
+                }
+            }
+            StmtKind::Load { access, .. } | StmtKind::Atomic { access, .. } => self.access(access, false),
+            StmtKind::Store { access, .. } => self.access(access, true),
+            _ => {}
+        }
+    }
+
+    fn access(&mut self, access: &Access, writes: bool) {
+        if let Some(Form { terms, constant }) = self.forms.of(&access.offset) {
+            let group = self.accesses.entry((access.array.clone(), terms)).or_default();
+            group.constants.insert(constant);
+            group.writes |= writes;
+        }
+    }
+
+    fn comparison(&mut self, e: &ExprRef) {
+        let operands = match &e.kind {
+            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => Some((a, b)),
+            ExprKind::Call(name, args) => match (parse_builtin(name.as_str()), &args[..]) {
+                (Some(Builtin::Op(op, _)), [a, b]) if op.is_comparison() => Some((a, b)),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some((a, b)) = operands
+            && let (Some(a), Some(b)) = (self.forms.of(a), self.forms.of(b))
+        {
+            for (id, bound) in [(&a, &b), (&b, &a)] {
+                if let (Some((axis, 1)), Some(bound)) = (single_axis(id), bound.value()) {
+                    self.compared.insert((axis, bound - id.constant));
+                }
+            }
+        }
+        visit::children(e).into_iter().for_each(|operand| self.comparison(operand));
+    }
+
+    fn votes(&self, kernel: &Kernel) -> Votes {
+        let mut votes = Votes::default();
+        for ((array, terms), group) in &self.accesses {
+            let declared = kernel.program.arrays.iter().find(|declared| declared.name == *array);
+            let shared = declared.filter(|array| array.space == ArraySpace::Shared);
+            votes.accesses(terms, group, shared.map(|array| array.size));
+        }
+        for (form, step) in &self.steps {
+            votes.step(form, *step);
+        }
+        for &(axis, apart) in &self.sums {
+            votes.vote(axis, apart, GOOD);
+        }
+        for axis in 0..3 {
+            // A reduction starts with half of the threads.
+            let bounds = self.compared.iter().filter(|(of, _)| *of == axis).map(|(_, bound)| *bound);
+            if let Some(largest) = bounds.max() {
+                votes.vote(axis, largest, HINT);
+                votes.vote(axis, 2 * largest.min(MOST_THREADS), HINT);
+                votes.vote(axis, largest + 1, HINT);
+            }
+        }
+        votes
+    }
+
+    /// Threads of a row of blocks: how far the next larger step goes in an address that is written, in units of what a
+    /// step to the next block adds.
+    fn rows(&self, kernel: &Kernel, block: [Option<u32>; 3]) -> Vec<(usize, u32)> {
+        let is_global = |name: &Name| {
+            kernel.program.arrays.iter().any(|array| array.name == *name && array.space == ArraySpace::Global)
+        };
+        let written = self.accesses.iter().filter(|((array, _), group)| group.writes && is_global(array));
+        let forms: Vec<&BTreeMap<Term, i64>> = written.map(|((_, terms), _)| terms).collect();
+        let row = |axis: usize| {
+            let block = block[axis].or(kernel.block[axis]);
+            let in_addresses = forms.iter().filter_map(|terms| row_of(terms, None, axis, block));
+            let in_loops = self.steps.iter().filter_map(|(form, step)| row_of(&form.terms, Some(*step), axis, block));
+            let length = in_addresses.min().or_else(|| in_loops.min())?;
+            Some((axis, u32::try_from(length).ok().filter(|length| *length > 1)?))
+        };
+        (0..3).filter(|axis| kernel.grid[*axis].is_none()).filter_map(row).collect()
+    }
+}
+
+/// Threads on an axis of all blocks for which the factors of that axis stay below the next larger one.
+fn row_of(terms: &BTreeMap<Term, i64>, step: Option<i64>, axis: usize, block: Option<u32>) -> Option<i64> {
+    let factor = |term: Term| terms.get(&term).copied().filter(|factor| *factor > 0);
+    let (own, threads) = match factor(Term::Block(axis)) {
+        Some(own) => (own, i64::from(block?)),
+        None => (factor(Term::BlockStart(axis))?, 1),
+    };
+    let larger = terms.values().copied().filter(|other| *other > own).min();
+    let pitch = match step {
+        // A loop takes the longest way of all.
+        Some(step) => larger.is_none().then_some(step).filter(|step| *step > own)?,
+        None => larger?,
+    };
+    Some(pitch / own * threads)
+}
+
+/// What the factor of `ctaid` is in units of that of `tid`.
+fn blocks_apart(form: &Form, axis: usize) -> Option<i64> {
+    let (own, blocks) = (form.factor(&Term::Thread(axis)), form.factor(&Term::Block(axis)));
+    (own != 0 && blocks != 0 && blocks % own == 0).then(|| blocks / own)
+}
+
+/// The axis and the factor of a form that has no other term.
+fn single_axis(form: &Form) -> Option<(usize, i64)> {
+    let mut terms = form.terms.iter();
+    match (terms.next(), terms.next()) {
+        (Some((Term::Thread(axis), factor)), None) => Some((*axis, *factor)),
+        _ => None,
+    }
+}
+
+/// How many signs speak for a size.
+#[derive(Debug, Default)]
+struct Votes {
+    axes: [BTreeMap<u32, u32>; 3],
+    /// Threads of the whole block.
+    total: BTreeMap<u32, u32>,
+}
+
+impl Votes {
+    fn vote(&mut self, axis: usize, size: i64, count: u32) {
+        if (2..=MOST_THREADS).contains(&size) {
+            *self.axes[axis].entry(size as u32).or_default() += count;
+        }
+    }
+
+    /// A length that a size is at most: itself, or the power of two below, if it has room for a halo.
+    fn length(&mut self, axis: usize, length: i64, count: u32) {
+        if length.count_ones() == 1 {
+            self.vote(axis, length, count);
+        } else if length > 2 {
+            self.vote(axis, 1 << length.ilog2(), count - 1);
+            self.vote(axis, length, HINT);
+        }
+    }
+
+    /// `shared`: the size in bytes, where known, of an array in shared memory.
+    fn accesses(&mut self, terms: &BTreeMap<Term, i64>, group: &Group, shared: Option<Option<u64>>) {
+        let factor = |term: Term| terms.get(&term).copied().unwrap_or(0);
+        let mut axes: Vec<(i64, usize)> = (0..3).map(|axis| (factor(Term::Thread(axis)), axis)).collect();
+        axes.retain(|(own, _)| *own != 0);
+        // The axis of the longest way first.
+        axes.sort_by_key(|(own, axis)| (-own.abs(), *axis));
+        let apart = distance(&group.constants, &axes);
+        let mut around = shared.flatten().and_then(|size| i64::try_from(size).ok());
+        for &(own, axis) in &axes {
+            let apart = apart.filter(|(of, _)| *of == axis).map(|(_, apart)| apart);
+            let blocks = factor(Term::Block(axis));
+            let weight = |sure: u32| if apart.is_some() { sure - 2 } else { sure };
+            if blocks % own == 0 {
+                self.vote(axis, blocks / own, weight(SURE));
+            }
+            if let Some(around) = around {
+                self.length(axis, around / own.abs(), weight(GOOD));
+            }
+            if let Some(apart) = apart {
+                self.vote(axis, apart, GOOD);
+            }
+            if own < 0
+                && let Some(start) = group.constants.first().filter(|start| **start > 0)
+            {
+                self.vote(axis, start / -own + 1, GOOD);
+            }
+            // Rows of arrays in global memory are longer than a block.
+            let is_row = shared.is_some() || factor(Term::Block(0)) == 0;
+            around = is_row.then_some(own.abs());
+        }
+    }
+
+    fn step(&mut self, form: &Form, step: i64) {
+        let axes = (0..3).map(|axis| (form.factor(&Term::Thread(axis)), axis));
+        let mut axes: Vec<(i64, usize)> = axes.filter(|(own, _)| *own > 0 && step % own == 0).collect();
+        axes.sort_unstable();
+        match axes[..] {
+            [(own, axis)] => self.vote(axis, step / own, GOOD),
+            [(own, first), (row, second)] if step / own <= MOST_THREADS => {
+                *self.total.entry((step / own) as u32).or_default() += GOOD;
+                self.vote(first, row / own, HINT);
+                self.vote(second, step / row, HINT);
+            }
+            _ => {}
+        }
+    }
+
+    /// The sizes of an axis, those with most votes first.
+    fn sizes(&self, axis: usize) -> Vec<(u32, u32)> {
+        let mut sizes: Vec<(u32, u32)> = self.axes[axis].iter().map(|(size, votes)| (*votes, *size)).collect();
+        sizes.sort_by_key(|size| std::cmp::Reverse(*size));
+        sizes.truncate(SIZES);
+        sizes
+    }
+
+    /// The blocks with most votes, on the axes that are free.
+    fn blocks(&self, fixed: [Option<u32>; 3]) -> Vec<[Option<u32>; 3]> {
+        let mut blocks: Vec<(u32, [Option<u32>; 3])> = vec![(0, [None; 3])];
+        for axis in (0..3).filter(|axis| fixed[*axis].is_none()) {
+            let sizes = self.sizes(axis);
+            // One hint alone says too little.
+            if sizes.iter().all(|(votes, _)| *votes <= HINT) {
+                continue;
+            }
+            let longer = blocks.iter().flat_map(|(all, block)| {
+                sizes.iter().map(move |(votes, size)| {
+                    let mut block = *block;
+                    block[axis] = Some(*size);
+                    (all + votes, block)
+                })
+            });
+            blocks = longer.collect();
+        }
+        let threads = |block: &[Option<u32>; 3]| {
+            let sizes = (0..3).map(|axis| u64::from(block[axis].or(fixed[axis]).unwrap_or(1)));
+            sizes.product::<u64>()
+        };
+        blocks.retain(|(_, block)| threads(block) <= MOST_THREADS as u64);
+        for (votes, block) in &mut blocks {
+            *votes += u32::try_from(threads(block)).ok().and_then(|all| self.total.get(&all)).copied().unwrap_or(0);
+        }
+        blocks.sort_by_key(|block| std::cmp::Reverse(*block));
+        blocks.truncate(BLOCKS);
+        blocks.into_iter().map(|(_, block)| block).collect()
+    }
+}
+
+/// How far apart accesses are that differ by a constant, in threads of the axis of which that is a multiple.
+fn distance(constants: &BTreeSet<i64>, axes: &[(i64, usize)]) -> Option<(usize, i64)> {
+    let first = constants.first()?;
+    axes.iter().find_map(|&(own, axis)| {
+        let distances = constants.iter().map(|constant| constant - first).filter(|distance| distance % own == 0);
+        let apart = distances.fold(0, greatest_common_divisor) / own.abs();
+        // Closer ones are neighbours of a halo.
+        (apart >= 8 || apart >= 2 && axes.len() > 1).then_some((axis, apart))
+    })
+}
+
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
+}
