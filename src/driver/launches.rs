@@ -64,7 +64,7 @@ pub fn decide(kernel: &Kernel, end: Instant, decide: &mut Decide) -> Result<Kern
     }
     let mut launches = Launches { kernel, decide, start: Instant::now(), end, failed: BTreeSet::new(), proved: None };
     let natural = conditions::natural(kernel);
-    if let Some(report) = launches.natural(&natural)? {
+    if let Some(report) = launches.natural(&natural) {
         return Ok(report);
     }
     launches.general(natural.is_empty())
@@ -78,23 +78,35 @@ struct Launches<'a, 'd> {
     end: Instant,
     /// Conditions under which no proof was found, with the number of encodings.
     failed: BTreeSet<(Vec<Condition>, usize)>,
-    /// How long the last proof took.
-    proved: Option<Duration>,
+    /// How long the last proof took, and under which conditions.
+    proved: Option<(Duration, Vec<Condition>)>,
 }
 
 impl Launches<'_, '_> {
     /// The launches that the kernel suggests: a proof, or a defect of the first of them.
-    fn natural(&mut self, proposals: &[Vec<Condition>]) -> Result<Option<KernelReport>, Vec<Diagnostic>> {
-        let Some(first) = proposals.first() else { return Ok(None) };
+    fn natural(&mut self, proposals: &[Vec<Condition>]) -> Option<KernelReport> {
+        let first = proposals.first()?;
         // Half of the time is for other launches.
         let until = Instant::now() + NATURAL_CONDITIONS.min(self.end.saturating_duration_since(Instant::now()) / 2);
-        if let Some(found) = self.find(proposals.to_vec(), &[], ALL_ENCODINGS, until) {
-            return Ok(Some(verified(found)));
+        let defect = self.execution(first, Search::Execution);
+        let findings = defect.as_ref().map_or(&[][..], |report| &report.findings);
+        if let Some(found) = self.find(proposals.to_vec(), findings, ALL_ENCODINGS, until) {
+            return Some(verified(found));
         }
+        defect.or_else(|| self.execution(first, Search::Quick))
+    }
+
+    /// A defect that an execution shows in the largest launch that meets the conditions.
+    fn execution(&mut self, conditions: &[Condition], search: Search) -> Option<KernelReport> {
         let deadline = self.end.min(Instant::now() + NATURAL_DEFECT);
+        let attempt = Attempt { deadline, search, encodings: ALL_ENCODINGS };
         // Requirements of the user may be about other sizes.
-        let report = (self.decide)(first, Attempt { deadline, search: Search::Quick, encodings: ALL_ENCODINGS });
-        Ok(report.ok().filter(|report| matches!(report.verdict, Verdict::Defect(_))))
+        let report = (self.decide)(&conditions::longest(conditions), attempt).ok()?;
+        let meets =
+            |finding: &Finding| finding.confirmed && conditions.iter().all(|c| c.is_bound() || c.holds(finding));
+        let is_defect = matches!(report.verdict, Verdict::Defect(_)) && report.findings.iter().any(meets);
+        log::debug!("{} {search:?}: {:?}", conditions::text(conditions), report.verdict);
+        is_defect.then_some(report)
     }
 
     /// Flat launches, then all that is proposed. Where launches that the kernel suggests are not proved, those that have
@@ -116,6 +128,7 @@ impl Launches<'_, '_> {
         if report.verdict == Verdict::Verified {
             return Ok(verified(self.beyond(flat, report)));
         }
+        self.failed.insert((flat.clone(), ALL_ENCODINGS));
         if let Some(found) = self.find_soon(conditions::sizes(self.kernel), &report.findings) {
             return Ok(verified(found));
         }
@@ -138,6 +151,7 @@ impl Launches<'_, '_> {
         if flat.is_empty() {
             return (flat, report);
         }
+        self.proved = Some((self.start.elapsed(), flat.clone()));
         let (kernel, until) = (self.kernel, self.window());
         let mut attempt = |weaker: &[Condition]| self.attempt(weaker, ALL_ENCODINGS, until);
         match attempt(&[]) {
@@ -171,17 +185,21 @@ impl Launches<'_, '_> {
         if started >= until || self.failed.contains(&key) {
             return Err(Vec::new());
         }
-        let limit = match self.proved {
-            Some(time) => (3 * time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
+        let limit = match &self.proved {
+            Some((time, _)) => (2 * *time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
             None if self.failed.is_empty() => NATURAL_CONDITION,
             None => ONE_CONDITION,
         };
+        if self.is_too_weak(conditions) {
+            self.failed.insert(key);
+            return Err(Vec::new());
+        }
         let plan = Attempt { deadline: until.min(started + limit), search: Search::Proof, encodings };
         let report = (self.decide)(conditions, plan);
         log::debug!("{}: {:?}", conditions::text(conditions), report.as_ref().map(|report| report.verdict));
         match report {
             Ok(report) if report.verdict == Verdict::Verified => {
-                self.proved = Some(started.elapsed());
+                self.proved = Some((started.elapsed(), conditions.to_vec()));
                 Ok(report)
             }
             report => {
@@ -189,6 +207,12 @@ impl Launches<'_, '_> {
                 Err(report.map_or_else(|_| Vec::new(), |report| report.findings))
             }
         }
+    }
+
+    /// Whether an execution has a defect that fewer conditions than those of the last proof do not exclude.
+    fn is_too_weak(&mut self, fewer: &[Condition]) -> bool {
+        let proved = self.proved.as_ref().map(|(_, all)| conditions::breaking(all, fewer));
+        proved.into_iter().flatten().any(|sizes| self.execution(&sizes, Search::Execution).is_some())
     }
 
     /// When a search that begins now ends: it may take as long as all before it twice.

@@ -31,6 +31,9 @@ const LENGTHS: usize = 4;
 const USUAL_BLOCK: u32 = 256;
 const USUAL_TILE: u32 = 16;
 
+/// Threads of the largest block.
+const MOST_THREADS: u64 = 1024;
+
 /// Bounds for kernels in which values of 32 bits wrap in huge launches: no sum of a parameter and few times the number
 /// of threads leaves 31 bits.
 const LARGEST_PARAMETER: u32 = 1 << 30;
@@ -87,8 +90,22 @@ pub fn text(conditions: &[Condition]) -> String {
 }
 
 impl Condition {
+    /// Sizes with which it does not hold, in blocks of that size.
+    fn broken(&self, block: [Option<u32>; 3]) -> Vec<Condition> {
+        match *self {
+            Condition::Block(axis, size) => {
+                [size.saturating_mul(2), size / 2].map(|other| Condition::Block(axis, other.max(1))).to_vec()
+            }
+            Condition::Span(axis, most) => {
+                let blocks = (u64::from(most) * 2).div_ceil(u64::from(block[axis].unwrap_or(1).max(1)));
+                u32::try_from(blocks).map(|blocks| Condition::Grid(axis, blocks)).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether it only keeps sums from wrapping.
-    fn is_bound(&self) -> bool {
+    pub fn is_bound(&self) -> bool {
         matches!(self, Condition::ParameterBounded(_) | Condition::ThreadsBounded)
     }
 
@@ -143,7 +160,7 @@ impl Condition {
     }
 
     /// Whether it holds in an execution.
-    fn holds(&self, finding: &Finding) -> bool {
+    pub fn holds(&self, finding: &Finding) -> bool {
         let Some(launch) = finding.launch else { return false };
         let block = |axis: usize| launch.block[axis].unwrap_or(1);
         let value = |name: &String| finding.params.get(name).map(|value| value.unsigned());
@@ -241,6 +258,41 @@ pub fn find(
         }
     }
     None
+}
+
+/// Sizes of launches that meet conditions: as they are, with the longest rows where the conditions bound their length.
+pub fn longest(conditions: &[Condition]) -> Vec<Condition> {
+    let block = blocks_of(conditions);
+    let size = |condition: &Condition| match *condition {
+        Condition::Span(axis, most) => Condition::Grid(axis, (most / block[axis].unwrap_or(most).max(1)).max(1)),
+        ref other => other.clone(),
+    };
+    conditions.iter().map(size).collect()
+}
+
+/// Sizes of launches that meet the conditions in `fewer` and break another one of `all`.
+pub fn breaking(all: &[Condition], fewer: &[Condition]) -> Vec<Vec<Condition>> {
+    let block = blocks_of(all);
+    let broken = all.iter().filter(|condition| !fewer.contains(condition)).map(|condition| {
+        let others = all.iter().filter(move |other| *other != condition).cloned().collect::<Vec<_>>();
+        condition.broken(block).into_iter().map(move |sizes| [longest(&others), vec![sizes]].concat())
+    });
+    broken.flatten().filter(|sizes| can_be_launched(sizes)).collect()
+}
+
+fn blocks_of(conditions: &[Condition]) -> [Option<u32>; 3] {
+    let mut block = [None; 3];
+    for condition in conditions {
+        if let Condition::Block(axis, size) = condition {
+            block[*axis] = Some(*size);
+        }
+    }
+    block
+}
+
+fn can_be_launched(conditions: &[Condition]) -> bool {
+    let threads = blocks_of(conditions).into_iter().flatten().map(u64::from);
+    threads.product::<u64>() <= MOST_THREADS
 }
 
 /// Leaves out what the proof does not need: all that is no flat launch, all bounds, and then one condition after the
