@@ -10,7 +10,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::kernel::Kernel;
-use crate::verdict::conditions::{self, Condition};
+use crate::verdict::conditions::{self, Condition, Suggestion};
 use crate::verdict::decide::Search;
 use crate::verdict::finding::{Finding, KernelReport, Verdict};
 use std::collections::BTreeSet;
@@ -33,6 +33,9 @@ const FEWER_CONDITIONS: Duration = Duration::from_millis(500);
 
 /// Time for an execution with a defect in a launch that the kernel suggests.
 const NATURAL_DEFECT: Duration = Duration::from_secs(4);
+
+/// Time to look for weaker conditions, beside as long as the proof took.
+const WEAKENING: Duration = Duration::from_secs(1);
 
 /// How a kernel is decided under conditions.
 #[derive(Clone, Copy, Debug)]
@@ -62,12 +65,21 @@ pub fn decide(kernel: &Kernel, end: Instant, decide: &mut Decide) -> Result<Kern
     if !is_free {
         return decide(&[], Attempt { deadline: end, search: Search::Thorough, encodings: ALL_ENCODINGS });
     }
-    let mut launches = Launches { kernel, decide, start: Instant::now(), end, failed: BTreeSet::new(), proved: None };
+    let mut launches = Launches {
+        kernel,
+        decide,
+        start: Instant::now(),
+        end,
+        failed: BTreeSet::new(),
+        proved: None,
+        weaken_until: None,
+    };
     let natural = conditions::natural(kernel);
-    if let Some(report) = launches.natural(&natural) {
-        return Ok(report);
+    let is_patient = natural.is_empty();
+    match launches.natural(natural) {
+        Some(report) => Ok(report),
+        None => launches.general(is_patient),
     }
-    launches.general(natural.is_empty())
 }
 
 /// The search for launches under which a kernel is verified.
@@ -80,20 +92,25 @@ struct Launches<'a, 'd> {
     failed: BTreeSet<(Vec<Condition>, usize)>,
     /// How long the last proof took, and under which conditions.
     proved: Option<(Duration, Vec<Condition>)>,
+    /// When the search for weaker conditions than the first ones ends.
+    weaken_until: Option<Instant>,
 }
 
 impl Launches<'_, '_> {
     /// The launches that the kernel suggests: a proof, or a defect of the first of them.
-    fn natural(&mut self, proposals: &[Vec<Condition>]) -> Option<KernelReport> {
-        let first = proposals.first()?;
+    fn natural(&mut self, suggestions: Vec<Suggestion>) -> Option<KernelReport> {
+        let first = suggestions.first()?.conditions.clone();
         // Half of the time is for other launches.
         let until = Instant::now() + NATURAL_CONDITIONS.min(self.end.saturating_duration_since(Instant::now()) / 2);
-        let defect = self.execution(first, Search::Execution);
+        let defect = self.execution(&first, Search::Execution);
+        // A proof for other sizes would hide the defect.
+        let worth = suggestions.into_iter().filter(|suggestion| defect.is_none() || suggestion.is_rival);
+        let worth = worth.map(|suggestion| suggestion.conditions).collect();
         let findings = defect.as_ref().map_or(&[][..], |report| &report.findings);
-        if let Some(found) = self.find(proposals.to_vec(), findings, ALL_ENCODINGS, until) {
+        if let Some(found) = self.find(worth, findings, ALL_ENCODINGS, until) {
             return Some(verified(found));
         }
-        defect.or_else(|| self.execution(first, Search::Quick))
+        defect.or_else(|| self.execution(&first, Search::Quick))
     }
 
     /// A defect that an execution shows in the largest launch that meets the conditions.
@@ -182,11 +199,12 @@ impl Launches<'_, '_> {
     fn attempt(&mut self, conditions: &[Condition], encodings: usize, until: Instant) -> conditions::Attempt {
         let started = Instant::now();
         let key = (BTreeSet::from_iter(conditions.iter().cloned()).into_iter().collect(), encodings);
+        let until = self.weaken_until.map_or(until, |end| end.min(until));
         if started >= until || self.failed.contains(&key) {
             return Err(Vec::new());
         }
         let limit = match &self.proved {
-            Some((time, _)) => (2 * *time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
+            Some((time, _)) => (*time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
             None if self.failed.is_empty() => NATURAL_CONDITION,
             None => ONE_CONDITION,
         };
@@ -199,7 +217,9 @@ impl Launches<'_, '_> {
         log::debug!("{}: {:?}", conditions::text(conditions), report.as_ref().map(|report| report.verdict));
         match report {
             Ok(report) if report.verdict == Verdict::Verified => {
-                self.proved = Some((started.elapsed(), conditions.to_vec()));
+                let time = started.elapsed();
+                self.proved = Some((time, conditions.to_vec()));
+                self.weaken_until = self.weaken_until.or(Some(Instant::now() + WEAKENING + time));
                 Ok(report)
             }
             report => {

@@ -339,8 +339,17 @@ fn writes(kernel: &Kernel, space: ArraySpace) -> bool {
     })
 }
 
+/// A launch that the kernel suggests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// Its conditions.
+    pub conditions: Vec<Condition>,
+    /// Whether about as many signs speak for it as for the first: it may be the one that is meant.
+    pub is_rival: bool,
+}
+
 /// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping.
-pub fn natural(kernel: &Kernel) -> Vec<Vec<Condition>> {
+pub fn natural(kernel: &Kernel) -> Vec<Suggestion> {
     let (flat, bounded) = (flat(kernel), bounds(kernel));
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for launch in natural::launches(kernel) {
@@ -351,8 +360,8 @@ pub fn natural(kernel: &Kernel) -> Vec<Vec<Condition>> {
         let with_bounds = [plain.clone(), bounded.clone()].concat();
         // Which of the two is proved sooner.
         let (likely, other) = if launch.wraps { (with_bounds, plain) } else { (plain, with_bounds) };
-        first.push(likely);
-        second.push(other);
+        first.push(Suggestion { conditions: likely, is_rival: launch.is_rival });
+        second.push(Suggestion { conditions: other, is_rival: launch.is_rival });
     }
     [first, second].concat()
 }

@@ -26,14 +26,48 @@ const SIZES: usize = 3;
 /// Threads of the largest block.
 const MOST_THREADS: i64 = 1024;
 
-/// Votes of a sign that hardly has another reason, of a good one, and of a hint.
-const SURE: u32 = 4;
-const GOOD: u32 = 3;
-const HINT: u32 = 1;
+/// How often one kind of sign counts for a size: more only tells that a loop is unrolled.
+const MOST_OF_A_KIND: u32 = 2;
+
+/// What speaks for a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sign {
+    /// What multiplies `ctaid` in an address.
+    Blocks,
+    /// The same in any other sum.
+    Sum,
+    /// The length of a shared array, or of its rows.
+    Length,
+    /// An index that runs down.
+    Reversed,
+    /// How far apart the accesses of one thread are.
+    Distance,
+    /// What a loop adds to an index that starts with `tid`.
+    Step,
+    /// The power of two below a length: there is room for a halo.
+    Halo,
+    /// `Blocks` or `Length` of what a thread accesses several times.
+    Several,
+    /// What `tid` is compared with, or what follows from another size.
+    Hint,
+}
+
+impl Sign {
+    fn votes(self) -> u32 {
+        match self {
+            Sign::Blocks => 4,
+            Sign::Sum | Sign::Length | Sign::Reversed | Sign::Distance | Sign::Step => 3,
+            Sign::Halo | Sign::Several => 2,
+            Sign::Hint => 1,
+        }
+    }
+}
 
 /// A launch that the kernel suggests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Natural {
+    /// Whether about as much speaks for it as for the first: it may be the one that is meant.
+    pub is_rival: bool,
     /// Threads a block, on the axes of which the kernel says anything.
     pub block: [Option<u32>; 3],
     /// Threads of a row of blocks along an axis, where blocks of the next row write behind them.
@@ -46,12 +80,27 @@ pub struct Natural {
 pub fn launches(kernel: &Kernel) -> Vec<Natural> {
     let signs = Signs::of(kernel);
     let votes = signs.votes(kernel);
+    let blocks = votes.blocks(kernel.block);
+    let first = blocks.first().copied().unwrap_or_default();
     let launch = |block: [Option<u32>; 3]| {
         let threads = |axis: usize| i64::from(block[axis].or(kernel.block[axis]).unwrap_or(1));
         let wraps = signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
-        Natural { block, rows: signs.rows(kernel, block), wraps }
+        let is_rival = (0..3).all(|axis| match (first[axis], block[axis]) {
+            (Some(likely), Some(size)) => 5 * votes.of(axis, size) >= 2 * votes.of(axis, likely),
+            _ => true,
+        });
+        let launch = Natural { is_rival, block, rows: signs.rows(kernel, block), wraps };
+        log::debug!("suggested: {launch:?}");
+        launch
     };
-    let mut launches: Vec<Natural> = votes.blocks(kernel.block).into_iter().map(launch).collect();
+    let mut launches: Vec<Natural> = blocks.iter().copied().map(launch).collect();
+    // Rows that are known in threads, of blocks of any size: proofs are sooner found for one.
+    if blocks[..] == [[None; 3]]
+        && let Some(rows) = launches.first().map(|launch| launch.rows.clone()).filter(|rows| !rows.is_empty())
+    {
+        let usual = signs.usual_block(kernel);
+        launches.push(Natural { is_rival: true, block: usual, rows, wraps: false });
+    }
     launches.retain(|launch| launch.block.iter().any(Option::is_some) || !launch.rows.is_empty());
     launches
 }
@@ -144,18 +193,32 @@ impl Signs {
             votes.step(form, *step);
         }
         for &(axis, apart) in &self.sums {
-            votes.vote(axis, apart, GOOD);
+            votes.vote(axis, apart, Sign::Sum);
         }
         for axis in 0..3 {
             // A reduction starts with half of the threads.
             let bounds = self.compared.iter().filter(|(of, _)| *of == axis).map(|(_, bound)| *bound);
             if let Some(largest) = bounds.max() {
-                votes.vote(axis, largest, HINT);
-                votes.vote(axis, 2 * largest.min(MOST_THREADS), HINT);
-                votes.vote(axis, largest + 1, HINT);
+                votes.vote(axis, largest, Sign::Hint);
+                votes.vote(axis, 2 * largest.min(MOST_THREADS), Sign::Hint);
+                votes.vote(axis, largest + 1, Sign::Hint);
             }
         }
         votes
+    }
+
+    /// A block that is usual for as many axes as the kernel accesses arrays by.
+    fn usual_block(&self, kernel: &Kernel) -> [Option<u32>; 3] {
+        let is_used = |axis: usize| self.accesses.keys().any(|(_, terms)| terms.contains_key(&Term::Thread(axis)));
+        let used: Vec<usize> = (0..3).filter(|axis| kernel.block[*axis].is_none() && is_used(*axis)).collect();
+        let sizes: &[u32] = match used.len() {
+            1 => &[256],
+            2 => &[16, 16],
+            _ => &[8, 8, 4],
+        };
+        let mut block = [None; 3];
+        used.iter().zip(sizes).for_each(|(axis, size)| block[*axis] = Some(*size));
+        block
     }
 
     /// Threads of a row of blocks: how far the next larger step goes in an address that is written, in units of what a
@@ -208,28 +271,35 @@ fn single_axis(form: &Form) -> Option<(usize, i64)> {
     }
 }
 
-/// How many signs speak for a size.
+/// What speaks for each size.
 #[derive(Debug, Default)]
 struct Votes {
-    axes: [BTreeMap<u32, u32>; 3],
-    /// Threads of the whole block.
-    total: BTreeMap<u32, u32>,
+    /// How often each sign was seen for the sizes of an axis.
+    axes: [BTreeMap<u32, BTreeMap<Sign, u32>>; 3],
+    /// Threads of the whole block, as steps of loops say.
+    totals: BTreeSet<u32>,
 }
 
 impl Votes {
-    fn vote(&mut self, axis: usize, size: i64, count: u32) {
+    fn vote(&mut self, axis: usize, size: i64, sign: Sign) {
         if (2..=MOST_THREADS).contains(&size) {
-            *self.axes[axis].entry(size as u32).or_default() += count;
+            *self.axes[axis].entry(size as u32).or_default().entry(sign).or_default() += 1;
         }
     }
 
+    /// How much speaks for a size.
+    fn of(&self, axis: usize, size: u32) -> u32 {
+        let signs = self.axes[axis].get(&size).into_iter().flatten();
+        signs.map(|(sign, count)| sign.votes() * (*count).min(MOST_OF_A_KIND)).sum()
+    }
+
     /// A length that a size is at most: itself, or the power of two below, if it has room for a halo.
-    fn length(&mut self, axis: usize, length: i64, count: u32) {
+    fn length(&mut self, axis: usize, length: i64, sign: Sign) {
         if length.count_ones() == 1 {
-            self.vote(axis, length, count);
+            self.vote(axis, length, sign);
         } else if length > 2 {
-            self.vote(axis, 1 << length.ilog2(), count - 1);
-            self.vote(axis, length, HINT);
+            self.vote(axis, 1 << length.ilog2(), Sign::Halo);
+            self.vote(axis, length, Sign::Hint);
         }
     }
 
@@ -245,20 +315,20 @@ impl Votes {
         for &(own, axis) in &axes {
             let apart = apart.filter(|(of, _)| *of == axis).map(|(_, apart)| apart);
             let blocks = factor(Term::Block(axis));
-            let weight = |sure: u32| if apart.is_some() { sure - 2 } else { sure };
+            let unless_several = |sign: Sign| if apart.is_some() { Sign::Several } else { sign };
             if blocks % own == 0 {
-                self.vote(axis, blocks / own, weight(SURE));
+                self.vote(axis, blocks / own, unless_several(Sign::Blocks));
             }
             if let Some(around) = around {
-                self.length(axis, around / own.abs(), weight(GOOD));
+                self.length(axis, around / own.abs(), unless_several(Sign::Length));
             }
             if let Some(apart) = apart {
-                self.vote(axis, apart, GOOD);
+                self.vote(axis, apart, Sign::Distance);
             }
             if own < 0
                 && let Some(start) = group.constants.first().filter(|start| **start > 0)
             {
-                self.vote(axis, start / -own + 1, GOOD);
+                self.vote(axis, start / -own + 1, Sign::Reversed);
             }
             // Rows of arrays in global memory are longer than a block.
             let is_row = shared.is_some() || factor(Term::Block(0)) == 0;
@@ -271,11 +341,11 @@ impl Votes {
         let mut axes: Vec<(i64, usize)> = axes.filter(|(own, _)| *own > 0 && step % own == 0).collect();
         axes.sort_unstable();
         match axes[..] {
-            [(own, axis)] => self.vote(axis, step / own, GOOD),
+            [(own, axis)] => self.vote(axis, step / own, Sign::Step),
             [(own, first), (row, second)] if step / own <= MOST_THREADS => {
-                *self.total.entry((step / own) as u32).or_default() += GOOD;
-                self.vote(first, row / own, HINT);
-                self.vote(second, step / row, HINT);
+                self.totals.insert((step / own) as u32);
+                self.vote(first, row / own, Sign::Hint);
+                self.vote(second, step / row, Sign::Hint);
             }
             _ => {}
         }
@@ -283,7 +353,7 @@ impl Votes {
 
     /// The sizes of an axis, those with most votes first.
     fn sizes(&self, axis: usize) -> Vec<(u32, u32)> {
-        let mut sizes: Vec<(u32, u32)> = self.axes[axis].iter().map(|(size, votes)| (*votes, *size)).collect();
+        let mut sizes: Vec<(u32, u32)> = self.axes[axis].keys().map(|size| (self.of(axis, *size), *size)).collect();
         sizes.sort_by_key(|size| std::cmp::Reverse(*size));
         sizes.truncate(SIZES);
         sizes
@@ -295,7 +365,7 @@ impl Votes {
         for axis in (0..3).filter(|axis| fixed[*axis].is_none()) {
             let sizes = self.sizes(axis);
             // One hint alone says too little.
-            if sizes.iter().all(|(votes, _)| *votes <= HINT) {
+            if sizes.iter().all(|(votes, _)| *votes <= Sign::Hint.votes()) {
                 continue;
             }
             let longer = blocks.iter().flat_map(|(all, block)| {
@@ -313,7 +383,8 @@ impl Votes {
         };
         blocks.retain(|(_, block)| threads(block) <= MOST_THREADS as u64);
         for (votes, block) in &mut blocks {
-            *votes += u32::try_from(threads(block)).ok().and_then(|all| self.total.get(&all)).copied().unwrap_or(0);
+            let is_total = u32::try_from(threads(block)).is_ok_and(|threads| self.totals.contains(&threads));
+            *votes += if is_total { Sign::Step.votes() } else { 0 };
         }
         blocks.sort_by_key(|block| std::cmp::Reverse(*block));
         blocks.truncate(BLOCKS);
