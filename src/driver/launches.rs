@@ -28,6 +28,9 @@ const NATURAL_CONDITION: Duration = Duration::from_secs(8);
 /// Time for all launches that it suggests.
 const NATURAL_CONDITIONS: Duration = Duration::from_secs(12);
 
+/// Time for flat launches, before other sizes are tried.
+const FLAT_LAUNCHES: Duration = Duration::from_secs(8);
+
 /// Least time for a proof under fewer conditions than one that was found.
 const FEWER_CONDITIONS: Duration = Duration::from_millis(500);
 
@@ -71,6 +74,8 @@ pub fn decide(kernel: &Kernel, end: Instant, decide: &mut Decide) -> Result<Kern
         start: Instant::now(),
         end,
         failed: BTreeSet::new(),
+        refuted: BTreeSet::new(),
+        is_fixed: false,
         proved: None,
         weaken_until: None,
     };
@@ -90,6 +95,10 @@ struct Launches<'a, 'd> {
     end: Instant,
     /// Conditions under which no proof was found, with the number of encodings.
     failed: BTreeSet<(Vec<Condition>, usize)>,
+    /// Conditions under which a proof was refuted by a model.
+    refuted: BTreeSet<Vec<Condition>>,
+    /// Whether the sizes that are tried hardly can be others.
+    is_fixed: bool,
     /// How long the last proof took, and under which conditions.
     proved: Option<(Duration, Vec<Condition>)>,
     /// When the search for weaker conditions than the first ones ends.
@@ -99,9 +108,10 @@ struct Launches<'a, 'd> {
 impl Launches<'_, '_> {
     /// The launches that the kernel suggests: a proof, or a defect of the first of them.
     fn natural(&mut self, suggestions: Vec<Suggestion>) -> Option<KernelReport> {
-        let first = suggestions.first()?.conditions.clone();
+        let Suggestion { conditions: first, is_fixed, .. } = suggestions.first()?.clone();
+        self.is_fixed = is_fixed;
         // Half of the time is for other launches.
-        let until = Instant::now() + NATURAL_CONDITIONS.min(self.end.saturating_duration_since(Instant::now()) / 2);
+        let until = Instant::now() + NATURAL_CONDITIONS.min(self.left() / 2);
         let defect = self.execution(&first, Search::Execution);
         // A proof for other sizes would hide the defect.
         let worth = suggestions.into_iter().filter(|suggestion| defect.is_none() || suggestion.is_rival);
@@ -110,7 +120,11 @@ impl Launches<'_, '_> {
         if let Some(found) = self.find(worth, findings, ALL_ENCODINGS, until) {
             return Some(verified(found));
         }
-        defect.or_else(|| self.execution(&first, Search::Quick))
+        self.is_fixed = false;
+        match defect {
+            None if self.refuted.contains(&first) => self.execution(&first, Search::Quick),
+            defect => defect,
+        }
     }
 
     /// A defect that an execution shows in the largest launch that meets the conditions.
@@ -130,7 +144,8 @@ impl Launches<'_, '_> {
     /// fewer conditions are hardly worth much time.
     fn general(&mut self, is_patient: bool) -> Result<KernelReport, Vec<Diagnostic>> {
         let mut flat = conditions::flat(self.kernel);
-        let deadline = if is_patient { self.end } else { self.end.min(Instant::now() + ONE_CONDITION) };
+        let most = if is_patient { FLAT_LAUNCHES } else { ONE_CONDITION };
+        let deadline = Instant::now() + most.min(self.left() / 3);
         let quick = Attempt { deadline, search: Search::Quick, encodings: ALL_ENCODINGS };
         let mut report = match (self.decide)(&flat, quick) {
             // The user requires other sizes.
@@ -150,7 +165,9 @@ impl Launches<'_, '_> {
             return Ok(verified(found));
         }
         if !matches!(report.verdict, Verdict::Defect(_)) {
-            let thorough = Attempt { deadline: self.end, search: Search::Thorough, encodings: ALL_ENCODINGS };
+            // Conditions on parameters have what it leaves.
+            let deadline = self.end - MORE_CONDITIONS.min(self.left() / 4);
+            let thorough = Attempt { deadline, search: Search::Thorough, encodings: ALL_ENCODINGS };
             report = (self.decide)(&flat, thorough)?;
         }
         match report.verdict {
@@ -204,7 +221,8 @@ impl Launches<'_, '_> {
             return Err(Vec::new());
         }
         let limit = match &self.proved {
-            Some((time, _)) => (*time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
+            Some((time, _)) if self.is_fixed => (*time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
+            Some((time, _)) => (4 * *time).clamp(WEAKENING, ONE_CONDITION),
             None if self.failed.is_empty() => NATURAL_CONDITION,
             None => ONE_CONDITION,
         };
@@ -219,12 +237,17 @@ impl Launches<'_, '_> {
             Ok(report) if report.verdict == Verdict::Verified => {
                 let time = started.elapsed();
                 self.proved = Some((time, conditions.to_vec()));
-                self.weaken_until = self.weaken_until.or(Some(Instant::now() + WEAKENING + time));
+                let more = if self.is_fixed { WEAKENING + time } else { ONE_CONDITION + WEAKENING };
+                self.weaken_until = self.weaken_until.or(Some(Instant::now() + more));
                 Ok(report)
             }
             report => {
                 self.failed.insert(key);
-                Err(report.map_or_else(|_| Vec::new(), |report| report.findings))
+                let findings = report.map_or_else(|_| Vec::new(), |report| report.findings);
+                if !findings.is_empty() {
+                    self.refuted.insert(conditions.to_vec());
+                }
+                Err(findings)
             }
         }
     }
@@ -233,6 +256,11 @@ impl Launches<'_, '_> {
     fn is_too_weak(&mut self, fewer: &[Condition]) -> bool {
         let proved = self.proved.as_ref().map(|(_, all)| conditions::breaking(all, fewer));
         proved.into_iter().flatten().any(|sizes| self.execution(&sizes, Search::Execution).is_some())
+    }
+
+    /// The time left.
+    fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
     }
 
     /// When a search that begins now ends: it may take as long as all before it twice.

@@ -346,6 +346,8 @@ pub struct Suggestion {
     pub conditions: Vec<Condition>,
     /// Whether about as many signs speak for it as for the first: it may be the one that is meant.
     pub is_rival: bool,
+    /// Whether the proof hardly succeeds for blocks of other sizes.
+    pub is_fixed: bool,
 }
 
 /// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping.
@@ -360,8 +362,9 @@ pub fn natural(kernel: &Kernel) -> Vec<Suggestion> {
         let with_bounds = [plain.clone(), bounded.clone()].concat();
         // Which of the two is proved sooner.
         let (likely, other) = if launch.wraps { (with_bounds, plain) } else { (plain, with_bounds) };
-        first.push(Suggestion { conditions: likely, is_rival: launch.is_rival });
-        second.push(Suggestion { conditions: other, is_rival: launch.is_rival });
+        let natural::Natural { is_rival, is_fixed, .. } = launch;
+        first.push(Suggestion { conditions: likely, is_rival, is_fixed });
+        second.push(Suggestion { conditions: other, is_rival, is_fixed });
     }
     [first, second].concat()
 }

@@ -7,7 +7,7 @@
 
 use crate::ivl::ast::{ExprKind, ExprRef, Name};
 use crate::ivl::bv::{self, Builtin, BvOp, parse_builtin};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Terms of a sum; longer sums count as unknown.
 const MOST_TERMS: usize = 8;
@@ -58,6 +58,15 @@ impl Form {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// The variable that it is, if it is one.
+    pub fn variable(&self) -> Option<&Name> {
+        let mut terms = self.terms.iter();
+        match (terms.next(), terms.next(), self.constant) {
+            (Some((Term::Unknown(name), 1)), None, 0) => Some(name),
+            _ => None,
+        }
+    }
+
     /// `self + factor * other`
     fn plus(mut self, other: &Form, factor: i64) -> Option<Form> {
         self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
@@ -80,19 +89,43 @@ impl Form {
 
 /// The forms of variables, first assignment first.
 #[derive(Default)]
-pub struct Forms(BTreeMap<Name, Form>);
+pub struct Forms {
+    forms: BTreeMap<Name, Form>,
+    /// Variables with several assignments.
+    reassigned: BTreeSet<Name>,
+    /// Of these, the ones that are a constant first.
+    first: BTreeMap<Name, i64>,
+}
 
 impl Forms {
+    /// Before the first assignment, with the variables that have several.
+    pub fn new(reassigned: BTreeSet<Name>) -> Forms {
+        Forms { reassigned, ..Forms::default() }
+    }
+
+    /// Whether the variable has several assignments.
+    pub fn is_reassigned(&self, variable: &Name) -> bool {
+        self.reassigned.contains(variable)
+    }
+
+    /// The value of a form, or the first one of a variable that a loop changes.
+    pub fn first_value(&self, form: &Form) -> Option<i64> {
+        form.value().or_else(|| self.first.get(form.variable()?).copied())
+    }
+
     /// Takes an assignment. Answers the form of the variable, and what a further assignment adds to it.
     pub fn assign(&mut self, variable: &Name, value: &ExprRef) -> (Form, Option<i64>) {
-        let form = self.of(value).unwrap_or_else(|| Form::term(Term::Unknown(variable.clone())));
-        match self.0.get(variable) {
-            Some(before) => (before.clone(), form.distance(before)),
-            None => {
-                self.0.insert(variable.clone(), form.clone());
-                (form, None)
-            }
+        let unknown = || Form::term(Term::Unknown(variable.clone()));
+        let mut form = self.of(value).unwrap_or_else(unknown);
+        if let Some(before) = self.forms.get(variable) {
+            return (before.clone(), form.distance(before));
         }
+        if let (true, Some(value)) = (self.is_reassigned(variable), form.value()) {
+            self.first.insert(variable.clone(), value);
+            form = unknown();
+        }
+        self.forms.insert(variable.clone(), form.clone());
+        (form, None)
     }
 
     /// The form of an expression; `None` for one that is no sum.
@@ -112,7 +145,7 @@ impl Forms {
             AXES.iter().position(|a| *a == axis)
         };
         let id = axis("tid.").map(Term::Thread).or_else(|| axis("ctaid.").map(Term::Block));
-        let known = || self.0.get(name).cloned();
+        let known = || self.forms.get(name).cloned();
         match id {
             Some(term) => Form::term(term),
             None => known().unwrap_or_else(|| Form::term(Term::Unknown(name.clone()))),

@@ -68,6 +68,8 @@ impl Sign {
 pub struct Natural {
     /// Whether about as much speaks for it as for the first: it may be the one that is meant.
     pub is_rival: bool,
+    /// Whether a size multiplies `ctaid`, so that it hardly is another one.
+    pub is_fixed: bool,
     /// Threads a block, on the axes of which the kernel says anything.
     pub block: [Option<u32>; 3],
     /// Threads of a row of blocks along an axis, where blocks of the next row write behind them.
@@ -84,12 +86,14 @@ pub fn launches(kernel: &Kernel) -> Vec<Natural> {
     let first = blocks.first().copied().unwrap_or_default();
     let launch = |block: [Option<u32>; 3]| {
         let threads = |axis: usize| i64::from(block[axis].or(kernel.block[axis]).unwrap_or(1));
-        let wraps = signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
+        let wraps = signs.reads_grid || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
+        let is_apart = |axis: usize| block[axis].is_some_and(|size| signs.sums.contains(&(axis, i64::from(size))));
         let is_rival = (0..3).all(|axis| match (first[axis], block[axis]) {
             (Some(likely), Some(size)) => 5 * votes.of(axis, size) >= 2 * votes.of(axis, likely),
             _ => true,
         });
-        let launch = Natural { is_rival, block, rows: signs.rows(kernel, block), wraps };
+        let launch =
+            Natural { is_rival, is_fixed: (0..3).any(is_apart), block, rows: signs.rows(kernel, block), wraps };
         log::debug!("suggested: {launch:?}");
         launch
     };
@@ -99,7 +103,7 @@ pub fn launches(kernel: &Kernel) -> Vec<Natural> {
         && let Some(rows) = launches.first().map(|launch| launch.rows.clone()).filter(|rows| !rows.is_empty())
     {
         let usual = signs.usual_block(kernel);
-        launches.push(Natural { is_rival: true, block: usual, rows, wraps: false });
+        launches.push(Natural { is_rival: true, is_fixed: false, block: usual, rows, wraps: false });
     }
     launches.retain(|launch| launch.block.iter().any(Option::is_some) || !launch.rows.is_empty());
     launches
@@ -122,22 +126,28 @@ struct Signs {
     sums: BTreeSet<(usize, i64)>,
     /// Forms of variables to which loops add a constant.
     steps: BTreeSet<(Form, i64)>,
-    /// Axis and constant of the comparisons of one `tid`.
+    /// Axis and bound of the comparisons of one `tid`.
     compared: BTreeSet<(usize, i64)>,
+    /// The same where the bound is a literal: it would serve nothing in a smaller block.
+    guarded: BTreeSet<(usize, i64)>,
+    /// Whether the statements read the size of the grid.
+    reads_grid: bool,
 }
 
 impl Signs {
     fn of(kernel: &Kernel) -> Signs {
-        let mut signs = Signs::default();
-        let bodies = kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
-        for statement in bodies.flat_map(|body| &body.blocks).flat_map(|block| &block.stmts) {
-            signs.statement(statement);
-        }
+        let bodies = || kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
+        let statements = || bodies().flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
+        let mut assigned = BTreeSet::new();
+        let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
+        let forms = Forms::new(again.cloned().collect());
+        let mut signs = Signs { forms, ..Signs::default() };
+        statements().for_each(|statement| signs.statement(statement));
         signs
     }
 
     fn statement(&mut self, statement: &Stmt) {
-        visit::for_each_stmt_expr(statement, &mut |e| self.comparison(e));
+        visit::for_each_stmt_expr(statement, &mut |e| self.expression(e));
         match &statement.kind {
             StmtKind::Assign(pairs) => {
                 for (variable, value) in pairs {
@@ -161,29 +171,41 @@ impl Signs {
         }
     }
 
-    fn comparison(&mut self, e: &ExprRef) {
+    fn expression(&mut self, e: &ExprRef) {
         let operands = match &e.kind {
             ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => Some((a, b)),
             ExprKind::Call(name, args) => match (parse_builtin(name.as_str()), &args[..]) {
                 (Some(Builtin::Op(op, _)), [a, b]) if op.is_comparison() => Some((a, b)),
                 _ => None,
             },
+            ExprKind::Var(name) => {
+                self.reads_grid |= name.as_str().starts_with("nctaid.");
+                None
+            }
             _ => None,
         };
-        if let Some((a, b)) = operands
-            && let (Some(a), Some(b)) = (self.forms.of(a), self.forms.of(b))
-        {
-            for (id, bound) in [(&a, &b), (&b, &a)] {
-                if let (Some((axis, 1)), Some(bound)) = (single_axis(id), bound.value()) {
-                    self.compared.insert((axis, bound - id.constant));
-                }
+        if let Some((a, b)) = operands {
+            self.comparison(a, b);
+            self.comparison(b, a);
+        }
+        visit::children(e).into_iter().for_each(|operand| self.expression(operand));
+    }
+
+    fn comparison(&mut self, id: &ExprRef, bound: &ExprRef) {
+        let (Some(form), Some(limit)) = (self.forms.of(id), self.forms.of(bound)) else { return };
+        if let (Some((axis, 1)), Some(value)) = (single_axis(&form), self.forms.first_value(&limit)) {
+            self.compared.insert((axis, value - form.constant));
+            let is_loop = matches!(&id.kind, ExprKind::Var(name) if self.forms.is_reassigned(name));
+            if !is_loop && form.constant == 0 && limit.value().is_some() {
+                self.guarded.insert((axis, value));
             }
         }
-        visit::children(e).into_iter().for_each(|operand| self.comparison(operand));
     }
 
     fn votes(&self, kernel: &Kernel) -> Votes {
-        let mut votes = Votes::default();
+        let loops = self.steps.iter().filter_map(|(form, step)| Some((form.variable()?.clone(), *step)));
+        let guarded = [0, 1, 2].map(|axis| self.guarded.iter().filter(|(of, _)| *of == axis).map(|(_, v)| *v).max());
+        let mut votes = Votes { guarded, loops: loops.collect(), ..Votes::default() };
         for ((array, terms), group) in &self.accesses {
             let declared = kernel.program.arrays.iter().find(|declared| declared.name == *array);
             let shared = declared.filter(|array| array.space == ArraySpace::Shared);
@@ -232,7 +254,8 @@ impl Signs {
         let row = |axis: usize| {
             let block = block[axis].or(kernel.block[axis]);
             let in_addresses = forms.iter().filter_map(|terms| row_of(terms, None, axis, block));
-            let in_loops = self.steps.iter().filter_map(|(form, step)| row_of(&form.terms, Some(*step), axis, block));
+            let steps = self.steps.iter().filter(|(form, _)| forms.iter().any(|terms| is_multiple(terms, &form.terms)));
+            let in_loops = steps.filter_map(|(form, step)| row_of(&form.terms, Some(*step), axis, block));
             let length = in_addresses.min().or_else(|| in_loops.min())?;
             Some((axis, u32::try_from(length).ok().filter(|length| *length > 1)?))
         };
@@ -254,6 +277,16 @@ fn row_of(terms: &BTreeMap<Term, i64>, step: Option<i64>, axis: usize, block: Op
         None => larger?,
     };
     Some(pitch / own * threads)
+}
+
+/// Whether terms are those of another sum, all with the same further factor.
+fn is_multiple(terms: &BTreeMap<Term, i64>, of: &BTreeMap<Term, i64>) -> bool {
+    let factors = terms
+        .iter()
+        .zip(of)
+        .map(|((term, factor), (other, unit))| (term == other && factor % unit == 0).then(|| factor / unit));
+    let factors: Option<BTreeSet<i64>> = factors.collect();
+    terms.len() == of.len() && factors.is_some_and(|factors| factors.len() <= 1)
 }
 
 /// What the factor of `ctaid` is in units of that of `tid`.
@@ -278,6 +311,10 @@ struct Votes {
     axes: [BTreeMap<u32, BTreeMap<Sign, u32>>; 3],
     /// Threads of the whole block, as steps of loops say.
     totals: BTreeSet<u32>,
+    /// What loops add to variables that are a constant first.
+    loops: BTreeMap<Name, i64>,
+    /// The largest literal with which `tid` of each axis is compared.
+    guarded: [Option<i64>; 3],
 }
 
 impl Votes {
@@ -290,7 +327,9 @@ impl Votes {
     /// How much speaks for a size.
     fn of(&self, axis: usize, size: u32) -> u32 {
         let signs = self.axes[axis].get(&size).into_iter().flatten();
-        signs.map(|(sign, count)| sign.votes() * (*count).min(MOST_OF_A_KIND)).sum()
+        let votes: u32 = signs.map(|(sign, count)| sign.votes() * (*count).min(MOST_OF_A_KIND)).sum();
+        let is_guarded = self.guarded[axis].is_some_and(|bound| i64::from(size) <= bound);
+        if is_guarded { votes / 2 } else { votes }
     }
 
     /// A length that a size is at most: itself, or the power of two below, if it has room for a halo.
@@ -311,7 +350,22 @@ impl Votes {
         // The axis of the longest way first.
         axes.sort_by_key(|(own, axis)| (-own.abs(), *axis));
         let apart = distance(&group.constants, &axes);
-        let mut around = shared.flatten().and_then(|size| i64::try_from(size).ok());
+        let others = terms.iter().filter_map(|(term, factor)| match term {
+            Term::Unknown(name) => Some((name, *factor)),
+            _ => None,
+        });
+        let others: Vec<(&Name, i64)> = others.collect();
+        let longest = axes.first().map_or(0, |(own, _)| own.abs());
+        let row = others.iter().map(|(_, factor)| *factor).filter(|factor| *factor > longest).min();
+        let size = shared.flatten().and_then(|size| i64::try_from(size).ok());
+        let mut around = if shared.is_some() { row.or(size) } else { None };
+        for (name, factor) in &others {
+            let step = self.loops.get(*name).map_or(0, |step| step * factor);
+            // A loop goes by rows, or by as many threads as there are.
+            if let Some((own, axis)) = axes.iter().find(|(own, _)| step % own == 0) {
+                self.vote(*axis, if step / own >= 8 { step / own } else { 0 }, Sign::Step);
+            }
+        }
         for &(own, axis) in &axes {
             let apart = apart.filter(|(of, _)| *of == axis).map(|(_, apart)| apart);
             let blocks = factor(Term::Block(axis));
@@ -331,8 +385,7 @@ impl Votes {
                 self.vote(axis, start / -own + 1, Sign::Reversed);
             }
             // Rows of arrays in global memory are longer than a block.
-            let is_row = shared.is_some() || factor(Term::Block(0)) == 0;
-            around = is_row.then_some(own.abs());
+            around = shared.map(|_| own.abs());
         }
     }
 
@@ -382,6 +435,9 @@ impl Votes {
             sizes.product::<u64>()
         };
         blocks.retain(|(_, block)| threads(block) <= MOST_THREADS as u64);
+        if blocks.is_empty() {
+            blocks.push((0, [None; 3]));
+        }
         for (votes, block) in &mut blocks {
             let is_total = u32::try_from(threads(block)).is_ok_and(|threads| self.totals.contains(&threads));
             *votes += if is_total { Sign::Step.votes() } else { 0 };
