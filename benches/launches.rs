@@ -34,7 +34,13 @@ fn main() {
     let mut times: Vec<Duration> = cases.into_iter().map(|case| row(case, request.timeout)).collect();
     times.sort();
     let below = |limit: f64| times.iter().filter(|time| time.as_secs_f64() <= limit).count();
-    println!("\n{} kernels: {} within 0.2 s, {} within 1 s, {} within 5 s", times.len(), below(0.2), below(1.0), below(5.0));
+    println!(
+        "\n{} kernels: {} within 0.2 s, {} within 1 s, {} within 5 s",
+        times.len(),
+        below(0.2),
+        below(1.0),
+        below(5.0)
+    );
 }
 
 fn request() -> Result<Request, String> {

@@ -243,20 +243,28 @@ impl Signs {
         block
     }
 
-    /// Threads of a row of blocks: how far the next larger step goes in an address that is written, in units of what a
-    /// step to the next block adds.
+    /// Threads of a row of blocks: how far the next larger step goes in an address, in units of what a step to the next
+    /// block adds. Arrays that are written count, and those that are read where they have rows of a power of two: a halo
+    /// makes rows longer, and a row that is written with another length is a slip.
     fn rows(&self, kernel: &Kernel, block: [Option<u32>; 3]) -> Vec<(usize, u32)> {
         let is_global = |name: &Name| {
             kernel.program.arrays.iter().any(|array| array.name == *name && array.space == ArraySpace::Global)
         };
-        let written = self.accesses.iter().filter(|((array, _), group)| group.writes && is_global(array));
-        let forms: Vec<&BTreeMap<Term, i64>> = written.map(|((_, terms), _)| terms).collect();
+        let global = || self.accesses.iter().filter(|((array, _), _)| is_global(array));
+        let all: Vec<&BTreeMap<Term, i64>> = global().map(|((_, terms), _)| terms).collect();
+        let written: Vec<_> = global().filter(|(_, group)| group.writes).map(|((_, terms), _)| terms).collect();
         let row = |axis: usize| {
             let block = block[axis].or(kernel.block[axis]);
-            let in_addresses = forms.iter().filter_map(|terms| row_of(terms, None, axis, block));
-            let steps = self.steps.iter().filter(|(form, _)| forms.iter().any(|terms| is_multiple(terms, &form.terms)));
-            let in_loops = steps.filter_map(|(form, step)| row_of(&form.terms, Some(*step), axis, block));
-            let length = in_addresses.min().or_else(|| in_loops.min())?;
+            let in_addresses = written.iter().filter_map(|terms| row_of(terms, None, axis, block)).min();
+            let even = all.iter().filter_map(|terms| row_of(terms, None, axis, block));
+            let even = even.filter(|row| row.count_ones() == 1).max();
+            let steps =
+                self.steps.iter().filter(|(form, _)| written.iter().any(|terms| is_multiple(terms, &form.terms)));
+            let in_loops = steps.filter_map(|(form, step)| row_of(&form.terms, Some(*step), axis, block)).min();
+            let length = match in_addresses {
+                Some(row) if row.count_ones() > 1 => even.unwrap_or(row),
+                in_addresses => in_addresses.or(in_loops)?,
+            };
             Some((axis, u32::try_from(length).ok().filter(|length| *length > 1)?))
         };
         (0..3).filter(|axis| kernel.grid[*axis].is_none()).filter_map(row).collect()
@@ -319,6 +327,8 @@ struct Votes {
 
 impl Votes {
     fn vote(&mut self, axis: usize, size: i64, sign: Sign) {
+        // One less than a power of two is a slip, which smaller blocks would hide.
+        let size = if size > 4 && (size + 1).count_ones() == 1 { size + 1 } else { size };
         if (2..=MOST_THREADS).contains(&size) {
             *self.axes[axis].entry(size as u32).or_default().entry(sign).or_default() += 1;
         }
@@ -329,7 +339,7 @@ impl Votes {
         let signs = self.axes[axis].get(&size).into_iter().flatten();
         let votes: u32 = signs.map(|(sign, count)| sign.votes() * (*count).min(MOST_OF_A_KIND)).sum();
         let is_guarded = self.guarded[axis].is_some_and(|bound| i64::from(size) <= bound);
-        if is_guarded { votes / 2 } else { votes }
+        if is_guarded { votes / 4 } else { votes }
     }
 
     /// A length that a size is at most: itself, or the power of two below, if it has room for a halo.
