@@ -12,7 +12,7 @@
 
 use super::linear::{Form, Forms, Term};
 use crate::ivl::ast::{Access, ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind};
-use crate::ivl::bv::{Builtin, parse_builtin};
+use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
 use crate::ivl::visit;
 use crate::kernel::Kernel;
 use std::collections::{BTreeMap, BTreeSet};
@@ -172,32 +172,34 @@ impl Signs {
     }
 
     fn expression(&mut self, e: &ExprRef) {
-        let operands = match &e.kind {
-            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => Some((a, b)),
-            ExprKind::Call(name, args) => match (parse_builtin(name.as_str()), &args[..]) {
-                (Some(Builtin::Op(op, _)), [a, b]) if op.is_comparison() => Some((a, b)),
-                _ => None,
-            },
-            ExprKind::Var(name) => {
-                self.reads_grid |= name.as_str().starts_with("nctaid.");
-                None
+        match &e.kind {
+            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => {
+                self.comparison(a, b, None);
+                self.comparison(b, a, None);
             }
-            _ => None,
-        };
-        if let Some((a, b)) = operands {
-            self.comparison(a, b);
-            self.comparison(b, a);
+            ExprKind::Call(name, args) => {
+                if let (Some(Builtin::Op(op, _)), [a, b]) = (parse_builtin(name.as_str()), &args[..])
+                    && op.is_comparison()
+                {
+                    let is_less = matches!(op, BvOp::Slt | BvOp::Ult | BvOp::Sge | BvOp::Uge);
+                    self.comparison(a, b, Some(i64::from(!is_less)));
+                    self.comparison(b, a, Some(i64::from(is_less)));
+                }
+            }
+            ExprKind::Var(name) => self.reads_grid |= name.as_str().starts_with("nctaid."),
+            _ => {}
         }
         visit::children(e).into_iter().for_each(|operand| self.expression(operand));
     }
 
-    fn comparison(&mut self, id: &ExprRef, bound: &ExprRef) {
+    /// `more`: what is to be added to the bound so that it parts the ids below from the others; `None` if it parts one.
+    fn comparison(&mut self, id: &ExprRef, bound: &ExprRef, more: Option<i64>) {
         let (Some(form), Some(limit)) = (self.forms.of(id), self.forms.of(bound)) else { return };
         if let (Some((axis, 1)), Some(value)) = (single_axis(&form), self.forms.first_value(&limit)) {
             self.compared.insert((axis, value - form.constant));
             let is_loop = matches!(&id.kind, ExprKind::Var(name) if self.forms.is_reassigned(name));
-            if !is_loop && form.constant == 0 && limit.value().is_some() {
-                self.guarded.insert((axis, value));
+            if let (Some(more), false, 0, Some(value)) = (more, is_loop, form.constant, limit.value()) {
+                self.guarded.insert((axis, value + more));
             }
         }
     }
