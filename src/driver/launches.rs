@@ -13,6 +13,7 @@ use crate::kernel::Kernel;
 use crate::verdict::conditions::{self, Condition, Suggestion};
 use crate::verdict::decide::Search;
 use crate::verdict::finding::{Finding, KernelReport, Verdict};
+use crate::verdict::weaken;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -132,7 +133,7 @@ impl Launches<'_, '_> {
         let deadline = self.end.min(Instant::now() + NATURAL_DEFECT);
         let attempt = Attempt { deadline, search, encodings: ALL_ENCODINGS };
         // Requirements of the user may be about other sizes.
-        let report = (self.decide)(&conditions::longest(conditions), attempt).ok()?;
+        let report = (self.decide)(&weaken::longest(conditions), attempt).ok()?;
         let meets =
             |finding: &Finding| finding.confirmed && conditions.iter().all(|c| c.is_bound() || c.holds(finding));
         let is_defect = matches!(report.verdict, Verdict::Defect(_)) && report.findings.iter().any(meets);
@@ -190,7 +191,7 @@ impl Launches<'_, '_> {
         let mut attempt = |weaker: &[Condition]| self.attempt(weaker, ALL_ENCODINGS, until);
         match attempt(&[]) {
             Ok(for_all) => (Vec::new(), for_all),
-            Err(_) => conditions::weaken(kernel, flat, report, &mut attempt),
+            Err(_) => weaken::weaken(kernel, flat, report, &mut attempt),
         }
     }
 
@@ -209,11 +210,11 @@ impl Launches<'_, '_> {
         until: Instant,
     ) -> Option<Found> {
         let kernel = self.kernel;
-        conditions::find(kernel, proposals, findings, &mut |proposed| self.attempt(proposed, encodings, until))
+        weaken::find(kernel, proposals, findings, &mut |proposed| self.attempt(proposed, encodings, until))
     }
 
     /// A proof under conditions, within a time that those before it suggest.
-    fn attempt(&mut self, conditions: &[Condition], encodings: usize, until: Instant) -> conditions::Attempt {
+    fn attempt(&mut self, conditions: &[Condition], encodings: usize, until: Instant) -> weaken::Attempt {
         let started = Instant::now();
         let key = (BTreeSet::from_iter(conditions.iter().cloned()).into_iter().collect(), encodings);
         let until = self.weaken_until.map_or(until, |end| end.min(until));
@@ -254,7 +255,7 @@ impl Launches<'_, '_> {
 
     /// Whether an execution has a defect that fewer conditions than those of the last proof do not exclude.
     fn is_too_weak(&mut self, fewer: &[Condition]) -> bool {
-        let proved = self.proved.as_ref().map(|(_, all)| conditions::breaking(all, fewer));
+        let proved = self.proved.as_ref().map(|(_, all)| weaken::breaking(all, fewer));
         proved.into_iter().flatten().any(|sizes| self.execution(&sizes, Search::Execution).is_some())
     }
 

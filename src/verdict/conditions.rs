@@ -1,24 +1,21 @@
 //! Launch conditions under which a kernel is verified, where it is not for all launches.
 //!
-//! Input: the lowered kernel, the launch that was asked for, the executions that show a defect, and a way to verify
-//! the kernel under conditions. Output: the weakest conditions found, with the report of their proof. Establishes: the
-//! kernel is verified under these conditions, and under none of the sets that lack one of them and were tried.
-//! Relies on: nothing; a bad proposal costs time only.
-//! Reference: DESIGN section 3 (`verified-when`).
+//! Input: the lowered kernel. Output: sets of conditions to try, and what each of them requires. Establishes: nothing;
+//! a bad proposal costs time only. Relies on: nothing. Reference: DESIGN section 3 (`verified-when`).
 //!
 //! Proposed is what people rely on: axes that the kernel does not look at have size 1; the block is a multiple of the
 //! warp, or a power of two; a parameter is the number of threads, or at least the block; the block has a size that the
 //! kernel's own constants suggest.
 
-use super::finding::{Finding, KernelReport};
+use super::finding::Finding;
 use super::natural;
 use crate::ivl;
-use crate::ivl::ast::{ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Procedure, StmtKind, Type};
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::{self, Visitor};
 use crate::kernel::{Kernel, LowerOptions};
 use crate::span::Span;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Sizes that constants suggest; more are not tried.
@@ -30,9 +27,6 @@ const LENGTHS: usize = 4;
 /// Threads of a block on one axis, and on each of two, where the kernel says nothing.
 const USUAL_BLOCK: u32 = 256;
 const USUAL_TILE: u32 = 16;
-
-/// Threads of the largest block.
-const MOST_THREADS: u64 = 1024;
 
 /// Bounds for kernels in which values of 32 bits wrap in huge launches: no sum of a parameter and few times the number
 /// of threads leaves 31 bits.
@@ -91,7 +85,7 @@ pub fn text(conditions: &[Condition]) -> String {
 
 impl Condition {
     /// Sizes with which it does not hold, in blocks of that size.
-    fn broken(&self, block: [Option<u32>; 3]) -> Vec<Condition> {
+    pub(super) fn broken(&self, block: [Option<u32>; 3]) -> Vec<Condition> {
         match *self {
             Condition::Block(axis, size) => {
                 [size.saturating_mul(2), size / 2].map(|other| Condition::Block(axis, other.max(1))).to_vec()
@@ -223,120 +217,6 @@ pub fn flat(kernel: &Kernel) -> Vec<Condition> {
         free.map(|axis| condition(axis, 1)).collect::<Vec<_>>()
     };
     [unused(kernel.block, "tid", Condition::Block), unused(kernel.grid, "ctaid", Condition::Grid)].concat()
-}
-
-/// What an attempt to prove the kernel under conditions came to: the report of a proof, or what refutes it.
-pub type Attempt = Result<KernelReport, Vec<Finding>>;
-
-/// Finds conditions among proposals. `attempt` proves the kernel under some. `findings` are those in flat launches.
-///
-/// Proposals that an execution with a defect meets are in vain. Those that the model of another failed proof meets are
-/// put off: most such models are no mistake.
-pub fn find(
-    kernel: &Kernel,
-    proposals: Vec<Vec<Condition>>,
-    findings: &[Finding],
-    attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
-) -> Option<(Vec<Condition>, KernelReport)> {
-    let meets = |conditions: &[Condition], finding: &Finding| conditions.iter().all(|c| c.holds(finding));
-    let (executions, mut models): (Vec<Finding>, Vec<Finding>) = findings.iter().cloned().partition(|f| f.confirmed);
-    let mut put_off = Vec::new();
-    let mut proposals: VecDeque<Vec<Condition>> = proposals.into();
-    proposals.retain(|proposal| !executions.iter().any(|finding| meets(proposal, finding)));
-    while let Some(proposal) = proposals.pop_front() {
-        if models.iter().any(|model| meets(&proposal, model)) {
-            put_off.push(proposal);
-        } else {
-            match attempt(&proposal) {
-                Ok(report) => return Some(weaken(kernel, proposal, report, attempt)),
-                Err(findings) => models.extend(findings),
-            }
-        }
-        if proposals.is_empty() {
-            models.clear();
-            proposals.extend(std::mem::take(&mut put_off));
-        }
-    }
-    None
-}
-
-/// Sizes of launches that meet conditions: as they are, with the longest rows where the conditions bound their length.
-pub fn longest(conditions: &[Condition]) -> Vec<Condition> {
-    let block = blocks_of(conditions);
-    let size = |condition: &Condition| match *condition {
-        Condition::Span(axis, most) => Condition::Grid(axis, (most / block[axis].unwrap_or(most).max(1)).max(1)),
-        ref other => other.clone(),
-    };
-    conditions.iter().map(size).collect()
-}
-
-/// Sizes of launches that meet the conditions in `fewer` and break another one of `all`.
-pub fn breaking(all: &[Condition], fewer: &[Condition]) -> Vec<Vec<Condition>> {
-    let block = blocks_of(all);
-    let broken = all.iter().filter(|condition| !fewer.contains(condition)).map(|condition| {
-        let others = all.iter().filter(move |other| *other != condition).cloned().collect::<Vec<_>>();
-        condition.broken(block).into_iter().map(move |sizes| [longest(&others), vec![sizes]].concat())
-    });
-    broken.flatten().filter(|sizes| can_be_launched(sizes)).collect()
-}
-
-fn blocks_of(conditions: &[Condition]) -> [Option<u32>; 3] {
-    let mut block = [None; 3];
-    for condition in conditions {
-        if let Condition::Block(axis, size) = condition {
-            block[*axis] = Some(*size);
-        }
-    }
-    block
-}
-
-fn can_be_launched(conditions: &[Condition]) -> bool {
-    let threads = blocks_of(conditions).into_iter().flatten().map(u64::from);
-    threads.product::<u64>() <= MOST_THREADS
-}
-
-/// Leaves out what the proof does not need: all that is no flat launch, all bounds, and then one condition after the
-/// other. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
-/// that axis alone write the same places.
-pub fn weaken(
-    kernel: &Kernel,
-    mut conditions: Vec<Condition>,
-    mut report: KernelReport,
-    attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
-) -> (Vec<Condition>, KernelReport) {
-    let flat = flat(kernel);
-    let needed: Vec<Condition> = flat.iter().filter(|condition| is_needed(kernel, condition)).cloned().collect();
-    let beyond: Vec<Condition> = conditions.iter().filter(|condition| !flat.contains(condition)).cloned().collect();
-    let bounds: Vec<Condition> = conditions.iter().filter(|condition| condition.is_bound()).cloned().collect();
-    let single = conditions.iter().filter(|condition| !needed.contains(condition)).map(|c| vec![c.clone()]);
-    let groups = [beyond, bounds].into_iter().filter(|group| group.len() > 1);
-    for group in groups.chain(single.collect::<Vec<_>>()) {
-        let fewer: Vec<Condition> = conditions.iter().filter(|other| !group.contains(other)).cloned().collect();
-        if fewer.len() < conditions.len()
-            && let Ok(weaker) = attempt(&fewer)
-        {
-            (conditions, report) = (fewer, weaker);
-        }
-    }
-    (conditions, report)
-}
-
-fn is_needed(kernel: &Kernel, flat: &Condition) -> bool {
-    match flat {
-        Condition::Grid(..) => writes(kernel, ArraySpace::Global),
-        _ => writes(kernel, ArraySpace::Global) || writes(kernel, ArraySpace::Shared),
-    }
-}
-
-/// Whether the kernel has a store to an array of that space.
-fn writes(kernel: &Kernel, space: ArraySpace) -> bool {
-    let blocks = kernel.program.procedures.iter().flat_map(|procedure| &procedure.body).flat_map(|body| &body.blocks);
-    blocks.flat_map(|block| &block.stmts).any(|statement| match &statement.kind {
-        StmtKind::Store { access, .. } => {
-            kernel.program.arrays.iter().any(|array| array.name == access.array && array.space == space)
-        }
-        _ => false,
-    })
 }
 
 /// A launch that the kernel suggests.

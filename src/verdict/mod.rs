@@ -23,3 +23,4 @@ mod skip;
 mod thread;
 pub mod used;
 mod vacuity;
+pub mod weaken;

@@ -369,6 +369,15 @@ impl Votes {
         let others: Vec<(&Name, i64)> = others.collect();
         let longest = axes.first().map_or(0, |(own, _)| own.abs());
         let row = others.iter().map(|(_, factor)| *factor).filter(|factor| *factor > longest).min();
+        if let ([(rows, second), (own, first)], None, Some(row)) = (&axes[..], shared, row)
+            && *own > 0
+            && row / own <= MOST_THREADS
+        {
+            // Blocks write one behind the other.
+            self.totals.insert((row / own) as u32);
+            self.vote(*first, rows / own, Sign::Length);
+            self.vote(*second, row / rows, Sign::Length);
+        }
         let size = shared.flatten().and_then(|size| i64::try_from(size).ok());
         let mut around = if shared.is_some() { row.or(size) } else { None };
         for (name, factor) in &others {
