@@ -1,6 +1,6 @@
 //! The driver: composes the stages and nothing else.
 //!
-//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations; [`pipeline`] is one kernel's way through the stages;
+//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations; [`pipeline`] is one kernel's way through the stages, `launches` the order in which its launches are tried;
 //! [`schedule`] runs kernels side by side; [`output`] prints what they gave.
 
 mod annotations;
@@ -10,6 +10,7 @@ pub mod emulate;
 mod folder;
 pub mod input;
 mod ivl_kernel;
+mod launches;
 mod output;
 pub mod pipeline;
 pub mod run_options;

@@ -2,6 +2,7 @@
 
 use super::cli::{Arithmetic, Options, PreludeChoice, Stage};
 use super::input::{Input, Language};
+use super::launches::{self, Attempt};
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Checks;
 use crate::infer::houdini::Deadline;
@@ -12,17 +13,11 @@ use crate::ptx;
 use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::{self, Prelude, prelude};
-use crate::verdict::conditions::{self, Condition, Kind};
+use crate::verdict::conditions::{self, Condition};
 use crate::verdict::decide::{self, Question, Search, Visit};
 use crate::verdict::emulate::Emulator;
-use crate::verdict::finding::{Finding, KernelReport, Launch, Verdict};
-use std::time::{Duration, Instant};
-
-/// Time for the search for launch conditions, if the verdict did not take longer.
-const MORE_CONDITIONS: Duration = Duration::from_secs(5);
-
-/// Time for a proof under launch conditions.
-const ONE_CONDITION: Duration = Duration::from_secs(3);
+use crate::verdict::finding::{KernelReport, Launch};
+use std::time::Instant;
 
 /// A parsed input.
 pub enum Program {
@@ -207,79 +202,19 @@ pub fn verify(
     options: &Options,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
     let start = Instant::now();
-    let end = start + options.timeout;
     let prelude = prelude_of(options.prelude)?;
     let emulator = emulator(input, program, entry, options);
-    let decide = |lowered: &Lowered, deadline: Instant, search: Search, encodings: Option<&'static [Encoding]>| {
-        let emulator = emulator.filter(|_| search != Search::Proof);
-        let mut question = question(lowered, &prelude, options, deadline, (search, emulator));
-        question.encodings = encodings.unwrap_or(question.encodings);
+    let mut decide = |conditions: &[Condition], plan: Attempt| {
+        let lowered = lower(input, program, entry, options, conditions)?;
+        let emulator = emulator.filter(|_| plan.search != Search::Proof);
+        let mut question = question(&lowered, &prelude, options, plan.deadline, (plan.search, emulator));
+        question.encodings = &question.encodings[..question.encodings.len().min(plan.encodings)];
         let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
         report.assumptions = lowered.kernel.assumptions.clone();
         decide::run(&question, report)
     };
     let lowered = lower(input, program, entry, options, &[])?;
-    let is_free = lowered.launch.block.iter().chain(&lowered.launch.grid).any(Option::is_none);
-    let mut flat = conditions::flat(&lowered.kernel);
-    let natural = if flat.is_empty() { None } else { Some(lower(input, program, entry, options, &flat)?) };
-    let mut natural = natural.as_ref().unwrap_or(&lowered);
-    let search = if is_free { Search::Quick } else { Search::Thorough };
-    let mut report = match decide(natural, end, search, None) {
-        // The user requires other sizes.
-        Err(errors) if !flat.is_empty() && errors.iter().any(|error| error.code == "contradictory-requirements") => {
-            flat.clear();
-            natural = &lowered;
-            decide(natural, end, search, None)?
-        }
-        answer => answer?,
-    };
-    let window = || {
-        let now = Instant::now();
-        end.min(now + MORE_CONDITIONS.max(2 * (now - start)))
-    };
-    let attempt = |conditions: &[Condition], encodings: Option<&'static [Encoding]>, until: Instant| {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(Vec::new());
-        }
-        let lowered = lower(input, program, entry, options, conditions).map_err(|_| Vec::new())?;
-        let report = decide(&lowered, Instant::now() + left.min(ONE_CONDITION), Search::Proof, encodings);
-        let report = report.map_err(|_| Vec::new())?;
-        log::debug!("{}: {:?}", conditions::text(conditions), report.verdict);
-        if report.verdict == Verdict::Verified { Ok(report) } else { Err(report.findings) }
-    };
-    // What integers prove is soon proved; bit-vectors have what time is left.
-    let all = encodings(options.arith);
-    let find = |kind: Kind, findings: &[Finding]| {
-        let until = window();
-        [&all[..1], all].into_iter().find_map(|tried| {
-            conditions::find(&lowered.kernel, kind, findings, &mut |proposed| attempt(proposed, Some(tried), until))
-        })
-    };
-    let mut found = match report.verdict {
-        Verdict::Verified if flat.is_empty() => None,
-        Verdict::Verified => {
-            let until = window();
-            let mut attempt = |weaker: &[Condition]| attempt(weaker, None, until);
-            match attempt(&[]) {
-                Ok(for_all) => Some((Vec::new(), for_all)),
-                Err(_) => Some(conditions::weaken(&lowered.kernel, flat, report.clone(), &mut attempt)),
-            }
-        }
-        _ if is_free => find(Kind::Launches, &report.findings),
-        _ => None,
-    };
-    if found.is_none() && is_free && !matches!(report.verdict, Verdict::Verified | Verdict::Defect(_)) {
-        report = decide(natural, end, Search::Thorough, None)?;
-        if !matches!(report.verdict, Verdict::Verified | Verdict::Defect(_)) {
-            found = find(Kind::Parameters, &report.findings);
-        }
-    }
-    if let Some((conditions, proof)) = found {
-        let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
-        let conditions = conditions.iter().map(ToString::to_string).collect();
-        report = KernelReport { verdict, conditions, ..proof };
-    }
+    let mut report = launches::decide(&lowered.kernel, start + options.timeout, &mut decide)?;
     report.launch = lowered.launch;
     report.time_ms = start.elapsed().as_millis() as u64;
     Ok(report)

@@ -1,23 +1,21 @@
 //! Launch conditions under which a kernel is verified, where it is not for all launches.
 //!
-//! Input: the lowered kernel, the launch that was asked for, the executions that show a defect, and a way to verify
-//! the kernel under conditions. Output: the weakest conditions found, with the report of their proof. Establishes: the
-//! kernel is verified under these conditions, and under none of the sets that lack one of them and were tried.
-//! Relies on: nothing; a bad proposal costs time only.
-//! Reference: DESIGN section 3 (`verified-when`).
+//! Input: the lowered kernel. Output: sets of conditions to try, and what each of them requires. Establishes: nothing;
+//! a bad proposal costs time only. Relies on: nothing. Reference: DESIGN section 3 (`verified-when`).
 //!
 //! Proposed is what people rely on: axes that the kernel does not look at have size 1; the block is a multiple of the
 //! warp, or a power of two; a parameter is the number of threads, or at least the block; the block has a size that the
 //! kernel's own constants suggest.
 
-use super::finding::{Finding, KernelReport};
+use super::finding::Finding;
+use super::natural;
 use crate::ivl;
-use crate::ivl::ast::{ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Procedure, StmtKind, Type};
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::{self, Visitor};
 use crate::kernel::{Kernel, LowerOptions};
 use crate::span::Span;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Sizes that constants suggest; more are not tried.
@@ -25,6 +23,10 @@ const SUGGESTIONS: usize = 6;
 
 /// Lengths of rows, and blocks with which they are tried.
 const LENGTHS: usize = 4;
+
+/// Threads of a block on one axis, and on each of two, where the kernel says nothing.
+const USUAL_BLOCK: u32 = 256;
+const USUAL_TILE: u32 = 16;
 
 /// Bounds for kernels in which values of 32 bits wrap in huge launches: no sum of a parameter and few times the number
 /// of threads leaves 31 bits.
@@ -82,6 +84,25 @@ pub fn text(conditions: &[Condition]) -> String {
 }
 
 impl Condition {
+    /// Sizes with which it does not hold, in blocks of that size.
+    pub(super) fn broken(&self, block: [Option<u32>; 3]) -> Vec<Condition> {
+        match *self {
+            Condition::Block(axis, size) => {
+                [size.saturating_mul(2), size / 2].map(|other| Condition::Block(axis, other.max(1))).to_vec()
+            }
+            Condition::Span(axis, most) => {
+                let blocks = (u64::from(most) * 2).div_ceil(u64::from(block[axis].unwrap_or(1).max(1)));
+                u32::try_from(blocks).map(|blocks| Condition::Grid(axis, blocks)).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether it only keeps sums from wrapping.
+    pub fn is_bound(&self) -> bool {
+        matches!(self, Condition::ParameterBounded(_) | Condition::ThreadsBounded)
+    }
+
     /// Fixes the size that it is about, or the bound on the number of threads.
     pub fn fix(&self, options: &mut LowerOptions) {
         match *self {
@@ -133,7 +154,7 @@ impl Condition {
     }
 
     /// Whether it holds in an execution.
-    fn holds(&self, finding: &Finding) -> bool {
+    pub fn holds(&self, finding: &Finding) -> bool {
         let Some(launch) = finding.launch else { return false };
         let block = |axis: usize| launch.block[axis].unwrap_or(1);
         let value = |name: &String| finding.params.get(name).map(|value| value.unsigned());
@@ -198,107 +219,62 @@ pub fn flat(kernel: &Kernel) -> Vec<Condition> {
     [unused(kernel.block, "tid", Condition::Block), unused(kernel.grid, "ctaid", Condition::Grid)].concat()
 }
 
-/// What proposals are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Sizes of launches, and bounds on what is very large.
-    Launches,
-    /// Parameters that depend on the sizes or on each other. A defect with other values is worth more: such conditions
-    /// are for kernels where none is found.
-    Parameters,
+/// A launch that the kernel suggests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// Its conditions.
+    pub conditions: Vec<Condition>,
+    /// Whether about as many signs speak for it as for the first: it may be the one that is meant.
+    pub is_rival: bool,
+    /// Whether the proof hardly succeeds for blocks of other sizes.
+    pub is_fixed: bool,
 }
 
-/// What an attempt to prove the kernel under conditions came to: the report of a proof, or what refutes it.
-pub type Attempt = Result<KernelReport, Vec<Finding>>;
-
-/// Finds conditions. `attempt` proves the kernel under some. `findings` are those in flat launches.
-///
-/// Proposals that an execution with a defect meets are in vain. Those that the model of another failed proof meets are
-/// put off: most such models are no mistake.
-pub fn find(
-    kernel: &Kernel,
-    kind: Kind,
-    findings: &[Finding],
-    attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
-) -> Option<(Vec<Condition>, KernelReport)> {
-    let meets = |conditions: &[Condition], finding: &Finding| conditions.iter().all(|c| c.holds(finding));
-    let (executions, mut models): (Vec<Finding>, Vec<Finding>) = findings.iter().cloned().partition(|f| f.confirmed);
-    let mut put_off = Vec::new();
-    let mut proposals: VecDeque<Vec<Condition>> = proposals(kernel, kind).into();
-    proposals.retain(|proposal| !executions.iter().any(|finding| meets(proposal, finding)));
-    while let Some(proposal) = proposals.pop_front() {
-        if models.iter().any(|model| meets(&proposal, model)) {
-            put_off.push(proposal);
-        } else {
-            match attempt(&proposal) {
-                Ok(report) => return Some(weaken(kernel, proposal, report, attempt)),
-                Err(findings) => models.extend(findings),
-            }
-        }
-        if proposals.is_empty() {
-            models.clear();
-            proposals.extend(std::mem::take(&mut put_off));
-        }
+/// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping.
+pub fn natural(kernel: &Kernel) -> Vec<Suggestion> {
+    let (flat, bounded) = (flat(kernel), bounds(kernel));
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for launch in natural::launches(kernel) {
+        let sizes = (0..3).filter_map(|axis| launch.block[axis].map(|size| Condition::Block(axis, size)));
+        let rows = launch.rows.iter().map(|(axis, threads)| Condition::Span(*axis, *threads));
+        let further = sizes.chain(rows).filter(|condition| !flat.contains(condition));
+        let plain = [flat.clone(), further.collect()].concat();
+        let with_bounds = [plain.clone(), bounded.clone()].concat();
+        // Which of the two is proved sooner.
+        let (likely, other) = if launch.wraps { (with_bounds, plain) } else { (plain, with_bounds) };
+        let natural::Natural { is_rival, is_fixed, .. } = launch;
+        first.push(Suggestion { conditions: likely, is_rival, is_fixed });
+        second.push(Suggestion { conditions: other, is_rival, is_fixed });
     }
-    None
+    [first, second].concat()
 }
 
-/// Leaves out what the proof does not need, one condition after the other. That an axis which the kernel does not look
-/// at has size 1 is needed where it writes: threads that differ on that axis alone write the same places.
-pub fn weaken(
-    kernel: &Kernel,
-    mut conditions: Vec<Condition>,
-    mut report: KernelReport,
-    attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
-) -> (Vec<Condition>, KernelReport) {
-    let needed = flat(kernel).into_iter().filter(|condition| match condition {
-        Condition::Grid(..) => writes(kernel, ArraySpace::Global),
-        _ => writes(kernel, ArraySpace::Global) || writes(kernel, ArraySpace::Shared),
-    });
-    let needed: Vec<Condition> = needed.collect();
-    for condition in conditions.clone().into_iter().filter(|condition| !needed.contains(condition)) {
-        let fewer: Vec<Condition> = conditions.iter().filter(|other| **other != condition).cloned().collect();
-        if !fewer.is_empty()
-            && let Ok(weaker) = attempt(&fewer)
-        {
-            (conditions, report) = (fewer, weaker);
-        }
-    }
-    (conditions, report)
-}
-
-/// Whether the kernel has a store to an array of that space.
-fn writes(kernel: &Kernel, space: ArraySpace) -> bool {
-    let blocks = kernel.program.procedures.iter().flat_map(|procedure| &procedure.body).flat_map(|body| &body.blocks);
-    blocks.flat_map(|block| &block.stmts).any(|statement| match &statement.kind {
-        StmtKind::Store { access, .. } => {
-            kernel.program.arrays.iter().any(|array| array.name == access.array && array.space == space)
-        }
-        _ => false,
-    })
-}
-
-/// Sets of conditions beside those of a flat launch. All have the bounds that keep sums from wrapping, which are left out
-/// again where they are not needed.
-fn proposals(kernel: &Kernel, kind: Kind) -> Vec<Vec<Condition>> {
-    let (seen, flat) = (Seen::of(kernel), flat(kernel));
+/// Sizes of launches, with bounds on what is very large, which are left out again where they are not needed.
+pub fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
+    let seen = Seen::of(kernel);
     let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
-    let scalars = kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer);
-    let scalars: Vec<String> = scalars.map(|parameter| parameter.name.clone()).collect();
-    let bounded = scalars.iter().cloned().map(Condition::ParameterBounded).chain([Condition::ThreadsBounded]);
-    let bounded: Vec<Condition> = bounded.collect();
-    let mut further: Vec<Vec<Condition>> = Vec::new();
-    match kind {
-        Kind::Launches => {
-            further.push(Vec::new());
-            further.extend(sizes(&seen, &used));
-        }
-        Kind::Parameters => {
-            further.push(areas(&scalars));
-            let on = |name: String| [vec![Condition::IsThreads(name.clone())], vec![Condition::CoversBlock(name)]];
-            further.extend(scalars.into_iter().flat_map(on));
-        }
-    }
+    let further = [vec![Vec::new()], general_sizes(&seen, &used)].concat();
+    complete(kernel, further)
+}
+
+/// Sizes that are usual, and parameters that depend on the sizes or on each other. A defect with other values is worth
+/// more: such conditions are for kernels where none is found.
+pub fn parameters(kernel: &Kernel) -> Vec<Vec<Condition>> {
+    let (scalars, seen) = (scalars(kernel), Seen::of(kernel));
+    let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
+    let usual = match used[..] {
+        [only] => vec![vec![Condition::Block(only, USUAL_BLOCK)]],
+        [first, second] => vec![[first, second].map(|axis| Condition::Block(axis, USUAL_TILE)).to_vec()],
+        _ => Vec::new(),
+    };
+    let on = |name: &String| [vec![Condition::IsThreads(name.clone())], vec![Condition::CoversBlock(name.clone())]];
+    let related: Vec<_> = scalars.iter().flat_map(on).collect();
+    complete(kernel, [vec![areas(&scalars)], usual, related].concat())
+}
+
+/// Conditions beside those of a flat launch, with these and the bounds.
+fn complete(kernel: &Kernel, further: Vec<Vec<Condition>>) -> Vec<Vec<Condition>> {
+    let (flat, bounded) = (flat(kernel), bounds(kernel));
     let mut proposals: Vec<Vec<Condition>> = Vec::new();
     for more in further {
         let proposal = [flat.clone(), more, bounded.clone()].concat();
@@ -309,8 +285,20 @@ fn proposals(kernel: &Kernel, kind: Kind) -> Vec<Vec<Condition>> {
     proposals
 }
 
+/// Names of the 32-bit parameters that are no pointers.
+fn scalars(kernel: &Kernel) -> Vec<String> {
+    let scalars = kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer);
+    scalars.map(|parameter| parameter.name.clone()).collect()
+}
+
+/// What keeps sums of indices from wrapping.
+fn bounds(kernel: &Kernel) -> Vec<Condition> {
+    let parameters = scalars(kernel).into_iter().map(Condition::ParameterBounded);
+    parameters.chain([Condition::ThreadsBounded]).collect()
+}
+
 /// Proposals about the sizes of launches in which threads on some axes are told apart.
-fn sizes(seen: &Seen, used: &[usize]) -> Vec<Vec<Condition>> {
+fn general_sizes(seen: &Seen, used: &[usize]) -> Vec<Vec<Condition>> {
     let mut further: Vec<Vec<Condition>> = Vec::new();
     // Blocks of one axis have whole warps.
     let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=1024) };

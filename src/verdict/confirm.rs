@@ -9,7 +9,7 @@ use super::bounded::Bounded;
 use super::compiled::Compiled;
 use super::decide::{Facts, Question, attribute, site_of};
 use super::emulate::Judge;
-use super::explore::{Explorer, Suspects};
+use super::explore::{Effort, Explorer, Suspects};
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue};
 use super::minimal::Minimiser;
 use super::prove::{Constants, PairOutcome};
@@ -111,22 +111,23 @@ impl<'a> Confirmation<'a> {
 
     /// Random launches, once for each set of lines.
     fn explore(&mut self, two: &TwoThread, outcome: &PairOutcome) {
-        self.explore_lines(suspects(two, outcome));
+        self.explore_lines(suspects(two, outcome), Effort::PATIENT);
     }
 
-    /// Random launches of a kernel that has no two-thread program; whether one shows a defect.
-    pub fn explore_everywhere(&mut self) -> bool {
-        self.explore_lines(everywhere(&self.facts.kernel.program));
+    /// Random launches of a kernel of which nothing is known, or that has no two-thread program; whether one shows a
+    /// defect.
+    pub fn explore_everywhere(&mut self, effort: Effort) -> bool {
+        self.explore_lines(everywhere(&self.facts.kernel.program), effort);
         !self.confirmed.is_empty()
     }
 
-    fn explore_lines(&mut self, suspects: Suspects) {
+    fn explore_lines(&mut self, suspects: Suspects, effort: Effort) {
         let (Some(emulator), kernel) = (&self.question.emulator, self.facts.kernel) else { return };
         if !self.explored.insert(suspects.clone()) {
             return;
         }
         let launch = self.facts.launch;
-        if let Some(explored) = Explorer::new(emulator, kernel, &suspects).run(launch.block, launch.grid) {
+        if let Some(explored) = Explorer::new(emulator, kernel, &suspects, effort).run(launch.block, launch.grid) {
             for finding in explored.findings {
                 self.confirm(finding, Some(explored.command.clone()));
             }

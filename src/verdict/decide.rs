@@ -7,6 +7,7 @@
 
 use super::confirm::Confirmation;
 use super::emulate::Emulator;
+use super::explore::Effort;
 use super::finding::{
     AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
 };
@@ -49,6 +50,8 @@ pub struct Question<'a> {
 /// What is asked for beside a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
+    /// Defects that a few launches show, and no proof.
+    Execution,
     /// Nothing: the first assertion that fails is the end.
     Proof,
     /// Defects that executions soon show.
@@ -122,13 +125,20 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
     let mut unknown = Vec::new();
     let mut findings = Vec::new();
     let mut confirmation = Confirmation::new(question, &facts);
+    if question.search == Search::Execution {
+        confirmation.explore_everywhere(Effort::QUICK);
+        report.findings = confirmation.confirmed;
+        merge(&mut report.findings);
+        report.verdict = Verdict::of(&report.findings).unwrap_or(Verdict::Unknown);
+        return Ok(report);
+    }
     let mut vacuity = Vacuity::default();
     let mut waiting: VecDeque<Pair> = pairs(&question.options, question.kernel).into();
     while let Some(pair) = waiting.pop_front() {
         let two = match twothread::run(question.predicated, question.prelude, pair, &question.options) {
             Ok(two) => two,
             // What has no model may still be executed.
-            Err(_) if confirmation.explore_everywhere() => {
+            Err(_) if confirmation.explore_everywhere(Effort::PATIENT) => {
                 findings.append(&mut confirmation.confirmed);
                 break;
             }

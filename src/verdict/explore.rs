@@ -17,17 +17,27 @@ use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Launches tried.
-const LAUNCHES: u64 = 24;
+/// How much is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Launches.
+    launches: u64,
+    /// Instructions of all launches together.
+    steps: u64,
+}
+
+impl Effort {
+    /// For lines that a failed proof suspects.
+    pub const PATIENT: Effort = Effort { launches: 24, steps: 5_000_000 };
+    /// Before a proof is tried.
+    pub const QUICK: Effort = Effort { launches: 6, steps: 1_000_000 };
+}
 
 /// Instructions of all threads in one run.
 const RUN_STEPS: u64 = 400_000;
 
 /// Instructions of one thread.
 const THREAD_STEPS: u64 = 20_000;
-
-/// Instructions of all launches together.
-const ALL_STEPS: u64 = 5_000_000;
 
 /// Of larger launches some blocks run.
 const THREADS: u32 = 2048;
@@ -60,6 +70,7 @@ pub struct Explorer<'a> {
     emulator: &'a Emulator<'a>,
     kernel: &'a Kernel,
     suspects: &'a Suspects,
+    effort: Effort,
 }
 
 /// Suspects that one execution has.
@@ -72,8 +83,8 @@ pub struct Explored {
 
 impl<'a> Explorer<'a> {
     /// An explorer that watches some lines.
-    pub fn new(emulator: &'a Emulator<'a>, kernel: &'a Kernel, suspects: &'a Suspects) -> Self {
-        Explorer { emulator, kernel, suspects }
+    pub fn new(emulator: &'a Emulator<'a>, kernel: &'a Kernel, suspects: &'a Suspects, effort: Effort) -> Self {
+        Explorer { emulator, kernel, suspects, effort }
     }
 
     /// Runs launches of these sizes, where fixed, until one shows a suspect.
@@ -82,7 +93,7 @@ impl<'a> Explorer<'a> {
         let fixed: BTreeMap<_, _> = compiled.fixed().collect();
         let sizes: Vec<Sizes> = launches(&compiled, block, grid).into_iter().take(3).collect();
         let mut steps = 0;
-        for number in 0..LAUNCHES {
+        for number in 0..self.effort.launches {
             let launch = sizes[number as usize % sizes.len()];
             let value = |parameter: &KernelParameter| {
                 let fixed = parameter.constant.as_ref().and_then(|constant| fixed.get(constant));
@@ -95,7 +106,7 @@ impl<'a> Explorer<'a> {
                 let reduced = self.reduced(command, finding);
                 return reduced.or(Some(Explored { findings: shown.findings, command: shown.command }));
             }
-            if steps > ALL_STEPS {
+            if steps > self.effort.steps {
                 break;
             }
         }

@@ -8,7 +8,7 @@ use gpuvcc::ptx::ast::Module;
 use gpuvcc::span::Origin;
 use gpuvcc::verdict::decide::assumption_of_user;
 use gpuvcc::verdict::emulate::Emulator;
-use gpuvcc::verdict::explore::{Explorer, Suspects};
+use gpuvcc::verdict::explore::{Effort, Explorer, Suspects};
 use gpuvcc::verdict::finding::{Defect, Finding};
 use gpuvcc::verdict::replay::Limits;
 use gpuvcc::verdict::search::{Found, Goal, SearchSpace, search};
@@ -92,7 +92,7 @@ fn explored(case: &Case, module: &Module, number: usize, kernel: &Kernel) -> Vec
     if assumption_of_user(kernel).is_some() {
         return Vec::new();
     }
-    let explored = Explorer::new(&emulator, kernel, &suspects).run(kernel.block, kernel.grid);
+    let explored = Explorer::new(&emulator, kernel, &suspects, Effort::PATIENT).run(kernel.block, kernel.grid);
     explored.map_or_else(Vec::new, |explored| explored.findings)
 }
 

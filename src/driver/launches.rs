@@ -1,0 +1,279 @@
+//! Which launches of a kernel are decided, in which order, and for how long.
+//!
+//! Input: the kernel lowered for the launch that was asked for, and a way to decide it under conditions. Output: the
+//! report. Establishes: `verified` is a proof for all launches that were asked for, `verified-when` one under the
+//! conditions that it names. Relies on: nothing. Reference: DESIGN section 3 (`verified-when`).
+//!
+//! Where sizes are free, the launches that the kernel itself suggests come first: if one is proved, its conditions are
+//! left out again as far as the proof allows; if an execution of the first shows a defect, that is the answer, since
+//! smaller blocks would only hide it. Then flat launches, and other sizes.
+
+use crate::diagnostic::Diagnostic;
+use crate::kernel::Kernel;
+use crate::verdict::conditions::{self, Condition, Suggestion};
+use crate::verdict::decide::Search;
+use crate::verdict::finding::{Finding, KernelReport, Verdict};
+use crate::verdict::weaken;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// Time for the search for launch conditions, if the verdict did not take longer.
+const MORE_CONDITIONS: Duration = Duration::from_secs(5);
+
+/// Time for a proof under launch conditions.
+const ONE_CONDITION: Duration = Duration::from_secs(3);
+
+/// Time for the proof of the launch that a kernel suggests first.
+const NATURAL_CONDITION: Duration = Duration::from_secs(8);
+
+/// Time for all launches that it suggests.
+const NATURAL_CONDITIONS: Duration = Duration::from_secs(12);
+
+/// Time for flat launches, before other sizes are tried.
+const FLAT_LAUNCHES: Duration = Duration::from_secs(8);
+
+/// Least time for a proof under fewer conditions than one that was found.
+const FEWER_CONDITIONS: Duration = Duration::from_millis(500);
+
+/// Time for an execution with a defect in a launch that the kernel suggests.
+const NATURAL_DEFECT: Duration = Duration::from_secs(4);
+
+/// Time to look for weaker conditions, beside as long as the proof took.
+const WEAKENING: Duration = Duration::from_secs(1);
+
+/// How a kernel is decided under conditions.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt {
+    /// When to stop.
+    pub deadline: Instant,
+    /// What is asked for beside a proof.
+    pub search: Search,
+    /// How many encodings are tried.
+    pub encodings: usize,
+}
+
+/// Decides the kernel under conditions.
+pub type Decide<'a> = dyn FnMut(&[Condition], Attempt) -> Result<KernelReport, Vec<Diagnostic>> + 'a;
+
+/// Conditions, and the report of the proof under them.
+type Found = (Vec<Condition>, KernelReport);
+
+const ALL_ENCODINGS: usize = usize::MAX;
+
+/// Decides a kernel for all launches, or for the weakest conditions that are found.
+///
+/// # Errors
+/// Errors in the input, and what has no sound model.
+pub fn decide(kernel: &Kernel, end: Instant, decide: &mut Decide) -> Result<KernelReport, Vec<Diagnostic>> {
+    let is_free = kernel.block.iter().chain(&kernel.grid).any(Option::is_none);
+    if !is_free {
+        return decide(&[], Attempt { deadline: end, search: Search::Thorough, encodings: ALL_ENCODINGS });
+    }
+    let mut launches = Launches {
+        kernel,
+        decide,
+        start: Instant::now(),
+        end,
+        failed: BTreeSet::new(),
+        refuted: BTreeSet::new(),
+        is_fixed: false,
+        proved: None,
+        weaken_until: None,
+    };
+    let natural = conditions::natural(kernel);
+    let is_patient = natural.is_empty();
+    match launches.natural(natural) {
+        Some(report) => Ok(report),
+        None => launches.general(is_patient),
+    }
+}
+
+/// The search for launches under which a kernel is verified.
+struct Launches<'a, 'd> {
+    kernel: &'a Kernel,
+    decide: &'a mut Decide<'d>,
+    start: Instant,
+    end: Instant,
+    /// Conditions under which no proof was found, with the number of encodings.
+    failed: BTreeSet<(Vec<Condition>, usize)>,
+    /// Conditions under which a proof was refuted by a model.
+    refuted: BTreeSet<Vec<Condition>>,
+    /// Whether the sizes that are tried hardly can be others.
+    is_fixed: bool,
+    /// How long the last proof took, and under which conditions.
+    proved: Option<(Duration, Vec<Condition>)>,
+    /// When the search for weaker conditions than the first ones ends.
+    weaken_until: Option<Instant>,
+}
+
+impl Launches<'_, '_> {
+    /// The launches that the kernel suggests: a proof, or a defect of the first of them.
+    fn natural(&mut self, suggestions: Vec<Suggestion>) -> Option<KernelReport> {
+        let Suggestion { conditions: first, is_fixed, .. } = suggestions.first()?.clone();
+        self.is_fixed = is_fixed;
+        // Half of the time is for other launches.
+        let until = Instant::now() + NATURAL_CONDITIONS.min(self.left() / 2);
+        let defect = self.execution(&first, Search::Execution);
+        // A proof for other sizes would hide the defect.
+        let worth = suggestions.into_iter().filter(|suggestion| defect.is_none() || suggestion.is_rival);
+        let worth = worth.map(|suggestion| suggestion.conditions).collect();
+        let findings = defect.as_ref().map_or(&[][..], |report| &report.findings);
+        if let Some(found) = self.find(worth, findings, ALL_ENCODINGS, until) {
+            return Some(verified(found));
+        }
+        self.is_fixed = false;
+        match defect {
+            None if self.refuted.contains(&first) => self.execution(&first, Search::Quick),
+            defect => defect,
+        }
+    }
+
+    /// A defect that an execution shows in the largest launch that meets the conditions.
+    fn execution(&mut self, conditions: &[Condition], search: Search) -> Option<KernelReport> {
+        let deadline = self.end.min(Instant::now() + NATURAL_DEFECT);
+        let attempt = Attempt { deadline, search, encodings: ALL_ENCODINGS };
+        // Requirements of the user may be about other sizes.
+        let report = (self.decide)(&weaken::longest(conditions), attempt).ok()?;
+        let meets =
+            |finding: &Finding| finding.confirmed && conditions.iter().all(|c| c.is_bound() || c.holds(finding));
+        let is_defect = matches!(report.verdict, Verdict::Defect(_)) && report.findings.iter().any(meets);
+        log::debug!("{} {search:?}: {:?}", conditions::text(conditions), report.verdict);
+        is_defect.then_some(report)
+    }
+
+    /// Flat launches, then all that is proposed. Where launches that the kernel suggests are not proved, those that have
+    /// fewer conditions are hardly worth much time.
+    fn general(&mut self, is_patient: bool) -> Result<KernelReport, Vec<Diagnostic>> {
+        let mut flat = conditions::flat(self.kernel);
+        let most = if is_patient { FLAT_LAUNCHES } else { ONE_CONDITION };
+        let deadline = Instant::now() + most.min(self.left() / 3);
+        let quick = Attempt { deadline, search: Search::Quick, encodings: ALL_ENCODINGS };
+        let mut report = match (self.decide)(&flat, quick) {
+            // The user requires other sizes.
+            Err(errors)
+                if !flat.is_empty() && errors.iter().any(|error| error.code == "contradictory-requirements") =>
+            {
+                flat.clear();
+                (self.decide)(&flat, quick)?
+            }
+            answer => answer?,
+        };
+        if report.verdict == Verdict::Verified {
+            return Ok(verified(self.beyond(flat, report)));
+        }
+        self.failed.insert((flat.clone(), ALL_ENCODINGS));
+        if let Some(found) = self.find_soon(conditions::sizes(self.kernel), &report.findings) {
+            return Ok(verified(found));
+        }
+        if !matches!(report.verdict, Verdict::Defect(_)) {
+            // Conditions on parameters have what it leaves.
+            let deadline = self.end - MORE_CONDITIONS.min(self.left() / 4);
+            let thorough = Attempt { deadline, search: Search::Thorough, encodings: ALL_ENCODINGS };
+            report = (self.decide)(&flat, thorough)?;
+        }
+        match report.verdict {
+            Verdict::Verified => Ok(verified(self.beyond(flat, report))),
+            Verdict::Defect(_) => Ok(report),
+            _ => {
+                let found = self.find_soon(conditions::parameters(self.kernel), &report.findings);
+                Ok(found.map_or(report, verified))
+            }
+        }
+    }
+
+    /// All launches, or what can be left out of flat ones.
+    fn beyond(&mut self, flat: Vec<Condition>, report: KernelReport) -> Found {
+        if flat.is_empty() {
+            return (flat, report);
+        }
+        self.proved = Some((self.start.elapsed(), flat.clone()));
+        let (kernel, until) = (self.kernel, self.window());
+        let mut attempt = |weaker: &[Condition]| self.attempt(weaker, ALL_ENCODINGS, until);
+        match attempt(&[]) {
+            Ok(for_all) => (Vec::new(), for_all),
+            Err(_) => weaken::weaken(kernel, flat, report, &mut attempt),
+        }
+    }
+
+    /// What integers prove is soon proved; bit-vectors have what time is left.
+    fn find_soon(&mut self, proposals: Vec<Vec<Condition>>, findings: &[Finding]) -> Option<Found> {
+        let until = self.window();
+        self.find(proposals.clone(), findings, 1, until)
+            .or_else(|| self.find(proposals, findings, ALL_ENCODINGS, until))
+    }
+
+    fn find(
+        &mut self,
+        proposals: Vec<Vec<Condition>>,
+        findings: &[Finding],
+        encodings: usize,
+        until: Instant,
+    ) -> Option<Found> {
+        let kernel = self.kernel;
+        weaken::find(kernel, proposals, findings, &mut |proposed| self.attempt(proposed, encodings, until))
+    }
+
+    /// A proof under conditions, within a time that those before it suggest.
+    fn attempt(&mut self, conditions: &[Condition], encodings: usize, until: Instant) -> weaken::Attempt {
+        let started = Instant::now();
+        let key = (BTreeSet::from_iter(conditions.iter().cloned()).into_iter().collect(), encodings);
+        let until = self.weaken_until.map_or(until, |end| end.min(until));
+        if started >= until || self.failed.contains(&key) {
+            return Err(Vec::new());
+        }
+        let limit = match &self.proved {
+            Some((time, _)) if self.is_fixed => (*time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
+            Some((time, _)) => (4 * *time).clamp(WEAKENING, ONE_CONDITION),
+            None if self.failed.is_empty() => NATURAL_CONDITION,
+            None => ONE_CONDITION,
+        };
+        if self.is_too_weak(conditions) {
+            self.failed.insert(key);
+            return Err(Vec::new());
+        }
+        let plan = Attempt { deadline: until.min(started + limit), search: Search::Proof, encodings };
+        let report = (self.decide)(conditions, plan);
+        log::debug!("{}: {:?}", conditions::text(conditions), report.as_ref().map(|report| report.verdict));
+        match report {
+            Ok(report) if report.verdict == Verdict::Verified => {
+                let time = started.elapsed();
+                self.proved = Some((time, conditions.to_vec()));
+                let more = if self.is_fixed { WEAKENING + time } else { ONE_CONDITION + WEAKENING };
+                self.weaken_until = self.weaken_until.or(Some(Instant::now() + more));
+                Ok(report)
+            }
+            report => {
+                self.failed.insert(key);
+                let findings = report.map_or_else(|_| Vec::new(), |report| report.findings);
+                if !findings.is_empty() {
+                    self.refuted.insert(conditions.to_vec());
+                }
+                Err(findings)
+            }
+        }
+    }
+
+    /// Whether an execution has a defect that fewer conditions than those of the last proof do not exclude.
+    fn is_too_weak(&mut self, fewer: &[Condition]) -> bool {
+        let proved = self.proved.as_ref().map(|(_, all)| weaken::breaking(all, fewer));
+        proved.into_iter().flatten().any(|sizes| self.execution(&sizes, Search::Execution).is_some())
+    }
+
+    /// The time left.
+    fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
+    /// When a search that begins now ends: it may take as long as all before it twice.
+    fn window(&self) -> Instant {
+        let now = Instant::now();
+        self.end.min(now + MORE_CONDITIONS.max(2 * (now - self.start)))
+    }
+}
+
+/// The report of a proof under conditions.
+fn verified((conditions, proof): Found) -> KernelReport {
+    let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
+    let conditions = conditions.iter().map(ToString::to_string).collect();
+    KernelReport { verdict, conditions, ..proof }
+}

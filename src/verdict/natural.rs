@@ -1,0 +1,485 @@
+//! The launch sizes that a kernel is written for, as far as it tells.
+//!
+//! Input: the lowered kernel. Output: sizes of blocks, the likely ones first, each with lengths of rows. Establishes:
+//! nothing; the sizes are proposals. Relies on: nothing. Reference: none; the signs are those by which a person
+//! reads the block size off a kernel:
+//!
+//! - what multiplies `ctaid`, in units of what multiplies `tid`: `blockIdx.x * 256 + threadIdx.x`;
+//! - lengths and rows of shared arrays: `tile[16][17]` at `[threadIdx.y][threadIdx.x]`;
+//! - the distance of accesses that are the same but for a constant, and the step of a loop from `tid`: threads that do
+//!   the work of several stand as far apart;
+//! - indices that run down (`127 - threadIdx.x`), and constants with which `tid` is compared.
+
+use super::linear::{Form, Forms, Term};
+use crate::ivl::ast::{Access, ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
+use crate::ivl::visit;
+use crate::kernel::Kernel;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Blocks that are proposed.
+const BLOCKS: usize = 3;
+
+/// Sizes of one axis that are combined.
+const SIZES: usize = 3;
+
+/// Threads of the largest block.
+const MOST_THREADS: i64 = 1024;
+
+/// How often one kind of sign counts for a size: more only tells that a loop is unrolled.
+const MOST_OF_A_KIND: u32 = 2;
+
+/// What speaks for a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sign {
+    /// What multiplies `ctaid` in an address.
+    Blocks,
+    /// The same in any other sum.
+    Sum,
+    /// The length of a shared array, or of its rows.
+    Length,
+    /// An index that runs down.
+    Reversed,
+    /// How far apart the accesses of one thread are.
+    Distance,
+    /// What a loop adds to an index that starts with `tid`.
+    Step,
+    /// The power of two below a length: there is room for a halo.
+    Halo,
+    /// `Blocks` or `Length` of what a thread accesses several times.
+    Several,
+    /// What `tid` is compared with, or what follows from another size.
+    Hint,
+}
+
+impl Sign {
+    fn votes(self) -> u32 {
+        match self {
+            Sign::Blocks => 4,
+            Sign::Sum | Sign::Length | Sign::Reversed | Sign::Distance | Sign::Step => 3,
+            Sign::Halo | Sign::Several => 2,
+            Sign::Hint => 1,
+        }
+    }
+}
+
+/// A launch that the kernel suggests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Natural {
+    /// Whether about as much speaks for it as for the first: it may be the one that is meant.
+    pub is_rival: bool,
+    /// Whether a size multiplies `ctaid`, so that it hardly is another one.
+    pub is_fixed: bool,
+    /// Threads a block, on the axes of which the kernel says anything.
+    pub block: [Option<u32>; 3],
+    /// Threads of a row of blocks along an axis, where blocks of the next row write behind them.
+    pub rows: Vec<(usize, u32)>,
+    /// Whether blocks have more elements than threads, so that indices wrap around in the largest launches.
+    pub wraps: bool,
+}
+
+/// The launches that a kernel suggests, the likely ones first; none if it says nothing.
+pub fn launches(kernel: &Kernel) -> Vec<Natural> {
+    let signs = Signs::of(kernel);
+    let votes = signs.votes(kernel);
+    let blocks = votes.blocks(kernel.block);
+    let first = blocks.first().copied().unwrap_or_default();
+    let launch = |block: [Option<u32>; 3]| {
+        let threads = |axis: usize| i64::from(block[axis].or(kernel.block[axis]).unwrap_or(1));
+        let wraps = signs.reads_grid || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
+        let is_apart = |axis: usize| block[axis].is_some_and(|size| signs.sums.contains(&(axis, i64::from(size))));
+        let is_rival = (0..3).all(|axis| match (first[axis], block[axis]) {
+            (Some(likely), Some(size)) => 5 * votes.of(axis, size) >= 2 * votes.of(axis, likely),
+            _ => true,
+        });
+        let launch =
+            Natural { is_rival, is_fixed: (0..3).any(is_apart), block, rows: signs.rows(kernel, block), wraps };
+        log::debug!("suggested: {launch:?}");
+        launch
+    };
+    let mut launches: Vec<Natural> = blocks.iter().copied().map(launch).collect();
+    // Rows that are known in threads, of blocks of any size: proofs are sooner found for one.
+    if blocks[..] == [[None; 3]]
+        && let Some(rows) = launches.first().map(|launch| launch.rows.clone()).filter(|rows| !rows.is_empty())
+    {
+        let usual = signs.usual_block(kernel);
+        launches.push(Natural { is_rival: true, is_fixed: false, block: usual, rows, wraps: false });
+    }
+    launches.retain(|launch| launch.block.iter().any(Option::is_some) || !launch.rows.is_empty());
+    launches
+}
+
+/// Accesses of an array with the same factors.
+#[derive(Default)]
+struct Group {
+    /// The constant parts.
+    constants: BTreeSet<i64>,
+    writes: bool,
+}
+
+/// What the statements of a kernel say about sizes.
+#[derive(Default)]
+struct Signs {
+    forms: Forms,
+    accesses: BTreeMap<(Name, BTreeMap<Term, i64>), Group>,
+    /// Axis, and what `ctaid` has as factor in units of that of `tid`.
+    sums: BTreeSet<(usize, i64)>,
+    /// Forms of variables to which loops add a constant.
+    steps: BTreeSet<(Form, i64)>,
+    /// Axis and bound of the comparisons of one `tid`.
+    compared: BTreeSet<(usize, i64)>,
+    /// The same where the bound is a literal: it would serve nothing in a smaller block.
+    guarded: BTreeSet<(usize, i64)>,
+    /// Whether the statements read the size of the grid.
+    reads_grid: bool,
+}
+
+impl Signs {
+    fn of(kernel: &Kernel) -> Signs {
+        let bodies = || kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
+        let statements = || bodies().flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
+        let mut assigned = BTreeSet::new();
+        let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
+        let forms = Forms::new(again.cloned().collect());
+        let mut signs = Signs { forms, ..Signs::default() };
+        statements().for_each(|statement| signs.statement(statement));
+        signs
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        visit::for_each_stmt_expr(statement, &mut |e| self.expression(e));
+        match &statement.kind {
+            StmtKind::Assign(pairs) => {
+                for (variable, value) in pairs {
+                    let (form, step) = self.forms.assign(variable, value);
+                    self.sums.extend((0..3).filter_map(|axis| Some((axis, blocks_apart(&form, axis)?))));
+                    let step = step.filter(|step| *step > 0 && !form.terms.is_empty());
+                    self.steps.extend(step.map(|step| (form, step)));
+                }
+            }
+            StmtKind::Load { access, .. } | StmtKind::Atomic { access, .. } => self.access(access, false),
+            StmtKind::Store { access, .. } => self.access(access, true),
+            _ => {}
+        }
+    }
+
+    fn access(&mut self, access: &Access, writes: bool) {
+        if let Some(Form { terms, constant }) = self.forms.of(&access.offset) {
+            let group = self.accesses.entry((access.array.clone(), terms)).or_default();
+            group.constants.insert(constant);
+            group.writes |= writes;
+        }
+    }
+
+    fn expression(&mut self, e: &ExprRef) {
+        match &e.kind {
+            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => {
+                self.comparison(a, b, None);
+                self.comparison(b, a, None);
+            }
+            ExprKind::Call(name, args) => {
+                if let (Some(Builtin::Op(op, _)), [a, b]) = (parse_builtin(name.as_str()), &args[..])
+                    && op.is_comparison()
+                {
+                    let is_less = matches!(op, BvOp::Slt | BvOp::Ult | BvOp::Sge | BvOp::Uge);
+                    self.comparison(a, b, Some(i64::from(!is_less)));
+                    self.comparison(b, a, Some(i64::from(is_less)));
+                }
+            }
+            ExprKind::Var(name) => self.reads_grid |= name.as_str().starts_with("nctaid."),
+            _ => {}
+        }
+        visit::children(e).into_iter().for_each(|operand| self.expression(operand));
+    }
+
+    /// `more`: what is to be added to the bound so that it parts the ids below from the others; `None` if it parts one.
+    fn comparison(&mut self, id: &ExprRef, bound: &ExprRef, more: Option<i64>) {
+        let (Some(form), Some(limit)) = (self.forms.of(id), self.forms.of(bound)) else { return };
+        if let (Some((axis, 1)), Some(value)) = (single_axis(&form), self.forms.first_value(&limit)) {
+            self.compared.insert((axis, value - form.constant));
+            let is_loop = matches!(&id.kind, ExprKind::Var(name) if self.forms.is_reassigned(name));
+            if let (Some(more), false, 0, Some(value)) = (more, is_loop, form.constant, limit.value()) {
+                self.guarded.insert((axis, value + more));
+            }
+        }
+    }
+
+    fn votes(&self, kernel: &Kernel) -> Votes {
+        let loops = self.steps.iter().filter_map(|(form, step)| Some((form.variable()?.clone(), *step)));
+        let guarded = [0, 1, 2].map(|axis| self.guarded.iter().filter(|(of, _)| *of == axis).map(|(_, v)| *v).max());
+        let mut votes = Votes { guarded, loops: loops.collect(), ..Votes::default() };
+        for ((array, terms), group) in &self.accesses {
+            let declared = kernel.program.arrays.iter().find(|declared| declared.name == *array);
+            let shared = declared.filter(|array| array.space == ArraySpace::Shared);
+            votes.accesses(terms, group, shared.map(|array| array.size));
+        }
+        for (form, step) in &self.steps {
+            votes.step(form, *step);
+        }
+        for &(axis, apart) in &self.sums {
+            votes.vote(axis, apart, Sign::Sum);
+        }
+        for axis in 0..3 {
+            // A reduction starts with half of the threads.
+            let bounds = self.compared.iter().filter(|(of, _)| *of == axis).map(|(_, bound)| *bound);
+            if let Some(largest) = bounds.max() {
+                votes.vote(axis, largest, Sign::Hint);
+                votes.vote(axis, 2 * largest.min(MOST_THREADS), Sign::Hint);
+                votes.vote(axis, largest + 1, Sign::Hint);
+            }
+        }
+        votes
+    }
+
+    /// A block that is usual for as many axes as the kernel accesses arrays by.
+    fn usual_block(&self, kernel: &Kernel) -> [Option<u32>; 3] {
+        let is_used = |axis: usize| self.accesses.keys().any(|(_, terms)| terms.contains_key(&Term::Thread(axis)));
+        let used: Vec<usize> = (0..3).filter(|axis| kernel.block[*axis].is_none() && is_used(*axis)).collect();
+        let sizes: &[u32] = match used.len() {
+            1 => &[256],
+            2 => &[16, 16],
+            _ => &[8, 8, 4],
+        };
+        let mut block = [None; 3];
+        used.iter().zip(sizes).for_each(|(axis, size)| block[*axis] = Some(*size));
+        block
+    }
+
+    /// Threads of a row of blocks: how far the next larger step goes in an address, in units of what a step to the next
+    /// block adds. Arrays that are written count, and those that are read where they have rows of a power of two: a halo
+    /// makes rows longer, and a row that is written with another length is a slip.
+    fn rows(&self, kernel: &Kernel, block: [Option<u32>; 3]) -> Vec<(usize, u32)> {
+        let is_global = |name: &Name| {
+            kernel.program.arrays.iter().any(|array| array.name == *name && array.space == ArraySpace::Global)
+        };
+        let global = || self.accesses.iter().filter(|((array, _), _)| is_global(array));
+        let all: Vec<&BTreeMap<Term, i64>> = global().map(|((_, terms), _)| terms).collect();
+        let written: Vec<_> = global().filter(|(_, group)| group.writes).map(|((_, terms), _)| terms).collect();
+        let row = |axis: usize| {
+            let block = block[axis].or(kernel.block[axis]);
+            let in_addresses = written.iter().filter_map(|terms| row_of(terms, None, axis, block)).min();
+            let even = all.iter().filter_map(|terms| row_of(terms, None, axis, block));
+            let even = even.filter(|row| row.count_ones() == 1).max();
+            let steps =
+                self.steps.iter().filter(|(form, _)| written.iter().any(|terms| is_multiple(terms, &form.terms)));
+            let in_loops = steps.filter_map(|(form, step)| row_of(&form.terms, Some(*step), axis, block)).min();
+            let length = match in_addresses {
+                Some(row) if row.count_ones() > 1 => even.unwrap_or(row),
+                in_addresses => in_addresses.or(in_loops)?,
+            };
+            Some((axis, u32::try_from(length).ok().filter(|length| *length > 1)?))
+        };
+        (0..3).filter(|axis| kernel.grid[*axis].is_none()).filter_map(row).collect()
+    }
+}
+
+/// Threads on an axis of all blocks for which the factors of that axis stay below the next larger one.
+fn row_of(terms: &BTreeMap<Term, i64>, step: Option<i64>, axis: usize, block: Option<u32>) -> Option<i64> {
+    let factor = |term: Term| terms.get(&term).copied().filter(|factor| *factor > 0);
+    let (own, threads) = match factor(Term::Block(axis)) {
+        Some(own) => (own, i64::from(block?)),
+        None => (factor(Term::BlockStart(axis))?, 1),
+    };
+    let larger = terms.values().copied().filter(|other| *other > own).min();
+    let pitch = match step {
+        // A loop takes the longest way of all.
+        Some(step) => larger.is_none().then_some(step).filter(|step| *step > own)?,
+        None => larger?,
+    };
+    Some(pitch / own * threads)
+}
+
+/// Whether terms are those of another sum, all with the same further factor.
+fn is_multiple(terms: &BTreeMap<Term, i64>, of: &BTreeMap<Term, i64>) -> bool {
+    let factors = terms
+        .iter()
+        .zip(of)
+        .map(|((term, factor), (other, unit))| (term == other && factor % unit == 0).then(|| factor / unit));
+    let factors: Option<BTreeSet<i64>> = factors.collect();
+    terms.len() == of.len() && factors.is_some_and(|factors| factors.len() <= 1)
+}
+
+/// What the factor of `ctaid` is in units of that of `tid`.
+fn blocks_apart(form: &Form, axis: usize) -> Option<i64> {
+    let (own, blocks) = (form.factor(&Term::Thread(axis)), form.factor(&Term::Block(axis)));
+    (own != 0 && blocks != 0 && blocks % own == 0).then(|| blocks / own)
+}
+
+/// The axis and the factor of a form that has no other term.
+fn single_axis(form: &Form) -> Option<(usize, i64)> {
+    let mut terms = form.terms.iter();
+    match (terms.next(), terms.next()) {
+        (Some((Term::Thread(axis), factor)), None) => Some((*axis, *factor)),
+        _ => None,
+    }
+}
+
+/// What speaks for each size.
+#[derive(Debug, Default)]
+struct Votes {
+    /// How often each sign was seen for the sizes of an axis.
+    axes: [BTreeMap<u32, BTreeMap<Sign, u32>>; 3],
+    /// Threads of the whole block, as steps of loops say.
+    totals: BTreeSet<u32>,
+    /// What loops add to variables that are a constant first.
+    loops: BTreeMap<Name, i64>,
+    /// The largest literal with which `tid` of each axis is compared.
+    guarded: [Option<i64>; 3],
+}
+
+impl Votes {
+    fn vote(&mut self, axis: usize, size: i64, sign: Sign) {
+        // One less than a power of two is a slip, which smaller blocks would hide.
+        let size = if size > 4 && (size + 1).count_ones() == 1 { size + 1 } else { size };
+        if (2..=MOST_THREADS).contains(&size) {
+            *self.axes[axis].entry(size as u32).or_default().entry(sign).or_default() += 1;
+        }
+    }
+
+    /// How much speaks for a size.
+    fn of(&self, axis: usize, size: u32) -> u32 {
+        let signs = self.axes[axis].get(&size).into_iter().flatten();
+        let votes: u32 = signs.map(|(sign, count)| sign.votes() * (*count).min(MOST_OF_A_KIND)).sum();
+        let is_guarded = self.guarded[axis].is_some_and(|bound| i64::from(size) <= bound);
+        if is_guarded { votes / 4 } else { votes }
+    }
+
+    /// A length that a size is at most: itself, or the power of two below, if it has room for a halo.
+    fn length(&mut self, axis: usize, length: i64, sign: Sign) {
+        if length.count_ones() == 1 {
+            self.vote(axis, length, sign);
+        } else if length > 2 {
+            self.vote(axis, 1 << length.ilog2(), Sign::Halo);
+            self.vote(axis, length, Sign::Hint);
+        }
+    }
+
+    /// `shared`: the size in bytes, where known, of an array in shared memory.
+    fn accesses(&mut self, terms: &BTreeMap<Term, i64>, group: &Group, shared: Option<Option<u64>>) {
+        let factor = |term: Term| terms.get(&term).copied().unwrap_or(0);
+        let mut axes: Vec<(i64, usize)> = (0..3).map(|axis| (factor(Term::Thread(axis)), axis)).collect();
+        axes.retain(|(own, _)| *own != 0);
+        // The axis of the longest way first.
+        axes.sort_by_key(|(own, axis)| (-own.abs(), *axis));
+        let apart = distance(&group.constants, &axes);
+        let others = terms.iter().filter_map(|(term, factor)| match term {
+            Term::Unknown(name) => Some((name, *factor)),
+            _ => None,
+        });
+        let others: Vec<(&Name, i64)> = others.collect();
+        let longest = axes.first().map_or(0, |(own, _)| own.abs());
+        let row = others.iter().map(|(_, factor)| *factor).filter(|factor| *factor > longest).min();
+        if let ([(rows, second), (own, first)], None, Some(row)) = (&axes[..], shared, row)
+            && *own > 0
+            && row / own <= MOST_THREADS
+        {
+            // Blocks write one behind the other.
+            self.totals.insert((row / own) as u32);
+            self.vote(*first, rows / own, Sign::Length);
+            self.vote(*second, row / rows, Sign::Length);
+        }
+        let size = shared.flatten().and_then(|size| i64::try_from(size).ok());
+        let mut around = if shared.is_some() { row.or(size) } else { None };
+        for (name, factor) in &others {
+            let step = self.loops.get(*name).map_or(0, |step| step * factor);
+            // A loop goes by rows, or by as many threads as there are.
+            if let Some((own, axis)) = axes.iter().find(|(own, _)| step % own == 0) {
+                self.vote(*axis, if step / own >= 8 { step / own } else { 0 }, Sign::Step);
+            }
+        }
+        for &(own, axis) in &axes {
+            let apart = apart.filter(|(of, _)| *of == axis).map(|(_, apart)| apart);
+            let blocks = factor(Term::Block(axis));
+            let unless_several = |sign: Sign| if apart.is_some() { Sign::Several } else { sign };
+            if blocks % own == 0 {
+                self.vote(axis, blocks / own, unless_several(Sign::Blocks));
+            }
+            if let Some(around) = around {
+                self.length(axis, around / own.abs(), unless_several(Sign::Length));
+            }
+            if let Some(apart) = apart {
+                self.vote(axis, apart, Sign::Distance);
+            }
+            if own < 0
+                && let Some(start) = group.constants.first().filter(|start| **start > 0)
+            {
+                self.vote(axis, start / -own + 1, Sign::Reversed);
+            }
+            // Rows of arrays in global memory are longer than a block.
+            around = shared.map(|_| own.abs());
+        }
+    }
+
+    fn step(&mut self, form: &Form, step: i64) {
+        let axes = (0..3).map(|axis| (form.factor(&Term::Thread(axis)), axis));
+        let mut axes: Vec<(i64, usize)> = axes.filter(|(own, _)| *own > 0 && step % own == 0).collect();
+        axes.sort_unstable();
+        match axes[..] {
+            [(own, axis)] => self.vote(axis, step / own, Sign::Step),
+            [(own, first), (row, second)] if step / own <= MOST_THREADS => {
+                self.totals.insert((step / own) as u32);
+                self.vote(first, row / own, Sign::Hint);
+                self.vote(second, step / row, Sign::Hint);
+            }
+            _ => {}
+        }
+    }
+
+    /// The sizes of an axis, those with most votes first.
+    fn sizes(&self, axis: usize) -> Vec<(u32, u32)> {
+        let mut sizes: Vec<(u32, u32)> = self.axes[axis].keys().map(|size| (self.of(axis, *size), *size)).collect();
+        sizes.sort_by_key(|size| std::cmp::Reverse(*size));
+        sizes.truncate(SIZES);
+        sizes
+    }
+
+    /// The blocks with most votes, on the axes that are free.
+    fn blocks(&self, fixed: [Option<u32>; 3]) -> Vec<[Option<u32>; 3]> {
+        let mut blocks: Vec<(u32, [Option<u32>; 3])> = vec![(0, [None; 3])];
+        for axis in (0..3).filter(|axis| fixed[*axis].is_none()) {
+            let sizes = self.sizes(axis);
+            // One hint alone says too little.
+            if sizes.iter().all(|(votes, _)| *votes <= Sign::Hint.votes()) {
+                continue;
+            }
+            let longer = blocks.iter().flat_map(|(all, block)| {
+                sizes.iter().map(move |(votes, size)| {
+                    let mut block = *block;
+                    block[axis] = Some(*size);
+                    (all + votes, block)
+                })
+            });
+            blocks = longer.collect();
+        }
+        let threads = |block: &[Option<u32>; 3]| {
+            let sizes = (0..3).map(|axis| u64::from(block[axis].or(fixed[axis]).unwrap_or(1)));
+            sizes.product::<u64>()
+        };
+        blocks.retain(|(_, block)| threads(block) <= MOST_THREADS as u64);
+        if blocks.is_empty() {
+            blocks.push((0, [None; 3]));
+        }
+        for (votes, block) in &mut blocks {
+            let is_total = u32::try_from(threads(block)).is_ok_and(|threads| self.totals.contains(&threads));
+            *votes += if is_total { Sign::Step.votes() } else { 0 };
+        }
+        blocks.sort_by_key(|block| std::cmp::Reverse(*block));
+        blocks.truncate(BLOCKS);
+        blocks.into_iter().map(|(_, block)| block).collect()
+    }
+}
+
+/// How far apart accesses are that differ by a constant, in threads of the axis of which that is a multiple.
+fn distance(constants: &BTreeSet<i64>, axes: &[(i64, usize)]) -> Option<(usize, i64)> {
+    let first = constants.first()?;
+    axes.iter().find_map(|&(own, axis)| {
+        let distances = constants.iter().map(|constant| constant - first).filter(|distance| distance % own == 0);
+        let apart = distances.fold(0, greatest_common_divisor) / own.abs();
+        // Closer ones are neighbours of a halo.
+        (apart >= 8 || apart >= 2 && axes.len() > 1).then_some((axis, apart))
+    })
+}
+
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
+}

@@ -1,0 +1,129 @@
+//! From proposed launch conditions to the weakest that a proof needs.
+//!
+//! Input: the lowered kernel, proposals, executions that show a defect, and a way to prove the kernel under conditions.
+//! Output: conditions with the report of their proof. Establishes: the kernel is verified under these conditions, and
+//! under none of the sets that lack one of them and were tried. Relies on: nothing; a bad proposal costs time only.
+//! Reference: DESIGN section 3 (`verified-when`).
+
+use super::conditions::{Condition, flat};
+use super::finding::{Finding, KernelReport};
+use crate::ivl::ast::{ArraySpace, StmtKind};
+use crate::kernel::Kernel;
+use std::collections::VecDeque;
+
+/// Threads of the largest block.
+const MOST_THREADS: u64 = 1024;
+
+/// What an attempt to prove the kernel under conditions came to: the report of a proof, or what refutes it.
+pub type Attempt = Result<KernelReport, Vec<Finding>>;
+
+/// Finds conditions among proposals. `attempt` proves the kernel under some. `findings` are those in flat launches.
+///
+/// Proposals that an execution with a defect meets are in vain. Those that the model of another failed proof meets are
+/// put off: most such models are no mistake.
+pub fn find(
+    kernel: &Kernel,
+    proposals: Vec<Vec<Condition>>,
+    findings: &[Finding],
+    attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
+) -> Option<(Vec<Condition>, KernelReport)> {
+    let meets = |conditions: &[Condition], finding: &Finding| conditions.iter().all(|c| c.holds(finding));
+    let (executions, mut models): (Vec<Finding>, Vec<Finding>) = findings.iter().cloned().partition(|f| f.confirmed);
+    let mut put_off = Vec::new();
+    let mut proposals: VecDeque<Vec<Condition>> = proposals.into();
+    proposals.retain(|proposal| !executions.iter().any(|finding| meets(proposal, finding)));
+    while let Some(proposal) = proposals.pop_front() {
+        if models.iter().any(|model| meets(&proposal, model)) {
+            put_off.push(proposal);
+        } else {
+            match attempt(&proposal) {
+                Ok(report) => return Some(weaken(kernel, proposal, report, attempt)),
+                Err(findings) => models.extend(findings),
+            }
+        }
+        if proposals.is_empty() {
+            models.clear();
+            proposals.extend(std::mem::take(&mut put_off));
+        }
+    }
+    None
+}
+
+/// Sizes of launches that meet conditions: as they are, with the longest rows where the conditions bound their length.
+pub fn longest(conditions: &[Condition]) -> Vec<Condition> {
+    let block = blocks_of(conditions);
+    let size = |condition: &Condition| match *condition {
+        Condition::Span(axis, most) => Condition::Grid(axis, (most / block[axis].unwrap_or(most).max(1)).max(1)),
+        ref other => other.clone(),
+    };
+    conditions.iter().map(size).collect()
+}
+
+/// Sizes of launches that meet the conditions in `fewer` and break another one of `all`.
+pub fn breaking(all: &[Condition], fewer: &[Condition]) -> Vec<Vec<Condition>> {
+    let block = blocks_of(all);
+    let broken = all.iter().filter(|condition| !fewer.contains(condition)).map(|condition| {
+        let others = all.iter().filter(move |other| *other != condition).cloned().collect::<Vec<_>>();
+        condition.broken(block).into_iter().map(move |sizes| [longest(&others), vec![sizes]].concat())
+    });
+    broken.flatten().filter(|sizes| can_be_launched(sizes)).collect()
+}
+
+fn blocks_of(conditions: &[Condition]) -> [Option<u32>; 3] {
+    let mut block = [None; 3];
+    for condition in conditions {
+        if let Condition::Block(axis, size) = condition {
+            block[*axis] = Some(*size);
+        }
+    }
+    block
+}
+
+fn can_be_launched(conditions: &[Condition]) -> bool {
+    let threads = blocks_of(conditions).into_iter().flatten().map(u64::from);
+    threads.product::<u64>() <= MOST_THREADS
+}
+
+/// Leaves out what the proof does not need: all that is no flat launch, all bounds, and then one condition after the
+/// other. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
+/// that axis alone write the same places.
+pub fn weaken(
+    kernel: &Kernel,
+    mut conditions: Vec<Condition>,
+    mut report: KernelReport,
+    attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
+) -> (Vec<Condition>, KernelReport) {
+    let flat = flat(kernel);
+    let needed: Vec<Condition> = flat.iter().filter(|condition| is_needed(kernel, condition)).cloned().collect();
+    let beyond: Vec<Condition> = conditions.iter().filter(|condition| !flat.contains(condition)).cloned().collect();
+    let bounds: Vec<Condition> = conditions.iter().filter(|condition| condition.is_bound()).cloned().collect();
+    let single = conditions.iter().filter(|condition| !needed.contains(condition)).map(|c| vec![c.clone()]);
+    let groups = [beyond, bounds].into_iter().filter(|group| group.len() > 1);
+    for group in groups.chain(single.collect::<Vec<_>>()) {
+        let fewer: Vec<Condition> = conditions.iter().filter(|other| !group.contains(other)).cloned().collect();
+        if fewer.len() < conditions.len()
+            && let Ok(weaker) = attempt(&fewer)
+        {
+            (conditions, report) = (fewer, weaker);
+        }
+    }
+    (conditions, report)
+}
+
+fn is_needed(kernel: &Kernel, flat: &Condition) -> bool {
+    match flat {
+        Condition::Grid(..) => writes(kernel, ArraySpace::Global),
+        _ => writes(kernel, ArraySpace::Global) || writes(kernel, ArraySpace::Shared),
+    }
+}
+
+/// Whether the kernel has a store to an array of that space.
+fn writes(kernel: &Kernel, space: ArraySpace) -> bool {
+    let blocks = kernel.program.procedures.iter().flat_map(|procedure| &procedure.body).flat_map(|body| &body.blocks);
+    blocks.flat_map(|block| &block.stmts).any(|statement| match &statement.kind {
+        StmtKind::Store { access, .. } => {
+            kernel.program.arrays.iter().any(|array| array.name == access.array && array.space == space)
+        }
+        _ => false,
+    })
+}

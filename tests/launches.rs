@@ -1,0 +1,62 @@
+//! Shipped kernels where every launch is free: what the verifier finds for itself.
+//!
+//! `tests/kernels/launches.txt` has a kernel a line: its name, the verdict, and for `verified-when` the sizes. A
+//! correct kernel is proved for the sizes that it is written for, and its broken twin is not proved for others.
+
+#[allow(dead_code)]
+mod support;
+
+use gpuvcc::verdict::finding::{Finding, KernelReport, Verdict};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
+use support::cases::{Case, cases};
+use support::run::{summary, verify_case};
+
+const EXPECTED: &str = include_str!("kernels/launches.txt");
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let cases = cases("tests/kernels").unwrap_or_else(|error| panic!("tests/kernels: {error}"));
+    let lines = EXPECTED.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let trials = lines.map(|line| {
+        let mut words = line.splitn(3, char::is_whitespace).map(str::trim);
+        let (name, verdict, sizes) = (words.next(), words.next(), words.next());
+        let case = cases.iter().find(|case| Some(case.name.as_str()) == name).cloned();
+        let (verdict, sizes) = (verdict.unwrap_or_default(), sizes.unwrap_or_default());
+        Trial::test(name.unwrap_or_default(), move || check(case, verdict, sizes))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+fn check(case: Option<Case>, verdict: &str, sizes: &str) -> Result<(), Failed> {
+    let mut case = case.ok_or("no such kernel")?;
+    (case.options.block, case.options.grid) = ([None; 3], [None; 3]);
+    case.options.params.clear();
+    let report = verify_case(&case)?;
+    let told = told(&report);
+    let fails = |what: &str| Err(format!("{what}: {} {told}\n{}", report.verdict.name(), summary(&report)).into());
+    let is_proof = matches!(report.verdict, Verdict::Verified | Verdict::VerifiedWhen);
+    if is_proof && case.verdict != "verified" && verdict != report.verdict.name() {
+        return fails("FALSE VERIFIED");
+    }
+    if report.verdict.name() != verdict || told != sizes {
+        return fails(&format!("expected {verdict} {sizes}"));
+    }
+    let at_marks = |finding: &Finding| {
+        let lines = finding.accesses.iter().filter_map(|access| access.origin.position.as_ref());
+        let lines: BTreeSet<u32> = lines.map(|position| position.line).collect();
+        finding.confirmed && !lines.is_empty() && lines.is_subset(&case.race_lines)
+    };
+    if verdict == "race" && !report.findings.iter().any(at_marks) {
+        return fails("a race at other lines");
+    }
+    Ok(())
+}
+
+/// The conditions on sizes, less those that axes which the kernel does not use have size 1. Bounds on what is very large
+/// are left out: how many of them a proof can do without depends on the time that it gets.
+fn told(report: &KernelReport) -> String {
+    let is_size = |condition: &&String| condition.starts_with("blockDim") || condition.starts_with("gridDim");
+    let sizes = report.conditions.iter().filter(is_size).filter(|condition| !condition.ends_with(" == 1"));
+    sizes.cloned().collect::<Vec<_>>().join(", ")
+}
