@@ -182,3 +182,23 @@ fn below(terms: &Terms, roots: &[Term]) -> Vec<Term> {
 fn greatest_common_divisor(a: i128, b: i128) -> i128 {
     if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From `o = a + p` and `o = b + q`, with products p and q, follows `p - q = b - a`.
+    #[test]
+    fn late_terms_are_eliminated() {
+        let mut terms = Terms::default();
+        let [a, b, k, l, s, o] = ["a", "b", "k", "l", "s", "o"].map(|name| terms.symbol(name, Sort::Int, None));
+        let (p, q) = (terms.int_mul(k, s), terms.int_mul(l, s));
+        let row = |x: Term, product: Term| Linear { constant: 7, members: [(o, 1), (x, -1), (product, -4)].into() };
+        let found = consequences(&terms, vec![row(a, p), row(b, q)]);
+        let [relation] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(relation.members.get(&o), None);
+        let (_, multiple) = of_sum(&terms, relation).into_iter().find(|(factor, _)| *factor == s).unwrap();
+        assert_eq!(multiple.times, Linear { constant: 0, members: [(k, 1), (l, -1)].into() });
+        assert_eq!(multiple.value, Linear { constant: 0, members: [(p, 1), (q, -1)].into() });
+    }
+}

@@ -160,11 +160,12 @@ impl<'t> Refinement<'t> {
         });
         let factor = self.emitter.int(factor);
         let (zero, opposite) = (number(0), factor.unary_minus());
+        let (positive, negative) = (factor.ge(&zero), factor.le(&zero));
         let (more, less) = (times.gt(&zero), times.lt(&zero));
-        for (sign, low, high) in [(factor.ge(&zero), &opposite, &factor), (factor.le(&zero), &factor, &opposite)] {
-            self.solver.assert(Bool::or(&[more.not(), sign.not(), value.ge(high)]));
-            self.solver.assert(Bool::or(&[less.not(), sign.not(), value.le(low)]));
-        }
+        self.solver.assert(Bool::or(&[more.not(), positive.not(), value.ge(&factor)]));
+        self.solver.assert(Bool::or(&[more.not(), negative.not(), value.le(&factor)]));
+        self.solver.assert(Bool::or(&[less.not(), positive.not(), value.le(&opposite)]));
+        self.solver.assert(Bool::or(&[less.not(), negative.not(), value.ge(&opposite)]));
         self.solver.assert(Bool::or(&[times.eq(&zero).not(), value.eq(&zero)]));
     }
 
@@ -228,5 +229,61 @@ fn consistent(size: i128, times: i128, value: i128) -> bool {
         0 => value == 0,
         1 => value >= size.abs(),
         _ => value <= -size.abs(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vcgen::term::Sort;
+    use z3::{Config, with_z3_config};
+
+    /// All facts about the right product of two numbers, and about sums of such products, hold.
+    #[test]
+    fn facts_are_true_of_integers() {
+        for (k, s) in (-3..=3).flat_map(|k| (-3..=3).map(move |s| (k, s))) {
+            let mut terms = Terms::default();
+            let [times, factor] = ["k", "s"].map(|name| terms.symbol(name, Sort::Int, None));
+            let product = terms.int_mul(times, factor);
+            let values = [(times, k), (factor, s), (product, k * s)];
+            let assertions = values.map(|(term, value)| {
+                let value = terms.int(value);
+                terms.eq(term, value)
+            });
+            let encoded = Encoded {
+                assertions: assertions.to_vec(),
+                products: Vec::new(),
+                multiplies: true,
+                multiples: BTreeMap::new(),
+                bounds: Vec::new(),
+                lemmas: Vec::new(),
+                wanted: Vec::new(),
+            };
+            let is_possible = with_z3_config(&Config::new(), || {
+                let budget = Budget { rlimit: 0, milliseconds: 10_000 };
+                let (solver, emitter) = load(&terms, &encoded, budget, View::Opaque, false);
+                let differences = BTreeSet::new();
+                let mut facts = Refinement { encoded: &encoded, differences, solver, emitter, known: BTreeSet::new() };
+                for (scale, constant) in [(1, 0), (-1, 0), (2, 1), (2, -3), (-3, 2)] {
+                    let value = Linear { constant: 0, members: [(product, scale), (factor, constant)].into() };
+                    let times = Linear { constant, members: [(times, scale)].into() };
+                    facts.tell_multiple(factor, &Multiple { times, value });
+                }
+                for value in -3..=3 {
+                    facts.tell_at(product, times, factor, value);
+                }
+                facts.solver.check()
+            });
+            assert_eq!(is_possible, SatResult::Sat, "{k} * {s}");
+        }
+    }
+
+    /// A multiple of a number is zero or at least that number away from zero.
+    #[test]
+    fn multiples_are_consistent() {
+        for (size, times) in (-3..=3).flat_map(|size| (-3..=3).map(move |times| (size, times))) {
+            assert!(consistent(size, times, size * times), "{times} * {size}");
+        }
+        assert!(!consistent(4, 1, 3) && !consistent(4, -1, 4) && !consistent(-4, 1, -3) && !consistent(4, 0, 1));
     }
 }
