@@ -32,9 +32,10 @@
 //! - arrays with atomics, strong, collective or non-coherent accesses, or accesses through pointers of unknown origin;
 //! - `--allow-same-value`, where others may write what a thread has written without a race;
 //! - bytes that a pending store of another width or another start covers in part;
-//! - loads in a loop that may decide when it ends. Lock-step runs a thread to its next barrier on contents that no other
-//!   thread changes; one that waits for a change would wait for ever, and the race with the store that ends its
-//!   waiting would be behind the loop. So would it be with an `assume` that only the changed value satisfies.
+//! - loads in a loop or in front of one that may decide where control goes, and so when the loop ends. Lock-step runs a
+//!   thread to its next barrier on contents that no other thread changes; one that waits for a change would wait for
+//!   ever, and the race with the store that ends its waiting would be behind the loop. So would it be with an `assume`
+//!   that only the changed value satisfies.
 
 pub mod selection;
 mod threads;

@@ -39,12 +39,14 @@ impl Selection {
         let assumed = flows.flowing_into(assumed(body, &predicated.loops), false);
         let matters = flows.flowing_into(sinks(body, &predicated.active), true);
         let in_loops: BTreeSet<&Name> = predicated.loops.iter().flat_map(|this| &this.blocks).collect();
+        // Blocks stand in sort order: what is loaded behind all loops decides about none.
+        let behind = body.blocks.iter().rposition(|block| in_loops.contains(&block.label)).map_or(0, |last| last + 1);
         let mut selection = Selection::default();
-        for block in &body.blocks {
+        for (place, block) in body.blocks.iter().enumerate() {
             for (index, stmt) in block.stmts.iter().enumerate() {
                 let StmtKind::Load { access, .. } = &stmt.kind else { continue };
                 let Some(target) = target(&block.stmts, index) else { continue };
-                let waits = in_loops.contains(&block.label) && control.contains(target);
+                let waits = place < behind && control.contains(target);
                 if plain.contains(&access.array) && matters.contains(target) && !waits && !assumed.contains(target) {
                     selection.arrays.insert(access.array.clone());
                     selection.loads.insert((block.label.clone(), index));
