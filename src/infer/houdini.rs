@@ -186,12 +186,13 @@ impl State<'_> {
         while let Some(number) = open.pop_first() {
             self.iteration += 1;
             let before = self.fates.clone();
-            let checks: Vec<usize> =
-                (0..passive.checks.len()).filter(|&i| loop_of(passive, i) == Some(number)).collect();
+            let checks: BTreeSet<usize> =
+                self.open_checks(passive).filter(|&i| loop_of(passive, i) == Some(number)).collect();
+            let checks = self.doubtful(passive, checks, None);
             let is_round = |&i: &usize| passive.checks[i].kind == CheckKind::Maintenance(number);
-            let (rounds, mut left): (Vec<usize>, Vec<usize>) = checks.into_iter().partition(is_round);
-            left.extend(self.not_local(passive, number, &rounds));
-            if self.refute(passive, &left) {
+            let (rounds, mut left): (BTreeSet<usize>, BTreeSet<usize>) = checks.into_iter().partition(is_round);
+            left.extend(self.not_local(passive, number, rounds));
+            if self.refute(passive, left) {
                 open.insert(number);
             }
             for (candidate, fate) in before.iter().enumerate() {
@@ -204,9 +205,8 @@ impl State<'_> {
 
     /// The checks of a round that do not follow from the invariants of the loop alone. Whatever
     /// happened before the loop is a larger question, and mostly of no matter.
-    fn not_local(&mut self, passive: &mut Passive, number: usize, checks: &[usize]) -> BTreeSet<usize> {
-        let open: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
-        let mut local = self.doubtful(passive, open, Some(number));
+    fn not_local(&mut self, passive: &mut Passive, number: usize, checks: BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut local = self.doubtful(passive, checks, Some(number));
         let mut left = BTreeSet::new();
         while !local.is_empty() {
             log::debug!("houdini, loop {number}: {} checks of a round", local.len());
@@ -262,7 +262,7 @@ impl State<'_> {
             Some(number) => (wp::formula_of_round(passive, &keep, &role, number), terms_of(passive, open)),
             None => (wp::formula(passive, &keep, &role), wanted(passive, &keep, &role)),
         };
-        let budget = self.start.deadline.budget(Encoding::Integers, EFFORT);
+        let budget = self.start.deadline.budget(Encoding::Integers, 4 * EFFORT);
         let values = match prove_opaque(&mut passive.terms, formula, &wanted, budget)? {
             Answer::Proved => return Some(Verdict::Proved),
             Answer::Unknown(_) => return Some(Verdict::Unknown),
@@ -279,9 +279,7 @@ impl State<'_> {
 
     /// Asks for checks at once, and for each apart where that has no answer: shortly first, then with
     /// more patience for those that need it. False when nothing was dropped (then all are inductive).
-    fn refute(&mut self, passive: &mut Passive, checks: &[usize]) -> bool {
-        let open: BTreeSet<usize> = self.open_checks(passive).filter(|check| checks.contains(check)).collect();
-        let mut open = self.doubtful(passive, open, None);
+    fn refute(&mut self, passive: &mut Passive, mut open: BTreeSet<usize>) -> bool {
         let mut dropped = false;
         loop {
             match self.answer(passive, &open, EFFORT) {

@@ -15,6 +15,7 @@ pub mod reify;
 pub mod rename;
 mod sightings;
 pub mod simulate;
+pub mod walks;
 pub mod witness;
 
 use crate::diagnostic::Diagnostic;
@@ -31,6 +32,7 @@ use candidates::Candidate;
 use ghosts::LoopGhosts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use walks::Walk;
 
 /// Questions about a loop, asked as assertions that should fail; they are no part of the proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +112,13 @@ pub fn annotate(
     let mut found = Vec::new();
     if !loops.is_empty() {
         let mut passive = passive_of(&program, &two.procedure)?;
-        let (list, snapshots) = candidates::find(&mut passive, &loops, &flags, &barriers, encoding, omitted);
+        let mut walks = Vec::new();
+        if !omitted.contains(&"steps") && walks::may_exist(&mut passive) {
+            walks = find_walks(two, &program, &loops)?;
+            with_procedure(&mut program, &two.procedure, |p| walks.iter().for_each(|w| walks::insert(p, w, &loops)));
+            passive = passive_of(&program, &two.procedure)?;
+        }
+        let (list, snapshots) = candidates::find(&mut passive, &loops, &walks, &flags, &barriers, encoding, omitted);
         found = list;
         for (ghosts, mut wanted) in loops.iter().zip(snapshots) {
             wanted.extend(flags.iter().chain(&records).cloned());
@@ -122,6 +130,10 @@ pub fn annotate(
         with_procedure(&mut program, &two.procedure, |p| place(p, &loops, &found));
         // Inner loops first: the copy of an outer body holds the witnesses of its inner loops.
         for index in (0..loops.len()).rev() {
+            let covered = |p: &Procedure| p.name == two.procedure && walks::covers(&walks, p, index, &loops[index]);
+            if program.procedures.iter().any(covered) {
+                continue;
+            }
             let types = types(&program, &two.procedure);
             let snapshot = program.clone();
             let context = witness::Context {
@@ -136,6 +148,15 @@ pub fn annotate(
         }
     }
     Ok(Annotated { program, procedure: two.procedure.clone(), candidates: found, loops })
+}
+
+/// The walks of the registers of a program.
+fn find_walks(two: &TwoThread, program: &Program, loops: &[LoopGhosts]) -> Result<Vec<Walk>, Diagnostic> {
+    let Some(procedure) = program.procedures.iter().find(|p| p.name == two.procedure) else { return Ok(Vec::new()) };
+    let mut observed = program.clone();
+    with_procedure(&mut observed, &two.procedure, |p| *p = walks::with_offsets(p));
+    let mut passive = passive_of(&observed, &two.procedure)?;
+    Ok(walks::find(&mut passive, procedure, loops))
 }
 
 /// The passive program of an annotated one.

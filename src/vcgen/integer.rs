@@ -74,6 +74,13 @@ impl Terms {
         if let Some(factor) = self.int_value(b) {
             return self.int_sum(0, vec![(a, factor)]);
         }
+        // Ghosts choose between counters; each product by itself is a term that the formula has elsewhere, too.
+        for (chosen, other) in [(a, b), (b, a)] {
+            if let Node::Ite(condition, then, otherwise) = *self.node(chosen) {
+                let (then, otherwise) = (self.int_mul(then, other), self.int_mul(otherwise, other));
+                return self.ite(condition, then, otherwise);
+            }
+        }
         let size = |t: Term| if let Node::IntSum { members, .. } = self.node(t) { members.len() + 1 } else { 1 };
         if size(a) * size(b) <= DISTRIBUTE_LIMIT {
             if let Node::IntSum { constant, members } = self.node(a).clone() {

@@ -10,8 +10,8 @@
 use super::finding::Finding;
 use super::natural;
 use crate::ivl;
-use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Type};
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind, Type};
+use crate::ivl::bv::{self, BvOp, parse_builtin};
 use crate::ivl::visit::{self, Visitor};
 use crate::kernel::{Kernel, LowerOptions};
 use crate::span::Span;
@@ -285,10 +285,16 @@ fn complete(kernel: &Kernel, further: Vec<Vec<Condition>>) -> Vec<Vec<Condition>
     proposals
 }
 
-/// Names of the 32-bit parameters that are no pointers.
+/// Names of the 32-bit parameters that the kernel counts with.
 fn scalars(kernel: &Kernel) -> Vec<String> {
-    let scalars = kernel.params.iter().filter(|p| p.bits == 32 && p.constant.is_some() && !p.is_pointer);
-    scalars.map(|parameter| parameter.name.clone()).collect()
+    let seen = Seen::of(kernel);
+    let is_counted = |constant: &Name| {
+        let is_copy = |name: &&Name| seen.copies.get(*name) == Some(constant);
+        seen.operands.contains(constant) || seen.operands.iter().any(|name| is_copy(&name))
+    };
+    let scalars = kernel.params.iter().filter(|p| p.bits == 32 && !p.is_pointer);
+    let counted = scalars.filter(|parameter| parameter.constant.as_ref().is_some_and(is_counted));
+    counted.map(|parameter| parameter.name.clone()).collect()
 }
 
 /// What keeps sums of indices from wrapping.
@@ -352,10 +358,31 @@ struct Seen {
     constants: BTreeMap<u128, usize>,
     /// Distances of shifts to the left.
     shifts: BTreeMap<u128, usize>,
+    /// Operands of functions on numbers: the others may be floating-point.
+    operands: BTreeSet<Name>,
+    /// Variables that are assigned another name, which is a constant of the program where they are assigned once.
+    copies: BTreeMap<Name, Name>,
 }
 
 impl Visitor for Seen {
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let StmtKind::Assign(list) = &stmt.kind {
+            let copy = |(to, value): &(Name, ExprRef)| match &value.kind {
+                ExprKind::Var(from) => Some((to.clone(), from.clone())),
+                _ => None,
+            };
+            self.copies.extend(list.iter().filter_map(copy));
+        }
+        visit::walk_stmt(self, stmt);
+    }
+
     fn expr(&mut self, e: &ExprRef) {
+        if let ExprKind::Call(name, args) = &e.kind
+            && parse_builtin(name.as_str()).is_some()
+        {
+            let name = |e: &ExprRef| if let ExprKind::Var(name) = &e.kind { Some(name.clone()) } else { None };
+            self.operands.extend(args.iter().filter_map(name));
+        }
         match &e.kind {
             ExprKind::Var(name) => {
                 self.names.insert(name.clone());

@@ -29,6 +29,9 @@ const MOST_THREADS: i64 = 1024;
 /// How often one kind of sign counts for a size: more only tells that a loop is unrolled.
 const MOST_OF_A_KIND: u32 = 2;
 
+/// Threads of a row, at least: a factor smaller than this is no length.
+const LEAST_ROW: u32 = 8;
+
 /// What speaks for a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sign {
@@ -105,7 +108,10 @@ pub fn launches(kernel: &Kernel) -> Vec<Natural> {
         let usual = signs.usual_block(kernel);
         launches.push(Natural { is_rival: true, is_fixed: false, block: usual, rows, wraps: false });
     }
-    launches.retain(|launch| launch.block.iter().any(Option::is_some) || !launch.rows.is_empty());
+    // Strides over the grid are proved where they do not wrap, whatever the block is.
+    let says_something =
+        |launch: &Natural| launch.block.iter().any(Option::is_some) || !launch.rows.is_empty() || signs.reads_grid;
+    launches.retain(says_something);
     launches
 }
 
@@ -267,7 +273,7 @@ impl Signs {
                 Some(row) if row.count_ones() > 1 => even.unwrap_or(row),
                 in_addresses => in_addresses.or(in_loops)?,
             };
-            Some((axis, u32::try_from(length).ok().filter(|length| *length > 1)?))
+            Some((axis, u32::try_from(length).ok().filter(|length| *length >= LEAST_ROW)?))
         };
         (0..3).filter(|axis| kernel.grid[*axis].is_none()).filter_map(row).collect()
     }

@@ -62,7 +62,9 @@ pub(super) fn grows_evenly(view: &mut View, variable: &Name, thread: u32) -> boo
 fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, step: Term) {
     let Some(step_expr) = view.reify(step) else { return };
     let mentions_loop = mentions_assigned(view, &step_expr);
-    if mentions_loop {
+    let base = variable.as_str().rsplit_once('$').map(|(base, _)| Name::from(base));
+    let walks = base.is_some_and(|base| view.walks.iter().any(|walk| walk.moves(view.index, &base)));
+    if mentions_loop || walks {
         return;
     }
     let active = view.active(thread);

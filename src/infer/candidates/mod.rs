@@ -17,9 +17,11 @@ mod geometric;
 mod pending;
 mod rotation;
 mod round;
+mod steps;
 
 use super::ghosts::LoopGhosts;
 use super::reify::Names;
+use super::walks::Walk;
 use crate::ivl::ast::{ExprKind, ExprRef, Name, Type};
 use crate::ivl::bv;
 use crate::ivl::visit::{self, Visitor};
@@ -40,6 +42,7 @@ pub struct Family {
 pub const FAMILIES: &[Family] = &[
     Family { names: &["activity"], propose: activity::propose },
     Family { names: &["equality"], propose: equality::propose },
+    Family { names: &["steps"], propose: steps::propose },
     // With those of `bounds`, register by register.
     Family { names: &["affine", "affine-late", "affine-left", "loop-bound", "non-negative"], propose: affine::propose },
     Family { names: &["congruence"], propose: congruence::propose },
@@ -75,6 +78,10 @@ pub struct View<'a> {
     pub cut: &'a CutLoop,
     /// Its ghosts and labels.
     pub ghosts: &'a LoopGhosts,
+    /// Its index among the loops.
+    pub index: usize,
+    /// Registers that move by one stride in several loops.
+    pub walks: &'a [Walk],
     /// Names of values at the head.
     pub names: Names,
     /// Variables worth an invariant, without the thread suffix, with their type.
@@ -162,6 +169,7 @@ impl View<'_> {
 pub fn find(
     passive: &mut Passive,
     ghosts: &[LoopGhosts],
+    walks: &[Walk],
     flags: &[Name],
     barriers: &[bool],
     encoding: Encoding,
@@ -179,6 +187,8 @@ pub fn find(
             terms,
             cut,
             ghosts: &ghosts[index],
+            index,
+            walks,
             names,
             variables,
             flags,
@@ -288,7 +298,8 @@ fn loop_variables(terms: &Terms, cut: &CutLoop, relevant: &BTreeSet<Term>) -> BT
     variables
 }
 
-fn names_at_head(terms: &Terms, cut: &CutLoop, ghosts: &LoopGhosts) -> Names {
+/// Names for what is known at the head of a loop: its own variables, those it leaves alone, values on entry.
+pub fn names_at_head(terms: &Terms, cut: &CutLoop, ghosts: &LoopGhosts) -> Names {
     let mut names = Names::default();
     for (name, &value) in &cut.at_head {
         if cut.assigned.contains(name) && matches!(terms.node(value), Node::Symbol(_)) {

@@ -1,0 +1,90 @@
+//! The accesses that a program logs.
+//!
+//! Input: a two-thread program. Output: its calls that log weak reads and writes, with number, array, width and
+//! offset. Establishes: nothing; what is missing only has no walk. Relies on: names and parameters of the prelude's
+//! procedures (prelude/README.md).
+
+use super::Walk;
+use crate::infer::ghosts::{self, LoopGhosts};
+use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind};
+use std::collections::BTreeSet;
+
+/// A call that logs an access.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// Number of the access.
+    pub site: u32,
+    /// Array.
+    pub array: Name,
+    /// Bytes.
+    pub bytes: u32,
+    /// Offset in bytes, 64 bits.
+    pub offset: ExprRef,
+    /// Whether it was remembered.
+    pub logged: Name,
+}
+
+/// The access that a statement logs.
+pub(super) fn log_of(stmt: &Stmt) -> Option<Log> {
+    let StmtKind::Call { procedure, args, results } = &stmt.kind else { return None };
+    let array = ["LOG_READ_", "LOG_WRITE_"].iter().find_map(|p| procedure.as_str().strip_prefix(p))?;
+    let (offset, bytes) = (args.get(2)?, args.get(3)?);
+    let ExprKind::Bv(bytes) = bytes.kind else { return None };
+    let site = stmt.attributes.iter().find(|a| a.name.as_str() == "site").and_then(number)?;
+    let logged = results.first()?.clone();
+    Some(Log { site, array: Name::from(array), bytes: u32::try_from(bytes).ok()?, offset: offset.clone(), logged })
+}
+
+fn number(attribute: &Attribute) -> Option<u32> {
+    attribute.args.iter().find_map(|arg| match arg {
+        AttributeArg::Expr(e) => match e.kind {
+            ExprKind::Int(value) => u32::try_from(value).ok(),
+            _ => None,
+        },
+        AttributeArg::Text(_) => None,
+    })
+}
+
+/// Accesses of the arrays of a walk that stand in no loop.
+pub(super) fn outside(procedure: &Procedure, loops: &[LoopGhosts], walk: &Walk) -> Vec<Log> {
+    let blocks = procedure.body.iter().flat_map(|body| &body.blocks);
+    let blocks = blocks.filter(|block| !loops.iter().any(|l| l.blocks.contains(&block.label)));
+    let logs = blocks.flat_map(|block| &block.stmts).filter_map(log_of);
+    logs.filter(|log| walk.places.iter().any(|place| place.array == log.array)).collect()
+}
+
+/// The numbers of the accesses of an array that are logged.
+pub(super) fn logging(procedure: &Procedure, array: &Name) -> BTreeSet<u32> {
+    let suffix = format!("_{array}");
+    let stmts = procedure.body.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
+    let logs = stmts.filter(|stmt| match &stmt.kind {
+        StmtKind::Call { procedure, .. } => {
+            procedure.as_str().starts_with("LOG_") && procedure.as_str().ends_with(&suffix)
+        }
+        _ => false,
+    });
+    logs.filter_map(|stmt| stmt.attributes.iter().find(|a| a.name.as_str() == "site").and_then(number)).collect()
+}
+
+pub(super) fn offset_name(site: u32) -> Name {
+    Name::from(format!("offset.of.{site}"))
+}
+
+/// The procedure with a variable for the offset of each access, in whose passive form [`find`] sees them.
+pub fn with_offsets(procedure: &Procedure) -> Procedure {
+    let mut observed = procedure.clone();
+    let mut names = Vec::new();
+    for block in observed.body.iter_mut().flat_map(|body| &mut body.blocks) {
+        let mut stmts = Vec::with_capacity(block.stmts.len());
+        for stmt in std::mem::take(&mut block.stmts) {
+            if let Some(log) = log_of(&stmt) {
+                names.push((offset_name(log.site), log.offset.ty.clone()));
+                stmts.push(ghosts::assign(&offset_name(log.site), log.offset));
+            }
+            stmts.push(stmt);
+        }
+        block.stmts = stmts;
+    }
+    names.into_iter().for_each(|(name, ty)| ghosts::declare(&mut observed, &name, ty));
+    observed
+}
