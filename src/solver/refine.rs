@@ -14,6 +14,7 @@ use super::{Answer, Budget, Encoded};
 use crate::vcgen::term::{Term, Terms};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::{Duration, Instant};
 use z3::ast::{Bool, Int};
 use z3::{Model, SatResult, Solver};
 
@@ -33,7 +34,9 @@ pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
     let mut refinement = Refinement { encoded, differences, solver, emitter, known: BTreeSet::new() };
     let mut answer = None;
     let mut rounds = 0;
-    while answer.is_none() && rounds < ROUNDS {
+    // Each question has the budget for itself; all of them have the time of two.
+    let end = Instant::now() + Duration::from_millis(2 * u64::from(budget.milliseconds));
+    while answer.is_none() && rounds < ROUNDS && Instant::now() < end {
         answer = match refinement.solver.check() {
             SatResult::Unsat => Some(Answer::Proved),
             SatResult::Unknown => Some(Answer::Unknown(refinement.solver.get_reason_unknown().unwrap_or_default())),
