@@ -59,7 +59,7 @@ pub struct Options {
     pub format: Format,
     /// Time for a kernel.
     pub timeout: Duration,
-    /// Kernels verified at the same time.
+    /// Threads that verify at the same time: kernels first, then parts of a kernel.
     pub jobs: NonZeroUsize,
     /// Verdict lines only.
     pub quiet: bool,
@@ -245,7 +245,7 @@ struct Arguments {
     /// Time for a kernel
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     timeout: u32,
-    /// Kernels verified at the same time  [default: one a core]
+    /// Threads: for kernels side by side, then for parts of a kernel  [default: one a core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Verdict lines only

@@ -7,7 +7,8 @@
 //! obligations in one query, everything that its model refutes is dropped at once.
 
 use super::simulate::{self, Simulation};
-use crate::solver::{Answer, Budget, Encoding, Value, prove, prove_opaque};
+use crate::jobs::Jobs;
+use crate::solver::{Answer, Budget, Encoding, Value, interrupt, prove, prove_opaque};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp::{self, Role};
@@ -36,6 +37,7 @@ impl Deadline {
     /// a safety net for slow machines, or what is left.
     pub fn budget(self, encoding: Encoding, effort: u32) -> Budget {
         let left = self.0.saturating_duration_since(Instant::now()).as_millis();
+        let left = if interrupt::is_asked() { 0 } else { left };
         let milliseconds = u32::try_from(left.min(300 + 3 * u128::from(effort))).unwrap_or(u32::MAX);
         let rate = match encoding {
             Encoding::Integers => 5_000,
@@ -46,7 +48,7 @@ impl Deadline {
 
     /// Whether no query will be answered any more. Then there is no use in making thousands of them.
     pub fn is_over(self) -> bool {
-        self.0 <= Instant::now()
+        self.0 <= Instant::now() || interrupt::is_asked()
     }
 }
 
@@ -66,11 +68,13 @@ pub struct Start<'a> {
     /// threads alike, so where one of the two is not inductive the other is not.
     pub twins: Vec<usize>,
     /// Checks that hold because they are proved elsewhere (not races).
-    pub relied: &'a dyn Fn(usize) -> bool,
+    pub relied: &'a (dyn Fn(usize) -> bool + Sync),
     /// The arithmetic of the queries: the second where the first gives no answer.
     pub encodings: &'a [Encoding],
     /// When to give up.
     pub deadline: Deadline,
+    /// Threads that may help.
+    pub jobs: &'a Jobs,
 }
 
 /// What Houdini ends with.
@@ -79,7 +83,7 @@ pub struct Outcome {
     pub fates: Vec<Fate>,
     /// The encodings, the one that answered last in front: it suits the kernel.
     pub encodings: Vec<Encoding>,
-    /// How often it asked anew, for all loops or for one.
+    /// How often it asked anew, for all loops at once or for each apart.
     pub iterations: usize,
 }
 
@@ -134,6 +138,14 @@ pub enum Verdict {
     Unknown,
 }
 
+/// What came of the checks of a loop.
+struct AskedLoop {
+    dropped: Vec<(usize, Fate)>,
+    encodings: Vec<Encoding>,
+    /// Whether some of its own checks failed.
+    changed: bool,
+}
+
 struct State<'a> {
     fates: Vec<Fate>,
     encodings: Vec<Encoding>,
@@ -179,27 +191,47 @@ impl State<'_> {
         }
     }
 
-    /// Asks for the checks of one loop at a time, and again where facts that they rely on are gone.
-    fn loop_by_loop(&mut self, passive: &mut Passive) {
+    /// Asks for the checks of each loop apart, and again where facts that they rely on are gone. The loops of a
+    /// generation begin with the same facts and terms, whoever asks for them, so that all ends alike for any number of
+    /// jobs.
+    fn loop_by_loop(&mut self, passive: &Passive) {
+        let begin = Instant::now();
         let dependents = dependents(passive, self.fates.len());
         let mut open: BTreeSet<usize> = (0..passive.loops.len()).collect();
-        while let Some(number) = open.pop_first() {
+        let mut asked = 0;
+        while !open.is_empty() {
             self.iteration += 1;
-            let before = self.fates.clone();
-            let checks: Vec<usize> =
-                (0..passive.checks.len()).filter(|&i| loop_of(passive, i) == Some(number)).collect();
-            let is_round = |&i: &usize| passive.checks[i].kind == CheckKind::Maintenance(number);
-            let (rounds, mut left): (Vec<usize>, Vec<usize>) = checks.into_iter().partition(is_round);
-            left.extend(self.not_local(passive, number, &rounds));
-            if self.refute(passive, &left) {
-                open.insert(number);
-            }
-            for (candidate, fate) in before.iter().enumerate() {
-                if self.fates[candidate] != *fate {
+            asked += open.len();
+            let numbers: Vec<usize> = std::mem::take(&mut open).into_iter().collect();
+            let interrupt = interrupt::of_thread();
+            let ask = |&number: &usize| interrupt::during(interrupt.clone(), || self.ask_loop(passive.clone(), number));
+            for (number, found) in numbers.iter().zip(self.start.jobs.map(&numbers, ask)) {
+                self.encodings = found.encodings;
+                open.extend(found.changed.then_some(number));
+                for (candidate, fate) in found.dropped {
                     open.extend(&dependents[candidate]);
+                    if self.fates[candidate] == Fate::Kept {
+                        self.fates[candidate] = fate;
+                    }
                 }
             }
         }
+        let (loops, time) = (passive.loops.len(), begin.elapsed().as_millis());
+        log::debug!("houdini: {loops} loops, asked for {asked} times, {time} ms");
+    }
+
+    /// Asks for the checks of a loop.
+    fn ask_loop(&self, mut passive: Passive, number: usize) -> AskedLoop {
+        let (fates, encodings) = (self.fates.clone(), self.encodings.clone());
+        let mut state = State { fates, encodings, start: self.start, iteration: self.iteration };
+        let checks: Vec<usize> = (0..passive.checks.len()).filter(|&i| loop_of(&passive, i) == Some(number)).collect();
+        let is_round = |&i: &usize| passive.checks[i].kind == CheckKind::Maintenance(number);
+        let (rounds, mut left): (Vec<usize>, Vec<usize>) = checks.into_iter().partition(is_round);
+        left.extend(state.not_local(&mut passive, number, &rounds));
+        let changed = state.refute(&mut passive, &left);
+        let fates = state.fates.into_iter().enumerate();
+        let dropped = fates.filter(|(candidate, fate)| self.fates[*candidate] != *fate).collect();
+        AskedLoop { dropped, encodings: state.encodings, changed }
     }
 
     /// The checks of a round that do not follow from the invariants of the loop alone. Whatever
@@ -533,17 +565,18 @@ mod tests {
             }";
         let program = crate::ivl::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
         let main = &program.procedures[0];
-        let mut passive = passify::run(&program, main).unwrap_or_else(|error| panic!("{error:?}"));
+        let passive = passify::run(&program, main).unwrap_or_else(|error| panic!("{error:?}"));
         let start = Start {
             known: vec![false; 2],
             twins: vec![0, 1],
             relied: &|_| false,
             encodings: &[Encoding::BitVectors],
             deadline: Deadline(Instant::now() + Duration::from_secs(20)),
+            jobs: &Jobs::default(),
         };
         let fates = vec![Fate::Kept; 2];
         let mut state = State { fates, encodings: start.encodings.to_vec(), start: &start, iteration: 0 };
-        state.loop_by_loop(&mut passive);
+        state.loop_by_loop(&passive);
         assert!(state.fates.iter().all(|fate| *fate != Fate::Kept), "{:?}", state.fates);
     }
 }

@@ -8,6 +8,7 @@
 mod facts;
 mod ghosts;
 mod integers;
+pub mod interrupt;
 mod interval;
 mod multiples;
 mod operators;
@@ -93,7 +94,7 @@ thread_local! {
     static CALLS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many queries went to Z3 on this thread so far. A kernel stays on its thread.
+/// How many queries went to Z3 on this thread so far. With one job a kernel stays on its thread.
 pub fn calls_of_thread() -> u64 {
     CALLS.get()
 }

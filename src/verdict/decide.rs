@@ -11,18 +11,20 @@ use super::explore::Effort;
 use super::finding::{
     AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
 };
-use super::prove::{self, Constants, PairOutcome, Plan, Refuted};
+use super::pairs::Proofs;
+use super::prove::{self, Constants, PairOutcome, Plan, Refuted, Tries};
 use super::vacuity::Vacuity;
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Name, Stmt, StmtKind, Type};
+use crate::jobs::Jobs;
 use crate::kernel::Kernel;
 use crate::predicate::Predicated;
 use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::{self, Pair, Prelude, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What decides a kernel.
@@ -45,6 +47,8 @@ pub struct Question<'a> {
     pub emulator: Option<Emulator<'a>>,
     /// How long to look for defects.
     pub search: Search,
+    /// Threads that may help.
+    pub jobs: &'a Jobs,
 }
 
 /// What is asked for beside a proof.
@@ -61,19 +65,20 @@ pub enum Search {
 }
 
 impl Question<'_> {
-    /// Proves one pair; `stop` is asked after each encoding that left something unproved.
+    /// The two-thread program of a pair.
     ///
     /// # Errors
-    /// What `vcgen` cannot translate.
-    pub fn prove(
-        &self,
-        two: &TwoThread,
-        stop: &mut dyn FnMut(&PairOutcome) -> bool,
-    ) -> Result<PairOutcome, Diagnostic> {
+    /// What has no model.
+    pub fn program(&self, pair: Pair) -> Result<TwoThread, Vec<Diagnostic>> {
+        twothread::run(self.predicated, self.prelude, pair, &self.options)
+    }
+
+    /// The tries to prove a pair.
+    pub fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
-        let Question { encodings, deadline, omitted, .. } = *self;
+        let Question { encodings, deadline, omitted, jobs, .. } = *self;
         let first_failure = self.search == Search::Proof;
-        prove::run(two, Plan { uniform_barriers, encodings, deadline, omitted, first_failure }, stop)
+        Tries::new(two, Plan { uniform_barriers, encodings, deadline, omitted, first_failure, jobs })
     }
 }
 
@@ -86,8 +91,8 @@ pub type Visit<'a> = dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diag
 /// What a stage cannot model.
 pub fn prove_pairs(question: &Question, visit: &mut Visit) -> Result<(), Vec<Diagnostic>> {
     for pair in pairs(&question.options, question.kernel) {
-        let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
-        let outcome = question.prove(&two, &mut |_| false).map_err(|d| vec![d])?;
+        let two = question.program(pair)?;
+        let outcome = prove::run(question.tries(&two), &mut |_| false).map_err(|d| vec![d])?;
         if !visit(&two, outcome)? {
             break;
         }
@@ -120,7 +125,11 @@ fn has_assertions(kernel: &Kernel) -> bool {
 ///
 /// # Errors
 /// What a stage cannot model.
-pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
+pub fn run(question: &Question, report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
+    std::thread::scope(|scope| decide(question, Proofs::new(scope, question), report))
+}
+
+fn decide(question: &Question, mut proofs: Proofs, mut report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
     let facts = Facts { kernel: question.kernel, launch: report.launch };
     let mut unknown = Vec::new();
     let mut findings = Vec::new();
@@ -133,9 +142,9 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
         return Ok(report);
     }
     let mut vacuity = Vacuity::default();
-    let mut waiting: VecDeque<Pair> = pairs(&question.options, question.kernel).into();
-    while let Some(pair) = waiting.pop_front() {
-        let two = match twothread::run(question.predicated, question.prelude, pair, &question.options) {
+    proofs.add(pairs(&question.options, question.kernel));
+    while let Some(mut proof) = proofs.take() {
+        let two = match proof.program() {
             Ok(two) => two,
             // What has no model may still be executed.
             Err(_) if confirmation.explore_everywhere(Effort::PATIENT) => {
@@ -145,12 +154,12 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
             Err(refusals) => return Err(refusals),
         };
         let mut stop = |outcome: &PairOutcome| confirmation.run(&two, outcome);
-        let outcome = question.prove(&two, &mut stop).map_err(|d| vec![d])?;
+        let outcome = proof.run(&two, &mut stop).map_err(|d| vec![d])?;
         vacuity.add(&outcome);
-        let left = vacuity.is_total() && pair != Pair::OneThread && may_be_one_thread(&question.options);
-        if waiting.is_empty() && left {
+        let left = vacuity.is_total() && two.pair != Pair::OneThread && may_be_one_thread(&question.options);
+        if proofs.is_empty() && left {
             // The user may mean launches of one thread.
-            waiting.push_back(Pair::OneThread);
+            proofs.add(vec![Pair::OneThread]);
         }
         count(&mut report, &two, &outcome);
         let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();

@@ -16,6 +16,7 @@ pub mod finding;
 mod linear;
 pub mod minimal;
 pub mod natural;
+mod pairs;
 pub mod prove;
 pub mod replay;
 pub mod search;

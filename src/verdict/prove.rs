@@ -12,6 +12,7 @@ use crate::infer::simulate::{self, Simulation};
 use crate::infer::{self, Annotated, Probe};
 use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
 use crate::ivl::visit::{self, Visitor};
+use crate::jobs::Jobs;
 use crate::solver::{Answer, Budget, Encoding, Value, prove};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
@@ -75,6 +76,13 @@ pub struct PairOutcome {
     pub inference: Inference,
 }
 
+impl PairOutcome {
+    /// Whether every assertion is proved.
+    pub fn is_proved(&self) -> bool {
+        self.refuted.is_empty() && self.open.is_empty()
+    }
+}
+
 /// Candidates and their fate, with the program they stand in.
 pub struct Inference {
     /// The annotated program.
@@ -115,6 +123,8 @@ pub struct Plan<'a> {
     pub omitted: &'a [&'static str],
     /// Whether the first assertion that fails in an encoding ends the try: only a proof is of use.
     pub first_failure: bool,
+    /// Threads that may help.
+    pub jobs: &'a Jobs,
 }
 
 /// What a try may cost, in milliseconds of effort ([`Deadline::budget`]).
@@ -148,10 +158,8 @@ const FINDING_LIMIT: usize = 12;
 /// What `vcgen` cannot translate.
 fn infer_in(
     two: &TwoThread,
-    uniform_barriers: bool,
+    Plan { uniform_barriers, deadline, omitted, jobs, .. }: Plan,
     encodings: &[Encoding],
-    deadline: Deadline,
-    omitted: &[&'static str],
     proved: &[Candidate],
 ) -> Result<Inference, Diagnostic> {
     let encoding = encodings[0];
@@ -160,25 +168,65 @@ fn infer_in(
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let known = annotated.candidates.iter().map(|c| proved.contains(c)).collect();
     let twins = candidates::twins(&annotated.candidates);
-    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, deadline };
+    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, deadline, jobs };
     let houdini::Outcome { fates, encodings, iterations } = houdini::run(&mut passive, &start);
     Ok(Inference { annotated, fates, encodings, iterations, passive })
 }
 
-/// Proves the assertions of a pair: under integer invariants over integers and, where that fails,
-/// over bit-vectors; then under bit-vector invariants as well. Candidates of `omitted` families are not
-/// tried. After a step that left something unproved, `stop` may end the search for a proof.
+/// The tries to prove the assertions of a pair: under integer invariants over integers and, where that fails,
+/// over bit-vectors; then under bit-vector invariants as well. Each begins with what the one before proved; the
+/// last is the one that proved all, or after which there is nothing to try.
+pub struct Tries<'a> {
+    two: &'a TwoThread,
+    plan: Plan<'a>,
+    encodings: Vec<Encoding>,
+    /// Tries so far.
+    step: usize,
+    is_done: bool,
+    earlier: Earlier,
+}
+
+/// What tries so far proved.
+#[derive(Default)]
+struct Earlier {
+    /// Candidates.
+    kept: Vec<Candidate>,
+    /// Assertions that are left, by their order among the assertions of the program; `None` is all.
+    unproved: Option<BTreeSet<usize>>,
+}
+
+/// Tries until everything is proved or `stop`, asked after a try that left something unproved, ends the search.
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn run(two: &TwoThread, plan: Plan, stop: &mut dyn FnMut(&PairOutcome) -> bool) -> Result<PairOutcome, Diagnostic> {
-    let Plan { uniform_barriers, deadline, omitted, first_failure, .. } = plan;
-    let encodings = suited(&two.program, plan.encodings);
-    let mut best: Option<PairOutcome> = None;
-    for step in 0..encodings.len() {
-        let proved = best.as_ref().map(|b| b.inference.kept()).unwrap_or_default();
-        let mut inference = infer_in(two, uniform_barriers, &encodings[step..], deadline, omitted, &proved)?;
-        let mut proof = Proof::of(&inference, best.as_ref());
+pub fn run(
+    tries: impl Iterator<Item = Result<PairOutcome, Diagnostic>>,
+    stop: &mut dyn FnMut(&PairOutcome) -> bool,
+) -> Result<PairOutcome, Diagnostic> {
+    let mut last = None;
+    for outcome in tries {
+        let outcome = outcome?;
+        let is_enough = outcome.is_proved() || stop(&outcome);
+        last = Some(outcome);
+        if is_enough {
+            break;
+        }
+    }
+    last.map_or_else(|| panic!("verdict: no encoding was given"), Ok)
+}
+
+impl<'a> Tries<'a> {
+    /// No try yet.
+    pub fn new(two: &'a TwoThread, plan: Plan<'a>) -> Self {
+        let encodings = suited(&two.program, plan.encodings);
+        Tries { two, plan, encodings, step: 0, is_done: false, earlier: Earlier::default() }
+    }
+
+    fn attempt(&mut self) -> Result<PairOutcome, Diagnostic> {
+        let Plan { deadline, first_failure, .. } = self.plan;
+        let (encodings, step) = (&self.encodings, self.step);
+        let mut inference = infer_in(self.two, self.plan, &encodings[step..], &self.earlier.kept)?;
+        let mut proof = Proof::of(&inference, self.earlier.unproved.as_ref());
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
         // Bit by bit, products of unknowns and counters are beyond the solver.
         let multiplies = inference.passive.checks.iter().any(|check| inference.passive.terms.multiplies(check.term));
@@ -196,15 +244,23 @@ pub fn run(two: &TwoThread, plan: Plan, stop: &mut dyn FnMut(&PairOutcome) -> bo
         let probed = if proof.is_complete() { probe(&mut inference, deadline) } else { Probed::default() };
         let Probed { endless, vacuous, unsatisfied } = probed;
         let outcome = PairOutcome { endless, vacuous, unsatisfied, ..outcome(inference, proof) };
-        let enough = outcome.refuted.is_empty() && outcome.open.is_empty() || stop(&outcome) || multiplies;
-        best = Some(outcome);
-        if enough {
-            break;
-        }
+        self.is_done = multiplies || outcome.is_proved();
+        self.earlier = Earlier { kept: outcome.inference.kept(), unproved: Some(outcome.unproved.clone()) };
+        Ok(outcome)
     }
-    match best {
-        Some(outcome) => Ok(outcome),
-        None => panic!("verdict: no encoding was given"),
+}
+
+impl Iterator for Tries<'_> {
+    type Item = Result<PairOutcome, Diagnostic>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done || self.step >= self.encodings.len() {
+            return None;
+        }
+        let outcome = self.attempt();
+        self.step += 1;
+        self.is_done |= outcome.is_err();
+        Some(outcome)
     }
 }
 
@@ -316,12 +372,12 @@ struct Proof {
 }
 
 impl Proof {
-    /// Everything is open but what an earlier outcome proved.
-    fn of(inference: &Inference, earlier: Option<&PairOutcome>) -> Proof {
+    /// Everything is open but what an earlier try proved.
+    fn of(inference: &Inference, unproved: Option<&BTreeSet<usize>>) -> Proof {
         let all = assertions(&inference.passive);
-        let open: Vec<usize> = match earlier {
+        let open: Vec<usize> = match unproved {
             None => all.clone(),
-            Some(outcome) => outcome.unproved.iter().map(|&ordinal| all[ordinal]).collect(),
+            Some(unproved) => unproved.iter().map(|&ordinal| all[ordinal]).collect(),
         };
         let undecided = open.into_iter().map(|check| (check, "not tried".to_string())).collect();
         Proof { all, limit: FINDING_LIMIT, refuted: Vec::new(), undecided }
