@@ -215,6 +215,7 @@ pub fn verify(
         question.encodings = &question.encodings[..question.encodings.len().min(plan.encodings)];
         let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
         report.assumptions = lowered.kernel.assumptions.clone();
+        report.diagnostics = lowered.kernel.warnings.clone();
         decide::run(&question, report)
     };
     let lowered = lower(input, program, entry, options, &[])?;
