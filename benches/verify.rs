@@ -51,8 +51,8 @@ struct Row {
 fn main() {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let jobs = arguments.iter().position(|argument| argument == "--jobs").and_then(|at| {
-        let value = arguments.drain(at..).take(2).nth(1)?;
-        value.parse::<NonZeroUsize>().ok()
+        let end = arguments.len().min(at + 2);
+        arguments.drain(at..end).nth(1)?.parse::<NonZeroUsize>().ok()
     });
     // Cargo adds flags such as --bench.
     let filters: Vec<String> = arguments.into_iter().filter(|argument| !argument.starts_with('-')).collect();

@@ -245,7 +245,7 @@ struct Arguments {
     /// Time for a kernel
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     timeout: u32,
-    /// Threads: for kernels side by side, then for parts of a kernel  [default: one a core]
+    /// Threads for kernels and their parts  [default: one a core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Verdict lines only
