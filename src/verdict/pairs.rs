@@ -84,7 +84,11 @@ fn begin<'scope>(
         if told_program.send(program).is_ok()
             && let Some(two) = two
         {
-            let _ = question.tries(&two).try_for_each(|outcome| told.send(outcome));
+            for outcome in question.tries(&two) {
+                if told.send(outcome).is_err() {
+                    return;
+                }
+            }
         }
     };
     let helper = jobs::help(scope, job, || interrupt::during(Some(asked), work)).ok()?;
