@@ -5,6 +5,7 @@
 //! formulas print as SMT-LIB 2 ([`smtlib`]).
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 
+mod comparison;
 mod facts;
 mod ghosts;
 mod integers;
