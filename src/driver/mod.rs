@@ -15,6 +15,7 @@ mod output;
 pub mod pipeline;
 pub mod run_options;
 pub mod schedule;
+mod values;
 
 use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
