@@ -1,5 +1,6 @@
 //! Stage 9, `verdict`: proofs and models to findings.
 
+mod attempt;
 mod barriers;
 mod bits;
 mod bounded;
@@ -17,6 +18,7 @@ mod linear;
 pub mod minimal;
 pub mod natural;
 mod pairs;
+mod probes;
 pub mod prove;
 pub mod replay;
 pub mod search;
