@@ -7,9 +7,10 @@
 
 use super::confirm::is_of_user;
 use super::contents::{self, Read};
-use super::decide::{Facts, attribute, bits, site_of};
+use super::decide::attribute;
 use super::emulate::{Emulator, Shown, linear};
 use super::explore::{Explored, Suspects, finish};
+use super::facts::{Facts, bits, site_of};
 use super::finding::{Defect, Finding};
 use super::prove::Constants;
 use crate::exec::command::Command;

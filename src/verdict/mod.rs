@@ -13,6 +13,7 @@ pub mod decide;
 pub mod emulate;
 mod evaluate;
 pub mod explore;
+pub mod facts;
 pub mod finding;
 mod linear;
 pub mod minimal;
