@@ -56,7 +56,8 @@ pub fn kernel(source: &mut Source, shape: Shape) -> Program {
         if writer.source.below(5) == 0 {
             writer.exchange(&mut stmts);
         }
-        if shape.counted && writer.source.below(4) == 0 {
+        let is_head = graph.successors[node..].iter().any(|targets| targets.contains(&node));
+        if shape.counted && is_head && writer.source.below(2) == 0 {
             writer.tally(&mut stmts);
         }
         let targets = &graph.successors[node][..];
