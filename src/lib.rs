@@ -10,6 +10,7 @@ pub mod driver;
 pub mod exec;
 pub mod infer;
 pub mod ivl;
+pub mod jobs;
 pub mod kernel;
 pub mod predicate;
 pub mod ptx;

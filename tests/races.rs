@@ -10,6 +10,7 @@
 
 use gpuvcc::driver::cli::{self, Command, Options};
 use gpuvcc::driver::{emulate, input, pipeline};
+use gpuvcc::jobs::Jobs;
 use gpuvcc::ptx;
 use gpuvcc::verdict::finding::{AccessKind, KernelReport};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -98,7 +99,7 @@ fn check_verifier(path: &Path) -> Result<(), Failed> {
     let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;
     let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
     // Refusals are no defects.
-    let Ok(report) = pipeline::verify(&input, &program, "kernel", &options) else { return Ok(()) };
+    let Ok(report) = pipeline::verify(&input, &program, "kernel", &options, &Jobs::default()) else { return Ok(()) };
     match report.findings.iter().find(|finding| finding.confirmed) {
         Some(finding) => Err(format!("a confirmed defect in a correct program: {finding:#?}").into()),
         None => Ok(()),

@@ -6,6 +6,7 @@
 
 use gpuvcc::infer::houdini::{self, Deadline};
 use gpuvcc::ivl;
+use gpuvcc::jobs::Jobs;
 use gpuvcc::solver::{self, Answer, Budget, Encoding};
 use gpuvcc::vcgen::passify;
 use gpuvcc::vcgen::passive::Passive;
@@ -405,6 +406,7 @@ fn what_houdini_keeps_always_holds() {
             relied: &|_| false,
             encodings: &[Encoding::BitVectors],
             deadline,
+            jobs: &Jobs::default(),
         };
         let fates = houdini::run(&mut passive, &start).fates;
         let keeps = |candidate: usize| fates[candidate] == houdini::Fate::Kept;

@@ -7,6 +7,7 @@ use super::run_options::RunOptions;
 use super::{Task, annotations, parse_inputs, read_inputs, schedule, select_kernels, unplaced, unused_clusters};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report, trace};
+use crate::jobs::{self, Jobs};
 use crate::ptx::ast::Module;
 use crate::verdict::finding::KernelReport;
 use std::borrow::Cow;
@@ -20,7 +21,7 @@ const TOLD_FINDINGS: usize = 5;
 
 /// Emulates a kernel and answers the exit code of the process.
 pub fn run(options: &RunOptions) -> u8 {
-    schedule::quiet_panics();
+    jobs::quiet_panics();
     let mut output = Output::new(&options.common);
     let inputs = read_inputs(&options.common, &mut output);
     let programs = annotations::add(parse_inputs(&inputs.inputs, &mut output), &options.common, &mut output);
@@ -50,7 +51,7 @@ pub fn run(options: &RunOptions) -> u8 {
     task.annotated.into_iter().chain(note.as_deref()).for_each(|note| output.note(note));
     // On a worker, because a panic there is caught.
     let work = |_| emulate(file, module, &task.entry, &options);
-    schedule::in_order(1, 1, work, |_, result| match result {
+    schedule::in_order(&Jobs::new(1), 1, work, |_, result| match result {
         Ok(Ok((mut report, seconds))) => {
             report.target = task.input.target.map(|target| target.to_string());
             if options.stats {

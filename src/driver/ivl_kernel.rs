@@ -46,6 +46,7 @@ pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions)
         register_names: BTreeMap::new(),
         program,
         assumptions: Vec::new(),
+        warnings: Vec::new(),
         array_names,
         params: Vec::new(),
         block: options.block,

@@ -169,7 +169,11 @@ impl Launches<'_, '_> {
             // Conditions on parameters have what it leaves.
             let deadline = self.end - MORE_CONDITIONS.min(self.left() / 4);
             let thorough = Attempt { deadline, search: Search::Thorough, encodings: ALL_ENCODINGS };
-            report = (self.decide)(&flat, thorough)?;
+            let earlier = std::mem::replace(&mut report, (self.decide)(&flat, thorough)?);
+            // Without time left, patience tells less.
+            if report.verdict == Verdict::Unknown && !earlier.findings.is_empty() {
+                report = earlier;
+            }
         }
         match report.verdict {
             Verdict::Verified => Ok(verified(self.beyond(flat, report))),
@@ -276,4 +280,53 @@ fn verified((conditions, proof): Found) -> KernelReport {
     let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
     let conditions = conditions.iter().map(ToString::to_string).collect();
     KernelReport { verdict, conditions, ..proof }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{self, LowerOptions};
+    use crate::verdict::finding::{Defect, Launch};
+
+    const TEXT: &str = "
+        .version 8.0
+        .target sm_80
+        .address_size 64
+        .visible .entry k(.param .u64 a)
+        {
+            .reg .b32 %r<2>;
+            .reg .b64 %rd<3>;
+            ld.param.u64 %rd1, [a];
+            mov.u32 %r1, %tid.x;
+            mul.wide.u32 %rd2, %r1, 4;
+            add.u64 %rd1, %rd1, %rd2;
+            st.global.u32 [%rd1], %r1;
+            ret;
+        }";
+
+    fn kernel() -> Kernel {
+        let module = crate::ptx::parse(TEXT).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let entry = &module.functions[0];
+        let cfg = crate::cfg::build(&module, entry).unwrap_or_else(|errors| panic!("{errors:?}"));
+        kernel::lower(&module, entry, &cfg, &LowerOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}"))
+    }
+
+    /// As a thorough search without time left does.
+    #[test]
+    fn a_possible_race_is_told_though_patience_finds_nothing() {
+        let mut thorough = 0;
+        let mut answer = |_: &[Condition], attempt: Attempt| {
+            let mut report = KernelReport::new("k.ptx", "k", Launch { block: [None; 3], grid: [None; 3] });
+            report.verdict = Verdict::Unknown;
+            if attempt.search == Search::Quick {
+                report.findings = vec![Finding::new(Defect::Race, false)];
+                report.verdict = Verdict::Possible(Defect::Race);
+            }
+            thorough += usize::from(attempt.search == Search::Thorough);
+            Ok(report)
+        };
+        let report = decide(&kernel(), Instant::now() + Duration::from_secs(600), &mut answer);
+        assert_eq!(report.map(|report| report.verdict), Ok(Verdict::Possible(Defect::Race)));
+        assert_eq!(thorough, 1);
+    }
 }

@@ -1,7 +1,7 @@
 //! The driver: composes the stages and nothing else.
 //!
 //! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations; [`pipeline`] is one kernel's way through the stages, `launches` the order in which its launches are tried;
-//! [`schedule`] runs kernels side by side; [`output`] prints what they gave.
+//! [`schedule`] runs kernels side by side, and [`crate::jobs`] counts the threads; [`output`] prints what they gave.
 
 mod annotations;
 pub mod cli;
@@ -15,9 +15,11 @@ mod output;
 pub mod pipeline;
 pub mod run_options;
 pub mod schedule;
+mod values;
 
 use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::jobs::{self, Jobs};
 use crate::report::near_names::near_names;
 use crate::verdict::finding::KernelReport;
 use annotations::Parsed;
@@ -49,7 +51,7 @@ struct Task<'a> {
 
 /// Verifies (or prints) the kernels of all files and answers the exit code of the process.
 pub fn run(options: &Options) -> u8 {
-    schedule::quiet_panics();
+    jobs::quiet_panics();
     let mut output = Output::new(options);
     if options.list {
         return list(options, output);
@@ -69,10 +71,11 @@ pub fn run(options: &Options) -> u8 {
         return output.finish();
     }
     let tasks = select_kernels(&inputs, &programs, options, &mut output);
+    let jobs = Jobs::new(options.jobs.get());
     schedule::in_order(
-        options.jobs.get(),
+        &jobs,
         tasks.len(),
-        |index| look_at(&tasks[index], options),
+        |index| look_at(&tasks[index], options, &jobs),
         |index, outcome| {
             let Task { input, entry, .. } = &tasks[index];
             match outcome {
@@ -130,7 +133,8 @@ fn parse_inputs<'a>(inputs: &'a [Input], output: &mut Output) -> Vec<(&'a Input,
     let parsed: Vec<_> = {
         let mut parsed = Vec::new();
         // On a worker, because its stack is large and a panic there is caught.
-        schedule::in_order(1, inputs.len(), |index| pipeline::parse(&inputs[index]), |_, result| parsed.push(result));
+        let parse = |index: usize| pipeline::parse(&inputs[index]);
+        schedule::in_order(&Jobs::new(1), inputs.len(), parse, |_, result| parsed.push(result));
         parsed
     };
     let mut programs = Vec::new();
@@ -199,13 +203,13 @@ fn unplaced(code: &'static str, message: String) -> Diagnostic {
     Diagnostic { severity: Severity::Error, code, message, labels: Vec::new(), notes: Vec::new() }
 }
 
-fn look_at(task: &Task<'_>, options: &Options) -> Outcome {
+fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
     let Task { input, program, entry, annotated } = task;
     let (options, mut told) = with_launch_file(task, options);
     told.extend(annotated.map(str::to_string));
     let result = match options.emit {
         Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
-        None => pipeline::verify(input, program, entry, &options).map(|report| Outcome::Report(Box::new(report))),
+        None => pipeline::verify(input, program, entry, &options, jobs).map(|report| Outcome::Report(Box::new(report))),
     };
     let mut outcome = result.unwrap_or_else(|diagnostics| refused(diagnostics, task, &options));
     match &mut outcome {

@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Checks;
 use crate::infer::houdini::Deadline;
 use crate::ivl;
+use crate::jobs::Jobs;
 use crate::kernel::{self, Kernel, LowerOptions};
 use crate::predicate::{self, Predicated};
 use crate::ptx;
@@ -178,7 +179,7 @@ fn question<'a>(
     lowered: &'a Lowered,
     prelude: &'a Prelude,
     options: &'a Options,
-    deadline: Instant,
+    (deadline, jobs): (Instant, &'a Jobs),
     (search, emulator): (Search, Option<Emulator<'a>>),
 ) -> Question<'a> {
     Question {
@@ -191,15 +192,18 @@ fn question<'a>(
         omitted: &options.omit_families,
         emulator,
         search,
+        jobs,
     }
 }
 
-/// Verifies a kernel. `Err`: errors in the input for this kernel, or what has no sound model.
+/// Verifies a kernel, in this thread and in those that `jobs` has left. `Err`: errors in the input for this kernel, or
+/// what has no sound model.
 pub fn verify(
     input: &Input,
     program: &Program,
     entry: &str,
     options: &Options,
+    jobs: &Jobs,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
     let start = Instant::now();
     let prelude = prelude_of(options.prelude)?;
@@ -207,10 +211,11 @@ pub fn verify(
     let mut decide = |conditions: &[Condition], plan: Attempt| {
         let lowered = lower(input, program, entry, options, conditions)?;
         let emulator = emulator.filter(|_| plan.search != Search::Proof);
-        let mut question = question(&lowered, &prelude, options, plan.deadline, (plan.search, emulator));
+        let mut question = question(&lowered, &prelude, options, (plan.deadline, jobs), (plan.search, emulator));
         question.encodings = &question.encodings[..question.encodings.len().min(plan.encodings)];
         let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
         report.assumptions = lowered.kernel.assumptions.clone();
+        report.diagnostics = lowered.kernel.warnings.clone();
         decide::run(&question, report)
     };
     let lowered = lower(input, program, entry, options, &[])?;
@@ -231,7 +236,8 @@ pub fn prove(
     let deadline = Instant::now() + options.timeout;
     let prelude = prelude_of(options.prelude)?;
     let lowered = lower(input, program, entry, options, &[])?;
-    decide::prove_pairs(&question(&lowered, &prelude, options, deadline, (Search::Thorough, None)), visit)
+    let jobs = Jobs::default();
+    decide::prove_pairs(&question(&lowered, &prelude, options, (deadline, &jobs), (Search::Thorough, None)), visit)
 }
 
 /// The text of a stage from `cfg` on. `Err` as for [`verify`].
@@ -255,8 +261,8 @@ pub fn emit(
         Stage::Predicated => Ok(ivl::print(&lowered.predicated.program)),
         Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
             let prelude = prelude_of(options.prelude)?;
-            let question =
-                question(&lowered, &prelude, options, Instant::now() + options.timeout, (Search::Thorough, None));
+            let (deadline, jobs) = (Instant::now() + options.timeout, Jobs::default());
+            let question = question(&lowered, &prelude, options, (deadline, &jobs), (Search::Thorough, None));
             super::emit::inferred(&question, stage, options.minimal)
         }
     }

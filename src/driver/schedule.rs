@@ -1,42 +1,36 @@
 //! Work on several kernels at once, with results in order.
 //!
 //! Establishes: neither the number of workers nor their speed changes what is handed on or in which
-//! order; a panic in one task is an `Err` with its message and place, and does not stop the others.
+//! order; a panic in one task is an `Err` with its message and place, and does not stop the others. A worker that
+//! has no kernel left leaves its job to those that have one.
 
-use std::any::Any;
-use std::cell::RefCell;
+use crate::jobs::{self, Job, Jobs};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Stack of a worker in bytes; large, because expressions of big kernels nest deeply.
-const STACK: usize = 256 << 20;
-
-thread_local! {
-    /// Where the last panic of this thread happened.
-    static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// Runs `work(0..count)` on `jobs` threads and hands each result, in order of its number, to `done`
-/// as soon as all earlier ones are there. `Err` is the message of a panic.
+/// Runs `work(0..count)` on as many threads as there are jobs, and hands each result, in order of its number, to
+/// `done` as soon as all earlier ones are there. `Err` is the message of a panic.
 pub fn in_order<T: Send>(
-    jobs: usize,
+    jobs: &Jobs,
     count: usize,
     work: impl Fn(usize) -> T + Sync,
     mut done: impl FnMut(usize, Result<T, String>),
 ) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.min(count).max(1)).stack_size(STACK).build();
+    let taken: Vec<Job> = std::iter::from_fn(|| jobs.take()).take(count).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(taken.len().max(1)).stack_size(jobs::STACK).build();
     let pool = pool.unwrap_or_else(|error| panic!("driver: no worker threads: {error}"));
     let (sender, receiver) = mpsc::channel();
-    let next = std::sync::atomic::AtomicUsize::new(0);
+    let next = AtomicUsize::new(0);
     pool.in_place_scope(|scope| {
-        for _ in 0..pool.current_num_threads() {
+        for job in taken {
             let sender = sender.clone();
             let (work, next) = (&work, &next);
             scope.spawn(move |_| {
+                let _job = job;
                 loop {
-                    let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    if index >= count || sender.send((index, guarded(|| work(index)))).is_err() {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count || sender.send((index, jobs::guarded(|| work(index)))).is_err() {
                         return;
                     }
                 }
@@ -55,34 +49,6 @@ pub fn in_order<T: Send>(
     });
 }
 
-/// Keeps the default hook from printing: a panic is reported once, as an internal error.
-pub fn quiet_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string);
-        PANIC_PLACE.with_borrow_mut(|last| *last = place);
-    }));
-}
-
-/// Runs a task; a panic becomes its message.
-pub fn guarded<T>(task: impl FnOnce() -> T) -> Result<T, String> {
-    // The task's data is dropped or only read afterwards, so broken invariants cannot be seen.
-    catch_unwind(AssertUnwindSafe(task)).map_err(|payload| {
-        let message = payload_text(&*payload);
-        match PANIC_PLACE.take() {
-            Some(place) => format!("{message} (at {place})"),
-            None => message,
-        }
-    })
-}
-
-fn payload_text(payload: &(dyn Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => text.to_string(),
-        (_, Some(text)) => text.clone(),
-        _ => "a panic without a message".to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,7 +61,7 @@ mod tests {
                 std::thread::sleep(std::time::Duration::from_millis((10 - index as u64) % 4));
                 if index == 3 { panic!("three") } else { index * index }
             };
-            in_order(jobs, 10, work, |index, result| seen.push((index, result.ok())));
+            in_order(&Jobs::new(jobs), 10, work, |index, result| seen.push((index, result.ok())));
             let expected: Vec<_> = (0..10).map(|index| (index, (index != 3).then_some(index * index))).collect();
             assert_eq!(seen, expected);
         }

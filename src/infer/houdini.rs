@@ -6,11 +6,13 @@
 //! Reference: Flanagan and Leino, Houdini; tutorial section 4; proof-notes, lesson 9: all
 //! obligations in one query, everything that its model refutes is dropped at once.
 
+use super::query::{Verdict, ask_from_head, failing_checks, role_of, terms_of, wanted};
 use super::simulate::{self, Simulation};
-use crate::solver::{Answer, Budget, Encoding, Value, prove, prove_opaque};
+use crate::jobs::Jobs;
+use crate::solver::{Answer, Budget, Encoding, Value, interrupt, prove, prove_opaque};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
-use crate::vcgen::wp::{self, Role};
+use crate::vcgen::wp;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
@@ -36,6 +38,7 @@ impl Deadline {
     /// a safety net for slow machines, or what is left.
     pub fn budget(self, encoding: Encoding, effort: u32) -> Budget {
         let left = self.0.saturating_duration_since(Instant::now()).as_millis();
+        let left = if interrupt::is_asked() { 0 } else { left };
         let milliseconds = u32::try_from(left.min(300 + 3 * u128::from(effort))).unwrap_or(u32::MAX);
         let rate = match encoding {
             Encoding::Integers => 5_000,
@@ -46,7 +49,7 @@ impl Deadline {
 
     /// Whether no query will be answered any more. Then there is no use in making thousands of them.
     pub fn is_over(self) -> bool {
-        self.0 <= Instant::now()
+        self.0 <= Instant::now() || interrupt::is_asked()
     }
 }
 
@@ -66,11 +69,13 @@ pub struct Start<'a> {
     /// threads alike, so where one of the two is not inductive the other is not.
     pub twins: Vec<usize>,
     /// Checks that hold because they are proved elsewhere (not races).
-    pub relied: &'a dyn Fn(usize) -> bool,
+    pub relied: &'a (dyn Fn(usize) -> bool + Sync),
     /// The arithmetic of the queries: the second where the first gives no answer.
     pub encodings: &'a [Encoding],
     /// When to give up.
     pub deadline: Deadline,
+    /// Threads that may help.
+    pub jobs: &'a Jobs,
 }
 
 /// What Houdini ends with.
@@ -79,7 +84,7 @@ pub struct Outcome {
     pub fates: Vec<Fate>,
     /// The encodings, the one that answered last in front: it suits the kernel.
     pub encodings: Vec<Encoding>,
-    /// How often it asked anew, for all loops or for one.
+    /// How often it asked anew, for all loops at once or for each apart.
     pub iterations: usize,
 }
 
@@ -124,14 +129,12 @@ fn dependents(passive: &Passive, candidates: usize) -> Vec<BTreeSet<usize>> {
     dependents
 }
 
-/// What became of some checks.
-pub enum Verdict {
-    /// All hold.
-    Proved,
-    /// These fail in a model.
-    Refuted(BTreeSet<usize>),
-    /// No answer.
-    Unknown,
+/// What came of the checks of a loop.
+struct AskedLoop {
+    dropped: Vec<(usize, Fate)>,
+    encodings: Vec<Encoding>,
+    /// Whether some of its own checks failed.
+    changed: bool,
 }
 
 struct State<'a> {
@@ -179,28 +182,48 @@ impl State<'_> {
         }
     }
 
-    /// Asks for the checks of one loop at a time, and again where facts that they rely on are gone.
-    fn loop_by_loop(&mut self, passive: &mut Passive) {
+    /// Asks for the checks of each loop apart, and again where facts that they rely on are gone. The loops of a
+    /// generation begin with the same facts and terms, whoever asks for them, so that all ends alike for any number of
+    /// jobs.
+    fn loop_by_loop(&mut self, passive: &Passive) {
+        let begin = Instant::now();
         let dependents = dependents(passive, self.fates.len());
         let mut open: BTreeSet<usize> = (0..passive.loops.len()).collect();
-        while let Some(number) = open.pop_first() {
+        let mut asked = 0;
+        while !open.is_empty() {
             self.iteration += 1;
-            let before = self.fates.clone();
-            let checks: BTreeSet<usize> =
-                self.open_checks(passive).filter(|&i| loop_of(passive, i) == Some(number)).collect();
-            let checks = self.doubtful(passive, checks, None);
-            let is_round = |&i: &usize| passive.checks[i].kind == CheckKind::Maintenance(number);
-            let (rounds, mut left): (BTreeSet<usize>, BTreeSet<usize>) = checks.into_iter().partition(is_round);
-            left.extend(self.not_local(passive, number, rounds));
-            if self.refute(passive, left) {
-                open.insert(number);
-            }
-            for (candidate, fate) in before.iter().enumerate() {
-                if self.fates[candidate] != *fate {
+            asked += open.len();
+            let numbers: Vec<usize> = std::mem::take(&mut open).into_iter().collect();
+            let interrupt = interrupt::of_thread();
+            let ask = |&number: &usize| interrupt::during(interrupt.clone(), || self.ask_loop(passive.clone(), number));
+            for (number, found) in numbers.iter().zip(self.start.jobs.map(&numbers, ask)) {
+                self.encodings = found.encodings;
+                open.extend(found.changed.then_some(number));
+                for (candidate, fate) in found.dropped {
                     open.extend(&dependents[candidate]);
+                    if self.fates[candidate] == Fate::Kept {
+                        self.fates[candidate] = fate;
+                    }
                 }
             }
         }
+        let (loops, time) = (passive.loops.len(), begin.elapsed().as_millis());
+        log::debug!("houdini: {loops} loops, asked for {asked} times, {time} ms");
+    }
+
+    /// Asks for the checks of a loop.
+    fn ask_loop(&self, mut passive: Passive, number: usize) -> AskedLoop {
+        let (fates, encodings) = (self.fates.clone(), self.encodings.clone());
+        let mut state = State { fates, encodings, start: self.start, iteration: self.iteration };
+        let open = state.open_checks(&passive).filter(|&i| loop_of(&passive, i) == Some(number)).collect();
+        let open = state.doubtful(&mut passive, open, None);
+        let is_round = |&i: &usize| passive.checks[i].kind == CheckKind::Maintenance(number);
+        let (rounds, mut left): (BTreeSet<usize>, BTreeSet<usize>) = open.into_iter().partition(is_round);
+        left.extend(state.not_local(&mut passive, number, rounds));
+        let changed = state.refute(&mut passive, left);
+        let fates = state.fates.into_iter().enumerate();
+        let dropped = fates.filter(|(candidate, fate)| self.fates[*candidate] != *fate).collect();
+        AskedLoop { dropped, encodings: state.encodings, changed }
     }
 
     /// The checks of a round that do not follow from the invariants of the loop alone. Whatever
@@ -388,114 +411,6 @@ impl State<'_> {
     }
 }
 
-/// Asks for checks behind the head of a loop, from that head alone: any state that the kept candidates
-/// there allow. What is refuted may still hold on the way from the start.
-pub fn ask_from_head(
-    passive: &mut Passive,
-    number: usize,
-    goal: &BTreeSet<usize>,
-    keep: &dyn Fn(usize) -> bool,
-    relied: &dyn Fn(usize) -> bool,
-    (encoding, budget): (Encoding, Budget),
-) -> Verdict {
-    let formula = wp::formula_of_round(passive, keep, &|i| role_of(i, goal, relied), number);
-    let wanted = terms_of(passive, goal);
-    match prove(&mut passive.terms, encoding, formula, &wanted, budget) {
-        Answer::Proved => Verdict::Proved,
-        Answer::Unknown(_) => Verdict::Unknown,
-        Answer::Refuted(values) => {
-            let values = goal.iter().zip(values);
-            let failing = values.filter(|(_, value)| *value == Some(Value::Bool(false)));
-            let failing: BTreeSet<usize> = failing.map(|(&check, _)| check).collect();
-            if failing.is_empty() { Verdict::Unknown } else { Verdict::Refuted(failing) }
-        }
-    }
-}
-
-fn terms_of(passive: &Passive, checks: &BTreeSet<usize>) -> Vec<Term> {
-    checks.iter().map(|&i| passive.checks[i].term).collect()
-}
-
-/// What a check contributes to a formula that is to prove `checks`; `relied` are proved elsewhere.
-pub fn role_of(i: usize, checks: &BTreeSet<usize>, relied: &dyn Fn(usize) -> bool) -> Role {
-    if checks.contains(&i) {
-        Role::Prove
-    } else if relied(i) {
-        Role::Rely
-    } else {
-        Role::Ignore
-    }
-}
-
-/// The blocks from which control comes to a check that is to be proved.
-fn relevant(passive: &Passive, role: &dyn Fn(usize) -> Role) -> Vec<bool> {
-    let mut relevant = vec![false; passive.blocks.len()];
-    for (b, block) in passive.blocks.iter().enumerate().rev() {
-        let is_goal = |item: &PassiveItem| matches!(item, PassiveItem::Check(i) if role(*i) == Role::Prove);
-        relevant[b] = block.successors.iter().any(|&s| relevant[s]) || block.items.iter().any(is_goal);
-    }
-    relevant
-}
-
-/// The terms whose values tell which checks fail in a model.
-pub fn wanted(passive: &Passive, keep: &dyn Fn(usize) -> bool, role: &dyn Fn(usize) -> Role) -> Vec<Term> {
-    let mut terms = BTreeSet::new();
-    let relevant = relevant(passive, role);
-    let blocks = passive.blocks.iter().zip(relevant).filter(|(_, relevant)| *relevant);
-    for item in blocks.flat_map(|(b, _)| &b.items) {
-        match item {
-            PassiveItem::Assume { candidate: Some(c), .. } if !keep(*c) => {}
-            PassiveItem::Assume { term, .. } => {
-                terms.insert(*term);
-            }
-            PassiveItem::Check(i) if role(*i) != Role::Ignore => {
-                terms.insert(passive.checks[*i].term);
-            }
-            PassiveItem::Check(_) => {}
-        }
-    }
-    terms.into_iter().collect()
-}
-
-/// The checks to be proved that a model refutes, on every path that its assumptions allow.
-pub fn failing_checks(
-    passive: &Passive,
-    model: &HashMap<Term, Option<Value>>,
-    keep: &dyn Fn(usize) -> bool,
-    role: &dyn Fn(usize) -> Role,
-) -> BTreeSet<usize> {
-    let truth = |t: Term| model.get(&t).copied().flatten();
-    let relevant = relevant(passive, role);
-    let mut failing = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    let mut stack = vec![0];
-    'blocks: while let Some(b) = stack.pop() {
-        let Some(block) = passive.blocks.get(b).filter(|_| relevant[b] && seen.insert(b)) else { continue };
-        for item in &block.items {
-            let feasible = match item {
-                PassiveItem::Assume { candidate: Some(c), .. } if !keep(*c) => true,
-                PassiveItem::Assume { term, .. } => truth(*term) != Some(Value::Bool(false)),
-                PassiveItem::Check(i) => {
-                    let holds = truth(passive.checks[*i].term) != Some(Value::Bool(false));
-                    match role(*i) {
-                        Role::Prove if !holds => {
-                            failing.insert(*i);
-                            true
-                        }
-                        Role::Rely => holds,
-                        _ => true,
-                    }
-                }
-            };
-            if !feasible {
-                continue 'blocks;
-            }
-        }
-        stack.extend(&block.successors);
-    }
-    failing
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -531,17 +446,18 @@ mod tests {
             }";
         let program = crate::ivl::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
         let main = &program.procedures[0];
-        let mut passive = passify::run(&program, main).unwrap_or_else(|error| panic!("{error:?}"));
+        let passive = passify::run(&program, main).unwrap_or_else(|error| panic!("{error:?}"));
         let start = Start {
             known: vec![false; 2],
             twins: vec![0, 1],
             relied: &|_| false,
             encodings: &[Encoding::BitVectors],
             deadline: Deadline(Instant::now() + Duration::from_secs(20)),
+            jobs: &Jobs::default(),
         };
         let fates = vec![Fate::Kept; 2];
         let mut state = State { fates, encodings: start.encodings.to_vec(), start: &start, iteration: 0 };
-        state.loop_by_loop(&mut passive);
+        state.loop_by_loop(&passive);
         assert!(state.fates.iter().all(|fate| *fate != Fate::Kept), "{:?}", state.fates);
     }
 }

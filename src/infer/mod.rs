@@ -11,6 +11,7 @@ pub mod candidates;
 pub mod evaluate;
 pub mod ghosts;
 pub mod houdini;
+pub mod query;
 pub mod reify;
 pub mod rename;
 mod sightings;

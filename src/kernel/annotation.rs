@@ -2,11 +2,11 @@
 //!
 //! Input: an annotation over the registers of the graph. Output: an `assume` or `assert` whose attributes say what it
 //! is, and a line of the assumptions where the user's word is taken. Establishes: the formula has the meaning that
-//! [`crate::ptx::annotation`] fixes; a read of an undefined register is arbitrary, as everywhere.
+//! [`crate::ptx::annotation`] fixes; a read of an undefined register is arbitrary, as everywhere, and gives a warning.
 //! Reference: README, "Annotations".
 
 use super::lowering::{Lowering, flag, text};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::ivl::ast::{ExprKind, ExprRef, StmtKind};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::annotation::{Operator, Value, ValueKind, ValueType};
@@ -25,6 +25,7 @@ impl Lowering<'_> {
             self.diagnostics.push(Diagnostic::error("annotation", message, annotation.origin.span));
             return;
         }
+        self.warn_of_undefined(annotation);
         let formula = self.annotated_value(&annotation.expression);
         if matches!(annotation.kind, AnnotationKind::Requires | AnnotationKind::Assume) {
             let stated = stated(annotation);
@@ -39,6 +40,24 @@ impl Lowering<'_> {
                 self.emit_with(StmtKind::Assert(formula), vec![text("invariant", &annotation.text)]);
             }
             _ => self.emit_with(StmtKind::Assert(formula), vec![text("user_assert", &annotation.text)]),
+        }
+    }
+
+    /// A register without a value is hardly what the user speaks about.
+    fn warn_of_undefined(&mut self, annotation: &Annotation) {
+        for register in annotation.expression.registers() {
+            if !self.definite_state.may_be_undefined(register, None) {
+                continue;
+            }
+            let name = &self.cfg.registers[register.0 as usize].name;
+            let message = format!("`{name}` need not be assigned here, so this speaks about an arbitrary value");
+            let warning = Diagnostic::error("undefined-register", message, annotation.origin.span);
+            let warning = Diagnostic { severity: Severity::Warning, ..warning }
+                .note("annotations are about the place where they stand: move it behind the assignment");
+            // Of a function that is inlined twice it is told once.
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
         }
     }
 

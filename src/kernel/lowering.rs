@@ -58,6 +58,8 @@ pub struct Lowering<'a> {
     pub stated: Vec<String>,
     /// Problems met.
     pub diagnostics: Vec<Diagnostic>,
+    /// What the user may have meant otherwise.
+    pub warnings: Vec<Diagnostic>,
     /// What the registers hold here.
     pub pointer_state: pointers::State,
     /// Which registers are written here.

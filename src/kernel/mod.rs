@@ -89,6 +89,8 @@ pub struct Kernel {
     pub program: Program,
     /// The standing decisions of DESIGN section 3 that this translation used, one sentence each.
     pub assumptions: Vec<String>,
+    /// What the user may have meant otherwise.
+    pub warnings: Vec<Diagnostic>,
     /// IVL array to the name a person uses.
     pub array_names: BTreeMap<Name, String>,
     /// IVL variable of a register to its name in the PTX.

@@ -134,6 +134,7 @@ pub fn run(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions)
         used: BTreeSet::new(),
         locals,
         diagnostics: Vec::new(),
+        warnings: Vec::new(),
         statements: Vec::new(),
         origin: None,
         guard: None,
@@ -371,11 +372,12 @@ impl Lowering<'_> {
             procedures: vec![procedure],
             ..Program::default()
         };
-        let (block, grid) = (self.launch.block, self.launch.grid);
+        let (block, grid, params) = (self.launch.block, self.launch.grid, self.parameters.infos);
+        let warnings = self.warnings;
         let named = self.used.iter().map(|register| register.0 as usize);
         let register_names =
             named.map(|index| (self.registers[index].clone(), self.cfg.registers[index].name.to_string())).collect();
-        Kernel { program, assumptions, array_names, register_names, params: self.parameters.infos, block, grid }
+        Kernel { program, assumptions, warnings, array_names, register_names, params, block, grid }
     }
 
     fn arrays(&self) -> (Vec<Array>, BTreeMap<Name, String>) {

@@ -15,7 +15,7 @@ use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use std::collections::{HashMap, HashSet};
 
 /// Wrapping is spelled out case by case up to this many windows of size 2^n; beyond, by `mod`.
-const WINDOW_LIMIT: i128 = 3;
+pub(super) const WINDOW_LIMIT: i128 = 3;
 
 /// An integer term with bounds.
 #[derive(Clone, Copy, Debug)]
@@ -204,90 +204,6 @@ impl<'t> Integers<'t> {
         }
     }
 
-    /// Equality modulo 2^width: the difference is a multiple of the modulus that its interval allows.
-    fn equality(&mut self, a: Term, b: Term, width: u32) -> Term {
-        let (x, y) = (self.representative(a), self.representative(b));
-        let difference = self.terms.int_sub(x.term, y.term);
-        let interval = self.interval_of(difference, x.interval.plus(y.interval.times_constant(-1)));
-        let size = modulus(width);
-        match interval.multiples(size) {
-            Some((first, last)) if last.saturating_sub(first) < WINDOW_LIMIT => {
-                let cases = (first..=last)
-                    .map(|q| {
-                        let multiple = self.terms.int(q * size);
-                        self.terms.eq(difference, multiple)
-                    })
-                    .collect();
-                self.terms.or(cases)
-            }
-            _ => {
-                let size = self.terms.int(size);
-                let rest = self.terms.int_mod(difference, size);
-                let zero = self.terms.int(0);
-                self.terms.eq(rest, zero)
-            }
-        }
-    }
-
-    fn comparison(&mut self, op: BvCompare, a: Term, b: Term) -> Term {
-        match op {
-            BvCompare::Ule => {
-                if let Some(bound) = self.terms.bv_value(a)
-                    && let Some(below) = self.below_constant(b, bound)
-                {
-                    return self.terms.not(below);
-                }
-                if let Some(bound) = self.terms.bv_value(b)
-                    && let Some(below) = self.below_constant(a, bound + 1)
-                {
-                    return below;
-                }
-                let (x, y) = (self.unsigned(a), self.unsigned(b));
-                self.terms.int_le(x.term, y.term)
-            }
-            BvCompare::Sle => {
-                let (x, y) = (self.signed(a), self.signed(b));
-                self.terms.int_le(x.term, y.term)
-            }
-            BvCompare::Ult | BvCompare::Slt => {
-                let not_less = match op {
-                    BvCompare::Ult => self.comparison(BvCompare::Ule, b, a),
-                    _ => self.comparison(BvCompare::Sle, b, a),
-                };
-                self.terms.not(not_less)
-            }
-        }
-    }
-
-    /// `t <u bound`, window by window, without making `t` canonical.
-    fn below_constant(&mut self, t: Term, bound: u128) -> Option<Term> {
-        let size = modulus(self.terms.width(t));
-        let value = self.representative(t);
-        let (first, last) = value.interval.windows(size)?;
-        if last.saturating_sub(first) >= WINDOW_LIMIT {
-            return None;
-        }
-        let bound = i128::try_from(bound).ok()?;
-        let mut cases = Vec::new();
-        for q in first..=last {
-            let (low, high) = (q * size, q * size + bound - 1);
-            if !value.interval.meets(low, high) {
-                continue;
-            }
-            let mut both = Vec::new();
-            if value.interval.low.is_none_or(|l| l < low) {
-                let low = self.terms.int(low);
-                both.push(self.terms.int_le(low, value.term));
-            }
-            if value.interval.high.is_none_or(|h| h > high) {
-                let high = self.terms.int(high);
-                both.push(self.terms.int_le(value.term, high));
-            }
-            cases.push(self.terms.and(both));
-        }
-        Some(self.terms.or(cases))
-    }
-
     /// The unsigned value.
     pub(super) fn unsigned(&mut self, t: Term) -> Value {
         self.canonical(t, false)
@@ -342,7 +258,7 @@ impl<'t> Integers<'t> {
     }
 
     /// A constant difference has a sharper interval than its parts suggest.
-    fn interval_of(&self, term: Term, fallback: Interval) -> Interval {
+    pub(super) fn interval_of(&self, term: Term, fallback: Interval) -> Interval {
         self.terms.int_value(term).map_or(fallback, Interval::point)
     }
 

@@ -5,9 +5,11 @@
 //! formulas print as SMT-LIB 2 ([`smtlib`]).
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 
+mod comparison;
 mod facts;
 mod ghosts;
 mod integers;
+pub mod interrupt;
 mod interval;
 mod multiples;
 mod operators;
@@ -93,7 +95,7 @@ thread_local! {
     static CALLS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many queries went to Z3 on this thread so far. A kernel stays on its thread.
+/// How many queries went to Z3 on this thread so far. With one job a kernel stays on its thread.
 pub fn calls_of_thread() -> u64 {
     CALLS.get()
 }

@@ -2,7 +2,7 @@
 //!
 //! Each query runs in a fresh context, so that `rlimit` counts repeat exactly (DESIGN section 5).
 
-use super::{Answer, Budget, Encoded, Value, refine};
+use super::{Answer, Budget, Encoded, Value, interrupt, refine};
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
 use z3::{Config, FuncDecl, Model, Params, SatResult, Solver, Tactic, with_z3_config};
@@ -29,7 +29,7 @@ pub(super) enum View {
 /// terms with the facts about them ([`super::products`]) that most proofs need. Only if that has a model, which may
 /// multiply wrongly, facts are looked for that are about this very formula.
 pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
-    let run = |budget, view| with_z3_config(&Config::new(), || check_with(terms, encoded, budget, view));
+    let run = |budget, view| in_fresh_context(|| check_with(terms, encoded, budget, view));
     if !encoded.has_products() {
         return run(budget, View::Exact);
     }
@@ -44,19 +44,24 @@ pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
             answer => return answer,
         }
     }
-    with_z3_config(&Config::new(), || refine::check(terms, encoded, budget))
+    in_fresh_context(|| refine::check(terms, encoded, budget))
 }
 
 /// Checks satisfiability where products of unknowns are opaque. A model may multiply wrongly.
 pub fn check_opaque(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
-    with_z3_config(&Config::new(), || check_with(terms, encoded, budget, View::Related))
+    in_fresh_context(|| check_with(terms, encoded, budget, View::Related))
 }
 
 /// Unsatisfiable where the literals hold? Then the places of literals that are enough for it.
 pub fn core(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget) -> Option<Vec<usize>> {
-    let run = |view| with_z3_config(&Config::new(), || core_with(terms, encoded, literals, budget, view));
+    let run = |view| in_fresh_context(|| core_with(terms, encoded, literals, budget, view));
     let plain = run(View::Exact);
     if plain.is_some() || encoded.lemmas.is_empty() { plain } else { run(View::Related) }
+}
+
+/// Contexts belong to their thread: threads share nothing.
+fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
+    with_z3_config(&Config::new(), || interrupt::watch(queries))
 }
 
 fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget, view: View) -> Option<Vec<usize>> {

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A passive program.
+#[derive(Clone)]
 pub struct Passive {
     /// The terms of everything below.
     pub terms: Terms,
@@ -23,6 +24,7 @@ pub struct Passive {
 }
 
 /// An acyclic block.
+#[derive(Clone)]
 pub struct PassiveBlock {
     /// Label in the IVL program.
     pub label: Name,
@@ -37,6 +39,7 @@ pub struct PassiveBlock {
 }
 
 /// One item.
+#[derive(Clone)]
 pub enum PassiveItem {
     /// An assumption; `candidate` tells which candidate invariant it is, if one.
     Assume {
@@ -93,6 +96,7 @@ pub struct Shown {
 }
 
 /// A cut loop.
+#[derive(Clone)]
 pub struct CutLoop {
     /// Label of the head.
     pub head: Name,

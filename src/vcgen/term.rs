@@ -150,7 +150,7 @@ pub struct FunctionSymbol {
 }
 
 /// The arena.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Terms {
     nodes: Vec<Node>,
     sorts: Vec<Sort>,

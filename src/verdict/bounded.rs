@@ -7,15 +7,17 @@
 
 use super::confirm::is_of_user;
 use super::contents::{self, Read};
-use super::decide::{Facts, attribute, bits, site_of};
+use super::decide::attribute;
 use super::emulate::{Emulator, Shown, linear};
 use super::explore::{Explored, Suspects, finish};
+use super::facts::{Facts, bits, site_of};
 use super::finding::{Defect, Finding};
 use super::prove::Constants;
 use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
-use crate::infer::houdini::{self, Deadline};
+use crate::infer::houdini::Deadline;
 use crate::infer::passive_of;
+use crate::infer::query;
 use crate::ivl::ast::{Name, Program};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::solver::{Answer, Encoding, Value, prove};
@@ -232,7 +234,7 @@ impl Bounded<'_> {
         let mut cases = outside.to_vec();
         cases.push(wp::formula(passive, &keep, &role));
         let formula = passive.terms.chain(false, cases);
-        let mut wanted = houdini::wanted(passive, &keep, &role);
+        let mut wanted = query::wanted(passive, &keep, &role);
         let checks = wanted.len();
         let named: Vec<(Name, Term)> = passive.constants.clone();
         wanted.extend(named.iter().map(|(_, term)| *term));
@@ -245,7 +247,7 @@ impl Bounded<'_> {
             Answer::Refuted(values) => {
                 let truth: HashMap<Term, Option<Value>> =
                     wanted.iter().copied().zip(values.iter().copied()).take(checks).collect();
-                let failing = houdini::failing_checks(passive, &truth, &keep, &role);
+                let failing = query::failing_checks(passive, &truth, &keep, &role);
                 let constants = named.iter().zip(&values[checks..]);
                 let constants =
                     constants.filter_map(|((name, _), value)| Some((name.to_string(), (*value)?))).collect();

@@ -7,9 +7,10 @@
 
 use super::bounded::Bounded;
 use super::compiled::Compiled;
-use super::decide::{Facts, Question, attribute, site_of};
+use super::decide::{Question, attribute};
 use super::emulate::Judge;
 use super::explore::{Effort, Explorer, Suspects};
+use super::facts::{Facts, site_of};
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue};
 use super::minimal::Minimiser;
 use super::prove::{Constants, PairOutcome};

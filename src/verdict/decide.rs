@@ -8,21 +8,20 @@
 use super::confirm::Confirmation;
 use super::emulate::Emulator;
 use super::explore::Effort;
-use super::finding::{
-    AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Verdict,
-};
-use super::prove::{self, Constants, PairOutcome, Plan, Refuted};
+use super::facts::Facts;
+use super::finding::{Finding, KernelReport, Reason, Verdict};
+use super::pairs::Proofs;
+use super::prove::{self, PairOutcome, Plan, Tries};
 use super::vacuity::Vacuity;
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
-use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Name, Stmt, StmtKind, Type};
+use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Stmt, StmtKind};
+use crate::jobs::Jobs;
 use crate::kernel::Kernel;
 use crate::predicate::Predicated;
-use crate::solver::{Encoding, Value};
-use crate::span::Origin;
+use crate::solver::Encoding;
 use crate::twothread::{self, Pair, Prelude, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// What decides a kernel.
@@ -45,6 +44,8 @@ pub struct Question<'a> {
     pub emulator: Option<Emulator<'a>>,
     /// How long to look for defects.
     pub search: Search,
+    /// Threads that may help.
+    pub jobs: &'a Jobs,
 }
 
 /// What is asked for beside a proof.
@@ -61,19 +62,20 @@ pub enum Search {
 }
 
 impl Question<'_> {
-    /// Proves one pair; `stop` is asked after each encoding that left something unproved.
+    /// The two-thread program of a pair.
     ///
     /// # Errors
-    /// What `vcgen` cannot translate.
-    pub fn prove(
-        &self,
-        two: &TwoThread,
-        stop: &mut dyn FnMut(&PairOutcome) -> bool,
-    ) -> Result<PairOutcome, Diagnostic> {
+    /// What has no model.
+    pub fn program(&self, pair: Pair) -> Result<TwoThread, Vec<Diagnostic>> {
+        twothread::run(self.predicated, self.prelude, pair, &self.options)
+    }
+
+    /// The tries to prove a pair.
+    pub fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
-        let Question { encodings, deadline, omitted, .. } = *self;
+        let Question { encodings, deadline, omitted, jobs, .. } = *self;
         let first_failure = self.search == Search::Proof;
-        prove::run(two, Plan { uniform_barriers, encodings, deadline, omitted, first_failure }, stop)
+        Tries::new(two, Plan { uniform_barriers, encodings, deadline, omitted, first_failure, jobs })
     }
 }
 
@@ -86,8 +88,8 @@ pub type Visit<'a> = dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diag
 /// What a stage cannot model.
 pub fn prove_pairs(question: &Question, visit: &mut Visit) -> Result<(), Vec<Diagnostic>> {
     for pair in pairs(&question.options, question.kernel) {
-        let two = twothread::run(question.predicated, question.prelude, pair, &question.options)?;
-        let outcome = question.prove(&two, &mut |_| false).map_err(|d| vec![d])?;
+        let two = question.program(pair)?;
+        let outcome = prove::run(question.tries(&two), &mut |_| false).map_err(|d| vec![d])?;
         if !visit(&two, outcome)? {
             break;
         }
@@ -120,7 +122,11 @@ fn has_assertions(kernel: &Kernel) -> bool {
 ///
 /// # Errors
 /// What a stage cannot model.
-pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
+pub fn run(question: &Question, report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
+    std::thread::scope(|scope| decide(question, Proofs::new(scope, question), report))
+}
+
+fn decide(question: &Question, mut proofs: Proofs, mut report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
     let facts = Facts { kernel: question.kernel, launch: report.launch };
     let mut unknown = Vec::new();
     let mut findings = Vec::new();
@@ -133,9 +139,9 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
         return Ok(report);
     }
     let mut vacuity = Vacuity::default();
-    let mut waiting: VecDeque<Pair> = pairs(&question.options, question.kernel).into();
-    while let Some(pair) = waiting.pop_front() {
-        let two = match twothread::run(question.predicated, question.prelude, pair, &question.options) {
+    proofs.add(pairs(&question.options, question.kernel));
+    while let Some(mut proof) = proofs.take() {
+        let two = match proof.program() {
             Ok(two) => two,
             // What has no model may still be executed.
             Err(_) if confirmation.explore_everywhere(Effort::PATIENT) => {
@@ -145,12 +151,12 @@ pub fn run(question: &Question, mut report: KernelReport) -> Result<KernelReport
             Err(refusals) => return Err(refusals),
         };
         let mut stop = |outcome: &PairOutcome| confirmation.run(&two, outcome);
-        let outcome = question.prove(&two, &mut stop).map_err(|d| vec![d])?;
+        let outcome = proof.run(&two, &mut stop).map_err(|d| vec![d])?;
         vacuity.add(&outcome);
-        let left = vacuity.is_total() && pair != Pair::OneThread && may_be_one_thread(&question.options);
-        if waiting.is_empty() && left {
+        let left = vacuity.is_total() && two.pair != Pair::OneThread && may_be_one_thread(&question.options);
+        if proofs.is_empty() && left {
             // The user may mean launches of one thread.
-            waiting.push_back(Pair::OneThread);
+            proofs.add(vec![Pair::OneThread]);
         }
         count(&mut report, &two, &outcome);
         let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();
@@ -254,7 +260,7 @@ pub(super) fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Option<&
     attributes.iter().find(|a| a.name.as_str() == name)
 }
 
-fn number(attribute: &Attribute) -> Option<u128> {
+pub(super) fn number(attribute: &Attribute) -> Option<u128> {
     attribute.args.iter().find_map(|arg| match arg {
         AttributeArg::Expr(e) => match e.kind {
             ExprKind::Int(value) => u128::try_from(value).ok(),
@@ -265,7 +271,7 @@ fn number(attribute: &Attribute) -> Option<u128> {
     })
 }
 
-fn text(attribute: &Attribute) -> Option<&str> {
+pub(super) fn text(attribute: &Attribute) -> Option<&str> {
     attribute.args.iter().find_map(|arg| match arg {
         AttributeArg::Text(text) => Some(text.as_str()),
         AttributeArg::Expr(_) => None,
@@ -282,215 +288,6 @@ fn endless(two: &TwoThread, index: usize) -> Reason {
         ),
         origin: this.origin.clone(),
     }
-}
-
-/// What findings are told in: the kernel's own names, the launch.
-pub struct Facts<'a> {
-    /// The kernel.
-    pub kernel: &'a Kernel,
-    /// Launch sizes of the proof.
-    pub launch: Launch,
-}
-
-/// The bits of a value in a model.
-pub fn bits(constants: &Constants, name: &str) -> Option<u128> {
-    match constants.get(name)? {
-        Value::Bits(value) => Some(*value),
-        Value::Int(value) => u128::try_from(*value).ok(),
-        Value::Bool(value) => Some(u128::from(*value)),
-    }
-}
-
-impl Facts<'_> {
-    /// The position of a thread in a model: `tid` or `ctaid`; what has no constant is 0.
-    pub fn position(&self, constants: &Constants, id: &str, thread: u32) -> [u32; 3] {
-        ["x", "y", "z"].map(|axis| {
-            let own = bits(constants, &format!("{id}.{axis}${thread}"));
-            let value = own.or_else(|| bits(constants, &format!("{id}.{axis}")));
-            value.and_then(|v| u32::try_from(v).ok()).unwrap_or(0)
-        })
-    }
-
-    /// Launch sizes in a model.
-    pub fn launch(&self, constants: &Constants) -> Launch {
-        let sizes = |fixed: [Option<u32>; 3], id: &str| {
-            let mut out = fixed;
-            for (size, axis) in out.iter_mut().zip(["x", "y", "z"]) {
-                let found = bits(constants, &format!("{id}.{axis}")).and_then(|v| u32::try_from(v).ok());
-                *size = size.or(found);
-            }
-            out
-        };
-        Launch { block: sizes(self.launch.block, "ntid"), grid: sizes(self.launch.grid, "nctaid") }
-    }
-
-    /// Scalar parameters in a model.
-    pub fn params(&self, constants: &Constants) -> BTreeMap<String, ParameterValue> {
-        let mut out = BTreeMap::new();
-        for param in self.kernel.params.iter().filter(|p| !p.is_pointer) {
-            if let Some(value) = param.constant.as_ref().and_then(|c| bits(constants, c.as_str())) {
-                out.insert(param.name.clone(), ParameterValue { value: value as u64, bits: param.bits.clamp(1, 64) });
-            }
-        }
-        out
-    }
-
-    /// An access of a thread in a model.
-    pub fn access(&self, constants: &Constants, site: &Site, thread: u32) -> Option<AccessReport> {
-        Some(AccessReport {
-            op: match site.kind {
-                twothread::AccessKind::Read => AccessKind::Read,
-                twothread::AccessKind::Write => AccessKind::Write,
-                twothread::AccessKind::Atomic => AccessKind::Atomic,
-            },
-            bytes: site.bytes,
-            thread: self.position(constants, "tid", thread),
-            block: self.position(constants, "ctaid", thread),
-            origin: site.origin.clone()?,
-        })
-    }
-
-    /// The array as the source names it, and its space.
-    pub fn array(&self, name: &Name) -> (Option<String>, Option<&'static str>) {
-        let shown = self.kernel.array_names.get(name).cloned().unwrap_or_else(|| name.to_string());
-        let array = self.kernel.program.arrays.iter().find(|a| a.name == *name);
-        let space = array.map(|a| match a.space {
-            crate::ivl::ast::ArraySpace::Shared => "shared",
-            crate::ivl::ast::ArraySpace::Global => "global",
-        });
-        (Some(shown), space)
-    }
-
-    /// A finding from a refuted assertion, not confirmed.
-    fn finding(&self, two: &TwoThread, refuted: &Refuted) -> Finding {
-        let constants = &refuted.constants;
-        let check = &refuted.check;
-        let mut finding = Finding {
-            kind: "assertion".into(),
-            barrier: check.origin.clone(),
-            params: self.params(constants),
-            launch: Some(self.launch(constants)),
-            ..Finding::new(Defect::Assertion, false)
-        };
-        let (second, first) = (site_of(two, check), tracked_site(two, constants));
-        if let Some(race) = attribute(&check.attributes, "race") {
-            finding.defect = Defect::Race;
-            finding.barrier = None;
-            finding.kind = text(race).unwrap_or("race").to_string();
-            if let Some(site) = second.or(first) {
-                (finding.array, finding.space) = self.array(&site.array);
-                let watched = bits(constants, &format!("_WATCHED_OFFSET_{}", site.array));
-                finding.offset = watched.map(|v| i128::from(v as u64 as i64));
-            }
-            finding.accesses.extend(first.and_then(|s| self.access(constants, s, 1)));
-            finding.accesses.extend(second.and_then(|s| self.access(constants, s, 2)));
-        } else if check.attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence")) {
-            finding.defect = Defect::Divergence;
-            finding.kind = "barrier".into();
-            for (thread, op) in [(1, AccessKind::Arrive), (2, AccessKind::Absent)] {
-                finding.accesses.extend(self.arrival(constants, check.origin.as_ref(), thread, op));
-            }
-        } else if attribute(&check.attributes, "bounds").is_some() {
-            finding.kind = "bounds".into();
-        } else if let Some(user) = attribute(&check.attributes, "user_assert") {
-            finding.kind = "user-assertion".into();
-            finding.message = self.stated(refuted, text(user));
-        } else if let Some(invariant) = attribute(&check.attributes, "invariant") {
-            finding.kind = match check.kind {
-                CheckKind::Entry(_) => "invariant-entry",
-                CheckKind::Maintenance(_) => "invariant-maintenance",
-                CheckKind::Assertion => "invariant",
-            }
-            .into();
-            finding.message = self.stated(refuted, text(invariant));
-            if check.kind == CheckKind::Assertion {
-                finding.message += "\nit stands in no loop, or depends on what its round does before it: so it is proved here only, \
-                                    and not assumed from round to round";
-            }
-        }
-        finding
-    }
-
-    /// What an assertion of the user says, the thread for which it fails, and the values of its registers.
-    fn stated(&self, refuted: &Refuted, written: Option<&str>) -> String {
-        let mut lines: Vec<String> = written.map(|written| format!("states: {written}")).into_iter().collect();
-        let thread = attribute(&refuted.check.attributes, "thread").and_then(number);
-        if let Some(thread) = thread.and_then(|number| u32::try_from(number).ok()) {
-            let [tx, ty, tz] = self.position(&refuted.constants, "tid", thread);
-            let [bx, by, bz] = self.position(&refuted.constants, "ctaid", thread);
-            lines.push(format!("fails for thread ({tx},{ty},{tz}) of block ({bx},{by},{bz})"));
-        }
-        let shown = refuted.values.iter().filter_map(|(name, now, before)| {
-            let base = name.as_str().rsplit_once('$').map_or(name.as_str(), |(base, _)| base);
-            let register = self.kernel.register_names.get(&Name::from(base))?;
-            let text = |value: Value| self.register_text(base, value);
-            let now = text(*now);
-            Some(match before.map(text) {
-                Some(before) => format!("{register} = {now} (at the beginning of the round: {before})"),
-                None => format!("{register} = {now}"),
-            })
-        });
-        lines.extend(shown);
-        lines.join("\n")
-    }
-
-    /// A register's value, as parameters are told.
-    fn register_text(&self, variable: &str, value: Value) -> String {
-        let bits = match value {
-            Value::Bool(value) => return value.to_string(),
-            Value::Int(value) => value as u64,
-            Value::Bits(bits) => bits as u64,
-        };
-        let bodies = self.kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
-        let local = bodies.flat_map(|body| &body.locals).find(|local| local.name.as_str() == variable);
-        let width = match local.map(|local| &local.ty) {
-            Some(Type::Bv(width)) => *width,
-            _ => 64,
-        };
-        let value = ParameterValue { value: bits, bits: width.clamp(1, 64) };
-        format!("{} ({:#x})", value.signed(), value.unsigned())
-    }
-
-    /// A thread's part at a barrier.
-    pub fn arrival(
-        &self,
-        constants: &Constants,
-        origin: Option<&Arc<Origin>>,
-        thread: u32,
-        op: AccessKind,
-    ) -> Option<AccessReport> {
-        Some(AccessReport {
-            op,
-            bytes: 0,
-            thread: self.position(constants, "tid", thread),
-            block: self.position(constants, "ctaid", thread),
-            origin: origin?.clone(),
-        })
-    }
-
-    /// Why an assertion stayed open.
-    fn open(&self, two: &TwoThread, check: &Check, why: &str) -> Reason {
-        let what = match site_of(two, check) {
-            Some(site) => {
-                let array = self.array(&site.array).0.unwrap_or_default();
-                format!("whether this access of `{array}` races is not decided ({why})")
-            }
-            None => format!("this is not decided ({why})"),
-        };
-        Reason { code: "unknown-solver-limit", message: what, origin: check.origin.clone() }
-    }
-}
-
-/// The site of a race check: thread 2's access.
-pub(super) fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
-    let wanted = number(attribute(&check.attributes, "site")?)?;
-    two.sites.iter().find(|s| u128::from(s.number) == wanted)
-}
-
-/// The site that a model tracks: thread 1's access.
-fn tracked_site<'a>(two: &'a TwoThread, constants: &Constants) -> Option<&'a Site> {
-    let wanted = bits(constants, "_TRACKED_SITE")?;
-    two.sites.iter().find(|s| u128::from(s.number) == wanted)
 }
 
 /// A source line, or a PTX line where no source is known.

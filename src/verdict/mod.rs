@@ -1,5 +1,6 @@
 //! Stage 9, `verdict`: proofs and models to findings.
 
+mod attempt;
 mod barriers;
 mod bits;
 mod bounded;
@@ -12,10 +13,13 @@ pub mod decide;
 pub mod emulate;
 mod evaluate;
 pub mod explore;
+pub mod facts;
 pub mod finding;
 mod linear;
 pub mod minimal;
 pub mod natural;
+mod pairs;
+mod probes;
 pub mod prove;
 pub mod replay;
 pub mod search;

@@ -9,7 +9,8 @@
 use super::prove::{Inference, PairOutcome, assertions, may_rely_on};
 use crate::diagnostic::Diagnostic;
 use crate::infer;
-use crate::infer::houdini::{Deadline, role_of};
+use crate::infer::houdini::Deadline;
+use crate::infer::query::role_of;
 use crate::solver::{self, Answer, Encoding};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::regions;

@@ -5,6 +5,7 @@ use gpuvcc::diagnostic::{Diagnostic, Severity};
 use gpuvcc::driver::cli::Options;
 use gpuvcc::driver::input::{self, Input};
 use gpuvcc::driver::pipeline;
+use gpuvcc::jobs::Jobs;
 use gpuvcc::verdict::finding::{Finding, KernelReport};
 use std::fmt::Write;
 
@@ -40,7 +41,8 @@ pub fn verify(input: &Input, entry: Option<&str>, options: &Options) -> Result<K
             (None, [only]) => only.clone(),
             (None, _) => return Err(format!("the file has {} kernels and the header names none", kernels.len())),
         };
-        match pipeline::verify(input, &program, &entry, options) {
+        let helpers = Jobs::new(options.jobs.get() - 1);
+        match pipeline::verify(input, &program, &entry, options, &helpers) {
             Ok(report) => Ok(report),
             Err(diagnostics) if diagnostics.iter().any(|one| one.severity == Severity::Error) => {
                 Err(listing(input, &diagnostics))

@@ -56,6 +56,10 @@ pub fn kernel(source: &mut Source, shape: Shape) -> Program {
         if writer.source.below(5) == 0 {
             writer.exchange(&mut stmts);
         }
+        let is_head = graph.successors[node..].iter().any(|targets| targets.contains(&node));
+        if shape.counted && is_head && writer.source.below(2) == 0 {
+            writer.tally(&mut stmts);
+        }
         let targets = &graph.successors[node][..];
         let mut edges = Vec::new();
         let transfer = match *targets {
@@ -176,6 +180,11 @@ impl Writer<'_> {
         if alike || self.source.below(2) == 0 {
             return format!("x{}", self.number(alike)).into();
         }
+        self.fresh()
+    }
+
+    /// A variable that nothing else defines.
+    fn fresh(&mut self) -> Name {
         let name = Name::from(format!("y{}", self.locals.iter().filter(|name| name.as_str().starts_with('y')).count()));
         self.locals.push(name.clone());
         name
@@ -236,6 +245,18 @@ impl Writer<'_> {
             stmts.push(if writes { self.store() } else { self.load() });
         }
         stmts.push(self.barrier());
+    }
+
+    /// Loads an element of the thread's own and stores another value there: in a loop, a round finds what the one before
+    /// stored.
+    fn tally(&mut self, stmts: &mut Vec<Stmt>) {
+        let own = bv::mul(bv::var("tid.x", Type::Bv(32)), small(8));
+        let index = bv::add(own, small(self.source.below(4)));
+        let access = Access { guard: None, offset: bv::zext(index, 64), scale: 4, ..self.access(true) };
+        let dst = self.fresh();
+        let value = bv::add(bv::var(dst.clone(), Type::Bv(32)), small(1));
+        stmts.push(self.named(StmtKind::Load { dst, access: access.clone() }));
+        stmts.push(self.named(StmtKind::Store { value, access }));
     }
 
     fn barrier(&mut self) -> Stmt {

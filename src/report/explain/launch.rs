@@ -75,6 +75,15 @@ pub const CODES: &[Code] = &[
         example: "@%p1 bra L;\n//@ assume %p1;   no thread with %p1 comes here",
     },
     Code {
+        code: "undefined-register",
+        title: "an annotation about a register that need not be assigned",
+        text: "An annotation speaks about the place where it stands. Where a register is not assigned on every way \
+               there, it has an arbitrary value, another one at each read: a `requires` or `assume` about it says \
+               nothing, and an assertion about it fails. Move the annotation behind the assignment, or name the \
+               parameter.",
+        example: "//@ requires %r1 < 16;   %r1 is loaded in the next line\nld.param.u32 %r1, [n];",
+    },
+    Code {
         code: "launch-size",
         title: "launch sizes that contradict each other or the kernel",
         text: "A kernel with `.reqntid` runs only with that block size, `.maxntid` bounds its product, a launch \

@@ -1,0 +1,175 @@
+//! How many threads may work at once, and the threads that help.
+//!
+//! Establishes: no more threads work than there are jobs; a panic in a helper comes to who waits for the helper's
+//! results, with its place, and to nobody if nobody waits any more. Relies on: results are used in an order that does not
+//! depend on who made them, so that reports are the same for all numbers of jobs (but for times).
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+
+/// Stack of a thread that works, in bytes; large, because expressions of big kernels nest deeply.
+pub const STACK: usize = 256 << 20;
+
+/// Jobs that are left: how many threads may begin to work beside those that do.
+#[derive(Debug, Default)]
+pub struct Jobs(AtomicUsize);
+
+/// The right to work in a thread, until it is dropped.
+#[derive(Debug)]
+pub struct Job<'a>(&'a Jobs);
+
+impl Jobs {
+    /// So many are left.
+    pub fn new(count: usize) -> Jobs {
+        Jobs(AtomicUsize::new(count))
+    }
+
+    /// A job, if one is left.
+    pub fn take(&self) -> Option<Job<'_>> {
+        let one_less = |left: usize| left.checked_sub(1);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok().map(|_| Job(self))
+    }
+
+    /// What `work` makes of each item, in their order: in this thread, and in helpers as far as there are jobs.
+    pub fn map<T: Sync, R: Send + Sync>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+        let next = AtomicUsize::new(0);
+        let results: Vec<OnceLock<R>> = items.iter().map(|_| OnceLock::new()).collect();
+        let share = || {
+            while let Some((item, result)) = pair_at(items, &results, next.fetch_add(1, Ordering::Relaxed)) {
+                result.get_or_init(|| work(item));
+            }
+        };
+        std::thread::scope(|scope| {
+            let helper = |_: &T| help(scope, self.take()?, share).ok();
+            let helpers: Vec<Helper> = items.iter().skip(1).map_while(helper).collect();
+            share();
+            helpers.into_iter().for_each(wait_for);
+        });
+        results.into_iter().flat_map(OnceLock::into_inner).collect()
+    }
+}
+
+fn pair_at<'a, A, B>(a: &'a [A], b: &'a [B], index: usize) -> Option<(&'a A, &'a B)> {
+    a.get(index).zip(b.get(index))
+}
+
+impl Drop for Job<'_> {
+    fn drop(&mut self) {
+        self.0.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A thread that works on a job. Its result is the message of a panic, if there was one.
+pub type Helper<'scope> = ScopedJoinHandle<'scope, Result<(), String>>;
+
+/// Runs a task in a thread of its own. `Err`: there is none to be had, which is no reason to give up.
+///
+/// # Errors
+/// What the system says.
+pub fn help<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    job: Job<'scope>,
+    task: impl FnOnce() + Send + 'scope,
+) -> io::Result<Helper<'scope>> {
+    let work = move || {
+        let _job = job;
+        guarded(task)
+    };
+    Builder::new().stack_size(STACK).spawn_scoped(scope, work)
+}
+
+/// Waits for a helper.
+///
+/// # Panics
+/// As the helper did.
+pub fn wait_for(helper: Helper<'_>) {
+    match helper.join() {
+        Ok(Ok(())) => {}
+        // The message tells the place already.
+        Ok(Err(message)) => std::panic::resume_unwind(Box::new(message)),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+thread_local! {
+    /// Where the last panic of this thread happened.
+    static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Keeps the default hook from printing: a panic is reported once, as an internal error.
+pub fn quiet_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        PANIC_PLACE.with_borrow_mut(|last| *last = place);
+    }));
+}
+
+/// Runs a task; a panic becomes its message.
+///
+/// # Errors
+/// The message of a panic, and its place.
+pub fn guarded<T>(task: impl FnOnce() -> T) -> Result<T, String> {
+    // The task's data is dropped or only read afterwards, so broken invariants cannot be seen.
+    catch_unwind(AssertUnwindSafe(task)).map_err(|payload| {
+        let message = payload_text(&*payload);
+        match PANIC_PLACE.take() {
+            Some(place) => format!("{message} (at {place})"),
+            None => message,
+        }
+    })
+}
+
+fn payload_text(payload: &(dyn Any + Send)) -> String {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => text.to_string(),
+        (_, Some(text)) => text.clone(),
+        _ => "a panic without a message".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_left_again_when_its_helper_is_done() {
+        let jobs = Jobs::new(1);
+        std::thread::scope(|scope| {
+            let job = jobs.take().unwrap_or_else(|| panic!("one job is left"));
+            assert!(jobs.take().is_none());
+            let helper = help(scope, job, || ()).unwrap_or_else(|error| panic!("{error}"));
+            wait_for(helper);
+            assert!(jobs.take().is_some());
+        });
+    }
+
+    #[test]
+    fn results_are_in_the_order_of_the_items() {
+        for helpers in [0, 3] {
+            let jobs = Jobs::new(helpers);
+            let squares = jobs.map(&[3, 1, 2], |&number| {
+                std::thread::sleep(std::time::Duration::from_millis(number));
+                number * number
+            });
+            assert_eq!(squares, [9, 1, 4]);
+        }
+    }
+
+    #[test]
+    fn who_waits_for_a_helper_panics_as_it_did() {
+        let jobs = Jobs::new(1);
+        let message = guarded(|| {
+            std::thread::scope(|scope| {
+                let job = jobs.take().unwrap_or_else(|| panic!("one job is left"));
+                let helper = help(scope, job, || panic!("three")).unwrap_or_else(|error| panic!("{error}"));
+                wait_for(helper);
+            });
+        });
+        assert!(message.is_err_and(|message| message.contains("three")));
+    }
+}

@@ -1,0 +1,232 @@
+//! Tries to prove the assertions of a pair in one encoding.
+//!
+//! Input: inferred invariants, and what is open. Output: [`Proof`]: what a model refutes, what has no answer.
+//! Establishes: an assertion that is neither was proved under the kept invariants, in the encoding of the try or in
+//! an earlier one. Relies on: a race check is not relied on behind it. Reference: DESIGN section 5; proof-notes, lesson 5.
+
+use super::prove::{Constants, Inference, Refuted, assertions, is_part, is_probe, may_rely_on};
+use crate::infer::houdini::{Deadline, Fate};
+use crate::infer::query::{self, Verdict, role_of};
+use crate::infer::simulate::{self, Simulation};
+use crate::solver::{Answer, Budget, Encoding, Value, prove};
+use crate::vcgen::passive::{Check, Shown};
+use crate::vcgen::regions;
+use crate::vcgen::term::Term;
+use crate::vcgen::wp;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// What a try may cost, in milliseconds of effort ([`Deadline::budget`]).
+#[derive(Clone, Copy)]
+pub(super) struct Effort {
+    /// One query for all assertions.
+    together: u32,
+    /// One query for each assertion; 0 is none.
+    alone: u32,
+}
+
+/// Short tries: what one encoding finds hard the other often finds easy.
+pub(super) const QUICK: Effort = Effort { together: 400, alone: 0 };
+pub(super) const MIDDLE: Effort = Effort { together: 1500, alone: 0 };
+/// The assertions behind one loop.
+const REGION: u32 = 400;
+/// The last try.
+pub(super) const FULL: Effort = Effort { together: 4000, alone: 2000 };
+/// Where invariants multiply unknowns: one try.
+pub(super) const PRODUCTS: Effort = Effort { together: 500, alone: 1500 };
+/// Rounds of a loop that may be executed to see whether it ends.
+const ROUNDS: usize = 64;
+/// A kernel with more defects than this has enough.
+pub(super) const FINDING_LIMIT: usize = 12;
+
+/// What a model says that a report may tell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Model {
+    constants: Constants,
+    /// Terms that assertions of the user show.
+    shown: BTreeMap<Term, Value>,
+}
+
+impl Model {
+    pub(super) fn refuted(self, check: &Check) -> Refuted {
+        let value = |term: Term| self.shown.get(&term).copied();
+        let shown = |shown: &Shown| Some((shown.name.clone(), value(shown.now)?, shown.before.and_then(value)));
+        let values = check.values.iter().filter_map(shown).collect();
+        Refuted { check: check.clone(), constants: self.constants, values }
+    }
+}
+
+/// What is known of the assertions of a program.
+pub(super) struct Proof {
+    /// All of them: indices of checks. Their order is the same whatever candidates stand between them.
+    pub all: Vec<usize>,
+    /// Enough defects.
+    pub limit: usize,
+    /// Refuted, with the encoding and the model. Bit-vector models are exact; what a
+    /// model over integers refutes may still be provable.
+    pub refuted: Vec<(usize, Encoding, Model)>,
+    /// Left without an answer by the last attempt, with the solver's reason.
+    pub undecided: Vec<(usize, String)>,
+}
+
+impl Proof {
+    /// Everything is open but what an earlier try proved.
+    pub fn of(inference: &Inference, unproved: Option<&BTreeSet<usize>>) -> Proof {
+        let all = assertions(&inference.passive);
+        let open: Vec<usize> = match unproved {
+            None => all.clone(),
+            Some(unproved) => unproved.iter().map(|&ordinal| all[ordinal]).collect(),
+        };
+        let undecided = open.into_iter().map(|check| (check, "not tried".to_string())).collect();
+        Proof { all, limit: FINDING_LIMIT, refuted: Vec::new(), undecided }
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.refuted.is_empty() && self.undecided.is_empty()
+    }
+
+    /// Tries what is not proved yet in an encoding.
+    pub fn attempt(&mut self, inference: &mut Inference, encoding: Encoding, effort: Effort, deadline: Deadline) {
+        let mut open: BTreeSet<usize> = self.undecided.drain(..).map(|(check, _)| check).collect();
+        self.refuted.retain(|(check, refuted_in, _)| {
+            let retry = *refuted_in == Encoding::Integers && encoding == Encoding::BitVectors;
+            !(retry && open.insert(*check))
+        });
+        let mut parts = vec![open];
+        let (mut budget, last) = (effort.together, effort.alone.max(QUICK.together));
+        while let Some(mut part) = parts.pop() {
+            if self.refuted.len() >= self.limit {
+                self.leave(part, "enough defects were found before it");
+                continue;
+            }
+            log::debug!("{} assertions", part.len());
+            let reply = ask(inference, encoding, &part, deadline, budget);
+            let alone = part.first().copied().filter(|_| part.len() == 1);
+            match (reply, alone) {
+                (Reply::Proved, _) => {}
+                (Reply::Refuted(failing, model), _) if !failing.is_empty() => {
+                    for check in failing {
+                        part.remove(&check);
+                        self.refuted.push((check, encoding, model.clone()));
+                        self.set_aside(&inference.passive.checks, check, &mut part);
+                    }
+                    parts.extend((!part.is_empty()).then_some(part));
+                }
+                (Reply::Refuted(_, model), Some(check)) => self.refuted.push((check, encoding, model)),
+                (Reply::Unknown(why), Some(_)) if budget == last => self.leave(part, &why),
+                (Reply::Unknown(why), _) if effort.alone == 0 || deadline.is_over() => self.leave(part, &why),
+                (Reply::Unknown(_) | Reply::Refuted(..), _) => {
+                    let middle = part.iter().nth(part.len() / 2).copied().unwrap_or_default();
+                    let second = part.split_off(&middle);
+                    parts.extend([second, part].into_iter().filter(|part| !part.is_empty()));
+                    budget = last;
+                }
+            }
+        }
+    }
+
+    /// No answer for some assertions.
+    fn leave(&mut self, part: BTreeSet<usize>, why: &str) {
+        self.undecided.extend(part.into_iter().map(|check| (check, why.to_string())));
+    }
+
+    /// The other elements of a vector and rows of a matrix: a defect of one is one of the instruction.
+    fn set_aside(&mut self, checks: &[Check], refuted: usize, open: &mut BTreeSet<usize>) {
+        let parts: Vec<usize> =
+            open.iter().copied().filter(|&check| is_part(&checks[check], &checks[refuted])).collect();
+        for part in parts {
+            open.remove(&part);
+            self.undecided.push((part, "another part of the instruction races".to_string()));
+        }
+    }
+
+    /// Tries what lies behind the head of each loop from that head alone: what happened before is a
+    /// larger question, and mostly of no matter.
+    pub fn attempt_regions(&mut self, inference: &mut Inference, deadline: Deadline) {
+        for (number, checks) in regions::run(&inference.passive) {
+            if deadline.is_over() {
+                return;
+            }
+            let is_open = |check: &usize| self.undecided.iter().any(|(open, _)| open == check);
+            let mut goal: BTreeSet<usize> = checks.into_iter().filter(is_open).collect();
+            for encoding in inference.encodings.clone() {
+                let mut tried = goal.clone();
+                while !tried.is_empty() {
+                    log::debug!("{} assertions behind loop {number}", tried.len());
+                    let budget = deadline.budget(encoding, REGION);
+                    match ask_behind(inference, number, &tried, (encoding, budget)) {
+                        Verdict::Proved => break,
+                        Verdict::Refuted(failing) => tried.retain(|check| !failing.contains(check)),
+                        Verdict::Unknown => tried.clear(),
+                    }
+                }
+                self.undecided.retain(|(check, _)| !tried.contains(check));
+                goal.retain(|check| !tried.contains(check));
+            }
+        }
+    }
+}
+
+/// Asks for assertions from the head of a loop.
+fn ask_behind(inference: &mut Inference, number: usize, goal: &BTreeSet<usize>, how: (Encoding, Budget)) -> Verdict {
+    let Inference { fates, passive, .. } = inference;
+    let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
+    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
+    query::ask_from_head(passive, number, goal, &keep, &|i| relied[i], how)
+}
+
+/// What came of a query.
+pub(super) enum Reply {
+    Proved,
+    Refuted(BTreeSet<usize>, Model),
+    Unknown(String),
+}
+
+/// Asks for assertions or probes from the start.
+pub(super) fn ask(
+    inference: &mut Inference,
+    encoding: Encoding,
+    goal: &BTreeSet<usize>,
+    deadline: Deadline,
+    effort: u32,
+) -> Reply {
+    let Inference { fates, passive, .. } = inference;
+    let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
+    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
+    let role = |i: usize| role_of(i, goal, &|i| relied[i]);
+    let formula = wp::formula(passive, &keep, &role);
+    let mut wanted = query::wanted(passive, &keep, &role);
+    let checked = wanted.len();
+    let named: Vec<(String, Term)> = passive.constants.iter().map(|(n, t)| (n.to_string(), *t)).collect();
+    wanted.extend(named.iter().map(|(_, t)| *t));
+    let shown = goal.iter().flat_map(|&i| &passive.checks[i].values);
+    let shown: Vec<Term> = shown.flat_map(|shown| [Some(shown.now), shown.before]).flatten().collect();
+    wanted.extend(&shown);
+    let for_probes = goal.iter().all(|&i| is_probe(&passive.checks[i]));
+    if for_probes {
+        wanted.extend(simulate::model_terms(passive, formula));
+    }
+    match prove(&mut passive.terms, encoding, formula, &wanted, deadline.budget(encoding, effort)) {
+        Answer::Proved => Reply::Proved,
+        Answer::Unknown(why) => Reply::Unknown(why),
+        Answer::Refuted(values) => {
+            let (checks, values) = values.split_at(checked);
+            let (constants, values) = values.split_at(named.len());
+            let (values, model) = values.split_at(shown.len());
+            let truth: HashMap<Term, Option<Value>> = wanted.iter().copied().zip(checks.iter().copied()).collect();
+            let mut failing = query::failing_checks(passive, &truth, &keep, &role);
+            if for_probes {
+                // An execution that comes to a probe refutes it as well as a model does.
+                let terms = &wanted[checked + named.len() + shown.len()..];
+                let is_relied = |i: usize| relied[i];
+                let mut simulation =
+                    Simulation::new(passive, fates.iter().map(|f| *f == Fate::Kept).collect(), &is_relied, ROUNDS);
+                simulation.load(terms, model);
+                simulation.execute();
+                failing.extend(simulation.failing.intersection(goal));
+            }
+            let constants = named.into_iter().zip(constants).filter_map(|((n, _), v)| v.map(|v| (n, v))).collect();
+            let shown = shown.into_iter().zip(values).filter_map(|(t, v)| Some((t, (*v)?))).collect();
+            Reply::Refuted(failing, Model { constants, shown })
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether a proof says anything: loops that end, assumptions that somebody meets.
+//!
+//! Input: a program whose assertions are proved, with its probes. Output: [`Probed`]. Establishes: what is told is
+//! proved under the kept invariants; a probe without an answer tells nothing. Reference: [`crate::infer::Probe`].
+
+use super::attempt::{Reply, ask};
+use super::prove::Inference;
+use crate::infer::houdini::Deadline;
+use crate::infer::{self, Probe};
+use crate::span::Origin;
+use crate::vcgen::passive::Check;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Probes: a loop without an answer counts as one that ends.
+const PROBE: u32 = 400;
+
+/// What the probes say about a program whose assertions are proved.
+#[derive(Default)]
+pub(super) struct Probed {
+    /// The loops that a thread enters and from which no thread that entered comes out.
+    pub endless: Vec<usize>,
+    /// No execution comes to the end.
+    pub vacuous: bool,
+    /// Assumptions that are reached and never satisfied.
+    pub unsatisfied: Vec<Arc<Origin>>,
+}
+
+/// Asks the probes.
+pub(super) fn probe(inference: &mut Inference, deadline: Deadline) -> Probed {
+    let proved = proved_probes(inference, deadline, &|probe, _| !matches!(probe, Probe::Entry | Probe::Reached));
+    let left: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Exit).map(|(_, l)| *l).collect();
+    let mut endless = Vec::new();
+    if !left.is_empty() {
+        let not_entered = proved_probes(inference, deadline, &|probe, l| probe == Probe::Entry && left.contains(&l));
+        endless.extend(left.into_iter().filter(|l| !not_entered.contains(&(Probe::Entry, *l))));
+    }
+    let vacuous = endless.is_empty() && proved.iter().any(|(probe, _)| *probe == Probe::End);
+    let never: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Satisfied).map(|(_, n)| *n).collect();
+    let mut unsatisfied = Vec::new();
+    if !never.is_empty() {
+        let dead = proved_probes(inference, deadline, &|probe, n| probe == Probe::Reached && never.contains(&n));
+        let checks = &inference.passive.checks;
+        let meets = |check: &&Check| match infer::probe_of(&check.attributes) {
+            Some((Probe::Satisfied, number)) => never.contains(&number) && !dead.contains(&(Probe::Reached, number)),
+            _ => false,
+        };
+        unsatisfied = checks.iter().filter(meets).filter_map(|check| check.origin.clone()).collect();
+    }
+    Probed { endless, vacuous, unsatisfied }
+}
+
+/// The selected probes that are provable, with their numbers.
+fn proved_probes(
+    inference: &mut Inference,
+    deadline: Deadline,
+    selects: &dyn Fn(Probe, usize) -> bool,
+) -> Vec<(Probe, usize)> {
+    let encoding = inference.encodings[0];
+    let probes = inference.passive.checks.iter().enumerate();
+    let probes = probes.filter_map(|(check, found)| Some((check, infer::probe_of(&found.attributes)?)));
+    let mut open: BTreeMap<usize, (Probe, usize)> = probes.filter(|(_, p)| selects(p.0, p.1)).collect();
+    let mut proved = Vec::new();
+    while let Some((&first, &probe)) = open.first_key_value() {
+        match ask(inference, encoding, &open.keys().copied().collect(), deadline, PROBE) {
+            Reply::Refuted(failing, _) if !failing.is_empty() => open.retain(|check, _| !failing.contains(check)),
+            Reply::Proved => {
+                proved.extend(open.values());
+                break;
+            }
+            _ => {
+                if let Reply::Proved = ask(inference, encoding, &BTreeSet::from([first]), deadline, PROBE) {
+                    proved.push(probe);
+                }
+                open.remove(&first);
+            }
+        }
+    }
+    proved
+}
