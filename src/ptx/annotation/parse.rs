@@ -3,10 +3,11 @@
 //! Input: text, and what names mean. Output: a [`Value`] of type `Bool`, or a [`Mistake`] at a place in the text.
 //! Establishes: operands of an operator have one type. Grammar, from what binds least: `==>` (to the right),
 //! `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, prefix `! - ~`; then numbers, `true`,
-//! `false`, registers, `%tid.x` and the like, `[parameter]`, parentheses.
+//! `false`, registers, `%tid.x` and the like, `[parameter]`, parentheses. In barrier invariants also `array.s32[offset]`
+//! and `[pointer].s32[offset]`, and behind the expression `at` with the numbers of threads.
 //! Reference: README, "Annotations" (the operators of C, with its precedence).
 
-use super::{AnnotationKind, Operator, Value, ValueKind, ValueType};
+use super::{AnnotationKind, ArrayRef, Operator, Value, ValueKind, ValueType};
 use crate::ptx::ast::{RegisterId, ScalarType, SpecialRegister};
 use std::ops::Range;
 
@@ -26,6 +27,18 @@ pub trait Names<'a> {
     /// # Errors
     /// Why there is none.
     fn parameter(&mut self, name: &'a str) -> Result<(u32, ScalarType), String>;
+
+    /// The variable of that name that is an array.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn array(&mut self, name: &'a str) -> Result<ArrayRef, String>;
+
+    /// The array that the parameter of that name points to.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn pointer(&mut self, name: &'a str) -> Result<ArrayRef, String>;
 }
 
 /// What is wrong with a text, and where.
@@ -42,20 +55,30 @@ pub struct Mistake {
 /// # Errors
 /// What is no expression, unknown names, operands of the wrong type.
 pub fn parse<'a>(text: &'a str, names: &mut dyn Names<'a>) -> Result<Value, Mistake> {
-    let mut parser = Parser { text, at: 0, nodes: 0, depth: 0, names };
+    let mut parser = Parser { text, at: 0, nodes: 0, depth: 0, arrays: true, names };
     let operand = parser.binary(0)?;
-    let rest = parser.skip_blanks();
-    match rest.chars().next() {
-        None => Ok(operand.condition()),
-        Some(_) => Err(parser.unexpected()),
-    }
+    parser.end()?;
+    Ok(operand.condition())
 }
 
-/// Parses `kind expression;`, the text behind `//@`. Gives the kind, the text of the expression and its meaning.
+/// What an annotation says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement<'a> {
+    /// What it asks for.
+    pub kind: AnnotationKind,
+    /// Everything between that and the semicolon.
+    pub text: &'a str,
+    /// The fact: a value of type [`ValueType::Bool`].
+    pub expression: Value,
+    /// The threads behind `at`; `%tid.x` alone where a barrier invariant names none.
+    pub threads: Vec<Value>,
+}
+
+/// Parses `kind expression;`, the text behind `//@`.
 ///
 /// # Errors
 /// Those of [`parse()`]; an unknown kind; anything but one expression that ends in `;`.
-pub fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Result<(AnnotationKind, &'a str, Value), Mistake> {
+pub fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Result<Statement<'a>, Mistake> {
     // A remark may follow.
     let body = inside.find("//").map_or(inside, |at| &inside[..at]).trim();
     let start = inside.len() - inside.trim_start().len();
@@ -75,7 +98,10 @@ pub fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Result<(Anno
     let offset = expression.as_ptr() as usize - inside.as_ptr() as usize;
     let moved =
         |mistake: Mistake| Mistake { range: offset + mistake.range.start..offset + mistake.range.end, ..mistake };
-    Ok((kind, expression, parse(expression, names).map_err(moved)?))
+    let arrays = kind == AnnotationKind::BarrierInvariant;
+    let mut parser = Parser { text: expression, at: 0, nodes: 0, depth: 0, arrays, names };
+    let (value, threads) = parser.fact().map_err(moved)?;
+    Ok(Statement { kind, text: expression, expression: value, threads })
 }
 
 /// A parsed operand: a value, or a number that takes the type of what it meets.
@@ -135,10 +161,65 @@ struct Parser<'a, 'n> {
     at: usize,
     nodes: usize,
     depth: usize,
+    /// Whether it is a barrier invariant, which may load from arrays and name threads.
+    arrays: bool,
     names: &'n mut dyn Names<'a>,
 }
 
 impl<'a> Parser<'a, '_> {
+    /// An expression, and `at` with threads.
+    fn fact(&mut self) -> Result<(Value, Vec<Value>), Mistake> {
+        let value = self.binary(0)?.condition();
+        let rest = self.skip_blanks();
+        let start = self.at;
+        if rest.strip_prefix("at").is_none_or(|rest| rest.starts_with(is_word)) {
+            self.end()?;
+            return Ok((value, if self.arrays { vec![Value::thread()] } else { Vec::new() }));
+        }
+        self.at += "at".len();
+        if !self.arrays {
+            return Err(self.mistake("only a barrier invariant is used of threads (`at`)", start));
+        }
+        let mut threads = Vec::new();
+        loop {
+            threads.push(self.thread()?);
+            if !self.skip_blanks().starts_with(',') {
+                break;
+            }
+            self.at += 1;
+        }
+        self.end()?;
+        Ok((value, threads))
+    }
+
+    /// The number of a thread.
+    fn thread(&mut self) -> Result<Value, Mistake> {
+        self.skip_blanks();
+        let start = self.at;
+        match self.binary(0)? {
+            Operand::Value(value) if value.ty == ValueType::Bool => {
+                Err(self.mistake("the number of a thread is no predicate", start))
+            }
+            operand => self.number(operand, 32, start),
+        }
+    }
+
+    /// An operand as a value; a plain number has this many bits.
+    fn number(&self, operand: Operand, width: u32, start: usize) -> Result<Value, Mistake> {
+        match operand {
+            Operand::Value(value) => Ok(value),
+            Operand::Number(number) => {
+                let bits = literal(number, width, false).map_err(|message| self.mistake(message, start))?;
+                Ok(Value { kind: ValueKind::Constant(bits), ty: ValueType::Bits { width, signed: false } })
+            }
+        }
+    }
+
+    /// Nothing follows.
+    fn end(&mut self) -> Result<(), Mistake> {
+        if self.skip_blanks().is_empty() { Ok(()) } else { Err(self.unexpected()) }
+    }
+
     /// The text from the next character that is no blank.
     fn skip_blanks(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
@@ -247,6 +328,11 @@ impl<'a> Parser<'a, '_> {
             self.skip_blanks();
             self.at += name.len();
             self.closing(']', start)?;
+            if self.text[self.at..].starts_with('.') {
+                let ty = self.word();
+                let array = self.names.pointer(name).map_err(|message| self.mistake(message, start))?;
+                return self.load(array, ty.trim_start_matches('.'), start);
+            }
             let (index, ty) = self.names.parameter(name).map_err(|message| self.mistake(message, start))?;
             return self.leaf(ValueKind::Parameter(index), ty, name, start);
         }
@@ -258,6 +344,12 @@ impl<'a> Parser<'a, '_> {
             return Err(self.unexpected());
         }
         self.at += length;
+        if let Some((name, ty)) = word.rsplit_once('.')
+            && self.text[self.at..].starts_with('[')
+        {
+            let array = self.names.array(name).map_err(|message| self.mistake(message, start))?;
+            return self.load(array, ty, start);
+        }
         if let Some((register, ty)) = self.names.register(word) {
             return self.leaf(ValueKind::Register(register), ty, word, start);
         }
@@ -273,6 +365,36 @@ impl<'a> Parser<'a, '_> {
             Some(register) => self.leaf(ValueKind::Special(register), ScalarType::U(32), word, start),
             None => Err(self.mistake(format!("`{word}` is no register of this function"), start)),
         }
+    }
+
+    /// Takes the word that stands next.
+    fn word(&mut self) -> &'a str {
+        let rest = &self.text[self.at..];
+        let word = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
+        self.at += word.len();
+        word
+    }
+
+    /// `[offset]` behind an array and a type.
+    fn load(&mut self, array: ArrayRef, ty: &str, start: usize) -> Result<Operand, Mistake> {
+        if !self.arrays {
+            return Err(self.mistake("only a barrier invariant speaks about what arrays hold", start));
+        }
+        let Some(ty) = element(ty) else {
+            return Err(self.mistake(format!("`{ty}` is none of u8 to u64, s8 to s64, b8 to b64"), start));
+        };
+        if !self.text[self.at..].starts_with('[') {
+            return Err(self.mistake("an array is read as `NAME.s32[OFFSET IN BYTES]`", start));
+        }
+        self.at += 1;
+        let offset = match self.binary(0)? {
+            Operand::Value(value) if value.ty == ValueType::Bool => {
+                return Err(self.mistake("an offset is a number", start));
+            }
+            operand => self.number(operand, 64, start)?,
+        };
+        self.closing(']', start)?;
+        Ok(Operand::Value(Value { kind: ValueKind::Load(array, Box::new(offset)), ty }))
     }
 
     fn closing(&mut self, closing: char, start: usize) -> Result<(), Mistake> {
@@ -298,6 +420,17 @@ impl<'a> Parser<'a, '_> {
 
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')
+}
+
+/// The type of an element of an array.
+fn element(name: &str) -> Option<ValueType> {
+    let signed = match name.as_bytes().first()? {
+        b'u' => false,
+        b's' | b'b' => true,
+        _ => return None,
+    };
+    let width = [8, 16, 32, 64].into_iter().find(|width| name[1..] == width.to_string())?;
+    Some(ValueType::Bits { width, signed })
 }
 
 /// `12`, `0x1f`, `7u`

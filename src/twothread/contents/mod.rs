@@ -139,6 +139,11 @@ impl<'a> Contents<'a> {
         this
     }
 
+    /// The arrays with contents.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
     /// At the start: two blocks find the same in a global array.
     pub fn start(&self) -> Vec<Stmt> {
         let common = self.spaces.iter().filter(|(_, space)| **space == ArraySpace::Global).map(|(array, _)| array);
