@@ -35,4 +35,10 @@
 #define GPUVCC_ASSERT(condition) GPUVCC_ANNOTATION_("assert", condition)
 #define GPUVCC_INVARIANT(condition) GPUVCC_ANNOTATION_("invariant", condition)
 
+#if defined(__CUDA_ARCH__) && !defined(GPUVCC_OFF)
+#define GPUVCC_BARRIER_INVARIANT(text) asm volatile("//@ barrier_invariant " text ";" ::: "memory")
+#else
+#define GPUVCC_BARRIER_INVARIANT(text) ((void)0)
+#endif
+
 #endif

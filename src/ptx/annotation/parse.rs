@@ -3,7 +3,7 @@
 //! Input: text, and what names mean. Output: a [`Value`] of type `Bool`, or a [`Mistake`] at a place in the text.
 //! Establishes: operands of an operator have one type. Grammar, from what binds least: `==>` (to the right),
 //! `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, prefix `! - ~`; then numbers, `true`,
-//! `false`, registers, `%tid.x` and the like, `[parameter]`, parentheses. In barrier invariants also `array.s32[offset]`
+//! `false`, registers, `%tid.x` (or `threadIdx.x`) and the like, `[parameter]`, parentheses. In barrier invariants also `array.s32[offset]`
 //! and `[pointer].s32[offset]`, and behind the expression `at` with the numbers of threads.
 //! Reference: README, "Annotations" (the operators of C, with its precedence).
 
@@ -444,14 +444,15 @@ fn number(word: &str) -> Option<i128> {
     Some(i128::from(value))
 }
 
+/// By its name in PTX or in CUDA C++ (where a `%` is special in inline assembly).
 fn special(word: &str) -> Option<SpecialRegister> {
-    let (name, axis) = word.strip_prefix('%')?.split_once('.')?;
+    let (name, axis) = word.split_once('.')?;
     let axis = u8::try_from(["x", "y", "z"].iter().position(|a| *a == axis)?).ok()?;
     match name {
-        "tid" => Some(SpecialRegister::Tid(axis)),
-        "ntid" => Some(SpecialRegister::Ntid(axis)),
-        "ctaid" => Some(SpecialRegister::Ctaid(axis)),
-        "nctaid" => Some(SpecialRegister::Nctaid(axis)),
+        "%tid" | "threadIdx" => Some(SpecialRegister::Tid(axis)),
+        "%ntid" | "blockDim" => Some(SpecialRegister::Ntid(axis)),
+        "%ctaid" | "blockIdx" => Some(SpecialRegister::Ctaid(axis)),
+        "%nctaid" | "gridDim" => Some(SpecialRegister::Nctaid(axis)),
         _ => None,
     }
 }
