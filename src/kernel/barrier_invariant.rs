@@ -47,10 +47,9 @@ impl<'a> Lowering<'a> {
         let next = rest.iter().find(|statement| !matches!(statement, Statement::Annotation(_)));
         let Some(Statement::Instruction(barrier @ Instruction { op: Op::Barrier { kind, .. }, .. })) = next else {
             let message = "a barrier invariant stands directly in front of a barrier of the whole block";
-            self.diagnostics.push(
-                Diagnostic::error("annotation", message, annotation.origin.span)
-                    .note("a barrier with a guard, as in `@%p bar.sync 0;`, has its invariant in a branch of its own"),
-            );
+            self.diagnostics.push(Diagnostic::error("annotation", message, annotation.origin.span).note(
+                "no label and no instruction lies between them, and the barrier has no guard (`@%p bar.sync 0;`)",
+            ));
             return;
         };
         if self.speaks_of_pointers(annotation) {
@@ -69,7 +68,11 @@ impl<'a> Lowering<'a> {
         }
         let mark = Some(text("barrier_invariant", &annotation.text));
         let reading = Reading { thread: None, registers: registers.clone(), mark: mark.clone() };
+        let mistakes = self.diagnostics.len();
         let fact = self.annotated_value(&annotation.expression, &reading);
+        if self.diagnostics.len() > mistakes {
+            return;
+        }
         self.emit_with(StmtKind::Assert(fact), mark.into_iter().collect());
         self.barrier_invariants.push(Stated { annotation, registers });
     }

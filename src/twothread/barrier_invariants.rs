@@ -15,6 +15,7 @@ use super::contents::selection::{Selection, refusal};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{ArraySpace, Attribute, AttributeArg, ExprRef, Implementation, Name, Program, Stmt, StmtKind};
 use crate::predicate::rewrite::place;
+use crate::ptx::mangled::human;
 use std::collections::BTreeSet;
 
 /// The mark of what is asserted, and read for that, in front of a barrier.
@@ -80,7 +81,7 @@ pub(super) fn refuse_without_meaning(
             |name: &Name| program.arrays.iter().any(|array| array.name == *name && array.space == ArraySpace::Global);
         let Some(reason) = refusal(body, selection, &access.array, is_global(&access.array)) else { continue };
         if told.insert(access.array.clone()) {
-            let message = format!("what `{}` holds is not kept track of: {reason}", access.array);
+            let message = format!("what `{}` holds is not kept track of: {reason}", human(access.array.as_str()));
             errors.push(refuse(stmt, message));
         }
     }

@@ -5,6 +5,7 @@
 //! and every loop that can be entered can be left.
 //! Reference: DESIGN section 3.
 
+use super::barrier_invariants::not_uniform;
 use super::confirm::Confirmation;
 use super::emulate::Emulator;
 use super::explore::Effort;
@@ -377,24 +378,7 @@ impl Facts<'_> {
         let (second, first) = (site_of(two, check), tracked_site(two, constants));
         let read = [second, first].into_iter().flatten().find_map(|site| site.barrier_invariant.as_ref());
         if let Some(written) = read {
-            // Nobody reads this place but the annotation.
-            finding.kind = "barrier-invariant-access".into();
-            finding.message = format!(
-                "states: {written}\nthe barrier invariant reads what another thread may write in front of the barrier, or so \
-                 the proof could not exclude: it says nothing about what memory holds behind it"
-            );
-            if let Some(site) = second.or(first) {
-                (finding.array, finding.space) = self.array(&site.array);
-                let watched = bits(constants, &format!("_WATCHED_OFFSET_{}", site.array));
-                finding.offset = watched.map(|v| i128::from(v as u64 as i64));
-            }
-            finding.barrier = [second, first]
-                .into_iter()
-                .flatten()
-                .find(|s| s.barrier_invariant.is_some())
-                .and_then(|s| s.origin.clone());
-            finding.accesses.extend(first.and_then(|s| self.access(constants, s, 1)));
-            finding.accesses.extend(second.and_then(|s| self.access(constants, s, 2)));
+            self.unsure_read(&mut finding, written, constants, (first, second));
         } else if let Some(race) = attribute(&check.attributes, "race") {
             finding.defect = Defect::Race;
             finding.barrier = None;
@@ -507,20 +491,6 @@ impl Facts<'_> {
         };
         Reason { code: "unknown-solver-limit", message: what, origin: check.origin.clone() }
     }
-}
-
-/// `{:barrier_invariant_uniform "fact" "%r"}` in words.
-fn not_uniform(fact: &Attribute) -> String {
-    let texts: Vec<&str> = fact
-        .args
-        .iter()
-        .filter_map(|arg| if let AttributeArg::Text(text) = arg { Some(&**text) } else { None })
-        .collect();
-    let (written, register) = (texts.first().unwrap_or(&""), texts.get(1).unwrap_or(&""));
-    format!(
-        "states: {written}\nthe barrier invariant in front of this barrier speaks of `{register}`, which threads of a block \
-         may hold different values in: what one of them states says nothing about another"
-    )
 }
 
 /// The site of a race check: thread 2's access.

@@ -1,5 +1,6 @@
 //! Stage 9, `verdict`: proofs and models to findings.
 
+mod barrier_invariants;
 mod barriers;
 mod bits;
 mod bounded;

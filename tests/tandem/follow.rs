@@ -13,6 +13,7 @@ use gpuvcc::ivl::ast::*;
 use gpuvcc::kernel::Kernel;
 use gpuvcc::ptx::ast::{Register, ScalarType};
 use gpuvcc::span::Origin;
+use gpuvcc::twothread::barrier_invariants::is_of_annotation;
 use std::collections::BTreeMap;
 
 /// Why a thread is not followed to its end.
@@ -273,6 +274,10 @@ impl<'p> Thread<'_, 'p> {
             }
             StmtKind::Assume(_) => {}
             StmtKind::Assert(_) | StmtKind::Fence(_) => {}
+            // What annotations read, no instruction reads.
+            StmtKind::Load { dst, .. } if is_of_annotation(stmt) => {
+                self.store.insert(dst.clone(), None);
+            }
             StmtKind::Load { dst, access } => {
                 let element = self.access(Kind::Load, access, None, instance, done);
                 self.store.insert(dst.clone(), element.map(|element| u128::from(element.value)));

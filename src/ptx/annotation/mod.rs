@@ -9,6 +9,7 @@
 pub mod arrays;
 mod parse;
 pub mod sidecar;
+mod typing;
 
 pub use parse::{Mistake, Names, Statement, parse, statement};
 
