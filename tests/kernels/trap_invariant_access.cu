@@ -13,6 +13,6 @@ extern "C" __global__ void trap_invariant_access(int *out) {
     GPUVCC_BARRIER_INVARIANT("threadIdx.x < 127 ==> place.s32[4 * threadIdx.x + 4] == threadIdx.x + 1"); // ASSERTION
     __syncthreads();
     if (t < 127) {
-        out[place[t + 1]] = t;
+        out[place[t + 1]] = t; // RACE
     }
 }

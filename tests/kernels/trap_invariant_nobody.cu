@@ -1,4 +1,4 @@
-//@ verdict: race
+//@ verdict: possible-race
 //@ block: 128
 //@ grid: 1
 #include "gpuvcc.h"

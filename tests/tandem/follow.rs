@@ -421,7 +421,9 @@ impl<'p> Thread<'_, 'p> {
 /// Whether a statement is an annotation of the user.
 fn is_user(stmt: &Stmt) -> bool {
     let names = ["requires", "assume", "user_assert", "invariant"];
-    stmt.attributes.iter().any(|attribute| names.contains(&attribute.name.as_str()))
+    // A barrier invariant has statements without attributes, too, and such that stand behind its barrier.
+    let is_comment = stmt.origin.as_ref().is_some_and(|origin| origin.text.starts_with("//@"));
+    is_comment || stmt.attributes.iter().any(|attribute| names.contains(&attribute.name.as_str()))
 }
 
 fn describe(done: &Done) -> String {

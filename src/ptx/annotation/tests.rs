@@ -91,10 +91,10 @@ fn mistakes_in_barrier_invariants_are_told() {
         ("barrier_invariant row.u32[0] == 0;", "no array `row`"),
         ("barrier_invariant [n].u32[0] == 0;", "no pointer `n`"),
         ("barrier_invariant table.u8[%p] == 0;", "an offset is a number"),
-        ("barrier_invariant table.u8[0 == 0;", "`]` is missing"),
+        ("barrier_invariant table.u8[0;", "`]` is missing"),
         ("barrier_invariant %b == 7 at;", "the expression ends early"),
         ("barrier_invariant %b == 7 at %p;", "the number of a thread is no predicate"),
-        ("barrier_invariant %b == 7 at %tid.x %tid.y;", "unexpected `%tid.y`"),
+        ("barrier_invariant %b == 7 at %tid.x 7;", "unexpected `7`"),
         ("barrier_invariant %b == 7 at 5000000000;", "5000000000 does not fit a number of 32 bits"),
     ] {
         assert_eq!(stated(text).map(|_| ()), Err(message.to_string()), "{text}");
