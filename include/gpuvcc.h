@@ -4,6 +4,11 @@
  *   GPUVCC_ASSUME(c)       c holds whenever a thread comes here: taken as true, and listed
  *   GPUVCC_ASSERT(c)       prove c here
  *   GPUVCC_INVARIANT(c)    prove that c holds in each round of the loop around, and use it
+ *   GPUVCC_BARRIER_INVARIANT("fact at threads")
+ *                          directly in front of __syncthreads(): each thread proves the fact there, and uses behind the
+ *                          barrier those of the threads that it lists (README, "Annotations"). It is a text, so variables
+ *                          have no meaning in it but __shared__ arrays: `tile.s32[4 * threadIdx.x] < 64 at threadIdx.x + 1`.
+ *                          Parameters have the names of the PTX: `[kernel_param_0].s32[0]`.
  *
  * Each one becomes a comment of the PTX, such as `//@ requires %r8;`, so ptxas makes the same machine
  * code but for the instructions that compute c. Host code sees nothing: c is not evaluated there. To have
@@ -18,6 +23,8 @@
  *   last one; say there with GPUVCC_ASSERT what should hold behind the loop.
  * - In an unrolled loop there is one comment for each copy of the body, and all are proved. A loop that is
  *   unrolled completely is none any more: its comments are proved where they stand. `#pragma unroll 1` keeps it.
+ * - No access to memory moves past a barrier invariant, and a `%` in its text is best avoided: compilers differ in
+ *   whether inline assembly without operands writes it twice.
  * - c should have no side effects, and is best made of integers: what is loaded from memory that the kernel
  *   writes is arbitrary.
  */
@@ -34,5 +41,11 @@
 #define GPUVCC_ASSUME(condition) GPUVCC_ANNOTATION_("assume", condition)
 #define GPUVCC_ASSERT(condition) GPUVCC_ANNOTATION_("assert", condition)
 #define GPUVCC_INVARIANT(condition) GPUVCC_ANNOTATION_("invariant", condition)
+
+#if defined(__CUDA_ARCH__) && !defined(GPUVCC_OFF)
+#define GPUVCC_BARRIER_INVARIANT(text) asm volatile("//@ barrier_invariant " text ";" ::: "memory")
+#else
+#define GPUVCC_BARRIER_INVARIANT(text) ((void)0)
+#endif
 
 #endif

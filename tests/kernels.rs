@@ -124,7 +124,11 @@ fn judge(case: &Case, report: &KernelReport) -> Result<(), String> {
             if answer != expected && answer.strip_prefix("possible-") != Some(expected) {
                 return fails("another verdict");
             }
-            places(case, report, expected.ends_with("race")).or_else(|what| fails(&what))
+            let defect = if expected.ends_with("race") { Defect::Race } else { Defect::Divergence };
+            places(case, report, defect).or_else(|what| fails(&what))
+        }
+        expected @ ("assertion" | "possible-assertion") if expected == answer && !case.assertion_lines.is_empty() => {
+            places(case, report, Defect::Assertion).or_else(|what| fails(&what))
         }
         expected if expected == answer => Ok(()),
         _ => fails("another verdict"),
@@ -132,8 +136,7 @@ fn judge(case: &Case, report: &KernelReport) -> Result<(), String> {
 }
 
 /// Some finding of the expected kind lies in the marked lines, and no confirmed one lies elsewhere.
-fn places(case: &Case, report: &KernelReport, race: bool) -> Result<(), String> {
-    let wanted = if race { Defect::Race } else { Defect::Divergence };
+fn places(case: &Case, report: &KernelReport, wanted: Defect) -> Result<(), String> {
     if !report.findings.iter().any(|finding| finding.defect == wanted && within_marks(case, finding)) {
         return Err(format!("no finding lies in the marked lines {:?}", marks(case, wanted)));
     }
@@ -146,6 +149,7 @@ fn places(case: &Case, report: &KernelReport, race: bool) -> Result<(), String> 
 fn marks(case: &Case, defect: Defect) -> &BTreeSet<u32> {
     match defect {
         Defect::Divergence => &case.divergence_lines,
+        Defect::Assertion => &case.assertion_lines,
         _ => &case.race_lines,
     }
 }
@@ -159,9 +163,10 @@ fn within_marks(case: &Case, finding: &Finding) -> bool {
             let barriers = finding.barrier.iter().chain(arrivals.map(|access| &access.origin));
             barriers.map(|origin| line(case, origin)).collect()
         }
+        Defect::Assertion => finding.barrier.iter().map(|origin| line(case, origin)).collect(),
         _ => finding.accesses.iter().map(|access| line(case, &access.origin)).collect(),
     };
-    let enough = if finding.defect == Defect::Divergence { 1 } else { 2 };
+    let enough = if finding.defect == Defect::Race { 2 } else { 1 };
     let marks = marks(case, finding.defect);
     lines.len() >= enough && lines.iter().all(|line| line.is_some_and(|line| marks.contains(&line)))
 }

@@ -61,7 +61,7 @@ impl Inliner<'_> {
     }
 
     fn push_marker(&mut self, kind: AnnotationKind, expression: Value, text: Arc<str>, origin: &Arc<Origin>) {
-        let annotation = Annotation { kind, expression, text, origin: origin.clone() };
+        let annotation = Annotation { kind, expression, threads: Vec::new(), text, origin: origin.clone() };
         self.push(LineKind::Statement(Statement::Annotation(annotation)), origin);
     }
 }

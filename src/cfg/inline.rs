@@ -12,8 +12,8 @@ use super::graph::Statement;
 use super::operands::{Slot, visit};
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{
-    Address, AddressBase, Annotation, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Ordering,
-    Register, RegisterId, StateSpace, Variable, VariableRef,
+    Address, AddressBase, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Ordering, Register,
+    RegisterId, StateSpace, Variable, VariableRef,
 };
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,8 +178,8 @@ impl Inliner<'_> {
                     self.flat.lines.push(Line { kind: LineKind::Label(label), origin: None });
                 }
                 Item::Annotation(annotation) => {
-                    let expression = annotation.expression.renamed(&|register| frame.register(register));
-                    let statement = Statement::Annotation(Annotation { expression, ..annotation.clone() });
+                    let renamed = annotation.renamed(&|old| frame.register(old), &|old| frame.variable(old));
+                    let statement = Statement::Annotation(renamed);
                     self.push(LineKind::Statement(statement), &annotation.origin);
                 }
                 Item::Instruction(instruction) => self.copy_instruction(instruction, frame, stack),

@@ -46,10 +46,7 @@ fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &A
         Space::Global => world.global.find(address, bytes).map(|(array, offset)| Target::Global(array, offset)),
         Space::Shared => {
             address &= mask(32);
-            let number = (address >> SHARED_BITS).wrapping_sub(1) as usize;
-            let offset = address & mask(SHARED_BITS);
-            let variable = program.shared.get(number).filter(|variable| offset + bytes <= u64::from(variable.size));
-            variable.map(|variable| Target::Shared(variable.offset + offset as u32))
+            shared(program, address, bytes)
         }
         // Addresses of `.param` in a function lie in local memory.
         Space::Param if address >= windows.param => {
@@ -74,6 +71,25 @@ fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &A
     let fault = Fault { place: (thread.number, thread.last()), kind, address, bytes: bytes as u32, values: Vec::new() };
     thread.fault(world, fault);
     None
+}
+
+/// The place of an address in shared memory.
+fn shared(program: &Program, address: u64, bytes: u64) -> Option<Target> {
+    let number = (address >> SHARED_BITS).wrapping_sub(1) as usize;
+    let offset = address & mask(SHARED_BITS);
+    let variable = program.shared.get(number).filter(|variable| offset + bytes <= u64::from(variable.size));
+    variable.map(|variable| Target::Shared(variable.offset + offset as u32))
+}
+
+/// What memory holds at a generic address, for annotations: no access, so nothing notes it. `None` outside of all arrays.
+pub fn look(program: &Program, world: &World, block: &BlockState, address: u64, bytes: u32) -> Option<u64> {
+    let in_shared = address.wrapping_sub(program.windows.shared);
+    let target = if in_shared < program.windows.size {
+        shared(program, in_shared & mask(32), u64::from(bytes))?
+    } else {
+        world.global.find(address, u64::from(bytes)).map(|(array, offset)| Target::Global(array, offset))?
+    };
+    peek_quietly(world, block, target, bytes)
 }
 
 /// The detector sees one scalar access and its bytes.

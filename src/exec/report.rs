@@ -156,11 +156,11 @@ impl<'r> Reporter<'r> {
 
     fn assertion_kind(&self, code: u32) -> &'static str {
         match self.run.program.code[code as usize] {
-            Code::Annotation(index)
-                if self.run.program.annotations[index as usize].kind == AnnotationKind::Invariant =>
-            {
-                "invariant"
-            }
+            Code::Annotation(index) => match self.run.program.annotations[index as usize].kind {
+                AnnotationKind::Invariant => "invariant",
+                AnnotationKind::BarrierInvariant => "barrier-invariant",
+                _ => "user-assertion",
+            },
             _ => "user-assertion",
         }
     }

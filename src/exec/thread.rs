@@ -12,7 +12,7 @@ use super::races::sync::{Fences, Party};
 use super::values::integer::with_carry;
 use super::values::{hash, mask};
 use super::world::World;
-use crate::ptx::annotation::ValueKind;
+use crate::ptx::annotation::{ArrayRef, Known, ValueKind};
 use crate::ptx::ast::{AnnotationKind, BoolOp};
 
 /// What a thread is about to do.
@@ -34,6 +34,29 @@ pub enum Status {
     },
     /// Has ended.
     Exited,
+}
+
+/// What a thread sees when it evaluates an annotation.
+struct Seen<'a> {
+    program: &'a Program,
+    world: &'a World,
+    block: &'a BlockState,
+    fact: &'a Fact,
+    registers: &'a [u64],
+}
+
+impl Known for Seen<'_> {
+    fn leaf(&self, leaf: &ValueKind) -> u64 {
+        match leaf {
+            ValueKind::Register(slot) => self.registers[slot.0 as usize],
+            other => panic!("exec: {other:?} in an annotation was not decoded"),
+        }
+    }
+
+    fn load(&self, array: ArrayRef, offset: u64, bytes: u32) -> Option<u64> {
+        let (_, start) = self.fact.arrays.iter().find(|(known, _)| *known == array)?;
+        access::look(self.program, self.world, self.block, start.wrapping_add(offset), bytes)
+    }
 }
 
 /// A thread.
@@ -238,21 +261,19 @@ impl Thread {
             }
             Code::Fails => return self.fails(world, at, Vec::new()),
             Code::Annotation(index) => {
-                let Fact { kind, expression, registers } = &program.annotations[index as usize];
-                let holds = expression.evaluate(&|leaf| match leaf {
-                    ValueKind::Register(slot) => self.registers[slot.0 as usize],
-                    other => panic!("exec: {other:?} in an annotation was not decoded"),
-                });
+                let fact = &program.annotations[index as usize];
+                let Fact { kind, expression, registers, .. } = fact;
+                let known = Seen { program, world, block, fact, registers: &self.registers };
                 match kind {
-                    _ if holds == 1 => {}
-                    AnnotationKind::Assert | AnnotationKind::Invariant => {
+                    // Where it depends on what lies outside of all arrays, nothing is said.
+                    _ if expression.evaluate(&known) != Some(0) => {}
+                    AnnotationKind::Assert | AnnotationKind::Invariant | AnnotationKind::BarrierInvariant => {
                         let values = registers.iter().map(|register| self.value(register.slot)).collect();
                         return self.fails(world, at, values);
                     }
                     AnnotationKind::Requires | AnnotationKind::Assume => {
                         return self.stop(world, Stop::Excluded { code: at });
                     }
-                    AnnotationKind::BarrierInvariant => {}
                 }
             }
             Code::Trap => return self.stop(world, Stop::Trap { code: at }),

@@ -5,28 +5,24 @@
 //! [`crate::ptx::annotation`] fixes; a read of an undefined register is arbitrary, as everywhere, and gives a warning.
 //! Reference: README, "Annotations".
 
+use super::barrier_invariant::Reading;
 use super::lowering::{Lowering, flag, text};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ivl::ast::{ExprKind, ExprRef, StmtKind};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::annotation::{Operator, Value, ValueKind, ValueType};
-use crate::ptx::ast::{Annotation, AnnotationKind};
+use crate::ptx::ast::{Annotation, AnnotationKind, SpecialRegister};
 
 impl Lowering<'_> {
     /// Translates an annotation.
     pub fn annotation(&mut self, annotation: &Annotation) {
         self.origin = Some(annotation.origin.clone());
         (self.guard, self.guard_value) = (None, None);
-        if annotation.kind == AnnotationKind::BarrierInvariant {
-            return self.unsupported("annotation", "`barrier_invariant` has no meaning yet");
-        }
-        if let Some(name) = self.pointer_in(&annotation.expression) {
-            let message = format!("`{name}` holds a pointer, whose value annotations cannot speak about");
-            self.diagnostics.push(Diagnostic::error("annotation", message, annotation.origin.span));
+        if self.speaks_of_pointers(annotation) {
             return;
         }
         self.warn_of_undefined(annotation);
-        let formula = self.annotated_value(&annotation.expression);
+        let formula = self.annotated_value(&annotation.expression, &Reading::default());
         if matches!(annotation.kind, AnnotationKind::Requires | AnnotationKind::Assume) {
             let stated = stated(annotation);
             if !self.stated.contains(&stated) {
@@ -44,7 +40,7 @@ impl Lowering<'_> {
     }
 
     /// A register without a value is hardly what the user speaks about.
-    fn warn_of_undefined(&mut self, annotation: &Annotation) {
+    pub(super) fn warn_of_undefined(&mut self, annotation: &Annotation) {
         for register in annotation.expression.registers() {
             if !self.definite_state.may_be_undefined(register, None) {
                 continue;
@@ -61,38 +57,56 @@ impl Lowering<'_> {
         }
     }
 
-    /// The name of a parameter in an expression that points to an array.
-    fn pointer_in(&self, expression: &Value) -> Option<String> {
-        let parameters = expression.parameters().into_iter().map(|(parameter, _)| parameter);
-        let found = parameters.into_iter().find(|parameter| self.parameters.is_pointer(self.entry, *parameter))?;
-        Some(self.entry.params[found as usize].name.to_string())
+    /// Refuses an annotation about the value of a parameter that points to an array.
+    pub(super) fn speaks_of_pointers(&mut self, annotation: &Annotation) -> bool {
+        let parameters = annotation.parameters().into_iter().map(|(parameter, _)| parameter);
+        let found = parameters.into_iter().find(|parameter| self.parameters.is_pointer(self.entry, *parameter));
+        if let Some(found) = found {
+            let name = &self.entry.params[found as usize].name;
+            let message = format!("`{name}` holds a pointer, whose value annotations cannot speak about");
+            self.diagnostics.push(Diagnostic::error("annotation", message, annotation.origin.span));
+        }
+        found.is_some()
     }
 
-    fn annotated_value(&mut self, value: &Value) -> ExprRef {
+    /// The value of an expression where the statement at hand stands.
+    pub(super) fn annotated_value(&mut self, value: &Value, reading: &Reading) -> ExprRef {
         match &value.kind {
             ValueKind::Constant(bits) => match value.ty {
                 ValueType::Bool => bv::boolean(*bits != 0),
                 ValueType::Bits { width, .. } => bv::literal(u128::from(*bits), width),
             },
-            ValueKind::Register(register) => self.value(*register),
-            ValueKind::Parameter(parameter) => self.parameters.value(*parameter, 0, width(value.ty) / 8),
-            ValueKind::Special(special) => match self.launch.special(*special) {
-                Some(value) => value,
-                None => panic!("kernel: {special:?} in an annotation has no value"),
+            ValueKind::Register(register) => match reading.registers.get(register) {
+                Some(kept) => kept.clone(),
+                None => self.value(*register),
             },
+            ValueKind::Parameter(parameter) => self.parameters.value(*parameter, 0, width(value.ty) / 8),
+            ValueKind::Load(array, offset) => self.annotated_load(*array, offset, value.ty, reading),
+            ValueKind::Special(special) => {
+                let thread = reading.thread.clone().filter(|_| *special == SpecialRegister::Tid(0));
+                match thread.or_else(|| self.launch.special(*special)) {
+                    Some(value) => value,
+                    None => panic!("kernel: {special:?} in an annotation has no value"),
+                }
+            }
             ValueKind::Extend(inner) => {
-                let narrow = self.annotated_value(inner);
+                let narrow = self.annotated_value(inner, reading);
                 let to = width(value.ty);
                 if is_signed(inner.ty) { bv::sext(narrow, to) } else { bv::zext(narrow, to) }
             }
             ValueKind::Not(inner) => match &inner.kind {
                 ValueKind::Binary(Operator::Equal, left, right) if left.ty != ValueType::Bool => {
-                    bv::ne(self.annotated_value(left), self.annotated_value(right))
+                    bv::ne(self.annotated_value(left, reading), self.annotated_value(right, reading))
                 }
-                _ => bv::not(self.annotated_value(inner)),
+                _ => bv::not(self.annotated_value(inner, reading)),
             },
             ValueKind::Binary(operator, left, right) => {
-                let (a, b) = (self.annotated_value(left), self.annotated_value(right));
+                let a = self.annotated_value(left, reading);
+                let b = match operator {
+                    Operator::And | Operator::Implies => self.annotated_under(a.clone(), right, reading),
+                    Operator::Or => self.annotated_under(bv::not(a.clone()), right, reading),
+                    _ => self.annotated_value(right, reading),
+                };
                 operation(*operator, left.ty, a, b)
             }
         }
@@ -109,14 +123,14 @@ fn stated(annotation: &Annotation) -> String {
     format!("`{} {text}` of {place} holds", kind.name())
 }
 
-fn width(ty: ValueType) -> u32 {
+pub(super) fn width(ty: ValueType) -> u32 {
     match ty {
         ValueType::Bool => 1,
         ValueType::Bits { width, .. } => width,
     }
 }
 
-fn is_signed(ty: ValueType) -> bool {
+pub(super) fn is_signed(ty: ValueType) -> bool {
     matches!(ty, ValueType::Bits { signed: true, .. })
 }
 

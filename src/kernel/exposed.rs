@@ -77,7 +77,7 @@ fn effect(statement: &Statement) -> (Vec<RegisterId>, Vec<RegisterId>) {
             }
             (read, written)
         }
-        Statement::Annotation(annotation) => (annotation.expression.registers(), Vec::new()),
+        Statement::Annotation(annotation) => (annotation.registers(), Vec::new()),
         // Undefined is a state of its own, written here.
         Statement::Undefine { registers, .. } => (Vec::new(), registers.clone()),
     }

@@ -7,6 +7,7 @@
 //! tag, assigned together with it. Relies on: `definite` and `pointers` walk along with the emission.
 
 use super::LowerOptions;
+use super::barrier_invariant::Stated;
 use super::definite::{self, Definite};
 use super::launch::Launch;
 use super::names::Names;
@@ -54,6 +55,8 @@ pub struct Lowering<'a> {
     pub used: BTreeSet<RegisterId>,
     /// Temporaries and other locals.
     pub locals: Vec<Variable>,
+    /// Barrier invariants of the barrier that comes next.
+    pub barrier_invariants: Vec<Stated<'a>>,
     /// What the user states, one sentence each.
     pub stated: Vec<String>,
     /// Problems met.

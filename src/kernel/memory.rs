@@ -85,7 +85,7 @@ impl Lowering<'_> {
     }
 
     /// A copy of a value in a temporary, even of a variable.
-    fn kept(&mut self, value: ExprRef) -> ExprRef {
+    pub(super) fn kept(&mut self, value: ExprRef) -> ExprRef {
         let name = self.temporary(value.ty.clone());
         let ty = value.ty.clone();
         self.emit(StmtKind::Assign(vec![(name.clone(), value)]));

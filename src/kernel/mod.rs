@@ -8,6 +8,7 @@
 
 mod annotation;
 mod arithmetic;
+mod barrier_invariant;
 mod bits;
 mod conversion;
 mod definite;

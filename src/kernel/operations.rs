@@ -9,13 +9,21 @@ use super::points::Points;
 use crate::cfg::graph::Statement;
 use crate::ivl::ast::{Barrier, ExprRef, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
-use crate::ptx::ast::{BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace};
+use crate::ptx::ast::{
+    AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace,
+};
 
-impl Lowering<'_> {
-    /// Translates a statement.
-    pub fn statement(&mut self, statement: &Statement) {
+impl<'a> Lowering<'a> {
+    /// Translates a statement; `rest` follows it in its block.
+    pub fn statement(&mut self, statement: &'a Statement, rest: &[Statement]) {
         match statement {
-            Statement::Instruction(instruction) => self.instruction(instruction),
+            Statement::Instruction(instruction) => {
+                self.instruction(instruction);
+                self.use_barrier_invariants();
+            }
+            Statement::Annotation(annotation) if annotation.kind == AnnotationKind::BarrierInvariant => {
+                self.barrier_invariant(annotation, rest);
+            }
             Statement::Annotation(annotation) => self.annotation(annotation),
             // The analyses make reads of these registers arbitrary.
             Statement::Undefine { .. } => {}
@@ -169,7 +177,8 @@ impl Lowering<'_> {
             (self.temporary(ty.clone()), ty)
         });
         let name = result.as_ref().map(|r| r.0.clone());
-        self.emit(StmtKind::Barrier(Barrier { guard: None, id, count, aligned, result: name }));
+        let uniform = self.uniform_registers();
+        self.emit_with(StmtKind::Barrier(Barrier { guard: None, id, count, aligned, result: name }), uniform);
         if let (Some((_, dst)), Some((name, ty))) = (reduce, result) {
             self.write(dst, bv::var(name, ty), false);
         }

@@ -166,7 +166,7 @@ fn loaded_places(cfg: &Cfg) -> BTreeSet<Place> {
             let instruction = match statement {
                 Statement::Instruction(instruction) => instruction,
                 Statement::Annotation(annotation) => {
-                    let named = annotation.expression.parameters().into_iter();
+                    let named = annotation.parameters().into_iter();
                     places.extend(named.map(|(parameter, bytes)| (parameter, 0, bytes)));
                     continue;
                 }

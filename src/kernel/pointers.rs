@@ -216,7 +216,7 @@ impl<'a> Pointers<'a> {
         match statement {
             Statement::Instruction(instruction) => self.step_instruction(state, instruction),
             Statement::Annotation(annotation) => {
-                for register in annotation.expression.registers() {
+                for register in annotation.registers() {
                     let value = self.points(state, register).clone();
                     self.escape(&value);
                 }

@@ -9,7 +9,7 @@ use super::definite::Definite;
 use super::exposed::Exposed;
 use super::launch::{self, Launch};
 use super::lowering::{Lowering, flag, register_type, tag_type};
-use super::names::{Names, human};
+use super::names::Names;
 use super::parameters::Parameters;
 use super::pointers::Pointers;
 use super::regions::{ParameterPlace, Region, RegionId, RegionKind, Regions, Space, declaration};
@@ -22,6 +22,7 @@ use crate::ivl::ast::{
 };
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::{Function, Module, VariableRef};
+use crate::ptx::mangled::human;
 use crate::span::Span;
 use petgraph::Direction;
 use petgraph::graph::NodeIndex;
@@ -141,6 +142,7 @@ pub fn run(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions)
         guard_value: None,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
+        barrier_invariants: Vec::new(),
     };
     let mut blocks = lowering.blocks();
     unmark_constant_arrays(&mut blocks);
@@ -286,8 +288,9 @@ impl Lowering<'_> {
         let cfg = self.cfg;
         self.pointers.enter(&mut self.pointer_state, node);
         self.definite.enter(&mut self.definite_state, node);
-        for statement in &cfg.graph[node].statements {
-            self.statement(statement);
+        let statements = &cfg.graph[node].statements;
+        for (index, statement) in statements.iter().enumerate() {
+            self.statement(statement, &statements[index + 1..]);
             self.pointers.step(&mut self.pointer_state, statement);
             self.definite.step(&mut self.definite_state, statement);
         }

@@ -168,7 +168,7 @@ impl Uses {
                         uses.instruction(cfg, frames, instruction, &undefined);
                     }
                     Statement::Annotation(annotation) => {
-                        let registers = annotation.expression.registers();
+                        let registers = annotation.registers();
                         registers.iter().for_each(|r| uses.escape(frames[r.0 as usize]));
                     }
                     Statement::Undefine { .. } => {}

@@ -8,6 +8,7 @@
 
 use crate::cfg::graph::{Cfg, Statement};
 use crate::cfg::operands::{Slot, visit};
+use crate::ptx::annotation::ArrayRef;
 use crate::ptx::ast::{
     Address, AddressBase, Function, Linkage, Module, Op, Operand, StateSpace, Variable, VariableRef,
 };
@@ -319,7 +320,17 @@ fn mentioned(cfg: &Cfg) -> (BTreeSet<VariableRef>, BTreeSet<VariableRef>) {
     };
     for node in cfg.graph.node_indices() {
         for statement in &cfg.graph[node].statements {
-            let Statement::Instruction(instruction) = statement else { continue };
+            let instruction = match statement {
+                Statement::Instruction(instruction) => instruction,
+                Statement::Annotation(annotation) => {
+                    found.extend(annotation.arrays().into_iter().filter_map(|array| match array {
+                        ArrayRef::Variable(variable) => Some(variable),
+                        ArrayRef::Pointee(_) => None,
+                    }));
+                    continue;
+                }
+                Statement::Undefine { .. } => continue,
+            };
             let loads_parameter = matches!(&instruction.op, Op::Load { space: StateSpace::Param, .. });
             visit(&mut instruction.op.clone(), &mut |slot| match slot {
                 // A direct load of a kernel parameter is a constant, no access of a region.

@@ -6,7 +6,7 @@
 //! Relies on: `table` for what opcodes mean, `operands` and `build` for typing, `scope` for names.
 //! Reference: PTX ISA, chapter "Directives", section on `{}` scopes; instruction `call`.
 
-use super::annotation;
+use super::annotation::{self, ArrayRef};
 use super::ast::*;
 use super::context::{Errors, Interner, ModuleContext, ModuleSymbol};
 use super::declare;
@@ -35,6 +35,8 @@ pub struct Shared<'c, 'a> {
     pub module: &'c ModuleContext<'a>,
     /// Names of the module's variables, which variables of bodies must not share.
     pub reserved: &'c HashSet<Arc<str>>,
+    /// The module's variables.
+    pub variables: &'c [Variable],
     /// Table lookups so far, by opcode as written.
     pub opcodes: HashMap<&'a str, (Arc<Selected>, Arc<str>)>,
     /// Shared copies of opcodes.
@@ -68,6 +70,8 @@ struct Builder<'s, 'c, 'a> {
 /// What names in annotations mean.
 struct Named<'s, 'c, 'a> {
     scopes: &'s mut Scopes<'c, 'a>,
+    /// The module's variables.
+    variables: &'c [Variable],
     entry: Option<&'s Function>,
 }
 
@@ -81,6 +85,21 @@ impl<'a> annotation::Names<'a> for Named<'_, '_, 'a> {
 
     fn parameter(&mut self, name: &'a str) -> std::result::Result<(u32, ScalarType), String> {
         annotation::scalar_parameter(self.entry, name)
+    }
+
+    fn array(&mut self, name: &'a str) -> std::result::Result<ArrayRef, String> {
+        // A scope may have another variable of that name.
+        let declared = match self.scopes.symbol(name) {
+            Some(Symbol::Variable(VariableRef::Body(index))) => {
+                Some(self.scopes.body.variables[index as usize].name.clone())
+            }
+            _ => None,
+        };
+        annotation::arrays::named(declared.as_deref().unwrap_or(name), self.variables, &self.scopes.body.variables)
+    }
+
+    fn pointer(&mut self, name: &'a str) -> std::result::Result<ArrayRef, String> {
+        annotation::arrays::pointee(self.entry, name)
     }
 }
 
@@ -265,14 +284,16 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
     fn annotation(&mut self, comment: Name<'a>) -> Result<()> {
         let inside = comment.text.strip_prefix("//@").unwrap_or(comment.text);
         let start = comment.span.start as usize + comment.text.len() - inside.len();
-        let mut names = Named { scopes: &mut self.scopes, entry: self.entry };
-        let (kind, text, expression) = annotation::statement(inside, &mut names).map_err(|mistake| {
-            let span = Span::new(start + mistake.range.start, start + mistake.range.end);
-            Diagnostic::error("annotation", mistake.message, span)
-                .note("an annotation is `//@ requires|assume|assert|invariant EXPRESSION;`")
-        })?;
+        let mut names = Named { scopes: &mut self.scopes, variables: self.shared.variables, entry: self.entry };
+        let annotation::Statement { kind, text, expression, threads } = annotation::statement(inside, &mut names)
+            .map_err(|mistake| {
+                let span = Span::new(start + mistake.range.start, start + mistake.range.end);
+                Diagnostic::error("annotation", mistake.message, span)
+                    .note("an annotation is `//@ requires|assume|assert|invariant|barrier_invariant EXPRESSION;`")
+            })?;
         let origin = self.origin(comment.span, comment.text.trim_end().into());
-        self.scopes.body.items.push(Item::Annotation(Annotation { kind, expression, text: text.into(), origin }));
+        let annotation = Annotation { kind, expression, threads, text: text.into(), origin };
+        self.scopes.body.items.push(Item::Annotation(annotation));
         Ok(())
     }
 

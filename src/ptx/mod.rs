@@ -17,6 +17,7 @@ pub mod fragment;
 mod initialiser;
 pub mod lexer;
 pub mod location;
+pub mod mangled;
 mod matrix;
 pub mod module;
 pub mod operands;

@@ -203,6 +203,7 @@ impl<'a> Builder<'a> {
             lines: &lines,
             module: &context,
             reserved: &reserved,
+            variables: &module.variables,
             opcodes: HashMap::new(),
             interner: Interner::default(),
             errors,

@@ -207,6 +207,11 @@ pub fn headline(finding: &Finding) -> String {
             "invariant-entry" => "the invariant does not hold on entry to its loop".to_string(),
             "invariant-maintenance" => "a round of the loop does not maintain its invariant".to_string(),
             "invariant" => "the invariant does not hold in some round".to_string(),
+            "barrier-invariant" => "the barrier invariant does not hold".to_string(),
+            "barrier-invariant-access" => format!("the barrier invariant reads what another thread may write{array}"),
+            "barrier-invariant-uniform" => {
+                "the barrier invariant speaks of a register that differs between threads".to_string()
+            }
             "user-assertion" | "assertion" => "the assertion fails".to_string(),
             _ => format!("{kind}assertion fails{array}"),
         },
@@ -216,6 +221,8 @@ pub fn headline(finding: &Finding) -> String {
 
 fn barrier_label(finding: &Finding) -> String {
     match finding.defect {
+        Defect::Assertion if finding.kind == "barrier-invariant-uniform" => "this barrier".to_string(),
+        Defect::Assertion if finding.kind.starts_with("barrier-invariant") => "this barrier invariant".to_string(),
         Defect::Assertion if finding.kind.starts_with("invariant") => "this invariant".to_string(),
         Defect::Assertion => "this assertion".to_string(),
         _ => "this barrier".to_string(),

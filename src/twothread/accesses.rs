@@ -7,7 +7,7 @@
 //! Reference: the tutorial paper, LOG and CHECK, adversarial abstraction; PTX memory consistency model.
 
 use super::copies::{Copies, THREADS, Thread};
-use super::{Options, Pair};
+use super::{Options, Pair, barrier_invariants};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
     Access, Array, ArraySpace, Attribute, AttributeArg, ExprKind, ExprRef, Function, Implementation, Name, Program,
@@ -44,6 +44,8 @@ pub struct Site {
     pub strong: Option<Scope>,
     /// Width in bytes.
     pub bytes: u32,
+    /// The barrier invariant that reads here; `None` for what the kernel itself does.
+    pub barrier_invariant: Option<String>,
     /// Its instruction.
     pub origin: Option<Arc<Origin>>,
     /// Label of its block.
@@ -150,6 +152,7 @@ impl<'a> Accesses<'a> {
             kind,
             strong,
             bytes: access.bytes,
+            barrier_invariant: barrier_invariants::text_of(stmt).map(str::to_string),
             origin: stmt.origin.clone(),
             block: block.clone(),
             checked,

@@ -6,7 +6,7 @@
 //! (sync); PTX `bar`, `barrier`.
 
 use super::copies::{Copies, THREADS, Thread};
-use super::{Options, Pair};
+use super::{Options, Pair, barrier_invariants};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Attribute, Barrier, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::bv;
@@ -55,6 +55,11 @@ impl Barriers<'_> {
                 together = bv::and(together, bv::implies(both.clone(), same));
             }
             out.push(Stmt { attributes, ..generated(StmtKind::Assert(together)) });
+            for (value, attribute) in barrier_invariants::uniform(stmt) {
+                let [a, b] = THREADS.map(|thread| self.copies.expr(value, thread));
+                let same = bv::implies(both.clone(), bv::eq(a, b));
+                out.push(Stmt { attributes: vec![attribute], ..generated(StmtKind::Assert(same)) });
+            }
             for array in arrays {
                 let procedure = Name::from(format!("BARRIER_CLEAR_{array}"));
                 out.push(generated(StmtKind::Call { procedure, args: vec![both.clone()], results: Vec::new() }));

@@ -11,6 +11,7 @@
 //! their log and check, loads yield arbitrary values, except where [`contents`] says what an array holds.
 
 pub mod accesses;
+pub mod barrier_invariants;
 mod barriers;
 pub mod contents;
 pub mod copies;
@@ -151,6 +152,7 @@ pub fn run(
     let active = bv::var(predicated.active.clone(), Type::Bv(BLOCK_ID_WIDTH));
     let barriers = Barriers { copies: &copies, pair, options, active, end_id: predicated.end_id, count: 0 };
     let mut contents = Contents::new(predicated, body, &copies, pair, options);
+    barrier_invariants::refuse_without_meaning(program, body, contents.selection(), options)?;
     let loops = &predicated.loops;
     let mut translator =
         Translator { copies: &copies, loops, accesses: &mut accesses, contents: &mut contents, barriers };

@@ -5,6 +5,7 @@
 //! is. Relies on: stage 4 has predicated every statement. Reference: the lock-step paper, Table 3.
 
 use super::accesses::{AccessKind, Accesses, byte_offset, offset_error};
+use super::barrier_invariants::has_mark;
 use super::barriers::Barriers;
 use super::contents::Contents;
 use super::copies::{Copies, THREADS};
@@ -101,7 +102,9 @@ impl Translator<'_, '_> {
             }
             StmtKind::Assert(e) => out.extend(self.asserts(stmt, e)),
             StmtKind::Load { dst, access } => {
-                self.accesses.log_and_check(stmt, AccessKind::Read, access, None, block, out)?;
+                if !has_mark(stmt, "ghost") {
+                    self.accesses.log_and_check(stmt, AccessKind::Read, access, None, block, out)?;
+                }
                 let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
                 match self.contents.load(stmt, &(block.clone(), index), dst, access, &offset) {
                     Some(stmts) => out.extend(stmts),

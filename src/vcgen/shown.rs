@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 
 /// The variables with their values.
 pub fn of(attributes: &[Attribute], e: &Expr, now: &Environment, at_head: Option<&Environment>) -> Vec<Shown> {
-    if !attributes.iter().any(|attribute| matches!(attribute.name.as_str(), "user_assert" | "invariant")) {
+    let of_user = ["user_assert", "invariant", "barrier_invariant"];
+    if !attributes.iter().any(|attribute| of_user.contains(&attribute.name.as_str())) {
         return Vec::new();
     }
     let mut variables = Variables(BTreeSet::new());

@@ -10,6 +10,7 @@ use super::skip::{Skip, find_skips};
 use crate::ivl::ast::*;
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
+use crate::twothread::barrier_invariants::{has_mark, is_of_annotation};
 use crate::verdict::finding::AccessKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -349,10 +350,16 @@ impl<'a> Builder<'a> {
             StmtKind::Havoc(names) => {
                 Instruction::Havoc(names.iter().filter_map(|name| self.locals.get(name).copied()).collect())
             }
+            // Threads that the two do not stand for asserted it.
+            StmtKind::Assume(_) if has_mark(stmt, "instance") => Instruction::Havoc(Vec::new()),
             StmtKind::Assume(condition) => Instruction::Assume(self.enter(condition)),
             StmtKind::Assert(condition) => {
                 self.compiled.assertions.push(stmt);
                 Instruction::Assert(self.compiled.assertions.len() as u32 - 1, self.enter(condition))
+            }
+            // What annotations read is no access.
+            StmtKind::Load { dst, .. } if is_of_annotation(stmt) => {
+                Instruction::Havoc(self.locals.get(dst).copied().into_iter().collect())
             }
             StmtKind::Load { dst, access } => {
                 let result = self.locals.get(dst).copied();

@@ -22,6 +22,7 @@ use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
 use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
+use crate::twothread::barrier_invariants::is_of_annotation;
 use crate::vcgen::passive::Check;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -185,6 +186,7 @@ fn everywhere(program: &Program) -> Suspects {
     for statement in blocks.flat_map(|block| &block.stmts) {
         let line = statement.origin.as_ref().map(|origin| origin.line);
         match statement.kind {
+            StmtKind::Load { .. } if is_of_annotation(statement) => {}
             StmtKind::Load { .. } | StmtKind::Store { .. } | StmtKind::Atomic { .. } => suspects.races.extend(line),
             StmtKind::Barrier(_) => suspects.barriers.extend(line),
             StmtKind::Assert(_) => suspects.assertions.extend(statement.origin.clone()),
@@ -243,7 +245,7 @@ fn suspected(outcome: &PairOutcome, defect: Defect) -> bool {
 
 /// Whether a check is an assertion or invariant that the user wrote.
 pub(super) fn is_of_user(check: &Check) -> bool {
-    ["user_assert", "invariant"].iter().any(|name| attribute(&check.attributes, name).is_some())
+    ["user_assert", "invariant", "barrier_invariant"].iter().any(|name| attribute(&check.attributes, name).is_some())
 }
 
 /// The constants of a model that are the same for all threads, with the sizes of the launch.
@@ -311,6 +313,7 @@ impl Facts<'_> {
         let mut finding = self.confirmed(found, Defect::Assertion);
         finding.kind = match assertion.kind.as_str() {
             "invariant" => "invariant".into(),
+            "barrier_invariant" => "barrier-invariant".into(),
             "user_assert" => "user-assertion".into(),
             _ => return None,
         };

@@ -253,7 +253,8 @@ fn writes(site: &Site) -> bool {
 }
 
 fn is_user_assertion(check: &Check) -> bool {
-    ["user_assert", "bounds", "invariant"].iter().any(|name| attribute(&check.attributes, name).is_some())
+    let names = ["user_assert", "bounds", "invariant", "barrier_invariant"];
+    names.iter().any(|name| attribute(&check.attributes, name).is_some())
 }
 
 pub(super) fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {

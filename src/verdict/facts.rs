@@ -3,6 +3,7 @@
 //! Input: values of a model, and what it refutes. Output: parts of findings, and findings that no execution has confirmed.
 //! Establishes: only names and places of the input are told. Reference: DESIGN section 3.
 
+use super::barrier_invariants::not_uniform;
 use super::decide::{attribute, number, text};
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue, Reason};
 use super::prove::{Constants, Refuted};
@@ -104,7 +105,10 @@ impl Facts<'_> {
             ..Finding::new(Defect::Assertion, false)
         };
         let (second, first) = (site_of(two, check), tracked_site(two, constants));
-        if let Some(race) = attribute(&check.attributes, "race") {
+        let read = [second, first].into_iter().flatten().find_map(|site| site.barrier_invariant.as_ref());
+        if let Some(written) = read {
+            self.unsure_read(&mut finding, written, constants, (first, second));
+        } else if let Some(race) = attribute(&check.attributes, "race") {
             finding.defect = Defect::Race;
             finding.barrier = None;
             finding.kind = text(race).unwrap_or("race").to_string();
@@ -126,6 +130,12 @@ impl Facts<'_> {
         } else if let Some(user) = attribute(&check.attributes, "user_assert") {
             finding.kind = "user-assertion".into();
             finding.message = self.stated(refuted, text(user));
+        } else if let Some(fact) = attribute(&check.attributes, "barrier_invariant") {
+            finding.kind = "barrier-invariant".into();
+            finding.message = self.stated(refuted, text(fact));
+        } else if let Some(fact) = attribute(&check.attributes, "barrier_invariant_uniform") {
+            finding.kind = "barrier-invariant-uniform".into();
+            finding.message = not_uniform(fact);
         } else if let Some(invariant) = attribute(&check.attributes, "invariant") {
             finding.kind = match check.kind {
                 CheckKind::Entry(_) => "invariant-entry",

@@ -1,6 +1,7 @@
 //! Stage 9, `verdict`: proofs and models to findings.
 
 mod attempt;
+mod barrier_invariants;
 mod barriers;
 mod bits;
 mod bounded;

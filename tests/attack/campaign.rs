@@ -115,6 +115,7 @@ fn subject(Generated { text, block, grid }: Generated) -> (Case, String, String)
         options: Options { block, grid, ..Options::default() },
         race_lines: BTreeSet::new(),
         divergence_lines: BTreeSet::new(),
+        assertion_lines: BTreeSet::new(),
     };
     (case, text, "a generated kernel".to_string())
 }

@@ -23,6 +23,8 @@ pub struct Case {
     pub race_lines: BTreeSet<u32>,
     /// Lines marked `// DIVERGENCE`, from 1.
     pub divergence_lines: BTreeSet<u32>,
+    /// Lines marked `// ASSERTION`, from 1.
+    pub assertion_lines: BTreeSet<u32>,
 }
 
 /// All cases below a folder, by name: `.cu` files (with the PTX beside them), and `.ptx` and `.ivl`
@@ -82,6 +84,7 @@ fn case(folder: &Path, path: &Path, text: &str) -> Result<Option<Case>, String> 
         options,
         race_lines: marked(text, "// RACE"),
         divergence_lines: marked(text, "// DIVERGENCE"),
+        assertion_lines: marked(text, "// ASSERTION"),
     }))
 }
 
@@ -95,6 +98,7 @@ fn options(input: &Path, header: &[(&str, &str)], source: Option<&str>) -> Resul
             "block" => arguments.push(format!("--block={value}")),
             "grid" => arguments.push(format!("--grid={value}")),
             "param" => arguments.push(format!("--param={}", positional(value, source)?)),
+            "option" => arguments.push(format!("--{value}")),
             "verdict" | "entry" | "compiler" => {}
             _ => return Err(format!("unknown key `{key}` in the header")),
         }

@@ -13,6 +13,7 @@ use gpuvcc::ivl::ast::*;
 use gpuvcc::kernel::Kernel;
 use gpuvcc::ptx::ast::{Register, ScalarType};
 use gpuvcc::span::Origin;
+use gpuvcc::twothread::barrier_invariants::is_of_annotation;
 use std::collections::BTreeMap;
 
 /// Why a thread is not followed to its end.
@@ -273,6 +274,10 @@ impl<'p> Thread<'_, 'p> {
             }
             StmtKind::Assume(_) => {}
             StmtKind::Assert(_) | StmtKind::Fence(_) => {}
+            // What annotations read, no instruction reads.
+            StmtKind::Load { dst, .. } if is_of_annotation(stmt) => {
+                self.store.insert(dst.clone(), None);
+            }
             StmtKind::Load { dst, access } => {
                 let element = self.access(Kind::Load, access, None, instance, done);
                 self.store.insert(dst.clone(), element.map(|element| u128::from(element.value)));
@@ -416,7 +421,9 @@ impl<'p> Thread<'_, 'p> {
 /// Whether a statement is an annotation of the user.
 fn is_user(stmt: &Stmt) -> bool {
     let names = ["requires", "assume", "user_assert", "invariant"];
-    stmt.attributes.iter().any(|attribute| names.contains(&attribute.name.as_str()))
+    // A barrier invariant has statements without attributes, too, and such that stand behind its barrier.
+    let is_comment = stmt.origin.as_ref().is_some_and(|origin| origin.text.starts_with("//@"));
+    is_comment || stmt.attributes.iter().any(|attribute| names.contains(&attribute.name.as_str()))
 }
 
 fn describe(done: &Done) -> String {

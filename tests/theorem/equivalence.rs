@@ -108,18 +108,21 @@ fn on_kernels(number: u64, shape: Shape, wanted: &[&str]) {
 
 #[test]
 fn kernels_without_arbitrary_values() {
-    let shape = Shape { arbitrary: false, assertions: false, invariants: false, counted: false };
+    let shape =
+        Shape { arbitrary: false, assertions: false, invariants: false, counted: false, barrier_invariants: false };
     on_kernels(cases(6000), shape, &["correct", "race", "divergence"]);
 }
 
 #[test]
 fn kernels_with_havoc_choices_and_assertions() {
-    let shape = Shape { arbitrary: true, assertions: true, invariants: false, counted: false };
+    let shape =
+        Shape { arbitrary: true, assertions: true, invariants: false, counted: false, barrier_invariants: false };
     on_kernels(cases(6000), shape, &["correct", "race", "divergence", "assertion"]);
 }
 
 #[test]
 fn invariants_at_heads_fail_exactly_where_they_failed_in_the_loop() {
-    let shape = Shape { arbitrary: true, assertions: true, invariants: true, counted: false };
+    let shape =
+        Shape { arbitrary: true, assertions: true, invariants: true, counted: false, barrier_invariants: false };
     on_kernels(cases(6000), shape, &["correct", "race", "divergence", "assertion"]);
 }

@@ -21,6 +21,8 @@ pub struct Shape {
     pub invariants: bool,
     /// Branches depend on how often they were met and on the thread, so that no load decides when a loop ends.
     pub counted: bool,
+    /// Barriers have barrier invariants, of which some do not hold.
+    pub barrier_invariants: bool,
 }
 
 struct Writer<'s> {
@@ -59,6 +61,9 @@ pub fn kernel(source: &mut Source, shape: Shape) -> Program {
         let is_head = graph.successors[node..].iter().any(|targets| targets.contains(&node));
         if shape.counted && is_head && writer.source.below(2) == 0 {
             writer.tally(&mut stmts);
+        }
+        if shape.barrier_invariants {
+            stmts = writer.with_barrier_invariants(stmts);
         }
         let targets = &graph.successors[node][..];
         let mut edges = Vec::new();
@@ -118,6 +123,10 @@ fn small(value: usize) -> ExprRef {
 
 fn low_bits(value: ExprRef, bits: usize) -> ExprRef {
     bv::binary(BvOp::And, value, small((1 << bits) - 1))
+}
+
+fn mark(name: &str) -> Attribute {
+    Attribute { name: Name::from(name), args: Vec::new() }
 }
 
 impl Writer<'_> {
@@ -220,15 +229,7 @@ impl Writer<'_> {
         };
         // Now and then an access straddles two elements.
         let scale = if self.disorder() && self.source.below(2) == 0 { 2 } else { 4 };
-        Access {
-            array: Name::from("A"),
-            guard: None,
-            offset: bv::zext(index, 64),
-            scale,
-            bytes: 4,
-            strong: None,
-            collective: None,
-        }
+        Access { offset: bv::zext(index, 64), scale, ..self.plain_access() }
     }
 
     fn store(&mut self) -> Stmt {
@@ -261,6 +262,63 @@ impl Writer<'_> {
 
     fn barrier(&mut self) -> Stmt {
         self.named(StmtKind::Barrier(Barrier { guard: None, id: None, count: None, aligned: true, result: None }))
+    }
+
+    /// Most barriers get a fact about what one element holds for each thread, which another thread may use behind it.
+    fn with_barrier_invariants(&mut self, stmts: Vec<Stmt>) -> Vec<Stmt> {
+        let mut all = Vec::new();
+        for barrier in stmts {
+            if !matches!(barrier.kind, StmtKind::Barrier(_)) || !self.chance(10) {
+                all.push(barrier);
+                continue;
+            }
+            let tid = || bv::var("tid.x", Type::Bv(32));
+            let (place, constant, value) = (self.source.below(4), self.source.below(4), self.source.below(4));
+            let element = |thread: ExprRef| match place {
+                0 | 1 => bv::add(bv::mul(thread, small(8)), small(constant)),
+                2 => bv::add(bv::mul(low_bits(bv::add(thread, small(1)), 2), small(8)), small(constant)),
+                _ => small(256 + constant),
+            };
+            let bits = 2 + self.source.below(2);
+            let about_thread = self.source.below(2) == 0;
+            let fact = |loaded: ExprRef, thread: ExprRef| {
+                let other = if about_thread { low_bits(thread, bits) } else { small(value) };
+                bv::ne(low_bits(loaded, bits), other)
+            };
+            let user = match self.source.below(4) {
+                0 => tid(),
+                1 => small(self.source.below(3)),
+                2 => variable(self.number(false)),
+                _ => low_bits(bv::add(tid(), small(1)), 2),
+            };
+            let stated = self.annotation_load(element(tid()), "barrier_invariant");
+            let ghost = self.annotation_load(element(user.clone()), "ghost");
+            let loaded = |stmt: &Stmt| match &stmt.kind {
+                StmtKind::Load { dst, .. } => bv::var(dst.clone(), Type::Bv(32)),
+                other => panic!("no load: {other:?}"),
+            };
+            let assertion = StmtKind::Assert(fact(loaded(&stated), tid()));
+            let assertion = Stmt { attributes: stated.attributes.clone(), ..self.named(assertion) };
+            // Every block of the tests has two threads at least.
+            let exists = bv::binary(BvOp::Ult, user.clone(), small(2));
+            let instance = stmt(StmtKind::Assume(bv::implies(exists, fact(loaded(&ghost), user))));
+            let instance = Stmt { attributes: vec![mark("instance")], ..instance };
+            all.extend([stated, assertion, barrier, ghost, instance]);
+        }
+        all
+    }
+
+    /// A load that an annotation makes, into a variable of its own.
+    fn annotation_load(&mut self, index: ExprRef, name: &str) -> Stmt {
+        let dst = Name::from(format!("z{}", self.locals.len()));
+        self.locals.push(dst.clone());
+        let access = Access { offset: bv::zext(index, 64), ..self.plain_access() };
+        Stmt { attributes: vec![mark(name)], ..stmt(StmtKind::Load { dst, access }) }
+    }
+
+    fn plain_access(&self) -> Access {
+        let (array, offset) = (Name::from("A"), bv::literal(0, 64));
+        Access { array, guard: None, offset, scale: 4, bytes: 4, strong: None, collective: None }
     }
 
     fn load(&mut self) -> Stmt {

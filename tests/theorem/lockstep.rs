@@ -7,6 +7,7 @@ use crate::random::Source;
 use crate::run::*;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::predicate::Predicated;
+use gpuvcc::twothread::barrier_invariants::has_mark;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A lock-step run while it lasts.
@@ -97,6 +98,8 @@ impl<'p> Lockstep<'p> {
             StmtKind::Assume(_) if self.predicated.loops.iter().any(loop_block) => {}
             StmtKind::Assume(e) => {
                 if !self.run.threads.iter().all(|thread| thread.holds(e)) {
+                    // What all threads asserted, without a race, holds for each of them behind the barrier.
+                    assert!(!has_mark(stmt, "instance") || !self.run.failed.is_empty(), "nobody asserted {stmt:?}");
                     return Some(End::Infeasible);
                 }
             }
@@ -109,7 +112,7 @@ impl<'p> Lockstep<'p> {
             }
             StmtKind::Load { dst, access } => {
                 for number in 0..self.run.threads.len() {
-                    self.load(number, dst, access);
+                    self.load(number, dst, access, has_mark(stmt, "ghost"));
                 }
             }
             StmtKind::Store { value, access } => self.store(value, access),
@@ -148,14 +151,16 @@ impl<'p> Lockstep<'p> {
         }
     }
 
-    fn load(&mut self, number: usize, dst: &Name, access: &Access) {
+    fn load(&mut self, number: usize, dst: &Name, access: &Access, is_ghost: bool) {
         let garbage = self.garbage();
         let thread = &mut self.run.threads[number];
         let value = if thread.may(access.guard.as_ref()) {
             let bytes = bytes_of(access, &thread.store);
-            self.run.races.extend(self.interval.add(number, &access.array, bytes.clone(), false));
             let value = self.run.memory.read(&access.array, bytes.clone());
-            thread.trace.push(Event::Load(bytes.start, value));
+            if !is_ghost {
+                self.run.races.extend(self.interval.add(number, &access.array, bytes.clone(), false));
+                thread.trace.push(Event::Load(bytes.start, value));
+            }
             value
         } else if self.active[number] {
             thread.arbitrary()

@@ -223,7 +223,7 @@ fn two_blocks(
 }
 
 #[track_caller]
-fn on_kernels(number: u64, prelude: &str, contents: bool) {
+fn on_kernels(number: u64, prelude: &str, contents: bool, barrier_invariants: bool) {
     let options = Options { contents, ..Options::default() };
     let prelude = load(prelude).expect("ships");
     let mut smallest = Smallest::default();
@@ -231,7 +231,7 @@ fn on_kernels(number: u64, prelude: &str, contents: bool) {
     for case in 0..number {
         let program = kernel(
             &mut Source::new(mix(&[case, 9])),
-            Shape { arbitrary: !contents, assertions: true, invariants: false, counted: contents },
+            Shape { arbitrary: !contents, assertions: true, invariants: false, counted: contents, barrier_invariants },
         );
         let predicated = predicate::run(&program).expect("a kernel");
         for result in [
@@ -253,17 +253,22 @@ fn on_kernels(number: u64, prelude: &str, contents: bool) {
 
 #[test]
 fn watched_byte_fails_as_the_run_does() {
-    on_kernels(cases(100), WATCHED_BYTE, false);
+    on_kernels(cases(100), WATCHED_BYTE, false, false);
 }
 
 #[test]
 fn logging_sets_fail_as_the_run_does() {
-    on_kernels(cases(100), LOGGING_SETS, false);
+    on_kernels(cases(100), LOGGING_SETS, false, false);
 }
 
 #[test]
 fn contents_are_what_memory_held() {
-    on_kernels(cases(300), WATCHED_BYTE, true);
+    on_kernels(cases(300), WATCHED_BYTE, true, false);
     let foreseen = program::FORESEEN.load(std::sync::atomic::Ordering::Relaxed);
     assert!(foreseen > cases(300), "only {foreseen} loads had a value that was told");
+}
+
+#[test]
+fn barrier_invariants_hold_behind_the_barrier() {
+    on_kernels(cases(300), WATCHED_BYTE, true, true);
 }

@@ -111,7 +111,7 @@ impl Decoder<'_> {
                 };
                 let register = RegisterId(u32::from(slot));
                 let expression = Value::is_not_zero(register, ScalarType::B(32))?;
-                self.check(Fact { kind, expression, registers: Vec::new() });
+                self.check(Fact { kind, expression, registers: Vec::new(), arrays: Vec::new() });
             }
             "__assertfail" | "__assert_fail" => self.emit(Code::Fails),
             // What it prints, nobody sees; how much it printed, nobody asks.

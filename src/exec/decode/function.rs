@@ -10,7 +10,7 @@ use super::{Code, Fact, NamedSlot, Program, Slot, SpecialSlot, reconvergence};
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Launch;
 use crate::exec::values::{hash, mask};
-use crate::ptx::annotation::{Value, ValueKind};
+use crate::ptx::annotation::{ArrayRef, Value, ValueKind};
 use crate::ptx::ast::{
     AnnotationKind, Function, Guard, Instruction, Item, Module, Op, Operand, RegisterId, ScalarType, SpecialRegister,
     VariableRef,
@@ -229,13 +229,35 @@ impl<'m> Decoder<'m> {
                 Some(slot) => ValueKind::Register(RegisterId(u32::from(slot))),
                 None => ValueKind::Constant(0),
             },
-            ValueKind::Parameter(index) => {
-                let bytes = self.launch.parameters.get(*index as usize).map_or(&[][..], Vec::as_slice);
-                ValueKind::Constant(bytes.iter().take(8).rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
-            }
+            ValueKind::Parameter(index) => ValueKind::Constant(self.parameter(*index)),
             other => other.clone(),
         });
-        self.check(Fact { kind, expression, registers });
+        let arrays = expression.arrays().into_iter().map(|array| (array, self.start_of(array))).collect();
+        self.check(Fact { kind, expression, registers, arrays });
+    }
+
+    /// The lowest 8 bytes of a parameter.
+    fn parameter(&self, index: u32) -> u64 {
+        let bytes = self.launch.parameters.get(index as usize).map_or(&[][..], Vec::as_slice);
+        bytes.iter().take(8).rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    }
+
+    /// The generic address of an array in an annotation.
+    fn start_of(&self, array: ArrayRef) -> u64 {
+        let variables = match array {
+            ArrayRef::Pointee(parameter) => return self.parameter(parameter),
+            ArrayRef::Variable(VariableRef::Module(_)) => &self.module.variables,
+            ArrayRef::Variable(_) => match &self.module.functions[self.current].body {
+                Some(body) => &body.variables,
+                None => panic!("exec: an annotation stands in no body"),
+            },
+        };
+        match array {
+            ArrayRef::Variable(variable @ (VariableRef::Module(index) | VariableRef::Body(index))) => {
+                self.layout.generic(variables[index as usize].space, self.layout.address(self.current, variable))
+            }
+            other => panic!("exec: {other:?} is no array"),
+        }
     }
 
     /// Appends an annotation over slots.

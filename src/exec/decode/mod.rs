@@ -18,7 +18,7 @@ use super::launch::Launch;
 use super::values::atomic::AtomicOperation;
 use super::values::packed::Function;
 use crate::diagnostic::Diagnostic;
-use crate::ptx::annotation::Value;
+use crate::ptx::annotation::{ArrayRef, Value};
 use crate::ptx::ast::{AnnotationKind, Module, Scope};
 use crate::span::Origin;
 use std::sync::Arc;
@@ -86,6 +86,8 @@ pub struct Fact {
     pub expression: Value,
     /// The registers of the PTX in it.
     pub registers: Vec<NamedSlot>,
+    /// The arrays in it, with their generic addresses.
+    pub arrays: Vec<(ArrayRef, u64)>,
 }
 
 /// A register of the PTX.

@@ -6,16 +6,16 @@
 //! of the value (of a signed one to the right, its sign).
 //! Reference: README, "Annotations".
 
+pub mod arrays;
 mod parse;
 pub mod sidecar;
+mod typing;
 
-pub use parse::{Mistake, Names, parse, statement};
+pub use parse::{Mistake, Names, Statement, parse, statement};
 
-use super::ast::{RegisterId, ScalarType, SpecialRegister};
+use super::ast::{Function, RegisterId, ScalarType, SpecialRegister, VariableRef};
 use crate::span::Origin;
 use std::sync::Arc;
-
-use super::ast::Function;
 
 /// The scalar parameter of a kernel that a name means.
 ///
@@ -45,7 +45,8 @@ pub enum AnnotationKind {
     Assert,
     /// To be proved in every round of the loop around.
     Invariant,
-    /// Of what a barrier separates. It has no meaning yet.
+    /// To be proved by each thread in front of the barrier that follows, of what memory holds there; behind it, each
+    /// thread uses it of the threads that it lists.
     BarrierInvariant,
 }
 
@@ -88,10 +89,58 @@ pub struct Annotation {
     pub kind: AnnotationKind,
     /// The fact: a value of type [`ValueType::Bool`].
     pub expression: Value,
-    /// The fact as written.
+    /// Numbers (`%tid.x`) of the threads of which a barrier invariant is used; empty for other kinds.
+    pub threads: Vec<Value>,
+    /// The fact as written, with what follows it.
     pub text: Arc<str>,
     /// Where it stands; `.loc` gives the position, or the file that the annotation was read from.
     pub origin: Arc<Origin>,
+}
+
+impl Annotation {
+    /// All its expressions.
+    fn values(&self) -> impl Iterator<Item = &Value> {
+        std::iter::once(&self.expression).chain(&self.threads)
+    }
+
+    /// The registers that occur.
+    pub fn registers(&self) -> Vec<RegisterId> {
+        let mut found: Vec<RegisterId> = self.values().flat_map(Value::registers).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// The scalar parameters that occur, with their widths in bytes.
+    pub fn parameters(&self) -> Vec<(u32, u32)> {
+        self.values().flat_map(Value::parameters).collect()
+    }
+
+    /// The arrays that are loaded from.
+    pub fn arrays(&self) -> Vec<ArrayRef> {
+        self.values().flat_map(Value::arrays).collect()
+    }
+
+    /// The same in another body, with its registers and variables.
+    #[must_use]
+    pub fn renamed(
+        &self,
+        register: &dyn Fn(RegisterId) -> RegisterId,
+        variable: &dyn Fn(VariableRef) -> VariableRef,
+    ) -> Annotation {
+        let renamed = |value: &Value| value.renamed(register, variable);
+        let threads = self.threads.iter().map(renamed).collect();
+        Annotation { expression: renamed(&self.expression), threads, ..self.clone() }
+    }
+}
+
+/// An array that an annotation loads from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ArrayRef {
+    /// A variable in `.shared`, `.global` or `.const`.
+    Variable(VariableRef),
+    /// What a pointer parameter of the entry, by its index, points to.
+    Pointee(u32),
 }
 
 /// The type of a value.
@@ -143,6 +192,8 @@ pub enum ValueKind {
     Parameter(u32),
     /// A register of the launch.
     Special(SpecialRegister),
+    /// What an array holds from this byte offset on.
+    Load(ArrayRef, Box<Value>),
     /// The operand at this greater width, extended as its own sign says.
     Extend(Box<Value>),
     /// `!`, of a `Bool`.
@@ -176,6 +227,12 @@ pub enum Operator {
 }
 
 impl Value {
+    /// `%tid.x`
+    pub fn thread() -> Value {
+        let ty = ValueType::Bits { width: 32, signed: false };
+        Value { kind: ValueKind::Special(SpecialRegister::Tid(0)), ty }
+    }
+
     /// True or false.
     pub fn boolean(value: bool) -> Value {
         Value { kind: ValueKind::Constant(u64::from(value)), ty: ValueType::Bool }
@@ -208,6 +265,7 @@ impl Value {
     pub fn mapped(&self, leaf: &mut dyn FnMut(&ValueKind) -> ValueKind) -> Value {
         let mut boxed = |value: &Value| Box::new(value.mapped(leaf));
         let kind = match &self.kind {
+            ValueKind::Load(array, offset) => ValueKind::Load(*array, boxed(offset)),
             ValueKind::Extend(a) => ValueKind::Extend(boxed(a)),
             ValueKind::Not(a) => ValueKind::Not(boxed(a)),
             ValueKind::Binary(operator, a, b) => ValueKind::Binary(*operator, boxed(a), boxed(b)),
@@ -216,24 +274,57 @@ impl Value {
         Value { kind, ty: self.ty }
     }
 
-    /// The same with other registers.
-    pub fn renamed(&self, register: &dyn Fn(RegisterId) -> RegisterId) -> Value {
-        self.mapped(&mut |leaf| match leaf {
+    /// The same with other registers and variables.
+    fn renamed(
+        &self,
+        register: &dyn Fn(RegisterId) -> RegisterId,
+        variable: &dyn Fn(VariableRef) -> VariableRef,
+    ) -> Value {
+        let renamed = self.mapped(&mut |leaf| match leaf {
             ValueKind::Register(old) => ValueKind::Register(register(*old)),
             other => other.clone(),
+        });
+        renamed.with_arrays(&|array| match array {
+            ArrayRef::Variable(old) => ArrayRef::Variable(variable(old)),
+            ArrayRef::Pointee(_) => array,
         })
+    }
+
+    fn with_arrays(self, array: &dyn Fn(ArrayRef) -> ArrayRef) -> Value {
+        let boxed = |value: Box<Value>| Box::new(value.with_arrays(array));
+        let kind = match self.kind {
+            ValueKind::Load(old, offset) => ValueKind::Load(array(old), boxed(offset)),
+            ValueKind::Extend(a) => ValueKind::Extend(boxed(a)),
+            ValueKind::Not(a) => ValueKind::Not(boxed(a)),
+            ValueKind::Binary(operator, a, b) => ValueKind::Binary(operator, boxed(a), boxed(b)),
+            own => own,
+        };
+        Value { kind, ty: self.ty }
+    }
+
+    /// The operands.
+    pub fn operands(&self) -> impl Iterator<Item = &Value> {
+        let (first, second) = match &self.kind {
+            ValueKind::Load(_, a) | ValueKind::Extend(a) | ValueKind::Not(a) => (Some(a), None),
+            ValueKind::Binary(_, a, b) => (Some(a), Some(b)),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second).map(|operand| &**operand)
+    }
+
+    /// The arrays that are loaded from.
+    pub fn arrays(&self) -> Vec<ArrayRef> {
+        let own = if let ValueKind::Load(array, _) = self.kind { Some(array) } else { None };
+        own.into_iter().chain(self.operands().flat_map(Value::arrays)).collect()
     }
 
     /// Calls `see` with every operand that has none itself.
     pub fn leaves<'v>(&'v self, see: &mut dyn FnMut(&'v ValueKind)) {
-        match &self.kind {
-            ValueKind::Extend(a) | ValueKind::Not(a) => a.leaves(see),
-            ValueKind::Binary(_, a, b) => {
-                a.leaves(see);
-                b.leaves(see);
-            }
-            leaf => see(leaf),
+        let mut operands = self.operands().peekable();
+        if operands.peek().is_none() {
+            see(&self.kind);
         }
+        operands.for_each(|operand| operand.leaves(see));
     }
 
     /// The registers that occur.
@@ -246,29 +337,35 @@ impl Value {
         found
     }
 
-    /// The parameters that occur, with their widths in bytes.
-    pub fn parameters(&self) -> Vec<(u32, u32)> {
+    /// The scalar parameters that occur, with their widths in bytes.
+    fn parameters(&self) -> Vec<(u32, u32)> {
         match (&self.kind, self.ty) {
             (ValueKind::Parameter(index), ValueType::Bits { width, .. }) => vec![(*index, width / 8)],
-            (ValueKind::Extend(a) | ValueKind::Not(a), _) => a.parameters(),
-            (ValueKind::Binary(_, a, b), _) => [a.parameters(), b.parameters()].concat(),
-            _ => Vec::new(),
+            _ => self.operands().flat_map(Value::parameters).collect(),
         }
     }
 
-    /// The value, where `leaf` knows the bits of registers, parameters and launch registers.
-    pub fn evaluate(&self, leaf: &dyn Fn(&ValueKind) -> u64) -> u64 {
+    /// The value, where `known` has the bits of the rest; `None` if the result needs some that it does not have.
+    pub fn evaluate(&self, known: &dyn Known) -> Option<u64> {
         let bits = match &self.kind {
             ValueKind::Constant(bits) => *bits,
-            ValueKind::Extend(a) => a.extended(a.evaluate(leaf)) as u64,
-            ValueKind::Not(a) => u64::from(a.evaluate(leaf) == 0),
-            ValueKind::Binary(operator, a, b) => {
-                let (x, y) = (a.evaluate(leaf), b.evaluate(leaf));
-                operator.apply(a.ty, a.extended(x), a.extended(y))
+            ValueKind::Load(array, offset) => {
+                let ValueType::Bits { width, .. } = self.ty else { return None };
+                known.load(*array, offset.extended(offset.evaluate(known)?) as u64, width / 8)?
             }
-            kind => leaf(kind),
+            ValueKind::Extend(a) => a.extended(a.evaluate(known)?) as u64,
+            ValueKind::Not(a) => u64::from(a.evaluate(known)? == 0),
+            ValueKind::Binary(operator, a, b) => {
+                let x = a.evaluate(known)?;
+                match (operator, x) {
+                    (Operator::And, 0) => 0,
+                    (Operator::Or, 1) | (Operator::Implies, 0) => 1,
+                    _ => operator.apply(a.ty, a.extended(x), a.extended(b.evaluate(known)?)),
+                }
+            }
+            kind => known.leaf(kind),
         };
-        bits & mask(self.ty)
+        Some(bits & mask(self.ty))
     }
 
     /// Bits of this type as the number that they mean.
@@ -278,6 +375,15 @@ impl Value {
             _ => i128::from(bits),
         }
     }
+}
+
+/// What an evaluation knows.
+pub trait Known {
+    /// The bits of a register, parameter or launch register.
+    fn leaf(&self, leaf: &ValueKind) -> u64;
+
+    /// The bytes of an array from an offset on, if there are that many.
+    fn load(&self, array: ArrayRef, offset: u64, bytes: u32) -> Option<u64>;
 }
 
 fn mask(ty: ValueType) -> u64 {
@@ -321,108 +427,4 @@ impl Operator {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `%a`, `%b`: signed of 32 bits; `%h`: of 16; `%u`: unsigned of 32; `%d`: of 64; `%p`: a predicate.
-    struct Few;
-
-    impl Names<'_> for Few {
-        fn register(&mut self, name: &str) -> Option<(RegisterId, ScalarType)> {
-            let all = [
-                ("%a", ScalarType::B(32)),
-                ("%b", ScalarType::S(32)),
-                ("%h", ScalarType::B(16)),
-                ("%u", ScalarType::U(32)),
-                ("%d", ScalarType::B(64)),
-                ("%p", ScalarType::Pred),
-                ("%f", ScalarType::F(32)),
-            ];
-            let index = all.iter().position(|one| one.0 == name)?;
-            Some((RegisterId(index as u32), all[index].1))
-        }
-
-        fn parameter(&mut self, name: &str) -> Result<(u32, ScalarType), String> {
-            if name == "n" { Ok((0, ScalarType::U(32))) } else { Err(format!("no parameter `{name}`")) }
-        }
-    }
-
-    fn value(text: &str) -> Result<bool, String> {
-        let leaf = |kind: &ValueKind| match kind {
-            ValueKind::Register(RegisterId(0)) => 0xffff_fffe, // %a = -2
-            ValueKind::Register(RegisterId(1)) => 7,
-            ValueKind::Register(RegisterId(2)) => 0xffff, // %h = -1
-            ValueKind::Register(RegisterId(3)) => 0xffff_ffff,
-            ValueKind::Register(RegisterId(4)) => 1 << 40,
-            ValueKind::Register(RegisterId(5)) => 1,
-            ValueKind::Parameter(0) => 3_000_000_000,
-            _ => 5,
-        };
-        let parsed = parse(text, &mut Few).map_err(|mistake| mistake.message)?;
-        assert_eq!(parsed.ty, ValueType::Bool);
-        Ok(parsed.evaluate(&leaf) == 1)
-    }
-
-    #[test]
-    fn operators_bind_as_in_c() {
-        for text in [
-            "%b + 2 * 3 == 13 && (%b + 2) * 3 == 27",
-            "%b - 2 - 1 == 4 && %b << 1 + 1 == 28",
-            "1 + 1 == 2 && 0x10 == 16 && -1 < 0 && 7u == 7",
-            "false ==> true ==> false",
-            "!(true ==> false) && !!%p && %p == true",
-            "-%b == -7 && ~%b == -8 && %b % 4 == 3 && -%b % 4 == -3 && -%b / 2 == -3",
-            "(%b & 6) == 6 && (%b ^ 1) == 6 && (%b | 8) == 15 && %b%4 == 3",
-            "%tid.x == 5 && %nctaid.z >= 5 && [n] == 3000000000",
-            "%b && !(%b - 7)",
-        ] {
-            assert_eq!(value(text), Ok(true), "{text}");
-        }
-    }
-
-    #[test]
-    fn arithmetic_wraps_at_the_width_of_the_widest_operand() {
-        for text in [
-            "%a + 3 == 1 && %u + 1 == 0",
-            "%a * 1073741824 == -2147483648",
-            "%a < 0 && %a + %u < 5 == false",
-            // One unsigned operand makes it unsigned; each is extended as its own type says.
-            "%a > %tid.x && %h + 0 == -1 && %h == %a + 1 && %u + %d == 0x100ffffffff",
-            "%h + 1 == 0 && %d * %d == 0",
-            "%d > %u && %d << 24 == 0 && %a >> 1 == -1 && %u >> 31 == 1 && %a >> 40 == -1 && %a << 32 == 0",
-            "%a / 0 == -1 && %a % 0 == %a && %u / (%b - 7) == 0xffffffff",
-            "%b << (0 - 1) == 0",
-        ] {
-            assert_eq!(value(text), Ok(true), "{text}");
-        }
-    }
-
-    #[test]
-    fn mistakes_are_told() {
-        for (text, message) in [
-            ("%r9 == 1", "`%r9` is no register of this function"),
-            ("%b = 1", "unexpected `=`"),
-            ("%b <", "the expression ends early"),
-            ("(%b", "`)` is missing"),
-            ("%b < 3000000000", "3000000000 does not fit a signed number of 32 bits"),
-            ("%b == 5000000000", "5000000000 does not fit a number of 32 bits"),
-            ("%p < 1", "`<` compares numbers, not predicates"),
-            ("1 < 2 < 3", "`<` compares numbers, not predicates"),
-            ("%a & %b == 3", "`&` takes numbers; `==` binds tighter, so parentheses may be missing"),
-            ("%p + 1", "`+` takes numbers, not predicates"),
-            ("-%p", "`-` takes a number, not a predicate"),
-            ("%f < 1", "`%f` holds a floating-point number, which annotations cannot speak about"),
-            ("[m] == 1", "no parameter `m`"),
-            ("18446744073709551615 + 1 == 0", "this number is too large"),
-            ("%b 5", "unexpected `5`"),
-            ("%b @ 5", "unexpected `@`"),
-            ("1 / 0 == 1", "a constant divided by zero"),
-        ] {
-            assert_eq!(value(text), Err(message.to_string()), "{text}");
-        }
-        let deep = format!("{}1", "(".repeat(5000));
-        assert_eq!(value(&deep), Err("the expression is too large".to_string()));
-        let long = format!("1{}", " + %b".repeat(5000));
-        assert_eq!(value(&long), Err("the expression is too large".to_string()));
-    }
-}
+mod tests;

@@ -3,10 +3,12 @@
 //! Input: text, and what names mean. Output: a [`Value`] of type `Bool`, or a [`Mistake`] at a place in the text.
 //! Establishes: operands of an operator have one type. Grammar, from what binds least: `==>` (to the right),
 //! `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, prefix `! - ~`; then numbers, `true`,
-//! `false`, registers, `%tid.x` and the like, `[parameter]`, parentheses.
+//! `false`, registers, `%tid.x` (or `threadIdx.x`) and the like, `[parameter]`, parentheses. In barrier invariants also `array.s32[offset]`
+//! and `[pointer].s32[offset]`, and behind the expression `at` with the numbers of threads.
 //! Reference: README, "Annotations" (the operators of C, with its precedence).
 
-use super::{AnnotationKind, Operator, Value, ValueKind, ValueType};
+use super::typing::{Meaning, Operand, combine, literal};
+use super::{AnnotationKind, ArrayRef, Operator, Value, ValueKind, ValueType};
 use crate::ptx::ast::{RegisterId, ScalarType, SpecialRegister};
 use std::ops::Range;
 
@@ -26,6 +28,18 @@ pub trait Names<'a> {
     /// # Errors
     /// Why there is none.
     fn parameter(&mut self, name: &'a str) -> Result<(u32, ScalarType), String>;
+
+    /// The variable of that name that is an array.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn array(&mut self, name: &'a str) -> Result<ArrayRef, String>;
+
+    /// The array that the parameter of that name points to.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn pointer(&mut self, name: &'a str) -> Result<ArrayRef, String>;
 }
 
 /// What is wrong with a text, and where.
@@ -42,20 +56,30 @@ pub struct Mistake {
 /// # Errors
 /// What is no expression, unknown names, operands of the wrong type.
 pub fn parse<'a>(text: &'a str, names: &mut dyn Names<'a>) -> Result<Value, Mistake> {
-    let mut parser = Parser { text, at: 0, nodes: 0, depth: 0, names };
+    let mut parser = Parser { text, at: 0, nodes: 0, depth: 0, arrays: true, names };
     let operand = parser.binary(0)?;
-    let rest = parser.skip_blanks();
-    match rest.chars().next() {
-        None => Ok(operand.condition()),
-        Some(_) => Err(parser.unexpected()),
-    }
+    parser.end()?;
+    Ok(operand.condition())
 }
 
-/// Parses `kind expression;`, the text behind `//@`. Gives the kind, the text of the expression and its meaning.
+/// What an annotation says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement<'a> {
+    /// What it asks for.
+    pub kind: AnnotationKind,
+    /// Everything between that and the semicolon.
+    pub text: &'a str,
+    /// The fact: a value of type [`ValueType::Bool`].
+    pub expression: Value,
+    /// The threads behind `at`; `%tid.x` alone where a barrier invariant names none.
+    pub threads: Vec<Value>,
+}
+
+/// Parses `kind expression;`, the text behind `//@`.
 ///
 /// # Errors
 /// Those of [`parse()`]; an unknown kind; anything but one expression that ends in `;`.
-pub fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Result<(AnnotationKind, &'a str, Value), Mistake> {
+pub fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Result<Statement<'a>, Mistake> {
     // A remark may follow.
     let body = inside.find("//").map_or(inside, |at| &inside[..at]).trim();
     let start = inside.len() - inside.trim_start().len();
@@ -75,35 +99,10 @@ pub fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Result<(Anno
     let offset = expression.as_ptr() as usize - inside.as_ptr() as usize;
     let moved =
         |mistake: Mistake| Mistake { range: offset + mistake.range.start..offset + mistake.range.end, ..mistake };
-    Ok((kind, expression, parse(expression, names).map_err(moved)?))
-}
-
-/// A parsed operand: a value, or a number that takes the type of what it meets.
-enum Operand {
-    Value(Value),
-    Number(i128),
-}
-
-impl Operand {
-    fn condition(self) -> Value {
-        match self {
-            Operand::Value(value) => value.condition(),
-            Operand::Number(number) => Value::boolean(number != 0),
-        }
-    }
-}
-
-/// What an operator of the text does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
-    /// Two conditions to one.
-    Logical(Operator),
-    /// Equality, negated or not, of numbers or conditions.
-    Equality { negated: bool },
-    /// An order; `swapped` for `>` and `>=`.
-    Order(Operator, bool),
-    /// Two numbers to one.
-    Arithmetic(Operator),
+    let arrays = kind == AnnotationKind::BarrierInvariant;
+    let mut parser = Parser { text: expression, at: 0, nodes: 0, depth: 0, arrays, names };
+    let (value, threads) = parser.fact().map_err(moved)?;
+    Ok(Statement { kind, text: expression, expression: value, threads })
 }
 
 /// Operators in levels, from what binds least. A text is tried in order, so longer ones stand first.
@@ -135,10 +134,65 @@ struct Parser<'a, 'n> {
     at: usize,
     nodes: usize,
     depth: usize,
+    /// Whether it is a barrier invariant, which may load from arrays and name threads.
+    arrays: bool,
     names: &'n mut dyn Names<'a>,
 }
 
 impl<'a> Parser<'a, '_> {
+    /// An expression, and `at` with threads.
+    fn fact(&mut self) -> Result<(Value, Vec<Value>), Mistake> {
+        let value = self.binary(0)?.condition();
+        let rest = self.skip_blanks();
+        let start = self.at;
+        if rest.strip_prefix("at").is_none_or(|rest| rest.starts_with(is_word)) {
+            self.end()?;
+            return Ok((value, if self.arrays { vec![Value::thread()] } else { Vec::new() }));
+        }
+        self.at += "at".len();
+        if !self.arrays {
+            return Err(self.mistake("only a barrier invariant is used of threads (`at`)", start));
+        }
+        let mut threads = Vec::new();
+        loop {
+            threads.push(self.thread()?);
+            if !self.skip_blanks().starts_with(',') {
+                break;
+            }
+            self.at += 1;
+        }
+        self.end()?;
+        Ok((value, threads))
+    }
+
+    /// The number of a thread.
+    fn thread(&mut self) -> Result<Value, Mistake> {
+        self.skip_blanks();
+        let start = self.at;
+        match self.binary(0)? {
+            Operand::Value(value) if value.ty == ValueType::Bool => {
+                Err(self.mistake("the number of a thread is no predicate", start))
+            }
+            operand => self.number(operand, 32, start),
+        }
+    }
+
+    /// An operand as a value; a plain number has this many bits.
+    fn number(&self, operand: Operand, width: u32, start: usize) -> Result<Value, Mistake> {
+        match operand {
+            Operand::Value(value) => Ok(value),
+            Operand::Number(number) => {
+                let bits = literal(number, width, false).map_err(|message| self.mistake(message, start))?;
+                Ok(Value { kind: ValueKind::Constant(bits), ty: ValueType::Bits { width, signed: false } })
+            }
+        }
+    }
+
+    /// Nothing follows.
+    fn end(&mut self) -> Result<(), Mistake> {
+        if self.skip_blanks().is_empty() { Ok(()) } else { Err(self.unexpected()) }
+    }
+
     /// The text from the next character that is no blank.
     fn skip_blanks(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
@@ -247,6 +301,11 @@ impl<'a> Parser<'a, '_> {
             self.skip_blanks();
             self.at += name.len();
             self.closing(']', start)?;
+            if self.text[self.at..].starts_with('.') {
+                let ty = self.word();
+                let array = self.names.pointer(name).map_err(|message| self.mistake(message, start))?;
+                return self.load(array, ty.trim_start_matches('.'), start);
+            }
             let (index, ty) = self.names.parameter(name).map_err(|message| self.mistake(message, start))?;
             return self.leaf(ValueKind::Parameter(index), ty, name, start);
         }
@@ -258,6 +317,12 @@ impl<'a> Parser<'a, '_> {
             return Err(self.unexpected());
         }
         self.at += length;
+        if let Some((name, ty)) = word.rsplit_once('.')
+            && self.text[self.at..].starts_with('[')
+        {
+            let array = self.names.array(name).map_err(|message| self.mistake(message, start))?;
+            return self.load(array, ty, start);
+        }
         if let Some((register, ty)) = self.names.register(word) {
             return self.leaf(ValueKind::Register(register), ty, word, start);
         }
@@ -273,6 +338,36 @@ impl<'a> Parser<'a, '_> {
             Some(register) => self.leaf(ValueKind::Special(register), ScalarType::U(32), word, start),
             None => Err(self.mistake(format!("`{word}` is no register of this function"), start)),
         }
+    }
+
+    /// Takes the word that stands next.
+    fn word(&mut self) -> &'a str {
+        let rest = &self.text[self.at..];
+        let word = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
+        self.at += word.len();
+        word
+    }
+
+    /// `[offset]` behind an array and a type.
+    fn load(&mut self, array: ArrayRef, ty: &str, start: usize) -> Result<Operand, Mistake> {
+        if !self.arrays {
+            return Err(self.mistake("only a barrier invariant speaks about what arrays hold", start));
+        }
+        let Some(ty) = element(ty) else {
+            return Err(self.mistake(format!("`{ty}` is none of u8 to u64, s8 to s64, b8 to b64"), start));
+        };
+        if !self.text[self.at..].starts_with('[') {
+            return Err(self.mistake("an array is read as `NAME.s32[OFFSET IN BYTES]`", start));
+        }
+        self.at += 1;
+        let offset = match self.binary(0)? {
+            Operand::Value(value) if value.ty == ValueType::Bool => {
+                return Err(self.mistake("an offset is a number", start));
+            }
+            operand => self.number(operand, 64, start)?,
+        };
+        self.closing(']', start)?;
+        Ok(Operand::Value(Value { kind: ValueKind::Load(array, Box::new(offset)), ty }))
     }
 
     fn closing(&mut self, closing: char, start: usize) -> Result<(), Mistake> {
@@ -300,6 +395,17 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')
 }
 
+/// The type of an element of an array.
+fn element(name: &str) -> Option<ValueType> {
+    let signed = match name.as_bytes().first()? {
+        b'u' => false,
+        b's' | b'b' => true,
+        _ => return None,
+    };
+    let width = [8, 16, 32, 64].into_iter().find(|width| name[1..] == width.to_string())?;
+    Some(ValueType::Bits { width, signed })
+}
+
 /// `12`, `0x1f`, `7u`
 fn number(word: &str) -> Option<i128> {
     let lower = word.to_ascii_lowercase();
@@ -311,102 +417,15 @@ fn number(word: &str) -> Option<i128> {
     Some(i128::from(value))
 }
 
+/// By its name in PTX or in CUDA C++ (where a `%` is special in inline assembly).
 fn special(word: &str) -> Option<SpecialRegister> {
-    let (name, axis) = word.strip_prefix('%')?.split_once('.')?;
+    let (name, axis) = word.split_once('.')?;
     let axis = u8::try_from(["x", "y", "z"].iter().position(|a| *a == axis)?).ok()?;
     match name {
-        "tid" => Some(SpecialRegister::Tid(axis)),
-        "ntid" => Some(SpecialRegister::Ntid(axis)),
-        "ctaid" => Some(SpecialRegister::Ctaid(axis)),
-        "nctaid" => Some(SpecialRegister::Nctaid(axis)),
+        "%tid" | "threadIdx" => Some(SpecialRegister::Tid(axis)),
+        "%ntid" | "blockDim" => Some(SpecialRegister::Ntid(axis)),
+        "%ctaid" | "blockIdx" => Some(SpecialRegister::Ctaid(axis)),
+        "%nctaid" | "gridDim" => Some(SpecialRegister::Nctaid(axis)),
         _ => None,
-    }
-}
-
-fn combine(text: &str, meaning: Meaning, left: Operand, right: Operand) -> Result<Operand, String> {
-    let is_condition = |operand: &Operand| matches!(operand, Operand::Value(value) if value.ty == ValueType::Bool);
-    let conditions = is_condition(&left) || is_condition(&right);
-    let value = match meaning {
-        Meaning::Logical(operator) => Value::binary(operator, left.condition(), right.condition()),
-        Meaning::Equality { negated } => {
-            let equal = if conditions {
-                Value::binary(Operator::Equal, left.condition(), right.condition())
-            } else {
-                numeric(Operator::Equal, left, right)?
-            };
-            if negated { equal.negated() } else { equal }
-        }
-        Meaning::Order(..) if conditions => return Err(format!("`{text}` compares numbers, not predicates")),
-        Meaning::Order(operator, true) => numeric(operator, right, left)?,
-        Meaning::Order(operator, false) => numeric(operator, left, right)?,
-        Meaning::Arithmetic(Operator::BitAnd | Operator::BitOr | Operator::BitXor) if conditions => {
-            return Err(format!("`{text}` takes numbers; `==` binds tighter, so parentheses may be missing"));
-        }
-        Meaning::Arithmetic(_) if conditions => return Err(format!("`{text}` takes numbers, not predicates")),
-        Meaning::Arithmetic(operator) => match (&left, &right) {
-            (Operand::Number(a), Operand::Number(b)) => return constant(operator, *a, *b).map(Operand::Number),
-            _ => numeric(operator, left, right)?,
-        },
-    };
-    Ok(Operand::Value(value))
-}
-
-/// Arithmetic of constants is exact, in 64 bits and a sign.
-fn constant(operator: Operator, a: i128, b: i128) -> Result<i128, String> {
-    let amount = u32::try_from(b).ok().filter(|amount| *amount < 64);
-    let result = match operator {
-        Operator::Add => Some(a + b),
-        Operator::Subtract => Some(a - b),
-        Operator::Multiply => a.checked_mul(b),
-        Operator::Divide | Operator::Remainder if b == 0 => return Err("a constant divided by zero".to_string()),
-        Operator::Divide => Some(a / b),
-        Operator::Remainder => Some(a % b),
-        Operator::BitAnd => Some(a & b),
-        Operator::BitOr => Some(a | b),
-        Operator::BitXor => Some(a ^ b),
-        Operator::ShiftLeft => amount.map(|amount| a << amount),
-        _ => amount.map(|amount| a >> amount),
-    };
-    let fits = |n: &i128| (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(n);
-    result.filter(fits).ok_or_else(|| "this number is too large".to_string())
-}
-
-/// An operator on numbers, at the width of the wider one; unsigned if one is.
-fn numeric(operator: Operator, left: Operand, right: Operand) -> Result<Value, String> {
-    let is_shift = matches!(operator, Operator::ShiftLeft | Operator::ShiftRight);
-    let type_of = |operand: &Operand| match operand {
-        Operand::Value(Value { ty: ValueType::Bits { width, signed }, .. }) => Some((*width, *signed)),
-        _ => None,
-    };
-    let (width, signed) = match (type_of(&left), type_of(&right)) {
-        // The sign of an amount says nothing about the value.
-        (Some((a, sign)), Some((b, _))) if is_shift => (a.max(b), sign),
-        (Some((a, s)), Some((b, t))) => (a.max(b), s && t),
-        (Some(ty), None) | (None, Some(ty)) => ty,
-        (None, None) => (64, true),
-    };
-    let exact = matches!(operator, Operator::Less | Operator::LessEqual);
-    let ty = ValueType::Bits { width, signed };
-    let typed = |operand: Operand| match operand {
-        Operand::Value(value) if value.ty == ty => Ok(value),
-        Operand::Value(Value { ty: ValueType::Bits { width: own, .. }, kind }) if own == width => {
-            Ok(Value { kind, ty })
-        }
-        Operand::Value(value) => Ok(Value { kind: ValueKind::Extend(Box::new(value)), ty }),
-        Operand::Number(number) => {
-            literal(number, width, signed && exact).map(|bits| Value { kind: ValueKind::Constant(bits), ty })
-        }
-    };
-    Ok(Value::binary(operator, typed(left)?, typed(right)?))
-}
-
-/// The bits of a number; one that does not fit would silently mean another.
-fn literal(number: i128, width: u32, signed: bool) -> Result<u64, String> {
-    let bits = width - u32::from(signed);
-    if number >= -(1i128 << (width - 1)) && number < 1i128 << bits {
-        Ok(number as u64 & (u64::MAX >> (64 - width)))
-    } else {
-        let kind = if signed { "signed number" } else { "number" };
-        Err(format!("{number} does not fit a {kind} of {width} bits"))
     }
 }

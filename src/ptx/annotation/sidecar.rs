@@ -14,7 +14,7 @@
 //! ```
 //! Reference: README, "Annotations".
 
-use super::{Annotation, Names, scalar_parameter, statement};
+use super::{Annotation, ArrayRef, Names, Statement, arrays, scalar_parameter, statement};
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{Body, Function, Item, Module, RegisterId, ScalarType};
 use crate::span::{Origin, SourcePosition, Span};
@@ -107,13 +107,13 @@ impl<'t> Reader<'t, '_> {
             error(from..from + place.len(), message)
         })?;
         let from = fact.as_ptr() as usize - self.text.as_ptr() as usize;
-        let mut names = InBody { function: function_of_module, body };
-        let (kind, text, expression) = statement(fact, &mut names)
+        let mut names = InBody { module: self.module, function: function_of_module, body };
+        let Statement { kind, text, expression, threads } = statement(fact, &mut names)
             .map_err(|mistake| error(from + mistake.range.start..from + mistake.range.end, mistake.message))?;
         let column = u32::try_from(indent + 1).unwrap_or(1);
         let position = SourcePosition { file: self.file.clone(), line: number, column, inlined_at: None };
         let origin = Origin { position: Some(position), text: content.into(), ..origin };
-        let annotation = Annotation { kind, expression, text: text.into(), origin: Arc::new(origin) };
+        let annotation = Annotation { kind, expression, threads, text: text.into(), origin: Arc::new(origin) };
         Ok(Some((function, item, annotation)))
     }
 
@@ -223,6 +223,7 @@ fn is_file(path: &str, given: &str) -> bool {
 
 /// Names in a body that is typed already.
 struct InBody<'m> {
+    module: &'m Module,
     function: &'m Function,
     body: &'m Body,
 }
@@ -235,5 +236,13 @@ impl<'a> Names<'a> for InBody<'_> {
 
     fn parameter(&mut self, name: &'a str) -> Result<(u32, ScalarType), String> {
         scalar_parameter(self.function.is_entry.then_some(self.function), name)
+    }
+
+    fn array(&mut self, name: &'a str) -> Result<ArrayRef, String> {
+        arrays::named(name, &self.module.variables, &self.body.variables)
+    }
+
+    fn pointer(&mut self, name: &'a str) -> Result<ArrayRef, String> {
+        arrays::pointee(self.function.is_entry.then_some(self.function), name)
     }
 }

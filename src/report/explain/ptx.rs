@@ -79,12 +79,13 @@ pub const CODES: &[Code] = &[
     Code {
         code: "annotation",
         title: "an annotation that is not understood",
-        text: "Comments that start with `//@` are annotations: `requires`, `assume`, `assert` or `invariant`, \
+        text: "Comments that start with `//@` are annotations: `requires`, `assume`, `assert`, `invariant` or \
+               `barrier_invariant`, \
                an expression, and a semicolon. They stand inside a function body, behind the definition of the \
                registers that they name, or in a file of their own (--annotations). Expressions have the \
                operators of C and `==>` over registers, %tid.x and the like, parameters as [name], and numbers. \
                Registers of type .u count as unsigned, others as signed; arithmetic wraps at the width of the widest \
-               operand.",
+               operand. A barrier invariant stands directly in front of a barrier of the whole block.",
         example: "//@ requires [n] % 4 == 0;\n//@ assert %r3 != 0 && !%p1;   in a file: at $L__BB0_2: invariant %r3 < %r8;",
     },
     Code {

@@ -22,6 +22,16 @@ pub const CODES: &[Code] = &[
         example: "call.uni (retval0), cudaMalloc, (param0, param1);",
     },
     Code {
+        code: "barrier-invariant",
+        title: "a barrier invariant that would say nothing",
+        text: "A barrier invariant is stated by every thread of the block in front of a barrier, and used behind it. That \
+               needs to know what memory holds: nothing is kept track of for arrays with atomic operations, volatile, \
+               cached or collective accesses, for shared arrays that the kernel never writes, and where pointers of \
+               unknown origin may reach. With --exited-threads=ok threads that have left state nothing, and with \
+               --allow-same-value others may write what a thread reads.",
+        example: "atom.shared.add.u32 %r1, [slot], 1;\n//@ barrier_invariant slot.u32[0] <= %ntid.x;\nbar.sync 0;",
+    },
+    Code {
         code: "recursion",
         title: "a recursive call",
         text: "Device functions are inlined into the kernel, so a function that calls itself, directly or \

@@ -27,6 +27,16 @@
 //!   the head of a loop with a barrier that ends an interval with stores;
 //! - when more than [`MOST_PENDING`] stores are pending, and at a store of another type, for the same reason.
 //!
+//! Barrier invariants (`kernel::barrier_invariant`, [`super::barrier_invariants`]) read contents too. In front of the
+//! barrier such a read is one like any other: logged, checked, and of the value that the thread sees. Behind it, where an
+//! epoch begins if anything was stored, a ghost load is what memory holds at that moment, for whatever thread the fact is
+//! about, and is neither logged nor checked. What is assumed of it is what thread e asserted: all threads of the block have
+//! come to the barrier, or an assertion fails; e asserted its fact on the way, in the pairs that have e; no other thread has
+//! written what e read since the barrier before, or that read raced, so memory holds it still. So the assumption excludes
+//! no execution in which all assertions hold so far. That is why none of the reasons below makes such loads arbitrary:
+//! what they yield flows into these assertions and assumptions only, so it keeps no thread in a loop. The loads of the
+//! kernel are what they would be without the annotation.
+//!
 //! Where the argument breaks, loads stay arbitrary:
 //!
 //! - arrays with atomics, strong, collective or non-coherent accesses, or accesses through pointers of unknown origin;
@@ -137,6 +147,11 @@ impl<'a> Contents<'a> {
             this.introduced.extend(epochs.into_iter().map(local));
         }
         this
+    }
+
+    /// The arrays with contents.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
     }
 
     /// At the start: two blocks find the same in a global array.

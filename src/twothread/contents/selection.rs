@@ -7,7 +7,12 @@
 //! for arrays on which control or addresses depend).
 //!
 //! Flows are those of the text, in no order: `x := e` lets every variable of `e` flow into `x`.
+//!
+//! `assume {:instance}` says of a thread what it asserted before (barrier invariants), so it excludes no execution in
+//! which all assertions hold so far: what flows into it is not what an `assume` of the user depends on. It is a reason to
+//! keep contents, though, for the loads of the annotation alone: those are in the selection whatever else they are.
 
+use super::super::barrier_invariants::{has_mark, is_of_annotation};
 use crate::ivl::ast::{ExprKind, Implementation, Name, Stmt, StmtKind};
 use crate::ivl::visit::{assigned, for_each_stmt_expr, free_vars};
 use crate::predicate::{LoopInfo, Predicated};
@@ -23,6 +28,38 @@ pub struct Selection {
     pub arrays: BTreeSet<Name>,
     /// The loads that read contents; all others yield arbitrary values.
     pub loads: BTreeSet<Position>,
+}
+
+/// Why an array that a barrier invariant reads has neither contents nor the same values all the time.
+pub fn refusal(body: &Implementation, selection: &Selection, array: &Name, is_global: bool) -> Option<&'static str> {
+    if selection.arrays.contains(array) {
+        return None;
+    }
+    let mut is_written = false;
+    for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
+        let access = match &stmt.kind {
+            StmtKind::Load { access, .. } | StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } => access,
+            _ => continue,
+        };
+        if access.array != *array {
+            continue;
+        }
+        is_written |= !matches!(stmt.kind, StmtKind::Load { .. });
+        if matches!(stmt.kind, StmtKind::Atomic { .. }) {
+            return Some("atomic operations access it");
+        }
+        if has_mark(stmt, "unknown_pointer") {
+            return Some("pointers of unknown origin may access it");
+        }
+        if has_mark(stmt, "non_coherent") || access.strong.is_some() || access.collective.is_some() {
+            return Some("accesses that are not plain read or write it");
+        }
+    }
+    match is_written {
+        true => Some("nothing is known of what it holds"),
+        false if is_global => None,
+        false => Some("the kernel never writes it"),
+    }
 }
 
 impl Selection {
@@ -45,6 +82,11 @@ impl Selection {
         for (place, block) in body.blocks.iter().enumerate() {
             for (index, stmt) in block.stmts.iter().enumerate() {
                 let StmtKind::Load { access, .. } = &stmt.kind else { continue };
+                if is_of_annotation(stmt) && plain.contains(&access.array) {
+                    selection.arrays.insert(access.array.clone());
+                    selection.loads.insert((block.label.clone(), index));
+                    continue;
+                }
                 let Some(target) = target(&block.stmts, index) else { continue };
                 let waits = place < behind && control.contains(target);
                 if plain.contains(&access.array) && matters.contains(target) && !waits && !assumed.contains(target) {
@@ -77,10 +119,6 @@ fn plain_arrays(body: &Implementation) -> BTreeSet<Name> {
         }
     }
     stored.into_iter().filter(|array| loaded.contains(array) && !others.contains(array)).collect()
-}
-
-fn has_mark(stmt: &Stmt, mark: &str) -> bool {
-    stmt.attributes.iter().any(|attribute| attribute.name.as_str() == mark)
 }
 
 /// The variable that takes the value which the statement at `index` yields. Predication puts a temporary between, of
@@ -163,7 +201,9 @@ fn assumed(body: &Implementation, loops: &[LoopInfo]) -> BTreeSet<Name> {
     for block in &body.blocks {
         let of_loop = loops.iter().any(|this| this.back == block.label || this.exit == block.label);
         for stmt in block.stmts.iter().filter(|_| !of_loop) {
-            if let StmtKind::Assume(e) = &stmt.kind {
+            if let StmtKind::Assume(e) = &stmt.kind
+                && !has_mark(stmt, "instance")
+            {
                 names.extend(free_vars(e));
             }
         }

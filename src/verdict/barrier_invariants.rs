@@ -1,0 +1,50 @@
+//! What findings say of barrier invariants.
+//!
+//! Input: a check that failed about what a barrier invariant reads, or about its registers. Output: the finding's words.
+//! Reference: Chong et al., "Barrier Invariants" (the access check).
+
+use super::facts::{Facts, bits};
+use super::finding::Finding;
+use super::prove::Constants;
+use crate::ivl::ast::{Attribute, AttributeArg};
+use crate::twothread::Site;
+
+impl Facts<'_> {
+    /// Completes a finding about two accesses, of which one is that of a barrier invariant: no defect of the kernel.
+    pub(super) fn unsure_read(
+        &self,
+        finding: &mut Finding,
+        written: &str,
+        constants: &Constants,
+        (first, second): (Option<&Site>, Option<&Site>),
+    ) {
+        finding.kind = "barrier-invariant-access".into();
+        finding.message = format!(
+            "states: {written}\nthe barrier invariant reads what another thread may write before the barrier, as far as \
+             the proof sees: so it says nothing about what memory holds behind it"
+        );
+        let sites = || [second, first].into_iter().flatten();
+        if let Some(site) = sites().next() {
+            (finding.array, finding.space) = self.array(&site.array);
+            let watched = bits(constants, &format!("_WATCHED_OFFSET_{}", site.array));
+            finding.offset = watched.map(|v| i128::from(v as u64 as i64));
+        }
+        finding.barrier = sites().find(|site| site.barrier_invariant.is_some()).and_then(|site| site.origin.clone());
+        finding.accesses.extend(first.and_then(|site| self.access(constants, site, 1)));
+        finding.accesses.extend(second.and_then(|site| self.access(constants, site, 2)));
+    }
+}
+
+/// `{:barrier_invariant_uniform "fact" "%r"}` in words.
+pub(super) fn not_uniform(fact: &Attribute) -> String {
+    let texts: Vec<&str> = fact
+        .args
+        .iter()
+        .filter_map(|arg| if let AttributeArg::Text(text) = arg { Some(&**text) } else { None })
+        .collect();
+    let (written, register) = (texts.first().unwrap_or(&""), texts.get(1).unwrap_or(&""));
+    format!(
+        "states: {written}\nthe barrier invariant in front of this barrier speaks of `{register}`, which threads of a block \
+         may hold different values in: what one of them states says nothing about another"
+    )
+}

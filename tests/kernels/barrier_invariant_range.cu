@@ -1,0 +1,16 @@
+//@ verdict: verified
+//@ block: 64
+//@ grid: 16
+#include "gpuvcc.h"
+
+// Every thread has a bin of eight places, and says how many are taken; its neighbour puts one more element there.
+extern "C" __global__ void barrier_invariant_range(const unsigned *fill, int *out) {
+    __shared__ unsigned char taken[64];
+    int t = threadIdx.x;
+    unsigned count = fill[64 * blockIdx.x + t];
+    taken[t] = count < 8 ? count : 7;
+    GPUVCC_BARRIER_INVARIANT("taken.u8[threadIdx.x] < 8 at (threadIdx.x + 1) & 63");
+    __syncthreads();
+    int other = (t + 1) & 63;
+    out[512 * blockIdx.x + 8 * other + taken[other]] = t;
+}
