@@ -6,9 +6,11 @@
 #[allow(dead_code)]
 mod support;
 
+use gpuvcc::span::Origin;
 use gpuvcc::verdict::finding::{Finding, KernelReport, Verdict};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use support::cases::{Case, cases};
 use support::run::{summary, verify_case};
 
@@ -43,8 +45,9 @@ fn check(case: Option<Case>, verdict: &str, sizes: &str) -> Result<(), Failed> {
         return fails(&format!("expected {verdict} {sizes}"));
     }
     let at_marks = |finding: &Finding| {
-        let lines = finding.accesses.iter().filter_map(|access| access.origin.position.as_ref());
-        let lines: BTreeSet<u32> = lines.map(|position| position.line).collect();
+        let origins = finding.accesses.iter().map(|access| &access.origin);
+        let line = |origin: &Arc<Origin>| origin.position.as_ref().map_or(origin.line, |position| position.line);
+        let lines: BTreeSet<u32> = origins.map(line).collect();
         finding.confirmed && !lines.is_empty() && lines.is_subset(&case.race_lines)
     };
     if verdict == "race" && !report.findings.iter().any(at_marks) {

@@ -232,16 +232,22 @@ pub struct Suggestion {
 
 /// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping.
 pub fn natural(kernel: &Kernel) -> Vec<Suggestion> {
-    let (flat, bounded) = (flat(kernel), bounds(kernel));
+    let (flat, widths) = (flat(kernel), widths(kernel));
+    let bounded = bounds(kernel);
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    for launch in natural::launches(kernel) {
+    for launch in natural::launches(kernel, !widths.is_empty()) {
         let sizes = (0..3).filter_map(|axis| launch.block[axis].map(|size| Condition::Block(axis, size)));
         let rows = launch.rows.iter().map(|(axis, threads)| Condition::Span(*axis, *threads));
         let further = sizes.chain(rows).filter(|condition| !flat.contains(condition));
         let plain = [flat.clone(), further.collect()].concat();
-        let with_bounds = [plain.clone(), bounded.clone()].concat();
-        // Which of the two is proved sooner.
-        let (likely, other) = if launch.wraps { (with_bounds, plain) } else { (plain, with_bounds) };
+        let areas = [plain.clone(), widths.clone()].concat();
+        let with_bounds = [areas.clone(), bounded.clone()].concat();
+        // Which is proved sooner.
+        let (likely, other) = match (launch.wraps, widths.is_empty()) {
+            (true, _) => (with_bounds, plain),
+            (false, true) => (plain, with_bounds),
+            (false, false) => (areas, with_bounds),
+        };
         let natural::Natural { is_rival, is_fixed, .. } = launch;
         first.push(Suggestion { conditions: likely, is_rival, is_fixed });
         second.push(Suggestion { conditions: other, is_rival, is_fixed });
@@ -288,13 +294,28 @@ fn complete(kernel: &Kernel, further: Vec<Vec<Condition>>) -> Vec<Vec<Condition>
 /// Names of the 32-bit parameters that the kernel counts with.
 fn scalars(kernel: &Kernel) -> Vec<String> {
     let seen = Seen::of(kernel);
-    let is_counted = |constant: &Name| {
-        let is_copy = |name: &&Name| seen.copies.get(*name) == Some(constant);
-        seen.operands.contains(constant) || seen.operands.iter().any(|name| is_copy(&name))
-    };
+    scalars_among(kernel, &seen, &seen.operands)
+}
+
+/// Names of the 32-bit parameters that are no pointers and that are among these names, or copied to one.
+fn scalars_among(kernel: &Kernel, seen: &Seen, names: &BTreeSet<Name>) -> Vec<String> {
+    let is_one =
+        |constant: &Name| names.contains(constant) || names.iter().any(|name| seen.copies.get(name) == Some(constant));
     let scalars = kernel.params.iter().filter(|p| p.bits == 32 && !p.is_pointer);
-    let counted = scalars.filter(|parameter| parameter.constant.as_ref().is_some_and(is_counted));
-    counted.map(|parameter| parameter.name.clone()).collect()
+    let found = scalars.filter(|parameter| parameter.constant.as_ref().is_some_and(is_one));
+    found.map(|parameter| parameter.name.clone()).collect()
+}
+
+/// What keeps `row * width + column` from wrapping: products of a parameter that is a factor and another one, which
+/// bounds the rows, or itself if there is no other.
+fn widths(kernel: &Kernel) -> Vec<Condition> {
+    let (seen, scalars) = (Seen::of(kernel), scalars(kernel));
+    let widths = scalars_among(kernel, &seen, &seen.factors);
+    let is_of_width = |area: &Condition| match area {
+        Condition::Area(a, b) => (widths.contains(a) || widths.contains(b)) && (a != b || scalars.len() == 1),
+        _ => false,
+    };
+    areas(&scalars).into_iter().filter(is_of_width).collect()
 }
 
 /// What keeps sums of indices from wrapping.
@@ -360,6 +381,8 @@ struct Seen {
     shifts: BTreeMap<u128, usize>,
     /// Operands of functions on numbers: the others may be floating-point.
     operands: BTreeSet<Name>,
+    /// Factors of products of unknowns.
+    factors: BTreeSet<Name>,
     /// Variables that are assigned another name, which is a constant of the program where they are assigned once.
     copies: BTreeMap<Name, Name>,
 }
@@ -377,11 +400,14 @@ impl Visitor for Seen {
     }
 
     fn expr(&mut self, e: &ExprRef) {
-        if let ExprKind::Call(name, args) = &e.kind
-            && parse_builtin(name.as_str()).is_some()
+        if let ExprKind::Call(function, args) = &e.kind
+            && parse_builtin(function.as_str()).is_some()
         {
             let name = |e: &ExprRef| if let ExprKind::Var(name) = &e.kind { Some(name.clone()) } else { None };
             self.operands.extend(args.iter().filter_map(name));
+            if function.as_str().ends_with("_MUL") && !args.iter().any(|arg| matches!(arg.kind, ExprKind::Bv(_))) {
+                self.factors.extend(args.iter().filter_map(name));
+            }
         }
         match &e.kind {
             ExprKind::Var(name) => {

@@ -81,8 +81,9 @@ pub struct Natural {
     pub wraps: bool,
 }
 
-/// The launches that a kernel suggests, the likely ones first; none if it says nothing.
-pub fn launches(kernel: &Kernel) -> Vec<Natural> {
+/// The launches that a kernel suggests, the likely ones first; none if it says nothing. `any_block`: blocks of any size
+/// are one of them.
+pub fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
     let signs = Signs::of(kernel);
     let votes = signs.votes(kernel);
     let blocks = votes.blocks(kernel.block);
@@ -109,8 +110,9 @@ pub fn launches(kernel: &Kernel) -> Vec<Natural> {
         launches.push(Natural { is_rival: true, is_fixed: false, block: usual, rows, wraps: false });
     }
     // Strides over the grid are proved where they do not wrap, whatever the block is.
+    let any_block = any_block || signs.reads_grid;
     let says_something =
-        |launch: &Natural| launch.block.iter().any(Option::is_some) || !launch.rows.is_empty() || signs.reads_grid;
+        |launch: &Natural| any_block || launch.block.iter().any(Option::is_some) || !launch.rows.is_empty();
     launches.retain(says_something);
     launches
 }
