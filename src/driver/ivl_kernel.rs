@@ -159,7 +159,8 @@ fn declared(program: &mut Program, name: &str) -> ExprRef {
             _ => "launch",
         };
         let attributes = vec![crate::ivl::ast::Attribute { name: Name::from(kind), args: Vec::new() }];
-        let variable = Variable { name: Name::from(name), ty: Type::Bv(32), attributes, span: Span::NONE };
+        let variable =
+            Variable { name: Name::from(name), ty: Type::Bv(32), where_clause: None, attributes, span: Span::NONE };
         program.constants.push(Constant { variable, unique: false });
     }
     bv::var(name, Type::Bv(32))

@@ -126,7 +126,7 @@ pub fn assign(name: &Name, value: ExprRef) -> Stmt {
 pub fn declare(procedure: &mut Procedure, name: &Name, ty: Type) {
     let Some(body) = &mut procedure.body else { return };
     if !body.locals.iter().any(|l| l.name == *name) {
-        body.locals.push(Variable { name: name.clone(), ty, attributes: Vec::new(), span: Span::NONE });
+        body.locals.push(Variable::new(name.clone(), ty));
     }
 }
 

@@ -59,6 +59,8 @@ pub enum Type {
     Bv(u32),
     /// `[index, ...]element`
     Map(Vec<Type>, Box<Type>),
+    /// A declared type with its arguments: `T`, `Field int`. Nothing is known of its values but which are equal.
+    Named(Name, Vec<Type>),
 }
 
 /// A typed expression, shared and immutable.
@@ -307,10 +309,19 @@ pub struct Variable {
     pub name: Name,
     /// Type.
     pub ty: Type,
+    /// `where e`: holds of every arbitrary value that the variable takes (at the start, at `havoc`, from a call).
+    pub where_clause: Option<ExprRef>,
     /// Attributes.
     pub attributes: Vec<Attribute>,
     /// Declaration.
     pub span: Span,
+}
+
+impl Variable {
+    /// A variable of generated code.
+    pub fn new(name: Name, ty: Type) -> Variable {
+        Variable { name, ty, where_clause: None, attributes: Vec::new(), span: Span::NONE }
+    }
 }
 
 /// A shared array of the kernel language: `shared A: [bv64]bv8;` or `global A: ...`.
@@ -376,7 +387,20 @@ pub struct Condition {
     pub span: Span,
 }
 
-/// A procedure with at most one implementation.
+/// A type that the program declares; synonyms are gone once a program is parsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeDeclaration {
+    /// Name.
+    pub name: Name,
+    /// How many types it takes as arguments.
+    pub arity: usize,
+    /// Attributes.
+    pub attributes: Vec<Attribute>,
+    /// Declaration.
+    pub span: Span,
+}
+
+/// A procedure, with the body that is written in place if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Procedure {
     /// Name.
@@ -408,9 +432,29 @@ pub struct Implementation {
     pub blocks: Vec<Block>,
 }
 
+/// `implementation p(x: T) returns (y: U) { ... }`: a body that stands apart from its procedure, with names of
+/// its own for parameters and results. A procedure may have several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeparateImplementation {
+    /// The procedure.
+    pub procedure: Name,
+    /// Parameters, as many and of the types as those of the procedure.
+    pub params: Vec<Variable>,
+    /// Results, likewise.
+    pub results: Vec<Variable>,
+    /// Locals and blocks.
+    pub body: Implementation,
+    /// Attributes.
+    pub attributes: Vec<Attribute>,
+    /// Declaration.
+    pub span: Span,
+}
+
 /// A program.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Program {
+    /// Types without a definition.
+    pub types: Vec<TypeDeclaration>,
     /// Constants.
     pub constants: Vec<Constant>,
     /// Functions.
@@ -423,4 +467,6 @@ pub struct Program {
     pub arrays: Vec<Array>,
     /// Procedures.
     pub procedures: Vec<Procedure>,
+    /// Bodies that stand apart.
+    pub implementations: Vec<SeparateImplementation>,
 }

@@ -300,7 +300,13 @@ impl<'a> Flattener<'a> {
             let source = array_element(e, arrays)?;
             let name = self.fresh_variable("load");
             let ty = Type::Bv(8 * arrays[&source.variable.name]);
-            self.locals.push(Variable { name: name.clone(), ty: ty.clone(), attributes: Vec::new(), span: e.span });
+            self.locals.push(Variable {
+                name: name.clone(),
+                ty: ty.clone(),
+                where_clause: None,
+                attributes: Vec::new(),
+                span: e.span,
+            });
             let (access, _) = self.access(&source, Vec::new())?;
             self.push(StmtKind::Load { dst: name.clone(), access }, Vec::new(), e.span);
             Some(Arc::new(Expr { kind: ExprKind::Var(name), ty, span: e.span }))

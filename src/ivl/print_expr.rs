@@ -19,6 +19,15 @@ pub fn print_type(ty: &Type) -> String {
             let domain: Vec<String> = domain.iter().map(print_type).collect();
             format!("[{}]{}", domain.join(", "), print_type(element))
         }
+        Type::Named(name, arguments) => {
+            let argument = |ty: &Type| match ty {
+                Type::Bool | Type::Int | Type::Bv(_) => print_type(ty),
+                Type::Named(_, arguments) if arguments.is_empty() => print_type(ty),
+                Type::Map(..) | Type::Named(..) => format!("({})", print_type(ty)),
+            };
+            let words = std::iter::once(identifier(name).to_string()).chain(arguments.iter().map(argument));
+            words.collect::<Vec<String>>().join(" ")
+        }
     }
 }
 

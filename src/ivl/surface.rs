@@ -342,6 +342,7 @@ pub fn variables((ids, ty): (Vec<Identifier>, Type), attributes: Vec<Attribute>,
         .map(|id| Variable {
             name: id.name,
             ty: ty.clone(),
+            where_clause: None,
             attributes: attributes.clone(),
             span: if whole { span } else { id.span },
         })

@@ -119,7 +119,7 @@ impl Lowering<'_> {
     /// Declares a temporary.
     pub fn temporary(&mut self, ty: Type) -> Name {
         let name = self.names.numbered("t");
-        self.locals.push(Variable { name: name.clone(), ty, attributes: Vec::new(), span: Span::NONE });
+        self.locals.push(Variable::new(name.clone(), ty));
         name
     }
 

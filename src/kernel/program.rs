@@ -58,7 +58,8 @@ pub struct Declarations {
 impl Declarations {
     /// Declares a constant and gives its expression.
     pub fn constant(&mut self, name: Name, ty: Type, attributes: Vec<Attribute>) -> ExprRef {
-        let variable = Variable { name: name.clone(), ty: ty.clone(), attributes, span: Span::NONE };
+        let variable =
+            Variable { name: name.clone(), ty: ty.clone(), where_clause: None, attributes, span: Span::NONE };
         self.constants.push(Constant { variable, unique: false });
         bv::var(name, ty)
     }
@@ -206,7 +207,13 @@ fn declare_regions(
             RegionKind::Private => {
                 let name = names.fresh(&name);
                 let (ty, attributes) = (Type::Bv(64), Vec::new());
-                locals.push(Variable { name: name.clone(), ty: ty.clone(), attributes, span: Span::NONE });
+                locals.push(Variable {
+                    name: name.clone(),
+                    ty: ty.clone(),
+                    where_clause: None,
+                    attributes,
+                    span: Span::NONE,
+                });
                 bv::var(name, ty)
             }
             _ => continue,
@@ -348,7 +355,7 @@ impl Lowering<'_> {
 
     fn finish(self, blocks: Vec<Block>) -> Kernel {
         let mut locals: Vec<Variable> = Vec::new();
-        let variable = |name: &Name, ty| Variable { name: name.clone(), ty, attributes: Vec::new(), span: Span::NONE };
+        let variable = |name: &Name, ty| Variable::new(name.clone(), ty);
         for register in &self.used {
             let index = register.0 as usize;
             locals.push(variable(&self.registers[index], register_type(self.cfg.registers[index].ty)));

@@ -68,7 +68,7 @@ impl Rewriter {
         while !self.taken.insert(name.clone()) {
             name = Name::from(format!("{name}'"));
         }
-        self.introduced.push(Variable { name: name.clone(), ty, attributes: Vec::new(), span: Span::NONE });
+        self.introduced.push(Variable::new(name.clone(), ty));
         name
     }
 
@@ -178,6 +178,7 @@ impl Rewriter {
             Type::Int => "int".to_string(),
             Type::Bv(width) => format!("bv{width}"),
             Type::Map(..) => "map".to_string(),
+            Type::Named(name, _) => name.to_string(),
         };
         let name = self.introduce(&format!("v_havoc.{suffix}"), ty.clone());
         self.havoc_variables.push((ty.clone(), name.clone()));

@@ -296,7 +296,7 @@ impl<'a> Accesses<'a> {
 
     fn introduce_local(&mut self, stem: &str, ty: Type) -> Name {
         let name = self.fresh(stem);
-        self.introduced.push(Variable { name: name.clone(), ty, attributes: Vec::new(), span: Span::NONE });
+        self.introduced.push(Variable::new(name.clone(), ty));
         name
     }
 

@@ -76,7 +76,7 @@ impl Coordinate {
             return bv::ne(first, second);
         }
         let ty = Type::Bv(32);
-        let variable = Variable { name: Name::from(self.id.as_str()), ty, attributes: Vec::new(), span: Span::NONE };
+        let variable = Variable::new(Name::from(self.id.as_str()), ty);
         for thread in THREADS {
             let copy = Variable { name: thread.copy(&variable.name), ..variable.clone() };
             constants.push(Constant { variable: copy, unique: false });

@@ -224,6 +224,8 @@ impl Prelude {
         let wanted = |name: &Name| is_template(name) == to.array.is_some() && to.setting.value(name).is_none();
         let program = &self.program;
         Program {
+            types: Vec::new(),
+            implementations: Vec::new(),
             constants: program.constants.iter().filter(|c| wanted(&c.variable.name)).map(|c| to.constant(c)).collect(),
             functions: program.functions.iter().filter(|f| wanted(&f.name)).map(|f| to.function(f)).collect(),
             axioms: program
@@ -303,7 +305,13 @@ impl Instantiation<'_> {
     fn variable(&self, variable: &Variable) -> Variable {
         let attributes = self.attributes(&variable.attributes);
         // Spans point into the prelude, which is not the user's input.
-        Variable { name: self.name(&variable.name), ty: variable.ty.clone(), attributes, span: Span::NONE }
+        Variable {
+            name: self.name(&variable.name),
+            ty: variable.ty.clone(),
+            where_clause: None,
+            attributes,
+            span: Span::NONE,
+        }
     }
 
     fn constant(&self, constant: &Constant) -> Constant {

@@ -344,7 +344,7 @@ pub fn type_width(ty: &Type) -> Option<u32> {
         Type::Bool => Some(1),
         Type::Int => Some(128),
         Type::Bv(width) => Some(*width),
-        Type::Map(..) => None,
+        Type::Map(..) | Type::Named(..) => None,
     }
 }
 

@@ -115,7 +115,7 @@ fn leaf(ty: Type) -> BoxedStrategy<ExprRef> {
         Type::Bool => any::<bool>().prop_map(bv::boolean).boxed(),
         Type::Int => any::<i64>().prop_map(|v| bv::int(v.into())).boxed(),
         Type::Bv(width) => any::<u128>().prop_map(move |v| bv::literal(v, width)).boxed(),
-        Type::Map(..) => variable_of(&ty).boxed(),
+        Type::Map(..) | Type::Named(..) => variable_of(&ty).boxed(),
     };
     prop_oneof![variable_of(&ty), literal].boxed()
 }
@@ -140,6 +140,7 @@ fn expr(ty: Type, depth: u32) -> BoxedStrategy<ExprRef> {
         Type::Bool => booleans(depth),
         Type::Int => integers(depth),
         Type::Bv(width) => bit_vectors(width, depth),
+        Type::Named(..) => variable_of(&ty).boxed(),
         Type::Map(..) => {
             let map = ty.clone();
             (same, of(Type::Bv(32)), of(Type::Int), of(Type::Bool))
@@ -287,9 +288,7 @@ fn stmt() -> BoxedStrategy<Stmt> {
 }
 
 fn variables(prefix: &str) -> Vec<Variable> {
-    (0..TYPES)
-        .map(|i| Variable { name: format!("{prefix}{i}").into(), ty: ty(i), attributes: vec![], span: Span::NONE })
-        .collect()
+    (0..TYPES).map(|i| Variable::new(format!("{prefix}{i}").into(), ty(i))).collect()
 }
 
 fn program() -> impl Strategy<Value = Program> {
@@ -308,7 +307,7 @@ fn program() -> impl Strategy<Value = Program> {
                 span: Span::NONE,
             })
             .collect();
-        let variable = |name: &str, ty| Variable { name: name.into(), ty, attributes: vec![], span: Span::NONE };
+        let variable = |name: &str, ty| Variable::new(name.into(), ty);
         let helper = Procedure {
             name: "helper".into(),
             params: vec![variable("a", Type::Int), variable("b", Type::Bv(32))],
@@ -347,6 +346,8 @@ fn program() -> impl Strategy<Value = Program> {
             span: Span::NONE,
         };
         Program {
+            types: vec![],
+            implementations: vec![],
             constants: variables("c").into_iter().map(|variable| Constant { variable, unique: free }).collect(),
             functions: vec![twice],
             axioms: vec![],

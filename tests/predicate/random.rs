@@ -166,7 +166,7 @@ fn block(label: Name, stmts: Vec<Stmt>, targets: Vec<Name>) -> Block {
 
 /// A kernel program with the given blocks, variables `x0` to `x3`, the constant `tid.x` and an array `A`.
 pub fn program(blocks: Vec<Block>) -> Program {
-    let private = |name: String, ty| Variable { name: name.into(), ty, attributes: Vec::new(), span: Span::NONE };
+    let private = |name: String, ty| Variable::new(name.into(), ty);
     let attribute = |name: &str| Attribute { name: name.into(), args: Vec::new() };
     let mut thread = private("tid.x".into(), Type::Bv(32));
     thread.attributes.push(attribute("thread"));

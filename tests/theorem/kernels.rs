@@ -91,7 +91,8 @@ pub fn kernel(source: &mut Source, shape: Shape) -> Program {
         blocks.extend(edges);
     }
     let mut program = program(blocks);
-    let declared = |name| Variable { name, ty: Type::Bv(32), attributes: Vec::new(), span: Span::NONE };
+    let declared =
+        |name| Variable { name, ty: Type::Bv(32), where_clause: None, attributes: Vec::new(), span: Span::NONE };
     let body = program.procedures[0].body.as_mut().expect("a kernel has a body");
     body.locals.extend(writer.locals.into_iter().map(declared));
     program

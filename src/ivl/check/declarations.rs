@@ -40,7 +40,7 @@ impl Checker {
         for name in std::mem::take(&mut self.launch_constants) {
             let attribute = Name::new(launch_constant(name.as_str()).unwrap_or("launch"));
             let attributes = vec![Attribute { name: attribute, args: Vec::new() }];
-            let variable = Variable { name, ty: Type::Bv(32), attributes, span: Span::NONE };
+            let variable = Variable { name, ty: Type::Bv(32), where_clause: None, attributes, span: Span::NONE };
             program.constants.push(Constant { variable, unique: false });
         }
     }
@@ -64,7 +64,7 @@ impl Checker {
             let ty = Type::Map(vec![Type::Bv(64)], element);
             let kind = EntryKind::Array { element_bytes: array.element_bytes };
             let (name, attributes, span) = (array.name.clone(), Vec::new(), array.span);
-            self.declare_top_level(&Variable { name, ty, attributes, span }, kind);
+            self.declare_top_level(&Variable { name, ty, where_clause: None, attributes, span }, kind);
         }
     }
 
@@ -124,6 +124,7 @@ impl Checker {
                 domain.iter().for_each(|ty| self.well_formed(ty, span));
                 self.well_formed(element, span);
             }
+            Type::Named(_, arguments) => arguments.iter().for_each(|ty| self.well_formed(ty, span)),
         }
     }
 
@@ -176,7 +177,10 @@ impl Checker {
         self.attributes(&mut function.attributes);
         for (name, ty) in function.params.iter().filter(|(name, _)| !name.as_str().is_empty()) {
             let (name, ty, span) = (name.clone(), ty.clone(), function.span);
-            self.declare_local(&mut Variable { name, ty, attributes: Vec::new(), span }, EntryKind::Parameter);
+            self.declare_local(
+                &mut Variable { name, ty, where_clause: None, attributes: Vec::new(), span },
+                EntryKind::Parameter,
+            );
         }
         if let Some(body) = &mut function.body
             && let Some(typed) = self.expr_of(body, &function.result, "the body of this function")

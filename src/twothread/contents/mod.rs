@@ -143,7 +143,13 @@ impl<'a> Contents<'a> {
         };
         for array in this.spaces.keys() {
             let epochs: BTreeSet<Name> = THREADS.into_iter().map(|thread| this.epoch_name(array, thread)).collect();
-            let local = |name| Variable { name, ty: Type::Bv(64), attributes: Vec::new(), span: Span::NONE };
+            let local = |name| Variable {
+                name,
+                ty: Type::Bv(64),
+                where_clause: None,
+                attributes: Vec::new(),
+                span: Span::NONE,
+            };
             this.introduced.extend(epochs.into_iter().map(local));
         }
         this
@@ -355,7 +361,7 @@ impl<'a> Contents<'a> {
 
     fn introduce(&mut self, name: Name, ty: Type) {
         if !self.introduced.iter().any(|known| known.name == name) {
-            self.introduced.push(Variable { name, ty, attributes: Vec::new(), span: Span::NONE });
+            self.introduced.push(Variable::new(name, ty));
         }
     }
 }
