@@ -70,7 +70,7 @@ fn candidates(inference: &Inference, out: &mut String) {
     }
 }
 
-fn passive(passive: &Passive, out: &mut String) {
+pub(super) fn passive(passive: &Passive, out: &mut String) {
     for block in &passive.blocks {
         let _ = writeln!(out, "{}:", block.label);
         for item in &block.items {

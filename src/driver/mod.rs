@@ -13,6 +13,7 @@ mod ivl_kernel;
 mod launches;
 mod output;
 pub mod pipeline;
+mod procedures;
 pub mod run_options;
 pub mod schedule;
 mod values;

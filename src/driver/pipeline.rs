@@ -3,6 +3,7 @@
 use super::cli::{Arithmetic, Options, PreludeChoice, Stage};
 use super::input::{Input, Language};
 use super::launches::{self, Attempt};
+use super::procedures::{self, Source};
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Checks;
 use crate::infer::houdini::Deadline;
@@ -24,8 +25,8 @@ use std::time::Instant;
 pub enum Program {
     /// PTX.
     Ptx(ptx::ast::Module),
-    /// A kernel program in the IVL.
-    Ivl(ivl::ast::Program),
+    /// Kernels and procedures in the IVL.
+    Ivl(Source),
 }
 
 impl Program {
@@ -36,12 +37,26 @@ impl Program {
                 let entries = module.functions.iter().filter(|function| function.is_entry && function.body.is_some());
                 entries.map(|entry| entry.name.to_string()).collect()
             }
-            Program::Ivl(program) => {
+            Program::Ivl(Source { program, .. }) => {
                 let kernel = |attribute: &ivl::ast::Attribute| attribute.name.as_str() == "kernel";
                 let kernels = program.procedures.iter().filter(|procedure| procedure.attributes.iter().any(kernel));
-                kernels.map(|procedure| procedure.name.to_string()).collect()
+                let procedures = procedures::names(program);
+                let kernels: Vec<String> = kernels.map(|procedure| procedure.name.to_string()).collect();
+                let others = procedures.into_iter().filter(|name| !kernels.contains(name)).collect::<Vec<String>>();
+                kernels.into_iter().chain(others).collect()
             }
         }
+    }
+}
+
+impl Program {
+    /// The program of a procedure that is no kernel.
+    fn of_procedure(&self, entry: &str) -> Option<&Source> {
+        let Program::Ivl(source) = self else { return None };
+        let is_kernel = |procedure: &ivl::ast::Procedure| {
+            procedure.name.as_str() == entry && procedure.attributes.iter().any(|a| a.name.as_str() == "kernel")
+        };
+        (!source.program.procedures.iter().any(is_kernel)).then_some(source)
     }
 }
 
@@ -63,7 +78,7 @@ pub fn launch_of(program: &Program, entry: &str, options: &Options) -> Launch {
 pub fn parse(input: &Input) -> Result<Program, Vec<Diagnostic>> {
     match input.language {
         Language::Ptx => ptx::parse(input.source.text()).map(Program::Ptx),
-        Language::Ivl => ivl::parse(input.source.text()).map(Program::Ivl),
+        Language::Ivl => ivl::parse(input.source.text()).map(|program| Program::Ivl(Source::new(program))),
     }
 }
 
@@ -79,7 +94,7 @@ pub fn tokens(input: &Input) -> String {
 pub fn ast(program: &Program) -> String {
     match program {
         Program::Ptx(module) => ptx::print_ast(module),
-        Program::Ivl(program) => ivl::print(program),
+        Program::Ivl(source) => ivl::print(&source.program),
     }
 }
 
@@ -112,7 +127,7 @@ fn lower(
             let cfg = crate::cfg::build(module, entry)?;
             kernel::lower(module, entry, &cfg, &lower_options)?
         }
-        Program::Ivl(program) => super::ivl_kernel::enter(input.source.text(), program, entry, &lower_options)?,
+        Program::Ivl(source) => super::ivl_kernel::enter(input.source.text(), &source.program, entry, &lower_options)?,
     };
     conditions::require(&mut kernel, conditions);
     let launch = Launch { block: kernel.block, grid: kernel.grid };
@@ -205,6 +220,9 @@ pub fn verify(
     options: &Options,
     jobs: &Jobs,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
+    if let Some(source) = program.of_procedure(entry) {
+        return procedures::verify(input, source, entry, options);
+    }
     let start = Instant::now();
     let prelude = prelude_of(options.prelude)?;
     let emulator = emulator(input, program, entry, options);
@@ -252,6 +270,9 @@ pub fn emit(
         let cfg = crate::cfg::build(module, entry_of(module, entry)?)?;
         let dot = options.format == super::cli::Format::Dot;
         return Ok(if dot { crate::cfg::dot(&cfg) } else { crate::cfg::print(&cfg) });
+    }
+    if let Some(source) = program.of_procedure(entry) {
+        return procedures::emit(source, entry, stage, options);
     }
     let lowered = lower(input, program, entry, options, &[])?;
     match stage {

@@ -124,6 +124,7 @@ impl<'t> Evaluator<'t> {
                 Sort::Bool => self.boolean(*a) == self.boolean(*b),
                 Sort::Int => self.int(*a) == self.int(*b),
                 Sort::Bv(_) => self.bits(*a) == self.bits(*b),
+                Sort::Other(_) => panic!("infer: a value of a sort that kernels do not have"),
             }),
             Node::Ite(c, a, b) => self.known(if self.boolean(*c) { *a } else { *b }),
             Node::Symbol(_) => self.assignment.get(t).unwrap_or_else(|| zero(self.terms.sort(t))),
@@ -150,6 +151,7 @@ impl<'t> Evaluator<'t> {
         match sort {
             Sort::Bool => Value::Bool(hash & 1 == 1),
             Sort::Int => Value::Int(i128::from(hash as u32)),
+            Sort::Other(_) => panic!("infer: a value of a sort that kernels do not have"),
             Sort::Bv(width) => Value::Bits(u128::from(hash) & mask(width)),
         }
     }
@@ -201,6 +203,7 @@ fn zero(sort: Sort) -> Value {
         Sort::Bool => Value::Bool(false),
         Sort::Int => Value::Int(0),
         Sort::Bv(_) => Value::Bits(0),
+        Sort::Other(_) => panic!("infer: a value of a sort that kernels do not have"),
     }
 }
 

@@ -42,7 +42,7 @@ impl Deadline {
         let milliseconds = u32::try_from(left.min(300 + 3 * u128::from(effort))).unwrap_or(u32::MAX);
         let rate = match encoding {
             Encoding::Integers => 5_000,
-            Encoding::BitVectors => 10_000,
+            Encoding::BitVectors | Encoding::Exact => 10_000,
         };
         Budget { rlimit: rate * effort, milliseconds }
     }

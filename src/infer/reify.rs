@@ -20,6 +20,7 @@ pub fn type_of(sort: Sort) -> Type {
         Sort::Bool => Type::Bool,
         Sort::Int => Type::Int,
         Sort::Bv(width) => Type::Bv(width),
+        Sort::Other(_) => panic!("infer: a value of a sort that kernels do not have"),
     }
 }
 

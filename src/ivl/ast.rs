@@ -177,6 +177,9 @@ pub enum AttributeArg {
     Expr(ExprRef),
 }
 
+/// The attribute of a call that does not check preconditions (`free call`).
+pub const FREE_CALL: &str = "free";
+
 /// A statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stmt {
@@ -291,6 +294,8 @@ pub struct Block {
     pub transfer: Transfer,
     /// Where it stands.
     pub span: Span,
+    /// Where its transfer stands; `NONE` in generated code.
+    pub end: Span,
 }
 
 /// Control transfers.

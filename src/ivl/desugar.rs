@@ -112,6 +112,7 @@ impl<'a> Flattener<'a> {
             self.begin(label, body.stmts.first().map_or(body.end, |s| s.span));
         }
         self.statements(body.stmts);
+        self.ends_at(body.end);
         self.end(Transfer::Return);
         for target in std::mem::take(&mut self.gotos) {
             if !self.defined.contains_key(&target.name) {
@@ -162,7 +163,10 @@ impl<'a> Flattener<'a> {
                 self.gotos.extend(targets);
                 self.end(Transfer::Goto(labels));
             }
-            StatementKind::Return => self.end(Transfer::Return),
+            StatementKind::Return => {
+                self.ends_at(span);
+                self.end(Transfer::Return);
+            }
             StatementKind::Break => match self.breaks.last_mut() {
                 Some((label, used)) => {
                     *used = true;
@@ -372,7 +376,14 @@ impl<'a> Flattener<'a> {
     fn begin(&mut self, label: Name, span: Span) {
         self.end(Transfer::Goto(vec![label.clone()]));
         self.defined.entry(label.clone()).or_insert(span);
-        self.open = Some(Block { label, stmts: Vec::new(), transfer: Transfer::Return, span });
+        self.open = Some(Block { label, stmts: Vec::new(), transfer: Transfer::Return, span, end: span });
+    }
+
+    /// Where the transfer of the open block stands.
+    fn ends_at(&mut self, span: Span) {
+        if let Some(block) = &mut self.open {
+            block.end = span;
+        }
     }
 
     fn end(&mut self, transfer: Transfer) {

@@ -301,6 +301,7 @@ pub fn erase_places(program: &mut Program) {
         body.locals.iter_mut().for_each(erase_variable);
         for block in &mut body.blocks {
             block.span = Span::NONE;
+            block.end = Span::NONE;
             for stmt in &mut block.stmts {
                 let erased = map_stmt(stmt, &mut without_spans);
                 *stmt = Stmt { span: Span::NONE, origin: None, ..erased };

@@ -272,12 +272,21 @@ impl Lowering<'_> {
                 } else {
                     let name = label_names.fresh(&format!("{}.to.{label}", labels[&node]));
                     let transfer = Transfer::Goto(vec![label]);
-                    edge_blocks.push(Block { label: name.clone(), stmts: vec![condition], transfer, span: Span::NONE });
+                    edge_blocks.push(Block {
+                        label: name.clone(),
+                        stmts: vec![condition],
+                        transfer,
+                        span: Span::NONE,
+                        end: Span::NONE,
+                    });
                     targets.push(name);
                 }
             }
             let transfer = if targets.is_empty() { Transfer::Return } else { Transfer::Goto(targets) };
-            blocks.push((node, Block { label: labels[&node].clone(), stmts: statements, transfer, span: Span::NONE }));
+            blocks.push((
+                node,
+                Block { label: labels[&node].clone(), stmts: statements, transfer, span: Span::NONE, end: Span::NONE },
+            ));
             blocks.extend(edge_blocks.into_iter().map(|b| (cfg.start, b)));
         }
         for (node, block) in &mut blocks {

@@ -216,7 +216,13 @@ impl Layout {
             }
             rewriter.exit(&block.exit, &guard, &self.ids, self.end_id(), &mut stmts);
             let after = self.order.get(position + 1).map(|&next| self.arrival(kernel, next, &heads));
-            let open = Block { label: block.label.clone(), stmts, transfer: Transfer::Return, span: block.span };
+            let open = Block {
+                label: block.label.clone(),
+                stmts,
+                transfer: Transfer::Return,
+                span: block.span,
+                end: Span::NONE,
+            };
             self.leave(id, self.innermost[number], open, after, rewriter.active(), &mut result);
         }
         if errors.is_empty() { Ok(result) } else { Err(errors) }
@@ -251,10 +257,17 @@ impl Layout {
                 stmts: vec![generated(StmtKind::Assume(at_head.clone()), None)],
                 transfer: Transfer::Goto(vec![this.head.clone()]),
                 span: Span::NONE,
+                end: Span::NONE,
             });
             let left = bv::ne(active.clone(), block_id(this.head_id));
             let stmts = vec![generated(StmtKind::Assume(left), None)];
-            open = Block { label: this.exit.clone(), stmts, transfer: Transfer::Return, span: Span::NONE };
+            open = Block {
+                label: this.exit.clone(),
+                stmts,
+                transfer: Transfer::Return,
+                span: Span::NONE,
+                end: Span::NONE,
+            };
         }
         if let Some(next) = after {
             open.transfer = Transfer::Goto(vec![next]);
@@ -273,6 +286,7 @@ fn entry_block(this: &LoopInfo, active: ExprRef) -> Block {
         stmts: vec![assign(this.active_at_entry.clone(), active)],
         transfer: Transfer::Goto(vec![this.head.clone()]),
         span: Span::NONE,
+        end: Span::NONE,
     }
 }
 

@@ -7,7 +7,9 @@ use super::causes::{Cause, causes};
 use super::source::SourceText;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::Origin;
-use crate::verdict::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Launch, Reason, Step};
+use crate::verdict::finding::{
+    AccessReport, Candidates, Checked, Finding, KernelReport, Launch, Reason, Step, TraceStep,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -68,6 +70,8 @@ struct Kernel<'a> {
     findings: Vec<FindingObject<'a>>,
     reasons: Vec<ReasonObject<'a>>,
     candidates: CandidateCounts,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    inferred: &'a BTreeMap<String, bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     execution: Option<ExecutionCounts>,
     time_ms: u64,
@@ -105,6 +109,9 @@ struct CandidateCounts {
 struct FindingObject<'a> {
     code: &'static str,
     kind: &'a str,
+    /// Where it is: the source where `.loc` tells it, otherwise the input.
+    file: &'a str,
+    line: Option<u32>,
     confirmed: bool,
     array: Option<&'a str>,
     space: Option<&'a str>,
@@ -116,6 +123,25 @@ struct FindingObject<'a> {
     message: &'a str,
     replay: Option<&'a str>,
     interleaving: Vec<StepObject<'a>>,
+    related: Vec<RelatedObject<'a>>,
+    trace: Vec<TraceObject<'a>>,
+    values: BTreeMap<&'a str, &'a str>,
+}
+
+/// Another place that a finding is about.
+#[derive(Serialize)]
+struct RelatedObject<'a> {
+    what: &'a str,
+    #[serde(flatten)]
+    place: Place<'a>,
+}
+
+/// A block on the way to a defect.
+#[derive(Serialize)]
+struct TraceObject<'a> {
+    label: &'a str,
+    input_line: u32,
+    assigned: BTreeMap<&'a str, &'a str>,
 }
 
 /// What a thread did in the execution that the command replays.
@@ -192,9 +218,10 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         assumptions: &report.assumptions,
         conditions: &report.conditions,
         checked: counts(&report.checked),
-        findings: report.findings.iter().map(finding).collect(),
+        findings: report.findings.iter().map(|found| finding(found, report)).collect(),
         reasons,
         candidates: candidates(report.candidates),
+        inferred: &report.inferred,
         execution: report
             .execution
             .map(|execution| ExecutionCounts { threads: execution.threads, instructions: execution.instructions }),
@@ -215,10 +242,14 @@ fn candidates(candidates: Candidates) -> CandidateCounts {
     CandidateCounts { tried: candidates.tried, kept: candidates.kept }
 }
 
-fn finding(finding: &Finding) -> FindingObject<'_> {
+fn finding<'a>(finding: &'a Finding, report: &'a KernelReport) -> FindingObject<'a> {
+    let primary = finding.primary();
+    let position = primary.and_then(|origin| origin.position.as_ref());
     FindingObject {
         code: finding.code(),
         kind: &finding.kind,
+        file: position.map_or(&report.file, |position| &position.file),
+        line: position.map(|position| position.line).or(primary.map(|origin| origin.line)),
         confirmed: finding.confirmed,
         array: finding.array.as_deref(),
         space: finding.space,
@@ -230,7 +261,18 @@ fn finding(finding: &Finding) -> FindingObject<'_> {
         message: &finding.message,
         replay: finding.replay.as_deref(),
         interleaving: finding.interleaving.iter().map(step).collect(),
+        related: finding.related.iter().map(|(what, origin)| RelatedObject { what, place: place(origin) }).collect(),
+        trace: finding.trace.iter().map(trace).collect(),
+        values: texts(&finding.values),
     }
+}
+
+fn trace(step: &TraceStep) -> TraceObject<'_> {
+    TraceObject { label: &step.label, input_line: step.origin.line, assigned: texts(&step.assigned) }
+}
+
+fn texts(pairs: &[(String, String)]) -> BTreeMap<&str, &str> {
+    pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
 fn step(step: &Step) -> StepObject<'_> {

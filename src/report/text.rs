@@ -8,8 +8,8 @@ use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{Origin, Span};
 use crate::verdict::finding::{
-    AccessKind, AccessReport, Checked, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Step, StepKind,
-    Verdict,
+    AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Step, StepKind, Subject,
+    TraceStep, Verdict,
 };
 use std::fmt::Write;
 use std::ops::Range;
@@ -77,6 +77,9 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
     let nothing = report.verdict == Verdict::Verified && report.checked.is_nothing();
     let remark = if nothing { " (nothing to check: no shared or global access, barrier or assertion)" } else { "" };
     let (file, entry) = (printable(&report.file), printable(&report.entry));
+    if report.subject == Subject::Procedure {
+        return format!("{file}: {entry}: {verdict}\n");
+    }
     format!("{file}: {entry}: {verdict}{remark}, {}\n", launch_text(&report.launch))
 }
 
@@ -105,7 +108,11 @@ fn details(report: &KernelReport) -> String {
         return output;
     }
     list(&mut output, "holds when", &report.conditions);
-    let _ = writeln!(output, "  checked: {}", checked_text(&report.checked));
+    let _ = writeln!(output, "  checked: {}", checked_text(report));
+    if !report.inferred.is_empty() {
+        let values = report.inferred.iter().map(|(name, value)| format!("{name} = {value}"));
+        let _ = writeln!(output, "  inferred: {}", values.collect::<Vec<_>>().join(", "));
+    }
     list(&mut output, "assumptions", &report.assumptions);
     let seconds = report.time_ms as f64 / 1000.0;
     let candidates = report.candidates;
@@ -126,7 +133,12 @@ fn list(output: &mut String, title: &str, items: &[String]) {
     }
 }
 
-fn checked_text(checked: &Checked) -> String {
+fn checked_text(report: &KernelReport) -> String {
+    let checked = &report.checked;
+    if report.subject == Subject::Procedure {
+        let assertions = count(checked.assertions, "assertion", "assertions");
+        return format!("{assertions}, {}", count(checked.loops, "loop", "loops"));
+    }
     let mut parts = vec![
         count(checked.accesses, "access", "accesses"),
         format!("{} within a block", count(checked.pairs_same_block, "pair", "pairs")),
@@ -173,6 +185,7 @@ fn finding_snippet(finding: &Finding, input: &SourceText, files: &mut SourceFile
         parts.push((barrier, barrier_label(finding)));
     }
     parts.extend(finding.accesses.iter().map(|access| (&*access.origin, access_text(access))));
+    parts.extend(finding.related.iter().map(|(what, origin)| (&**origin, what.clone())));
     let places: Vec<Place> = parts.iter().map(|(origin, _)| Place::of(origin, input, files)).collect();
     let labels = places.iter().zip(&parts).enumerate();
     let labels = labels.map(|(index, (place, (_, text)))| place.label(input, text.clone(), index == 0)).collect();
@@ -213,6 +226,8 @@ pub fn headline(finding: &Finding) -> String {
                 "the barrier invariant speaks of a register that differs between threads".to_string()
             }
             "user-assertion" | "assertion" => "the assertion fails".to_string(),
+            "precondition" => "the precondition of this call does not hold".to_string(),
+            "postcondition" => "the postcondition does not hold where the procedure returns".to_string(),
             _ => format!("{kind}assertion fails{array}"),
         },
     };
@@ -224,6 +239,8 @@ fn barrier_label(finding: &Finding) -> String {
         Defect::Assertion if finding.kind == "barrier-invariant-uniform" => "this barrier".to_string(),
         Defect::Assertion if finding.kind.starts_with("barrier-invariant") => "this barrier invariant".to_string(),
         Defect::Assertion if finding.kind.starts_with("invariant") => "this invariant".to_string(),
+        Defect::Assertion if finding.kind == "precondition" => "this call".to_string(),
+        Defect::Assertion if finding.kind == "postcondition" => "this return".to_string(),
         Defect::Assertion => "this assertion".to_string(),
         _ => "this barrier".to_string(),
     }
@@ -264,6 +281,12 @@ fn facts(finding: &Finding) -> Vec<String> {
     if let Some(command) = &finding.replay {
         notes.push(format!("replay: {command}"));
     }
+    if !finding.values.is_empty() {
+        notes.push(format!("with {}", equations(&finding.values)));
+    }
+    if !finding.trace.is_empty() {
+        notes.push(trace(&finding.trace));
+    }
     if !finding.interleaving.is_empty() {
         notes.push(interleaving(&finding.interleaving));
     }
@@ -271,6 +294,21 @@ fn facts(finding: &Finding) -> Vec<String> {
         notes.push("not confirmed: the proof failed here, but no concrete execution was shown".to_string());
     }
     notes
+}
+
+/// `x = 1, y = 2`
+fn equations(values: &[(String, String)]) -> String {
+    values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The blocks on the way, one a line.
+fn trace(steps: &[TraceStep]) -> String {
+    let mut text = "on this way:".to_string();
+    for step in steps {
+        let values = if step.assigned.is_empty() { String::new() } else { format!(": {}", equations(&step.assigned)) };
+        let _ = write!(text, "\n  line {}, {}{values}", step.origin.line, step.label);
+    }
+    text
 }
 
 /// The steps of the two threads, one a line; `>` marks those at fault.

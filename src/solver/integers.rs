@@ -46,7 +46,7 @@ pub(super) fn modulus(width: u32) -> i128 {
 
 impl<'t> Integers<'t> {
     /// Prepares the translation of formulas below `roots`; looks at how symbols are compared to
-    /// choose a signed or unsigned range for each. `None` if a width exceeds 64 bits.
+    /// choose a signed or unsigned range for each. `None` if a width exceeds 64 bits, or there are maps or quantifiers.
     pub fn new(terms: &'t mut Terms, roots: &[Term]) -> Option<Self> {
         let mut signed_symbols = HashSet::new();
         let mut seen = HashSet::new();
@@ -55,7 +55,7 @@ impl<'t> Integers<'t> {
             if !seen.insert(t) {
                 continue;
             }
-            if terms.width(t) > 64 {
+            if terms.width(t) > 64 || !terms.is_basic_node(t) {
                 return None;
             }
             match terms.node(t) {
@@ -136,6 +136,7 @@ impl<'t> Integers<'t> {
                 Sort::Int => {
                     self.integer(below);
                 }
+                Sort::Other(_) => panic!("solver: a sort that the integer encoding refused"),
             }
         }
     }
@@ -172,6 +173,7 @@ impl<'t> Integers<'t> {
                     let (a, b) = (self.integer(a), self.integer(b));
                     self.terms.eq(a.term, b.term)
                 }
+                Sort::Other(_) => panic!("solver: a sort that the integer encoding refused"),
             },
             Node::BvCompare(op, a, b) => self.comparison(op, a, b),
             Node::IntLe(a, b) => {
@@ -201,6 +203,7 @@ impl<'t> Integers<'t> {
             Sort::Bool => self.formula_of(t),
             Sort::Int => self.integer(t).term,
             Sort::Bv(_) => self.unsigned(t).term,
+            Sort::Other(_) => panic!("solver: a sort that the integer encoding refused"),
         }
     }
 

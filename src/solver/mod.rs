@@ -6,6 +6,7 @@
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 
 mod comparison;
+pub mod exact;
 mod facts;
 mod ghosts;
 mod integers;
@@ -32,6 +33,8 @@ pub enum Encoding {
     Integers,
     /// Bit-vectors, exact; ghost counters are signed 64-bit.
     BitVectors,
+    /// Everything is what it is: integers, bit-vectors, maps, quantifiers.
+    Exact,
 }
 
 /// Limits of one query.
@@ -182,6 +185,14 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let lemmas = products::lemmas(terms, &products);
             let multiples = multiples::collect(terms, &assertions, &products);
             Some(Encoded { assertions, products, multiplies, multiples, bounds, lemmas, wanted })
+        }
+        Encoding::Exact => {
+            let mut assertions = ranges(terms, negated);
+            assertions.push(negated);
+            let wanted = wanted.iter().map(|&t| Some(t)).collect();
+            let (products, multiples) = (Vec::new(), BTreeMap::new());
+            let (bounds, lemmas) = (Vec::new(), Vec::new());
+            Some(Encoded { assertions, products, multiplies: false, multiples, bounds, lemmas, wanted })
         }
         Encoding::BitVectors => {
             let mut ghosts = ghosts::Ghosts::new(terms);

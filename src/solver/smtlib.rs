@@ -4,19 +4,20 @@
 //! `define-fun`s, so the text is linear in the size of the DAG.
 
 use super::{Encoded, Encoding};
-use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
-use std::collections::{BTreeSet, HashMap};
+use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 /// The script of one query.
 pub fn script(terms: &Terms, encoding: Encoding, encoded: &Encoded, comment: &str) -> String {
-    let mut printer = Printer { terms, out: String::new(), names: HashMap::new() };
+    let mut printer = Printer::new(terms);
     for line in comment.lines() {
         let _ = writeln!(printer.out, "; {line}");
     }
     let logic = match encoding {
         Encoding::Integers => "QF_UFNIA",
         Encoding::BitVectors => "QF_UFBV",
+        Encoding::Exact => "ALL",
     };
     let _ = writeln!(printer.out, "(set-logic {logic})");
     printer.declare(&encoded.assertions);
@@ -33,13 +34,16 @@ struct Printer<'t> {
     terms: &'t Terms,
     out: String,
     names: HashMap<Term, String>,
+    /// Terms over bound variables, with these: they stand where they are used.
+    open: HashMap<Term, BTreeSet<Term>>,
 }
 
-fn sort_name(sort: Sort) -> String {
+fn sort_name(terms: &Terms, sort: Sort) -> String {
     match sort {
         Sort::Bool => "Bool".into(),
         Sort::Int => "Int".into(),
         Sort::Bv(width) => format!("(_ BitVec {width})"),
+        Sort::Other(_) => format!("|{}|", terms.sort_text(sort)),
     }
 }
 
@@ -47,10 +51,15 @@ fn integer(value: i128) -> String {
     if value < 0 { format!("(- {})", value.unsigned_abs()) } else { value.to_string() }
 }
 
-impl Printer<'_> {
+impl<'t> Printer<'t> {
+    fn new(terms: &'t Terms) -> Self {
+        Printer { terms, out: String::new(), names: HashMap::new(), open: HashMap::new() }
+    }
+
     fn declare(&mut self, roots: &[Term]) {
         let (mut symbols, mut functions) = (BTreeSet::new(), BTreeSet::new());
-        let mut seen = std::collections::HashSet::new();
+        let mut bound = HashSet::new();
+        let mut seen = HashSet::new();
         let mut stack = roots.to_vec();
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {
@@ -63,19 +72,58 @@ impl Printer<'_> {
                 Node::Apply(id, _) => {
                     functions.insert(*id);
                 }
+                Node::Quantifier(quantifier) => bound.extend(quantifier.variables.iter().copied()),
                 _ => {}
             }
             stack.extend(self.terms.operands(t));
         }
-        for id in symbols {
+        self.declare_sorts();
+        let bound_symbols: HashSet<u32> = bound.iter().filter_map(|&t| symbol_number(self.terms, t)).collect();
+        for id in symbols.into_iter().filter(|id| !bound_symbols.contains(id)) {
             let symbol = &self.terms.symbols[id as usize];
-            let _ = writeln!(self.out, "(declare-const |{}| {})", symbol.name, sort_name(symbol.sort));
+            let _ = writeln!(self.out, "(declare-const |{}| {})", symbol.name, sort_name(self.terms, symbol.sort));
         }
+        self.open = bound.into_iter().map(|t| (t, BTreeSet::from([t]))).collect();
         for id in functions {
             let function = &self.terms.functions[id as usize];
-            let args: Vec<String> = function.args.iter().map(|&s| sort_name(s)).collect();
-            let result = sort_name(function.result);
+            let args: Vec<String> = function.args.iter().map(|&s| sort_name(self.terms, s)).collect();
+            let result = sort_name(self.terms, function.result);
             let _ = writeln!(self.out, "(declare-fun |{}| ({}) {result})", function.name, args.join(" "));
+        }
+    }
+
+    /// Declared types, and maps with what is known of them: they are not extensional.
+    fn declare_sorts(&mut self) {
+        let sorts: Vec<Sort> = (0..self.terms.other_sorts.len()).map(|i| Sort::Other(i as u32)).collect();
+        for &sort in &sorts {
+            let _ = writeln!(self.out, "(declare-sort {} 0)", sort_name(self.terms, sort));
+        }
+        for &sort in &sorts {
+            let Some(OtherSort::Map(domain, element)) = self.terms.other(sort) else { continue };
+            let (map, text) = (sort_name(self.terms, sort), self.terms.sort_text(sort));
+            let (element, count) = (sort_name(self.terms, *element), domain.len());
+            let domain: Vec<String> = domain.iter().map(|&sort| sort_name(self.terms, sort)).collect();
+            let (select, store, all) = (format!("|select@{text}|"), format!("|store@{text}|"), domain.join(" "));
+            let _ = writeln!(self.out, "(declare-fun {select} ({map} {all}) {element})");
+            let _ = writeln!(self.out, "(declare-fun {store} ({map} {all} {element}) {map})");
+            let names = |stem: &str| (0..count).map(|i| format!("{stem}{i}")).collect::<Vec<String>>();
+            let bind = |names: &[String]| {
+                names
+                    .iter()
+                    .zip(&domain)
+                    .map(|(name, sort)| format!("({name} {sort})"))
+                    .collect::<Vec<String>>()
+                    .join(" ")
+            };
+            let (here, there) = (names("i"), names("j"));
+            let updated = format!("({store} m {} v)", here.join(" "));
+            let bound = format!("(m {map}) {} (v {element})", bind(&here));
+            let _ = writeln!(self.out, "(assert (forall ({bound}) (= ({select} {updated} {}) v)))", here.join(" "));
+            for (a, b) in here.iter().zip(&there) {
+                let at = there.join(" ");
+                let same = format!("(= ({select} {updated} {at}) ({select} m {at}))");
+                let _ = writeln!(self.out, "(assert (forall ({bound} {}) (or (= {a} {b}) {same})))", bind(&there));
+            }
         }
     }
 
@@ -84,7 +132,10 @@ impl Printer<'_> {
         let mut stack = vec![(root, false)];
         while let Some((t, ready)) = stack.pop() {
             let operands = self.terms.operands(t);
-            if operands.is_empty() && !matches!(self.terms.node(t), Node::Apply(..)) || self.names.contains_key(&t) {
+            if operands.is_empty() && !matches!(self.terms.node(t), Node::Apply(..))
+                || self.names.contains_key(&t)
+                || self.open.contains_key(&t)
+            {
                 continue;
             }
             if !ready {
@@ -92,11 +143,23 @@ impl Printer<'_> {
                 stack.extend(operands.iter().map(|&o| (o, false)));
                 continue;
             }
+            // Behind its operands: so it is known which of them are open.
+            let mut free: BTreeSet<Term> =
+                operands.iter().filter_map(|o| self.open.get(o)).flatten().copied().collect();
+            if let Node::Quantifier(quantifier) = self.terms.node(t) {
+                quantifier.variables.iter().for_each(|variable| {
+                    free.remove(variable);
+                });
+            }
+            if !free.is_empty() {
+                self.open.insert(t, free);
+                continue;
+            }
             let body = self.body(t);
             // No identifier of the IVL has an exclamation mark. Numbered by place, not by the age of the term:
             // what was asked before does not show.
             let name = format!("t!{}", self.names.len());
-            let sort = sort_name(self.terms.sort(t));
+            let sort = sort_name(self.terms, self.terms.sort(t));
             let _ = writeln!(self.out, "(define-fun {name} () {sort} {body})");
             self.names.insert(t, name);
         }
@@ -118,8 +181,21 @@ impl Printer<'_> {
             Node::Symbol(id) => format!("|{}|", self.terms.symbols[*id as usize].name),
             Node::BvConst { width, value } => format!("(_ bv{value} {width})"),
             Node::IntConst(value) => integer(*value),
+            _ if self.open.contains_key(&t) => self.body(t),
             _ => panic!("solver: term used before its definition"),
         }
+    }
+
+    fn quantifier(&self, quantifier: &Quantifier) -> String {
+        let Quantifier { universal, variables, triggers, body } = quantifier;
+        let bind = |&v: &Term| format!("({} {})", self.reference(v), sort_name(self.terms, self.terms.sort(v)));
+        let variables: Vec<String> = variables.iter().map(bind).collect();
+        let list = |terms: &Vec<Term>| terms.iter().map(|&t| self.reference(t)).collect::<Vec<String>>().join(" ");
+        let patterns: String =
+            triggers.iter().filter(|_| *universal).map(|trigger| format!(" :pattern ({})", list(trigger))).collect();
+        let body = self.reference(*body);
+        let body = if patterns.is_empty() { body } else { format!("(! {body}{patterns})") };
+        format!("({} ({}) {body})", if *universal { "forall" } else { "exists" }, variables.join(" "))
     }
 
     fn body(&self, t: Term) -> String {
@@ -162,8 +238,18 @@ impl Printer<'_> {
             Node::ToInt(_) => format!("(bv2nat {all})"),
             Node::ToSignedInt(_) => format!("(sbv2int {all})"),
             Node::FromInt(width, _) => format!("((_ int2bv {width}) {all})"),
+            Node::Select(list) => format!("(|select@{}| {all})", self.terms.sort_text(self.terms.sort(list[0]))),
+            Node::Store(list) => format!("(|store@{}| {all})", self.terms.sort_text(self.terms.sort(list[0]))),
+            Node::Quantifier(quantifier) => self.quantifier(quantifier),
             Node::Bool(_) | Node::Symbol(_) | Node::BvConst { .. } | Node::IntConst(_) => self.reference(t),
         }
+    }
+}
+
+fn symbol_number(terms: &Terms, t: Term) -> Option<u32> {
+    match terms.node(t) {
+        Node::Symbol(id) => Some(*id),
+        _ => None,
     }
 }
 
@@ -213,7 +299,7 @@ fn write_term(terms: &Terms, t: Term, out: &mut String, budget: &mut usize) {
     }
     *budget -= 1;
     let operands = terms.operands(t);
-    let mut printer = Printer { terms, out: String::new(), names: HashMap::new() };
+    let mut printer = Printer::new(terms);
     for &operand in &operands {
         let mut text = String::new();
         write_term(terms, operand, &mut text, budget);
@@ -224,7 +310,7 @@ fn write_term(terms: &Terms, t: Term, out: &mut String, budget: &mut usize) {
 
 /// The definitions that make up a formula, one term a line, the formula last.
 pub fn definitions(terms: &Terms, formula: Term) -> String {
-    let mut printer = Printer { terms, out: String::new(), names: HashMap::new() };
+    let mut printer = Printer::new(terms);
     printer.define(formula);
     let text = printer.reference(formula);
     let _ = writeln!(printer.out, "(assert (not {text}))");

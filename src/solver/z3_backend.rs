@@ -3,13 +3,19 @@
 //! Each query runs in a fresh context, so that `rlimit` counts repeat exactly (DESIGN section 5).
 
 use super::{Answer, Budget, Encoded, Value, interrupt, refine};
-use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
+use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
+use std::collections::BTreeSet;
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
-use z3::{Config, FuncDecl, Model, Params, SatResult, Solver, Tactic, with_z3_config};
+use z3::{Config, FuncDecl, Model, Params, Pattern, SatResult, Solver, Tactic, with_z3_config};
 
 /// Z3's older simplex, several times as fast on linear formulas of this kind as the default (6), and
 /// slower where products have a meaning.
 const LINEAR_SOLVER: u32 = 2;
+
+/// The function that reads a map, without its sort.
+const SELECT: &str = "select";
+/// The function that updates a map, without its sort.
+const STORE: &str = "store";
 
 /// What products of unknowns are to the solver.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,7 +66,7 @@ pub fn core(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget)
 }
 
 /// Contexts belong to their thread: threads share nothing.
-fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
+pub(super) fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
     with_z3_config(&Config::new(), || interrupt::watch(queries))
 }
 
@@ -136,13 +142,13 @@ pub(super) fn read_model(model: &Model, emitter: &mut Emitter, encoded: &Encoded
 
 /// Z3's SMT core behind its cheap simplifications; four times as fast here as the default solver,
 /// which chooses among portfolios.
-fn simplifying_solver() -> Solver {
+pub(super) fn simplifying_solver() -> Solver {
     let steps = ["propagate-values", "solve-eqs", "elim-uncnstr", "smt"];
     let chain = steps.iter().fold(Tactic::new("simplify"), |chain, step| chain.and_then(&Tactic::new(step)));
     chain.solver()
 }
 
-fn read_value(value: &Dynamic) -> Option<Value> {
+pub(super) fn read_value(value: &Dynamic) -> Option<Value> {
     if let Some(b) = value.as_bool() {
         return b.as_bool().map(Value::Bool);
     }
@@ -169,7 +175,7 @@ impl<'t> Emitter<'t> {
         Emitter { terms, done: vec![None; terms.len()], opaque }
     }
 
-    fn emit(&mut self, t: Term) -> Dynamic {
+    pub(super) fn emit(&mut self, t: Term) -> Dynamic {
         if let Some(known) = &self.done[t.0 as usize] {
             return known.clone();
         }
@@ -247,6 +253,11 @@ impl<'t> Emitter<'t> {
                     BvCompare::Sle => a.bvsle(b).into(),
                 }
             }
+            Node::ToInt(a) => self.bv(*a).to_int(false).into(),
+            Node::ToSignedInt(a) => self.bv(*a).to_int(true).into(),
+            Node::Select(list) => self.access(SELECT, list),
+            Node::Store(list) => self.access(STORE, list),
+            Node::Quantifier(quantifier) => self.quantifier(quantifier),
             _ => self.bit_vector(t).into(),
         }
     }
@@ -259,25 +270,107 @@ impl<'t> Emitter<'t> {
         operation(self.int(a), self.int(b)).into()
     }
 
+    /// A quantifier whose triggers Z3 takes.
+    fn quantifier(&mut self, quantifier: &Quantifier) -> Dynamic {
+        let variables: Vec<Dynamic> = quantifier.variables.iter().map(|&v| self.emit(v)).collect();
+        let variables: Vec<&dyn Ast> = variables.iter().map(|v| v as &dyn Ast).collect();
+        let mut patterns = Vec::new();
+        for trigger in quantifier.triggers.iter().filter(|trigger| is_trigger(self.terms, quantifier, trigger)) {
+            let trigger: Vec<Dynamic> = trigger.iter().map(|&t| self.emit(t)).collect();
+            let trigger: Vec<&dyn Ast> = trigger.iter().map(|t| t as &dyn Ast).collect();
+            patterns.push(Pattern::new(&trigger));
+        }
+        let patterns: Vec<&Pattern> = patterns.iter().collect();
+        let body = self.boolean(quantifier.body);
+        match quantifier.universal {
+            true => z3::ast::forall_const(&variables, &patterns, &body).into(),
+            false => z3::ast::exists_const(&variables, &patterns, &body).into(),
+        }
+    }
+
+    /// Reads or updates of maps: `select` and `store` are functions of which [`Emitter::map_axioms`] tells.
+    fn map_function(&self, name: &str, map: Sort) -> FuncDecl {
+        let Some(OtherSort::Map(domain, element)) = self.terms.other(map) else {
+            panic!("solver: a map was expected");
+        };
+        let mut sorts = vec![self.sort(map)];
+        sorts.extend(domain.iter().map(|&sort| self.sort(sort)));
+        let element = self.sort(*element);
+        let result = if name == STORE { sorts[0].clone() } else { element.clone() };
+        if name == STORE {
+            sorts.push(element);
+        }
+        let sorts: Vec<&z3::Sort> = sorts.iter().collect();
+        FuncDecl::new(format!("{name}@{}", self.terms.sort_text(map)), &sorts, &result)
+    }
+
+    fn access(&mut self, name: &str, list: &[Term]) -> Dynamic {
+        let arguments: Vec<Dynamic> = list.iter().map(|&t| self.emit(t)).collect();
+        let arguments: Vec<&dyn Ast> = arguments.iter().map(|a| a as &dyn Ast).collect();
+        self.map_function(name, self.terms.sort(list[0])).apply(&arguments)
+    }
+
+    /// What reads of updated maps give, for each sort of maps that is updated. Nothing makes maps equal that have the
+    /// same elements. Reference: Boogie 2, maps.
+    pub(super) fn map_axioms(&self, updated: &BTreeSet<Sort>) -> Vec<Bool> {
+        updated.iter().flat_map(|&map| self.axioms_of(map)).collect()
+    }
+
+    fn axioms_of(&self, map: Sort) -> Vec<Bool> {
+        let Some(OtherSort::Map(domain, element)) = self.terms.other(map) else {
+            panic!("solver: a map was expected");
+        };
+        let variable = |name: String, sort: Sort| FuncDecl::new(name, &[], &self.sort(sort)).apply(&[]);
+        let places = |name: &str| -> Vec<Dynamic> {
+            let each = domain.iter().enumerate();
+            each.map(|(i, &sort)| variable(format!("{name}@{i}"), sort)).collect()
+        };
+        let (whole, value) = (variable("map@".into(), map), variable("value@".into(), *element));
+        let (here, there) = (places("here"), places("there"));
+        let (select, store) = (self.map_function(SELECT, map), self.map_function(STORE, map));
+        let read = |of: &Dynamic, at: &[Dynamic]| {
+            let arguments: Vec<&dyn Ast> = std::iter::once(of).chain(at).map(|a| a as &dyn Ast).collect();
+            select.apply(&arguments)
+        };
+        let arguments: Vec<&dyn Ast> =
+            std::iter::once(&whole).chain(&here).chain([&value]).map(|a| a as &dyn Ast).collect();
+        let updated = store.apply(&arguments);
+        let same = read(&updated, &here).eq(&value);
+        let mut bound = arguments.clone();
+        let mut axioms = vec![z3::ast::forall_const(&bound, &[], &same)];
+        bound.extend(there.iter().map(|a| a as &dyn Ast));
+        for (a, b) in here.iter().zip(&there) {
+            let other = read(&updated, &there).eq(read(&whole, &there));
+            let kept = Bool::or(&[a.eq(b), other]);
+            axioms.push(z3::ast::forall_const(&bound, &[], &kept));
+        }
+        axioms
+    }
+
+    fn sort(&self, sort: Sort) -> z3::Sort {
+        match sort {
+            Sort::Bool => z3::Sort::bool(),
+            Sort::Int => z3::Sort::int(),
+            Sort::Bv(width) => z3::Sort::bitvector(width),
+            Sort::Other(_) => z3::Sort::uninterpreted(z3::Symbol::String(self.terms.sort_text(sort))),
+        }
+    }
+
     fn symbol(&self, id: u32) -> Dynamic {
         let symbol = &self.terms.symbols[id as usize];
         match symbol.sort {
             Sort::Bool => Bool::new_const(symbol.name.as_str()).into(),
             Sort::Int => Int::new_const(symbol.name.as_str()).into(),
             Sort::Bv(width) => BV::new_const(symbol.name.as_str(), width).into(),
+            Sort::Other(_) => FuncDecl::new(symbol.name.as_str(), &[], &self.sort(symbol.sort)).apply(&[]),
         }
     }
 
     fn function(&self, id: u32) -> FuncDecl {
         let function = &self.terms.functions[id as usize];
-        let sort = |s: &Sort| match s {
-            Sort::Bool => z3::Sort::bool(),
-            Sort::Int => z3::Sort::int(),
-            Sort::Bv(width) => z3::Sort::bitvector(*width),
-        };
-        let domain: Vec<z3::Sort> = function.args.iter().map(sort).collect();
+        let domain: Vec<z3::Sort> = function.args.iter().map(|&s| self.sort(s)).collect();
         let domain: Vec<&z3::Sort> = domain.iter().collect();
-        FuncDecl::new(function.name.as_str(), &domain, &sort(&function.result))
+        FuncDecl::new(function.name.as_str(), &domain, &self.sort(function.result))
     }
 
     pub(super) fn int_sum(&mut self, constant: i128, members: &[(Term, i128)]) -> Int {
@@ -328,9 +421,30 @@ impl<'t> Emitter<'t> {
             Node::Concat(a, b) => self.bv(*a).concat(self.bv(*b)),
             Node::ZeroExtend(width, a) => self.bv(*a).zero_ext(width - terms.width(*a)),
             Node::SignExtend(width, a) => self.bv(*a).sign_ext(width - terms.width(*a)),
+            Node::FromInt(width, a) => BV::from_int(&self.int(*a), *width),
             other => panic!("solver: {other:?} has no bit-vector form"),
         }
     }
+}
+
+/// Whether Z3 takes a trigger: it has all variables, each term is an application, and no connective stands in it.
+fn is_trigger(terms: &Terms, quantifier: &Quantifier, trigger: &[Term]) -> bool {
+    let below: Vec<Term> = trigger.iter().flat_map(|&t| terms.postorder(t, &|_| false)).collect();
+    let connective = |t: &Term| {
+        matches!(
+            terms.node(*t),
+            Node::Not(_)
+                | Node::And(_)
+                | Node::Or(_)
+                | Node::Eq(..)
+                | Node::Ite(..)
+                | Node::IntLe(..)
+                | Node::Quantifier(_)
+        )
+    };
+    let applies = |t: &Term| matches!(terms.node(*t), Node::Apply(..) | Node::Select(_) | Node::Store(_));
+    let has_all = quantifier.variables.iter().all(|variable| below.contains(variable));
+    has_all && !trigger.is_empty() && trigger.iter().all(applies) && !below.iter().any(connective)
 }
 
 pub(super) fn number(value: i128) -> Int {

@@ -351,6 +351,7 @@ impl Instantiation<'_> {
             stmts: block.stmts.iter().map(|stmt| self.stmt(stmt)).filter(|stmt| !is_idle(stmt)).collect(),
             transfer: block.transfer.clone(),
             span: Span::NONE,
+            end: Span::NONE,
         };
         Procedure {
             name: self.name(&procedure.name),

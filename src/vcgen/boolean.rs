@@ -186,6 +186,7 @@ impl Terms {
             },
             Sort::Bv(_) => self.eq_bv(a, b),
             Sort::Int => self.eq_int(a, b),
+            Sort::Other(_) => self.intern(Node::Eq(a, b), Sort::Bool),
         }
     }
 

@@ -30,7 +30,13 @@ pub fn split(body: &Implementation) -> Cow<'_, Implementation> {
                 if is_join(&target) { Name::from(format!("{}@to@{target}", block.label)) } else { target.clone() };
             if is_join(&target) {
                 let transfer = Transfer::Goto(vec![target.clone()]);
-                between.push(Block { label: label.clone(), stmts: Vec::new(), transfer, span: block.span });
+                between.push(Block {
+                    label: label.clone(),
+                    stmts: Vec::new(),
+                    transfer,
+                    span: block.span,
+                    end: block.span,
+                });
             }
             own.push(label);
         }

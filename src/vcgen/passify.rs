@@ -9,23 +9,28 @@
 //! nothing. What is not so is refused, as are postconditions.
 //! Reference: Barnett and Leino, weakest precondition of unstructured programs; tutorial 3.
 
+use super::contracts;
+use super::definitions;
 use super::edges;
+use super::exits;
 use super::passive::{Check, CheckKind, CutLoop, Passive, PassiveBlock, PassiveItem, candidate_number};
 use super::shown;
 use super::term::{Sort, Term, Terms};
-use super::translate::{Environment, Translator, sort_of};
+use super::translate::{Environment, Language, Scope, Translator};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Attribute, Block, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type};
+use crate::ivl::ast::{
+    Attribute, Block, Expr, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Variable,
+};
 use crate::span::Span;
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Generates the passive program of a procedure.
+/// Generates the passive program of a procedure of a two-thread program.
 ///
 /// # Errors
-/// Statements or types without a model here (maps, quantifiers, calls without an inlined body),
+/// Statements or types that those programs do not have (maps, quantifiers, calls without an inlined body),
 /// irreducible control flow.
 pub fn run(program: &Program, procedure: &Procedure) -> Result<Passive, Diagnostic> {
     let Some(body) = &procedure.body else {
@@ -34,21 +39,51 @@ pub fn run(program: &Program, procedure: &Procedure) -> Result<Passive, Diagnost
     if let Some(ensures) = procedure.ensures.iter().find(|e| !e.free) {
         return Err(unsupported("a postcondition", ensures.span));
     }
-    Generator::new(program, procedure, &edges::split(body))?.run()
+    let target = Target::of(procedure);
+    Generator::new(program, target, &edges::split(body), Language::Kernel)?.run()
+}
+
+/// Generates the passive program of a body of any program, with the contracts of its own procedure and of those that
+/// it calls.
+///
+/// # Errors
+/// Kernel statements, irreducible control flow.
+pub fn of_body(program: &Program, target: Target, body: &Implementation) -> Result<Passive, Diagnostic> {
+    let body = exits::unify(body);
+    Generator::new(program, target, &edges::split(&body), Language::Full)?.run()
+}
+
+/// Whose body is looked at.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// The procedure, with its contract.
+    pub procedure: &'a Procedure,
+    /// Its parameters, as the body names them.
+    pub params: &'a [Variable],
+    /// Its results, as the body names them.
+    pub results: &'a [Variable],
+}
+
+impl<'a> Target<'a> {
+    /// The body that stands with the procedure.
+    pub fn of(procedure: &'a Procedure) -> Self {
+        Target { procedure, params: &procedure.params, results: &procedure.results }
+    }
 }
 
 fn unsupported(what: &str, span: Span) -> Diagnostic {
     Diagnostic::unsupported("unsupported-ivl", format!("{what} is not supported in verification conditions"), span)
 }
 
-struct Generator<'a> {
-    program: &'a Program,
-    procedure: &'a Procedure,
+pub(super) struct Generator<'a> {
+    pub(super) program: &'a Program,
+    pub(super) target: Target<'a>,
     body: &'a Implementation,
-    translator: Translator<'a>,
-    types: BTreeMap<Name, Type>,
+    pub(super) translator: Translator<'a>,
+    /// Constants, global variables, and what the body declares.
+    pub(super) variables: BTreeMap<&'a Name, &'a Variable>,
     graph: DiGraph<usize, ()>,
-    terms: Terms,
+    pub(super) terms: Terms,
     checks: Vec<Check>,
     loops: Vec<CutLoop>,
     /// Head block index to (loop number, blocks).
@@ -56,15 +91,20 @@ struct Generator<'a> {
     loop_numbers: BTreeMap<usize, usize>,
     /// Values at the start.
     constants: Environment,
+    /// Those of global variables.
+    pub(super) at_start: Environment,
 }
 
 impl<'a> Generator<'a> {
-    fn new(program: &'a Program, procedure: &'a Procedure, body: &'a Implementation) -> Result<Self, Diagnostic> {
-        let mut types = BTreeMap::new();
+    fn new(
+        program: &'a Program,
+        target: Target<'a>,
+        body: &'a Implementation,
+        language: Language,
+    ) -> Result<Self, Diagnostic> {
         let declared = program.constants.iter().map(|c| &c.variable).chain(&program.globals);
-        for variable in declared.chain(&procedure.params).chain(&procedure.results).chain(&body.locals) {
-            types.insert(variable.name.clone(), variable.ty.clone());
-        }
+        let declared = declared.chain(target.params).chain(target.results).chain(&body.locals);
+        let variables = declared.map(|variable| (&variable.name, variable)).collect();
         let index: BTreeMap<&Name, usize> = body.blocks.iter().enumerate().map(|(i, b)| (&b.label, i)).collect();
         let mut graph = DiGraph::new();
         let nodes: Vec<NodeIndex> = (0..body.blocks.len()).map(|i| graph.add_node(i)).collect();
@@ -79,12 +119,13 @@ impl<'a> Generator<'a> {
             }
         }
         let functions = program.functions.iter().map(|f| (&f.name, f)).collect();
+        let by_axiom = if language == Language::Full { definitions::by_axiom(program) } else { BTreeSet::new() };
         Ok(Generator {
             program,
-            procedure,
+            target,
             body,
-            translator: Translator { functions },
-            types,
+            translator: Translator { functions, by_axiom, language },
+            variables,
             graph,
             terms: Terms::default(),
             checks: Vec::new(),
@@ -92,6 +133,7 @@ impl<'a> Generator<'a> {
             heads: BTreeMap::new(),
             loop_numbers: BTreeMap::new(),
             constants: Environment::new(),
+            at_start: Environment::new(),
         })
     }
 
@@ -113,11 +155,17 @@ impl<'a> Generator<'a> {
             for stmt in &block.stmts[skip..] {
                 self.statement(stmt, &mut env, &mut items)?;
             }
+            let assigned = self.assigned_values(block, &env);
+            if block.label.as_str() == exits::EXIT || matches!(block.transfer, Transfer::Return) {
+                self.postconditions(block, &env, &mut items)?;
+            }
             let head_of = self.loop_numbers.get(&b).copied();
             let back_to = self.back_edge(b).map(|head| self.loop_numbers[&head]);
             let back_to = back_to.map(|number| (number, self.loops[number].at_end.len()));
             let successors = self.leave(b, block, env, &mut items, &position, &mut incoming, p)?;
-            blocks.push(PassiveBlock { label: block.label.clone(), items, successors, head_of, back_to });
+            let calls = block.stmts.iter().any(|stmt| matches!(stmt.kind, StmtKind::Call { .. }));
+            let (label, span, end) = (block.label.clone(), block.span, block.end);
+            blocks.push(PassiveBlock { label, span, end, items, assigned, calls, successors, head_of, back_to });
         }
         let constants = self.program.constants.iter().map(|c| &c.variable.name);
         let constants = constants.filter_map(|n| Some((n.clone(), *self.constants.get(n)?))).collect();
@@ -149,7 +197,7 @@ impl<'a> Generator<'a> {
             return Err(Diagnostic::unsupported(
                 "irreducible",
                 "this procedure has irreducible control flow",
-                self.procedure.span,
+                self.target.procedure.span,
             ));
         }
         Ok(order)
@@ -168,10 +216,10 @@ impl<'a> Generator<'a> {
 
     /// Symbols for everything declared, and the axioms and preconditions.
     fn initial(&mut self, items: &mut Vec<PassiveItem>) -> Result<Environment, Diagnostic> {
-        let ranges = super::ranges::of_preconditions(&self.procedure.requires);
+        let ranges = super::ranges::of_preconditions(&self.target.procedure.requires);
         let mut env = Environment::new();
-        for (name, ty) in &self.types {
-            let Ok(sort) = sort_of(ty, Span::NONE) else { continue };
+        for (name, variable) in self.variables.clone() {
+            let Ok(sort) = self.translator.sort_of(&mut self.terms, &variable.ty, variable.span) else { continue };
             let term = match (ranges.get(name), sort) {
                 (Some(&(low, high)), Sort::Bv(width)) if low == high => self.terms.bv(low, width),
                 (range, _) => self.terms.symbol(name.as_str(), sort, range.copied()),
@@ -179,8 +227,12 @@ impl<'a> Generator<'a> {
             env.insert(name.clone(), term);
         }
         self.constants = env.clone();
-        for condition in self.program.axioms.iter().chain(&self.procedure.requires) {
-            let term = self.translator.expr(&mut self.terms, &env, &condition.expr)?;
+        self.at_start = self.globals_of(&env);
+        self.background(&env, items)?;
+        for condition in &self.target.procedure.requires {
+            let bound = self.own_names(&env);
+            let mut scope = Scope::new(&env, None).with(bound);
+            let term = self.translator.in_scope(&mut self.terms, &mut scope, &condition.expr)?;
             items.push(PassiveItem::Assume { term, candidate: None, defines: None });
         }
         Ok(env)
@@ -219,10 +271,7 @@ impl<'a> Generator<'a> {
     ) -> Result<(), Diagnostic> {
         match &stmt.kind {
             StmtKind::Assign(list) => {
-                let values =
-                    list.iter()
-                        .map(|(_, e)| self.translator.expr(&mut self.terms, env, e))
-                        .collect::<Result<Vec<_>, _>>()?;
+                let values = list.iter().map(|(_, e)| self.value(env, e)).collect::<Result<Vec<_>, _>>()?;
                 for ((name, _), value) in list.iter().zip(values) {
                     env.insert(name.clone(), value);
                 }
@@ -231,9 +280,10 @@ impl<'a> Generator<'a> {
                 for name in names {
                     self.havoc(name, env)?;
                 }
+                self.where_clauses(names, env, items)?;
             }
             StmtKind::Assume(e) => {
-                let term = self.translator.expr(&mut self.terms, env, e)?;
+                let term = self.value(env, e)?;
                 if self.terms.truth(term) != Some(true) {
                     items.push(PassiveItem::Assume {
                         term,
@@ -244,11 +294,11 @@ impl<'a> Generator<'a> {
             }
             StmtKind::Assert(e) => self.assertion(stmt, e, env, items, CheckKind::Assertion, &[])?,
             StmtKind::Call { procedure, args, results } => {
-                let args = args
-                    .iter()
-                    .map(|a| self.translator.expr(&mut self.terms, env, a))
-                    .collect::<Result<Vec<_>, _>>()?;
-                self.call(stmt, procedure, args, results, env, items)?;
+                let args = args.iter().map(|a| self.value(env, a)).collect::<Result<Vec<_>, _>>()?;
+                match self.translator.language {
+                    Language::Kernel => self.call(stmt, procedure, args, results, env, items)?,
+                    Language::Full => self.call_by_contract(stmt, procedure, args, results, env, items)?,
+                }
             }
             _ => {
                 return Err(Diagnostic::unsupported(
@@ -261,11 +311,16 @@ impl<'a> Generator<'a> {
         Ok(())
     }
 
-    fn havoc(&mut self, name: &Name, env: &mut Environment) -> Result<(), Diagnostic> {
+    /// The value of an expression, where `old` gives the values at the start.
+    pub(super) fn value(&mut self, env: &Environment, e: &Expr) -> Result<Term, Diagnostic> {
+        self.translator.in_scope(&mut self.terms, &mut Scope::new(env, Some(&self.at_start)), e)
+    }
+
+    pub(super) fn havoc(&mut self, name: &Name, env: &mut Environment) -> Result<(), Diagnostic> {
         let sort = match env.get(name) {
             Some(&old) => self.terms.sort(old),
-            None => match self.types.get(name) {
-                Some(ty) => sort_of(ty, Span::NONE)?,
+            None => match self.variables.get(name) {
+                Some(variable) => self.translator.sort_of(&mut self.terms, &variable.ty, variable.span)?,
                 None => return Ok(()),
             },
         };
@@ -277,31 +332,34 @@ impl<'a> Generator<'a> {
     fn assertion(
         &mut self,
         stmt: &Stmt,
-        e: &crate::ivl::ast::Expr,
+        e: &Expr,
         env: &Environment,
         items: &mut Vec<PassiveItem>,
         kind: CheckKind,
         more: &[Attribute],
     ) -> Result<(), Diagnostic> {
-        let term = self.translator.expr(&mut self.terms, env, e)?;
+        let term = self.value(env, e)?;
         let mut attributes = stmt.attributes.clone();
         attributes.extend_from_slice(more);
-        items.push(PassiveItem::Check(self.checks.len()));
         let at_head = match kind {
             CheckKind::Maintenance(number) => self.loops.get(number).map(|cut| &cut.at_head),
             _ => None,
         };
-        let values = shown::of(&attributes, e, env, at_head);
-        self.checks.push(Check {
-            term,
-            kind,
-            candidate: candidate_number(&attributes),
-            attributes,
-            origin: stmt.origin.clone(),
-            span: stmt.span,
-            values,
-        });
+        let shows_all = self.translator.language == Language::Full;
+        let values = shown::of(&attributes, shows_all, e, env, at_head);
+        let candidate = candidate_number(&attributes);
+        let guards = self.guards(e);
+        // An inlined clause of a contract stands where it is checked; its formula where it is written.
+        let is_clause = |a: &Attribute| [contracts::PRECONDITION, contracts::POSTCONDITION].contains(&a.name.as_str());
+        let related = attributes.iter().any(is_clause).then_some(e.span);
+        let (origin, span) = (stmt.origin.clone(), stmt.span);
+        self.check(Check { term, kind, candidate, attributes, origin, span, related, guards, values }, items);
         Ok(())
+    }
+
+    pub(super) fn check(&mut self, check: Check, items: &mut Vec<PassiveItem>) {
+        items.push(PassiveItem::Check(self.checks.len()));
+        self.checks.push(check);
     }
 
     /// Inlines a procedure with one straight-line block.
@@ -336,7 +394,8 @@ impl<'a> Generator<'a> {
             env.insert(param.name.clone(), value);
         }
         for variable in callee.results.iter().chain(&body.locals) {
-            let fresh = self.terms.fresh(variable.name.as_str(), sort_of(&variable.ty, variable.span)?);
+            let sort = self.translator.sort_of(&mut self.terms, &variable.ty, variable.span)?;
+            let fresh = self.terms.fresh(variable.name.as_str(), sort);
             env.insert(variable.name.clone(), fresh);
         }
         for stmt in &block.stmts {
@@ -360,10 +419,15 @@ impl<'a> Generator<'a> {
         Ok(())
     }
 
-    /// The invariants of a head: the asserts that lead its block.
+    /// The invariants of a head: the asserts that lead its block, and free ones among them.
     fn invariants(&self, head: usize) -> &'a [Stmt] {
         let stmts = &self.body.blocks[head].stmts;
-        let count = stmts.iter().take_while(|s| matches!(s.kind, StmtKind::Assert(_))).count();
+        let leads = |s: &&Stmt| match s.kind {
+            StmtKind::Assert(_) => true,
+            StmtKind::Assume(_) => self.translator.language == Language::Full,
+            _ => false,
+        };
+        let count = stmts.iter().take_while(leads).count();
         &stmts[..count]
     }
 
@@ -378,9 +442,11 @@ impl<'a> Generator<'a> {
         for name in &assigned {
             self.havoc(name, env)?;
         }
+        let names: Vec<Name> = assigned.iter().cloned().collect();
+        self.where_clauses(&names, env, items)?;
         for stmt in invariants {
-            if let StmtKind::Assert(e) = &stmt.kind {
-                let term = self.translator.expr(&mut self.terms, env, e)?;
+            if let StmtKind::Assert(e) | StmtKind::Assume(e) = &stmt.kind {
+                let term = self.value(env, e)?;
                 items.push(PassiveItem::Assume { term, candidate: candidate_number(&stmt.attributes), defines: None });
             }
         }
@@ -426,10 +492,14 @@ impl<'a> Generator<'a> {
                 StmtKind::Call { procedure, results, .. } => {
                     names.extend(results.iter().cloned());
                     let callee = self.program.procedures.iter().find(|p| p.name == *procedure);
+                    if self.translator.language == Language::Full {
+                        names.extend(callee.iter().flat_map(|p| p.modifies.iter().cloned()));
+                        continue;
+                    }
                     for inner in callee.and_then(|p| p.body.as_ref()).iter().flat_map(|b| &b.blocks) {
                         let mut assigned = BTreeSet::new();
                         self.assigned_by(inner, &mut assigned);
-                        names.extend(assigned.into_iter().filter(|n| self.types.contains_key(n)));
+                        names.extend(assigned.into_iter().filter(|n| self.variables.contains_key(n)));
                     }
                 }
                 _ => {}

@@ -28,8 +28,18 @@ pub struct Passive {
 pub struct PassiveBlock {
     /// Label in the IVL program.
     pub label: Name,
+    /// Where it stands in an IVL input.
+    pub span: Span,
+    /// Where its transfer stands in an IVL input.
+    pub end: Span,
     /// Items in order.
     pub items: Vec<PassiveItem>,
+    /// Variables that the block gives values, with the last ones; only kept for programs of [`Language::Full`].
+    ///
+    /// [`Language::Full`]: super::translate::Language::Full
+    pub assigned: Vec<(Name, Term)>,
+    /// Whether it calls a procedure, of which only the contract is known.
+    pub calls: bool,
     /// Indices of successors; none: control ends here.
     pub successors: Vec<usize>,
     /// The loop whose head this is; checks of its invariants on entry lead the items.
@@ -80,6 +90,10 @@ pub struct Check {
     pub origin: Option<Arc<Origin>>,
     /// Place in an IVL input.
     pub span: Span,
+    /// The clause of a contract that is checked at this place.
+    pub related: Option<Span>,
+    /// Constants in front of the formula (`c ==> ...`) that [`crate::modular::existential`] chooses.
+    pub guards: Vec<Name>,
     /// What the variables of an assertion of the user hold, for the report.
     pub values: Vec<Shown>,
 }

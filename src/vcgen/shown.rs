@@ -1,7 +1,7 @@
 //! The variables of an assertion that a report explains with values.
 //!
 //! Input: an assertion, the values of variables where it is checked and, for an invariant after a round, at the beginning
-//! of that round. Output: the terms to ask a model for; none for assertions that no user wrote.
+//! of that round. Output: the terms to ask a model for; none for assertions that no user wrote, unless all are shown.
 
 use super::passive::Shown;
 use super::translate::Environment;
@@ -10,9 +10,15 @@ use crate::ivl::visit::{self, Visitor};
 use std::collections::BTreeSet;
 
 /// The variables with their values.
-pub fn of(attributes: &[Attribute], e: &Expr, now: &Environment, at_head: Option<&Environment>) -> Vec<Shown> {
+pub fn of(
+    attributes: &[Attribute],
+    shows_all: bool,
+    e: &Expr,
+    now: &Environment,
+    at_head: Option<&Environment>,
+) -> Vec<Shown> {
     let of_user = ["user_assert", "invariant", "barrier_invariant"];
-    if !attributes.iter().any(|attribute| of_user.contains(&attribute.name.as_str())) {
+    if !shows_all && !attributes.iter().any(|attribute| of_user.contains(&attribute.name.as_str())) {
         return Vec::new();
     }
     let mut variables = Variables(BTreeSet::new());

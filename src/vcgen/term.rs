@@ -1,4 +1,4 @@
-//! The formula DAG: hash-consed terms over Booleans, bit-vectors and integers.
+//! The formula DAG: hash-consed terms over Booleans, bit-vectors, integers, maps and declared types.
 //!
 //! Every term is built once; structurally equal terms have equal [`Term`] ids, so sums cancel,
 //! both threads' copies of a uniform value coincide, and formulas stay linear in program size.
@@ -19,6 +19,17 @@ pub enum Sort {
     Int,
     /// Bit-vectors, width in bits (1 to 128).
     Bv(u32),
+    /// Another sort: an index into [`Terms::other_sorts`].
+    Other(u32),
+}
+
+/// A sort that is made of others, or of which nothing is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OtherSort {
+    /// Maps from tuples of indices to elements, not extensional.
+    Map(Vec<Sort>, Sort),
+    /// A declared type, by its text.
+    Named(String),
 }
 
 /// Binary bit-vector operators without a normal form of their own.
@@ -125,6 +136,25 @@ pub enum Node {
     ToSignedInt(Term),
     /// The bit-vector of the given width congruent to an integer.
     FromInt(u32, Term),
+    /// A map, then the indices.
+    Select(Box<[Term]>),
+    /// A map, then the indices, then the new element there.
+    Store(Box<[Term]>),
+    /// A quantifier over symbols that occur nowhere else.
+    Quantifier(Box<Quantifier>),
+}
+
+/// `forall variables :: { triggers } body`, or `exists`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Quantifier {
+    /// True for `forall`.
+    pub universal: bool,
+    /// The bound variables: symbols.
+    pub variables: Vec<Term>,
+    /// Triggers, each a list of terms.
+    pub triggers: Vec<Vec<Term>>,
+    /// A Boolean term.
+    pub body: Term,
 }
 
 /// A symbol: an arbitrary value of its sort.
@@ -156,6 +186,8 @@ pub struct Terms {
     sorts: Vec<Sort>,
     pub(super) bits: Vec<u128>,
     index: HashMap<Node, Term>,
+    /// Sorts beside Booleans, integers and bit-vectors.
+    pub other_sorts: Vec<OtherSort>,
     /// Symbols, in order of creation.
     pub symbols: Vec<Symbol>,
     symbol_names: HashMap<String, u32>,
@@ -290,6 +322,11 @@ impl Terms {
             | Node::IntMod(a, b)
             | Node::IntLe(a, b) => vec![*a, *b],
             Node::Ite(c, a, b) => vec![*c, *a, *b],
+            Node::Select(list) | Node::Store(list) => list.to_vec(),
+            Node::Quantifier(quantifier) => {
+                let Quantifier { variables, triggers, body, .. } = quantifier.as_ref();
+                variables.iter().chain(triggers.iter().flatten()).chain([body]).copied().collect()
+            }
             Node::BvSum { members, .. } => members.iter().map(|m| m.0).collect(),
             Node::IntSum { members, .. } => members.iter().map(|m| m.0).collect(),
         }
@@ -330,6 +367,9 @@ impl Terms {
             Node::ToInt(_) => self.to_int(operands[0]),
             Node::ToSignedInt(_) => self.to_signed_int(operands[0]),
             Node::FromInt(width, _) => self.from_int(operands[0], width),
+            Node::Select(_) => self.select(operands.to_vec()),
+            Node::Store(_) => self.store(operands.to_vec()),
+            Node::Quantifier(old) => self.quantifier(old.with_operands(operands)),
         }
     }
 

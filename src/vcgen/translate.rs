@@ -1,33 +1,70 @@
 //! IVL expressions to terms.
 //!
 //! Input: a typed IVL expression and the current value of each variable. Output: a term.
-//! Establishes: bit-vector builtins have their SMT-LIB meaning; other functions are uninterpreted
-//! unless they have a body. Relies on: `ivl::check` has accepted the program.
+//! Establishes: bit-vector builtins have their SMT-LIB meaning; functions with bodies are expanded, others
+//! are uninterpreted; bound variables are symbols of their own. Relies on: `ivl::check` has accepted the program.
+//! Reference: Boogie 2, expressions.
 
-use super::term::{BvBinary, BvCompare, Sort, Term, Terms};
+use super::term::{BvBinary, BvCompare, OtherSort, Quantifier, Sort, Term, Terms};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{BinaryOp, Expr, ExprKind, Function, Name, Type, UnaryOp};
+use crate::ivl::ast::{BinaryOp, Expr, ExprKind, ExprRef, Function, Name, Type, UnaryOp};
 use crate::ivl::bv::BvOp;
 use crate::ivl::bv_names::{Builtin, parse_builtin};
+use crate::ivl::print_type;
 use crate::span::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The current values of variables.
 pub type Environment = BTreeMap<Name, Term>;
+
+/// Which programs are translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Two-thread programs: Booleans, integers and bit-vectors only, which executions can be found of.
+    Kernel,
+    /// All of Boogie's core.
+    Full,
+}
 
 /// Translates expressions of one program.
 pub struct Translator<'a> {
     /// Declared functions by name.
     pub functions: BTreeMap<&'a Name, &'a Function>,
+    /// Functions with bodies that are told by an axiom, since triggers name them or they need themselves.
+    pub by_axiom: BTreeSet<Name>,
+    /// What may occur.
+    pub language: Language,
 }
 
-/// The sort of a type; maps have no sort here yet.
-pub fn sort_of(ty: &Type, span: Span) -> Result<Sort, Diagnostic> {
-    match ty {
-        Type::Bool => Ok(Sort::Bool),
-        Type::Int => Ok(Sort::Int),
-        Type::Bv(width) if (1..=128).contains(width) => Ok(Sort::Bv(*width)),
-        _ => Err(unsupported("this type", span)),
+/// The values of the variables of an expression.
+#[derive(Clone)]
+pub struct Scope<'e> {
+    /// Bound variables, parameters of functions and of callees: the last of a name counts.
+    pub bound: Vec<(Name, Term)>,
+    /// Values of the other variables.
+    pub now: &'e Environment,
+    /// What `old` gives global variables; `None` where nothing is earlier.
+    pub before: Option<&'e Environment>,
+    /// True below `old`.
+    in_old: bool,
+}
+
+impl<'e> Scope<'e> {
+    /// Variables with their values now, and before.
+    pub fn new(now: &'e Environment, before: Option<&'e Environment>) -> Self {
+        Scope { bound: Vec::new(), now, before, in_old: false }
+    }
+
+    /// The same with names for values.
+    pub fn with(self, bound: Vec<(Name, Term)>) -> Self {
+        Scope { bound, ..self }
+    }
+
+    fn value(&self, name: &Name) -> Option<Term> {
+        let bound = self.bound.iter().rev().find(|(other, _)| other == name).map(|(_, term)| *term);
+        // Earlier values are told of global variables only.
+        let before = self.before.filter(|_| self.in_old).and_then(|before| before.get(name));
+        bound.or(before.copied()).or_else(|| self.now.get(name).copied())
     }
 }
 
@@ -36,64 +73,157 @@ fn unsupported(what: &str, span: Span) -> Diagnostic {
 }
 
 impl Translator<'_> {
-    /// The term of an expression under an environment.
+    /// The sort of a type.
+    ///
+    /// # Errors
+    /// `unsupported-ivl` for types that the language does not have.
+    pub fn sort_of(&self, terms: &mut Terms, ty: &Type, span: Span) -> Result<Sort, Diagnostic> {
+        match ty {
+            Type::Bool => Ok(Sort::Bool),
+            Type::Int => Ok(Sort::Int),
+            Type::Bv(width) if (1..=128).contains(width) => Ok(Sort::Bv(*width)),
+            Type::Map(domain, element) if self.language == Language::Full => {
+                let domain =
+                    domain.iter().map(|ty| self.sort_of(terms, ty, span)).collect::<Result<Vec<Sort>, Diagnostic>>()?;
+                let element = self.sort_of(terms, element, span)?;
+                Ok(terms.other_sort(OtherSort::Map(domain, element)))
+            }
+            Type::Named(..) if self.language == Language::Full => {
+                Ok(terms.other_sort(OtherSort::Named(print_type(ty))))
+            }
+            _ => Err(unsupported(&format!("the type {}", print_type(ty)), span)),
+        }
+    }
+
+    /// The term of an expression under an environment, where nothing is earlier.
     pub fn expr(&self, terms: &mut Terms, env: &Environment, e: &Expr) -> Result<Term, Diagnostic> {
+        self.in_scope(terms, &mut Scope::new(env, None), e)
+    }
+
+    /// The term of an expression.
+    pub fn in_scope(&self, terms: &mut Terms, scope: &mut Scope, e: &Expr) -> Result<Term, Diagnostic> {
         Ok(match &e.kind {
             ExprKind::Bool(value) => terms.boolean(*value),
             ExprKind::Int(value) => terms.int(*value),
             ExprKind::Bv(value) => {
-                sort_of(&e.ty, e.span)?;
+                self.sort_of(terms, &e.ty, e.span)?;
                 terms.bv(*value, crate::ivl::bv::width(e))
             }
-            ExprKind::Var(name) => match env.get(name) {
-                Some(&term) => term,
+            ExprKind::Var(name) => match scope.value(name) {
+                Some(term) => term,
                 None => return Err(unsupported(&format!("the undeclared variable `{name}`"), e.span)),
             },
             ExprKind::Unary(op, a) => {
-                let a = self.expr(terms, env, a)?;
+                let a = self.in_scope(terms, scope, a)?;
                 match op {
                     UnaryOp::Not => terms.not(a),
                     UnaryOp::Neg => terms.int_sum(0, vec![(a, -1)]),
                 }
             }
             ExprKind::Binary(op, a, b) => {
-                let (a, b) = (self.expr(terms, env, a)?, self.expr(terms, env, b)?);
+                let (a, b) = (self.in_scope(terms, scope, a)?, self.in_scope(terms, scope, b)?);
                 binary(terms, *op, a, b)
             }
             ExprKind::Ite(c, a, b) => {
-                let c = self.expr(terms, env, c)?;
-                let (a, b) = (self.expr(terms, env, a)?, self.expr(terms, env, b)?);
+                let c = self.in_scope(terms, scope, c)?;
+                let (a, b) = (self.in_scope(terms, scope, a)?, self.in_scope(terms, scope, b)?);
                 terms.ite(c, a, b)
             }
             ExprKind::Call(name, args) => {
-                let args = args.iter().map(|a| self.expr(terms, env, a)).collect::<Result<Vec<_>, _>>()?;
-                self.call(terms, name, args, e)?
+                let args = self.all(terms, scope, args)?;
+                self.call(terms, scope.now, name, args, e)?
             }
             ExprKind::Extract { value, high, low } => {
-                let value = self.expr(terms, env, value)?;
+                let value = self.in_scope(terms, scope, value)?;
                 terms.extract(high - 1, *low, value)
             }
             ExprKind::Concat(a, b) => {
-                let (a, b) = (self.expr(terms, env, a)?, self.expr(terms, env, b)?);
+                let (a, b) = (self.in_scope(terms, scope, a)?, self.in_scope(terms, scope, b)?);
                 terms.concat(a, b)
             }
-            ExprKind::Select(..) | ExprKind::Store(..) => return Err(unsupported("a map", e.span)),
-            ExprKind::Old(_) => return Err(unsupported("`old`", e.span)),
-            ExprKind::Quantifier { .. } => return Err(unsupported("a quantifier", e.span)),
+            ExprKind::Select(map, indices) => {
+                self.only_full("a map", e)?;
+                let list = self.all(terms, scope, std::iter::once(map).chain(indices))?;
+                terms.select(list)
+            }
+            ExprKind::Store(map, indices, value) => {
+                self.only_full("a map", e)?;
+                let list = self.all(terms, scope, std::iter::once(map).chain(indices).chain([value]))?;
+                terms.store(list)
+            }
+            ExprKind::Old(a) => {
+                self.only_full("`old`", e)?;
+                let outside = std::mem::replace(&mut scope.in_old, true);
+                let term = self.in_scope(terms, scope, a);
+                scope.in_old = outside;
+                term?
+            }
+            ExprKind::Quantifier { universal, variables, triggers, body } => {
+                self.only_full("a quantifier", e)?;
+                self.quantifier(terms, scope, (*universal, variables), (triggers, body), e.span)?
+            }
         })
     }
 
-    fn call(&self, terms: &mut Terms, name: &Name, args: Vec<Term>, e: &Expr) -> Result<Term, Diagnostic> {
+    fn only_full(&self, what: &str, e: &Expr) -> Result<(), Diagnostic> {
+        match self.language {
+            Language::Full => Ok(()),
+            Language::Kernel => Err(unsupported(what, e.span)),
+        }
+    }
+
+    fn all<'x>(
+        &self,
+        terms: &mut Terms,
+        scope: &mut Scope,
+        list: impl IntoIterator<Item = &'x ExprRef>,
+    ) -> Result<Vec<Term>, Diagnostic> {
+        list.into_iter().map(|e| self.in_scope(terms, scope, e)).collect()
+    }
+
+    fn quantifier(
+        &self,
+        terms: &mut Terms,
+        scope: &mut Scope,
+        (universal, variables): (bool, &[(Name, Type)]),
+        (triggers, body): (&[Vec<ExprRef>], &ExprRef),
+        span: Span,
+    ) -> Result<Term, Diagnostic> {
+        let outside = scope.bound.len();
+        let mut symbols = Vec::new();
+        for (name, ty) in variables {
+            let sort = self.sort_of(terms, ty, span)?;
+            // No identifier has an `@`: nothing else is called so.
+            let symbol = terms.fresh(&format!("{name}@bound"), sort);
+            symbols.push(symbol);
+            scope.bound.push((name.clone(), symbol));
+        }
+        let body = self.in_scope(terms, scope, body);
+        let triggers: Result<Vec<Vec<Term>>, Diagnostic> =
+            triggers.iter().map(|trigger| self.all(terms, scope, trigger)).collect();
+        scope.bound.truncate(outside);
+        Ok(terms.quantifier(Quantifier { universal, variables: symbols, triggers: triggers?, body: body? }))
+    }
+
+    fn call(
+        &self,
+        terms: &mut Terms,
+        constants: &Environment,
+        name: &Name,
+        args: Vec<Term>,
+        e: &Expr,
+    ) -> Result<Term, Diagnostic> {
         if let Some(builtin) = parse_builtin(name.as_str()) {
             return Ok(apply_builtin(terms, builtin, &args));
         }
         if let Some(function) = self.functions.get(name)
-            && let Some(body) = &function.body
+            && let Some(body) = function.body.as_ref().filter(|_| !self.by_axiom.contains(name))
         {
-            let env: Environment = function.params.iter().map(|p| p.0.clone()).zip(args).collect();
-            return self.expr(terms, &env, body);
+            let bound = function.params.iter().map(|p| p.0.clone()).zip(args).collect();
+            let mut scope = Scope::new(constants, None).with(bound);
+            return self.in_scope(terms, &mut scope, body);
         }
-        let result = sort_of(&e.ty, e.span)?;
+        let result = self.sort_of(terms, &e.ty, e.span)?;
         Ok(terms.apply(name.as_str(), args, result))
     }
 }

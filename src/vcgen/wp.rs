@@ -8,7 +8,7 @@
 //! wp(assume e; S) = e ==> wp(S); wp(assert e; S) = e && wp(S); wp(goto B, C) = wp(B) && wp(C).
 
 use super::passive::{Passive, PassiveItem};
-use super::term::Term;
+use super::term::{Sort, Term, Terms};
 
 /// What a check contributes to the formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,4 +83,58 @@ fn preconditions(
         preconditions[index] = condition;
     }
     preconditions
+}
+
+/// Symbols that tell, in a model, which way an execution went and where it failed.
+pub struct Labels {
+    /// For each check a symbol: it is this one that fails.
+    pub fails: Vec<Term>,
+    /// For each block, one symbol for each successor but the last: control goes there.
+    pub goes_to: Vec<Vec<Term>>,
+}
+
+/// The weakest precondition of the start block, where each model of the negation names one path and one check on it.
+/// It is valid if and only if [`formula`] is, with every check to be proved: the symbols of [`Labels`] are free.
+/// Reference: Leino, Millstein, Saxe, generating error traces from verification-condition counterexamples.
+pub fn labelled(passive: &mut Passive) -> (Term, Labels) {
+    let terms = &mut passive.terms;
+    let fails: Vec<Term> = (0..passive.checks.len()).map(|i| terms.fresh(&format!("fails@{i}"), Sort::Bool)).collect();
+    let mut goes_to = vec![Vec::new(); passive.blocks.len()];
+    let mut preconditions: Vec<Term> = vec![Term(0); passive.blocks.len()];
+    for (index, block) in passive.blocks.iter().enumerate().rev() {
+        let mut condition = match block.successors.last() {
+            Some(&last) => preconditions[last],
+            None => terms.boolean(true),
+        };
+        for &successor in block.successors.iter().rev().skip(1) {
+            let goes = terms.fresh(&format!("goes@{index}"), Sort::Bool);
+            goes_to[index].push(goes);
+            condition = choice(terms, goes, preconditions[successor], condition);
+        }
+        goes_to[index].reverse();
+        for item in block.items.iter().rev() {
+            condition = match item {
+                PassiveItem::Assume { term, .. } => {
+                    let negated = terms.not(*term);
+                    terms.chain(false, vec![negated, condition])
+                }
+                PassiveItem::Check(number) => {
+                    let term = passive.checks[*number].term;
+                    let negated = terms.not(term);
+                    let later = terms.chain(false, vec![negated, condition]);
+                    choice(terms, fails[*number], term, later)
+                }
+            };
+        }
+        preconditions[index] = condition;
+    }
+    let start = preconditions.first().copied().unwrap_or_else(|| terms.boolean(true));
+    (start, Labels { fails, goes_to })
+}
+
+/// `(c ==> a) && (!c ==> b)`
+fn choice(terms: &mut Terms, c: Term, a: Term, b: Term) -> Term {
+    let not_c = terms.not(c);
+    let (chosen, other) = (terms.chain(false, vec![not_c, a]), terms.chain(false, vec![c, b]));
+    terms.chain(true, vec![chosen, other])
 }

@@ -255,6 +255,23 @@ pub struct Finding {
     pub replay: Option<String>,
     /// What the two threads did in that execution, before and at the defect; may be empty.
     pub interleaving: Vec<Step>,
+    /// Other places that it is about, with what they are: the clause of a contract that fails.
+    pub related: Vec<(String, Arc<Origin>)>,
+    /// The blocks of a procedure on the way to the defect; may be empty.
+    pub trace: Vec<TraceStep>,
+    /// Values of variables where it fails, as `(name, value)`.
+    pub values: Vec<(String, String)>,
+}
+
+/// A block on the way to a defect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceStep {
+    /// Its label.
+    pub label: String,
+    /// Where it stands.
+    pub origin: Arc<Origin>,
+    /// What it assigned, as `(name, value)`.
+    pub assigned: Vec<(String, String)>,
 }
 
 impl Finding {
@@ -274,6 +291,9 @@ impl Finding {
             message: String::new(),
             replay: None,
             interleaving: Vec::new(),
+            related: Vec::new(),
+            trace: Vec::new(),
+            values: Vec::new(),
         }
     }
 
@@ -342,6 +362,16 @@ pub struct Candidates {
     pub kept: u64,
 }
 
+/// What a report is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// A kernel.
+    #[default]
+    Kernel,
+    /// A procedure of the IVL that is no kernel.
+    Procedure,
+}
+
 /// How much an emulation executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Execution {
@@ -358,6 +388,10 @@ pub struct KernelReport {
     pub file: String,
     /// The kernel's name.
     pub entry: String,
+    /// Whether it is a kernel at all.
+    pub subject: Subject,
+    /// Constants of the program that inference chose, by name.
+    pub inferred: BTreeMap<String, bool>,
     /// The architecture for which the PTX was chosen, if the file is a binary with several.
     pub target: Option<String>,
     /// The verdict.
@@ -390,6 +424,8 @@ impl KernelReport {
         KernelReport {
             file: file.into(),
             entry: entry.into(),
+            subject: Subject::Kernel,
+            inferred: BTreeMap::new(),
             target: None,
             verdict: Verdict::Unknown,
             launch,

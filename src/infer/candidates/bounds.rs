@@ -15,7 +15,7 @@ use crate::solver::Encoding;
 /// For a register that [`super::affine`] looks at: side by side they are proved with half the queries.
 pub(super) fn propose(view: &mut View, variable: &Name, ty: &Type, thread: u32) {
     let ops = match view.encoding {
-        Encoding::BitVectors => &[BvOp::Sle, BvOp::Sge, BvOp::Ule, BvOp::Uge][..],
+        Encoding::BitVectors | Encoding::Exact => &[BvOp::Sle, BvOp::Sge, BvOp::Ule, BvOp::Uge][..],
         Encoding::Integers => &[BvOp::Sle, BvOp::Sge],
     };
     let active = view.active(thread);

@@ -1,0 +1,122 @@
+//! Procedures of the IVL that are no kernels: one line a stage.
+
+use super::cli::{Options, Stage};
+use super::emit;
+use super::input::Input;
+use crate::diagnostic::Diagnostic;
+use crate::infer::houdini::Deadline;
+use crate::ivl::{self, ast::Program};
+use crate::modular::{self, Body, existential, findings, verify};
+use crate::solver::{self, Encoding, smtlib};
+use crate::span::Span;
+use crate::vcgen::wp::{self, Role};
+use crate::verdict::finding::{Candidates, KernelReport, Launch, Subject};
+use std::fmt::Write;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// A program of the IVL.
+pub struct Source {
+    /// As it was written.
+    pub program: Program,
+    chosen: OnceLock<Result<Chosen, Diagnostic>>,
+}
+
+/// A program whose `{:existential}` constants have values, and these.
+pub struct Chosen {
+    program: Program,
+    choice: existential::Choice,
+}
+
+impl Source {
+    /// Nothing is chosen yet.
+    pub fn new(program: Program) -> Self {
+        Source { program, chosen: OnceLock::new() }
+    }
+
+    /// The program with its constants chosen, once for all procedures.
+    fn chosen(&self, options: &Options) -> Result<&Chosen, Vec<Diagnostic>> {
+        let choose = || {
+            let program = self.program.clone();
+            let choice = existential::choose(&program, Deadline(Instant::now() + options.timeout))?;
+            let program = if choice.is_empty() { program } else { existential::apply(&program, &choice) };
+            Ok(Chosen { program, choice })
+        };
+        self.chosen.get_or_init(choose).as_ref().map_err(|diagnostic| vec![diagnostic.clone()])
+    }
+}
+
+/// Names of the procedures with bodies to prove, in the order of the text.
+pub fn names(program: &Program) -> Vec<String> {
+    let proved = program.procedures.iter().filter(|procedure| !modular::bodies(program, procedure).is_empty());
+    proved.map(|procedure| procedure.name.to_string()).collect()
+}
+
+fn bodies<'a>(program: &'a Program, name: &str) -> Vec<Body<'a>> {
+    let procedure = program.procedures.iter().filter(|procedure| procedure.name.as_str() == name);
+    procedure.flat_map(|procedure| modular::bodies(program, procedure)).collect()
+}
+
+/// Verifies a procedure.
+///
+/// # Errors
+/// What has no verification condition.
+pub fn verify(input: &Input, source: &Source, name: &str, options: &Options) -> Result<KernelReport, Vec<Diagnostic>> {
+    let start = Instant::now();
+    let chosen = source.chosen(options)?;
+    let deadline = Deadline(start + options.timeout);
+    let outcomes = bodies(&chosen.program, name)
+        .iter()
+        .map(|body| verify::run(&chosen.program, body, deadline))
+        .collect::<Result<Vec<verify::Outcome>, Diagnostic>>()
+        .map_err(|d| vec![d])?;
+    let mut report = KernelReport::new(input.source.name(), name, Launch::default());
+    report.subject = Subject::Procedure;
+    report.inferred = chosen.choice.iter().map(|(name, value)| (name.to_string(), *value)).collect();
+    let kept = chosen.choice.values().filter(|value| **value).count() as u64;
+    report.candidates = Candidates { tried: chosen.choice.len() as u64, kept };
+    let mut report = findings::report(report, &outcomes, &input.source);
+    report.time_ms = start.elapsed().as_millis() as u64;
+    Ok(report)
+}
+
+/// The text of a stage. `Err` as for [`verify`], and for the stages that only kernels have.
+pub fn emit(source: &Source, name: &str, stage: Stage, options: &Options) -> Result<String, Vec<Diagnostic>> {
+    let chosen = source.chosen(options)?;
+    let mut out = String::new();
+    match stage {
+        Stage::Ivl => return Ok(ivl::print(&chosen.program)),
+        Stage::Candidates => {
+            for (constant, value) in &chosen.choice {
+                let fate = if *value { "kept" } else { "dropped" };
+                let _ = writeln!(out, "{constant}  // {fate}");
+            }
+            return Ok(out);
+        }
+        Stage::Passive | Stage::Vc | Stage::Smt2 => {}
+        _ => {
+            let message = format!("`{name}` is a procedure: only kernels have this stage");
+            return Err(vec![Diagnostic::error("no-such-stage", message, Span::NONE)]);
+        }
+    }
+    for body in bodies(&chosen.program, name) {
+        let mut passive = verify::passive(&chosen.program, &body).map_err(|d| vec![d])?;
+        let comment = if stage == Stage::Passive { "//" } else { ";" };
+        if stage == Stage::Smt2 && !out.is_empty() {
+            out.push_str("(reset)\n");
+        }
+        let _ = writeln!(out, "{comment} {name}");
+        let formula = wp::formula(&mut passive, &|_| true, &|_| Role::Prove);
+        match stage {
+            Stage::Passive => emit::passive(&passive, &mut out),
+            Stage::Vc => out.push_str(&smtlib::definitions(&passive.terms, formula)),
+            _ => {
+                let encoded = solver::encode(&mut passive.terms, Encoding::Exact, formula, &[]);
+                let script =
+                    |encoded| smtlib::script(&passive.terms, Encoding::Exact, encoded, "unsat: all assertions hold");
+                out.push_str(&encoded.as_ref().map(script).unwrap_or_default());
+            }
+        }
+    }
+    Ok(out)
+}

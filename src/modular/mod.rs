@@ -1,0 +1,50 @@
+//! Procedures proved one by one, from their contracts: programs of the IVL that are no kernels.
+//!
+//! Input: a checked program. Output: for each procedure with a body a report. Establishes: `verified` only where every
+//! assertion, invariant, precondition of a call and postcondition was proved. Relies on: nothing but the type checker.
+//! Reference: Boogie 2, verification of procedures.
+//!
+//! [`inline`] puts `{:inline}` procedures in the place of their calls, [`existential`] chooses `{:existential}`
+//! constants, [`verify`] proves one body and [`findings`] tells what failed.
+
+pub mod existential;
+pub mod findings;
+pub mod inline;
+pub mod verify;
+
+use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Implementation, Procedure, Program};
+use crate::vcgen::passify::Target;
+
+/// The attributes with the value of `{:name VALUE}` for a Boolean.
+fn is_set_to(attributes: &[Attribute], name: &str, value: bool) -> bool {
+    let matches = |a: &Attribute| {
+        a.name.as_str() == name
+            && matches!(a.args.as_slice(), [AttributeArg::Expr(e)] if e.kind == ExprKind::Bool(value))
+    };
+    attributes.iter().any(matches)
+}
+
+/// A body, and whose it is.
+pub struct Body<'a> {
+    /// The procedure, with the names that the body has for its parameters.
+    pub target: Target<'a>,
+    /// Locals and blocks.
+    pub implementation: &'a Implementation,
+}
+
+/// The bodies of a procedure that are to be proved: not those that only stand for their calls.
+pub fn bodies<'a>(program: &'a Program, procedure: &'a Procedure) -> Vec<Body<'a>> {
+    if is_set_to(&procedure.attributes, "verify", false) || inline::depth(procedure) > 0 {
+        return Vec::new();
+    }
+    let own = procedure.body.iter().map(|implementation| Body { target: Target::of(procedure), implementation });
+    let separate = program
+        .implementations
+        .iter()
+        .filter(|separate| separate.procedure == procedure.name && !is_set_to(&separate.attributes, "verify", false));
+    let separate = separate.map(|separate| Body {
+        target: Target { procedure, params: &separate.params, results: &separate.results },
+        implementation: &separate.body,
+    });
+    own.chain(separate).collect()
+}

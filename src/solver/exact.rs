@@ -1,0 +1,145 @@
+//! Validity with all that Boogie has, and one failing assertion after another.
+//!
+//! Input: a formula with labels ([`crate::vcgen::wp::labelled`]). Output: whether it is valid, and for each model what the
+//! caller reads from it. Establishes: `Proved` only after `unsat`. Maps are not extensional and quantifiers are
+//! instantiated by triggers only, as Boogie has it: a model where quantifiers occur is a guess.
+//! Reference: Boogie 2, maps; Detlefs, Nelson, Saxe (Simplify), triggers and labels.
+
+use super::z3_backend::{Emitter, in_fresh_context, read_value, simplifying_solver};
+use super::{Budget, Encoding, Value, encode};
+use crate::vcgen::term::{Node, Term, Terms, signed};
+use std::fmt;
+use z3::{Model, Params, SatResult, Solver};
+
+/// What a term is in a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// A Boolean.
+    Bool(bool),
+    /// An integer.
+    Int(i128),
+    /// A bit-vector.
+    Bits {
+        /// Its unsigned value.
+        value: u128,
+        /// Its width in bits.
+        width: u32,
+    },
+    /// A value of another sort, as the solver writes it.
+    Text(String),
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shown::Bool(value) => write!(f, "{value}"),
+            Shown::Int(value) => write!(f, "{value}"),
+            Shown::Bits { value, width } => write!(f, "{} ({value:#x})", signed(*value, *width)),
+            Shown::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// A model that may be asked for values.
+pub trait Values {
+    /// The value of a term; `None` where the model has none.
+    fn value(&mut self, t: Term) -> Option<Shown>;
+    /// Whether a Boolean term is true.
+    fn holds(&mut self, t: Term) -> bool {
+        self.value(t) == Some(Shown::Bool(true))
+    }
+}
+
+struct OfModel<'m, 'e, 't> {
+    model: &'m Model,
+    emitter: &'e mut Emitter<'t>,
+}
+
+impl Values for OfModel<'_, '_, '_> {
+    fn value(&mut self, t: Term) -> Option<Shown> {
+        let value = self.model.eval(&self.emitter.emit(t), true)?;
+        Some(match read_value(&value) {
+            Some(Value::Bool(value)) => Shown::Bool(value),
+            Some(Value::Int(value)) => Shown::Int(value),
+            Some(Value::Bits(value)) => Shown::Bits { value, width: self.emitter.terms.width(t) },
+            None => Shown::Text(value.to_string()),
+        })
+    }
+}
+
+/// How a search ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// What is left is valid.
+    Proved,
+    /// The caller had enough.
+    Stopped,
+    /// A limit, with Z3's reason.
+    Unknown(String),
+}
+
+/// Looks for models of the negation of `goal`. The caller reads each, with whether it is certain, and gives what is to
+/// be assumed from then on, or ends the search.
+pub fn search(
+    terms: &mut Terms,
+    goal: Term,
+    assumed: &[Term],
+    budget: Budget,
+    read: &mut (dyn FnMut(&mut dyn Values, bool) -> Option<Vec<Term>> + Send + Sync),
+) -> End {
+    match terms.truth(goal) {
+        Some(true) => return End::Proved,
+        _ if budget.milliseconds == 0 => return End::Unknown("time is up".into()),
+        _ => {}
+    }
+    let Some(encoded) = encode(terms, Encoding::Exact, goal, &[]) else {
+        panic!("solver: the exact encoding has all terms");
+    };
+    let roots: Vec<Term> = encoded.assertions.iter().chain(assumed).copied().collect();
+    let terms: &Terms = terms;
+    let updated = terms.updated_maps(&roots);
+    let is_quantifier = |t: Term| matches!(terms.node(t), Node::Quantifier(_));
+    let has_quantifiers =
+        !updated.is_empty() || roots.iter().any(|&t| terms.postorder(t, &|_| false).into_iter().any(is_quantifier));
+    in_fresh_context(|| {
+        let mut emitter = Emitter::new(terms, false);
+        let solver = solver(has_quantifiers, budget);
+        emitter.map_axioms(&updated).iter().for_each(|axiom| solver.assert(axiom));
+        roots.iter().for_each(|&t| solver.assert(emitter.boolean(t)));
+        loop {
+            let (certain, why) = match solver.check() {
+                SatResult::Unsat => return End::Proved,
+                SatResult::Sat => (!has_quantifiers, String::new()),
+                SatResult::Unknown => (false, solver.get_reason_unknown().unwrap_or_default()),
+            };
+            // Where triggers did not prove it, the search ends in a candidate for a model, which is the answer.
+            let is_guess = why.contains("incomplete") || why.contains("quantifier");
+            let model = solver.get_model().filter(|_| why.is_empty() || is_guess);
+            let Some(model) = model else { return End::Unknown(why) };
+            let more = read(&mut OfModel { model: &model, emitter: &mut emitter }, certain);
+            match more {
+                Some(more) => more.iter().for_each(|&t| solver.assert(emitter.boolean(t))),
+                None => return End::Stopped,
+            }
+        }
+    })
+}
+
+fn solver(has_quantifiers: bool, budget: Budget) -> Solver {
+    let solver = if has_quantifiers { Solver::new() } else { simplifying_solver() };
+    let mut params = Params::new();
+    params.set_u32("timeout", budget.milliseconds);
+    if budget.rlimit > 0 {
+        params.set_u32("rlimit", budget.rlimit);
+    }
+    if has_quantifiers {
+        params.set_bool("auto_config", false);
+        params.set_bool("mbqi", false);
+    }
+    solver.set_params(&params);
+    if has_quantifiers {
+        // Only a solver that may be asked again keeps the candidate for a model where it gives up.
+        solver.push();
+    }
+    solver
+}
