@@ -37,7 +37,7 @@ fn damaged_ptx() {
 
 #[test]
 fn damaged_ivl() {
-    fuzz("tests", "ivl", Language::Ivl);
+    fuzz("tests", "ivl", Language::Ivl(gpuvcc::ivl::Dialect::Ivl));
 }
 
 #[test]

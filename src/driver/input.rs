@@ -9,6 +9,7 @@ use crate::container::target::Target;
 use crate::container::triton::TritonLaunch;
 use crate::container::{self, Contents, Fault};
 use crate::diagnostic::Diagnostic;
+use crate::ivl::Dialect;
 use crate::report::source::SourceText;
 use std::io::Read;
 use std::path::Path;
@@ -24,8 +25,8 @@ pub(super) const NO_SUCH_TARGET: &str = "no-such-target";
 pub enum Language {
     /// PTX.
     Ptx,
-    /// The intermediate verification language.
-    Ivl,
+    /// The intermediate verification language, or plain Boogie.
+    Ivl(Dialect),
 }
 
 /// A text to look at.
@@ -270,9 +271,10 @@ fn damaged(name: &str, fault: &Fault) -> Diagnostic {
 fn language(name: &str, text: &str) -> Language {
     match Path::new(name).extension().and_then(|extension| extension.to_str()) {
         Some("ptx") => Language::Ptx,
-        Some("ivl" | "bpl") => Language::Ivl,
+        Some("ivl") => Language::Ivl(Dialect::Ivl),
+        Some("bpl") => Language::Ivl(Dialect::Boogie),
         _ if first_code(text).starts_with('.') => Language::Ptx,
-        _ => Language::Ivl,
+        _ => Language::Ivl(Dialect::Ivl),
     }
 }
 
@@ -298,9 +300,9 @@ mod tests {
     #[test]
     fn the_language_follows_the_extension_then_the_text() {
         assert_eq!(language("k.ptx", "procedure"), Language::Ptx);
-        assert_eq!(language("k.bpl", ".version"), Language::Ivl);
+        assert_eq!(language("k.bpl", ".version"), Language::Ivl(Dialect::Boogie));
         assert_eq!(language("<stdin>", "// c\n/* .. */ .version 8.0"), Language::Ptx);
-        assert_eq!(language("<stdin>", "// c\nprocedure p();"), Language::Ivl);
-        assert_eq!(language("<stdin>", "/* open"), Language::Ivl);
+        assert_eq!(language("<stdin>", "// c\nprocedure p();"), Language::Ivl(Dialect::Ivl));
+        assert_eq!(language("<stdin>", "/* open"), Language::Ivl(Dialect::Ivl));
     }
 }

@@ -78,7 +78,9 @@ pub fn launch_of(program: &Program, entry: &str, options: &Options) -> Launch {
 pub fn parse(input: &Input) -> Result<Program, Vec<Diagnostic>> {
     match input.language {
         Language::Ptx => ptx::parse(input.source.text()).map(Program::Ptx),
-        Language::Ivl => ivl::parse(input.source.text()).map(|program| Program::Ivl(Source::new(program))),
+        Language::Ivl(dialect) => {
+            ivl::parse_dialect(input.source.text(), dialect).map(|program| Program::Ivl(Source::new(program)))
+        }
     }
 }
 
@@ -86,7 +88,7 @@ pub fn parse(input: &Input) -> Result<Program, Vec<Diagnostic>> {
 pub fn tokens(input: &Input) -> String {
     match input.language {
         Language::Ptx => ptx::tokens(input.source.text()),
-        Language::Ivl => ivl::tokens(input.source.text()),
+        Language::Ivl(dialect) => ivl::tokens(input.source.text(), dialect),
     }
 }
 

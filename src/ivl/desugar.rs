@@ -32,12 +32,33 @@ use std::sync::Arc;
 /// Bytes an element has, for each array.
 pub(super) type Arrays = BTreeMap<Name, u32>;
 
+/// What comes of the declarations.
+#[derive(Debug, Default)]
+pub(super) struct Desugared {
+    /// The program; parts with errors are left out of it.
+    pub program: Program,
+    /// Other names for types.
+    pub synonyms: Vec<Synonym>,
+    /// What is wrong, in the order of places.
+    pub errors: Vec<Diagnostic>,
+}
+
 /// Collects the declarations and flattens procedure bodies.
-pub(super) fn run(declarations: Vec<Declaration>) -> Result<Program, Vec<Diagnostic>> {
+pub(super) fn run(declarations: Vec<Declaration>) -> Desugared {
     let mut program = Program::default();
+    let mut synonyms = Vec::new();
     let mut bodies = Vec::new();
+    let mut separate_bodies = Vec::new();
     for declaration in declarations {
         match declaration {
+            Declaration::Types(types) => {
+                for declared in types {
+                    match declared {
+                        DeclaredType::Constructor(constructor) => program.types.push(constructor),
+                        DeclaredType::Synonym(synonym) => synonyms.push(synonym),
+                    }
+                }
+            }
             Declaration::Constants(constants) => program.constants.extend(constants),
             Declaration::Function(function) => program.functions.push(function),
             Declaration::Axiom(axiom) => program.axioms.push(axiom),
@@ -47,26 +68,55 @@ pub(super) fn run(declarations: Vec<Declaration>) -> Result<Program, Vec<Diagnos
                 program.procedures.push(procedure);
                 bodies.push(body);
             }
+            Declaration::Implementation(implementation, body) => {
+                program.implementations.push(implementation);
+                separate_bodies.push(body);
+            }
         }
     }
-    let arrays = program.arrays.iter().map(|a| (a.name.clone(), a.element_bytes)).collect();
-    let top_level: BTreeSet<Name> = (program.constants.iter().map(|c| &c.variable.name))
-        .chain(program.globals.iter().map(|v| &v.name))
-        .chain(program.arrays.iter().map(|a| &a.name))
-        .cloned()
-        .collect();
+    let scope = TopLevel::of(&program);
     let mut errors = Vec::new();
     for (procedure, body) in program.procedures.iter_mut().zip(bodies) {
         let Some(body) = body else { continue };
-        let mut names = top_level.clone();
-        let variables = procedure.params.iter().chain(&procedure.results).chain(&body.locals);
-        names.extend(variables.map(|v| v.name.clone()));
-        let mut flattener = Flattener::new(&arrays, names, &body);
-        procedure.body = Some(flattener.body(body));
-        errors.append(&mut flattener.errors);
+        let formals = [&procedure.params[..], &procedure.results];
+        procedure.body = Some(scope.flatten(&formals, body, &mut errors));
+    }
+    for (implementation, body) in program.implementations.iter_mut().zip(separate_bodies) {
+        let formals = [&implementation.params[..], &implementation.results];
+        implementation.body = scope.flatten(&formals, body, &mut errors);
     }
     errors.sort_by_key(|e: &Diagnostic| e.labels.first().map(|(span, _)| *span));
-    if errors.is_empty() { Ok(program) } else { Err(errors) }
+    Desugared { program, synonyms, errors }
+}
+
+/// What bodies see.
+struct TopLevel {
+    arrays: Arrays,
+    names: BTreeSet<Name>,
+}
+
+impl TopLevel {
+    fn of(program: &Program) -> TopLevel {
+        let names = (program.constants.iter().map(|c| &c.variable.name))
+            .chain(program.globals.iter().map(|v| &v.name))
+            .chain(program.arrays.iter().map(|a| &a.name));
+        let names = names.cloned().collect();
+        TopLevel { arrays: program.arrays.iter().map(|a| (a.name.clone(), a.element_bytes)).collect(), names }
+    }
+
+    fn flatten(&self, formals: &[&[Variable]], body: Body, errors: &mut Vec<Diagnostic>) -> Implementation {
+        let mut names = self.names.clone();
+        let mut arrays = self.arrays.clone();
+        for variable in formals.iter().copied().flatten().chain(&body.locals) {
+            names.insert(variable.name.clone());
+            // What hides an array is none.
+            arrays.remove(&variable.name);
+        }
+        let mut flattener = Flattener::new(&arrays, names, &body);
+        let implementation = flattener.body(body);
+        errors.append(&mut flattener.errors);
+        implementation
+    }
 }
 
 struct Flattener<'a> {
@@ -80,10 +130,22 @@ struct Flattener<'a> {
     locals: Vec<Variable>,
     blocks: Vec<Block>,
     open: Option<Block>,
-    /// Where `break` goes, and whether one does, innermost loop last.
-    breaks: Vec<(Name, bool)>,
+    /// What `break` may leave, innermost last.
+    breaks: Vec<Breakable>,
     constructs: usize,
     errors: Vec<Diagnostic>,
+}
+
+/// A loop, or an `if` with a label.
+struct Breakable {
+    /// The labels before it.
+    labels: Vec<Name>,
+    /// Only a loop is left by a `break` without label.
+    is_loop: bool,
+    /// The block behind it that a `break` goes to.
+    behind: Name,
+    /// Whether one does.
+    used: bool,
 }
 
 impl<'a> Flattener<'a> {
@@ -114,38 +176,82 @@ impl<'a> Flattener<'a> {
         self.statements(body.stmts);
         self.ends_at(body.end);
         self.end(Transfer::Return);
+        self.missing_targets();
+        Implementation { locals: std::mem::take(&mut self.locals), blocks: std::mem::take(&mut self.blocks) }
+    }
+
+    /// Reports gotos to nowhere and takes these targets away, so that no one reports them again.
+    fn missing_targets(&mut self) {
+        let mut missing = BTreeSet::new();
         for target in std::mem::take(&mut self.gotos) {
             if !self.defined.contains_key(&target.name) {
                 let error =
                     Diagnostic::error("ivl-label", format!("no block is labelled `{}`", target.name), target.span);
                 self.errors.push(super::scope::with_suggestion(error, &target.name, self.defined.keys()));
+                missing.insert(target.name);
             }
         }
-        Implementation { locals: std::mem::take(&mut self.locals), blocks: std::mem::take(&mut self.blocks) }
+        for block in self.blocks.iter_mut().filter(|_| !missing.is_empty()) {
+            if let Transfer::Goto(targets) = &mut block.transfer {
+                targets.retain(|target| !missing.contains(target));
+                if targets.is_empty() {
+                    block.transfer = Transfer::Return;
+                }
+            }
+        }
     }
 
     fn statements(&mut self, statements: Vec<Statement>) {
+        let mut labels = Vec::new();
         for statement in statements {
+            match &statement.kind {
+                StatementKind::Label(label) => labels.push(label.clone()),
+                StatementKind::If { .. } | StatementKind::While { .. } => {
+                    self.structured(statement, std::mem::take(&mut labels));
+                    continue;
+                }
+                _ => labels.clear(),
+            }
             self.statement(statement);
+        }
+    }
+
+    fn structured(&mut self, statement: Statement, labels: Vec<Name>) {
+        let span = statement.span;
+        self.reopen(span);
+        match statement.kind {
+            StatementKind::If { branches, otherwise } => self.if_statement(branches, otherwise, labels, span),
+            StatementKind::While { guard, invariants, body } => {
+                self.while_statement(guard, invariants, body, labels, span)
+            }
+            _ => {}
+        }
+    }
+
+    /// A statement behind a jump and without label: nothing leads there, but it is legal.
+    fn reopen(&mut self, span: Span) {
+        if self.open.is_none() {
+            let label = self.fresh_label("unreachable");
+            self.begin(label, span);
         }
     }
 
     fn statement(&mut self, statement: Statement) {
         let Statement { kind, attributes, span } = statement;
         if let StatementKind::Label(label) = kind {
-            if let Some(first) = self.defined.get(&label) {
-                let message = format!("two blocks are labelled `{label}`");
-                self.errors.push(Diagnostic::error("ivl-duplicate", message, span).also(*first, "first here"));
-            }
+            let label = match self.defined.get(&label) {
+                Some(first) => {
+                    let message = format!("two blocks are labelled `{label}`");
+                    let word = Span { end: span.end.saturating_sub(1).max(span.start), ..span };
+                    self.errors.push(Diagnostic::error("ivl-duplicate", message, word).also(*first, "first here"));
+                    self.fresh_label(label.as_str())
+                }
+                None => label,
+            };
             self.begin(label, span);
             return;
         }
-        if self.open.is_none() {
-            let message = "nothing leads to this statement: it follows a jump and has no label";
-            self.errors.push(Diagnostic::error("ivl-label", message, span));
-            let label = self.fresh_label("unreachable");
-            self.begin(label, span);
-        }
+        self.reopen(span);
         match kind {
             StatementKind::Label(_) => {}
             StatementKind::Assign { targets, values } => self.assign(targets, values, attributes, span),
@@ -167,21 +273,45 @@ impl<'a> Flattener<'a> {
                 self.ends_at(span);
                 self.end(Transfer::Return);
             }
-            StatementKind::Break => match self.breaks.last_mut() {
-                Some((label, used)) => {
-                    *used = true;
-                    let target = label.clone();
-                    self.end(Transfer::Goto(vec![target]));
-                }
-                None => self.errors.push(Diagnostic::error("ivl-label", "`break` outside of a loop", span)),
-            },
-            StatementKind::If { branches, otherwise } => self.if_statement(branches, otherwise, span),
-            StatementKind::While { guard, invariants, body } => self.while_statement(guard, invariants, body, span),
+            StatementKind::Break(label) => self.break_statement(label, span),
+            StatementKind::If { .. } | StatementKind::While { .. } => {}
         }
     }
 
-    fn if_statement(&mut self, branches: Vec<(Guard, Vec<Statement>)>, otherwise: Vec<Statement>, span: Span) {
+    fn break_statement(&mut self, label: Option<Identifier>, span: Span) {
+        let frame = self.breaks.iter_mut().rev().find(|frame| match &label {
+            Some(label) => frame.labels.contains(&label.name),
+            None => frame.is_loop,
+        });
+        match (frame, label) {
+            (Some(frame), _) => {
+                frame.used = true;
+                let target = frame.behind.clone();
+                self.end(Transfer::Goto(vec![target]));
+            }
+            (None, Some(label)) => {
+                let message = format!("`break` is in no statement that is labelled `{}`", label.name);
+                let error = Diagnostic::error("ivl-label", message, label.span);
+                let known = self.breaks.iter().flat_map(|frame| &frame.labels);
+                self.errors.push(super::scope::with_suggestion(error, &label.name, known));
+            }
+            (None, None) => self.errors.push(Diagnostic::error("ivl-label", "`break` outside of a loop", span)),
+        }
+    }
+
+    fn if_statement(
+        &mut self,
+        branches: Vec<(Guard, Vec<Statement>)>,
+        otherwise: Vec<Statement>,
+        labels: Vec<Name>,
+        span: Span,
+    ) {
         let mut join = None;
+        let labelled = !labels.is_empty();
+        if labelled {
+            let behind = self.fresh_label(&format!("if{}_done", self.constructs + 1));
+            self.breaks.push(Breakable { labels, is_loop: false, behind, used: false });
+        }
         let mut ends = Vec::new();
         for (guard, body) in branches {
             let number = self.next_construct();
@@ -198,17 +328,27 @@ impl<'a> Flattener<'a> {
         }
         self.statements(otherwise);
         ends.extend(self.suspend());
-        if ends.is_empty() {
-            return;
+        let broken = if labelled { self.breaks.pop().filter(|frame| frame.used) } else { None };
+        if !ends.is_empty() {
+            let join = self.fresh_label(&format!("if{}_join", join.unwrap_or(0)));
+            for index in ends {
+                self.blocks[index].transfer = Transfer::Goto(vec![join.clone()]);
+            }
+            self.begin(join, span);
         }
-        let join = self.fresh_label(&format!("if{}_join", join.unwrap_or(0)));
-        for index in ends {
-            self.blocks[index].transfer = Transfer::Goto(vec![join.clone()]);
+        if let Some(frame) = broken {
+            self.begin(frame.behind, span);
         }
-        self.begin(join, span);
     }
 
-    fn while_statement(&mut self, guard: Guard, invariants: Vec<Condition>, body: Vec<Statement>, span: Span) {
+    fn while_statement(
+        &mut self,
+        guard: Guard,
+        invariants: Vec<Condition>,
+        body: Vec<Statement>,
+        labels: Vec<Name>,
+        span: Span,
+    ) {
         let number = self.next_construct();
         let [head, inside, exit, done] =
             ["", "_body", "_exit", "_done"].map(|suffix| self.fresh_label(&format!("loop{number}{suffix}")));
@@ -222,15 +362,15 @@ impl<'a> Flattener<'a> {
         self.end(Transfer::Goto(vec![inside.clone(), exit.clone()]));
         self.begin(inside, span);
         self.assume_guard(&guard, true);
-        self.breaks.push((done, false));
+        self.breaks.push(Breakable { labels, is_loop: true, behind: done, used: false });
         self.statements(body);
-        let broken = self.breaks.pop().filter(|(_, used)| *used);
+        let broken = self.breaks.pop().filter(|frame| frame.used);
         self.end(Transfer::Goto(vec![head]));
         self.begin(exit, span);
         self.assume_guard(&guard, false);
-        if let Some((done, _)) = broken {
+        if let Some(frame) = broken {
             // A `break` leaves while the guard holds, so it must miss the assumption above.
-            self.begin(done, span);
+            self.begin(frame.behind, span);
         }
     }
 

@@ -31,6 +31,7 @@ mod parse;
 mod print;
 mod print_expr;
 mod scope;
+mod subset;
 mod surface;
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,7 @@ lalrpop_util::lalrpop_mod!(
 );
 
 pub use check::{check, launch_constant};
-pub use parse::{parse, parse_expr};
+pub use parse::{parse, parse_dialect, parse_expr};
 pub use print::print;
 pub use print_expr::{print_expr, print_type};
-pub use token::tokens;
+pub use token::{Dialect, tokens};

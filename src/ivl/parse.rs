@@ -8,42 +8,58 @@
 //! one run reports the first error of every declaration. Types are looked at once syntax is right.
 
 use super::ast::*;
-use super::check::{self, Mode};
-use super::desugar;
+use super::check;
+use super::desugar::{self, Desugared};
 use super::grammar::DeclarationParser;
+use super::subset;
 use super::surface::{Declaration, ParseError};
-use super::token::{MAX_ERRORS, Spanned, Token, lex};
+use super::token::{Dialect, MAX_ERRORS, Spanned, Token, lex};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use std::collections::BTreeMap;
 
 /// Parses, resolves and type-checks a program. Structured statements become blocks, accesses of
-/// arrays become loads and stores, and constants such as `tid.x` are declared where a kernel uses
-/// them undeclared.
+/// arrays become loads and stores, constants such as `tid.x` are declared where a kernel uses them
+/// undeclared, synonyms of types stand no more, and no variable hides another.
 pub fn parse(text: &str) -> Result<Program, Vec<Diagnostic>> {
-    let tokens = lex(text)?;
+    parse_dialect(text, Dialect::Ivl)
+}
+
+/// As [`parse`], for a text in which only the words of the dialect are reserved.
+pub fn parse_dialect(text: &str, dialect: Dialect) -> Result<Program, Vec<Diagnostic>> {
+    let tokens = lex(text, dialect)?;
     let mut declarations = Vec::new();
     let mut errors = Vec::new();
     for range in pieces(&tokens) {
-        match parse_piece(&tokens, range, text.len()) {
-            Ok(declaration) => declarations.push(declaration),
-            Err(error) => errors.push(error),
+        let missing = subset::scan(&tokens[range.clone()]);
+        if !missing.is_empty() {
+            errors.extend(missing);
+        } else {
+            match parse_piece(&tokens, range, text.len()) {
+                Ok(declaration) => declarations.push(declaration),
+                Err(error) => errors.push(error),
+            }
         }
-        if errors.len() == MAX_ERRORS {
+        if errors.len() >= MAX_ERRORS {
+            errors.truncate(MAX_ERRORS);
             break;
         }
     }
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut program = desugar::run(declarations)?;
-    check::run(&mut program, Mode::Elaborate)?;
+    let Desugared { mut program, synonyms, errors } = desugar::run(declarations);
+    check::elaborate(&mut program, synonyms, &tokens, errors)?;
     Ok(program)
 }
 
 /// Parses one expression over the given variables.
 pub fn parse_expr(text: &str, variables: &BTreeMap<Name, Type>) -> Result<ExprRef, Vec<Diagnostic>> {
-    let mut tokens = lex(text)?;
+    let mut tokens = lex(text, Dialect::Ivl)?;
+    let missing = subset::scan(&tokens);
+    if !missing.is_empty() {
+        return Err(missing);
+    }
     tokens.insert(0, (0, Token::Axiom, 0));
     tokens.push((text.len(), Token::Semicolon, text.len()));
     let length = tokens.len();
@@ -64,13 +80,20 @@ fn pieces(tokens: &[Spanned<'_>]) -> Vec<std::ops::Range<usize>> {
     let mut depth = 0usize;
     for (index, (_, token, _)) in tokens.iter().enumerate() {
         match token {
-            Token::LeftBrace | Token::Attribute(_) => depth += 1,
+            Token::LeftBrace | Token::Code | Token::Attribute(_) => depth += 1,
             Token::RightBrace => depth = depth.saturating_sub(1),
             // Never inside anything else: a new start even where a brace is missing.
-            Token::Procedure | Token::Function | Token::Axiom | Token::Const => {
+            Token::Procedure
+            | Token::Implementation
+            | Token::Function
+            | Token::Axiom
+            | Token::Const
+            | Token::Type => {
                 depth = 0;
                 starts.push(index);
             }
+            // `(var x := e; ..)` is an expression.
+            Token::Var if index > 0 && tokens[index - 1].1 == Token::LeftParen => {}
             Token::Var | Token::Shared | Token::Global if depth == 0 => starts.push(index),
             _ => {}
         }
@@ -109,9 +132,17 @@ fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: us
         diagnostic = diagnostic.label(format!("expected {expected}"));
     }
     match found {
+        Some(Token::Implies | Token::Explies) => diagnostic.note("`==>` and `<==` mix only with parentheses"),
         Some(Token::And | Token::Or) => diagnostic.note("`&&` and `||` mix only with parentheses"),
         // A declaration's first word is more likely the end of an unfinished one than a name.
-        Some(Token::Procedure | Token::Function | Token::Axiom | Token::Const) => diagnostic,
+        Some(
+            Token::Procedure
+            | Token::Implementation
+            | Token::Function
+            | Token::Axiom
+            | Token::Const
+            | Token::Type,
+        ) => diagnostic,
         Some(token) if super::token::is_keyword(&token.to_string()) && expected.contains("identifier") => {
             diagnostic.note(format!("`{token}` is a keyword; as a name it is written `\\{token}`"))
         }
@@ -123,7 +154,7 @@ fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: us
 /// expressions and statements, count as one each.
 fn describe_expected(expected: &[String]) -> String {
     const OPERATORS: &[&str] =
-        &["<==>", "==>", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "++", "+", "-", "*", "div", "mod", "["];
+        &["<==>", "==>", "<==", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "++", "+", "-", "*", "div", "mod", "["];
     const EXPRESSION: &[&str] = &["true", "false", "integer", "bit-vector", "identifier", "(", "!", "-", "old", "if"];
     const STATEMENT: &[&str] = &[
         "assert",

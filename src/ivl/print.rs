@@ -13,6 +13,7 @@ use super::ast::*;
 use super::bv::{self, BvOp};
 use super::bv_names::{Builtin, parse_builtin};
 use super::print_expr::{Expressions, identifier, identifiers, print_type};
+use super::surface::FREE_CALL;
 use super::token::is_boogie_keyword;
 use super::visit::{self, Visitor};
 use crate::span::Origin;
@@ -62,6 +63,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn program(&mut self, program: &Program) -> fmt::Result {
         self.group(&used_builtins(program), |p, builtin| p.builtin(*builtin))?;
+        self.group(&program.types, Self::type_declaration)?;
         self.group(&program.constants, |p, constant| {
             let variable = &constant.variable;
             let unique = if constant.unique { "unique " } else { "" };
@@ -76,12 +78,16 @@ impl Printer<'_> {
         })?;
         self.group(&program.globals, |p, global| {
             p.out.push_str("var ");
-            p.attributes(&global.attributes, "", " ")?;
-            writeln!(p.out, "{}: {};", identifier(&global.name), print_type(&global.ty))
+            p.variable(global)?;
+            p.out.push_str(";\n");
+            Ok(())
         })?;
         self.group(&program.arrays, Self::array)?;
         for procedure in &program.procedures {
             self.group(std::slice::from_ref(procedure), Self::procedure)?;
+        }
+        for implementation in &program.implementations {
+            self.group(std::slice::from_ref(implementation), Self::implementation)?;
         }
         Ok(())
     }
@@ -136,6 +142,16 @@ impl Printer<'_> {
         }
     }
 
+    /// The arguments of a constructor have no names; it prints some.
+    fn type_declaration(&mut self, ty: &TypeDeclaration) -> fmt::Result {
+        self.out.push_str("type ");
+        self.attributes(&ty.attributes, "", " ")?;
+        write!(self.out, "{}", identifier(&ty.name))?;
+        (1..=ty.arity).try_for_each(|index| write!(self.out, " a{index}"))?;
+        self.out.push_str(";\n");
+        Ok(())
+    }
+
     fn array(&mut self, array: &Array) -> fmt::Result {
         let space = match array.space {
             ArraySpace::Shared => "shared",
@@ -183,11 +199,33 @@ impl Printer<'_> {
         self.out.push('(');
         for (index, variable) in variables.iter().enumerate() {
             self.out.push_str(if index == 0 { "" } else { ", " });
-            self.attributes(&variable.attributes, "", " ")?;
-            write!(self.out, "{}: {}", identifier(&variable.name), print_type(&variable.ty))?;
+            self.variable(variable)?;
         }
         self.out.push(')');
         Ok(())
+    }
+
+    /// `{:a} x: T where e`
+    fn variable(&mut self, variable: &Variable) -> fmt::Result {
+        self.attributes(&variable.attributes, "", " ")?;
+        write!(self.out, "{}: {}", identifier(&variable.name), print_type(&variable.ty))?;
+        match &variable.where_clause {
+            Some(clause) => write!(self.out, " where {}", super::print_expr(clause)),
+            None => Ok(()),
+        }
+    }
+
+    fn implementation(&mut self, implementation: &SeparateImplementation) -> fmt::Result {
+        self.out.push_str("implementation ");
+        self.attributes(&implementation.attributes, "", " ")?;
+        write!(self.out, "{}", identifier(&implementation.procedure))?;
+        self.formals(&implementation.params)?;
+        if !implementation.results.is_empty() {
+            self.out.push_str(" returns ");
+            self.formals(&implementation.results)?;
+        }
+        self.out.push('\n');
+        self.body(&implementation.body)
     }
 
     fn condition(&mut self, condition: &Condition) -> fmt::Result {
@@ -197,10 +235,16 @@ impl Printer<'_> {
 
     fn body(&mut self, body: &Implementation) -> fmt::Result {
         self.out.push_str("{\n");
-        let groups =
-            body.locals.chunk_by(|a, b| a.ty == b.ty && a.attributes == b.attributes && a.attributes.is_empty());
-        for group in groups {
-            self.locals(group)?;
+        let plain = |v: &Variable| v.attributes.is_empty() && v.where_clause.is_none();
+        for group in body.locals.chunk_by(|a, b| a.ty == b.ty && plain(a) && plain(b)) {
+            match group {
+                [single] if !plain(single) => {
+                    self.out.push_str("  var ");
+                    self.variable(single)?;
+                    self.out.push_str(";\n");
+                }
+                group => self.locals(group)?,
+            }
         }
         for (index, block) in body.blocks.iter().enumerate() {
             if index > 0 || !body.locals.is_empty() {
@@ -212,10 +256,9 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Variables of one type, wrapped.
+    /// Variables of one type, without attributes, wrapped.
     fn locals(&mut self, variables: &[Variable]) -> fmt::Result {
         self.out.push_str("  var ");
-        self.attributes(&variables[0].attributes, "", " ")?;
         let mut column = 6;
         for (index, variable) in variables.iter().enumerate() {
             let name = identifier(&variable.name).to_string();
@@ -283,8 +326,10 @@ impl Printer<'_> {
             StmtKind::Assume(e) => self.formula("assume", attributes, e),
             StmtKind::Assert(e) => self.formula("assert", attributes, e),
             StmtKind::Call { procedure, args, results } => {
-                self.out.push_str("call ");
-                self.attributes(attributes, "", " ")?;
+                let (free, attributes): (Vec<Attribute>, Vec<Attribute>) =
+                    attributes.iter().cloned().partition(|a| a.name.as_str() == FREE_CALL);
+                self.out.push_str(if free.is_empty() { "call " } else { "free call " });
+                self.attributes(&attributes, "", " ")?;
                 if !results.is_empty() {
                     write!(self.out, "{} := ", identifiers(results))?;
                 }

@@ -16,6 +16,10 @@ pub const MAX_DEPTH: u32 = 1000;
 /// How many map types may follow one another (`[int][int]...`).
 const MAX_MAP_DEPTH: usize = 16;
 
+/// The function that stands for `(e : T)` until the checker has seen to it; T is the type of the call. No program
+/// can write its name.
+pub(super) const ASCRIPTION: &str = "(:)";
+
 /// An error that an action of the grammar finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionError {
@@ -32,6 +36,9 @@ pub type ParseError<'input> = lalrpop_util::ParseError<usize, Token<'input>, Act
 pub fn action_error<'input, T>(span: Span, message: impl Into<String>) -> Result<T, ParseError<'input>> {
     Err(lalrpop_util::ParseError::User { error: ActionError { span, message: message.into() } })
 }
+
+/// The attribute of a `free call`.
+pub(super) const FREE_CALL: &str = "free";
 
 /// An expression under construction.
 #[derive(Clone, Debug)]
@@ -111,6 +118,13 @@ impl Term {
         Term::node(ExprKind::Store(map.expr, expressions(indices), value.expr), depth, span)
     }
 
+    /// `(e : T)`
+    pub fn ascription<'input>(a: Term, ty: Type, span: Span) -> Result<Term, ParseError<'input>> {
+        let mut term = Term::node(ExprKind::Call(Name::new(ASCRIPTION), vec![a.expr.clone()]), a.depth, span)?;
+        term.expr = Arc::new(Expr { ty, ..(*term.expr).clone() });
+        Ok(term)
+    }
+
     /// `e[high:low]`
     pub fn extract<'input>(value: Term, high: &str, low: &str, span: Span) -> Result<Term, ParseError<'input>> {
         let (Ok(high), Ok(low)) = (high.parse(), low.parse()) else {
@@ -168,13 +182,12 @@ pub fn bit_vector<'input>(text: &str, span: Span) -> Result<Term, ParseError<'in
     }
 }
 
-/// A type that is spelt as an identifier.
-pub fn named_type<'input>(text: &str, span: Span) -> Result<Type, ParseError<'input>> {
-    let width = text.strip_prefix("bv").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
-    match width.map(str::parse) {
-        Some(Ok(width)) if (1..=MAX_WIDTH).contains(&width) => Ok(Type::Bv(width)),
-        Some(_) => action_error(span, format!("bit-vectors are 1 to {MAX_WIDTH} bits wide")),
-        None => action_error(span, format!("no type is called `{text}`; there are bool, int, bvN and maps [T]U")),
+/// A type that is spelt as an identifier: `bvN`, or a declared one with its arguments.
+pub fn named_type(text: &str, arguments: Vec<Type>) -> Type {
+    let digits = text.strip_prefix("bv").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
+    match digits.map(str::parse) {
+        Some(Ok(width)) if (1..=MAX_WIDTH).contains(&width) && arguments.is_empty() => Type::Bv(width),
+        _ => Type::Named(Name::new(text), arguments),
     }
 }
 
@@ -190,10 +203,9 @@ pub fn map_type<'input>(domains: Vec<Vec<Type>>, base: Type, span: Span) -> Resu
 pub fn array<'input>(
     space: ArraySpace,
     attributes: Vec<Attribute>,
-    name: Name,
+    Identifier { name, span }: Identifier,
     elements: Option<&str>,
     element: Type,
-    span: Span,
 ) -> Result<Array, ParseError<'input>> {
     let element_bytes = match element {
         Type::Bv(width) if width % 8 == 0 => width / 8,
@@ -247,6 +259,8 @@ pub fn unescape(text: &str) -> String {
 /// A declaration.
 #[derive(Clone, Debug)]
 pub enum Declaration {
+    /// `type T, U a = [a]int;`
+    Types(Vec<DeclaredType>),
     /// `const x, y: T;`
     Constants(Vec<Constant>),
     /// `function f(..) returns (T);`
@@ -259,6 +273,93 @@ pub enum Declaration {
     Array(Array),
     /// A procedure; the body is separate because it is still structured.
     Procedure(Procedure, Option<Body>),
+    /// `implementation p(..) { .. }`
+    Implementation(SeparateImplementation, Body),
+}
+
+/// One of the types of a declaration as written.
+#[derive(Clone, Debug)]
+pub struct TypeDefinition {
+    /// The name.
+    pub name: Identifier,
+    /// The names of its arguments.
+    pub params: Vec<Identifier>,
+    /// What a synonym stands for.
+    pub body: Option<Type>,
+}
+
+/// A type as declared.
+#[derive(Clone, Debug)]
+pub enum DeclaredType {
+    /// A type of its own.
+    Constructor(TypeDeclaration),
+    /// Another name for a type.
+    Synonym(Synonym),
+}
+
+/// `type Set a = [a]bool;`
+#[derive(Clone, Debug)]
+pub struct Synonym {
+    /// The name.
+    pub name: Name,
+    /// The names of its arguments.
+    pub params: Vec<Identifier>,
+    /// What it stands for.
+    pub body: Type,
+    /// The name's place.
+    pub span: Span,
+}
+
+/// The types of a declaration.
+pub fn declared_types(types: Vec<TypeDefinition>, attributes: Vec<Attribute>) -> Vec<DeclaredType> {
+    let declared = types.into_iter().map(|TypeDefinition { name: Identifier { name, span }, params, body }| match body {
+        Some(body) => DeclaredType::Synonym(Synonym { name, params, body, span }),
+        None => {
+            let (arity, attributes) = (params.len(), attributes.clone());
+            DeclaredType::Constructor(TypeDeclaration { name, arity, attributes, span })
+        }
+    });
+    declared.collect()
+}
+
+/// A parameter of a function as written: a type, or a name whose type may stand behind a later one.
+#[derive(Clone, Debug)]
+pub struct FunctionParam {
+    /// The name, read as a type, or the type.
+    pub first: Type,
+    /// The type where a name stands before it.
+    pub ty: Option<Type>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The parameters of `f(x, y: int, z: bool)` or `f(int, bool)`; one without a name has the empty one.
+pub fn function_params<'input>(params: Vec<FunctionParam>) -> Result<Vec<(Name, Type)>, ParseError<'input>> {
+    if params.iter().all(|param| param.ty.is_none()) {
+        return Ok(params.into_iter().map(|param| (Name::new(""), param.first)).collect());
+    }
+    let mut group: Option<Type> = None;
+    let mut named = Vec::new();
+    for FunctionParam { first, ty, span } in params.into_iter().rev() {
+        group = ty.or(group);
+        match (first, &group) {
+            (Type::Named(name, arguments), Some(ty)) if arguments.is_empty() => named.push((name, ty.clone())),
+            (_, Some(_)) => return action_error(span, "either all parameters of a function have names or none has"),
+            (_, None) => return action_error(span, "the type of this parameter is missing"),
+        }
+    }
+    named.reverse();
+    Ok(named)
+}
+
+/// The type in `returns (r: int)` or `: int`.
+pub fn function_result<'input>(result: FunctionParam) -> Result<Type, ParseError<'input>> {
+    let span = result.span;
+    let mut params = function_params(vec![result])?;
+    match params.pop() {
+        Some((_, ty)) => Ok(ty),
+        None => action_error(span, "a function has one result"),
+    }
 }
 
 /// A clause of a procedure.
@@ -330,23 +431,35 @@ pub enum StatementKind {
     Fence(String),
     Goto(Vec<Identifier>),
     Return,
-    Break,
+    Break(Option<Identifier>),
     If { branches: Vec<(Guard, Vec<Statement>)>, otherwise: Vec<Statement> },
     While { guard: Guard, invariants: Vec<Condition>, body: Vec<Statement> },
 }
 
-/// The variables of `x, y: T`.
-pub fn variables((ids, ty): (Vec<Identifier>, Type), attributes: Vec<Attribute>, span: Span) -> Vec<Variable> {
-    let whole = ids.len() == 1;
-    ids.into_iter()
-        .map(|id| Variable {
-            name: id.name,
-            ty: ty.clone(),
-            where_clause: None,
-            attributes: attributes.clone(),
-            span: if whole { span } else { id.span },
-        })
-        .collect()
+/// The variables of `x, y: T where e`; the clause holds of each.
+pub fn variables(
+    (ids, ty): (Vec<Identifier>, Type),
+    where_clause: Option<ExprRef>,
+    attributes: &[Attribute],
+) -> Vec<Variable> {
+    let variable = |Identifier { name, span }| Variable {
+        name,
+        ty: ty.clone(),
+        where_clause: where_clause.clone(),
+        attributes: attributes.to_vec(),
+        span,
+    };
+    ids.into_iter().map(variable).collect()
+}
+
+/// The attributes of a call. `free call` does not check the preconditions; `{:free}` says so in the AST, and only
+/// there: written by the user it means nothing.
+pub fn call_attributes(free: bool, mut attributes: Vec<Attribute>) -> Vec<Attribute> {
+    attributes.retain(|attribute| attribute.name.as_str() != FREE_CALL);
+    if free {
+        attributes.insert(0, Attribute { name: Name::new(FREE_CALL), args: Vec::new() });
+    }
+    attributes
 }
 
 /// The variables a quantifier binds.

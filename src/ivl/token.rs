@@ -2,12 +2,13 @@
 //!
 //! Input: text. Output: tokens with byte ranges, or diagnostics.
 //! Establishes: brackets nest at most [`MAX_NESTING`] deep, so nothing after the lexer can run out
-//! of stack on hostile input; nor, for there is an end to the number of tokens, of memory. Relies on: nothing. Reference: Boogie 2 (identifiers, literals), plus
-//! the words of the kernel language. Beyond Boogie, an identifier may contain `%`.
+//! of stack on hostile input; nor, for there is an end to the number of tokens, of memory. Relies on: nothing.
+//! Reference: Boogie 2 (identifiers, literals, comments that nest), plus the words of the kernel language. Beyond
+//! Boogie, an identifier may contain `%`.
 
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
-use logos::Logos;
+use logos::{FilterResult, Lexer, Logos};
 use std::fmt;
 
 /// How deep parentheses, brackets and braces may nest.
@@ -19,6 +20,28 @@ pub const MAX_ERRORS: usize = 20;
 /// Longer programs are no one's kernels, and would take all memory.
 const MAX_TOKENS: usize = 2_000_000;
 
+/// Which words are reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Boogie 2: the words of the kernel language are plain names.
+    Boogie,
+    /// Boogie 2's core and the kernel language.
+    Ivl,
+}
+
+impl Dialect {
+    /// The token that a word is in this dialect.
+    fn read<'input>(self, token: Token<'input>, word: &'input str) -> Token<'input> {
+        match self {
+            Dialect::Boogie if KERNEL_WORDS.contains(&word) => Token::Identifier(word),
+            _ => token,
+        }
+    }
+}
+
+/// The words that the kernel language adds.
+const KERNEL_WORDS: &[&str] = &["atomic", "barrier", "fence", "global", "shared"];
+
 /// Declares the tokens that stand for themselves, with the text they print as.
 macro_rules! tokens {
     ($($text:literal => $variant:ident),* $(,)?) => {
@@ -26,13 +49,20 @@ macro_rules! tokens {
         #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
         #[logos(skip r"[ \t\r\n\f]+")]
         #[logos(skip(r"//[^\n]*", allow_greedy = true))]
-        #[logos(skip r"/\*[^*]*\*+([^/*][^*]*\*+)*/")]
         pub enum Token<'input> {
             $(#[allow(missing_docs)] #[token($text)] $variant,)*
             /// An identifier; a backslash before it keeps it from being a keyword.
             #[regex(r"[A-Za-z_'~#$^.?`%][A-Za-z0-9_'~#$^.?`%]*", |l| l.slice())]
             #[regex(r"\\[A-Za-z_'~#$^.?`%][A-Za-z0-9_'~#$^.?`%]*", |l| &l.slice()[1..])]
             Identifier(&'input str),
+            /// A comment; it never comes out of the lexer.
+            #[token("/*", comment)]
+            Comment,
+            /// A real or floating-point literal, which the language has no use for.
+            #[regex(r"[0-9]+\.[0-9]+(e-?[0-9]+)?", |l| l.slice())]
+            #[regex(r"[0-9]+e-?[0-9]+", |l| l.slice())]
+            #[regex(r"-?0x[0-9A-Fa-f]+\.[0-9A-Fa-f]+e-?[0-9]+f[0-9]+e[0-9]+", |l| l.slice())]
+            Real(&'input str),
             /// A decimal number.
             #[regex(r"[0-9]+", |l| l.slice())]
             Integer(&'input str),
@@ -51,7 +81,10 @@ macro_rules! tokens {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     $(Token::$variant => f.write_str($text),)*
-                    Token::Identifier(text) | Token::Integer(text) | Token::BitVector(text) => f.write_str(text),
+                    Token::Identifier(text) | Token::Integer(text) | Token::BitVector(text) | Token::Real(text) => {
+                        f.write_str(text)
+                    }
+                    Token::Comment => f.write_str("/*"),
                     Token::Text(text) => write!(f, "\"{text}\""),
                     Token::Attribute(name) => write!(f, "{{:{name}"),
                 }
@@ -67,33 +100,42 @@ tokens! {
     "bool" => Bool, "break" => Break, "call" => Call, "const" => Const, "div" => Div, "else" => Else,
     "ensures" => Ensures, "exists" => Exists, "false" => False, "fence" => Fence, "forall" => Forall,
     "free" => Free, "function" => Function, "global" => Global, "goto" => Goto, "havoc" => Havoc,
-    "if" => If, "int" => Int, "invariant" => Invariant, "mod" => Mod, "modifies" => Modifies, "old" => Old,
+    "if" => If, "implementation" => Implementation, "int" => Int, "invariant" => Invariant, "mod" => Mod, "modifies" => Modifies, "old" => Old,
     "procedure" => Procedure, "requires" => Requires, "return" => Return, "returns" => Returns,
-    "shared" => Shared, "then" => Then, "true" => True, "unique" => Unique, "var" => Var, "while" => While,
-    "(" => LeftParen, ")" => RightParen, "[" => LeftBracket, "]" => RightBracket, "{" => LeftBrace,
+    "shared" => Shared, "then" => Then, "true" => True, "type" => Type, "unique" => Unique, "var" => Var,
+    "where" => Where, "while" => While, "(" => LeftParen, ")" => RightParen, "[" => LeftBracket, "]" => RightBracket, "{" => LeftBrace,
     "}" => RightBrace, "," => Comma, ";" => Semicolon, ":" => Colon, "::" => DoubleColon, ":=" => Becomes,
-    "<==>" => Iff, "==>" => Implies, "&&" => And, "||" => Or, "!" => Not, "==" => Equal, "!=" => NotEqual,
+    "=" => Is,
+    "<==>" => Iff, "==>" => Implies, "<==" => Explies, "&&" => And, "||" => Or, "!" => Not, "==" => Equal, "!=" => NotEqual,
     "<" => Less, "<=" => LessEqual, ">" => Greater, ">=" => GreaterEqual, "++" => Concat, "+" => Plus,
-    "-" => Minus, "*" => Star,
+    "-" => Minus, "*" => Star, "/" => Divide, "**" => Power, "<:" => Subtype, "|" => Bar, "|{" => Code,
 }
 
 /// Words that Boogie reserves and this language does not use.
-const BOOGIE_WORDS: &[&str] = &[
-    "async",
-    "cast",
-    "complete",
-    "extends",
-    "finite",
-    "implementation",
-    "lambda",
-    "par",
-    "real",
-    "rmode",
-    "type",
-    "using",
-    "where",
-    "yield",
-];
+const BOOGIE_WORDS: &[&str] =
+    &["async", "cast", "complete", "extends", "finite", "lambda", "par", "real", "rmode", "using", "yield"];
+
+/// Skips a comment, in which others may nest.
+fn comment<'input>(lexer: &mut Lexer<'input, Token<'input>>) -> FilterResult<(), ()> {
+    let rest = lexer.remainder();
+    let (mut at, mut depth) = (0, 1usize);
+    while depth > 0 {
+        let Some(next) = rest[at..].find(['*', '/']) else {
+            lexer.bump(rest.len());
+            return FilterResult::Error(());
+        };
+        at += next;
+        let step = match rest.as_bytes().get(at..at + 2) {
+            Some(b"/*") => (depth + 1, 2),
+            Some(b"*/") => (depth - 1, 2),
+            _ => (depth, 1),
+        };
+        depth = step.0;
+        at += step.1;
+    }
+    lexer.bump(at);
+    FilterResult::Skip
+}
 
 fn attribute_name(text: &str) -> &str {
     text.trim_start_matches(|c: char| c == '{' || c == ':' || c == '\\' || c.is_ascii_whitespace())
@@ -106,7 +148,7 @@ pub fn is_keyword(name: &str) -> bool {
 
 /// True when Boogie reserves the word, so that even an attribute of that name needs a backslash.
 pub fn is_boogie_keyword(name: &str) -> bool {
-    is_keyword(name) && !["atomic", "barrier", "fence", "global", "shared"].contains(&name)
+    is_keyword(name) && !KERNEL_WORDS.contains(&name)
 }
 
 /// True when a name can be written as an identifier at all.
@@ -120,7 +162,7 @@ pub fn is_identifier(name: &str) -> bool {
 pub type Spanned<'input> = (usize, Token<'input>, usize);
 
 /// Splits text into tokens.
-pub fn lex(text: &str) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
+pub fn lex(text: &str, dialect: Dialect) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
     let mut tokens = Vec::new();
     let mut errors: Vec<Diagnostic> = Vec::new();
     let mut nesting = 0usize;
@@ -133,8 +175,9 @@ pub fn lex(text: &str) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
             }
             continue;
         };
+        let token = dialect.read(token, &text[range.clone()]);
         match token {
-            Token::LeftParen | Token::LeftBracket | Token::LeftBrace | Token::Attribute(_) => nesting += 1,
+            Token::LeftParen | Token::LeftBracket | Token::LeftBrace | Token::Code | Token::Attribute(_) => nesting += 1,
             Token::RightParen | Token::RightBracket | Token::RightBrace => nesting = nesting.saturating_sub(1),
             Token::Procedure => nesting = 0,
             _ => {}
@@ -155,14 +198,14 @@ pub fn lex(text: &str) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
 }
 
 /// The token listing of `--emit tokens`: one token a line with its byte range.
-pub fn tokens(text: &str) -> String {
+pub fn tokens(text: &str, dialect: Dialect) -> String {
     use fmt::Write;
     let mut out = String::new();
     let mut errors = 0;
     for (token, range) in Token::lexer(text).spanned() {
         let (start, end) = (range.start, range.end);
         let (kind, shown) = match token {
-            Ok(token) => (format!("{token:?}"), text[range].escape_debug().to_string()),
+            Ok(token) => (format!("{:?}", dialect.read(token, &text[range.clone()])), text[range].escape_debug().to_string()),
             Err(()) if errors == MAX_ERRORS => break,
             Err(()) => {
                 errors += 1;

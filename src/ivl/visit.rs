@@ -2,8 +2,7 @@
 //!
 //! Input: any part of a program. Output: what the visitor collects, or the rewritten part.
 //! Establishes: rewriting shares every node it leaves alone. Relies on: nothing; works on programs
-//! that do not type-check. Rewriters do not rename bound variables: the checker refuses a bound
-//! variable with the name of another variable, and [`substitute`] leaves bound names alone.
+//! that do not type-check. Only [`substitute`] renames bound variables, where they would capture.
 
 use super::ast::*;
 use crate::span::Span;
@@ -52,16 +51,27 @@ pub fn walk_block<V: Visitor + ?Sized>(visitor: &mut V, block: &Block) {
     block.stmts.iter().for_each(|s| visitor.stmt(s));
 }
 
-/// Visits attributes, conditions and blocks of a procedure.
+/// Visits attributes, formals, conditions and blocks of a procedure.
 pub fn walk_procedure<V: Visitor + ?Sized>(visitor: &mut V, procedure: &Procedure) {
     procedure.attributes.iter().for_each(|a| visitor.attribute(a));
+    procedure.params.iter().chain(&procedure.results).for_each(|v| walk_variable(visitor, v));
     for condition in procedure.requires.iter().chain(&procedure.ensures) {
         condition.attributes.iter().for_each(|a| visitor.attribute(a));
         visitor.expr(&condition.expr);
     }
-    if let Some(body) = &procedure.body {
-        body.blocks.iter().for_each(|b| visitor.block(b));
-    }
+    procedure.body.iter().for_each(|body| walk_body(visitor, body));
+}
+
+/// Visits locals and blocks.
+pub fn walk_body<V: Visitor + ?Sized>(visitor: &mut V, body: &Implementation) {
+    body.locals.iter().for_each(|v| walk_variable(visitor, v));
+    body.blocks.iter().for_each(|b| visitor.block(b));
+}
+
+/// Visits the attributes and the where clause of a variable.
+pub fn walk_variable<V: Visitor + ?Sized>(visitor: &mut V, variable: &Variable) {
+    variable.attributes.iter().for_each(|a| visitor.attribute(a));
+    variable.where_clause.iter().for_each(|e| visitor.expr(e));
 }
 
 /// Visits the expressions among an attribute's arguments.
@@ -73,16 +83,25 @@ pub fn walk_attribute<V: Visitor + ?Sized>(visitor: &mut V, attribute: &Attribut
     }
 }
 
-/// Visits axioms, function bodies and procedures.
+/// Visits everything that has expressions.
 pub fn walk_program<V: Visitor + ?Sized>(visitor: &mut V, program: &Program) {
+    program.types.iter().flat_map(|t| &t.attributes).for_each(|a| visitor.attribute(a));
+    program.constants.iter().for_each(|c| walk_variable(visitor, &c.variable));
     for function in &program.functions {
+        function.attributes.iter().for_each(|a| visitor.attribute(a));
         function.body.iter().for_each(|e| visitor.expr(e));
     }
     for axiom in &program.axioms {
         axiom.attributes.iter().for_each(|a| visitor.attribute(a));
         visitor.expr(&axiom.expr);
     }
+    program.globals.iter().for_each(|v| walk_variable(visitor, v));
     program.procedures.iter().for_each(|p| visitor.procedure(p));
+    for implementation in &program.implementations {
+        implementation.attributes.iter().for_each(|a| visitor.attribute(a));
+        implementation.params.iter().chain(&implementation.results).for_each(|v| walk_variable(visitor, v));
+        walk_body(visitor, &implementation.body);
+    }
 }
 
 /// The operands of a node, triggers included.
@@ -235,18 +254,51 @@ fn each_free_var<'a>(
     }
 }
 
-/// Replaces free variables, all at once. The replacements must not mention a name that a quantifier
-/// of the expression binds; checked programs have no such names.
+/// Replaces free variables, all at once. A bound variable that a replacement mentions gets another name.
 pub fn substitute(expr: &ExprRef, map: &BTreeMap<Name, ExprRef>) -> ExprRef {
     map_expr(expr, &mut |e| match &e.kind {
         ExprKind::Var(name) => Some(map.get(name).unwrap_or(e).clone()),
-        ExprKind::Quantifier { variables, .. } if variables.iter().any(|(name, _)| map.contains_key(name)) => {
-            let mut inner = map.clone();
-            inner.retain(|name, _| variables.iter().all(|(bound, _)| bound != name));
+        ExprKind::Quantifier { variables, .. } => {
+            let free = free_vars(e);
+            let inner: BTreeMap<Name, ExprRef> =
+                map.iter().filter(|(name, _)| free.contains(*name)).map(|(n, e)| (n.clone(), e.clone())).collect();
+            if inner.is_empty() {
+                return Some(e.clone());
+            }
+            let captured = |bound: &Name| inner.values().any(|new| mentions(new, bound));
+            if variables.iter().any(|(bound, _)| captured(bound)) {
+                let renamed = without_capture(e, &inner);
+                return Some(map_children(&renamed, &mut |child| substitute(child, &inner)));
+            }
             Some(map_children(e, &mut |child| substitute(child, &inner)))
         }
         _ => None,
     })
+}
+
+/// A quantifier with other names for those of its variables that the replacements mention.
+fn without_capture(quantifier: &ExprRef, map: &BTreeMap<Name, ExprRef>) -> ExprRef {
+    let ExprKind::Quantifier { universal, variables, triggers, body } = &quantifier.kind else {
+        return quantifier.clone();
+    };
+    let mut taken: BTreeSet<Name> = map.values().chain([body]).flat_map(free_vars).collect();
+    let mut renamed = BTreeMap::new();
+    let mut fresh = |name: &Name, ty: &Type| {
+        if !map.values().any(|new| mentions(new, name)) {
+            return name.clone();
+        }
+        let mut candidates = (1..).map(|number| Name::from(format!("{name}#{number}")));
+        let new = candidates.find(|candidate| !taken.contains(candidate)).unwrap_or_else(|| name.clone());
+        taken.insert(new.clone());
+        let variable = Expr { kind: ExprKind::Var(new.clone()), ty: ty.clone(), span: quantifier.span };
+        renamed.insert(name.clone(), Arc::new(variable));
+        new
+    };
+    let variables = variables.iter().map(|(name, ty)| (fresh(name, ty), ty.clone())).collect();
+    let triggers = triggers.iter().map(|t| t.iter().map(|e| substitute(e, &renamed)).collect()).collect();
+    let body = substitute(body, &renamed);
+    let kind = ExprKind::Quantifier { universal: *universal, variables, triggers, body };
+    Arc::new(Expr { kind, ty: quantifier.ty.clone(), span: quantifier.span })
 }
 
 /// The variables a statement assigns, in order. A call assigns its results; the globals it modifies
@@ -271,18 +323,10 @@ pub fn without_spans(expr: &ExprRef) -> ExprRef {
 
 /// Makes every span unknown and drops origins, for comparison up to places.
 pub fn erase_places(program: &mut Program) {
-    let erase_attributes = |attributes: &mut Vec<Attribute>| {
-        *attributes = attributes.iter().map(|a| map_attribute(a, &mut without_spans)).collect();
-    };
-    let erase_variable = |variable: &mut Variable| {
-        variable.span = Span::NONE;
-        erase_attributes(&mut variable.attributes);
-    };
-    let erase_condition = |condition: &mut Condition| {
-        condition.span = Span::NONE;
-        condition.expr = without_spans(&condition.expr);
-        erase_attributes(&mut condition.attributes);
-    };
+    for ty in &mut program.types {
+        ty.span = Span::NONE;
+        erase_attributes(&mut ty.attributes);
+    }
     program.constants.iter_mut().for_each(|c| erase_variable(&mut c.variable));
     program.globals.iter_mut().for_each(erase_variable);
     program.arrays.iter_mut().for_each(|a| a.span = Span::NONE);
@@ -297,15 +341,40 @@ pub fn erase_places(program: &mut Program) {
         erase_attributes(&mut procedure.attributes);
         procedure.params.iter_mut().chain(&mut procedure.results).for_each(erase_variable);
         procedure.requires.iter_mut().chain(&mut procedure.ensures).for_each(erase_condition);
-        let Some(body) = &mut procedure.body else { continue };
-        body.locals.iter_mut().for_each(erase_variable);
-        for block in &mut body.blocks {
-            block.span = Span::NONE;
-            block.end = Span::NONE;
-            for stmt in &mut block.stmts {
-                let erased = map_stmt(stmt, &mut without_spans);
-                *stmt = Stmt { span: Span::NONE, origin: None, ..erased };
-            }
+        procedure.body.iter_mut().for_each(erase_body);
+    }
+    for implementation in &mut program.implementations {
+        implementation.span = Span::NONE;
+        erase_attributes(&mut implementation.attributes);
+        implementation.params.iter_mut().chain(&mut implementation.results).for_each(erase_variable);
+        erase_body(&mut implementation.body);
+    }
+}
+
+fn erase_attributes(attributes: &mut Vec<Attribute>) {
+    *attributes = attributes.iter().map(|a| map_attribute(a, &mut without_spans)).collect();
+}
+
+fn erase_variable(variable: &mut Variable) {
+    variable.span = Span::NONE;
+    variable.where_clause = variable.where_clause.as_ref().map(without_spans);
+    erase_attributes(&mut variable.attributes);
+}
+
+fn erase_condition(condition: &mut Condition) {
+    condition.span = Span::NONE;
+    condition.expr = without_spans(&condition.expr);
+    erase_attributes(&mut condition.attributes);
+}
+
+fn erase_body(body: &mut Implementation) {
+    body.locals.iter_mut().for_each(erase_variable);
+    for block in &mut body.blocks {
+        block.span = Span::NONE;
+        block.end = Span::NONE;
+        for stmt in &mut block.stmts {
+            let erased = map_stmt(stmt, &mut without_spans);
+            *stmt = Stmt { span: Span::NONE, origin: None, ..erased };
         }
     }
 }

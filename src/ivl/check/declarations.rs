@@ -3,7 +3,9 @@
 use super::super::ast::*;
 use super::super::bv_names::{Builtin, MAX_WIDTH, parse_builtin};
 use super::super::print;
+use super::super::print_expr::print_type;
 use super::super::scope::with_suggestion;
+use super::super::surface::Synonym;
 use super::super::token;
 use super::super::visit;
 use super::{Checker, Context, Entry, EntryKind, Mode, ProcedureSignature, Signature, launch_constant};
@@ -11,14 +13,19 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-impl Checker {
+impl Checker<'_> {
     /// Checks everything, in the order declarations print.
-    pub(super) fn program(&mut self, program: &mut Program) {
+    pub(super) fn program(&mut self, program: &mut Program, synonyms: Vec<Synonym>) {
         self.kernel = !program.arrays.is_empty()
             || program.procedures.iter().any(|p| p.attributes.iter().any(|a| a.name.as_str() == "kernel"));
+        self.declare_types(&mut program.types, synonyms);
         self.declare_functions(program);
         self.declare_variables(program);
-        self.declare_procedures(&program.procedures);
+        self.declare_procedures(&mut program.procedures);
+        self.context = Context::State;
+        program.types.iter_mut().for_each(|ty| self.attributes(&mut ty.attributes));
+        program.constants.iter_mut().for_each(|constant| self.annotations(&mut constant.variable));
+        program.globals.iter_mut().for_each(|global| self.annotations(global));
         for function in &mut program.functions {
             self.function(function);
         }
@@ -37,6 +44,9 @@ impl Checker {
         for procedure in &mut program.procedures {
             self.procedure(procedure);
         }
+        for implementation in &mut program.implementations {
+            self.implementation(implementation);
+        }
         for name in std::mem::take(&mut self.launch_constants) {
             let attribute = Name::new(launch_constant(name.as_str()).unwrap_or("launch"));
             let attributes = vec![Attribute { name: attribute, args: Vec::new() }];
@@ -47,11 +57,9 @@ impl Checker {
 
     fn declare_variables(&mut self, program: &mut Program) {
         for constant in &mut program.constants {
-            self.attributes(&mut constant.variable.attributes);
-            self.declare_top_level(&constant.variable, EntryKind::Constant);
+            self.declare_top_level(&mut constant.variable, EntryKind::Constant);
         }
         for global in &mut program.globals {
-            self.attributes(&mut global.attributes);
             self.declare_top_level(global, EntryKind::Global);
         }
         for array in &program.arrays {
@@ -64,31 +72,54 @@ impl Checker {
             let ty = Type::Map(vec![Type::Bv(64)], element);
             let kind = EntryKind::Array { element_bytes: array.element_bytes };
             let (name, attributes, span) = (array.name.clone(), Vec::new(), array.span);
-            self.declare_top_level(&Variable { name, ty, where_clause: None, attributes, span }, kind);
+            self.declare_top_level(&mut Variable { name, ty, where_clause: None, attributes, span }, kind);
         }
     }
 
-    fn declare_top_level(&mut self, variable: &Variable, kind: EntryKind) {
+    fn declare_top_level(&mut self, variable: &mut Variable, kind: EntryKind) {
         self.reserved(variable, kind);
+        self.resolve(&mut variable.ty, variable.span);
         let Variable { name, ty, span, .. } = variable;
         self.identifier(name, *span);
-        self.well_formed(ty, *span);
         if let Some(first) = self.top_level.get(name).map(|e| e.span) {
             self.duplicate("variable", name, *span, first);
         }
-        self.top_level.insert(name.clone(), Entry { ty: ty.clone(), kind, span: *span });
+        self.top_level.insert(name.clone(), Entry { name: name.clone(), ty: ty.clone(), kind, span: *span });
     }
 
+    /// Declares a parameter, result or local, whose type is resolved already.
     fn declare_local(&mut self, variable: &mut Variable, kind: EntryKind) {
-        self.attributes(&mut variable.attributes);
         self.reserved(variable, kind);
         let Variable { name, ty, span, .. } = variable;
         self.identifier(name, *span);
-        self.well_formed(ty, *span);
-        if let Some(first) = self.local.get(name).or_else(|| self.top_level.get(name)).map(|e| e.span) {
+        if let Some(first) = self.local.get(name).map(|e| e.span) {
             self.duplicate("variable", name, *span, first);
         }
-        self.local.insert(name.clone(), Entry { ty: ty.clone(), kind, span: *span });
+        let written = name.clone();
+        if self.top_level.contains_key(name) {
+            *name = self.unhidden("local variable", &written, *span);
+        }
+        self.local.insert(written, Entry { name: name.clone(), ty: ty.clone(), kind, span: *span });
+    }
+
+    fn declare_locals(&mut self, variables: &mut [Variable], kind: EntryKind) {
+        variables.iter_mut().for_each(|variable| self.declare_local(variable, kind));
+        variables.iter_mut().for_each(|variable| self.annotations(variable));
+    }
+
+    fn resolve_all(&mut self, variables: &mut [Variable]) {
+        variables.iter_mut().for_each(|variable| self.resolve(&mut variable.ty, variable.span));
+    }
+
+    /// Attributes and `where`, which see all that is declared beside the variable, in one state.
+    fn annotations(&mut self, variable: &mut Variable) {
+        self.attributes(&mut variable.attributes);
+        let Some(clause) = &variable.where_clause else { return };
+        let outer = std::mem::replace(&mut self.context, Context::State);
+        if let Some(typed) = self.expr_of(clause, &Type::Bool, "a where clause") {
+            variable.where_clause = Some(typed);
+        }
+        self.context = outer;
     }
 
     /// In a kernel program `tid.x` is nothing but the thread's number: taking it for a value that all
@@ -102,7 +133,7 @@ impl Checker {
         }
     }
 
-    fn duplicate(&mut self, what: &str, name: &Name, span: Span, first: Span) {
+    pub(super) fn duplicate(&mut self, what: &str, name: &Name, span: Span, first: Span) {
         let message = format!("another {what} is called `{name}`");
         self.report(Diagnostic::error("ivl-duplicate", message, span).also(first, "first declared here"));
     }
@@ -114,32 +145,27 @@ impl Checker {
         }
     }
 
-    /// Widths must be in range.
-    pub(super) fn well_formed(&mut self, ty: &Type, span: Span) {
-        match ty {
-            Type::Bool | Type::Int => {}
-            Type::Bv(width) if (1..=MAX_WIDTH).contains(width) => {}
-            Type::Bv(width) => self.error("ivl-type", format!("bv{width}: widths are 1 to {MAX_WIDTH}"), span),
-            Type::Map(domain, element) => {
-                domain.iter().for_each(|ty| self.well_formed(ty, span));
-                self.well_formed(element, span);
-            }
-            Type::Named(_, arguments) => arguments.iter().for_each(|ty| self.well_formed(ty, span)),
-        }
-    }
-
-    fn declare_functions(&mut self, program: &Program) {
-        let mut first = BTreeMap::new();
-        for function in &program.functions {
-            self.identifier(&function.name, function.span);
-            if let Some(span) = first.insert(function.name.clone(), function.span) {
-                self.duplicate("function", &function.name, function.span, span);
-            }
+    fn declare_functions(&mut self, program: &mut Program) {
+        for function in &mut program.functions {
+            let span = self.word(function.span, &function.name);
+            self.callable("function", &function.name, span);
+            function.params.iter_mut().for_each(|(_, ty)| self.resolve(ty, span));
+            self.resolve(&mut function.result, span);
             let params: Vec<Type> = function.params.iter().map(|(_, ty)| ty.clone()).collect();
-            params.iter().chain([&function.result]).for_each(|ty| self.well_formed(ty, function.span));
             let standard = self.standard_name(function, &params);
             let signature = Signature { params, result: function.result.clone(), standard };
             self.functions.insert(function.name.clone(), signature);
+        }
+    }
+
+    /// Functions and procedures share their names.
+    fn callable(&mut self, what: &str, name: &Name, span: Span) {
+        self.identifier(name, span);
+        match self.callables.get(name) {
+            Some(first) => self.duplicate(what, name, span, *first),
+            None => {
+                self.callables.insert(name.clone(), span);
+            }
         }
     }
 
@@ -175,12 +201,11 @@ impl Checker {
         self.context = Context::Pure;
         self.visited.clear();
         self.attributes(&mut function.attributes);
-        for (name, ty) in function.params.iter().filter(|(name, _)| !name.as_str().is_empty()) {
-            let (name, ty, span) = (name.clone(), ty.clone(), function.span);
-            self.declare_local(
-                &mut Variable { name, ty, where_clause: None, attributes: Vec::new(), span },
-                EntryKind::Parameter,
-            );
+        for (name, ty) in function.params.iter_mut().filter(|(name, _)| !name.as_str().is_empty()) {
+            let span = self.word(function.span, name);
+            let mut variable = Variable { span, ..Variable::new(name.clone(), ty.clone()) };
+            self.declare_local(&mut variable, EntryKind::Parameter);
+            *name = variable.name;
         }
         if let Some(body) = &mut function.body
             && let Some(typed) = self.expr_of(body, &function.result, "the body of this function")
@@ -190,16 +215,18 @@ impl Checker {
         self.local.clear();
     }
 
-    /// Functions with bodies are abbreviations, so they must not need themselves.
+    /// Functions that are abbreviations must not need themselves: those that are `{:inline}`, and all that kernels use.
     fn recursion(&mut self, functions: &[Function]) {
+        let inline = |f: &Function| f.attributes.iter().any(|a| a.name.as_str() == "inline");
+        let abbreviations = functions.iter().filter(|f| self.kernel || inline(f));
         let bodies: BTreeMap<&Name, &ExprRef> =
-            functions.iter().filter_map(|f| Some((&f.name, f.body.as_ref()?))).collect();
+            abbreviations.filter_map(|f| Some((&f.name, f.body.as_ref()?))).collect();
         let mut done = BTreeSet::new();
         for function in functions {
             let mut path = Vec::new();
             if let Some(name) = find_cycle(&function.name, &bodies, &mut path, &mut done) {
                 let message = format!("the function `{name}` is defined by itself");
-                self.error("ivl-type", message, function.span);
+                self.error("ivl-type", message, self.word(function.span, name));
             }
         }
     }
@@ -221,18 +248,17 @@ impl Checker {
         }
     }
 
-    fn declare_procedures(&mut self, procedures: &[Procedure]) {
-        let mut first = BTreeMap::new();
+    fn declare_procedures(&mut self, procedures: &mut [Procedure]) {
         for procedure in procedures {
-            self.identifier(&procedure.name, procedure.span);
-            if let Some(span) = first.insert(procedure.name.clone(), procedure.span) {
-                self.duplicate("procedure", &procedure.name, procedure.span, span);
-            }
+            self.callable("procedure", &procedure.name, self.word(procedure.span, &procedure.name));
+            self.resolve_all(&mut procedure.params);
+            self.resolve_all(&mut procedure.results);
             let types = |variables: &[Variable]| variables.iter().map(|v| v.ty.clone()).collect();
             let signature = ProcedureSignature {
                 params: types(&procedure.params),
                 results: types(&procedure.results),
                 modifies: procedure.modifies.clone(),
+                span: procedure.span,
             };
             self.procedures.insert(procedure.name.clone(), signature);
         }
@@ -242,30 +268,90 @@ impl Checker {
         self.place = format!("procedure `{}`", procedure.name);
         self.visited.clear();
         self.context = Context::State;
-        self.attributes(&mut procedure.attributes);
         for name in &procedure.modifies {
             self.modifies(name, procedure.span);
         }
-        procedure.params.iter_mut().for_each(|v| self.declare_local(v, EntryKind::Parameter));
+        self.declare_locals(&mut procedure.params, EntryKind::Parameter);
+        self.attributes(&mut procedure.attributes);
         procedure.requires.iter_mut().for_each(|c| self.condition(c));
         // Results are not in scope above, so nothing found right there depends on them.
-        procedure.results.iter_mut().for_each(|v| self.declare_local(v, EntryKind::Result));
+        self.declare_locals(&mut procedure.results, EntryKind::Result);
         self.context = Context::TwoState;
         procedure.ensures.iter_mut().for_each(|c| self.condition(c));
         if let Some(body) = &mut procedure.body {
-            body.locals.iter_mut().for_each(|v| self.declare_local(v, EntryKind::Local));
-            self.blocks(&procedure.name, &mut body.blocks, &procedure.modifies, procedure.span);
+            self.body(&procedure.name, body, &procedure.modifies, procedure.span);
         }
         self.local.clear();
     }
 
-    fn modifies(&mut self, name: &Name, span: Span) {
-        if !matches!(self.top_level.get(name).map(|e| e.kind), Some(EntryKind::Global)) {
-            let error = Diagnostic::error("ivl-modifies", format!("no global variable is called `{name}`"), span);
-            let globals = self.top_level.iter().filter(|(_, e)| e.kind == EntryKind::Global).map(|(name, _)| name);
-            let error = with_suggestion(error, name, globals);
-            self.report(error);
+    fn body(&mut self, procedure: &Name, body: &mut Implementation, modifies: &[Name], span: Span) {
+        self.resolve_all(&mut body.locals);
+        self.declare_locals(&mut body.locals, EntryKind::Local);
+        self.blocks(procedure, &mut body.blocks, modifies, span);
+    }
+
+    fn implementation(&mut self, implementation: &mut SeparateImplementation) {
+        let name = implementation.procedure.clone();
+        self.place = format!("implementation `{name}`");
+        self.visited.clear();
+        self.context = Context::State;
+        self.resolve_all(&mut implementation.params);
+        self.resolve_all(&mut implementation.results);
+        let word = self.word(implementation.span, &name);
+        let modifies = match self.procedures.get(&name).cloned() {
+            Some(signature) => {
+                let declared = (signature.span, word);
+                self.agree("parameter", &implementation.params, &signature.params, declared);
+                self.agree("result", &implementation.results, &signature.results, declared);
+                signature.modifies
+            }
+            None => {
+                let error = Diagnostic::error("ivl-name", format!("no procedure is called `{name}`"), word);
+                self.report(with_suggestion(error, &name, self.procedures.keys()));
+                Vec::new()
+            }
+        };
+        self.declare_locals(&mut implementation.params, EntryKind::Parameter);
+        self.declare_locals(&mut implementation.results, EntryKind::Result);
+        self.attributes(&mut implementation.attributes);
+        self.context = Context::TwoState;
+        self.body(&name, &mut implementation.body, &modifies, implementation.span);
+        self.local.clear();
+    }
+
+    /// Parameters or results of an implementation fit those of its procedure.
+    fn agree(&mut self, what: &str, own: &[Variable], declared: &[Type], (declaration, word): (Span, Span)) {
+        let label = "declared here";
+        if own.len() != declared.len() {
+            let message = format!("the procedure has {} {what}s, not {}", declared.len(), own.len());
+            self.report(Diagnostic::error("ivl-type", message, word).also(declaration, label));
         }
+        for (variable, ty) in own.iter().zip(declared) {
+            if variable.ty != *ty {
+                let (expected, found) = (print_type(ty), print_type(&variable.ty));
+                let message = format!("in the procedure this {what} is {expected}, not {found}");
+                self.report(Diagnostic::error("ivl-type", message, variable.span).also(declaration, label));
+            }
+        }
+        for variable in own.iter().filter(|v| v.where_clause.is_some()) {
+            let message = format!("a {what} of an implementation has no where clause; the one of its procedure holds");
+            self.error("ivl-syntax", message, variable.span);
+        }
+    }
+
+    fn modifies(&mut self, name: &Name, head: Span) {
+        if matches!(self.top_level.get(name).map(|e| e.kind), Some(EntryKind::Global)) {
+            return;
+        }
+        let word = self.word(Span { start: head.end, end: head.end }, name);
+        let place = if self.tokens.is_empty() { head } else { word };
+        let error = Diagnostic::error("ivl-modifies", format!("no global variable is called `{name}`"), place);
+        let globals = self.top_level.iter().filter(|(_, e)| e.kind == EntryKind::Global).map(|(name, _)| name);
+        let error = with_suggestion(error, name, globals);
+        self.report(match self.top_level.get(name) {
+            Some(entry) => error.also(entry.span, "this is no variable"),
+            None => error,
+        });
     }
 }
 

@@ -4,12 +4,13 @@ use super::super::ast::*;
 use super::super::bv_names::{MAX_WIDTH, parse_builtin};
 use super::super::print_expr::print_type;
 use super::super::scope::with_suggestion;
-use super::{Checker, Context, EntryKind, Mode, Signature, launch_constant};
+use super::super::surface::ASCRIPTION;
+use super::{Checker, Context, Entry, EntryKind, Mode, Signature, launch_constant};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use std::sync::Arc;
 
-impl Checker {
+impl Checker<'_> {
     /// The expression with its type, `None` after an error. Nodes that are right already are shared.
     pub(super) fn expr(&mut self, e: &ExprRef) -> Option<ExprRef> {
         // What holds under a binder need not hold elsewhere.
@@ -61,7 +62,10 @@ impl Checker {
             ExprKind::Bool(_) => (e.kind.clone(), Type::Bool),
             ExprKind::Int(_) => (e.kind.clone(), Type::Int),
             ExprKind::Bv(value) => (e.kind.clone(), self.literal(*value, &e.ty, e.span)?),
-            ExprKind::Var(name) => (e.kind.clone(), self.read(name, e.span)?),
+            ExprKind::Var(name) => {
+                let (name, ty) = self.read(name, e.span)?;
+                (ExprKind::Var(name), ty)
+            }
             ExprKind::Unary(op, a) => {
                 let (ty, what) = match op {
                     UnaryOp::Not => (Type::Bool, "the operand of `!`"),
@@ -76,6 +80,12 @@ impl Checker {
                 let ty = branches[0].ty.clone();
                 self.same_type(&branches[1], &ty, "the other branch")?;
                 (ExprKind::Ite(c?, branches[0].clone(), branches[1].clone()), ty)
+            }
+            ExprKind::Call(name, args) if name.as_str() == ASCRIPTION && self.mode == Mode::Elaborate => {
+                let mut ty = e.ty.clone();
+                self.resolve(&mut ty, e.span);
+                let typed = self.expr_of(args.first()?, &ty, "the type of this expression")?;
+                (typed.kind.clone(), ty)
             }
             ExprKind::Call(name, args) => self.call(name, args, e.span)?,
             ExprKind::Extract { value, high, low } => self.extract(value, *high, *low, e.span)?,
@@ -128,7 +138,7 @@ impl Checker {
         }
     }
 
-    fn read(&mut self, name: &Name, span: Span) -> Option<Type> {
+    fn read(&mut self, name: &Name, span: Span) -> Option<(Name, Type)> {
         let entry = self.variable(name, span)?;
         match entry.kind {
             EntryKind::Array { .. } => {
@@ -141,7 +151,7 @@ impl Checker {
                 self.report(Diagnostic::error("ivl-type", message, span).also(entry.span, "declared here"));
                 None
             }
-            _ => Some(entry.ty),
+            _ => Some((entry.name, entry.ty)),
         }
     }
 
@@ -177,7 +187,8 @@ impl Checker {
                     Signature { params, result, standard: None }
                 }
                 None => {
-                    let error = Diagnostic::error("ivl-name", format!("no function is called `{name}`"), span);
+                    let word = self.word(span, name);
+                    let error = Diagnostic::error("ivl-name", format!("no function is called `{name}`"), word);
                     let error = with_suggestion(error, name, self.functions.keys());
                     let error = match self.procedures.contains_key(name) {
                         true => error.note("it is a procedure: `call` it in a statement"),
@@ -269,23 +280,40 @@ impl Checker {
         span: Span,
     ) -> Option<(ExprKind, Type)> {
         let outer = self.bound.len();
+        let mut unique = Vec::new();
         for (name, ty) in variables {
+            let mut ty = ty.clone();
             self.identifier(name, span);
-            self.well_formed(ty, span);
-            let hidden = self.bound.iter().any(|(bound, _)| bound == name)
-                || self.local.contains_key(name)
-                || self.top_level.contains_key(name)
-                || (self.kernel && launch_constant(name.as_str()).is_some());
-            if hidden {
-                self.error("ivl-duplicate", format!("the bound variable `{name}` hides another variable"), span);
+            self.resolve(&mut ty, span);
+            let place = self.word(span, name);
+            let entry = self.bound.iter().rev().find(|(bound, _)| bound == name).map(|(_, entry)| entry);
+            if let Some(first) = entry.or_else(|| self.local.get(name)).map(|entry| entry.span) {
+                let message = format!("the bound variable `{name}` hides another variable");
+                self.report(Diagnostic::error("ivl-duplicate", message, place).also(first, "declared here"));
             }
-            self.bound.push((name.clone(), ty.clone()));
+            let hides = self.top_level.contains_key(name) || (self.kernel && launch_constant(name.as_str()).is_some());
+            let own = if hides { self.unhidden("bound variable", name, place) } else { name.clone() };
+            unique.push((own.clone(), ty.clone()));
+            self.bound.push((name.clone(), Entry { name: own, ty, kind: EntryKind::Bound, span: place }));
         }
         let triggers: Option<Vec<_>> = triggers.iter().map(|t| self.exprs(t)).collect();
         let body = self.expr_of(body, &Type::Bool, "the body of a quantifier");
         self.bound.truncate(outer);
-        let kind = ExprKind::Quantifier { universal, variables: variables.to_vec(), triggers: triggers?, body: body? };
+        let kind = ExprKind::Quantifier { universal, variables: unique, triggers: triggers?, body: body? };
         Some((kind, Type::Bool))
+    }
+}
+
+impl Checker<'_> {
+    /// The name that a variable gets which has the name of a top-level one: in a generated program it must not.
+    pub(super) fn unhidden(&mut self, what: &str, name: &Name, span: Span) -> Name {
+        match self.mode {
+            Mode::Elaborate => self.fresh(name),
+            Mode::Verify => {
+                self.error("ivl-duplicate", format!("the {what} `{name}` hides another variable"), span);
+                name.clone()
+            }
+        }
     }
 }
 

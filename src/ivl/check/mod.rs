@@ -4,15 +4,22 @@
 //! also its right types, accesses with their widths, and the constants it uses undeclared.
 //! Establishes: every name resolves and hides no other; every expression has its recorded type;
 //! every goto has a target; only what `modifies` lists is modified; `old` stands only where there is
-//! an earlier state. Relies on: nothing. Reference: Boogie 2, sections on names and types; stricter
-//! in that no variable hides another, so rewriters need no renaming.
+//! an earlier state; no synonym of a type is left. Relies on: nothing.
+//! Reference: Boogie 2, sections on names and types.
+//!
+//! In Boogie a parameter, local or bound variable may have the name of a global one. In a parsed
+//! program it gets a name of its own, `x#1`, so that rewriters need no renaming; in a generated one
+//! that is an error.
 
 mod declarations;
 mod expr;
 mod stmt;
+mod types;
 
 use super::ast::*;
 use super::scope::with_suggestion;
+use super::surface::Synonym;
+use super::token::{Spanned, Token};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -22,7 +29,7 @@ const MAX_ERRORS: usize = 50;
 
 /// What a run does beside checking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+enum Mode {
     /// Parsed programs: put types and widths where the parser left placeholders.
     Elaborate,
     /// Generated programs: the recorded types must be right.
@@ -31,21 +38,29 @@ pub(super) enum Mode {
 
 /// Checks a program.
 pub fn check(program: &Program) -> Result<(), Vec<Diagnostic>> {
-    run(&mut program.clone(), Mode::Verify)
+    let mut checker = Checker::new(Mode::Verify, &[]);
+    checker.program(&mut program.clone(), Vec::new());
+    checker.finish()
 }
 
-/// Checks a program and, in [`Mode::Elaborate`], completes it.
-pub(super) fn run(program: &mut Program, mode: Mode) -> Result<(), Vec<Diagnostic>> {
-    let mut checker = Checker::new(mode);
-    checker.program(program);
+/// Checks a parsed program and completes it. `errors` were found before; `tokens` are those of its text.
+pub(super) fn elaborate(
+    program: &mut Program,
+    synonyms: Vec<Synonym>,
+    tokens: &[Spanned<'_>],
+    errors: Vec<Diagnostic>,
+) -> Result<(), Vec<Diagnostic>> {
+    let mut checker = Checker::new(Mode::Elaborate, tokens);
+    checker.errors = errors;
+    checker.program(program, synonyms);
     checker.finish()
 }
 
 /// Types an expression over the given variables.
 pub(super) fn expression(expr: &ExprRef, variables: &BTreeMap<Name, Type>) -> Result<ExprRef, Vec<Diagnostic>> {
-    let mut checker = Checker::new(Mode::Elaborate);
+    let mut checker = Checker::new(Mode::Elaborate, &[]);
     for (name, ty) in variables {
-        let entry = Entry { ty: ty.clone(), kind: EntryKind::Constant, span: Span::NONE };
+        let entry = Entry { name: name.clone(), ty: ty.clone(), kind: EntryKind::Constant, span: Span::NONE };
         checker.top_level.insert(name.clone(), entry);
     }
     let typed = checker.expr(expr);
@@ -68,6 +83,8 @@ pub fn launch_constant(name: &str) -> Option<&'static str> {
 /// What a variable name stands for.
 #[derive(Clone, Debug)]
 struct Entry {
+    /// Its name once nothing hides anything.
+    name: Name,
     ty: Type,
     kind: EntryKind,
     span: Span,
@@ -99,6 +116,7 @@ struct ProcedureSignature {
     params: Vec<Type>,
     results: Vec<Type>,
     modifies: Vec<Name>,
+    span: Span,
 }
 
 /// Which variables an expression may read.
@@ -112,16 +130,23 @@ enum Context {
     TwoState,
 }
 
-struct Checker {
+struct Checker<'a> {
     mode: Mode,
+    /// Of a parsed program, to find the word that an error is about.
+    tokens: &'a [Spanned<'a>],
+    /// Names of a parsed program that a fresh one must not have, once they are needed.
+    taken: Option<BTreeSet<Name>>,
+    types: types::Types,
     errors: Vec<Diagnostic>,
     top_level: BTreeMap<Name, Entry>,
     functions: BTreeMap<Name, Signature>,
     procedures: BTreeMap<Name, ProcedureSignature>,
+    /// Functions and procedures, which share their names, with the place of the first.
+    callables: BTreeMap<Name, Span>,
     /// Parameters, results and locals of the procedure at hand.
     local: BTreeMap<Name, Entry>,
-    /// Variables of the quantifiers around, innermost last.
-    bound: Vec<(Name, Type)>,
+    /// Variables of the quantifiers around, innermost last, by the names they are written with.
+    bound: Vec<(Name, Entry)>,
     context: Context,
     /// True when the program may use `tid.x` and its like undeclared.
     kernel: bool,
@@ -132,14 +157,18 @@ struct Checker {
     place: String,
 }
 
-impl Checker {
-    fn new(mode: Mode) -> Self {
+impl<'a> Checker<'a> {
+    fn new(mode: Mode, tokens: &'a [Spanned<'a>]) -> Self {
         Checker {
             mode,
+            tokens,
+            taken: None,
+            types: types::Types::default(),
             errors: Vec::new(),
             top_level: BTreeMap::new(),
             functions: BTreeMap::new(),
             procedures: BTreeMap::new(),
+            callables: BTreeMap::new(),
             local: BTreeMap::new(),
             bound: Vec::new(),
             context: Context::Pure,
@@ -169,20 +198,55 @@ impl Checker {
         self.report(Diagnostic::error(code, message, span));
     }
 
+    /// The word that an error is about: the first `name` in the text from the start of `whole` on.
+    fn word(&self, whole: Span, name: &Name) -> Span {
+        self.word_before(whole, name, |_| true)
+    }
+
+    /// As [`Self::word`], where `right` accepts the token behind it.
+    fn word_before(&self, whole: Span, name: &Name, right: impl Fn(Option<Token<'_>>) -> bool) -> Span {
+        let first = self.tokens.partition_point(|(start, ..)| *start < whole.start as usize);
+        let behind = |index: usize| self.tokens.get(index + 1).map(|(_, token, _)| *token);
+        let found = (first..self.tokens.len())
+            .find(|&index| self.tokens[index].1 == Token::Identifier(name.as_str()) && right(behind(index)));
+        found.map_or(whole, |index| Span::new(self.tokens[index].0, self.tokens[index].2))
+    }
+
+    /// A name that nothing in the program has.
+    fn fresh(&mut self, stem: &Name) -> Name {
+        let tokens = self.tokens;
+        let taken = self.taken.get_or_insert_with(|| {
+            let identifiers = tokens.iter().filter_map(|(_, token, _)| match token {
+                Token::Identifier(text) => Some(Name::new(text)),
+                _ => None,
+            });
+            identifiers.collect()
+        });
+        let mut number = 1;
+        loop {
+            let name = Name::from(format!("{stem}#{number}"));
+            if taken.insert(name.clone()) {
+                return name;
+            }
+            number += 1;
+        }
+    }
+
     /// The variable of that name; reports when there is none.
     fn variable(&mut self, name: &Name, span: Span) -> Option<Entry> {
-        if let Some((_, ty)) = self.bound.iter().rev().find(|(bound, _)| bound == name) {
-            return Some(Entry { ty: ty.clone(), kind: EntryKind::Bound, span });
+        if let Some((_, entry)) = self.bound.iter().rev().find(|(bound, _)| bound == name) {
+            return Some(entry.clone());
         }
         if let Some(entry) = self.local.get(name).or_else(|| self.top_level.get(name)) {
             return Some(entry.clone());
         }
         if self.kernel && launch_constant(name.as_str()).is_some() {
             self.launch_constants.insert(name.clone());
-            return Some(Entry { ty: Type::Bv(32), kind: EntryKind::Constant, span });
+            return Some(Entry { name: name.clone(), ty: Type::Bv(32), kind: EntryKind::Constant, span });
         }
         let known = self.bound.iter().map(|(n, _)| n).chain(self.local.keys()).chain(self.top_level.keys());
-        let error = Diagnostic::error("ivl-name", format!("no variable is called `{name}`"), span);
+        let word = self.word(span, name);
+        let error = Diagnostic::error("ivl-name", format!("no variable is called `{name}`"), word);
         let mut error = with_suggestion(error, name, known);
         if launch_constant(name.as_str()).is_some() {
             error = error.note("only programs with a {:kernel} procedure or an array have it undeclared");
@@ -191,18 +255,18 @@ impl Checker {
         None
     }
 
-    /// The type of a variable that a statement assigns; reports when it cannot be assigned.
-    fn assignable(&mut self, name: &Name, span: Span) -> Option<Type> {
+    /// A variable that a statement assigns, with its type; reports when it cannot be assigned.
+    fn assignable(&mut self, name: &Name, span: Span) -> Option<(Name, Type)> {
         let entry = self.variable(name, span)?;
         let what = match entry.kind {
-            EntryKind::Global | EntryKind::Result | EntryKind::Local => return Some(entry.ty),
+            EntryKind::Global | EntryKind::Result | EntryKind::Local => return Some((entry.name, entry.ty)),
             EntryKind::Constant => "a constant",
             EntryKind::Parameter => "a parameter",
             EntryKind::Bound => "a bound variable",
             EntryKind::Array { .. } => "an array, which is written element by element",
         };
-        let error = Diagnostic::error("ivl-type", format!("`{name}` cannot be assigned: it is {what}"), span);
-        self.report(error.also(entry.span, "declared here"));
+        let message = format!("`{name}` cannot be assigned: it is {what}");
+        self.report(Diagnostic::error("ivl-type", message, self.word(span, name)).also(entry.span, "declared here"));
         None
     }
 }

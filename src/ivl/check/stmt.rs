@@ -4,6 +4,7 @@ use super::super::ast::*;
 use super::super::bv;
 use super::super::print_expr::print_type;
 use super::super::scope::with_suggestion;
+use super::super::token::Token;
 use super::super::visit;
 use super::{Checker, EntryKind, Mode};
 use crate::diagnostic::Diagnostic;
@@ -11,7 +12,7 @@ use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-impl Checker {
+impl Checker<'_> {
     /// Blocks and their statements; locals are in scope already.
     pub(super) fn blocks(&mut self, procedure: &Name, blocks: &mut [Block], modifies: &[Name], span: Span) {
         if blocks.is_empty() {
@@ -57,7 +58,13 @@ impl Checker {
             let global = self.top_level.get(&name).is_some_and(|entry| entry.kind == EntryKind::Global);
             if global && !modifies.contains(&name) {
                 let message = format!("this modifies the global variable `{name}`");
-                let error = Diagnostic::error("ivl-modifies", message, stmt.span);
+                let place = match &stmt.kind {
+                    StmtKind::Call { procedure, results, .. } if !results.contains(&name) => {
+                        self.word_before(stmt.span, procedure, |behind| behind == Some(Token::LeftParen))
+                    }
+                    _ => self.word(stmt.span, &name),
+                };
+                let error = Diagnostic::error("ivl-modifies", message, place);
                 self.report(error.note(format!("the procedure needs `modifies {name};`")));
             }
         }
@@ -69,14 +76,14 @@ impl Checker {
         match &mut stmt.kind {
             StmtKind::Assign(pairs) => self.assign(pairs, span),
             StmtKind::Havoc(names) => {
-                for name in names.iter() {
-                    self.assignable(name, span);
-                }
+                names.iter_mut().for_each(|name| {
+                    self.assigned(name, span);
+                });
             }
             StmtKind::Assume(e) | StmtKind::Assert(e) => self.formula(e, "a formula"),
             StmtKind::Call { procedure, args, results } => self.call_stmt(procedure, args, results, span),
             StmtKind::Load { dst, access } => {
-                let ty = self.assignable(dst, span);
+                let ty = self.assigned(dst, span);
                 self.access(access, ty.as_ref(), span);
             }
             StmtKind::Store { value, access } => {
@@ -88,7 +95,7 @@ impl Checker {
                 let element = self.element_type(&access.array);
                 let bytes = access.bytes;
                 let ty = match dst {
-                    Some(dst) => self.assignable(dst, span),
+                    Some(dst) => self.assigned(dst, span),
                     None if bytes == 0 => element,
                     None => Some(Type::Bv(bytes.saturating_mul(8))),
                 };
@@ -97,6 +104,13 @@ impl Checker {
             StmtKind::Barrier(barrier) => self.barrier(barrier, span),
             StmtKind::Fence(_) => {}
         }
+    }
+
+    /// The type of a variable that a statement assigns; the variable gets the name it has once nothing is hidden.
+    fn assigned(&mut self, name: &mut Name, span: Span) -> Option<Type> {
+        let (unique, ty) = self.assignable(name, span)?;
+        *name = unique;
+        Some(ty)
     }
 
     fn formula(&mut self, e: &mut ExprRef, what: &str) {
@@ -109,13 +123,15 @@ impl Checker {
         let mut seen = BTreeSet::new();
         for (name, value) in pairs {
             if !seen.insert(name.clone()) {
-                self.error("ivl-duplicate", format!("`{name}` takes two values in one assignment"), span);
+                let message = format!("`{name}` takes two values in one assignment");
+                self.error("ivl-duplicate", message, self.word(span, name));
             }
             let typed = self.expr(value);
-            let ty = self.assignable(name, span);
+            let written = name.clone();
+            let ty = self.assigned(name, span);
             let (Some(typed), Some(ty)) = (typed, ty) else { continue };
             if typed.ty != ty {
-                let message = format!("`{name}` is {}, not {}", print_type(&ty), print_type(&typed.ty));
+                let message = format!("`{written}` is {}, not {}", print_type(&ty), print_type(&typed.ty));
                 let place = if value.span == Span::NONE { span } else { value.span };
                 self.error("ivl-type", message, place);
             }
@@ -123,32 +139,34 @@ impl Checker {
         }
     }
 
-    fn call_stmt(&mut self, procedure: &Name, args: &mut Vec<ExprRef>, results: &[Name], span: Span) {
+    fn call_stmt(&mut self, procedure: &Name, args: &mut Vec<ExprRef>, results: &mut [Name], span: Span) {
         let typed = self.exprs(args);
-        let types: Vec<Option<Type>> = results.iter().map(|name| self.assignable(name, span)).collect();
+        let written = results.to_vec();
+        let types: Vec<Option<Type>> = results.iter_mut().map(|name| self.assigned(name, span)).collect();
         let distinct: BTreeSet<&Name> = results.iter().collect();
         if distinct.len() < results.len() {
             self.error("ivl-duplicate", "two results go to one variable", span);
         }
+        let callee = self.word_before(span, procedure, |behind| behind == Some(Token::LeftParen));
         let Some(signature) = self.procedures.get(procedure).cloned() else {
-            let error = Diagnostic::error("ivl-name", format!("no procedure is called `{procedure}`"), span);
+            let error = Diagnostic::error("ivl-name", format!("no procedure is called `{procedure}`"), callee);
             self.report(with_suggestion(error, procedure, self.procedures.keys()));
             return;
         };
         if let Some(typed) = typed {
-            self.arguments("procedure", procedure, &typed, &signature.params, span);
+            self.arguments("procedure", procedure, &typed, &signature.params, callee);
             *args = typed;
         }
         if types.len() != signature.results.len() {
             let message =
                 format!("procedure `{procedure}` has {} results, not {}", signature.results.len(), types.len());
-            self.error("ivl-type", message, span);
+            self.error("ivl-type", message, callee);
             return;
         }
-        for ((name, ty), expected) in results.iter().zip(types).zip(&signature.results) {
+        for ((name, ty), expected) in written.iter().zip(types).zip(&signature.results) {
             if ty.as_ref().is_some_and(|ty| ty != expected) {
                 let message = format!("`{name}` takes a result of type {}", print_type(expected));
-                self.error("ivl-type", message, span);
+                self.error("ivl-type", message, self.word(span, name));
             }
         }
     }
@@ -224,8 +242,8 @@ impl Checker {
                 *e = typed;
             }
         }
-        if let Some(result) = &barrier.result {
-            self.assignable(result, span);
+        if let Some(result) = &mut barrier.result {
+            self.assigned(result, span);
         }
     }
 }
