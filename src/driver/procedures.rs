@@ -100,7 +100,7 @@ pub fn emit(source: &Source, name: &str, stage: Stage, options: &Options) -> Res
         }
     }
     for body in bodies(&chosen.program, name) {
-        let mut passive = verify::passive(&chosen.program, &body).map_err(|d| vec![d])?;
+        let mut passive = verify::passive(&chosen.program, &body, true).map_err(|d| vec![d])?;
         let comment = if stage == Stage::Passive { "//" } else { ";" };
         if stage == Stage::Smt2 && !out.is_empty() {
             out.push_str("(reset)\n");

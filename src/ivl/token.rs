@@ -177,7 +177,9 @@ pub fn lex(text: &str, dialect: Dialect) -> Result<Vec<Spanned<'_>>, Vec<Diagnos
         };
         let token = dialect.read(token, &text[range.clone()]);
         match token {
-            Token::LeftParen | Token::LeftBracket | Token::LeftBrace | Token::Code | Token::Attribute(_) => nesting += 1,
+            Token::LeftParen | Token::LeftBracket | Token::LeftBrace | Token::Code | Token::Attribute(_) => {
+                nesting += 1
+            }
             Token::RightParen | Token::RightBracket | Token::RightBrace => nesting = nesting.saturating_sub(1),
             Token::Procedure => nesting = 0,
             _ => {}
@@ -205,7 +207,9 @@ pub fn tokens(text: &str, dialect: Dialect) -> String {
     for (token, range) in Token::lexer(text).spanned() {
         let (start, end) = (range.start, range.end);
         let (kind, shown) = match token {
-            Ok(token) => (format!("{:?}", dialect.read(token, &text[range.clone()])), text[range].escape_debug().to_string()),
+            Ok(token) => {
+                (format!("{:?}", dialect.read(token, &text[range.clone()])), text[range].escape_debug().to_string())
+            }
             Err(()) if errors == MAX_ERRORS => break,
             Err(()) => {
                 errors += 1;

@@ -34,7 +34,7 @@ pub fn choose(program: &Program, deadline: Deadline) -> Result<Choice, Diagnosti
     let all: Vec<Body> = program.procedures.iter().flat_map(|procedure| bodies(program, procedure)).collect();
     let mut passives = Vec::new();
     for body in &all {
-        passives.push(verify::passive(program, body)?);
+        passives.push(verify::passive(program, body, true)?);
     }
     let mut open: VecDeque<usize> = (0..passives.len()).collect();
     while let Some(number) = open.pop_front() {

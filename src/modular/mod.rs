@@ -10,6 +10,7 @@
 pub mod existential;
 pub mod findings;
 pub mod inline;
+mod intervals;
 pub mod verify;
 
 use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Implementation, Procedure, Program};

@@ -4,12 +4,12 @@
 //! body was proved. Relies on: [`crate::vcgen::passify::of_body`]. Reference: Boogie 2; Leino, Millstein, Saxe
 //! (error traces).
 
-use super::{Body, inline};
+use super::{Body, inline, intervals};
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{Name, Program};
 use crate::solver::exact::{self, End, Shown, Values};
-use crate::solver::{self, Answer, Encoding};
+use crate::solver::{self, Answer, Budget, Encoding};
 use crate::span::Span;
 use crate::vcgen::passify;
 use crate::vcgen::passive::{Check, CheckKind, Passive, PassiveItem};
@@ -61,12 +61,14 @@ pub struct Outcome {
     pub unknown: Option<String>,
 }
 
-/// The passive program of a body, with `{:inline}` procedures in it.
+/// The passive program of a body, with `{:inline}` procedures in it, and bounds of integers at loop heads.
 ///
 /// # Errors
 /// What has no meaning here (kernel statements), irreducible control flow.
-pub fn passive(program: &Program, body: &Body) -> Result<Passive, Diagnostic> {
+pub fn passive(program: &Program, body: &Body, with_bounds: bool) -> Result<Passive, Diagnostic> {
     let implementation = inline::run(program, body.implementation);
+    let implementation =
+        if with_bounds { intervals::run(program, body.target, implementation) } else { implementation };
     passify::of_body(program, body.target, &implementation)
 }
 
@@ -75,8 +77,20 @@ pub fn passive(program: &Program, body: &Body) -> Result<Passive, Diagnostic> {
 /// # Errors
 /// As [`passive`].
 pub fn run(program: &Program, body: &Body, deadline: Deadline) -> Result<Outcome, Diagnostic> {
-    let mut passive = passive(program, body)?;
-    let outcome = Outcome { assertions: passive.checks.len(), loops: passive.loops.len(), ..Outcome::default() };
+    let outcome = attempt(program, body, deadline, true)?;
+    // Bounds that are true are proved; should one not be, the body is what its author wrote.
+    let of_bounds = |failure: &Failure| failure.check.attributes.iter().any(|a| a.name.as_str() == intervals::INFERRED);
+    match outcome.failures.iter().any(of_bounds) {
+        true => attempt(program, body, deadline, false),
+        false => Ok(outcome),
+    }
+}
+
+fn attempt(program: &Program, body: &Body, deadline: Deadline, with_bounds: bool) -> Result<Outcome, Diagnostic> {
+    let mut passive = passive(program, body, with_bounds)?;
+    let is_own = |check: &&Check| !check.attributes.iter().any(|a| a.name.as_str() == intervals::INFERRED);
+    let assertions = passive.checks.iter().filter(is_own).count();
+    let outcome = Outcome { assertions, loops: passive.loops.len(), ..Outcome::default() };
     let all = wp::formula(&mut passive, &|_| true, &|_| Role::Prove);
     if is_proved_over_integers(&mut passive, all, deadline) {
         return Ok(outcome);
@@ -99,7 +113,9 @@ fn is_proved_over_integers(passive: &mut Passive, all: Term, deadline: Deadline)
 
 /// First all at once; where that fails, one failure after the other, each with its path.
 fn search(passive: &mut Passive, all: Term, deadline: Deadline) -> (Vec<Failure>, Option<String>) {
+    // Half of the time: without a proof, it takes as long to tell what fails.
     let budget = deadline.budget(Encoding::Exact, u32::MAX / 10_000);
+    let budget = Budget { milliseconds: budget.milliseconds / 2, ..budget };
     if exact::search(&mut passive.terms, all, &[], budget, &mut |_, _| None) == End::Proved {
         return (Vec::new(), None);
     }

@@ -5,8 +5,8 @@
 //! instantiated by triggers only, as Boogie has it: a model where quantifiers occur is a guess.
 //! Reference: Boogie 2, maps; Detlefs, Nelson, Saxe (Simplify), triggers and labels.
 
-use super::z3_backend::{Emitter, in_fresh_context, read_value, simplifying_solver};
-use super::{Budget, Encoding, Value, encode};
+use super::z3_backend::{Emitter, in_fresh_context, in_plain_context, read_value, simplifying_solver};
+use super::{Budget, Encoding, Value, encode, smtlib};
 use crate::vcgen::term::{Node, Term, Terms, signed};
 use std::fmt;
 use z3::{Model, Params, SatResult, Solver};
@@ -97,11 +97,12 @@ pub fn search(
     };
     let roots: Vec<Term> = encoded.assertions.iter().chain(assumed).copied().collect();
     let terms: &Terms = terms;
+    log::trace!("{}", smtlib::script(terms, Encoding::Exact, &encoded, "exact"));
     let updated = terms.updated_maps(&roots);
     let is_quantifier = |t: Term| matches!(terms.node(t), Node::Quantifier(_));
     let has_quantifiers =
         !updated.is_empty() || roots.iter().any(|&t| terms.postorder(t, &|_| false).into_iter().any(is_quantifier));
-    in_fresh_context(|| {
+    let task = || {
         let mut emitter = Emitter::new(terms, false);
         let solver = solver(has_quantifiers, budget);
         emitter.map_axioms(&updated).iter().for_each(|axiom| solver.assert(axiom));
@@ -112,6 +113,7 @@ pub fn search(
                 SatResult::Sat => (!has_quantifiers, String::new()),
                 SatResult::Unknown => (false, solver.get_reason_unknown().unwrap_or_default()),
             };
+            log::debug!("exact: {}", if why.is_empty() { "a model" } else { &why });
             // Where triggers did not prove it, the search ends in a candidate for a model, which is the answer.
             let is_guess = why.contains("incomplete") || why.contains("quantifier");
             let model = solver.get_model().filter(|_| why.is_empty() || is_guess);
@@ -122,7 +124,8 @@ pub fn search(
                 None => return End::Stopped,
             }
         }
-    })
+    };
+    if has_quantifiers { in_plain_context(task) } else { in_fresh_context(task) }
 }
 
 fn solver(has_quantifiers: bool, budget: Budget) -> Solver {
@@ -133,8 +136,12 @@ fn solver(has_quantifiers: bool, budget: Budget) -> Solver {
         params.set_u32("rlimit", budget.rlimit);
     }
     if has_quantifiers {
-        params.set_bool("auto_config", false);
-        params.set_bool("mbqi", false);
+        // Triggers only: without a proof by them the search might not end. The others are what Boogie asks for.
+        params.set_bool("smt.mbqi", false);
+        params.set_bool("smt.delay_units", true);
+        params.set_u32("smt.case_split", 3);
+        params.set_u32("smt.phase_selection", 0);
+        params.set_f64("smt.qi.eager_threshold", 100.0);
     }
     solver.set_params(&params);
     if has_quantifiers {

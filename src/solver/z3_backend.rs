@@ -70,6 +70,13 @@ pub(super) fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Sen
     with_z3_config(&Config::new(), || interrupt::watch(queries))
 }
 
+/// The same, where Z3 keeps to the settings that it is given, whatever the formula looks like.
+pub(super) fn in_plain_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
+    let mut config = Config::new();
+    config.set_bool_param_value("auto_config", false);
+    with_z3_config(&config, || interrupt::watch(queries))
+}
+
 fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget, view: View) -> Option<Vec<usize>> {
     let (solver, mut emitter) = load(terms, encoded, budget, view, true);
     let assumed: Vec<Bool> = literals.iter().map(|&literal| emitter.boolean(literal)).collect();
@@ -336,13 +343,14 @@ impl<'t> Emitter<'t> {
             std::iter::once(&whole).chain(&here).chain([&value]).map(|a| a as &dyn Ast).collect();
         let updated = store.apply(&arguments);
         let same = read(&updated, &here).eq(&value);
+        let trigger = |read: &Dynamic| Pattern::new(&[read]);
         let mut bound = arguments.clone();
-        let mut axioms = vec![z3::ast::forall_const(&bound, &[], &same)];
+        let mut axioms = vec![z3::ast::forall_const(&bound, &[&trigger(&read(&updated, &here))], &same)];
         bound.extend(there.iter().map(|a| a as &dyn Ast));
         for (a, b) in here.iter().zip(&there) {
             let other = read(&updated, &there).eq(read(&whole, &there));
             let kept = Bool::or(&[a.eq(b), other]);
-            axioms.push(z3::ast::forall_const(&bound, &[], &kept));
+            axioms.push(z3::ast::forall_const(&bound, &[&trigger(&read(&updated, &there))], &kept));
         }
         axioms
     }

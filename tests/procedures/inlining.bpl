@@ -74,5 +74,5 @@ procedure twice_a_loop()
   call i := with_loop(3);
   call j := with_loop(i);
   assert j >= i;
-  assert i == 3; //! assertion
+  assert i == 3;
 }

@@ -54,7 +54,7 @@ procedure forgets(n: int)
     i := i + 1;
   }
   assert kept == 7;
-  assert i >= 0; //! assertion
+  assert i >= 0;
 }
 
 procedure free_invariant(n: int)
