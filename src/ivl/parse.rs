@@ -164,6 +164,7 @@ fn describe_expected(expected: &[String]) -> String {
         "break",
         "call",
         "fence",
+        "free",
         "goto",
         "havoc",
         "identifier",
