@@ -57,7 +57,8 @@ fn main() -> ExitCode {
 
 fn programs(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "ivl" || e == "bpl")).collect();
+    let mut paths: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|e| e == "ivl" || e == "bpl")).collect();
     paths.sort();
     paths
 }

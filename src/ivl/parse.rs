@@ -83,12 +83,7 @@ fn pieces(tokens: &[Spanned<'_>]) -> Vec<std::ops::Range<usize>> {
             Token::LeftBrace | Token::Code | Token::Attribute(_) => depth += 1,
             Token::RightBrace => depth = depth.saturating_sub(1),
             // Never inside anything else: a new start even where a brace is missing.
-            Token::Procedure
-            | Token::Implementation
-            | Token::Function
-            | Token::Axiom
-            | Token::Const
-            | Token::Type => {
+            Token::Procedure | Token::Implementation | Token::Function | Token::Axiom | Token::Const | Token::Type => {
                 depth = 0;
                 starts.push(index);
             }
@@ -136,14 +131,9 @@ fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: us
         Some(Token::And | Token::Or) => diagnostic.note("`&&` and `||` mix only with parentheses"),
         // A declaration's first word is more likely the end of an unfinished one than a name.
         Some(
-            Token::Procedure
-            | Token::Implementation
-            | Token::Function
-            | Token::Axiom
-            | Token::Const
-            | Token::Type,
+            Token::Procedure | Token::Implementation | Token::Function | Token::Axiom | Token::Const | Token::Type,
         ) => diagnostic,
-        Some(token) if super::token::is_keyword(&token.to_string()) && expected.contains("identifier") => {
+        Some(token) if super::token::is_keyword_token(token) && expected.contains("identifier") => {
             diagnostic.note(format!("`{token}` is a keyword; as a name it is written `\\{token}`"))
         }
         _ => diagnostic,

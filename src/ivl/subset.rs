@@ -1,8 +1,8 @@
 //! What Boogie 2 has and this language has not.
 //!
 //! Input: tokens of one declaration. Output: a diagnostic for each use, at its place, that names the feature.
-//! Establishes: where there is none, the grammar's own errors are about syntax. Relies on: nothing; types outside the
-//! subset (`real`, `bv256`) are names here and found by the checker.
+//! Establishes: where there is none, the grammar's own errors are about syntax. Relies on: nothing; types and
+//! functions outside the subset (`real`, `bv256`) are names here and found by the checker.
 //! Reference: Boogie 2 (polymorphism, lambda, order, reals), Civl (`yield`, `par`, `async`).
 
 use super::bv_names::MAX_WIDTH;
@@ -49,7 +49,9 @@ fn feature(tokens: &[Spanned<'_>], at: usize) -> Option<(&'static str, usize)> {
         Token::Code => ("a code expression `|{ }|`", 1),
         Token::LeftParen if token(at + 1) == Some(Token::Var) => ("a `var` expression (let)", 2),
         Token::Call if token(at + 1) == Some(Token::Forall) => ("`call forall`", 2),
-        Token::Star if wildcard(before, token(at + 1), at.checked_sub(2).and_then(token)) => ("a wildcard `*` in a call", 1),
+        Token::Star if wildcard(before, token(at + 1), at.checked_sub(2).and_then(token)) => {
+            ("a wildcard `*` in a call", 1)
+        }
         Token::Less if opens_type_parameters(before, tokens, at) => ("type parameters `<..>` (polymorphism)", 1),
         Token::Identifier(word) if tokens[at].2 - tokens[at].0 == word.len() => (reserved(word)?, 1),
         _ => return None,
@@ -73,7 +75,8 @@ fn wildcard(before: Option<Token<'_>>, after: Option<Token<'_>>, second_before: 
 
 /// `forall <`, `function f<`, or a map type `<a>[`.
 fn opens_type_parameters(before: Option<Token<'_>>, tokens: &[Spanned<'_>], at: usize) -> bool {
-    let declares = || matches!(tokens.first(), Some((_, Token::Function | Token::Procedure | Token::Implementation, _)));
+    let declares =
+        || matches!(tokens.first(), Some((_, Token::Function | Token::Procedure | Token::Implementation, _)));
     let no_list_yet = || !tokens[..at].iter().any(|(_, token, _)| *token == Token::LeftParen);
     let map = || {
         let after = tokens[at + 1..].iter().map(|(_, token, _)| *token);
@@ -97,8 +100,6 @@ fn reserved(word: &str) -> Option<&'static str> {
         "finite" => "`finite`",
         "lambda" => "`lambda`",
         "par" => "`par`",
-        "real" => "`real`",
-        "rmode" => "`rmode`",
         "yield" => "`yield`",
         _ => return None,
     })

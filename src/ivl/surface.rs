@@ -312,13 +312,14 @@ pub struct Synonym {
 
 /// The types of a declaration.
 pub fn declared_types(types: Vec<TypeDefinition>, attributes: Vec<Attribute>) -> Vec<DeclaredType> {
-    let declared = types.into_iter().map(|TypeDefinition { name: Identifier { name, span }, params, body }| match body {
-        Some(body) => DeclaredType::Synonym(Synonym { name, params, body, span }),
-        None => {
-            let (arity, attributes) = (params.len(), attributes.clone());
-            DeclaredType::Constructor(TypeDeclaration { name, arity, attributes, span })
-        }
-    });
+    let declared =
+        types.into_iter().map(|TypeDefinition { name: Identifier { name, span }, params, body }| match body {
+            Some(body) => DeclaredType::Synonym(Synonym { name, params, body, span }),
+            None => {
+                let (arity, attributes) = (params.len(), attributes.clone());
+                DeclaredType::Constructor(TypeDeclaration { name, arity, attributes, span })
+            }
+        });
     declared.collect()
 }
 

@@ -146,6 +146,12 @@ pub fn is_keyword(name: &str) -> bool {
     FIXED.contains(&name) || BOOGIE_WORDS.contains(&name)
 }
 
+/// True for a reserved word, not for a sign.
+pub fn is_keyword_token(token: Token<'_>) -> bool {
+    let text = token.to_string();
+    FIXED.contains(&text.as_str()) && text.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
 /// True when Boogie reserves the word, so that even an attribute of that name needs a backslash.
 pub fn is_boogie_keyword(name: &str) -> bool {
     is_keyword(name) && !KERNEL_WORDS.contains(&name)
@@ -177,7 +183,9 @@ pub fn lex(text: &str, dialect: Dialect) -> Result<Vec<Spanned<'_>>, Vec<Diagnos
         };
         let token = dialect.read(token, &text[range.clone()]);
         match token {
-            Token::LeftParen | Token::LeftBracket | Token::LeftBrace | Token::Code | Token::Attribute(_) => nesting += 1,
+            Token::LeftParen | Token::LeftBracket | Token::LeftBrace | Token::Code | Token::Attribute(_) => {
+                nesting += 1
+            }
             Token::RightParen | Token::RightBracket | Token::RightBrace => nesting = nesting.saturating_sub(1),
             Token::Procedure => nesting = 0,
             _ => {}
@@ -205,7 +213,9 @@ pub fn tokens(text: &str, dialect: Dialect) -> String {
     for (token, range) in Token::lexer(text).spanned() {
         let (start, end) = (range.start, range.end);
         let (kind, shown) = match token {
-            Ok(token) => (format!("{:?}", dialect.read(token, &text[range.clone()])), text[range].escape_debug().to_string()),
+            Ok(token) => {
+                (format!("{:?}", dialect.read(token, &text[range.clone()])), text[range].escape_debug().to_string())
+            }
             Err(()) if errors == MAX_ERRORS => break,
             Err(()) => {
                 errors += 1;

@@ -18,7 +18,7 @@ function sum(x, y: int, deep: bool): int { if deep then x + y else sum(y, x, tru
 function unnamed(int, Pair int [int]bool) returns (result: Ref);
 function {:inline} positive(x: int) returns (bool) { x > 0 }
 function {:bvbuiltin "bvadd"} $add(bv8, bv8): bv8;
-function {:builtin "bvnand"} nand(p: bv8, bv8: bv8): bv8;
+function {:builtin "bvnand"} nand(p, q: bv8): bv8;
 function {:bvbuiltin "(_ rotate_left 3)"} rotated(bv8): bv8;
 function {:bvbuiltin "rotate_right 11"} rotated_right(bv8): bv8;
 function {:bvbuiltin "bvcomp"} same(bv8, bv8): bv1;

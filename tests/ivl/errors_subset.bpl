@@ -1,19 +1,20 @@
-//@ error 17:11 ivl-subset: type parameters
-//@ error 18:8 ivl-subset: `lambda`
-//@ error 19:16 ivl-subset: type parameters
-//@ error 20:8 ivl-subset: type parameters
-//@ error 21:7 ivl-subset: a real number
-//@ error 21:11 ivl-subset: the division of reals
-//@ error 22:9 ivl-subset: the partial order
-//@ error 23:15 ivl-subset: `extends`
-//@ error 24:6 ivl-subset: `finite`
-//@ error 25:7 ivl-subset: a code expression
-//@ error 26:7 ivl-subset: a `var` expression
-//@ error 28:8 ivl-subset: a wildcard
-//@ error 29:3 ivl-subset: `yield`
-//@ error 29:10 ivl-subset: `par`
-//@ error 30:12 ivl-subset: an integer literal
-//@ error 32:12 ivl-syntax: unexpected `;`
+//@ error 18:11 ivl-subset: type parameters
+//@ error 19:8 ivl-subset: `lambda`
+//@ error 20:16 ivl-subset: type parameters
+//@ error 21:8 ivl-subset: type parameters
+//@ error 22:7 ivl-subset: a real number
+//@ error 22:11 ivl-subset: the division of reals
+//@ error 22:13 ivl-subset: a real number
+//@ error 23:9 ivl-subset: the partial order
+//@ error 24:15 ivl-subset: `extends`
+//@ error 25:6 ivl-subset: `finite`
+//@ error 26:7 ivl-subset: a code expression
+//@ error 27:7 ivl-subset: a `var` expression
+//@ error 29:8 ivl-subset: a wildcard
+//@ error 30:3 ivl-subset: `yield`
+//@ error 30:10 ivl-subset: `par`
+//@ error 31:14 ivl-subset: an integer literal
+//@ error 33:11 ivl-syntax: unexpected `]`
 function f<a>(x: a): a;
 axiom (lambda x: int :: x)[1] == 1;
 axiom ((forall <b> y: b :: true));

@@ -156,7 +156,7 @@ impl Checker<'_> {
             let params: Vec<Type> = function.params.iter().map(|(_, ty)| ty.clone()).collect();
             let standard = self.standard_name(function, &params, span);
             let signature = Signature { params, result: function.result.clone(), standard };
-            self.functions.insert(function.name.clone(), signature);
+            self.functions.entry(function.name.clone()).or_insert(signature);
         }
     }
 
@@ -278,7 +278,7 @@ impl Checker<'_> {
                 span: procedure.span,
                 kernel: procedure.attributes.iter().any(|a| a.name.as_str() == "kernel"),
             };
-            self.procedures.insert(procedure.name.clone(), signature);
+            self.procedures.entry(procedure.name.clone()).or_insert(signature);
         }
     }
 

@@ -4,6 +4,7 @@ use super::super::ast::*;
 use super::super::bv_names::{MAX_WIDTH, parse_builtin};
 use super::super::print_expr::print_type;
 use super::super::scope::with_suggestion;
+use super::super::subset;
 use super::super::surface::ASCRIPTION;
 use super::super::visit;
 use super::{Checker, Context, Entry, EntryKind, Mode, Signature, launch_constant};
@@ -186,6 +187,10 @@ impl Checker<'_> {
                 Some(builtin) => {
                     let (params, result) = builtin.signature();
                     Signature { params, result, standard: None }
+                }
+                None if name.as_str() == "real" => {
+                    self.report(subset::error("the conversion `real`", self.word(span, name)));
+                    return None;
                 }
                 None => {
                     let word = self.word(span, name);

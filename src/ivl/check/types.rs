@@ -163,7 +163,8 @@ impl Checker<'_> {
         }
         let word = self.word(span, name);
         let text = name.as_str();
-        let digits = text.strip_prefix("bv").filter(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
+        let digits =
+            text.strip_prefix("bv").filter(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
         let foreign = match text {
             "real" | "rmode" | "string" | "regex" => Some(format!("the type `{text}`")),
             _ if is_float(text) => Some(format!("the floating-point type `{text}`")),

@@ -16,7 +16,13 @@ use crate::span::Span;
 use std::sync::Arc;
 
 impl Flattener<'_> {
-    pub(super) fn assign(&mut self, targets: Vec<Target>, values: Vec<ExprRef>, attributes: Vec<Attribute>, span: Span) {
+    pub(super) fn assign(
+        &mut self,
+        targets: Vec<Target>,
+        values: Vec<ExprRef>,
+        attributes: Vec<Attribute>,
+        span: Span,
+    ) {
         if targets.len() != values.len() {
             let message = format!("{} targets take {} values", targets.len(), values.len());
             self.errors.push(Diagnostic::error("ivl-type", message, span));
