@@ -3,6 +3,10 @@
 //! [`parse`] reads a program, [`print`] writes it, [`check`] tells whether a generated one is well
 //! typed, [`visit`] walks over it, [`bv`] builds expressions.
 //!
+//! Of Boogie 2 all is there but polymorphism, lambda, reals, the partial order of constants and the
+//! words of Civl, which are errors of the code `ivl-subset`. In the [`Dialect`] of `.bpl` files the
+//! words added here are plain names.
+//!
 //! Beyond Boogie, a program may declare arrays and its procedures may use them:
 //!
 //! ```text
@@ -24,6 +28,7 @@
 mod access;
 pub mod ast;
 pub mod bv;
+mod bv_definitions;
 pub mod bv_names;
 mod check;
 mod desugar;

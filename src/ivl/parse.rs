@@ -133,7 +133,7 @@ fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: us
         Some(
             Token::Procedure | Token::Implementation | Token::Function | Token::Axiom | Token::Const | Token::Type,
         ) => diagnostic,
-        Some(token) if super::token::is_keyword(&token.to_string()) && expected.contains("identifier") => {
+        Some(token) if super::token::is_keyword_token(token) && expected.contains("identifier") => {
             diagnostic.note(format!("`{token}` is a keyword; as a name it is written `\\{token}`"))
         }
         _ => diagnostic,
@@ -154,6 +154,7 @@ fn describe_expected(expected: &[String]) -> String {
         "break",
         "call",
         "fence",
+        "free",
         "goto",
         "havoc",
         "identifier",

@@ -1,8 +1,8 @@
 //! What Boogie 2 has and this language has not.
 //!
 //! Input: tokens of one declaration. Output: a diagnostic for each use, at its place, that names the feature.
-//! Establishes: where there is none, the grammar's own errors are about syntax. Relies on: nothing; types outside the
-//! subset (`real`, `bv256`) are names here and found by the checker.
+//! Establishes: where there is none, the grammar's own errors are about syntax. Relies on: nothing; types and
+//! functions outside the subset (`real`, `bv256`) are names here and found by the checker.
 //! Reference: Boogie 2 (polymorphism, lambda, order, reals), Civl (`yield`, `par`, `async`).
 
 use super::bv_names::MAX_WIDTH;
@@ -100,8 +100,6 @@ fn reserved(word: &str) -> Option<&'static str> {
         "finite" => "`finite`",
         "lambda" => "`lambda`",
         "par" => "`par`",
-        "real" => "`real`",
-        "rmode" => "`rmode`",
         "yield" => "`yield`",
         _ => return None,
     })

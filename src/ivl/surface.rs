@@ -432,6 +432,8 @@ pub enum StatementKind {
     Fence(String),
     Goto(Vec<Identifier>),
     Return,
+    /// The end of a list in braces.
+    End,
     Break(Option<Identifier>),
     If { branches: Vec<(Guard, Vec<Statement>)>, otherwise: Vec<Statement> },
     While { guard: Guard, invariants: Vec<Condition>, body: Vec<Statement> },
@@ -466,6 +468,22 @@ pub fn call_attributes(free: bool, mut attributes: Vec<Attribute>) -> Vec<Attrib
 /// The variables a quantifier binds.
 pub fn bound_variables(groups: Vec<(Vec<Identifier>, Type)>) -> Vec<(Name, Type)> {
     groups.into_iter().flat_map(|(ids, ty)| ids.into_iter().map(move |id| (id.name, ty.clone()))).collect()
+}
+
+/// Statements in braces, with the place of the closing one where control runs into it: no statement of branches or
+/// rounds is the last.
+pub fn with_end(mut stmts: Vec<Statement>, start: usize, end: usize) -> Vec<Statement> {
+    if !stmts.last().is_some_and(Statement::is_structured) {
+        stmts.push(statement(StatementKind::End, vec![], start, end));
+    }
+    stmts
+}
+
+impl Statement {
+    /// Whether it is `if` or `while`.
+    pub fn is_structured(&self) -> bool {
+        matches!(self.kind, StatementKind::If { .. } | StatementKind::While { .. })
+    }
 }
 
 /// A statement at bytes `start..end`.

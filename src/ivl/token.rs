@@ -146,6 +146,12 @@ pub fn is_keyword(name: &str) -> bool {
     FIXED.contains(&name) || BOOGIE_WORDS.contains(&name)
 }
 
+/// True for a reserved word, not for a sign.
+pub fn is_keyword_token(token: Token<'_>) -> bool {
+    let text = token.to_string();
+    FIXED.contains(&text.as_str()) && text.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
 /// True when Boogie reserves the word, so that even an attribute of that name needs a backslash.
 pub fn is_boogie_keyword(name: &str) -> bool {
     is_keyword(name) && !KERNEL_WORDS.contains(&name)

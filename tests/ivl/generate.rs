@@ -37,8 +37,8 @@ fn is_plain_statement(stmt: &Stmt) -> bool {
     }
 }
 
-/// Random programs without what Boogie does not know.
-pub fn plain_programs(count: usize) -> Vec<Program> {
+/// Random procedures without what Boogie does not know, over the declarations of the first of them.
+pub fn plain_program(count: usize) -> Program {
     let mut runner = TestRunner::deterministic();
     let generated = std::iter::repeat_with(|| program().new_tree(&mut runner));
     let mut programs: Vec<Program> = generated.flatten().map(|tree| tree.current()).take(count).collect();
@@ -48,7 +48,12 @@ pub fn plain_programs(count: usize) -> Vec<Program> {
             body.blocks.iter_mut().for_each(|block| block.stmts.retain(is_plain_statement));
         }
     }
-    programs
+    let mut whole = programs.pop().unwrap_or_default();
+    for (index, program) in programs.into_iter().enumerate() {
+        let mains = program.procedures.into_iter().filter(|p| p.name.as_str() == "main");
+        whole.procedures.extend(mains.map(|main| Procedure { name: format!("main{index}").into(), ..main }));
+    }
+    whole
 }
 
 /// Printing and parsing gives the program back, and printing is stable.
@@ -91,7 +96,7 @@ pub fn round_trip() -> Result<(), Failed> {
 }
 
 /// Types of the variables in scope everywhere; each type has one global, one local, one constant.
-const TYPES: usize = 6;
+const TYPES: usize = 8;
 
 fn ty(index: usize) -> Type {
     match index {
@@ -100,8 +105,14 @@ fn ty(index: usize) -> Type {
         2 => Type::Bv(8),
         3 => Type::Bv(32),
         4 => Type::Bv(64),
+        6 => element(),
+        7 => Type::Named("Pair".into(), vec![Type::Map(vec![Type::Int], Box::new(element())), element()]),
         _ => Type::Map(vec![Type::Bv(32), Type::Int], Box::new(Type::Bool)),
     }
+}
+
+fn element() -> Type {
+    Type::Named("Element".into(), vec![])
 }
 
 fn variable_of(ty: &Type) -> impl Strategy<Value = ExprRef> + use<> {
@@ -171,7 +182,9 @@ fn booleans(depth: u32) -> BoxedStrategy<ExprRef> {
             let bound = (Name::from(format!("x{depth}")), Type::Int);
             let equal = node(ExprKind::Binary(Eq, bv::var(bound.0.clone(), Type::Int), term.clone()), Type::Bool);
             let body = node(ExprKind::Binary(Implies, equal, body), Type::Bool);
-            let triggers = if trigger { vec![vec![term]] } else { vec![] };
+            let twice = |e| bv::call("twice", vec![e], Type::Int);
+            let x = || bv::var(bound.0.clone(), Type::Int);
+            let triggers = if trigger { vec![vec![twice(x()), twice(twice(x()))], vec![twice(x())]] } else { vec![] };
             node(ExprKind::Quantifier { universal, variables: vec![bound], triggers, body }, Type::Bool)
         },
     );
@@ -179,6 +192,7 @@ fn booleans(depth: u32) -> BoxedStrategy<ExprRef> {
         3 => binary(&[And, Or, Implies, Iff, Eq, Ne], Type::Bool, Type::Bool, depth),
         1 => binary(&[Eq, Ne, Lt, Le, Gt, Ge], Type::Int, Type::Bool, depth),
         1 => binary(&[Eq, Ne], Type::Bv(8), Type::Bool, depth),
+        1 => binary(&[Eq, Ne], ty(7), Type::Bool, depth),
         1 => not, 1 => compare, 1 => map, 1 => quantifier,
     ]
     .boxed()
@@ -282,13 +296,58 @@ fn stmt() -> BoxedStrategy<Stmt> {
         1 => (0..TYPES).prop_map(move |i| StmtKind::Havoc(vec![name("g", i), name("l", i)])),
         1 => "[ -~]{0,6}".prop_map(|text| StmtKind::Fence(text.into())),
     ];
-    (kind, attributes())
-        .prop_map(|(kind, attributes)| Stmt { kind, attributes, span: Span::NONE, origin: None })
+    (kind, attributes(), any::<bool>())
+        .prop_map(|(kind, mut attributes, free)| {
+            if free && matches!(kind, StmtKind::Call { .. }) {
+                attributes.insert(0, Attribute { name: "free".into(), args: vec![] });
+            }
+            Stmt { kind, attributes, span: Span::NONE, origin: None }
+        })
         .boxed()
 }
 
 fn variables(prefix: &str) -> Vec<Variable> {
     (0..TYPES).map(|i| Variable::new(format!("{prefix}{i}").into(), ty(i))).collect()
+}
+
+/// A variable with a clause that mentions it and a global one.
+fn restricted(name: &str) -> Variable {
+    let positive = bv::op(BinaryOp::Lt, bv::var("g1", Type::Int), bv::var(name, Type::Int));
+    let bound = bv::op(BinaryOp::Eq, bv::var("e", element()), bv::var("g6", element()));
+    let unique = ExprKind::Quantifier {
+        universal: false,
+        variables: vec![("e".into(), element()), ("f".into(), ty(7))],
+        triggers: vec![],
+        body: bound,
+    };
+    let clause = node(ExprKind::Binary(BinaryOp::And, positive, node(unique, Type::Bool)), Type::Bool);
+    Variable { where_clause: Some(clause), ..Variable::new(name.into(), Type::Int) }
+}
+
+fn declared_types(attributes: &[Attribute]) -> Vec<TypeDeclaration> {
+    let declared = |name: &str, arity| TypeDeclaration {
+        name: name.into(),
+        arity,
+        attributes: attributes.iter().filter(|a| a.args.is_empty()).cloned().collect(),
+        span: Span::NONE,
+    };
+    vec![declared("Element", 0), declared("Pair", 2)]
+}
+
+/// A body that stands apart, with names of its own.
+fn implementation(attributes: Vec<Attribute>) -> SeparateImplementation {
+    let value = bv::op(BinaryOp::Lt, bv::var("own", Type::Int), bv::var("local", Type::Int));
+    let kind = StmtKind::Assign(vec![("out".into(), value)]);
+    let stmts = vec![Stmt { kind, attributes: vec![], span: Span::NONE, origin: None }];
+    let block = Block { label: "only".into(), stmts, transfer: Transfer::Return, span: Span::NONE };
+    SeparateImplementation {
+        procedure: "helper".into(),
+        params: vec![Variable::new("own".into(), Type::Int), Variable::new("second".into(), Type::Bv(32))],
+        results: vec![Variable::new("out".into(), Type::Bool)],
+        body: Implementation { locals: vec![restricted("local")], blocks: vec![block] },
+        attributes: attributes.into_iter().filter(|a| a.args.is_empty()).collect(),
+        span: Span::NONE,
+    }
 }
 
 fn program() -> impl Strategy<Value = Program> {
@@ -310,7 +369,7 @@ fn program() -> impl Strategy<Value = Program> {
         let variable = |name: &str, ty| Variable::new(name.into(), ty);
         let helper = Procedure {
             name: "helper".into(),
-            params: vec![variable("a", Type::Int), variable("b", Type::Bv(32))],
+            params: vec![restricted("a"), variable("b", Type::Bv(32))],
             results: vec![variable("result", Type::Bool)],
             modifies: vec![],
             requires: vec![],
@@ -319,7 +378,10 @@ fn program() -> impl Strategy<Value = Program> {
             attributes: vec![],
             span: Span::NONE,
         };
-        let globals = variables("g");
+        let mut globals = variables("g");
+        globals.push(restricted("h"));
+        let types = declared_types(&attributes);
+        let implementations = vec![implementation(attributes.clone()), implementation(vec![])];
         let condition = Condition { free, expr: ensures, attributes, span: Span::NONE };
         let main = Procedure {
             name: "main".into(),
@@ -327,7 +389,7 @@ fn program() -> impl Strategy<Value = Program> {
             results: vec![],
             modifies: globals.iter().map(|v| v.name.clone()).collect(),
             ensures: vec![without_locals(condition)],
-            body: Some(Implementation { locals: variables("l"), blocks }),
+            body: Some(Implementation { locals: [variables("l"), vec![restricted("m")]].concat(), blocks }),
             ..helper.clone()
         };
         let twice = Function {
@@ -346,8 +408,8 @@ fn program() -> impl Strategy<Value = Program> {
             span: Span::NONE,
         };
         Program {
-            types: vec![],
-            implementations: vec![],
+            types,
+            implementations,
             constants: variables("c").into_iter().map(|variable| Constant { variable, unique: free }).collect(),
             functions: vec![twice],
             axioms: vec![],

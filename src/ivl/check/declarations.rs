@@ -1,10 +1,12 @@
 //! Declarations: names, types, functions, conditions, procedures.
 
 use super::super::ast::*;
+use super::super::bv_definitions::{self, builtin_text};
 use super::super::bv_names::{Builtin, MAX_WIDTH, parse_builtin};
 use super::super::print;
 use super::super::print_expr::print_type;
 use super::super::scope::with_suggestion;
+use super::super::subset;
 use super::super::surface::Synonym;
 use super::super::token;
 use super::super::visit;
@@ -152,9 +154,9 @@ impl Checker<'_> {
             function.params.iter_mut().for_each(|(_, ty)| self.resolve(ty, span));
             self.resolve(&mut function.result, span);
             let params: Vec<Type> = function.params.iter().map(|(_, ty)| ty.clone()).collect();
-            let standard = self.standard_name(function, &params);
+            let standard = self.standard_name(function, &params, span);
             let signature = Signature { params, result: function.result.clone(), standard };
-            self.functions.insert(function.name.clone(), signature);
+            self.functions.entry(function.name.clone()).or_insert(signature);
         }
     }
 
@@ -169,31 +171,46 @@ impl Checker<'_> {
         }
     }
 
-    /// The standard name of a function that is declared with `:bvbuiltin` or is called like a builtin.
-    fn standard_name(&mut self, function: &Function, params: &[Type]) -> Option<Name> {
+    /// The standard name of a function that is declared with `:bvbuiltin` or is called like a builtin. One that is
+    /// defined by others gets a body.
+    fn standard_name(&mut self, function: &mut Function, params: &[Type], span: Span) -> Option<Name> {
         let own = parse_builtin(function.name.as_str());
-        let text = function.attributes.iter().find(|a| a.name.as_str() == "bvbuiltin").map(|a| &a.args[..]);
-        let declared = match text {
-            Some([AttributeArg::Text(text)]) => {
+        let declared = match builtin_text(&function.attributes) {
+            Some(Ok(text)) => {
                 let builtin = Builtin::from_smt_name(text, params, &function.result);
-                if builtin.is_none() {
-                    let message = format!("no bit-vector operator \"{text}\" has this signature");
-                    self.error("ivl-type", message, function.span);
+                let text = text.to_string();
+                if builtin.is_none() && (self.mode == Mode::Verify || !bv_definitions::define(function)) {
+                    self.unknown_builtin(&text, span);
                     return None;
                 }
                 builtin
             }
-            Some(_) => {
-                self.error("ivl-type", "it is written {:bvbuiltin \"bvadd\"}", function.span);
+            Some(Err(())) => {
+                self.error("ivl-type", "it is written {:bvbuiltin \"bvadd\"}", span);
                 return None;
             }
             None => own.filter(|builtin| print::defines_signed_value(*builtin, function)),
         };
         if own.is_some() && declared != own {
             let message = format!("`{}` is built in and cannot mean anything else", function.name);
-            self.error("ivl-duplicate", message, function.span);
+            self.error("ivl-duplicate", message, span);
         }
         declared.map(Builtin::name)
+    }
+
+    fn unknown_builtin(&mut self, text: &str, span: Span) {
+        let known = match bv_definitions::words(text).first() {
+            Some(word) => word.starts_with("bv") || word.ends_with("_extend") || word.contains("bv"),
+            None => false,
+        };
+        let error = match known {
+            true => {
+                let message = format!("no bit-vector operator \"{text}\" has this signature");
+                Diagnostic::error("ivl-type", message, span)
+            }
+            false => subset::error(format!("the built-in function \"{text}\""), span),
+        };
+        self.report(error);
     }
 
     fn function(&mut self, function: &mut Function) {
@@ -259,8 +276,9 @@ impl Checker<'_> {
                 results: types(&procedure.results),
                 modifies: procedure.modifies.clone(),
                 span: procedure.span,
+                kernel: procedure.attributes.iter().any(|a| a.name.as_str() == "kernel"),
             };
-            self.procedures.insert(procedure.name.clone(), signature);
+            self.procedures.entry(procedure.name.clone()).or_insert(signature);
         }
     }
 
@@ -303,6 +321,10 @@ impl Checker<'_> {
                 let declared = (signature.span, word);
                 self.agree("parameter", &implementation.params, &signature.params, declared);
                 self.agree("result", &implementation.results, &signature.results, declared);
+                if signature.kernel {
+                    let message = format!("the kernel `{name}` has its body in place, not in an implementation");
+                    self.report(Diagnostic::error("ivl-kernel", message, word).also(signature.span, "declared here"));
+                }
                 signature.modifies
             }
             None => {

@@ -4,7 +4,9 @@ use super::super::ast::*;
 use super::super::bv_names::{MAX_WIDTH, parse_builtin};
 use super::super::print_expr::print_type;
 use super::super::scope::with_suggestion;
+use super::super::subset;
 use super::super::surface::ASCRIPTION;
+use super::super::visit;
 use super::{Checker, Context, Entry, EntryKind, Mode, Signature, launch_constant};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -186,6 +188,10 @@ impl Checker<'_> {
                     let (params, result) = builtin.signature();
                     Signature { params, result, standard: None }
                 }
+                None if name.as_str() == "real" => {
+                    self.report(subset::error("the conversion `real`", self.word(span, name)));
+                    return None;
+                }
                 None => {
                     let word = self.word(span, name);
                     let error = Diagnostic::error("ivl-name", format!("no function is called `{name}`"), word);
@@ -299,8 +305,30 @@ impl Checker<'_> {
         let triggers: Option<Vec<_>> = triggers.iter().map(|t| self.exprs(t)).collect();
         let body = self.expr_of(body, &Type::Bool, "the body of a quantifier");
         self.bound.truncate(outer);
-        let kind = ExprKind::Quantifier { universal, variables: unique, triggers: triggers?, body: body? };
-        Some((kind, Type::Bool))
+        let (triggers, body) = (triggers?, body?);
+        if self.mode == Mode::Elaborate {
+            triggers.iter().for_each(|trigger| self.trigger(trigger, variables, &unique, span));
+        }
+        Some((ExprKind::Quantifier { universal, variables: unique, triggers, body }, Type::Bool))
+    }
+
+    /// A trigger has no bare variable for a term, and tells the values of all bound variables.
+    fn trigger(&mut self, terms: &[ExprRef], written: &[(Name, Type)], unique: &[(Name, Type)], span: Span) {
+        for term in terms {
+            if let ExprKind::Var(name) = &term.kind
+                && unique.iter().any(|(bound, _)| bound == name)
+            {
+                self.error("ivl-type", "a trigger is more than a variable", term.span);
+                return;
+            }
+        }
+        let place = terms.iter().map(|term| term.span).reduce(Span::to).unwrap_or(span);
+        for ((written, _), (bound, _)) in written.iter().zip(unique) {
+            if !terms.iter().any(|term| visit::mentions(term, bound)) {
+                let message = format!("this trigger does not mention the bound variable `{written}`");
+                self.error("ivl-type", message, place);
+            }
+        }
     }
 }
 

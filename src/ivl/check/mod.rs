@@ -117,6 +117,7 @@ struct ProcedureSignature {
     results: Vec<Type>,
     modifies: Vec<Name>,
     span: Span,
+    kernel: bool,
 }
 
 /// Which variables an expression may read.

@@ -13,9 +13,22 @@ pub const CODES: &[Code] = &[
         example: "procedure {:kernel} k() { var x: bv32; x := 1bv32 }    // `;` is missing",
     },
     Code {
+        code: "ivl-subset",
+        title: "a part of Boogie that is not supported",
+        text: "The program is Boogie, but uses what the core of the language does without: type parameters (on \
+               functions, procedures, maps and quantifiers), `lambda`, `var` expressions, code expressions, real \
+               and floating-point numbers, strings, the partial order `<:` with `extends` and `complete`, `finite` \
+               types, `call forall` and calls with `*`, `yield`, `par` and `async`, integer literals of more than \
+               127 bits, bit-vectors that are not of 1 to 128 bits, and built-in functions other than the \
+               bit-vector operators of SMT-LIB. The message names it. Functions over declared types often say the \
+               same: for `type Field a; function f<a>(x: Field a): a;` write one function for each type that a \
+               stands for.",
+        example: "axiom (lambda x: int :: x + 1)[1] == 2;",
+    },
+    Code {
         code: "ivl-name",
         title: "a name that nothing declares",
-        text: "A variable, function, procedure or array is used without a declaration. Thread ids and launch \
+        text: "A variable, function, procedure, type or array is used without a declaration. Thread ids and launch \
                sizes (tid.x, ntid.x, ctaid.x, nctaid.x and so on) and bit-vector functions such as BV32_ADD \
                need none.",
         example: "x := y;                    // no y",
@@ -23,8 +36,10 @@ pub const CODES: &[Code] = &[
     Code {
         code: "ivl-duplicate",
         title: "a name or an attribute is given twice",
-        text: "Two declarations of the same scope have the same name, or a bound variable hides another one; \
-               the message shows the first.",
+        text: "Two declarations of the same scope have the same name, or a bound variable hides another one or a \
+               local variable; the message shows the first. Locals and bound variables may have the name of a \
+               global variable or constant. Functions and procedures share their names; variables, types and \
+               labels have names of their own.",
         example: "var x: bv32;\nvar x: int;",
     },
     Code {
@@ -37,8 +52,8 @@ pub const CODES: &[Code] = &[
     Code {
         code: "ivl-label",
         title: "a label that does not fit",
-        text: "A `goto` names a block that the procedure does not have, a label stands twice, or a body has no \
-               block.",
+        text: "A `goto` names a block that the procedure does not have, a `break` is in no loop or in no statement \
+               of that label, or a label stands twice.",
         example: "goto missing;",
     },
     Code {
