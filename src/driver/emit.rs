@@ -1,12 +1,15 @@
 //! The views of the stages behind the two-thread program: `ivl candidates passive vc smt2`.
 //!
-//! Each view holds every pair of threads of the launch, one after the other.
+//! `ivl` is one program with a procedure for each pair of threads of the launch, which Boogie takes as it stands; the
+//! other views hold the pairs one after the other.
 
 use super::cli::Stage;
 use crate::diagnostic::Diagnostic;
 use crate::infer;
 use crate::infer::houdini::Fate;
 use crate::ivl;
+use crate::ivl::ast::{Name, Program};
+use crate::ivl::merge::merge;
 use crate::solver::{self, smtlib};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::wp::{self, Role};
@@ -21,7 +24,20 @@ use std::fmt::Write;
 /// What a stage cannot model.
 pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
     let mut out = String::new();
+    let mut programs = Vec::new();
     decide::prove_pairs(question, &mut |two, mut outcome| {
+        if stage == Stage::Ivl {
+            let used = used::run(&outcome, question.deadline).map_err(|d| vec![d])?;
+            if let Used::All(why) = used {
+                let _ = writeln!(
+                    out,
+                    "// all kept invariants of {}; which of them are used is not known: {why}",
+                    two.procedure
+                );
+            }
+            programs.push((Name::new(two.pair.suffix()), with_invariants(&outcome.inference, &used, minimal)));
+            return Ok(true);
+        }
         // Each text stays one of its language: SMT-LIB scripts after the first start anew.
         let comment = if matches!(stage, Stage::Vc | Stage::Smt2) { ";" } else { "//" };
         if stage == Stage::Smt2 && !out.is_empty() {
@@ -31,30 +47,23 @@ pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<Stri
         match stage {
             Stage::Candidates => candidates(&outcome.inference, &mut out),
             Stage::Passive => passive(&outcome.inference.passive, &mut out),
-            Stage::Vc | Stage::Smt2 => conditions(&mut outcome.inference, stage, &mut out),
-            _ => {
-                let used = used::run(&outcome, question.deadline).map_err(|d| vec![d])?;
-                invariants(&outcome.inference, &used, minimal, &mut out);
-            }
+            _ => conditions(&mut outcome.inference, stage, &mut out),
         }
         Ok(true)
     })?;
+    out.push_str(&ivl::print(&merge(&programs)));
     Ok(out)
 }
 
 /// The two-thread program with its invariants.
-fn invariants(inference: &Inference, used: &Used, minimal: bool, out: &mut String) {
+fn with_invariants(inference: &Inference, used: &Used, minimal: bool) -> Program {
     let kept = |candidate: usize| inference.keeps(candidate);
     let is_used = |candidate: usize| used.is_used(candidate);
-    let program = match used {
-        Used::All(why) => {
-            let _ = writeln!(out, "// all kept invariants; which of them are used is not known: {why}");
-            infer::with_kept(&inference.annotated, &kept, &|_| false)
-        }
+    match used {
+        Used::All(_) => infer::with_kept(&inference.annotated, &kept, &|_| false),
         Used::Only(_) if minimal => infer::with_kept(&inference.annotated, &is_used, &|_| false),
         Used::Only(_) => infer::with_kept(&inference.annotated, &kept, &is_used),
-    };
-    out.push_str(&ivl::print(&program));
+    }
 }
 
 fn candidates(inference: &Inference, out: &mut String) {

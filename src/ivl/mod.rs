@@ -27,6 +27,7 @@ pub mod bv;
 pub mod bv_names;
 mod check;
 mod desugar;
+pub mod merge;
 mod parse;
 mod print;
 mod print_expr;
