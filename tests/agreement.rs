@@ -14,7 +14,7 @@
 //!
 //! Boogie's Z3 may be years older than ours and it has only bit-vectors; what it does not decide in time is counted and
 //! named apart, and may not be more than a share of all. `GPUVCC_AGREEMENT=all` looks at every kernel, a number `n` at
-//! every n-th; without it every twelfth is looked at. Where Boogie is not installed the test is skipped.
+//! every n-th; without it every twelfth is looked at. `GPUVCC_AGREEMENT_KEEP` names a folder where the programs are kept. Where Boogie is not installed the test is skipped.
 
 #[allow(dead_code)]
 mod support;
@@ -166,6 +166,8 @@ fn judge(case: &Case, text: &str, expected: &Expected) -> Result<bool, String> {
     let undecided = ["time out", "inconclusive", "out of memory", "out of resource"];
     let undecided = undecided.iter().any(|word| summary.contains(word));
     match expected {
+        // Our own proof, in a slow test, did not come to its end; its program has too few invariants.
+        Expected::Verified if text.contains("not every assertion is proved") => Ok(false),
         Expected::Verified if !errors.is_empty() => Err(format!("verified, but Boogie finds:\n{}", list(&errors))),
         Expected::Verified => Ok(!undecided),
         Expected::Error(kind) if errors.values().any(|line| line.contains(kind)) => Ok(true),

@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::infer;
 use crate::infer::houdini::Fate;
 use crate::ivl;
-use crate::ivl::ast::{Name, Program};
+use crate::ivl::ast::{Name, Program, StmtKind};
 use crate::ivl::merge::merge;
 use crate::solver::{self, smtlib};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
@@ -23,21 +23,11 @@ use std::fmt::Write;
 /// # Errors
 /// What a stage cannot model.
 pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
+    if stage == Stage::Ivl {
+        return program(question, minimal);
+    }
     let mut out = String::new();
-    let mut programs = Vec::new();
     decide::prove_pairs(question, &mut |two, mut outcome| {
-        if stage == Stage::Ivl {
-            let used = used::run(&outcome, question.deadline).map_err(|d| vec![d])?;
-            if let Used::All(why) = used {
-                let _ = writeln!(
-                    out,
-                    "// all kept invariants of {}; which of them are used is not known: {why}",
-                    two.procedure
-                );
-            }
-            programs.push((Name::new(two.pair.suffix()), with_invariants(&outcome.inference, &used, minimal)));
-            return Ok(true);
-        }
         // Each text stays one of its language: SMT-LIB scripts after the first start anew.
         let comment = if matches!(stage, Stage::Vc | Stage::Smt2) { ";" } else { "//" };
         if stage == Stage::Smt2 && !out.is_empty() {
@@ -51,8 +41,40 @@ pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<Stri
         }
         Ok(true)
     })?;
+    Ok(out)
+}
+
+/// One program for all pairs.
+fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>> {
+    let mut outcomes = Vec::new();
+    decide::prove_pairs(question, &mut |two, outcome| {
+        outcomes.push((two.pair, two.procedure.clone(), outcome));
+        Ok(true)
+    })?;
+    let mut out = String::new();
+    let mut programs = Vec::new();
+    // Which invariants are used is asked last: what time is left is for the proofs first.
+    for (pair, procedure, outcome) in &outcomes {
+        let used = used::run(outcome, question.deadline).map_err(|d| vec![d])?;
+        if let Used::All(why) = used {
+            let _ = writeln!(out, "// all kept invariants of {procedure}; which of them are used is not known: {why}");
+        }
+        let program = without_marks(with_invariants(&outcome.inference, &used, minimal));
+        programs.push((Name::new(pair.suffix()), program));
+    }
     out.push_str(&ivl::print(&merge(&programs)));
     Ok(out)
+}
+
+/// Without attributes of assignments, which serve inference only: Boogie's grammar has none there.
+fn without_marks(mut program: Program) -> Program {
+    let bodies = program.procedures.iter_mut().filter_map(|procedure| procedure.body.as_mut());
+    for stmt in bodies.flat_map(|body| &mut body.blocks).flat_map(|block| &mut block.stmts) {
+        if matches!(stmt.kind, StmtKind::Assign(_) | StmtKind::Havoc(_)) {
+            stmt.attributes.clear();
+        }
+    }
+    program
 }
 
 /// The two-thread program with its invariants.

@@ -13,6 +13,7 @@ mod ivl_kernel;
 mod launches;
 mod output;
 pub mod pipeline;
+mod preludes;
 pub mod run_options;
 pub mod schedule;
 mod values;
@@ -70,6 +71,8 @@ pub fn run(options: &Options) -> u8 {
         }
         return output.finish();
     }
+    let Some(options) = preludes::load(options, &mut output) else { return output.finish() };
+    let options = &*options;
     let tasks = select_kernels(&inputs, &programs, options, &mut output);
     let jobs = Jobs::new(options.jobs.get());
     schedule::in_order(
@@ -207,6 +210,7 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
     let Task { input, program, entry, annotated } = task;
     let (options, mut told) = with_launch_file(task, options);
     told.extend(annotated.map(str::to_string));
+    told.extend(preludes::trusted(&options));
     let result = match options.emit {
         Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
         None => pipeline::verify(input, program, entry, &options, jobs).map(|report| Outcome::Report(Box::new(report))),
