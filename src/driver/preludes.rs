@@ -1,8 +1,10 @@
 //! The prelude of a run: one that ships, or a file of the user's.
 //!
 //! Input: `--prelude`. Output: [`Prelude`]. Establishes: a file is read once, and its errors are shown once, with places
-//! in it. Relies on: `twothread::prelude`, which checks the contract. Reference: prelude/README.md.
+//! in it; it keeps the contract and finds the plainest races. Relies on: `twothread::prelude`, `blindness`.
+//! Reference: prelude/README.md.
 
+use super::blindness;
 use super::cli::{Options, PreludeChoice};
 use super::input::{error_text, unreadable};
 use super::output::Output;
@@ -23,7 +25,11 @@ pub fn load<'a>(options: &'a Options, output: &mut Output) -> Option<Cow<'a, Opt
             return None;
         }
     };
-    match prelude::load(&text) {
+    let checked = prelude::load(&text).and_then(|prelude| match blindness::errors(file, &prelude) {
+        errors if errors.is_empty() => Ok(prelude),
+        errors => Err(errors),
+    });
+    match checked {
         Ok(prelude) => {
             let prelude = PreludeChoice::Loaded { file: file.clone(), prelude: Arc::new(prelude) };
             Some(Cow::Owned(Options { prelude, ..options.clone() }))

@@ -10,9 +10,10 @@ use super::prelude::{PLACEHOLDER, is_template};
 use crate::diagnostic::Diagnostic;
 use crate::ivl;
 use crate::ivl::ast::{
-    Attribute, AttributeArg, ExprKind, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type, Variable,
+    Attribute, AttributeArg, ExprKind, ExprRef, Function, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type,
+    Variable,
 };
-use crate::ivl::visit::{Visitor, walk_expr, walk_program, walk_stmt};
+use crate::ivl::visit::{Visitor, free_vars, walk_expr, walk_program, walk_stmt};
 use crate::span::Span;
 
 /// Kinds of races, thread 1's access first.
@@ -76,6 +77,7 @@ pub fn errors(program: &Program) -> Vec<Diagnostic> {
         let message = format!("the body of `{}` stands apart from its procedure", implementation.procedure);
         errors.push(error(message, implementation.span));
     }
+    errors.extend(program.functions.iter().filter_map(function_error));
     for procedure in &program.procedures {
         errors.extend(procedure_error(procedure, program));
     }
@@ -193,6 +195,17 @@ fn procedure_error(procedure: &Procedure, program: &Program) -> Option<Diagnosti
         Some(shared) => refuse(&format!("modifies `{shared}`, which is not its array's own"), procedure.span),
         None => None,
     }
+}
+
+/// Verification conditions have no constants in bodies of functions.
+fn function_error(function: &Function) -> Option<Diagnostic> {
+    let is_known = |name: &Name| {
+        function.params.iter().any(|(param, _)| param == name)
+            || matches!(name.as_str(), "_SAME_BLOCK" | "_ALLOW_SAME_VALUE")
+    };
+    let unknown = free_vars(function.body.as_ref()?).into_iter().find(|name| !is_known(name))?;
+    let message = format!("`{}` mentions `{unknown}`; the body of a function knows its parameters only", function.name);
+    Some(error(message, function.span))
 }
 
 fn is_inline_once(attribute: &Attribute) -> bool {

@@ -58,6 +58,12 @@ pub(super) fn is_template(name: &Name) -> bool {
 }
 
 impl Prelude {
+    /// Where a procedure stands in the text of the prelude.
+    pub fn place_of(&self, procedure: &str) -> Span {
+        let found = self.program.procedures.iter().find(|other| other.name.as_str() == procedure);
+        found.map_or(Span::NONE, |procedure| procedure.span)
+    }
+
     /// The declarations that exist once.
     pub fn common(&self, setting: Setting) -> Program {
         self.select(&Instantiation { array: None, setting })
