@@ -162,7 +162,11 @@ fn conditions_of_shipped_kernels_have_the_same_answers() {
         }
         let no_defect = ["verified", "unsupported", "unknown"].contains(&case.verdict.as_str());
         let proved = proofs.iter().any(|&proofs| proofs == scripts.len());
-        assert!(no_defect || scripts.is_empty() || !proved, "{}: all conditions of a kernel with a defect are proved", case.name);
+        assert!(
+            no_defect || scripts.is_empty() || !proved,
+            "{}: all conditions of a kernel with a defect are proved",
+            case.name
+        );
     }
     println!("agreement: {} of {answers} answers are missing ({})", undecided.len(), undecided.join(", "));
     assert!(undecided.len() * 100 <= answers * UNDECIDED_PERCENT, "too many answers are missing");
