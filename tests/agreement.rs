@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use support::cases::{Case, cases};
 use support::run::on_large_stack;
@@ -78,7 +78,7 @@ fn main() {
         Trial::test(case.name.clone(), move || trial(&case, &tally))
     });
     let conclusion = libtest_mimic::run(&arguments, trials.collect());
-    let tally = tally.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
     let (agree, undecided) = (tally.agree.len(), tally.undecided.len());
     println!(
         "agreement: {agree} agree, {undecided} timed out ({}), {} disagree",
@@ -97,7 +97,7 @@ fn trial(case: &Case, tally: &Mutex<Tally>) -> Result<(), Failed> {
     // Without a proof or a defect there is nothing to compare.
     let Some(expected) = Expected::of(verdict) else { return Ok(()) };
     let answer = text(case).and_then(|text| judge(case, &text, &expected));
-    let mut tally = tally.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
     match answer {
         Ok(true) => tally.agree.push(case.name.clone()),
         Ok(false) => tally.undecided.push(case.name.clone()),

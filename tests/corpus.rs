@@ -12,7 +12,7 @@ use gpuvcc::driver::cli::{Arithmetic, Options, PreludeChoice};
 use gpuvcc::driver::{input, pipeline};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use support::cases::{Case, cases};
 use support::run::on_large_stack;
@@ -67,7 +67,7 @@ fn main() {
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
     let mut too_many = false;
-    for (name, tally) in tallies.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).iter() {
+    for (name, tally) in tallies.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         let (proved, unproved) = (tally.correct - tally.unproved.len(), tally.unproved.len());
         let list = tally.unproved.join(", ");
         println!("{name}: {} broken kernels refused, {proved} proved, {unproved} not ({list})", tally.broken);
@@ -91,7 +91,7 @@ fn trial(case: &Case, encoding: &Encoding, tallies: &Tallies) -> Result<(), Fail
     let mut options = Options { timeout: TIME, ..case.options.clone() };
     (encoding.choose)(&mut options);
     let proved = is_proved(case, &options)?;
-    let mut tallies = tallies.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut tallies = tallies.lock().unwrap_or_else(PoisonError::into_inner);
     let tally = tallies.entry(encoding.name).or_default();
     match (case.verdict.as_str(), proved) {
         ("verified", _) => {
