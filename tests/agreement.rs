@@ -126,7 +126,8 @@ impl Expected {
             "verified" => Some(Expected::Verified),
             "race" => Some(Expected::Error("{:race ")),
             "divergence" => Some(Expected::Error("{:barrier_divergence}")),
-            "assertion" => Some(Expected::Error("{:user}")),
+            // Those of the user have no attribute in common.
+            "assertion" => Some(Expected::Error("assert ")),
             _ => None,
         }
     }
