@@ -1,15 +1,22 @@
 //! Printed scripts through other programs: the `z3` and `cvc5` binaries, where they are installed,
-//! answer what the library answers. GPUVCC_CASES asks for more cases than `cargo test` runs.
+//! answer what the library answers. GPUVCC_CASES asks for more cases than `cargo test` runs, and
+//! GPUVCC_SMT2_STEP=n looks at the conditions of every n-th shipped kernel.
 
 mod formula;
+#[allow(dead_code)]
+mod support;
 
 use formula::{Recipe, Shape, build, recipes};
+use gpuvcc::driver::cli::Stage;
+use gpuvcc::driver::{input, pipeline};
 use gpuvcc::solver::{self, Answer, Budget, Encoding};
 use gpuvcc::vcgen::term::{BvCompare, Sort, Terms};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::io::Write;
 use std::process::{Command, Stdio};
+use support::cases::{Case, cases};
+use support::run::on_large_stack;
 
 const SHAPE: Shape =
     Shape { widths: &[1, 4, 8, 32], widest: 40, steps: 14, integers: true, functions: true, complete: 64 };
@@ -112,4 +119,55 @@ fn names_do_not_collide() {
             }
         }
     }
+}
+
+/// Every how many-th kernel is looked at, and how many answers in a hundred may be missing.
+const STEP: usize = 24;
+const UNDECIDED_PERCENT: usize = 60;
+
+/// `--emit smt2` of a kernel, one script for each pair of threads.
+fn scripts(case: &Case) -> Vec<String> {
+    let text = on_large_stack(|| {
+        let input = input::read(&case.input.to_string_lossy()).expect("a readable file");
+        let program = pipeline::parse(&input).expect("a file that parses");
+        let entry = case.entry.clone().unwrap_or_else(|| program.kernels().remove(0));
+        pipeline::emit(&input, &program, &entry, Stage::Smt2, &case.options)
+    });
+    // What is unsupported has no conditions.
+    let text = text.expect("no panic").unwrap_or_default();
+    text.split("(reset)\n").filter(|script| script.contains("(check-sat)")).map(str::to_string).collect()
+}
+
+/// No two programs answer `sat` and `unsat` to one script, and none proves a kernel with a defect.
+#[test]
+fn conditions_of_shipped_kernels_have_the_same_answers() {
+    let solvers = installed();
+    let step = std::env::var("GPUVCC_SMT2_STEP").ok().and_then(|text| text.parse().ok()).unwrap_or(STEP).max(1);
+    let (mut answers, mut undecided) = (0, Vec::new());
+    for case in cases("tests/kernels").expect("the shipped kernels").iter().step_by(step) {
+        let scripts = scripts(case);
+        let mut proofs = vec![0; solvers.len()];
+        for script in &scripts {
+            let found: Vec<String> = solvers.iter().map(|solver| answer(solver, script).unwrap_or_default()).collect();
+            let says = |wanted: &str| found.iter().any(|answer| answer == wanted);
+            assert!(!(says("sat") && says("unsat")), "{}: {solvers:?} say {found:?}", case.name);
+            for (index, answer) in found.iter().enumerate() {
+                assert!(!answer.contains("error"), "{}: {} says {answer}", case.name, solvers[index][0]);
+                answers += 1;
+                proofs[index] += usize::from(answer == "unsat");
+                if answer != "sat" && answer != "unsat" {
+                    undecided.push(format!("{} {}", case.name, solvers[index][0]));
+                }
+            }
+        }
+        let no_defect = ["verified", "unsupported", "unknown"].contains(&case.verdict.as_str());
+        let proved = proofs.contains(&scripts.len());
+        assert!(
+            no_defect || scripts.is_empty() || !proved,
+            "{}: all conditions of a kernel with a defect are proved",
+            case.name
+        );
+    }
+    println!("agreement: {} of {answers} answers are missing ({})", undecided.len(), undecided.join(", "));
+    assert!(undecided.len() * 100 <= answers * UNDECIDED_PERCENT, "too many answers are missing");
 }

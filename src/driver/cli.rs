@@ -11,9 +11,11 @@ use super::values::{Sizes, parse_family, parse_parameter, parse_sizes};
 use crate::container::target::Target;
 use crate::kernel::unlaunchable_block;
 use crate::report::explain;
+use crate::twothread::Prelude;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What to do.
@@ -136,13 +138,30 @@ pub enum Color {
 }
 
 /// `--prelude`
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PreludeChoice {
     /// One arbitrary byte is watched.
     #[default]
     WatchedByte,
     /// The papers' non-deterministic logging sets.
     LoggingSets,
+    /// A file of the user's.
+    File(String),
+    /// What such a file holds.
+    Loaded {
+        /// The file.
+        file: String,
+        /// Its declarations.
+        prelude: Arc<Prelude>,
+    },
+}
+
+fn parse_prelude(text: &str) -> Result<PreludeChoice, std::convert::Infallible> {
+    Ok(match text {
+        "watched-byte" => PreludeChoice::WatchedByte,
+        "logging-sets" => PreludeChoice::LoggingSets,
+        file => PreludeChoice::File(file.to_string()),
+    })
 }
 
 /// `--arith`
@@ -261,8 +280,8 @@ struct Arguments {
     /// Prove that accesses stay inside arrays of known size
     #[arg(long)]
     check_bounds: bool,
-    /// watched-byte or logging-sets: how accesses are remembered
-    #[arg(long, value_name = "NAME", default_value = "watched-byte", hide_possible_values = true)]
+    /// watched-byte, logging-sets or a file: how accesses are remembered
+    #[arg(long, value_name = "NAME|FILE", default_value = "watched-byte", value_parser = parse_prelude)]
     prelude: PreludeChoice,
     /// auto, int or bv: arithmetic of the formulas
     #[arg(long, value_name = "KIND", default_value = "auto", hide_possible_values = true)]

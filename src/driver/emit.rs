@@ -1,12 +1,15 @@
 //! The views of the stages behind the two-thread program: `ivl candidates passive vc smt2`.
 //!
-//! Each view holds every pair of threads of the launch, one after the other.
+//! `ivl` is one program with a procedure for each pair of threads of the launch, which Boogie takes as it stands; the
+//! other views hold the pairs one after the other.
 
 use super::cli::Stage;
 use crate::diagnostic::Diagnostic;
 use crate::infer;
 use crate::infer::houdini::Fate;
 use crate::ivl;
+use crate::ivl::ast::{Name, Program, StmtKind};
+use crate::ivl::merge::merge;
 use crate::solver::{self, smtlib};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::wp::{self, Role};
@@ -20,6 +23,9 @@ use std::fmt::Write;
 /// # Errors
 /// What a stage cannot model.
 pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
+    if stage == Stage::Ivl {
+        return program(question, minimal);
+    }
     let mut out = String::new();
     decide::prove_pairs(question, &mut |two, mut outcome| {
         // Each text stays one of its language: SMT-LIB scripts after the first start anew.
@@ -31,30 +37,55 @@ pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<Stri
         match stage {
             Stage::Candidates => candidates(&outcome.inference, &mut out),
             Stage::Passive => passive(&outcome.inference.passive, &mut out),
-            Stage::Vc | Stage::Smt2 => conditions(&mut outcome.inference, stage, &mut out),
-            _ => {
-                let used = used::run(&outcome, question.deadline).map_err(|d| vec![d])?;
-                invariants(&outcome.inference, &used, minimal, &mut out);
-            }
+            _ => conditions(&mut outcome.inference, stage, &mut out),
         }
         Ok(true)
     })?;
     Ok(out)
 }
 
+/// One program for all pairs.
+fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>> {
+    let mut outcomes = Vec::new();
+    decide::prove_pairs(question, &mut |two, outcome| {
+        outcomes.push((two.pair, two.procedure.clone(), outcome));
+        Ok(true)
+    })?;
+    let mut out = String::new();
+    let mut programs = Vec::new();
+    // Which invariants are used is asked last: what time is left is for the proofs first.
+    for (pair, procedure, outcome) in &outcomes {
+        let used = used::run(outcome, question.deadline).map_err(|d| vec![d])?;
+        if let Used::All(why) = used {
+            let _ = writeln!(out, "// all kept invariants of {procedure}; which of them are used is not known: {why}");
+        }
+        let program = without_marks(with_invariants(&outcome.inference, &used, minimal));
+        programs.push((Name::new(pair.suffix()), program));
+    }
+    out.push_str(&ivl::print(&merge(&programs)));
+    Ok(out)
+}
+
+/// Without attributes of assignments, which serve inference only: Boogie's grammar has none there.
+fn without_marks(mut program: Program) -> Program {
+    let bodies = program.procedures.iter_mut().filter_map(|procedure| procedure.body.as_mut());
+    for stmt in bodies.flat_map(|body| &mut body.blocks).flat_map(|block| &mut block.stmts) {
+        if matches!(stmt.kind, StmtKind::Assign(_) | StmtKind::Havoc(_)) {
+            stmt.attributes.clear();
+        }
+    }
+    program
+}
+
 /// The two-thread program with its invariants.
-fn invariants(inference: &Inference, used: &Used, minimal: bool, out: &mut String) {
+fn with_invariants(inference: &Inference, used: &Used, minimal: bool) -> Program {
     let kept = |candidate: usize| inference.keeps(candidate);
     let is_used = |candidate: usize| used.is_used(candidate);
-    let program = match used {
-        Used::All(why) => {
-            let _ = writeln!(out, "// all kept invariants; which of them are used is not known: {why}");
-            infer::with_kept(&inference.annotated, &kept, &|_| false)
-        }
+    match used {
+        Used::All(_) => infer::with_kept(&inference.annotated, &kept, &|_| false),
         Used::Only(_) if minimal => infer::with_kept(&inference.annotated, &is_used, &|_| false),
         Used::Only(_) => infer::with_kept(&inference.annotated, &kept, &is_used),
-    };
-    out.push_str(&ivl::print(&program));
+    }
 }
 
 fn candidates(inference: &Inference, out: &mut String) {

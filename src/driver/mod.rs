@@ -4,6 +4,7 @@
 //! [`schedule`] runs kernels side by side, and [`crate::jobs`] counts the threads; [`output`] prints what they gave.
 
 mod annotations;
+mod blindness;
 pub mod cli;
 mod emit;
 pub mod emulate;
@@ -13,6 +14,7 @@ mod ivl_kernel;
 mod launches;
 mod output;
 pub mod pipeline;
+mod preludes;
 mod procedures;
 pub mod run_options;
 pub mod schedule;
@@ -71,6 +73,8 @@ pub fn run(options: &Options) -> u8 {
         }
         return output.finish();
     }
+    let Some(options) = preludes::load(options, &mut output) else { return output.finish() };
+    let options = &*options;
     let tasks = select_kernels(&inputs, &programs, options, &mut output);
     let jobs = Jobs::new(options.jobs.get());
     schedule::in_order(
@@ -208,6 +212,7 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
     let Task { input, program, entry, annotated } = task;
     let (options, mut told) = with_launch_file(task, options);
     told.extend(annotated.map(str::to_string));
+    told.extend(preludes::trusted(&options));
     let result = match options.emit {
         Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
         None => pipeline::verify(input, program, entry, &options, jobs).map(|report| Outcome::Report(Box::new(report))),

@@ -1,6 +1,6 @@
 //! One kernel's way through the stages, one line a stage.
 
-use super::cli::{Arithmetic, Options, PreludeChoice, Stage};
+use super::cli::{Arithmetic, Options, Stage};
 use super::input::{Input, Language};
 use super::launches::{self, Attempt};
 use super::procedures::{self, Source};
@@ -14,7 +14,7 @@ use crate::predicate::{self, Predicated};
 use crate::ptx;
 use crate::solver::Encoding;
 use crate::span::Span;
-use crate::twothread::{self, Prelude, prelude};
+use crate::twothread::{self, Prelude};
 use crate::verdict::conditions::{self, Condition};
 use crate::verdict::decide::{self, Question, Search, Visit};
 use crate::verdict::emulate::Emulator;
@@ -153,13 +153,6 @@ fn entry_of<'a>(module: &'a ptx::ast::Module, entry: &str) -> Result<&'a ptx::as
     found.ok_or_else(|| vec![Diagnostic::error("no-such-entry", format!("no kernel is named `{entry}`"), Span::NONE)])
 }
 
-fn prelude_of(choice: PreludeChoice) -> Result<Prelude, Vec<Diagnostic>> {
-    prelude::load(match choice {
-        PreludeChoice::WatchedByte => prelude::WATCHED_BYTE,
-        PreludeChoice::LoggingSets => prelude::LOGGING_SETS,
-    })
-}
-
 fn two_thread_options(launch: &Launch, options: &Options) -> twothread::Options {
     twothread::Options {
         block: launch.block,
@@ -226,7 +219,7 @@ pub fn verify(
         return procedures::verify(input, source, entry, options);
     }
     let start = Instant::now();
-    let prelude = prelude_of(options.prelude)?;
+    let prelude = super::preludes::of(&options.prelude)?;
     let emulator = emulator(input, program, entry, options);
     let mut decide = |conditions: &[Condition], plan: Attempt| {
         let lowered = lower(input, program, entry, options, conditions)?;
@@ -254,7 +247,7 @@ pub fn prove(
     visit: &mut Visit,
 ) -> Result<(), Vec<Diagnostic>> {
     let deadline = Instant::now() + options.timeout;
-    let prelude = prelude_of(options.prelude)?;
+    let prelude = super::preludes::of(&options.prelude)?;
     let lowered = lower(input, program, entry, options, &[])?;
     let jobs = Jobs::default();
     decide::prove_pairs(&question(&lowered, &prelude, options, (deadline, &jobs), (Search::Thorough, None)), visit)
@@ -283,7 +276,7 @@ pub fn emit(
         Stage::Order => Ok(predicate::order_text(&lowered.predicated)),
         Stage::Predicated => Ok(ivl::print(&lowered.predicated.program)),
         Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
-            let prelude = prelude_of(options.prelude)?;
+            let prelude = super::preludes::of(&options.prelude)?;
             let (deadline, jobs) = (Instant::now() + options.timeout, Jobs::default());
             let question = question(&lowered, &prelude, options, (deadline, &jobs), (Search::Thorough, None));
             super::emit::inferred(&question, stage, options.minimal)

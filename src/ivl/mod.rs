@@ -32,6 +32,7 @@ mod bv_definitions;
 pub mod bv_names;
 mod check;
 mod desugar;
+pub mod merge;
 mod parse;
 mod print;
 mod print_expr;

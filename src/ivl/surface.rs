@@ -422,21 +422,40 @@ pub type Guard = Option<ExprRef>;
 #[allow(missing_docs)]
 pub enum StatementKind {
     Label(Name),
-    Assign { targets: Vec<Target>, values: Vec<ExprRef> },
+    Assign {
+        targets: Vec<Target>,
+        values: Vec<ExprRef>,
+    },
     Havoc(Vec<Name>),
     Assume(ExprRef),
     Assert(ExprRef),
-    Call { procedure: Name, args: Vec<ExprRef>, results: Vec<Name> },
-    Atomic { dst: Option<Name>, target: Target },
-    Barrier { result: Option<Target> },
+    Call {
+        procedure: Name,
+        args: Vec<ExprRef>,
+        results: Vec<Name>,
+    },
+    Atomic {
+        dst: Option<Name>,
+        target: Target,
+    },
+    Barrier {
+        result: Option<Target>,
+    },
     Fence(String),
     Goto(Vec<Identifier>),
     Return,
     /// The end of a list in braces.
     End,
     Break(Option<Identifier>),
-    If { branches: Vec<(Guard, Vec<Statement>)>, otherwise: Vec<Statement> },
-    While { guard: Guard, invariants: Vec<Condition>, body: Vec<Statement> },
+    If {
+        branches: Vec<(Guard, Vec<Statement>)>,
+        otherwise: Vec<Statement>,
+    },
+    While {
+        guard: Guard,
+        invariants: Vec<Condition>,
+        body: Vec<Statement>,
+    },
 }
 
 /// The variables of `x, y: T where e`; the clause holds of each.

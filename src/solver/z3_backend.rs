@@ -289,10 +289,7 @@ impl<'t> Emitter<'t> {
         }
         let patterns: Vec<&Pattern> = patterns.iter().collect();
         let body = self.boolean(quantifier.body);
-        match quantifier.universal {
-            true => z3::ast::forall_const(&variables, &patterns, &body).into(),
-            false => z3::ast::exists_const(&variables, &patterns, &body).into(),
-        }
+        quantified(quantifier.universal, &variables, &patterns, &body).into()
     }
 
     /// Reads or updates of maps: `select` and `store` are functions of which [`Emitter::map_axioms`] tells.
@@ -345,12 +342,12 @@ impl<'t> Emitter<'t> {
         let same = read(&updated, &here).eq(&value);
         let trigger = |read: &Dynamic| Pattern::new(&[read]);
         let mut bound = arguments.clone();
-        let mut axioms = vec![z3::ast::forall_const(&bound, &[&trigger(&read(&updated, &here))], &same)];
+        let mut axioms = vec![quantified(true, &bound, &[&trigger(&read(&updated, &here))], &same)];
         bound.extend(there.iter().map(|a| a as &dyn Ast));
         for (a, b) in here.iter().zip(&there) {
             let other = read(&updated, &there).eq(read(&whole, &there));
             let kept = Bool::or(&[a.eq(b), other]);
-            axioms.push(z3::ast::forall_const(&bound, &[&trigger(&read(&updated, &there))], &kept));
+            axioms.push(quantified(true, &bound, &[&trigger(&read(&updated, &there))], &kept));
         }
         axioms
     }
@@ -433,6 +430,12 @@ impl<'t> Emitter<'t> {
             other => panic!("solver: {other:?} has no bit-vector form"),
         }
     }
+}
+
+/// A quantifier of weight 1, as in SMT-LIB. Without weight (which `forall_const` gives), instances of instances would
+/// never be put off.
+fn quantified(universal: bool, bound: &[&dyn Ast], patterns: &[&Pattern], body: &Bool) -> Bool {
+    z3::ast::quantifier_const(universal, 1, "quantifier", "skolem", bound, patterns, &[], body)
 }
 
 /// Whether Z3 takes a trigger: it has all variables, each term is an application, and no connective stands in it.

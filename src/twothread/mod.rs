@@ -14,6 +14,7 @@ pub mod accesses;
 pub mod barrier_invariants;
 mod barriers;
 pub mod contents;
+mod contract;
 pub mod copies;
 mod launch;
 pub mod prelude;

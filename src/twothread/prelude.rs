@@ -7,14 +7,15 @@
 //!
 //! A declaration whose name contains `$ARRAY` is a template and exists once an array; others exist once.
 
+use super::contract::{self, mentions_array};
 use crate::diagnostic::Diagnostic;
 use crate::ivl;
 use crate::ivl::ast::{
     Attribute, AttributeArg, Block, Condition, Constant, ExprKind, ExprRef, Function, Implementation, Name, Procedure,
-    Program, Stmt, StmtKind, Transfer, Type, UnaryOp, Variable,
+    Program, Stmt, StmtKind, UnaryOp, Variable,
 };
 use crate::ivl::bv;
-use crate::ivl::visit::{Visitor, map_attribute, map_children, map_stmt, walk_expr, walk_stmt};
+use crate::ivl::visit::{map_attribute, map_children, map_stmt};
 use crate::span::Span;
 
 /// The text of the prelude with a watched byte, the default.
@@ -23,48 +24,10 @@ pub const WATCHED_BYTE: &str = include_str!("../../prelude/watched_byte.ivl");
 pub const LOGGING_SETS: &str = include_str!("../../prelude/logging_sets.ivl");
 
 /// What stands for the array in names of templates.
-const PLACEHOLDER: &str = "$ARRAY";
-
-/// Procedures of the contract without `_$ARRAY`: parameters in order, whether `logged` is returned.
-const PROCEDURES: [(&str, &[Parameter], bool); 9] = {
-    use Parameter::*;
-    [
-        ("LOG_READ", &[Active, Site, Offset, Width], true),
-        ("LOG_WRITE", &[Active, Site, Offset, Width, Value], true),
-        ("LOG_STRONG_READ", &[Active, Site, Offset, Width, Scope], true),
-        ("LOG_STRONG_WRITE", &[Active, Site, Offset, Width, Scope], true),
-        ("CHECK_READ", &[Active, Offset, Width], false),
-        ("CHECK_WRITE", &[Active, Offset, Width, Value], false),
-        ("CHECK_STRONG_READ", &[Active, Offset, Width, Scope], false),
-        ("CHECK_STRONG_WRITE", &[Active, Offset, Width, Scope], false),
-        ("BARRIER_CLEAR", &[Active], false),
-    ]
-};
-
-/// A parameter of a procedure of the contract.
-#[derive(Clone, Copy)]
-enum Parameter {
-    Active,
-    Site,
-    Offset,
-    Width,
-    Value,
-    Scope,
-}
-
-impl Parameter {
-    fn ty(self) -> Type {
-        match self {
-            Parameter::Active => Type::Bool,
-            Parameter::Site => Type::Bv(16),
-            Parameter::Offset | Parameter::Width | Parameter::Value => Type::Bv(64),
-            Parameter::Scope => Type::Bv(8),
-        }
-    }
-}
+pub(super) const PLACEHOLDER: &str = "$ARRAY";
 
 /// A prelude that keeps the contract.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prelude {
     program: Program,
 }
@@ -85,131 +48,22 @@ pub struct Setting {
 /// What the parser finds; `prelude-contract` for each missing or wrong name.
 pub fn load(text: &str) -> Result<Prelude, Vec<Diagnostic>> {
     let program = ivl::parse(text)?;
-    let errors = contract_errors(&program);
+    let errors = contract::errors(&program);
     if errors.is_empty() { Ok(Prelude { program }) } else { Err(errors) }
 }
 
-fn contract_error(message: String, span: Span) -> Diagnostic {
-    Diagnostic::error("prelude-contract", message, span).note("prelude/README.md lists what a prelude must declare")
-}
-
-fn contract_errors(program: &Program) -> Vec<Diagnostic> {
-    let mut errors = Vec::new();
-    let constants: Vec<&Variable> = program.constants.iter().map(|constant| &constant.variable).collect();
-    let globals: Vec<&Variable> = program.globals.iter().collect();
-    let has = |name: &str, ty: Type, among: &[&Variable]| {
-        among.iter().any(|variable| variable.name.as_str() == name && variable.ty == ty)
-    };
-    if !has("_TRACKED_SITE", Type::Bv(16), &constants) {
-        errors.push(contract_error("the constant `_TRACKED_SITE: bv16` is missing".into(), Span::NONE));
-    }
-    let watched = |among| has("_WATCHED_OFFSET_$ARRAY", Type::Bv(64), among);
-    if !watched(&constants) && !watched(&globals) {
-        let message = "the constant or variable `_WATCHED_OFFSET_$ARRAY: bv64` is missing";
-        errors.push(contract_error(message.into(), Span::NONE));
-    }
-    for kind in ["READ", "WRITE", "STRONG_READ", "STRONG_WRITE"] {
-        let flag = format!("_{kind}_HAS_OCCURRED_$ARRAY");
-        if !has(&flag, Type::Bool, &globals) {
-            errors.push(contract_error(format!("the variable `{flag}: bool` is missing"), Span::NONE));
-        }
-    }
-    for (stem, parameters, logs) in PROCEDURES {
-        errors.extend(procedure_error(program, stem, parameters, logs));
-    }
-    if let Some(array) = program.arrays.first() {
-        errors.push(contract_error("a prelude declares no shared arrays".into(), array.span));
-    }
-    errors.extend(program.procedures.iter().filter_map(body_error));
-    errors.extend(stray_template(program));
-    errors
-}
-
-fn procedure_error(program: &Program, stem: &str, parameters: &[Parameter], logs: bool) -> Option<Diagnostic> {
-    let name = format!("{stem}_{PLACEHOLDER}");
-    let Some(procedure) = program.procedures.iter().find(|procedure| procedure.name.as_str() == name) else {
-        return Some(contract_error(format!("the procedure `{name}` is missing"), Span::NONE));
-    };
-    let params: Vec<Type> = parameters.iter().map(|parameter| parameter.ty()).collect();
-    let results = if logs { vec![Type::Bool] } else { Vec::new() };
-    let types = |variables: &[Variable]| variables.iter().map(|variable| variable.ty.clone()).collect::<Vec<_>>();
-    let right = types(&procedure.params) == params && types(&procedure.results) == results;
-    (!right).then(|| {
-        contract_error(format!("`{name}` does not have the parameters and results of the contract"), procedure.span)
-    })
-}
-
-/// Bodies are inlined as straight lines, so they have one block and call nothing.
-fn body_error(procedure: &Procedure) -> Option<Diagnostic> {
-    let refuse = |message: &str| Some(contract_error(format!("`{}` {message}", procedure.name), procedure.span));
-    if !procedure.requires.is_empty() || !procedure.ensures.is_empty() {
-        return refuse("has pre- or postconditions; use `assert` and `assume` in its body");
-    }
-    if !procedure.attributes.iter().any(|attribute| attribute.name.as_str() == "inline") {
-        return refuse("lacks the attribute `{:inline 1}`");
-    }
-    match procedure.body.as_ref().map(|body| &body.blocks[..]) {
-        Some([Block { stmts, transfer: Transfer::Return, .. }]) => {
-            let plain = |stmt: &Stmt| {
-                use StmtKind::*;
-                matches!(stmt.kind, Assign(_) | Havoc(_) | Assume(_) | Assert(_))
-            };
-            if stmts.iter().all(plain) { None } else { refuse("may only assign, havoc, assume and assert") }
-        }
-        Some(_) => refuse("branches; its body must be a straight line"),
-        None => refuse("has no body"),
-    }
-}
-
-/// A declaration that exists once cannot speak of "the" array.
-fn stray_template(program: &Program) -> Vec<Diagnostic> {
-    let complain =
-        |name: &Name, span| contract_error(format!("`{name}` uses a `{PLACEHOLDER}` name but is no template"), span);
-    let mut errors = Vec::new();
-    for procedure in program.procedures.iter().filter(|procedure| !is_template(&procedure.name)) {
-        let mut found = Placeholders::default();
-        found.procedure(procedure);
-        if found.0 || procedure.modifies.iter().any(is_template) {
-            errors.push(complain(&procedure.name, procedure.span));
-        }
-    }
-    for function in program.functions.iter().filter(|function| !is_template(&function.name)) {
-        if function.body.as_ref().is_some_and(mentions_array) {
-            errors.push(complain(&function.name, function.span));
-        }
-    }
-    errors
-}
-
-fn is_template(name: &Name) -> bool {
+/// Whether a name is a template's.
+pub(super) fn is_template(name: &Name) -> bool {
     name.as_str().contains(PLACEHOLDER)
 }
 
-fn mentions_array(expr: &ExprRef) -> bool {
-    let mut found = Placeholders::default();
-    found.expr(expr);
-    found.0
-}
-
-/// Looks for names of templates.
-#[derive(Default)]
-struct Placeholders(bool);
-
-impl Visitor for Placeholders {
-    fn expr(&mut self, expr: &ExprRef) {
-        if let ExprKind::Var(name) | ExprKind::Call(name, _) = &expr.kind {
-            self.0 |= is_template(name);
-        }
-        walk_expr(self, expr);
-    }
-
-    fn stmt(&mut self, stmt: &Stmt) {
-        self.0 |= crate::ivl::visit::assigned(stmt).into_iter().any(is_template);
-        walk_stmt(self, stmt);
-    }
-}
-
 impl Prelude {
+    /// Where a procedure stands in the text of the prelude.
+    pub fn place_of(&self, procedure: &str) -> Span {
+        let found = self.program.procedures.iter().find(|other| other.name.as_str() == procedure);
+        found.map_or(Span::NONE, |procedure| procedure.span)
+    }
+
     /// The declarations that exist once.
     pub fn common(&self, setting: Setting) -> Program {
         self.select(&Instantiation { array: None, setting })

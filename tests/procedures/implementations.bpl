@@ -11,10 +11,10 @@ implementation pick(a: int) returns (b: int)
 implementation pick(c: int) returns (x: int)
 {
   x := c;
-  if (c == 3) {
+  if (c == 3) { //! postcondition
     x := 4;
   }
-} //! postcondition
+}
 
 procedure user()
 {

@@ -138,10 +138,16 @@ pub const CODES: &[Code] = &[
     },
     Code {
         code: "prelude-contract",
-        title: "a prelude lacks something, or declares it differently",
-        text: "The race-checking runtime is a prelude written in the verification language. It declares LOG, \
-               CHECK and BARRIER_CLEAR procedures with fixed names and signatures; `prelude/README.md` lists \
-               them.",
-        example: "procedure {:inline 1} BARRIER_CLEAR_$ARRAY(both: bool)",
+        title: "a prelude does not keep the contract",
+        text: "The race-checking runtime is a prelude, a file of the verification language: two ship, and --prelude FILE \
+               takes one of the user's. It declares the constant _TRACKED_SITE, and for each array (`$ARRAY` stands for \
+               its name) four flags, a watched offset and nine procedures LOG_, CHECK_ and BARRIER_CLEAR_, with fixed \
+               names, parameters and results; the message shows the right ones. Procedures are {:inline 1} and straight \
+               lines of `:=`, `havoc` and `assert`, without branches, loops and calls; they modify their own array's \
+               variables, and assertions carry {:race \"write-read\"}, \"read-write\" or \"write-write\". A prelude \
+               assumes nothing: no axiom, `assume`, `where`, `unique` or precondition, because what these exclude \
+               would be proved of nobody. It has no arrays and does not know the threads. And it finds the plainest \
+               races, of each access that is logged with each that is checked. `prelude/README.md` has the table.",
+        example: "procedure {:inline 1} BARRIER_CLEAR_$ARRAY(both: bool)\n  modifies _READ_HAS_OCCURRED_$ARRAY;",
     },
 ];

@@ -1,0 +1,75 @@
+//! A prelude of the user's that sees no race.
+//!
+//! Input: a prelude that keeps the contract. Output: an error for each log that no check reacts to. Establishes: kernels
+//! of two racing statements, one for each pair of an access that is logged and one that is checked, are not `verified`
+//! with it. This finds what was forgotten, not every mistake: the rest of a prelude's meaning is trusted.
+//! Relies on: the pipeline. Reference: prelude/README.md, what is trusted.
+
+use super::cli::{Options, PreludeChoice};
+use super::input::{Input, Language};
+use super::{pipeline, schedule};
+use crate::diagnostic::Diagnostic;
+use crate::ivl::Dialect;
+use crate::jobs::Jobs;
+use crate::report::source::SourceText;
+use crate::twothread::Prelude;
+use crate::verdict::finding::Verdict;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// Accesses: how the prelude names them, and the statement at an element.
+const ACCESSES: [(&str, &str); 4] = [
+    ("READ", "x := A[INDEX];"),
+    ("WRITE", "A[INDEX] := tid.x;"),
+    ("STRONG_READ", "x := A[INDEX] {:strong \"gpu\"};"),
+    ("STRONG_WRITE", "A[INDEX] := tid.x {:strong \"gpu\"};"),
+];
+
+/// Errors for the pairs of procedures that show no race.
+pub fn errors(file: &str, prelude: &Prelude) -> Vec<Diagnostic> {
+    let pairs: Vec<(usize, usize)> = (0..4)
+        .flat_map(|log| (0..4).map(move |check| (log, check)))
+        .filter(|&(log, check)| races(log, check))
+        .collect();
+    let options = Options {
+        block: [Some(32), Some(1), Some(1)],
+        grid: [Some(1); 3],
+        jobs: NonZeroUsize::MIN,
+        prelude: PreludeChoice::Loaded { file: file.to_string(), prelude: Arc::new(prelude.clone()) },
+        ..Options::default()
+    };
+    let mut errors = Vec::new();
+    // On a worker, because its stack is large.
+    let sees = |index: usize| sees(pairs[index], &options);
+    schedule::in_order(&Jobs::new(1), pairs.len(), sees, |index, seen| {
+        let (log, check) = pairs[index];
+        let (log, check) = (format!("LOG_{}_$ARRAY", ACCESSES[log].0), format!("CHECK_{}_$ARRAY", ACCESSES[check].0));
+        let message = match seen {
+            Ok(true) => return,
+            Ok(false) => format!("`{log}` and `{check}` find no race where there is one"),
+            Err(panic) => format!("`{log}` and `{check}` cannot be used: {panic}"),
+        };
+        let error = Diagnostic::error("prelude-contract", message, prelude.place_of(&log)).label("this is forgotten");
+        errors.push(error.also(prelude.place_of(&check), "or this does not ask for it"));
+    });
+    errors
+}
+
+/// At least one writes, and they are not both strong: neither orders the other.
+fn races(log: usize, check: usize) -> bool {
+    let writes = |access: usize| access % 2 == 1;
+    (writes(log) || writes(check)) && !(log >= 2 && check >= 2)
+}
+
+/// Whether a thread's second access is seen to race with the first access of its neighbour.
+fn sees((log, check): (usize, usize), options: &Options) -> bool {
+    let first = ACCESSES[log].1.replace("INDEX", "tid.x");
+    let second = ACCESSES[check].1.replace("INDEX", "BV32_ADD(tid.x, 1bv32)");
+    let text = format!("shared A: []bv32;\nprocedure {{:kernel}} k() {{ var x: bv32; {first} {second} }}\n");
+    let input = Input::new(SourceText::new("probe.ivl", text), Language::Ivl(Dialect::Ivl));
+    let verdict = pipeline::parse(&input)
+        .and_then(|program| pipeline::verify(&input, &program, "k", options, &Jobs::default()))
+        .map(|report| report.verdict);
+    // What is refused is not verified.
+    !matches!(verdict, Ok(Verdict::Verified | Verdict::VerifiedWhen))
+}

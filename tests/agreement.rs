@@ -1,0 +1,218 @@
+//! Boogie on the two-thread program that `--emit ivl` prints, for shipped kernels at the launch of their headers.
+//!
+//! Boogie must accept the text, and its verdict must be ours: no error where we say `verified`, and an error at an
+//! assertion of the same kind where we report a defect. Kept invariants are printed as assertions at loop heads, where
+//! Boogie proves them like any user's; it has nothing to infer. Boogie's options:
+//!
+//! - `/typeEncoding:m` there are no polymorphic types, so types need no encoding in the formula
+//! - `/useArrayTheory` maps are Z3's arrays, as in our own encodings
+//! - `/noinfer` no abstract interpretation: it would only add facts to those that are printed
+//! - `/proverOpt:OPTIMIZE_FOR_BV=true` Z3 without quantifier settings: the formula is bit-vectors
+//! - `/z3opt:smt.relevancy=0` the same reason: all literals count
+//! - `/timeLimit` seconds for each procedure, one for each pair of threads
+//! - `/errorLimit` errors for each procedure, so that the one of the right kind is among them
+//!
+//! Boogie's Z3 may be years older than ours and it has only bit-vectors; what it does not decide in time is counted and
+//! named apart, and may not be more than a share of all. `GPUVCC_AGREEMENT=all` looks at every kernel, a number `n` at
+//! every n-th; without it every twentieth is looked at. `GPUVCC_AGREEMENT_KEEP` names a folder where the programs are kept. Where Boogie is not installed the test is skipped.
+
+#[allow(dead_code)]
+mod support;
+
+use gpuvcc::driver::cli::Stage;
+use gpuvcc::driver::{input, pipeline};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use support::cases::{Case, cases};
+use support::run::on_large_stack;
+
+const OPTIONS: [&str; 8] = [
+    "/nologo",
+    "/noinfer",
+    "/typeEncoding:m",
+    "/useArrayTheory",
+    "/proverOpt:OPTIMIZE_FOR_BV=true",
+    "/z3opt:smt.relevancy=0",
+    "/timeLimit:10",
+    "/errorLimit:20",
+];
+/// Where a Boogie that does not keep its time limit is ended.
+const PATIENCE: Duration = Duration::from_secs(40);
+/// Every n-th kernel is looked at.
+const STEP: usize = 20;
+/// Of all kernels, in percent: this many may be undecided.
+const UNDECIDED_PERCENT: usize = 40;
+
+const GAPS: &str = include_str!("kernels/known_gaps.txt");
+
+/// Names of kernels, by what came of them.
+#[derive(Default)]
+struct Tally {
+    agree: Vec<String>,
+    undecided: Vec<String>,
+    disagree: Vec<String>,
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    if Command::new("boogie").arg("/version").output().is_err() {
+        println!("agreement: skipped, no `boogie` on the path");
+        return;
+    }
+    let step = match std::env::var("GPUVCC_AGREEMENT").as_deref() {
+        Ok("all") => 1,
+        Ok(text) => text.parse().unwrap_or(STEP).max(1),
+        Err(_) => STEP,
+    };
+    let cases = cases("tests/kernels").unwrap_or_else(|error| panic!("tests/kernels: {error}"));
+    // A correct kernel and its broken twin stand one after the other; an odd stride over pairs takes both kinds.
+    let sample = cases.into_iter().enumerate().filter(|(index, _)| step == 1 || index % step == index / step % 2);
+    let tally = Arc::new(Mutex::new(Tally::default()));
+    let trials = sample.map(|(_, case)| {
+        let tally = tally.clone();
+        Trial::test(case.name.clone(), move || trial(&case, &tally))
+    });
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    let (agree, undecided) = (tally.agree.len(), tally.undecided.len());
+    println!(
+        "agreement: {agree} agree, {undecided} timed out ({}), {} disagree",
+        tally.undecided.join(", "),
+        tally.disagree.len()
+    );
+    if undecided * 100 > (agree + undecided) * UNDECIDED_PERCENT && agree + undecided > 1 {
+        println!("agreement: failed, more than {UNDECIDED_PERCENT} % are undecided");
+        std::process::exit(101);
+    }
+    conclusion.exit();
+}
+
+fn trial(case: &Case, tally: &Mutex<Tally>) -> Result<(), Failed> {
+    let verdict = verdict(case);
+    // Without a proof or a defect there is nothing to compare.
+    let Some(expected) = Expected::of(verdict) else { return Ok(()) };
+    let answer = text(case).and_then(|text| judge(case, &text, &expected));
+    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    match answer {
+        Ok(true) => tally.agree.push(case.name.clone()),
+        Ok(false) => tally.undecided.push(case.name.clone()),
+        Err(_) => tally.disagree.push(case.name.clone()),
+    }
+    answer.map(|_| ()).map_err(Failed::from)
+}
+
+/// What we say of the kernel, which `tests/kernels.rs` checks.
+fn verdict(case: &Case) -> &str {
+    let gap = GAPS.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let gap = gap.filter(|words| words.len() > 2).find(|words| words[0] == case.name).map(|words| words[1]);
+    gap.unwrap_or(&case.verdict)
+}
+
+/// What Boogie has to say.
+enum Expected {
+    Verified,
+    /// An error at an assertion with this attribute.
+    Error(&'static str),
+}
+
+impl Expected {
+    fn of(verdict: &str) -> Option<Expected> {
+        match verdict.strip_prefix("possible-").unwrap_or(verdict) {
+            "verified" => Some(Expected::Verified),
+            "race" => Some(Expected::Error("{:race ")),
+            "divergence" => Some(Expected::Error("{:barrier_divergence}")),
+            // Those of the user have no attribute in common.
+            "assertion" => Some(Expected::Error("assert ")),
+            _ => None,
+        }
+    }
+}
+
+/// `--emit ivl`, which must be a fixed point of parsing and printing, but for comments.
+fn text(case: &Case) -> Result<String, String> {
+    on_large_stack(|| {
+        let input = input::read(&case.input.to_string_lossy()).map_err(|error| error.message)?;
+        let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
+        let entry = case.entry.clone().unwrap_or_else(|| program.kernels().remove(0));
+        let text = pipeline::emit(&input, &program, &entry, Stage::Ivl, &case.options)
+            .map_err(|errors| format!("{errors:?}"))?;
+        let again = gpuvcc::ivl::parse(&text).map_err(|errors| format!("it does not parse again: {errors:?}"))?;
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        match code.eq(gpuvcc::ivl::print(&again).lines()) {
+            true => Ok(text),
+            false => Err("parsed and printed again it is another text".to_string()),
+        }
+    })?
+}
+
+/// True: Boogie says the same. False: it does not say. `Err`: it says something else, or refuses the text.
+fn judge(case: &Case, text: &str, expected: &Expected) -> Result<bool, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("program.bpl");
+    std::fs::write(&path, text).map_err(|error| error.to_string())?;
+    if let Ok(keep) = std::env::var("GPUVCC_AGREEMENT_KEEP") {
+        let name = format!("{}.bpl", case.name.replace('/', "-"));
+        std::fs::write(Path::new(&keep).join(name), text).map_err(|error| error.to_string())?;
+    }
+    let Some(output) = boogie(&path, folder.path())? else { return Ok(false) };
+    let Some(summary) = output.lines().find(|line| line.starts_with("Boogie program verifier finished with")) else {
+        return Err(format!("Boogie refuses the program:\n{}", clip(&output)));
+    };
+    let errors = errors(&output, text);
+    let undecided = ["time out", "inconclusive", "out of memory", "out of resource"];
+    let undecided = undecided.iter().any(|word| summary.contains(word));
+    match expected {
+        // Our own proof, in a slow test, did not come to its end; its program has too few invariants.
+        Expected::Verified if text.contains("not every assertion is proved") => Ok(false),
+        Expected::Verified if !errors.is_empty() => Err(format!("verified, but Boogie finds:\n{}", list(&errors))),
+        Expected::Verified => Ok(!undecided),
+        Expected::Error(kind) if errors.values().any(|line| line.contains(kind)) => Ok(true),
+        Expected::Error(_) if undecided => Ok(false),
+        Expected::Error(kind) => {
+            Err(format!("a defect, but Boogie has no error at {kind}:\n{summary}\n{}", list(&errors)))
+        }
+    }
+}
+
+/// What Boogie prints; `None` when it takes too long.
+fn boogie(path: &Path, folder: &Path) -> Result<Option<String>, String> {
+    let printed = folder.join("output");
+    let output = File::create(&printed).map_err(|error| error.to_string())?;
+    let mut command = Command::new("boogie");
+    command.args(OPTIONS).arg(path).stdin(Stdio::null()).stdout(output).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let start = Instant::now();
+    while child.try_wait().map_err(|error| error.to_string())?.is_none() {
+        if start.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::fs::read_to_string(&printed).map(Some).map_err(|error| error.to_string())
+}
+
+/// Number and text of the lines at which Boogie reports errors: `FILE(12,3): Error BP5001: ...`.
+fn errors<'a>(output: &str, text: &'a str) -> BTreeMap<usize, &'a str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let places = output.lines().filter(|line| line.contains(": Error")).filter_map(|line| {
+        let (place, _) = line.split_once("): Error")?;
+        let (number, _) = place.rsplit_once('(')?.1.split_once(',')?;
+        number.parse::<usize>().ok()
+    });
+    places.map(|number| (number, lines.get(number.saturating_sub(1)).copied().unwrap_or("?"))).collect()
+}
+
+fn list(errors: &BTreeMap<usize, &str>) -> String {
+    errors.iter().map(|(number, line)| format!("  {number}: {}\n", clip(line.trim()))).collect()
+}
+
+fn clip(text: &str) -> String {
+    text.chars().take(2000).collect()
+}
