@@ -62,7 +62,10 @@ fn taken_names(program: &Program) -> Vec<Diagnostic> {
             let label = name.strip_prefix(prefix);
             label.is_some_and(|label| !label.starts_with(|first: char| first.is_ascii_digit()))
         };
+        // `start.REGISTER.LABEL`: what several loops move by one stride.
+        let of_walk = |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.contains('.'));
         ["k.", "round.", "witnessed."].into_iter().any(of_loop)
+            || ["start.", "steps.", "offset.of"].into_iter().any(of_walk)
             || [".entry.", ".earlier."].into_iter().any(|part| name.contains(part))
             || name.ends_with(".inlined")
     };
@@ -73,7 +76,7 @@ fn taken_names(program: &Program) -> Vec<Diagnostic> {
     let refuse = |variable: &Variable| {
         let message = format!("the name `{}` is taken by the race-checking code", variable.name);
         Diagnostic::error("name-clash", message, variable.span)
-            .note("`k.*`, `round.*`, `witnessed.*`, `*.entry.*`, `*.earlier.*` and `*.inlined` are reserved")
+            .note("`k.*`, `round.*`, `witnessed.*`, `start.*.*`, `steps.*.*`, `offset.of.*`, `*.entry.*`, `*.earlier.*` and `*.inlined` are reserved")
     };
     taken.map(refuse).collect()
 }

@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Checks;
 use crate::infer::houdini::Deadline;
 use crate::ivl;
+use crate::ivl::attributes::Attributes;
 use crate::jobs::Jobs;
 use crate::kernel::{self, Kernel, LowerOptions};
 use crate::predicate::{self, Predicated};
@@ -53,9 +54,8 @@ impl Program {
     /// The program of a procedure that is no kernel.
     fn of_procedure(&self, entry: &str) -> Option<&Source> {
         let Program::Ivl(source) = self else { return None };
-        let is_kernel = |procedure: &ivl::ast::Procedure| {
-            procedure.name.as_str() == entry && procedure.attributes.iter().any(|a| a.name.as_str() == "kernel")
-        };
+        let is_kernel =
+            |procedure: &ivl::ast::Procedure| procedure.name.as_str() == entry && procedure.attributes.has("kernel");
         (!source.program.procedures.iter().any(is_kernel)).then_some(source)
     }
 }

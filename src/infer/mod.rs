@@ -23,6 +23,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
     Attribute, AttributeArg, BinaryOp, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type,
 };
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::solver::Encoding;
 use crate::span::Span;
@@ -66,14 +67,8 @@ impl Probe {
 pub fn probe_of(attributes: &[Attribute]) -> Option<(Probe, usize)> {
     let all = [Probe::Exit, Probe::Entry, Probe::End, Probe::Reached, Probe::Satisfied];
     all.into_iter().find_map(|probe| {
-        let attribute = attributes.iter().find(|a| a.name.as_str() == probe.attribute())?;
-        attribute.args.iter().find_map(|arg| match arg {
-            AttributeArg::Expr(e) => match e.kind {
-                ExprKind::Int(value) => usize::try_from(value).ok().map(|index| (probe, index)),
-                _ => None,
-            },
-            AttributeArg::Text(_) => None,
-        })
+        let attribute = attributes.named(probe.attribute())?;
+        Some((probe, usize::try_from(attribute.number()?).ok()?))
     })
 }
 

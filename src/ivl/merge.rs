@@ -10,6 +10,7 @@
 
 use super::ast::*;
 use super::visit::{Visitor, assigned, map_attribute, map_children, map_stmt, walk_expr, walk_procedure, walk_stmt};
+use crate::ivl::attributes::Attributes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub fn merge(programs: &[(Name, Program)]) -> Program {
 }
 
 fn is_inlined(procedure: &Procedure) -> bool {
-    procedure.attributes.iter().any(|attribute| attribute.name.as_str() == "inline")
+    procedure.attributes.has("inline")
 }
 
 /// Adds all but the axioms, each once.

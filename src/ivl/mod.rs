@@ -27,6 +27,7 @@
 
 mod access;
 pub mod ast;
+pub mod attributes;
 pub mod bv;
 mod bv_definitions;
 pub mod bv_names;

@@ -32,7 +32,7 @@ pub(super) fn scan(tokens: &[Spanned<'_>]) -> Vec<Diagnostic> {
 
 /// The diagnostic for one use.
 pub(super) fn error(feature: impl std::fmt::Display, span: Span) -> Diagnostic {
-    Diagnostic::unsupported(CODE, format!("{feature}: outside the subset of Boogie that is supported"), span)
+    Diagnostic::error(CODE, format!("{feature}: outside the subset of Boogie that is supported"), span)
 }
 
 /// The feature that begins at a token, and how many tokens its place covers.

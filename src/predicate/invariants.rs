@@ -11,6 +11,7 @@ use super::flow::LoopForest;
 use super::kernel::{Exit, Kernel};
 use crate::infer::rename::{free_variables, substitute};
 use crate::ivl::ast::{ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::visit::{self, Visitor, assigned};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ const MOST_NODES: usize = 2000;
 
 /// Whether a statement is an invariant of the user.
 pub fn is_invariant(stmt: &Stmt) -> bool {
-    matches!(stmt.kind, StmtKind::Assert(_)) && stmt.attributes.iter().any(|a| a.name.as_str() == "invariant")
+    matches!(stmt.kind, StmtKind::Assert(_)) && stmt.attributes.has("invariant")
 }
 
 /// Moves what can be moved.

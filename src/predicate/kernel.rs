@@ -10,6 +10,7 @@ use super::complement::are_complementary;
 use super::flow::FlowGraph;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Block, ExprKind, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Transfer, UnaryOp};
+use crate::ivl::attributes::Attributes;
 use crate::span::{Origin, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -88,7 +89,7 @@ impl<'a> Kernel<'a> {
 }
 
 fn find_kernel(program: &Program) -> Result<&Procedure, Diagnostic> {
-    let is_kernel = |p: &&Procedure| p.attributes.iter().any(|a| a.name.as_str() == "kernel");
+    let is_kernel = |p: &&Procedure| p.attributes.has("kernel");
     let mut kernels = program.procedures.iter().filter(is_kernel);
     let first = kernels.next();
     match (first, kernels.next()) {

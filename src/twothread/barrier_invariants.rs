@@ -14,6 +14,7 @@ use super::Options;
 use super::contents::selection::{Selection, refusal};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{ArraySpace, Attribute, AttributeArg, ExprRef, Implementation, Name, Program, Stmt, StmtKind};
+use crate::ivl::attributes::Attributes;
 use crate::predicate::rewrite::place;
 use crate::ptx::mangled::human;
 use std::collections::BTreeSet;
@@ -21,23 +22,14 @@ use std::collections::BTreeSet;
 /// The mark of what is asserted, and read for that, in front of a barrier.
 const STATED: &str = "barrier_invariant";
 
-/// Whether a statement has an attribute.
-pub fn has_mark(stmt: &Stmt, mark: &str) -> bool {
-    stmt.attributes.iter().any(|attribute| attribute.name.as_str() == mark)
-}
-
 /// Whether a load is made by an annotation, and by no instruction.
 pub fn is_of_annotation(stmt: &Stmt) -> bool {
-    has_mark(stmt, STATED) || has_mark(stmt, "ghost")
+    stmt.attributes.has(STATED) || stmt.attributes.has("ghost")
 }
 
 /// The fact that a statement belongs to.
 pub fn text_of(stmt: &Stmt) -> Option<&str> {
-    let attribute = stmt.attributes.iter().find(|attribute| attribute.name.as_str() == STATED)?;
-    attribute.args.iter().find_map(|arg| match arg {
-        AttributeArg::Text(text) => Some(text.as_str()),
-        AttributeArg::Expr(_) => None,
-    })
+    stmt.attributes.named(STATED)?.text()
 }
 
 /// What has to be equal for the threads that pass a barrier, with the attribute of the assertion.
@@ -64,7 +56,7 @@ pub(super) fn refuse_without_meaning(
 ) -> Result<(), Vec<Diagnostic>> {
     let refuse = |stmt: &Stmt, message: String| Diagnostic::unsupported("barrier-invariant", message, place(stmt));
     let stmts = || body.blocks.iter().flat_map(|block| &block.stmts);
-    let Some(first) = stmts().find(|stmt| has_mark(stmt, STATED)) else { return Ok(()) };
+    let Some(first) = stmts().find(|stmt| stmt.attributes.has(STATED)) else { return Ok(()) };
     if options.exited_ok {
         let message = "with --exited-threads=ok a thread that has left the kernel states no barrier invariant";
         return Err(vec![refuse(first, message.to_string())]);

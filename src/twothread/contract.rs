@@ -13,6 +13,7 @@ use crate::ivl::ast::{
     Attribute, AttributeArg, ExprKind, ExprRef, Function, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type,
     Variable,
 };
+use crate::ivl::attributes::Attributes;
 use crate::ivl::visit::{Visitor, free_vars, walk_expr, walk_program, walk_stmt};
 use crate::span::Span;
 
@@ -215,7 +216,7 @@ fn is_inline_once(attribute: &Attribute) -> bool {
 
 /// The kind of race that an assertion speaks of.
 fn race_of(stmt: &Stmt) -> Option<&str> {
-    let race = stmt.attributes.iter().find(|attribute| attribute.name.as_str() == "race")?;
+    let race = stmt.attributes.named("race")?;
     match &race.args[..] {
         [AttributeArg::Text(kind)] => RACES.into_iter().find(|known| known == kind),
         _ => None,

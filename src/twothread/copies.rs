@@ -7,6 +7,7 @@
 
 use super::Pair;
 use crate::ivl::ast::{Constant, ExprKind, ExprRef, Name, Program, Type, Variable};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::visit::{free_vars, map_children};
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ pub enum Variation {
 impl Variation {
     /// From the attributes `{:thread}` and `{:block}`; the names `tid.` and `ctaid.` count even without.
     pub fn of(constant: &Variable) -> Variation {
-        let has = |name: &str| constant.attributes.iter().any(|attribute| attribute.name.as_str() == name);
+        let has = |name: &str| constant.attributes.has(name);
         let named = |prefix: &str| constant.name.as_str().starts_with(prefix);
         if has("thread") || named("tid.") {
             Variation::Thread

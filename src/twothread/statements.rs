@@ -5,12 +5,12 @@
 //! is. Relies on: stage 4 has predicated every statement. Reference: the lock-step paper, Table 3.
 
 use super::accesses::{AccessKind, Accesses, byte_offset, offset_error};
-use super::barrier_invariants::has_mark;
 use super::barriers::Barriers;
 use super::contents::Contents;
 use super::copies::{Copies, THREADS};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Implementation, Name, Stmt, StmtKind};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::visit::map_attribute;
 use crate::predicate::LoopInfo;
@@ -102,7 +102,7 @@ impl Translator<'_, '_> {
             }
             StmtKind::Assert(e) => out.extend(self.asserts(stmt, e)),
             StmtKind::Load { dst, access } => {
-                if !has_mark(stmt, "ghost") {
+                if !stmt.attributes.has("ghost") {
                     self.accesses.log_and_check(stmt, AccessKind::Read, access, None, block, out)?;
                 }
                 let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;

@@ -74,6 +74,17 @@ impl Terms {
         if let Some(factor) = self.int_value(b) {
             return self.int_sum(0, vec![(a, factor)]);
         }
+        // Choices share parts: each product is made once.
+        let key = if a < b { (a, b) } else { (b, a) };
+        if let Some(&known) = self.products.get(&key) {
+            return known;
+        }
+        let product = self.int_mul_unknowns(a, b);
+        self.products.insert(key, product);
+        product
+    }
+
+    fn int_mul_unknowns(&mut self, a: Term, b: Term) -> Term {
         // Ghosts choose between counters; each product by itself is a term that the formula has elsewhere, too.
         for (chosen, other) in [(a, b), (b, a)] {
             if let Node::Ite(condition, then, otherwise) = *self.node(chosen) {

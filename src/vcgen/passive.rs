@@ -3,7 +3,8 @@
 
 use super::term::{Term, Terms};
 use super::translate::Environment;
-use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Name};
+use crate::ivl::ast::{Attribute, Name};
+use crate::ivl::attributes::Attributes;
 use crate::span::{Origin, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -144,12 +145,6 @@ impl Passive {
 
 /// The index that a `{:candidate "family", N}` attribute carries.
 pub fn candidate_number(attributes: &[Attribute]) -> Option<usize> {
-    let attribute = attributes.iter().find(|a| a.name.as_str() == "candidate")?;
-    attribute.args.iter().find_map(|arg| match arg {
-        AttributeArg::Expr(e) => match e.kind {
-            ExprKind::Int(value) => usize::try_from(value).ok(),
-            _ => None,
-        },
-        AttributeArg::Text(_) => None,
-    })
+    let attribute = attributes.named("candidate")?;
+    usize::try_from(attribute.number()?).ok()
 }

@@ -196,6 +196,7 @@ pub struct Terms {
     function_names: HashMap<String, u32>,
     pub(super) equalities: HashMap<(Term, Term), Term>,
     pub(super) extracts: HashMap<(u32, u32, Term), Term>,
+    pub(super) products: HashMap<(Term, Term), Term>,
 }
 
 /// 2^width - 1.

@@ -7,7 +7,6 @@
 
 use super::confirm::is_of_user;
 use super::contents::{self, Read};
-use super::decide::attribute;
 use super::emulate::{Emulator, Shown, linear};
 use super::explore::{Explored, Suspects, finish};
 use super::facts::{Facts, bits, site_of};
@@ -19,6 +18,7 @@ use crate::infer::houdini::Deadline;
 use crate::infer::passive_of;
 use crate::infer::query;
 use crate::ivl::ast::{Name, Program};
+use crate::ivl::attributes::Attributes;
 use crate::kernel::{Kernel, KernelParameter};
 use crate::solver::{Answer, Encoding, Value, prove};
 use crate::twothread::TwoThread;
@@ -148,7 +148,7 @@ impl Bounded<'_> {
             let site = site_of(two, check).and_then(|site| site.origin.as_ref());
             let line = site.or(check.origin.as_ref()).map(|origin| origin.line);
             let lines = match wanted {
-                Defect::Race if attribute(&check.attributes, "race").is_some() => &self.suspects.races,
+                Defect::Race if check.attributes.has("race") => &self.suspects.races,
                 Defect::Divergence if is_divergence(check) => &self.suspects.barriers,
                 Defect::Assertion => {
                     return is_of_user(check)
@@ -223,8 +223,7 @@ impl Bounded<'_> {
         goal: &BTreeSet<usize>,
         outside: &[Term],
     ) -> Reply {
-        let relied: Vec<bool> =
-            passive.checks.iter().map(|check| attribute(&check.attributes, "race").is_none()).collect();
+        let relied: Vec<bool> = passive.checks.iter().map(|check| check.attributes.named("race").is_none()).collect();
         let role = |check: usize| match (goal.contains(&check), relied[check]) {
             (true, _) => Role::Prove,
             (false, true) => Role::Rely,

@@ -8,9 +8,10 @@
 use super::evaluate::{ExprId, Expressions, Position, type_width};
 use super::skip::{Skip, find_skips};
 use crate::ivl::ast::*;
+use crate::ivl::attributes::Attributes;
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
-use crate::twothread::barrier_invariants::{has_mark, is_of_annotation};
+use crate::twothread::barrier_invariants::is_of_annotation;
 use crate::verdict::finding::AccessKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -146,10 +147,7 @@ pub struct BarrierSite {
 impl<'a> Compiled<'a> {
     /// Compiles the one procedure attributed `{:kernel}`; `None` without one, or if a name is unknown.
     pub fn new(program: &'a Program) -> Option<Compiled<'a>> {
-        let mut kernels = program
-            .procedures
-            .iter()
-            .filter(|procedure| procedure.attributes.iter().any(|attribute| attribute.name.as_str() == "kernel"));
+        let mut kernels = program.procedures.iter().filter(|procedure| procedure.attributes.has("kernel"));
         let (procedure, None) = (kernels.next()?, kernels.next()) else { return None };
         let body = procedure.body.as_ref()?;
         let constants: Vec<&Variable> =
@@ -351,7 +349,7 @@ impl<'a> Builder<'a> {
                 Instruction::Havoc(names.iter().filter_map(|name| self.locals.get(name).copied()).collect())
             }
             // Threads that the two do not stand for asserted it.
-            StmtKind::Assume(_) if has_mark(stmt, "instance") => Instruction::Havoc(Vec::new()),
+            StmtKind::Assume(_) if stmt.attributes.has("instance") => Instruction::Havoc(Vec::new()),
             StmtKind::Assume(condition) => Instruction::Assume(self.enter(condition)),
             StmtKind::Assert(condition) => {
                 self.compiled.assertions.push(stmt);

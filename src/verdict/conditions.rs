@@ -11,6 +11,7 @@ use super::finding::Finding;
 use super::natural;
 use crate::ivl;
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind, Type};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp, parse_builtin};
 use crate::ivl::visit::{self, Visitor};
 use crate::kernel::{Kernel, LowerOptions};
@@ -197,7 +198,7 @@ fn parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {
 /// Requires conditions of a kernel that was lowered with the sizes that they fix.
 pub fn require(kernel: &mut Kernel, conditions: &[Condition]) {
     let required: Vec<ExprRef> = conditions.iter().filter_map(|condition| condition.requires(kernel)).collect();
-    let is_kernel = |procedure: &&mut Procedure| procedure.attributes.iter().any(|a| a.name.as_str() == "kernel");
+    let is_kernel = |procedure: &&mut Procedure| procedure.attributes.has("kernel");
     if let Some(procedure) = kernel.program.procedures.iter_mut().find(is_kernel) {
         procedure.requires.extend(required.into_iter().map(|expr| ivl::ast::Condition {
             free: false,

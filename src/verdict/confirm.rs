@@ -7,7 +7,7 @@
 
 use super::bounded::Bounded;
 use super::compiled::Compiled;
-use super::decide::{Question, attribute};
+use super::decide::Question;
 use super::emulate::Judge;
 use super::explore::{Effort, Explorer, Suspects};
 use super::facts::{Facts, site_of};
@@ -19,6 +19,7 @@ use super::search::{Found, Goal, SearchSpace, search};
 use crate::exec::command::Command;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
+use crate::ivl::attributes::Attributes;
 use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
@@ -168,7 +169,7 @@ fn suspects(two: &TwoThread, outcome: &PairOutcome) -> Suspects {
     for check in outcome.refuted.iter().map(|refuted| &refuted.check).chain(open) {
         let site = site_of(two, check).and_then(|site| site.origin.as_ref());
         let line = site.or(check.origin.as_ref()).map(|origin| origin.line);
-        if attribute(&check.attributes, "race").is_some() {
+        if check.attributes.has("race") {
             suspects.races.extend(line);
         } else if check.attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence")) {
             suspects.barriers.extend(line);
@@ -245,7 +246,7 @@ fn suspected(outcome: &PairOutcome, defect: Defect) -> bool {
 
 /// Whether a check is an assertion or invariant that the user wrote.
 pub(super) fn is_of_user(check: &Check) -> bool {
-    ["user_assert", "invariant", "barrier_invariant"].iter().any(|name| attribute(&check.attributes, name).is_some())
+    ["user_assert", "invariant", "barrier_invariant"].iter().any(|name| check.attributes.has(name))
 }
 
 /// The constants of a model that are the same for all threads, with the sizes of the launch.

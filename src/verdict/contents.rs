@@ -7,6 +7,7 @@
 //! stands right behind its CHECK call. Reference: `twothread::accesses`.
 
 use crate::ivl::ast::{ArraySpace, AttributeArg, ExprKind, ExprRef, Function, Name, Program, Stmt, StmtKind, Type};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::visit::{map_children, map_stmt};
 use crate::kernel::Kernel;
@@ -133,7 +134,7 @@ fn declared(function: &Function) -> Option<Read> {
 
 /// The access that a LOG or CHECK call stands for.
 fn site<'t>(two: &'t TwoThread, call: &Stmt) -> Option<&'t Site> {
-    let attribute = call.attributes.iter().find(|attribute| attribute.name.as_str() == "site")?;
+    let attribute = call.attributes.named("site")?;
     let number = attribute.args.iter().find_map(|arg| match arg {
         AttributeArg::Expr(e) => match e.kind {
             ExprKind::Int(number) => Some(number),

@@ -15,7 +15,8 @@ use super::prove::{self, PairOutcome, Plan, Tries};
 use super::vacuity::Vacuity;
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
-use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Stmt, StmtKind};
+use crate::ivl::ast::{Stmt, StmtKind};
+use crate::ivl::attributes::Attributes;
 use crate::jobs::Jobs;
 use crate::kernel::Kernel;
 use crate::predicate::Predicated;
@@ -223,7 +224,7 @@ pub(super) fn statements(kernel: &Kernel) -> impl Iterator<Item = &Stmt> {
 
 /// The first statement by which the user limits the executions.
 pub fn assumption_of_user(kernel: &Kernel) -> Option<&Stmt> {
-    let limits = |s: &&Stmt| ["requires", "assume"].iter().any(|name| attribute(&s.attributes, name).is_some());
+    let limits = |s: &&Stmt| ["requires", "assume"].iter().any(|name| s.attributes.has(name));
     statements(kernel).find(limits)
 }
 
@@ -254,29 +255,7 @@ fn writes(site: &Site) -> bool {
 
 fn is_user_assertion(check: &Check) -> bool {
     let names = ["user_assert", "bounds", "invariant", "barrier_invariant"];
-    names.iter().any(|name| attribute(&check.attributes, name).is_some())
-}
-
-pub(super) fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
-    attributes.iter().find(|a| a.name.as_str() == name)
-}
-
-pub(super) fn number(attribute: &Attribute) -> Option<u128> {
-    attribute.args.iter().find_map(|arg| match arg {
-        AttributeArg::Expr(e) => match e.kind {
-            ExprKind::Int(value) => u128::try_from(value).ok(),
-            ExprKind::Bv(value) => Some(value),
-            _ => None,
-        },
-        AttributeArg::Text(_) => None,
-    })
-}
-
-pub(super) fn text(attribute: &Attribute) -> Option<&str> {
-    attribute.args.iter().find_map(|arg| match arg {
-        AttributeArg::Text(text) => Some(text.as_str()),
-        AttributeArg::Expr(_) => None,
-    })
+    names.iter().any(|name| check.attributes.has(name))
 }
 
 fn endless(two: &TwoThread, index: usize) -> Reason {

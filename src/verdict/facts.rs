@@ -4,10 +4,10 @@
 //! Establishes: only names and places of the input are told. Reference: DESIGN section 3.
 
 use super::barrier_invariants::not_uniform;
-use super::decide::{attribute, number, text};
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue, Reason};
 use super::prove::{Constants, Refuted};
 use crate::ivl::ast::{Name, Type};
+use crate::ivl::attributes::Attributes;
 use crate::kernel::Kernel;
 use crate::solver::Value;
 use crate::span::Origin;
@@ -108,10 +108,10 @@ impl Facts<'_> {
         let read = [second, first].into_iter().flatten().find_map(|site| site.barrier_invariant.as_ref());
         if let Some(written) = read {
             self.unsure_read(&mut finding, written, constants, (first, second));
-        } else if let Some(race) = attribute(&check.attributes, "race") {
+        } else if let Some(race) = check.attributes.named("race") {
             finding.defect = Defect::Race;
             finding.barrier = None;
-            finding.kind = text(race).unwrap_or("race").to_string();
+            finding.kind = race.text().unwrap_or("race").to_string();
             if let Some(site) = second.or(first) {
                 (finding.array, finding.space) = self.array(&site.array);
                 let watched = bits(constants, &format!("_WATCHED_OFFSET_{}", site.array));
@@ -125,25 +125,25 @@ impl Facts<'_> {
             for (thread, op) in [(1, AccessKind::Arrive), (2, AccessKind::Absent)] {
                 finding.accesses.extend(self.arrival(constants, check.origin.as_ref(), thread, op));
             }
-        } else if attribute(&check.attributes, "bounds").is_some() {
+        } else if check.attributes.has("bounds") {
             finding.kind = "bounds".into();
-        } else if let Some(user) = attribute(&check.attributes, "user_assert") {
+        } else if let Some(user) = check.attributes.named("user_assert") {
             finding.kind = "user-assertion".into();
-            finding.message = self.stated(refuted, text(user));
-        } else if let Some(fact) = attribute(&check.attributes, "barrier_invariant") {
+            finding.message = self.stated(refuted, user.text());
+        } else if let Some(fact) = check.attributes.named("barrier_invariant") {
             finding.kind = "barrier-invariant".into();
-            finding.message = self.stated(refuted, text(fact));
-        } else if let Some(fact) = attribute(&check.attributes, "barrier_invariant_uniform") {
+            finding.message = self.stated(refuted, fact.text());
+        } else if let Some(fact) = check.attributes.named("barrier_invariant_uniform") {
             finding.kind = "barrier-invariant-uniform".into();
             finding.message = not_uniform(fact);
-        } else if let Some(invariant) = attribute(&check.attributes, "invariant") {
+        } else if let Some(invariant) = check.attributes.named("invariant") {
             finding.kind = match check.kind {
                 CheckKind::Entry(_) => "invariant-entry",
                 CheckKind::Maintenance(_) => "invariant-maintenance",
                 CheckKind::Assertion => "invariant",
             }
             .into();
-            finding.message = self.stated(refuted, text(invariant));
+            finding.message = self.stated(refuted, invariant.text());
             if check.kind == CheckKind::Assertion {
                 finding.message += "\nit stands in no loop, or depends on what its round does before it: so it is proved here only, \
                                     and not assumed from round to round";
@@ -155,7 +155,7 @@ impl Facts<'_> {
     /// What an assertion of the user says, the thread for which it fails, and the values of its registers.
     fn stated(&self, refuted: &Refuted, written: Option<&str>) -> String {
         let mut lines: Vec<String> = written.map(|written| format!("states: {written}")).into_iter().collect();
-        let thread = attribute(&refuted.check.attributes, "thread").and_then(number);
+        let thread = refuted.check.attributes.named("thread").and_then(|attribute| attribute.number());
         if let Some(thread) = thread.and_then(|number| u32::try_from(number).ok()) {
             let [tx, ty, tz] = self.position(&refuted.constants, "tid", thread);
             let [bx, by, bz] = self.position(&refuted.constants, "ctaid", thread);
@@ -224,7 +224,7 @@ impl Facts<'_> {
 
 /// The site of a race check: thread 2's access.
 pub(super) fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
-    let wanted = number(attribute(&check.attributes, "site")?)?;
+    let wanted = check.attributes.named("site")?.number()?;
     two.sites.iter().find(|s| u128::from(s.number) == wanted)
 }
 

@@ -12,6 +12,7 @@ use crate::infer::candidates::{self, Candidate};
 use crate::infer::houdini::{self, Deadline, Fate};
 use crate::infer::{self, Annotated};
 use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::visit::{self, Visitor};
 use crate::jobs::Jobs;
 use crate::solver::{Encoding, Value};
@@ -283,7 +284,7 @@ fn outcome(inference: Inference, proof: Proof) -> PairOutcome {
 }
 
 fn has_attribute(check: &Check, name: &str) -> bool {
-    check.attributes.iter().any(|a| a.name.as_str() == name)
+    check.attributes.has(name)
 }
 
 /// A race check: what follows does not rely on it.
@@ -293,7 +294,7 @@ fn is_race(check: &Check) -> bool {
 
 /// Whether two race checks are of one instruction, and of the same kind.
 pub(super) fn is_part(check: &Check, other: &Check) -> bool {
-    let kind = |check: &Check| check.attributes.iter().find(|a| a.name.as_str() == "race").map(|a| a.args.clone());
+    let kind = |check: &Check| check.attributes.named("race").map(|a| a.args.clone());
     is_race(check) && check.origin.is_some() && check.origin == other.origin && kind(check) == kind(other)
 }
 

@@ -10,6 +10,7 @@
 use super::compiled::Compiled;
 use super::replay::{Evaluated, Limits, Replay, ThreadIds, evaluate};
 use crate::ivl::ast::{Name, Program, Variable};
+use crate::ivl::attributes::Attributes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What may be tried.
@@ -363,7 +364,7 @@ enum Address {
 }
 
 fn address(constant: &Variable) -> Option<Address> {
-    if constant.attributes.iter().any(|attribute| attribute.name.as_str() == "base") {
+    if constant.attributes.has("base") {
         Some(Address::Base)
     } else {
         constant.name.as_str().starts_with("window.").then_some(Address::Window)

@@ -4,10 +4,11 @@
 //! of threads are excluded, or no thread that comes to a `requires` satisfies it, there is no verdict.
 //! Reference: DESIGN section 3 (nothing is proved of nothing).
 
-use super::decide::{attribute, statements};
+use super::decide::statements;
 use super::prove::PairOutcome;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ivl::ast::Stmt;
+use crate::ivl::attributes::Attributes;
 use crate::kernel::Kernel;
 use crate::span::Origin;
 use std::sync::Arc;
@@ -49,8 +50,7 @@ impl Vacuity {
         let mut warnings = Vec::new();
         for origin in first.iter().filter(|origin| others.iter().all(|other| other.contains(origin))) {
             let message = "no thread that comes here satisfies this, so nothing is said about what stands behind it";
-            let is_required =
-                |stmt: &Stmt| stmt.origin.as_ref() == Some(origin) && attribute(&stmt.attributes, "requires").is_some();
+            let is_required = |stmt: &Stmt| stmt.origin.as_ref() == Some(origin) && stmt.attributes.has("requires");
             if statements(kernel).any(is_required) {
                 return Err(vec![Diagnostic::error("contradictory-requirements", message, origin.span)]);
             }

@@ -34,6 +34,7 @@ fn is_unpredicated(blocks: &[(&str, &[Stmt], &[&str])]) -> bool {
             _ => Transfer::Goto(targets.iter().map(|&target| target.into()).collect()),
         },
         span: Span::NONE,
+        end: Span::NONE,
     };
     let program = program(blocks.iter().map(block).collect());
     let kernel = Kernel::read(&program).map_err(|errors| errors[0].message.clone()).unwrap();

@@ -6,7 +6,8 @@
 
 use super::Walk;
 use crate::infer::ghosts::{self, LoopGhosts};
-use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind};
+use crate::ivl::ast::{Attribute, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind};
+use crate::ivl::attributes::Attributes;
 use std::collections::BTreeSet;
 
 /// A call that logs an access.
@@ -30,19 +31,13 @@ pub(super) fn log_of(stmt: &Stmt) -> Option<Log> {
     let array = ["LOG_READ_", "LOG_WRITE_"].iter().find_map(|p| procedure.as_str().strip_prefix(p))?;
     let (offset, bytes) = (args.get(2)?, args.get(3)?);
     let ExprKind::Bv(bytes) = bytes.kind else { return None };
-    let site = stmt.attributes.iter().find(|a| a.name.as_str() == "site").and_then(number)?;
+    let site = stmt.attributes.named("site").and_then(site_of)?;
     let logged = results.first()?.clone();
     Some(Log { site, array: Name::from(array), bytes: u32::try_from(bytes).ok()?, offset: offset.clone(), logged })
 }
 
-fn number(attribute: &Attribute) -> Option<u32> {
-    attribute.args.iter().find_map(|arg| match arg {
-        AttributeArg::Expr(e) => match e.kind {
-            ExprKind::Int(value) => u32::try_from(value).ok(),
-            _ => None,
-        },
-        AttributeArg::Text(_) => None,
-    })
+fn site_of(attribute: &Attribute) -> Option<u32> {
+    u32::try_from(attribute.number()?).ok()
 }
 
 /// Accesses of the arrays of a walk that stand in no loop.
@@ -63,7 +58,7 @@ pub(super) fn logging(procedure: &Procedure, array: &Name) -> BTreeSet<u32> {
         }
         _ => false,
     });
-    logs.filter_map(|stmt| stmt.attributes.iter().find(|a| a.name.as_str() == "site").and_then(number)).collect()
+    logs.filter_map(|stmt| stmt.attributes.named("site").and_then(site_of)).collect()
 }
 
 pub(super) fn offset_name(site: u32) -> Name {

@@ -12,14 +12,14 @@ use super::super::token;
 use super::super::visit;
 use super::{Checker, Context, Entry, EntryKind, Mode, ProcedureSignature, Signature, launch_constant};
 use crate::diagnostic::Diagnostic;
+use crate::ivl::attributes::Attributes;
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Checker<'_> {
     /// Checks everything, in the order declarations print.
     pub(super) fn program(&mut self, program: &mut Program, synonyms: Vec<Synonym>) {
-        self.kernel = !program.arrays.is_empty()
-            || program.procedures.iter().any(|p| p.attributes.iter().any(|a| a.name.as_str() == "kernel"));
+        self.kernel = !program.arrays.is_empty() || program.procedures.iter().any(|p| p.attributes.has("kernel"));
         self.declare_types(&mut program.types, synonyms);
         self.declare_functions(program);
         self.declare_variables(program);
@@ -128,7 +128,7 @@ impl Checker<'_> {
     /// threads share would prove too much.
     fn reserved(&mut self, variable: &Variable, kind: EntryKind) {
         let Some(attribute) = launch_constant(variable.name.as_str()).filter(|_| self.kernel) else { return };
-        let attributed = variable.attributes.iter().any(|a| a.name.as_str() == attribute);
+        let attributed = variable.attributes.has(attribute);
         if kind != EntryKind::Constant || variable.ty != Type::Bv(32) || !attributed {
             let message = format!("`{0}` is only declared as `const {{:{attribute}}} {0}: bv32;`", variable.name);
             self.error("ivl-kernel", message, variable.span);
@@ -234,7 +234,7 @@ impl Checker<'_> {
 
     /// Functions that are abbreviations must not need themselves: those that are `{:inline}`, and all that kernels use.
     fn recursion(&mut self, functions: &[Function]) {
-        let inline = |f: &Function| f.attributes.iter().any(|a| a.name.as_str() == "inline");
+        let inline = |f: &Function| f.attributes.has("inline");
         let abbreviations = functions.iter().filter(|f| self.kernel || inline(f));
         let bodies: BTreeMap<&Name, &ExprRef> =
             abbreviations.filter_map(|f| Some((&f.name, f.body.as_ref()?))).collect();
@@ -276,7 +276,7 @@ impl Checker<'_> {
                 results: types(&procedure.results),
                 modifies: procedure.modifies.clone(),
                 span: procedure.span,
-                kernel: procedure.attributes.iter().any(|a| a.name.as_str() == "kernel"),
+                kernel: procedure.attributes.has("kernel"),
             };
             self.procedures.entry(procedure.name.clone()).or_insert(signature);
         }

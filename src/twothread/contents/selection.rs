@@ -12,8 +12,9 @@
 //! which all assertions hold so far: what flows into it is not what an `assume` of the user depends on. It is a reason to
 //! keep contents, though, for the loads of the annotation alone: those are in the selection whatever else they are.
 
-use super::super::barrier_invariants::{has_mark, is_of_annotation};
+use super::super::barrier_invariants::is_of_annotation;
 use crate::ivl::ast::{ExprKind, Implementation, Name, Stmt, StmtKind};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::visit::{assigned, for_each_stmt_expr, free_vars};
 use crate::predicate::{LoopInfo, Predicated};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,10 +49,10 @@ pub fn refusal(body: &Implementation, selection: &Selection, array: &Name, is_gl
         if matches!(stmt.kind, StmtKind::Atomic { .. }) {
             return Some("atomic operations access it");
         }
-        if has_mark(stmt, "unknown_pointer") {
+        if stmt.attributes.has("unknown_pointer") {
             return Some("pointers of unknown origin may access it");
         }
-        if has_mark(stmt, "non_coherent") || access.strong.is_some() || access.collective.is_some() {
+        if stmt.attributes.has("non_coherent") || access.strong.is_some() || access.collective.is_some() {
             return Some("accesses that are not plain read or write it");
         }
     }
@@ -113,7 +114,7 @@ fn plain_arrays(body: &Implementation) -> BTreeSet<Name> {
             _ => continue,
         };
         to.insert(access.array.clone());
-        let marked = ["unknown_pointer", "non_coherent"].iter().any(|mark| has_mark(stmt, mark));
+        let marked = ["unknown_pointer", "non_coherent"].iter().any(|mark| stmt.attributes.has(mark));
         if marked || access.strong.is_some() || access.collective.is_some() {
             others.insert(access.array.clone());
         }
@@ -202,7 +203,7 @@ fn assumed(body: &Implementation, loops: &[LoopInfo]) -> BTreeSet<Name> {
         let of_loop = loops.iter().any(|this| this.back == block.label || this.exit == block.label);
         for stmt in block.stmts.iter().filter(|_| !of_loop) {
             if let StmtKind::Assume(e) = &stmt.kind
-                && !has_mark(stmt, "instance")
+                && !stmt.attributes.has("instance")
             {
                 names.extend(free_vars(e));
             }
