@@ -339,7 +339,7 @@ fn implementation(attributes: Vec<Attribute>) -> SeparateImplementation {
     let value = bv::op(BinaryOp::Lt, bv::var("own", Type::Int), bv::var("local", Type::Int));
     let kind = StmtKind::Assign(vec![("out".into(), value)]);
     let stmts = vec![Stmt { kind, attributes: vec![], span: Span::NONE, origin: None }];
-    let block = Block { label: "only".into(), stmts, transfer: Transfer::Return, span: Span::NONE };
+    let block = Block { label: "only".into(), stmts, transfer: Transfer::Return, span: Span::NONE, end: Span::NONE };
     SeparateImplementation {
         procedure: "helper".into(),
         params: vec![Variable::new("own".into(), Type::Int), Variable::new("second".into(), Type::Bv(32))],
@@ -364,6 +364,7 @@ fn program() -> impl Strategy<Value = Program> {
                     false => Transfer::Goto(targets.into_iter().map(label).collect()),
                 },
                 span: Span::NONE,
+                end: Span::NONE,
             })
             .collect();
         let variable = |name: &str, ty| Variable::new(name.into(), ty);

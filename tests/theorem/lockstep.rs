@@ -6,8 +6,8 @@ use crate::evaluate::evaluate;
 use crate::random::Source;
 use crate::run::*;
 use gpuvcc::ivl::ast::*;
+use gpuvcc::ivl::attributes::Attributes;
 use gpuvcc::predicate::Predicated;
-use gpuvcc::twothread::barrier_invariants::has_mark;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A lock-step run while it lasts.
@@ -99,7 +99,10 @@ impl<'p> Lockstep<'p> {
             StmtKind::Assume(e) => {
                 if !self.run.threads.iter().all(|thread| thread.holds(e)) {
                     // What all threads asserted, without a race, holds for each of them behind the barrier.
-                    assert!(!has_mark(stmt, "instance") || !self.run.failed.is_empty(), "nobody asserted {stmt:?}");
+                    assert!(
+                        !stmt.attributes.has("instance") || !self.run.failed.is_empty(),
+                        "nobody asserted {stmt:?}"
+                    );
                     return Some(End::Infeasible);
                 }
             }
@@ -112,7 +115,7 @@ impl<'p> Lockstep<'p> {
             }
             StmtKind::Load { dst, access } => {
                 for number in 0..self.run.threads.len() {
-                    self.load(number, dst, access, has_mark(stmt, "ghost"));
+                    self.load(number, dst, access, stmt.attributes.has("ghost"));
                 }
             }
             StmtKind::Store { value, access } => self.store(value, access),

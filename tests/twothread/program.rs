@@ -2,8 +2,8 @@
 
 use crate::evaluate::{Store, evaluate};
 use gpuvcc::ivl::ast::*;
+use gpuvcc::ivl::attributes::Attributes;
 use gpuvcc::twothread::TwoThread;
-use gpuvcc::twothread::barrier_invariants::has_mark;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -99,7 +99,7 @@ impl<'a, A: Arbitrary> Run<'a, A> {
             for stmt in &at.stmts {
                 if !self.statement(stmt, &at.label) {
                     // Another thread failed to assert what is assumed of it.
-                    assert!(has_mark(stmt, "instance"), "an assumption fails in {}", at.label);
+                    assert!(stmt.attributes.has("instance"), "an assumption fails in {}", at.label);
                     return Err(self.failed);
                 }
             }
