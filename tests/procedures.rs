@@ -13,7 +13,7 @@
 mod program;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use program::gpuvcc;
+use program::{Ran, gpuvcc};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -67,15 +67,24 @@ fn written(text: &str) -> BTreeSet<Finding> {
     text.lines().enumerate().flat_map(of_line).collect()
 }
 
-fn report(file: &Path, format: &str) -> (String, String) {
-    let ran = gpuvcc(&[&file.to_string_lossy(), "--format", format, "--color", "never"], b"");
-    (ran.stdout, ran.stderr)
+fn report(file: &Path, format: &str) -> Ran {
+    gpuvcc(&[&file.to_string_lossy(), "--format", format, "--color", "never"], b"")
+}
+
+/// 1 for a confirmed defect, 3 for a possible one, 0 for none.
+fn exit_code(written: &BTreeSet<Finding>) -> i32 {
+    let is_confirmed = |(_, told): &Finding| !told.starts_with("possible-");
+    match written.iter().any(is_confirmed) {
+        true => 1,
+        false if written.is_empty() => 0,
+        false => 3,
+    }
 }
 
 fn found_as_written(file: &Path) -> Result<(), Failed> {
     let text = read(file)?;
-    let (json, stderr) = report(file, "json");
-    let json: Value = serde_json::from_str(&json).map_err(|error| format!("{error}: {json}{stderr}"))?;
+    let Ran { exit, stdout, stderr } = report(file, "json");
+    let json: Value = serde_json::from_str(&stdout).map_err(|error| format!("{error}: {stdout}{stderr}"))?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let mut found = BTreeSet::new();
     for procedure in list(&json["kernels"]) {
@@ -96,6 +105,9 @@ fn found_as_written(file: &Path) -> Result<(), Failed> {
         let missing: Vec<&Finding> = written.difference(&found).collect();
         return Err(format!("unexpected: {unexpected:?}\nmissing: {missing:?}\n{stderr}").into());
     }
+    if exit != exit_code(&written) {
+        return Err(format!("the exit code is {exit}, not {}", exit_code(&written)).into());
+    }
     for inferred in header(&text, "inferred") {
         let told: Vec<String> = list(&json["kernels"])
             .first()
@@ -108,7 +120,7 @@ fn found_as_written(file: &Path) -> Result<(), Failed> {
             return Err(format!("inferred: {}", told.join(", ")).into());
         }
     }
-    let (shown, _) = report(file, "text");
+    let shown = report(file, "text").stdout;
     for trace in header(&text, "trace") {
         if !shown.lines().any(|line| line.trim() == trace) {
             return Err(format!("no line `{trace}` in\n{shown}").into());

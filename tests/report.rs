@@ -10,7 +10,7 @@ use gpuvcc::verdict::finding::{
     AccessKind, AccessReport, Candidates, Checked, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Step,
     StepKind, Verdict,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const FILE: &str = "tests/cli/report/scan.ptx";
@@ -62,6 +62,9 @@ fn race(file: &str, confirmed: bool) -> Finding {
         message: String::new(),
         replay: confirmed.then(|| format!("gpuvcc run {FILE} --entry scan --block 256 --grid 1 --arg n=-2")),
         interleaving: if confirmed { interleaving(file) } else { Vec::new() },
+        related: Vec::new(),
+        trace: Vec::new(),
+        values: Vec::new(),
     }
 }
 
@@ -124,7 +127,7 @@ fn verified() {
     shown.push_str(&text::kernel(&verified, &input(), PLAIN, false));
     let nothing = KernelReport { checked: Checked::default(), verdict: Verdict::Verified, ..verified.clone() };
     shown.push_str(&text::kernel(&nothing, &input(), PLAIN, true));
-    shown.push_str(&text::summary(&[Verdict::Unknown, Verdict::Verified, Verdict::Verified]));
+    shown.push_str(&text::summary(&[Verdict::Unknown, Verdict::Verified, Verdict::Verified], &BTreeSet::new()));
     assert_snapshot("verified", &shown);
 }
 

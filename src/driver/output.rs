@@ -8,7 +8,7 @@ use crate::report::json::InputError;
 use crate::report::snippet::{Level, Message, Style, printable, render};
 use crate::report::source::SourceText;
 use crate::report::{json, sarif, text};
-use crate::verdict::finding::{KernelReport, Verdict};
+use crate::verdict::finding::{KernelReport, Subject, Verdict};
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -30,6 +30,7 @@ pub struct Output<'a> {
     sources: Vec<&'a SourceText>,
     errors: Vec<InputError>,
     verdicts: Vec<Verdict>,
+    subjects: BTreeSet<Subject>,
     exit_codes: BTreeSet<u8>,
 }
 
@@ -44,6 +45,7 @@ impl<'a> Output<'a> {
             sources: Vec::new(),
             errors: Vec::new(),
             verdicts: Vec::new(),
+            subjects: BTreeSet::new(),
             exit_codes: BTreeSet::new(),
         }
     }
@@ -52,6 +54,7 @@ impl<'a> Output<'a> {
     pub fn report(&mut self, report: KernelReport, source: &'a SourceText) {
         self.exit_codes.insert(report.verdict.exit_code());
         self.verdicts.push(report.verdict);
+        self.subjects.insert(report.subject);
         if self.options.emit.is_some() {
             // A stage could not be printed, because an earlier one refused the kernel.
             let text = text::diagnostics(&report.diagnostics, source, self.stderr_style);
@@ -116,7 +119,7 @@ impl<'a> Output<'a> {
             let reports = std::mem::take(&mut self.reports);
             let source = |report: &KernelReport| self.source_of(report, &reports);
             let text = match self.options.format {
-                Format::Text | Format::Dot => text::summary(&self.verdicts),
+                Format::Text | Format::Dot => text::summary(&self.verdicts, &self.subjects),
                 Format::Json => json::print(&reports, &self.errors, source),
                 Format::Sarif => sarif::print(&reports, &self.errors, source),
             };

@@ -23,7 +23,7 @@ pub fn report(mut report: KernelReport, outcomes: &[Outcome], source: &SourceTex
         report.checked.loops += outcome.loops as u64;
         report.findings.extend(outcome.failures.iter().map(|failure| finding(failure, source)));
         report.reasons.extend(outcome.unknown.iter().map(|why| Reason {
-            code: "solver-limit",
+            code: "unknown-solver-limit",
             message: format!("not every assertion has an answer: {why}"),
             origin: None,
         }));

@@ -10,7 +10,7 @@ use super::source::SourceText;
 use super::text::{access_text, headline, launch_text, parameter_text};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::Origin;
-use crate::verdict::finding::{Finding, KernelReport, Reason, Verdict};
+use crate::verdict::finding::{Finding, KernelReport, Reason, Subject, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
     // A verdict that is not `verified` must be seen even when no place belongs to it.
     if results.is_empty() && !matches!(report.verdict, Verdict::Verified | Verdict::NoDefect) {
         let conditions = report.conditions.join("; ");
-        let text = format!("kernel {}: {} {conditions}", report.entry, report.verdict.name());
+        let text = format!("{} {}: {} {conditions}", subject(report), report.entry, report.verdict.name());
         let place = location(&report.file, None, None);
         results.push(result(report.verdict.name(), "warning", text.trim_end(), Some(place), &[]));
     }
@@ -64,7 +64,7 @@ fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
 }
 
 fn finding(finding: &Finding, report: &KernelReport) -> Value {
-    let mut text = format!("kernel {}: {}", report.entry, headline(finding));
+    let mut text = format!("{} {}: {}", subject(report), report.entry, headline(finding));
     if let Some(offset) = finding.offset {
         text.push_str(&format!(" at byte offset {offset}"));
     }
@@ -81,14 +81,24 @@ fn finding(finding: &Finding, report: &KernelReport) -> Value {
     for access in &finding.accesses {
         related.push(related_location(&report.file, &access.origin, &access_text(access)));
     }
+    for (what, origin) in &finding.related {
+        related.push(related_location(&report.file, origin, what));
+    }
     let level = if finding.confirmed { "error" } else { "warning" };
     let place = finding.primary().map(|origin| origin_location(&report.file, origin));
     let place = place.unwrap_or_else(|| location(&report.file, None, None));
     result(finding.code(), level, &text, Some(place), &related)
 }
 
+fn subject(report: &KernelReport) -> &'static str {
+    match report.subject {
+        Subject::Kernel => "kernel",
+        Subject::Procedure => "procedure",
+    }
+}
+
 fn reason(reason: &Reason, report: &KernelReport) -> Value {
-    let text = format!("kernel {}: {}", report.entry, reason.message);
+    let text = format!("{} {}: {}", subject(report), report.entry, reason.message);
     let place = match &reason.origin {
         Some(origin) => origin_location(&report.file, origin),
         None => location(&report.file, None, None),
@@ -103,7 +113,13 @@ fn diagnostic(diagnostic: &Diagnostic, report: &KernelReport, source: &SourceTex
         Severity::Error => "error",
         Severity::Unsupported | Severity::Warning => "warning",
     };
-    result(diagnostic.code, level, &format!("kernel {}: {}", report.entry, diagnostic.message), Some(place), &[])
+    result(
+        diagnostic.code,
+        level,
+        &format!("{} {}: {}", subject(report), report.entry, diagnostic.message),
+        Some(place),
+        &[],
+    )
 }
 
 fn input_error(error: &InputError) -> Value {

@@ -11,6 +11,7 @@ use crate::verdict::finding::{
     AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Step, StepKind, Subject,
     TraceStep, Verdict,
 };
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -388,8 +389,9 @@ fn reasons(reasons: &[Reason], input: &SourceText, files: &mut SourceFiles, styl
     screen(&messages, style)
 }
 
-/// `12 kernels: 10 verified, 1 race, 1 unknown`, in ranking order; empty for a single kernel.
-pub fn summary(verdicts: &[Verdict]) -> String {
+/// `12 kernels: 10 verified, 1 race, 1 unknown`, in ranking order; empty for a single kernel. Where there are procedures
+/// only, these are counted.
+pub fn summary(verdicts: &[Verdict], subjects: &BTreeSet<Subject>) -> String {
     if verdicts.len() < 2 {
         return String::new();
     }
@@ -397,5 +399,7 @@ pub fn summary(verdicts: &[Verdict]) -> String {
     sorted.sort_unstable();
     let groups = sorted.chunk_by(|left, right| left == right);
     let parts: Vec<String> = groups.map(|group| format!("{} {}", group.len(), group[0].name())).collect();
-    format!("{} kernels: {}\n", verdicts.len(), parts.join(", "))
+    let procedures_only = subjects.contains(&Subject::Procedure) && !subjects.contains(&Subject::Kernel);
+    let what = if procedures_only { "procedures" } else { "kernels" };
+    format!("{} {what}: {}\n", verdicts.len(), parts.join(", "))
 }

@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 /// Splits the critical edges.
 pub fn split(body: &Implementation) -> Cow<'_, Implementation> {
     let mut arriving: BTreeMap<&Name, usize> = BTreeMap::new();
-    for target in body.blocks.iter().flat_map(targets) {
+    // Control arrives at the first block from outside.
+    let first = body.blocks.first().map(|block| &block.label);
+    for target in body.blocks.iter().flat_map(targets).chain(first) {
         *arriving.entry(target).or_default() += 1;
     }
     let is_join = |target: &&Name| arriving.get(target).is_some_and(|count| *count > 1);

@@ -216,7 +216,10 @@ impl<'a> Generator<'a> {
 
     /// Symbols for everything declared, and the axioms and preconditions.
     fn initial(&mut self, items: &mut Vec<PassiveItem>) -> Result<Environment, Diagnostic> {
-        let ranges = super::ranges::of_preconditions(&self.target.procedure.requires);
+        // Preconditions speak of the procedure's names; a body with others may call something else so.
+        let has_own_names = self.target.params.iter().zip(&self.target.procedure.params).any(|(a, b)| a.name != b.name);
+        let requires = if has_own_names { &[] } else { self.target.procedure.requires.as_slice() };
+        let ranges = super::ranges::of_preconditions(requires);
         let mut env = Environment::new();
         for (name, variable) in self.variables.clone() {
             let Ok(sort) = self.translator.sort_of(&mut self.terms, &variable.ty, variable.span) else { continue };

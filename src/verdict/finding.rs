@@ -363,7 +363,7 @@ pub struct Candidates {
 }
 
 /// What a report is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A kernel.
     #[default]

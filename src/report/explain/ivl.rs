@@ -13,6 +13,13 @@ pub const CODES: &[Code] = &[
         example: "procedure {:kernel} k() { var x: bv32; x := 1bv32 }    // `;` is missing",
     },
     Code {
+        code: "no-such-stage",
+        title: "a procedure does not have this stage",
+        text: "`--emit cfg order kernel predicated` print stages of kernels. A procedure of the IVL has `tokens`, `ast`, \
+               `ivl`, `candidates` (its `{:existential}` constants), `passive`, `vc` and `smt2`.",
+        example: "gpuvcc sum.bpl --entry sum --emit passive",
+    },
+    Code {
         code: "ivl-subset",
         title: "a part of Boogie that is not supported",
         text: "The program is Boogie, but uses what the core of the language does without: type parameters (on \

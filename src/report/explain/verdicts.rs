@@ -89,7 +89,8 @@ pub const CODES: &[Code] = &[
         code: "assertion",
         title: "an assertion fails",
         text: "A concrete execution makes a `//@ assert` or `//@ invariant` false, or, with --check-bounds, has an \
-               access outside its array.",
+               access outside its array. In a procedure of the IVL: the values shown lead from its start to an \
+               assertion, precondition of a call, postcondition or invariant (on entry) that is false there.",
         example: "//@ assert %r8 < 64;",
     },
     Code {
@@ -98,7 +99,8 @@ pub const CODES: &[Code] = &[
         text: "The assertion (or the bounds of an access, with --check-bounds) could not be proved, and no \
                concrete execution was shown. If it stands in a loop, an invariant may be missing. An invariant that a \
                round does not maintain may still be true: a second one that says more of the registers shown, or of those that they \
-               come from, may make both provable.",
+               come from, may make both provable. In a procedure of the IVL the way that is shown begins behind a loop, a \
+               call or a quantifier: what an invariant, a contract or a trigger does not say was chosen freely.",
         example: "",
     },
     Code {
