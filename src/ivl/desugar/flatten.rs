@@ -135,6 +135,11 @@ impl<'a> Flattener<'a> {
 
     fn statement(&mut self, statement: Statement) {
         let Statement { kind, attributes, span } = statement;
+        if matches!(kind, StatementKind::End) {
+            // Nothing is made for it: it may stand behind a jump.
+            self.ends_at(span);
+            return;
+        }
         if let StatementKind::Label(label) = kind {
             let label = match self.defined.get(&label) {
                 Some(first) => {
@@ -170,9 +175,8 @@ impl<'a> Flattener<'a> {
                 self.ends_at(span);
                 self.end(Transfer::Return);
             }
-            StatementKind::End => self.ends_at(span),
             StatementKind::Break(label) => self.break_statement(label, span),
-            StatementKind::If { .. } | StatementKind::While { .. } => {}
+            StatementKind::If { .. } | StatementKind::While { .. } | StatementKind::End => {}
         }
     }
 
