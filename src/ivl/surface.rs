@@ -448,7 +448,7 @@ pub enum StatementKind {
     End,
     Break(Option<Identifier>),
     If {
-        branches: Vec<(Guard, Vec<Statement>)>,
+        branches: Vec<Branch>,
         otherwise: Vec<Statement>,
     },
     While {
@@ -456,6 +456,14 @@ pub enum StatementKind {
         invariants: Vec<Condition>,
         body: Vec<Statement>,
     },
+}
+
+/// `if (guard) { body }`, the first of an `if` statement or behind `else`.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    pub guard: Guard,
+    pub body: Vec<Statement>,
+    pub span: Span,
 }
 
 /// The variables of `x, y: T where e`; the clause holds of each.

@@ -82,7 +82,7 @@ fn place(failure: &Failure) -> Span {
         return check.span;
     }
     let ends = failure.path.iter().rev().map(|step| step.end);
-    ends.into_iter().find(|end| *end != Span::NONE).unwrap_or(Span::NONE)
+    ends.into_iter().find(|end| *end != Span::NONE).or(check.related).unwrap_or(Span::NONE)
 }
 
 /// The text of attributes such as `{:msg "..."}`.

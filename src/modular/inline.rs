@@ -1,7 +1,8 @@
 //! Procedures marked `{:inline N}` in the place of their calls.
 //!
 //! Input: a body. Output: the same, where no call of such a procedure is left. Establishes: each copy has variables and
-//! labels of its own; the contract is checked at the call and where the copy returns; a call nested deeper than N in
+//! labels of its own; the contract is checked at the call and where the copy returns, but for its free conditions, which
+//! Boogie does not assume there either; a call nested deeper than N in
 //! copies of its procedure ends the execution (`assume false`): longer ones are not looked at, as the author asks.
 //! Relies on: labels exist. Reference: Boogie 2, inlining.
 
@@ -117,13 +118,13 @@ impl Inliner<'_> {
             open.stmts.push(statement(StmtKind::Assign(saved.collect()), call.span));
         }
         let contract = copy.for_contract(callee);
-        for requires in &callee.procedure.requires {
+        for requires in callee.procedure.requires.iter().filter(|requires| !requires.free) {
             open.stmts.push(copy.clause(requires, &contract, PRECONDITION, call.span));
         }
         let entry = callee.body.blocks.first().map(|block| copy.label(&block.label));
-        let behind = Name::from(format!("{}@behind{}", open.label, self.copies));
+        let behind = Name::from(format!("{}@behind.{}", open.label, self.copies));
         let mut after = Block { label: behind.clone(), stmts: Vec::new(), ..open.clone() };
-        for ensures in &callee.procedure.ensures {
+        for ensures in callee.procedure.ensures.iter().filter(|ensures| !ensures.free) {
             after.stmts.push(copy.clause(ensures, &contract, POSTCONDITION, call.span));
         }
         let pairs = results.iter().zip(callee.results);
@@ -180,9 +181,9 @@ impl Copy {
         copy
     }
 
-    /// No identifier has an `@`.
+    /// No identifier has an `@`, and the dot tells copy 1 of `p1` from copy 11 of `p`.
     fn name(&self, name: &Name) -> Name {
-        Name::from(format!("{name}@{}{}", self.procedure, self.number))
+        Name::from(format!("{name}@{}.{}", self.procedure, self.number))
     }
 
     fn label(&self, label: &Name) -> Name {
@@ -202,8 +203,7 @@ impl Copy {
         let expr = Arc::new(Expr { span: clause.span, ..(*expr).clone() });
         let kind_attribute = Attribute { name: Name::from(kind), args: Vec::new() };
         let attributes = std::iter::once(kind_attribute).chain(clause.attributes.iter().cloned()).collect();
-        let kind = if clause.free { StmtKind::Assume(expr) } else { StmtKind::Assert(expr) };
-        Stmt { kind, attributes, span, origin: None }
+        Stmt { kind: StmtKind::Assert(expr), attributes, span, origin: None }
     }
 
     /// With other names, and saved values for `old`.

@@ -10,7 +10,6 @@ use crate::ivl::ast::{
 };
 use crate::ivl::{bv, visit};
 use crate::vcgen::passify::Target;
-use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 use std::borrow::Cow;
@@ -165,18 +164,20 @@ impl<'a> Analysis<'a> {
     }
 
     fn find_loops(&mut self, start: NodeIndex) {
-        let dominators = dominators::simple_fast(&self.graph, start);
-        for edge in self.graph.edge_indices() {
-            let Some((from, to)) = self.graph.edge_endpoints(edge) else { continue };
-            if dominators.dominators(from).is_some_and(|mut above| above.any(|node| node == to)) {
-                self.heads.insert(to.index());
-            }
-        }
         let mut walk = DfsPostOrder::new(&self.graph, start);
         while let Some(node) = walk.next(&self.graph) {
             self.order.push(node.index());
         }
         self.order.reverse();
+        let positions: BTreeMap<usize, usize> = self.order.iter().enumerate().map(|(at, &block)| (block, at)).collect();
+        for edge in self.graph.edge_indices() {
+            let Some((from, to)) = self.graph.edge_endpoints(edge) else { continue };
+            // What goes back in this order: a loop without one head, which is refused later, has such a block too.
+            let goes_back = positions.get(&from.index()).zip(positions.get(&to.index())).is_some_and(|(a, b)| a >= b);
+            if goes_back {
+                self.heads.insert(to.index());
+            }
+        }
         let stmts = self.body.blocks.iter().flat_map(|block| &block.stmts);
         self.assigned = stmts.flat_map(visit::assigned).cloned().collect();
         self.assigned.extend(self.program.globals.iter().map(|global| global.name.clone()));

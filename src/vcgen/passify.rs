@@ -179,7 +179,13 @@ impl<'a> Generator<'a> {
         let mut acyclic = self.graph.clone();
         for edge in self.graph.edge_indices() {
             let Some((from, to)) = self.graph.edge_endpoints(edge) else { continue };
-            if doms.dominators(from).is_some_and(|mut d| d.any(|n| n == to)) {
+            let above = doms.dominators(from);
+            if above.is_none() {
+                // Nothing leads there: what loops there does not matter.
+                if let Some(e) = acyclic.find_edge(from, to) {
+                    acyclic.remove_edge(e);
+                }
+            } else if above.is_some_and(|mut d| d.any(|n| n == to)) {
                 let blocks = self.loop_blocks(from, to);
                 self.heads.entry(to.index()).or_default().extend(blocks);
                 if let Some(e) = acyclic.find_edge(from, to) {

@@ -189,6 +189,7 @@ impl<'a> Flattener<'a> {
             (Some(frame), _) => {
                 frame.used = true;
                 let target = frame.behind.clone();
+                self.ends_at(span);
                 self.end(Transfer::Goto(vec![target]));
             }
             (None, Some(label)) => {
@@ -203,7 +204,7 @@ impl<'a> Flattener<'a> {
 
     fn if_statement(
         &mut self,
-        branches: Vec<(Guard, Vec<Statement>)>,
+        branches: Vec<Branch>,
         otherwise: Vec<Statement>,
         label: Option<Name>,
         span: Span,
@@ -215,7 +216,11 @@ impl<'a> Flattener<'a> {
             self.breaks.push(Breakable { label, is_loop: false, behind, used: false });
         }
         let mut ends = Vec::new();
-        for (guard, body) in branches {
+        let mut last = span;
+        for (place, Branch { guard, body, span: own }) in branches.into_iter().enumerate() {
+            // The first is where the statement is, which the places of its blocks have always been.
+            let span = if place == 0 { span } else { own };
+            last = span;
             let number = self.next_construct();
             let then_label = self.fresh_label(&format!("if{number}_then"));
             let else_label = self.fresh_label(&format!("if{number}_else"));
@@ -229,7 +234,7 @@ impl<'a> Flattener<'a> {
             self.assume_guard(&guard, false);
         }
         if otherwise.is_empty() {
-            self.ends_at(span);
+            self.ends_at(last);
         }
         self.statements(otherwise);
         ends.extend(self.suspend());
@@ -273,6 +278,8 @@ impl<'a> Flattener<'a> {
         self.end(Transfer::Goto(vec![head]));
         self.begin(exit, span);
         self.assume_guard(&guard, false);
+        // Where nothing follows, this is where the body returns.
+        self.ends_at(span);
         if let Some(frame) = broken {
             // A `break` leaves while the guard holds, so it must miss the assumption above.
             self.begin(frame.behind, span);
@@ -356,7 +363,7 @@ fn collect_labels(statements: &[Statement], labels: &mut BTreeSet<Name>) {
                 labels.insert(label.clone());
             }
             StatementKind::If { branches, otherwise } => {
-                branches.iter().for_each(|(_, body)| collect_labels(body, labels));
+                branches.iter().for_each(|branch| collect_labels(&branch.body, labels));
                 collect_labels(otherwise, labels);
             }
             StatementKind::While { body, .. } => collect_labels(body, labels),
