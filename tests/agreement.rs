@@ -2,15 +2,7 @@
 //!
 //! Boogie must accept the text, and its verdict must be ours: no error where we say `verified`, and an error at an
 //! assertion of the same kind where we report a defect. Kept invariants are printed as assertions at loop heads, where
-//! Boogie proves them like any user's; it has nothing to infer. Boogie's options:
-//!
-//! - `/typeEncoding:m` there are no polymorphic types, so types need no encoding in the formula
-//! - `/useArrayTheory` maps are Z3's arrays, as in our own encodings
-//! - `/noinfer` no abstract interpretation: it would only add facts to those that are printed
-//! - `/proverOpt:OPTIMIZE_FOR_BV=true` Z3 without quantifier settings: the formula is bit-vectors
-//! - `/z3opt:smt.relevancy=0` the same reason: all literals count
-//! - `/timeLimit` seconds for each procedure, one for each pair of threads
-//! - `/errorLimit` errors for each procedure, so that the one of the right kind is among them
+//! Boogie proves them like any user's; it has nothing to infer. `support::boogie` has its options.
 //!
 //! Boogie's Z3 may be years older than ours and it has only bit-vectors; what it does not decide in time is counted and
 //! named apart, and may not be more than a share of all. `GPUVCC_AGREEMENT=all` looks at every kernel, a number `n` at
@@ -28,19 +20,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use support::boogie;
 use support::cases::{Case, cases};
 use support::run::on_large_stack;
 
-const OPTIONS: [&str; 8] = [
-    "/nologo",
-    "/noinfer",
-    "/typeEncoding:m",
-    "/useArrayTheory",
-    "/proverOpt:OPTIMIZE_FOR_BV=true",
-    "/z3opt:smt.relevancy=0",
-    "/timeLimit:10",
-    "/errorLimit:20",
-];
 /// Where a Boogie that does not keep its time limit is ended.
 const PATIENCE: Duration = Duration::from_secs(40);
 /// Every n-th kernel is looked at.
@@ -60,7 +43,7 @@ struct Tally {
 
 fn main() {
     let arguments = Arguments::from_args();
-    if Command::new("boogie").arg("/version").output().is_err() {
+    if !boogie::is_installed() {
         println!("agreement: skipped, no `boogie` on the path");
         return;
     }
@@ -159,13 +142,12 @@ fn judge(case: &Case, text: &str, expected: &Expected) -> Result<bool, String> {
         let name = format!("{}.bpl", case.name.replace('/', "-"));
         std::fs::write(Path::new(&keep).join(name), text).map_err(|error| error.to_string())?;
     }
-    let Some(output) = boogie(&path, folder.path())? else { return Ok(false) };
-    let Some(summary) = output.lines().find(|line| line.starts_with("Boogie program verifier finished with")) else {
+    let Some(output) = run(&path, folder.path())? else { return Ok(false) };
+    let Some(summary) = boogie::summary(&output) else {
         return Err(format!("Boogie refuses the program:\n{}", clip(&output)));
     };
     let errors = errors(&output, text);
-    let undecided = ["time out", "inconclusive", "out of memory", "out of resource"];
-    let undecided = undecided.iter().any(|word| summary.contains(word));
+    let undecided = boogie::UNDECIDED.iter().any(|word| summary.contains(word));
     match expected {
         // Our own proof, in a slow test, did not come to its end; its program has too few invariants.
         Expected::Verified if text.contains("not every assertion is proved") => Ok(false),
@@ -180,11 +162,11 @@ fn judge(case: &Case, text: &str, expected: &Expected) -> Result<bool, String> {
 }
 
 /// What Boogie prints; `None` when it takes too long.
-fn boogie(path: &Path, folder: &Path) -> Result<Option<String>, String> {
+fn run(path: &Path, folder: &Path) -> Result<Option<String>, String> {
     let printed = folder.join("output");
     let output = File::create(&printed).map_err(|error| error.to_string())?;
     let mut command = Command::new("boogie");
-    command.args(OPTIONS).arg(path).stdin(Stdio::null()).stdout(output).stderr(Stdio::null());
+    command.args(boogie::OPTIONS).arg(path).stdin(Stdio::null()).stdout(output).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let start = Instant::now();
     while child.try_wait().map_err(|error| error.to_string())?.is_none() {
@@ -198,14 +180,10 @@ fn boogie(path: &Path, folder: &Path) -> Result<Option<String>, String> {
     std::fs::read_to_string(&printed).map(Some).map_err(|error| error.to_string())
 }
 
-/// Number and text of the lines at which Boogie reports errors: `FILE(12,3): Error BP5001: ...`.
+/// Number and text of the lines at which Boogie reports errors.
 fn errors<'a>(output: &str, text: &'a str) -> BTreeMap<usize, &'a str> {
     let lines: Vec<&str> = text.lines().collect();
-    let places = output.lines().filter(|line| line.contains(": Error")).filter_map(|line| {
-        let (place, _) = line.split_once("): Error")?;
-        let (number, _) = place.rsplit_once('(')?.1.split_once(',')?;
-        number.parse::<usize>().ok()
-    });
+    let places = output.lines().filter_map(boogie::error_line);
     places.map(|number| (number, lines.get(number.saturating_sub(1)).copied().unwrap_or("?"))).collect()
 }
 

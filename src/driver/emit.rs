@@ -4,6 +4,7 @@
 //! other views hold the pairs one after the other.
 
 use super::cli::Stage;
+use super::notes;
 use crate::diagnostic::Diagnostic;
 use crate::infer;
 use crate::infer::houdini::Fate;
@@ -62,7 +63,8 @@ fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>
         let program = without_marks(with_invariants(&outcome.inference, &used, minimal));
         programs.push((Name::new(pair.suffix()), program));
     }
-    out.push_str(&ivl::print(&merge(&programs)));
+    let notes = notes::of(&question.kernel.program, question.predicated);
+    out.push_str(&ivl::print_with_notes(&merge(&programs), &notes));
     Ok(out)
 }
 

@@ -12,6 +12,7 @@ mod folder;
 pub mod input;
 mod ivl_kernel;
 mod launches;
+mod notes;
 mod output;
 pub mod pipeline;
 mod preludes;

@@ -270,11 +270,14 @@ pub fn emit(
         return procedures::emit(source, entry, stage, options);
     }
     let lowered = lower(input, program, entry, options, &[])?;
+    let print = |shown: &ivl::ast::Program| {
+        ivl::print_with_notes(shown, &super::notes::of(&lowered.kernel.program, &lowered.predicated))
+    };
     match stage {
         Stage::Tokens | Stage::Ast | Stage::Cfg => Ok(ast(program)),
-        Stage::Kernel => Ok(ivl::print(&lowered.kernel.program)),
+        Stage::Kernel => Ok(print(&lowered.kernel.program)),
         Stage::Order => Ok(predicate::order_text(&lowered.predicated)),
-        Stage::Predicated => Ok(ivl::print(&lowered.predicated.program)),
+        Stage::Predicated => Ok(print(&lowered.predicated.program)),
         Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
             let prelude = super::preludes::of(&options.prelude)?;
             let (deadline, jobs) = (Instant::now() + options.timeout, Jobs::default());

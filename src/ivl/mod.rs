@@ -52,6 +52,6 @@ lalrpop_util::lalrpop_mod!(
 
 pub use check::{check, launch_constant};
 pub use parse::{parse, parse_dialect, parse_expr};
-pub use print::print;
+pub use print::{print, print_with_notes};
 pub use print_expr::{print_expr, print_type};
 pub use token::{Dialect, tokens};

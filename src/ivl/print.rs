@@ -26,8 +26,13 @@ const LINE_WIDTH: usize = 100;
 
 /// Prints a program.
 pub fn print(program: &Program) -> String {
+    print_with_notes(program, &BTreeMap::new())
+}
+
+/// Prints a program with a comment, of one line, at the blocks with these labels.
+pub fn print_with_notes(program: &Program, notes: &BTreeMap<Name, String>) -> String {
     let arrays = program.arrays.iter().map(|a| (&a.name, a.element_bytes)).collect();
-    let mut printer = Printer { out: String::new(), arrays, origin: None };
+    let mut printer = Printer { out: String::new(), arrays, notes, origin: None };
     // Writing to a string cannot fail.
     let _ = printer.program(program);
     printer.out
@@ -56,6 +61,8 @@ struct Printer<'a> {
     out: String,
     /// Bytes an element has.
     arrays: BTreeMap<&'a Name, u32>,
+    /// What blocks stand for, by label.
+    notes: &'a BTreeMap<Name, String>,
     /// Of the statement before.
     origin: Option<Arc<Origin>>,
 }
@@ -277,6 +284,9 @@ impl Printer<'_> {
 
     fn block(&mut self, block: &Block) -> fmt::Result {
         writeln!(self.out, "{}:", identifier(&block.label))?;
+        if let Some(note) = self.notes.get(&block.label) {
+            writeln!(self.out, "  // {note}")?;
+        }
         self.origin = None;
         for stmt in &block.stmts {
             self.comment(stmt)?;

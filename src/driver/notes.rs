@@ -1,0 +1,55 @@
+//! What the blocks of a printed program stand for: comments for people who read `--emit`.
+//!
+//! Input: the one-thread program and the loops that predication found. Output: a comment for each label.
+//! Establishes: nothing; comments mean nothing. Relies on: later stages keep the labels. Reference: none.
+
+use crate::ivl::ast::{Block, Name, Program, StmtKind, Transfer};
+use crate::predicate::{LoopInfo, Predicated};
+use std::collections::BTreeMap;
+
+/// Comments by label.
+pub fn of(kernel: &Program, predicated: &Predicated) -> BTreeMap<Name, String> {
+    let procedure = kernel.procedures.iter().find(|procedure| procedure.name == predicated.kernel);
+    let blocks = procedure.and_then(|procedure| procedure.body.as_ref()).map_or(&[][..], |body| &body.blocks);
+    let mut notes: BTreeMap<Name, String> =
+        blocks.iter().filter_map(|block| Some((block.label.clone(), of_block(block, blocks)?))).collect();
+    for this in &predicated.loops {
+        of_loop(this, &mut notes);
+    }
+    for (id, block) in predicated.order.iter().enumerate() {
+        let note = notes.get(&block.label).map(|note| format!(", {note}")).unwrap_or_default();
+        notes.insert(block.label.clone(), format!("{} == {id}{note}", predicated.active));
+    }
+    notes
+}
+
+/// The line where a block begins, or the edge that it stands for.
+fn of_block(block: &Block, blocks: &[Block]) -> Option<String> {
+    // The condition of a branch stands at the start of its target, but comes from the branch.
+    let own = block.stmts.iter().filter(|stmt| !matches!(stmt.kind, StmtKind::Assume(_)));
+    if let Some(origin) = own.filter_map(|stmt| stmt.origin.as_ref()).next() {
+        return Some(format!("from line {} of the input", origin.line));
+    }
+    let [target] = targets(block) else { return None };
+    let mut before = blocks.iter().filter(|other| targets(other).contains(&block.label));
+    match (before.next(), before.next()) {
+        (Some(only), None) => Some(format!("the edge from {} to {target}", only.label)),
+        _ => Some(format!("on the way to {target}")),
+    }
+}
+
+fn targets(block: &Block) -> &[Name] {
+    match &block.transfer {
+        Transfer::Goto(targets) => targets,
+        Transfer::Return => &[],
+    }
+}
+
+fn of_loop(this: &LoopInfo, notes: &mut BTreeMap<Name, String>) {
+    let head = &this.head;
+    let place = notes.get(head).map(|note| format!(", {note}")).unwrap_or_default();
+    notes.insert(head.clone(), format!("head of a loop{place}: the assertions that lead it are its invariants"));
+    notes.insert(this.entry.clone(), format!("before the first round of the loop at {head}"));
+    notes.insert(this.back.clone(), format!("back to {head}: a thread has another round"));
+    notes.insert(this.exit.clone(), format!("behind the loop at {head}: no thread has another round"));
+}
