@@ -11,6 +11,9 @@
 #[allow(dead_code)]
 mod support;
 
+#[path = "support/boogie.rs"]
+mod boogie;
+
 use gpuvcc::driver::cli::Stage;
 use gpuvcc::driver::{input, pipeline};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -20,7 +23,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use support::boogie;
 use support::cases::{Case, cases};
 use support::run::on_large_stack;
 

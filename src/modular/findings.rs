@@ -22,6 +22,9 @@ pub fn report(mut report: KernelReport, outcomes: &[Outcome], source: &SourceTex
         report.checked.assertions += outcome.assertions as u64;
         report.checked.loops += outcome.loops as u64;
         report.findings.extend(outcome.failures.iter().map(|failure| finding(failure, source)));
+        report.assumptions.extend(outcome.cut.iter().map(|name| {
+            format!("calls of `{name}` that are nested deeper than its {{:inline}} says are not looked at")
+        }));
         report.reasons.extend(outcome.unknown.iter().map(|why| Reason {
             code: "unknown-solver-limit",
             message: format!("not every assertion has an answer: {why}"),

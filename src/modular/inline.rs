@@ -10,6 +10,7 @@ use crate::ivl::ast::{
     Attribute, AttributeArg, Block, Condition, Expr, ExprKind, ExprRef, Implementation, Name, Procedure, Program, Stmt,
     StmtKind, Transfer, Variable,
 };
+use crate::ivl::attributes::Attributes;
 use crate::ivl::{bv, visit};
 use crate::span::Span;
 use crate::vcgen::contracts::{POSTCONDITION, PRECONDITION};
@@ -45,6 +46,15 @@ fn callee<'a>(program: &'a Program, name: &Name) -> Option<Callee<'a>> {
     }
     let separate = program.implementations.iter().find(|separate| separate.procedure == *name)?;
     Some(Callee { procedure, params: &separate.params, results: &separate.results, body: &separate.body })
+}
+
+/// The mark of an `assume false` in the place of a call that is nested too deep.
+const CUT: &str = "too_deep";
+
+/// The procedures whose recursion is cut off in a body.
+pub fn cuts(body: &Implementation) -> BTreeSet<Name> {
+    let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
+    stmts.filter_map(|stmt| Some(Name::from(stmt.attributes.named(CUT)?.text()?))).collect()
 }
 
 /// Replaces the calls.
@@ -100,7 +110,9 @@ impl Inliner<'_> {
     fn copy(&mut self, callee: &Callee, call: &Stmt, args: &[ExprRef], results: &[Name], mut open: Block) -> Block {
         let nested = self.around.get(&callee.procedure.name).copied().unwrap_or(0);
         if nested >= depth(callee.procedure) {
-            open.stmts.push(statement(StmtKind::Assume(bv::boolean(false)), call.span));
+            let name = AttributeArg::Text(callee.procedure.name.to_string());
+            let attributes = vec![Attribute { name: Name::from(CUT), args: vec![name] }];
+            open.stmts.push(Stmt { attributes, ..statement(StmtKind::Assume(bv::boolean(false)), call.span) });
             return open;
         }
         self.copies += 1;

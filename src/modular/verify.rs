@@ -7,7 +7,7 @@
 use super::{Body, inline, intervals};
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
-use crate::ivl::ast::{Name, Program};
+use crate::ivl::ast::{Implementation, Name, Program};
 use crate::solver::exact::{self, End, Shown, Values};
 use crate::solver::{self, Answer, Budget, Encoding};
 use crate::span::Span;
@@ -15,6 +15,8 @@ use crate::vcgen::passify;
 use crate::vcgen::passive::{Check, CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp::{self, Labels, Role};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Effort for a proof over integers before the exact one, in milliseconds, for bodies with bit-vectors.
 const INTEGERS_FIRST: u32 = 3_000;
@@ -59,6 +61,8 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// Why not all is known.
     pub unknown: Option<String>,
+    /// Procedures whose recursion is looked at so deep only as their `{:inline N}` says.
+    pub cut: BTreeSet<Name>,
 }
 
 /// The passive program of a body, with `{:inline}` procedures in it, and bounds of integers at loop heads.
@@ -66,10 +70,12 @@ pub struct Outcome {
 /// # Errors
 /// What has no meaning here (kernel statements), irreducible control flow.
 pub fn passive(program: &Program, body: &Body, with_bounds: bool) -> Result<Passive, Diagnostic> {
+    passify::of_body(program, body.target, &prepared(program, body, with_bounds))
+}
+
+fn prepared<'a>(program: &'a Program, body: &Body<'a>, with_bounds: bool) -> Cow<'a, Implementation> {
     let implementation = inline::run(program, body.implementation);
-    let implementation =
-        if with_bounds { intervals::run(program, body.target, implementation) } else { implementation };
-    passify::of_body(program, body.target, &implementation)
+    if with_bounds { intervals::run(program, body.target, implementation) } else { implementation }
 }
 
 /// Proves a body or finds what fails.
@@ -87,10 +93,12 @@ pub fn run(program: &Program, body: &Body, deadline: Deadline) -> Result<Outcome
 }
 
 fn attempt(program: &Program, body: &Body, deadline: Deadline, with_bounds: bool) -> Result<Outcome, Diagnostic> {
-    let mut passive = passive(program, body, with_bounds)?;
+    let implementation = prepared(program, body, with_bounds);
+    let cut = inline::cuts(&implementation);
+    let mut passive = passify::of_body(program, body.target, &implementation)?;
     let is_own = |check: &&Check| !check.attributes.iter().any(|a| a.name.as_str() == intervals::INFERRED);
     let assertions = passive.checks.iter().filter(is_own).count();
-    let outcome = Outcome { assertions, loops: passive.loops.len(), ..Outcome::default() };
+    let outcome = Outcome { assertions, loops: passive.loops.len(), cut, ..Outcome::default() };
     let all = wp::formula(&mut passive, &|_| true, &|_| Role::Prove);
     if is_proved_over_integers(&mut passive, all, deadline) {
         return Ok(outcome);

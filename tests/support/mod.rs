@@ -1,7 +1,6 @@
 //! What the test runners share: the shipped kernels with their expectations, and one run of the
 //! pipeline in process.
 
-pub mod boogie;
 pub mod cases;
 pub mod replay;
 pub mod run;
