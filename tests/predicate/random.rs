@@ -161,7 +161,7 @@ fn condition(source: &mut Source) -> (ExprRef, ExprRef) {
 
 fn block(label: Name, stmts: Vec<Stmt>, targets: Vec<Name>) -> Block {
     let transfer = if targets.is_empty() { Transfer::Return } else { Transfer::Goto(targets) };
-    Block { label, stmts, transfer, span: Span::NONE }
+    Block { label, stmts, transfer, span: Span::NONE, end: Span::NONE }
 }
 
 /// A kernel program with the given blocks, variables `x0` to `x3`, the constant `tid.x` and an array `A`.

@@ -48,7 +48,7 @@ fn block(label: &str, stmts: Vec<Stmt>, targets: &[&str]) -> Block {
         [] => Transfer::Return,
         _ => Transfer::Goto(targets.iter().map(|&target| target.into()).collect()),
     };
-    Block { label: label.into(), stmts, transfer, span: Span::NONE }
+    Block { label: label.into(), stmts, transfer, span: Span::NONE, end: Span::NONE }
 }
 
 /// Ends of the runs under many orders of the threads.

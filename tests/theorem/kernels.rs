@@ -110,7 +110,7 @@ fn ends(graph: &FlowGraph) -> bool {
 }
 
 fn block(label: Name, stmts: Vec<Stmt>, transfer: Transfer) -> Block {
-    Block { label, stmts, transfer, span: Span::NONE }
+    Block { label, stmts, transfer, span: Span::NONE, end: Span::NONE }
 }
 
 /// A private variable of the programs.

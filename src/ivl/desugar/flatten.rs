@@ -198,13 +198,7 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn if_statement(
-        &mut self,
-        branches: Vec<Branch>,
-        otherwise: Vec<Statement>,
-        label: Option<Name>,
-        span: Span,
-    ) {
+    fn if_statement(&mut self, branches: Vec<Branch>, otherwise: Vec<Statement>, label: Option<Name>, span: Span) {
         let mut join = None;
         let labelled = label.is_some();
         if labelled {
