@@ -7,7 +7,8 @@
 //! - `// trace: text` a line of the terminal report, which must occur (repeatable);
 //! - `// boogie: REASON` Boogie answers otherwise, for that reason.
 //!
-//! Where Boogie is installed it must find errors at the same lines.
+//! Where Boogie is installed it must find errors at the same lines; where cvc5 is, it decides the formulas of
+//! `--emit smt2` no other way.
 
 #[path = "support/program.rs"]
 mod program;
@@ -15,9 +16,11 @@ mod program;
 use libtest_mimic::{Arguments, Failed, Trial};
 use program::{Ran, gpuvcc};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -26,7 +29,9 @@ fn main() {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let own = file.clone();
         trials.push(Trial::test(format!("{name}/found"), move || found_as_written(&own)));
-        trials.push(Trial::test(format!("{name}/boogie"), move || boogie_agrees(&file)));
+        let own = file.clone();
+        trials.push(Trial::test(format!("{name}/boogie"), move || boogie_agrees(&own)));
+        trials.push(Trial::test(format!("{name}/cvc5"), move || cvc5_agrees(&file)));
     }
     libtest_mimic::run(&arguments, trials).exit();
 }
@@ -71,20 +76,10 @@ fn report(file: &Path, format: &str) -> Ran {
     gpuvcc(&[&file.to_string_lossy(), "--format", format, "--color", "never"], b"")
 }
 
-/// 1 for a confirmed defect, 3 for a possible one, 0 for none.
-fn exit_code(written: &BTreeSet<Finding>) -> i32 {
-    let is_confirmed = |(_, told): &Finding| !told.starts_with("possible-");
-    match written.iter().any(is_confirmed) {
-        true => 1,
-        false if written.is_empty() => 0,
-        false => 3,
-    }
-}
-
 fn found_as_written(file: &Path) -> Result<(), Failed> {
     let text = read(file)?;
-    let Ran { exit, stdout, stderr } = report(file, "json");
-    let json: Value = serde_json::from_str(&stdout).map_err(|error| format!("{error}: {stdout}{stderr}"))?;
+    let Ran { exit, stdout: json, stderr } = report(file, "json");
+    let json: Value = serde_json::from_str(&json).map_err(|error| format!("{error}: {json}{stderr}"))?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let mut found = BTreeSet::new();
     for procedure in list(&json["kernels"]) {
@@ -99,14 +94,16 @@ fn found_as_written(file: &Path) -> Result<(), Failed> {
             found.insert((line, format!("{} {}", text(&finding["code"]), text(&finding["kind"]))));
         }
     }
+    let confirmed = found.iter().any(|(_, told)| !told.starts_with("possible"));
+    let expected = if found.is_empty() { 0 } else { 3 - 2 * i32::from(confirmed) };
+    if exit != expected {
+        return Err(format!("exit code {exit}, not {expected}").into());
+    }
     let written = written(&text);
     if found != written || !list(&json["errors"]).is_empty() {
         let unexpected: Vec<&Finding> = found.difference(&written).collect();
         let missing: Vec<&Finding> = written.difference(&found).collect();
         return Err(format!("unexpected: {unexpected:?}\nmissing: {missing:?}\n{stderr}").into());
-    }
-    if exit != exit_code(&written) {
-        return Err(format!("the exit code is {exit}, not {}", exit_code(&written)).into());
     }
     for inferred in header(&text, "inferred") {
         let told: Vec<String> = list(&json["kernels"])
@@ -157,6 +154,61 @@ fn boogie_agrees(file: &Path) -> Result<(), Failed> {
     let ours: BTreeSet<u64> = written(&text).into_iter().map(|(line, _)| line).collect();
     if ours != theirs {
         return Err(format!("we say {ours:?}, Boogie says {theirs:?}:\n{output}").into());
+    }
+    Ok(())
+}
+
+/// What cvc5 says to a script; `None` where it is not installed.
+fn cvc5(script: &str) -> Option<String> {
+    let mut command = Command::new("cvc5");
+    command.args(["--lang=smt2", "--tlimit=1500"]);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut child = child.ok()?;
+    if let Some(mut input) = child.stdin.take() {
+        // It closes its input where it is done early.
+        let _ = input.write_all(script.as_bytes());
+    }
+    let output = child.wait_with_output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_string())
+}
+
+/// The formulas of each procedure are `unsat` where it is verified, and not all of them where an execution fails.
+fn cvc5_agrees(file: &Path) -> Result<(), Failed> {
+    let text = read(file)?;
+    if text.contains(":existential") {
+        // The scripts leave the choice of the constants open.
+        return Ok(());
+    }
+    let Ran { stdout: json, stderr, .. } = report(file, "json");
+    let json: Value = serde_json::from_str(&json).map_err(|error| format!("{error}: {json}{stderr}"))?;
+    let ran = gpuvcc(&[&file.to_string_lossy(), "--emit", "smt2"], b"");
+    let mut answers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let logic = "(set-logic ALL)";
+    for (place, _) in ran.stdout.match_indices(logic) {
+        // The name of the procedure, and a line that says what the answer means.
+        let name = ran.stdout[..place].lines().rev().nth(1).and_then(|line| line.strip_prefix("; ")).map(String::from);
+        let script = &ran.stdout[place..];
+        let script = &script[..script.find("(check-sat)").map_or(script.len(), |end| end + "(check-sat)".len())];
+        let Some(answer) = cvc5(&format!("{script}\n")) else {
+            println!("skipped: no `cvc5` on the path");
+            return Ok(());
+        };
+        answers.entry(name.unwrap_or_default()).or_default().push(answer);
+    }
+    for procedure in json["kernels"].as_array().into_iter().flatten() {
+        let name = procedure["entry"].as_str().unwrap_or_default();
+        let Some(answers) = answers.get(name) else {
+            return Err(format!("there is no script of {name}: {}", ran.stderr).into());
+        };
+        // Where no execution is shown, cvc5 may prove more: it does not keep to triggers.
+        let contradicts = match procedure["verdict"].as_str() {
+            Some("verified") => answers.iter().any(|answer| answer == "sat"),
+            Some("assertion") => answers.iter().all(|answer| answer == "unsat"),
+            _ => false,
+        };
+        if contradicts || answers.iter().any(|answer| answer.contains("error")) {
+            return Err(format!("{name} is {}, cvc5 says {answers:?}", procedure["verdict"]).into());
+        }
     }
     Ok(())
 }

@@ -180,7 +180,10 @@ impl Copy {
             copy.names.insert(variable.name.clone(), bv::var(name, variable.ty.clone()));
         }
         for variable in &own {
-            let where_clause = variable.where_clause.as_ref().map(|e| visit::substitute(e, &copy.names));
+            // As for Boogie, parameters and results of a copy are variables like others, whatever their clauses say.
+            let is_local = callee.body.locals.iter().any(|local| local.name == variable.name);
+            let own_clause = variable.where_clause.as_ref().filter(|_| is_local);
+            let where_clause = own_clause.map(|e| visit::substitute(e, &copy.names));
             let name = copy.name(&variable.name);
             copy.declared.push(Variable { name, where_clause, ..(*variable).clone() });
         }

@@ -7,8 +7,9 @@
 //! Reference: Barnett and Leino, weakest precondition of unstructured programs:
 //! wp(assume e; S) = e ==> wp(S); wp(assert e; S) = e && wp(S); wp(goto B, C) = wp(B) && wp(C).
 
-use super::passive::{Passive, PassiveItem};
+use super::passive::{Check, Passive, PassiveItem};
 use super::term::{Sort, Term, Terms};
+use crate::ivl::ast::{Attribute, AttributeArg, ExprKind};
 
 /// What a check contributes to the formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +122,10 @@ pub fn labelled(passive: &mut Passive) -> (Term, Labels) {
                 PassiveItem::Check(number) => {
                     let term = passive.checks[*number].term;
                     let negated = terms.not(term);
-                    let later = terms.chain(false, vec![negated, condition]);
+                    let later = match is_assumed(&passive.checks[*number]) {
+                        true => terms.chain(false, vec![negated, condition]),
+                        false => condition,
+                    };
                     choice(terms, fails[*number], term, later)
                 }
             };
@@ -130,6 +134,15 @@ pub fn labelled(passive: &mut Passive) -> (Term, Labels) {
     }
     let start = preconditions.first().copied().unwrap_or_else(|| terms.boolean(true));
     (start, Labels { fails, goes_to })
+}
+
+/// Whether what stands behind an assertion may rely on it: not with `{:subsumption 0}`.
+fn is_assumed(check: &Check) -> bool {
+    let is_never = |a: &Attribute| {
+        a.name.as_str() == "subsumption"
+            && matches!(a.args.as_slice(), [AttributeArg::Expr(e)] if e.kind == ExprKind::Int(0))
+    };
+    !check.attributes.iter().any(is_never)
 }
 
 /// `(c ==> a) && (!c ==> b)`

@@ -16,7 +16,7 @@ procedure uses(a: int)
   assert twice(a) == 2 * a;
   assert f(a) >= a + 1;
   assert f(f(a)) > a + 1;
-  assert f(a) == a + 1; //! assertion
+  assert f(a) == a + 1; //! possible-assertion assertion
 }
 
 procedure recursive()
@@ -29,7 +29,7 @@ procedure steps()
 {
   assert is_even(0);
   assert is_even(2);
-  assert is_even(1); //! assertion
+  assert is_even(1); //! possible-assertion assertion
 }
 
 procedure quantified(p: [int]bool, n: int)
@@ -39,5 +39,5 @@ procedure quantified(p: [int]bool, n: int)
   assert p[2];
   assert (exists i: int :: p[i]);
   assert (forall i: int :: i == 1 ==> p[i]);
-  assert p[n]; //! assertion
+  assert p[n]; //! possible-assertion assertion
 }

@@ -20,7 +20,7 @@ procedure main(n: int) returns (i: int)
   {
     call i := next(i);
   }
-  assert i != 5; //! assertion
+  assert i != 5; //! possible-assertion assertion
 }
 
 procedure next(x: int) returns (y: int)

@@ -11,7 +11,7 @@ implementation pick(a: int) returns (b: int)
 implementation pick(c: int) returns (x: int)
 {
   x := c;
-  if (c == 3) { //! postcondition
+  if (c == 3) { //! assertion postcondition
     x := 4;
   }
 }
@@ -21,5 +21,5 @@ procedure user()
   var v: int;
   call v := pick(4);
   assert v > 4;
-  assert v == 5; //! assertion
+  assert v == 5; //! possible-assertion assertion
 }

@@ -17,20 +17,20 @@ procedure uses()
   call b := add(a);
   assert a == 3 && b == 6 && g == 6;
   call a := add(a);
-  assert a == 6; //! assertion
+  assert a == 6; //! assertion assertion
 }
 
 procedure {:inline 1} checked(x: int) returns (y: int)
   requires x > 0;
 {
-  assert x != 7; //! assertion
+  assert x != 7; //! assertion assertion
   y := x - 1;
 }
 
 procedure calls(a: int)
 {
   var b: int;
-  call b := checked(a); //! precondition
+  call b := checked(a); //! assertion precondition
   assert b >= 0;
 }
 

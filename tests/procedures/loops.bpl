@@ -20,7 +20,7 @@ procedure entry(n: int)
   var i: int;
   i := n;
   while (i > 0)
-    invariant i >= 0; //! invariant-entry
+    invariant i >= 0; //! assertion invariant-entry
   {
     i := i - 1;
   }
@@ -34,7 +34,7 @@ procedure maintenance(n: int)
   j := 0;
   while (i < n)
     invariant i >= 0;
-    invariant j == i; //! invariant-maintenance
+    invariant j == i; //! possible-assertion invariant-maintenance
   {
     i := i + 1;
     if (*) {
@@ -76,7 +76,7 @@ procedure by_labels(n: int)
   j := 0;
   head:
     assume i > -1;
-    assert i <= 10; //! invariant-maintenance
+    assert i <= 10; //! possible-assertion invariant-maintenance
     assert {:msg "j never changes"} j == 0;
     goto body, done;
   body:

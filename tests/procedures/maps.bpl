@@ -11,7 +11,7 @@ procedure read_over_write(m: [int]int, i: int, j: int)
   n := m[i := 5];
   assert n[i] == 5;
   assert i != j ==> n[j] == m[j];
-  assert n[j] == m[j]; //! assertion
+  assert n[j] == m[j]; //! possible-assertion assertion
 }
 
 procedure two_indices(m: [int, bool]bv8)
@@ -33,20 +33,20 @@ procedure of_maps(m: [int][int]int)
   assert n[1][2] == 3;
   assert n[1][3] == m[1][3];
   assert n[2] == m[2];
-  assert n[1] == m[1]; //! assertion
+  assert n[1] == m[1]; //! possible-assertion assertion
 }
 
 procedure not_extensional(m: [int]int, n: [int]int)
   requires (forall i: int :: m[i] == n[i]);
 {
   assert m[4] == n[4];
-  assert m == n; //! assertion
+  assert m == n; //! possible-assertion assertion
 }
 
 procedure unique_constants(r: Ref)
 {
   assert null != head;
-  assert r == null || r == head; //! assertion
+  assert r == null || r == head; //! assertion assertion
 }
 
 procedure update(r: Ref)
@@ -63,7 +63,7 @@ procedure caller(r: Ref, s: Ref)
 {
   var before: int;
   before := heap[s];
-  call update(r); //! precondition
+  call update(r); //! possible-assertion precondition
   assert s != r ==> heap[s] == before;
-  assert heap[s] == before; //! assertion
+  assert heap[s] == before; //! possible-assertion assertion
 }

@@ -17,7 +17,7 @@ procedure unbounded(x: int) returns (r: int)
 {
   if (x > 10) {
     r := 11;
-    return; //! postcondition
+    return; //! assertion postcondition
   }
   if (x >= 0) {
     r := x;
@@ -55,6 +55,6 @@ procedure thrice()
   var before: int;
   call before := increment(1);
   call before := increment(2);
-  call before := increment(0); //! precondition
+  call before := increment(0); //! possible-assertion precondition
   assert counter == old(counter) + 3;
 }

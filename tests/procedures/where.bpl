@@ -11,7 +11,7 @@ procedure at_start(x: int where x > 2) returns (r: int where r != 0)
   local := 9;
   havoc local;
   assert local < 5;
-  assert local < 4; //! assertion
+  assert local < 4; //! assertion assertion
 }
 
 procedure changes();
@@ -26,7 +26,7 @@ procedure call_keeps()
   call r := at_start(3);
   assert r != 0;
   level := 0 - 1;
-  assert level >= 0; //! assertion
+  assert level >= 0; //! possible-assertion assertion
 }
 
 procedure in_loop(n: int)
