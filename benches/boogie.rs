@@ -35,13 +35,13 @@ const KERNELS: [&str; 12] = [
     "stencil_1d",
     "early_return",
     "reduce_sequential",
-    "reduce_sequential_broken",
     "dot_product",
     "matmul_tiled",
-    "matmul_tiled_broken",
-    "nested_loops",
+    "copy_then_use",
     "halo_1d",
-    "histogram64",
+    "index_64bit",
+    "jacobi_shared",
+    "saxpy_broken",
 ];
 /// Runs of each program on a small file.
 const SMALL_RUNS: usize = 5;

@@ -63,7 +63,7 @@ fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>
         let program = without_marks(with_invariants(&outcome.inference, &used, minimal));
         programs.push((Name::new(pair.suffix()), program));
     }
-    let notes = notes::of(&question.kernel.program, question.predicated);
+    let notes = notes::of_predicated(&question.kernel.program, question.predicated);
     out.push_str(&ivl::print_with_notes(&merge(&programs), &notes));
     Ok(out)
 }

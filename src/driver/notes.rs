@@ -8,11 +8,20 @@ use crate::predicate::{LoopInfo, Predicated};
 use std::collections::BTreeMap;
 
 /// Comments by label.
-pub fn of(kernel: &Program, predicated: &Predicated) -> BTreeMap<Name, String> {
-    let procedure = kernel.procedures.iter().find(|procedure| procedure.name == predicated.kernel);
-    let blocks = procedure.and_then(|procedure| procedure.body.as_ref()).map_or(&[][..], |body| &body.blocks);
-    let mut notes: BTreeMap<Name, String> =
-        blocks.iter().filter_map(|block| Some((block.label.clone(), of_block(block, blocks)?))).collect();
+pub type Notes = BTreeMap<Name, String>;
+
+/// For the program before predication.
+pub fn of_kernel(kernel: &Program) -> Notes {
+    let bodies = kernel.procedures.iter().filter_map(|procedure| procedure.body.as_ref());
+    let notes = bodies.flat_map(|body| {
+        body.blocks.iter().filter_map(|block| Some((block.label.clone(), of_block(block, &body.blocks)?)))
+    });
+    notes.collect()
+}
+
+/// For the program after predication, and the two-thread program.
+pub fn of_predicated(kernel: &Program, predicated: &Predicated) -> Notes {
+    let mut notes = of_kernel(kernel);
     for this in &predicated.loops {
         of_loop(this, &mut notes);
     }
@@ -45,7 +54,7 @@ fn targets(block: &Block) -> &[Name] {
     }
 }
 
-fn of_loop(this: &LoopInfo, notes: &mut BTreeMap<Name, String>) {
+fn of_loop(this: &LoopInfo, notes: &mut Notes) {
     let head = &this.head;
     let place = notes.get(head).map(|note| format!(", {note}")).unwrap_or_default();
     notes.insert(head.clone(), format!("head of a loop{place}: the assertions that lead it are its invariants"));

@@ -3,6 +3,7 @@
 use super::cli::{Arithmetic, Options, Stage};
 use super::input::{Input, Language};
 use super::launches::{self, Attempt};
+use super::notes;
 use super::procedures::{self, Source};
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Checks;
@@ -270,14 +271,17 @@ pub fn emit(
         return procedures::emit(source, entry, stage, options);
     }
     let lowered = lower(input, program, entry, options, &[])?;
-    let print = |shown: &ivl::ast::Program| {
-        ivl::print_with_notes(shown, &super::notes::of(&lowered.kernel.program, &lowered.predicated))
-    };
     match stage {
         Stage::Tokens | Stage::Ast | Stage::Cfg => Ok(ast(program)),
-        Stage::Kernel => Ok(print(&lowered.kernel.program)),
+        Stage::Kernel => {
+            let kernel = &lowered.kernel.program;
+            Ok(ivl::print_with_notes(kernel, &notes::of_kernel(kernel)))
+        }
         Stage::Order => Ok(predicate::order_text(&lowered.predicated)),
-        Stage::Predicated => Ok(print(&lowered.predicated.program)),
+        Stage::Predicated => {
+            let notes = notes::of_predicated(&lowered.kernel.program, &lowered.predicated);
+            Ok(ivl::print_with_notes(&lowered.predicated.program, &notes))
+        }
         Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
             let prelude = super::preludes::of(&options.prelude)?;
             let (deadline, jobs) = (Instant::now() + options.timeout, Jobs::default());
