@@ -28,7 +28,7 @@ pub enum Program {
     /// PTX.
     Ptx(ptx::ast::Module),
     /// Kernels and procedures in the IVL.
-    Ivl(Source),
+    Ivl(Box<Source>),
 }
 
 impl Program {
@@ -39,9 +39,9 @@ impl Program {
                 let entries = module.functions.iter().filter(|function| function.is_entry && function.body.is_some());
                 entries.map(|entry| entry.name.to_string()).collect()
             }
-            Program::Ivl(Source { program, .. }) => {
-                let kernel = |attribute: &ivl::ast::Attribute| attribute.name.as_str() == "kernel";
-                let kernels = program.procedures.iter().filter(|procedure| procedure.attributes.iter().any(kernel));
+            Program::Ivl(source) => {
+                let program = &source.program;
+                let kernels = program.procedures.iter().filter(|procedure| procedure.attributes.has("kernel"));
                 let procedures = procedures::names(program);
                 let kernels: Vec<String> = kernels.map(|procedure| procedure.name.to_string()).collect();
                 let others = procedures.into_iter().filter(|name| !kernels.contains(name)).collect::<Vec<String>>();
@@ -80,7 +80,7 @@ pub fn parse(input: &Input) -> Result<Program, Vec<Diagnostic>> {
     match input.language {
         Language::Ptx => ptx::parse(input.source.text()).map(Program::Ptx),
         Language::Ivl(dialect) => {
-            ivl::parse_dialect(input.source.text(), dialect).map(|program| Program::Ivl(Source::new(program)))
+            ivl::parse_dialect(input.source.text(), dialect).map(|program| Program::Ivl(Box::new(Source::new(program))))
         }
     }
 }

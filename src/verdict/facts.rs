@@ -6,7 +6,7 @@
 use super::barrier_invariants::not_uniform;
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue, Reason};
 use super::prove::{Constants, Refuted};
-use crate::ivl::ast::{Name, Type};
+use crate::ivl::ast::{Attribute, Name, Type};
 use crate::ivl::attributes::Attributes;
 use crate::kernel::Kernel;
 use crate::solver::Value;
@@ -155,7 +155,7 @@ impl Facts<'_> {
     /// What an assertion of the user says, the thread for which it fails, and the values of its registers.
     fn stated(&self, refuted: &Refuted, written: Option<&str>) -> String {
         let mut lines: Vec<String> = written.map(|written| format!("states: {written}")).into_iter().collect();
-        let thread = refuted.check.attributes.named("thread").and_then(|attribute| attribute.number());
+        let thread = refuted.check.attributes.named("thread").and_then(Attribute::number);
         if let Some(thread) = thread.and_then(|number| u32::try_from(number).ok()) {
             let [tx, ty, tz] = self.position(&refuted.constants, "tid", thread);
             let [bx, by, bz] = self.position(&refuted.constants, "ctaid", thread);
