@@ -23,6 +23,7 @@ use crate::verdict::finding::{KernelReport, Launch};
 use std::time::Instant;
 
 /// A parsed input.
+#[allow(clippy::large_enum_variant)] // a run has one at a time
 pub enum Program {
     /// PTX.
     Ptx(ptx::ast::Module),

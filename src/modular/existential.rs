@@ -46,8 +46,8 @@ pub fn choose(program: &Program, deadline: Deadline) -> Result<Choice, Diagnosti
             choice.insert(name.clone(), false);
         }
         // Whoever relied on them: a body tells what it relies on by the symbols of its assumptions.
-        for other in 0..passives.len() {
-            let relies = passives[other].constants.iter().any(|(name, _)| dropped.contains(name));
+        for (other, passive) in passives.iter().enumerate() {
+            let relies = passive.constants.iter().any(|(name, _)| dropped.contains(name));
             if relies && !open.contains(&other) {
                 open.push_back(other);
             }
