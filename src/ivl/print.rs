@@ -29,10 +29,10 @@ pub fn print(program: &Program) -> String {
     print_with_notes(program, &BTreeMap::new())
 }
 
-/// Prints a program with a comment, of one line, at the blocks with these labels.
+/// Prints a program with a comment, of one line, at the blocks with these labels, but for `{:inline}` procedures.
 pub fn print_with_notes(program: &Program, notes: &BTreeMap<Name, String>) -> String {
     let arrays = program.arrays.iter().map(|a| (&a.name, a.element_bytes)).collect();
-    let mut printer = Printer { out: String::new(), arrays, notes, origin: None };
+    let mut printer = Printer { out: String::new(), arrays, notes, is_inlined: false, origin: None };
     // Writing to a string cannot fail.
     let _ = printer.program(program);
     printer.out
@@ -63,6 +63,8 @@ struct Printer<'a> {
     arrays: BTreeMap<&'a Name, u32>,
     /// What blocks stand for, by label.
     notes: &'a BTreeMap<Name, String>,
+    /// In a procedure marked `{:inline}`, whose labels are not those that notes are about.
+    is_inlined: bool,
     /// Of the statement before.
     origin: Option<Arc<Origin>>,
 }
@@ -178,6 +180,7 @@ impl Printer<'_> {
     }
 
     fn procedure(&mut self, procedure: &Procedure) -> fmt::Result {
+        self.is_inlined = procedure.attributes.iter().any(|attribute| attribute.name.as_str() == "inline");
         self.out.push_str("procedure ");
         self.attributes(&procedure.attributes, "", " ")?;
         write!(self.out, "{}", identifier(&procedure.name))?;
@@ -284,7 +287,7 @@ impl Printer<'_> {
 
     fn block(&mut self, block: &Block) -> fmt::Result {
         writeln!(self.out, "{}:", identifier(&block.label))?;
-        if let Some(note) = self.notes.get(&block.label) {
+        if let Some(note) = self.notes.get(&block.label).filter(|_| !self.is_inlined) {
             writeln!(self.out, "  // {note}")?;
         }
         self.origin = None;

@@ -23,6 +23,9 @@ const INTEGERS_FIRST: u32 = 3_000;
 /// Failures of one body that are looked for.
 pub const MOST_FAILURES: usize = 50;
 
+/// Checks of a body that is small.
+const SMALL: usize = 50;
+
 /// A block on the way to a failure.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -119,13 +122,16 @@ fn is_proved_over_integers(passive: &mut Passive, all: Term, deadline: Deadline)
     matches!(solver::prove(&mut passive.terms, Encoding::Integers, all, &[], budget), Answer::Proved)
 }
 
-/// First all at once; where that fails, one failure after the other, each with its path.
+/// One failure after the other, each with its path. Large bodies are asked first whether there is any: without labels
+/// the formula is simpler. For small ones a second solver takes longer than that saves.
 fn search(passive: &mut Passive, all: Term, deadline: Deadline) -> (Vec<Failure>, Option<String>) {
-    // Half of the time: without a proof, it takes as long to tell what fails.
-    let budget = deadline.budget(Encoding::Exact, u32::MAX / 10_000);
-    let budget = Budget { milliseconds: budget.milliseconds / 2, ..budget };
-    if exact::search(&mut passive.terms, all, &[], budget, &mut |_, _| None) == End::Proved {
-        return (Vec::new(), None);
+    if passive.checks.len() > SMALL {
+        // Half of the time: without a proof, it takes as long to tell what fails.
+        let budget = deadline.budget(Encoding::Exact, u32::MAX / 10_000);
+        let budget = Budget { milliseconds: budget.milliseconds / 2, ..budget };
+        if exact::search(&mut passive.terms, all, &[], budget, &mut |_, _| None) == End::Proved {
+            return (Vec::new(), None);
+        }
     }
     let (goal, labels) = wp::labelled(passive);
     let negated: Vec<Term> = labels.fails.clone().into_iter().map(|t| passive.terms.not(t)).collect();

@@ -67,8 +67,8 @@ impl Values for OfModel<'_, '_, '_> {
     }
 }
 
-/// What reads a model: what is to be assumed from then on, or `None` to end the search.
-pub type Read<'r> = dyn FnMut(&mut dyn Values, bool) -> Option<Vec<Term>> + Send + Sync + 'r;
+/// Reads a model, with whether it is certain; gives what is to be assumed from then on, `None` to end the search.
+pub type Reader<'a> = dyn FnMut(&mut dyn Values, bool) -> Option<Vec<Term>> + Send + Sync + 'a;
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub enum End {
 
 /// Looks for models of the negation of `goal`. The caller reads each, with whether it is certain, and gives what is to
 /// be assumed from then on, or ends the search.
-pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, read: &mut Read) -> End {
+pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, read: &mut Reader) -> End {
     match terms.truth(goal) {
         Some(true) => return End::Proved,
         _ if budget.milliseconds == 0 => return End::Unknown("time is up".into()),
