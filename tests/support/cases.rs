@@ -90,7 +90,7 @@ fn case(folder: &Path, path: &Path, text: &str) -> Result<Option<Case>, String> 
 
 /// The header as the command line that it stands for.
 fn options(input: &Path, header: &[(&str, &str)], source: Option<&str>) -> Result<Options, String> {
-    let mut arguments = vec!["gpuvcc".to_string(), input.to_string_lossy().into_owned(), "--timeout=40".into()];
+    let mut arguments = vec!["gpuvcc".to_string(), input.to_string_lossy().into_owned(), "--timeout=60".into()];
     // The tests themselves run side by side.
     arguments.push("--jobs=1".into());
     for (key, value) in header {
