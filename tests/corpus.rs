@@ -8,6 +8,7 @@
 #[allow(dead_code)]
 mod support;
 
+use gpuvcc::diagnostic::Severity;
 use gpuvcc::driver::cli::{Arithmetic, Options, PreludeChoice};
 use gpuvcc::driver::{input, pipeline};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -120,7 +121,11 @@ fn is_proved(case: &Case, options: &Options) -> Result<bool, String> {
             proved &= outcome.is_proved();
             Ok(proved)
         };
-        pipeline::prove(&input, &program, &entry, options, &mut visit).map_err(|errors| format!("{errors:?}"))?;
-        Ok(proved)
+        match pipeline::prove(&input, &program, &entry, options, &mut visit) {
+            Ok(()) => Ok(proved),
+            // Some defects are seen in executions only: barriers that have no model.
+            Err(errors) if errors.iter().all(|error| error.severity == Severity::Unsupported) => Ok(false),
+            Err(errors) => Err(format!("{errors:?}")),
+        }
     })?
 }
