@@ -5,7 +5,7 @@
 //! conditions which all bodies prove together. A condition without an answer is dropped.
 //! Relies on: nothing: the program with the values is proved again. Reference: Flanagan and Leino, Houdini.
 
-use super::{Body, bodies, verify};
+use super::{Body, bodies, search, verify};
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{Condition, ExprRef, Implementation, Name, Program};
@@ -15,7 +15,7 @@ use crate::solver::exact::{self, End};
 use crate::vcgen::contracts::is_existential;
 use crate::vcgen::passive::Passive;
 use crate::vcgen::term::{Sort, Term};
-use crate::vcgen::wp;
+use crate::vcgen::wp::{self, Role};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The chosen values.
@@ -58,7 +58,7 @@ pub fn choose(program: &Program, deadline: Deadline) -> Result<Choice, Diagnosti
 
 /// The constants whose conditions fail in a body under the choice so far; where there is no answer, all that it checks.
 fn refuted(passive: &mut Passive, choice: &Choice, deadline: Deadline) -> BTreeSet<Name> {
-    let (goal, labels) = wp::labelled(passive);
+    let (goal, labels) = wp::labelled(passive, &|_| Role::Prove);
     let mut symbols: BTreeMap<&Name, Term> = BTreeMap::new();
     let mut assumed = Vec::new();
     for (name, &value) in choice {
@@ -71,7 +71,7 @@ fn refuted(passive: &mut Passive, choice: &Choice, deadline: Deadline) -> BTreeS
     let mut dropped = BTreeSet::new();
     let budget = deadline.budget(Encoding::Exact, u32::MAX / 10_000);
     let end = exact::search(&mut terms, goal, &assumed, budget, &mut |model, _| {
-        let (number, _) = verify::failing(passive, &labels, model)?;
+        let (number, _) = search::failing(passive, &labels, model)?;
         // No condition of a candidate: an error, which is reported later, whatever is chosen.
         let Some(guard) = passive.checks[number].guards.first() else { return Some(vec![passes[number]]) };
         dropped.insert(guard.clone());

@@ -3,7 +3,8 @@
 //! Input: [`Outcome`]s of the bodies of a procedure. Output: findings and the verdict. Establishes: a finding is called
 //! confirmed only where the values are those of an execution from the start of the procedure.
 
-use super::verify::{Failure, Outcome, Step};
+use super::search::{Failure, Step};
+use super::verify::Outcome;
 use crate::ivl::ast::{Attribute, AttributeArg};
 use crate::report::source::SourceText;
 use crate::solver::exact::Shown;

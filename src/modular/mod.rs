@@ -11,6 +11,7 @@ pub mod existential;
 pub mod findings;
 pub mod inline;
 mod intervals;
+mod search;
 pub mod verify;
 
 use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Implementation, Procedure, Program};

@@ -99,7 +99,7 @@ pub(super) fn load<'t>(
     let mut emitter = Emitter::new(terms, opaque);
     // Where values are propagated, cores name every literal; here they need not be found fast.
     let solver = if cores {
-        Tactic::new("simplify").and_then(&Tactic::new("smt")).solver()
+        smt_solver()
     } else if view == View::Opaque && encoded.multiplies {
         // Asked again and again, with a few facts more: it remembers what it learned.
         Solver::new()
@@ -145,6 +145,11 @@ fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, view: View) -> A
 pub(super) fn read_model(model: &Model, emitter: &mut Emitter, encoded: &Encoded) -> Answer {
     let mut read = |t: Term| read_value(&model.eval(&emitter.emit(t), true)?);
     Answer::Refuted(encoded.wanted.iter().map(|t| t.and_then(&mut read)).collect())
+}
+
+/// Z3's SMT core behind its simplifier only: on large formulas of few theories `solve-eqs` takes quadratic time.
+pub(super) fn smt_solver() -> Solver {
+    Tactic::new("simplify").and_then(&Tactic::new("smt")).solver()
 }
 
 /// Z3's SMT core behind its cheap simplifications; four times as fast here as the default solver,

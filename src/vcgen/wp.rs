@@ -95,9 +95,9 @@ pub struct Labels {
 }
 
 /// The weakest precondition of the start block, where each model of the negation names one path and one check on it.
-/// It is valid if and only if [`formula`] is, with every check to be proved: the symbols of [`Labels`] are free.
+/// It is valid if and only if [`formula`] is: the symbols of [`Labels`] are free.
 /// Reference: Leino, Millstein, Saxe, generating error traces from verification-condition counterexamples.
-pub fn labelled(passive: &mut Passive) -> (Term, Labels) {
+pub fn labelled(passive: &mut Passive, role: &dyn Fn(usize) -> Role) -> (Term, Labels) {
     let terms = &mut passive.terms;
     let fails: Vec<Term> = (0..passive.checks.len()).map(|i| terms.fresh(&format!("fails@{i}"), Sort::Bool)).collect();
     let mut goes_to = vec![Vec::new(); passive.blocks.len()];
@@ -126,7 +126,11 @@ pub fn labelled(passive: &mut Passive) -> (Term, Labels) {
                         true => terms.chain(false, vec![negated, condition]),
                         false => condition,
                     };
-                    choice(terms, fails[*number], term, later)
+                    match role(*number) {
+                        Role::Prove => choice(terms, fails[*number], term, later),
+                        Role::Rely => later,
+                        Role::Ignore => condition,
+                    }
                 }
             };
         }
@@ -137,7 +141,7 @@ pub fn labelled(passive: &mut Passive) -> (Term, Labels) {
 }
 
 /// Whether what stands behind an assertion may rely on it: not with `{:subsumption 0}`.
-fn is_assumed(check: &Check) -> bool {
+pub fn is_assumed(check: &Check) -> bool {
     let is_never = |a: &Attribute| {
         a.name.as_str() == "subsumption"
             && matches!(a.args.as_slice(), [AttributeArg::Expr(e)] if e.kind == ExprKind::Int(0))

@@ -1,0 +1,305 @@
+//! Which checks of a body fail, and on which way.
+//!
+//! Input: the passive program of a body. Output: failures in the order of the body, and why there may be more.
+//! Establishes: without failures and without such a reason, every check is proved: each was, under those on the way to it.
+//! Relies on: [`crate::vcgen::wp`], [`crate::solver::exact`].
+//! Reference: Leino, Millstein, Saxe, generating error traces from verification-condition counterexamples.
+
+use crate::infer::houdini::Deadline;
+use crate::ivl::ast::Name;
+use crate::solver::exact::{self, End, Shown, Values};
+use crate::solver::{self, Answer, Encoding};
+use crate::span::Span;
+use crate::vcgen::passive::{Check, CheckKind, Passive, PassiveItem};
+use crate::vcgen::term::Term;
+use crate::vcgen::wp::{self, Labels, Role};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// Failures of one body that are looked for.
+const MOST_FAILURES: usize = 50;
+/// Checks of a body that is small: one query with labels is faster than one for each failure.
+const SMALL: usize = 50;
+/// Checks that are proved together where all at once are too many.
+const TOGETHER: usize = 8;
+/// Most such groups of one body.
+const GROUPS: usize = 32;
+
+/// Effort of a query with labels for a small body, in milliseconds.
+const LABELS_FIRST: u32 = 3_000;
+/// As much as there is time for.
+const REST: u32 = u32::MAX / 10_000;
+
+/// Effort of queries in milliseconds.
+#[derive(Clone, Copy)]
+struct Effort {
+    exact: u32,
+    /// For bodies with bit-vectors: faster by far where machine arithmetic does not wrap.
+    integers: u32,
+}
+
+/// For all checks at once.
+const WHOLE: Effort = Effort { exact: 5_000, integers: 0 };
+/// The same with bit-vectors: what Z3 does not prove soon as it is needs another form.
+const WHOLE_WITH_BITS: Effort = Effort { exact: 300, integers: 3_000 };
+/// For some checks, under all others.
+const PART: Effort = Effort { exact: 300, integers: 300 };
+
+/// A block on the way to a failure.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Label of the block.
+    pub label: Name,
+    /// Where the block stands.
+    pub span: Span,
+    /// Where its transfer stands.
+    pub end: Span,
+    /// What it assigned.
+    pub assigned: Vec<(Name, Shown)>,
+}
+
+/// An assertion that fails.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The assertion.
+    pub check: Check,
+    /// Whether the values are those of an execution: exact, with nothing on the way that only a contract or an
+    /// invariant tells.
+    pub certain: bool,
+    /// The blocks from the start.
+    pub path: Vec<Step>,
+    /// Its variables: now, and at the beginning of the round for an invariant.
+    pub values: Vec<(Name, Shown, Option<Shown>)>,
+}
+
+/// The failures of a body, in its order, and why that may not be all.
+pub fn run(passive: &mut Passive, deadline: Deadline) -> (Vec<Failure>, Option<String>) {
+    let now = Instant::now();
+    let half = Deadline(now + deadline.0.saturating_duration_since(now) / 2);
+    let has_bits = has_bits_only(passive);
+    let mut search = Search { passive, deadline, half, has_bits, is_guess: false, found: BTreeMap::new() };
+    let unknown = search.run();
+    (search.found.into_values().collect(), unknown)
+}
+
+/// Whether there are bit-vectors, and nothing that has no form over integers.
+fn has_bits_only(passive: &mut Passive) -> bool {
+    let all = wp::formula(passive, &|_| true, &|_| Role::Prove);
+    let terms = &passive.terms;
+    let below = terms.postorder(all, &|_| false);
+    below.iter().any(|&t| terms.width(t) > 0) && below.iter().all(|&t| terms.is_basic_node(t))
+}
+
+struct Search<'a> {
+    passive: &'a mut Passive,
+    deadline: Deadline,
+    /// When labels are tried whatever is left: without an answer so far, they are the last resort.
+    half: Deadline,
+    has_bits: bool,
+    /// Whether a model was a guess, which only labels can read.
+    is_guess: bool,
+    found: BTreeMap<usize, Failure>,
+}
+
+/// What a query about some checks told.
+enum Told {
+    Proved,
+    Fails(usize, Failure),
+    Nothing,
+}
+
+impl Search<'_> {
+    /// Why there may be more failures than were found.
+    fn run(&mut self) -> Option<String> {
+        let all: Vec<usize> = (0..self.passive.checks.len()).collect();
+        if all.len() <= SMALL && !self.has_bits && self.by_labels(&all, LABELS_FIRST).is_none() {
+            return None;
+        }
+        let mut open = self.by_execution(all, if self.has_bits { WHOLE_WITH_BITS } else { WHOLE });
+        let together = TOGETHER.max(open.len() / GROUPS);
+        if !self.is_guess && open.len() > together {
+            open = open.chunks(together).flat_map(|part| self.in_parts(part.to_vec())).collect();
+        }
+        if open.is_empty() { None } else { self.by_labels(&open, REST) }
+    }
+
+    /// Some checks together, and in halves where that is too much; what is left of them.
+    fn in_parts(&mut self, part: Vec<usize>) -> Vec<usize> {
+        if self.half.is_over() {
+            return part;
+        }
+        let mut open = self.by_execution(part, PART);
+        if open.len() < 2 || self.is_guess {
+            return open;
+        }
+        let second = open.split_off(open.len() / 2);
+        let mut left = self.in_parts(open);
+        left.extend(self.in_parts(second));
+        left
+    }
+
+    /// Each check is proved or assumed: what fails is assumed from there on, and so is what is proved elsewhere.
+    fn roles(&self, part: &[usize]) -> Vec<Role> {
+        let other = |check: &Check| if wp::is_assumed(check) { Role::Rely } else { Role::Ignore };
+        let mut roles: Vec<Role> = self.passive.checks.iter().map(other).collect();
+        part.iter().filter(|number| !self.found.contains_key(number)).for_each(|&number| roles[number] = Role::Prove);
+        roles
+    }
+
+    /// Without labels the formula is much simpler, and each failure is worth a query of its own. What is left.
+    fn by_execution(&mut self, mut part: Vec<usize>, effort: Effort) -> Vec<usize> {
+        part.retain(|number| !self.found.contains_key(number));
+        while !part.is_empty() && self.found.len() < MOST_FAILURES {
+            match self.ask(&part, effort) {
+                Told::Proved => return Vec::new(),
+                Told::Nothing => return part,
+                Told::Fails(number, failure) => {
+                    part.retain(|&other| other != number);
+                    self.found.insert(number, failure);
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn ask(&mut self, part: &[usize], effort: Effort) -> Told {
+        let roles = self.roles(part);
+        let goal = wp::formula(self.passive, &|_| true, &|number| roles[number]);
+        let mut terms = std::mem::take(&mut self.passive.terms);
+        let mut fails = None;
+        let budget = self.half.budget(Encoding::Exact, effort.exact);
+        let passive = &*self.passive;
+        let end = exact::search(&mut terms, goal, &[], budget, &mut |model, is_certain| {
+            let at = if is_certain { execute(passive, &roles, model) } else { None };
+            fails = at.map(|(number, path)| (number, failure(passive, number, &path, model, true)));
+            None
+        });
+        self.passive.terms = terms;
+        match (end, fails) {
+            (End::Proved, _) => Told::Proved,
+            (End::Stopped, Some((number, failure))) => Told::Fails(number, failure),
+            (End::Stopped, None) => {
+                self.is_guess = true;
+                Told::Nothing
+            }
+            (End::Unknown(_), _) if self.has_bits => {
+                let budget = self.half.budget(Encoding::Integers, effort.integers);
+                match solver::prove(&mut self.passive.terms, Encoding::Integers, goal, &[], budget) {
+                    Answer::Proved => Told::Proved,
+                    Answer::Refuted(_) | Answer::Unknown(_) => Told::Nothing,
+                }
+            }
+            (End::Unknown(_), _) => Told::Nothing,
+        }
+    }
+
+    /// One failure after the other, each with its path: the literals of [`Labels`] tell it also in a model that is a guess.
+    fn by_labels(&mut self, part: &[usize], effort: u32) -> Option<String> {
+        let roles = self.roles(part);
+        let (goal, labels) = wp::labelled(self.passive, &|number| roles[number]);
+        let negated: Vec<Term> = labels.fails.clone().into_iter().map(|t| self.passive.terms.not(t)).collect();
+        let mut terms = std::mem::take(&mut self.passive.terms);
+        let budget = self.deadline.budget(Encoding::Exact, effort);
+        let (passive, found) = (&*self.passive, &mut self.found);
+        let end = exact::search(&mut terms, goal, &[], budget, &mut |model, is_certain| {
+            let (number, path) = failing(passive, &labels, model)?;
+            found.insert(number, failure(passive, number, &path, model, is_certain));
+            (found.len() < MOST_FAILURES).then(|| vec![negated[number]])
+        });
+        self.passive.terms = terms;
+        match end {
+            End::Proved => None,
+            End::Stopped if self.found.len() >= MOST_FAILURES => None,
+            End::Stopped => panic!("modular: a model without a failure"),
+            End::Unknown(why) => Some(why),
+        }
+    }
+}
+
+/// Runs the passive program with the values of a model: the first check on any way that fails and has to be proved.
+fn execute(passive: &Passive, roles: &[Role], model: &mut dyn Values) -> Option<(usize, Vec<usize>)> {
+    let mut path: Vec<usize> = Vec::new();
+    let mut open = vec![(0, 0)];
+    let mut seen = BTreeSet::new();
+    while let Some((depth, block)) = open.pop() {
+        if !seen.insert(block) {
+            continue;
+        }
+        path.truncate(depth);
+        path.push(block);
+        match execute_block(passive, roles, block, model) {
+            Left::Fails(number) => return Some((number, path)),
+            Left::Stops => {}
+            Left::GoesOn => {
+                let successors = passive.blocks[block].successors.iter().rev();
+                open.extend(successors.map(|&next| (depth + 1, next)));
+            }
+        }
+    }
+    None
+}
+
+/// How an execution leaves a block.
+enum Left {
+    Fails(usize),
+    Stops,
+    GoesOn,
+}
+
+fn execute_block(passive: &Passive, roles: &[Role], block: usize, model: &mut dyn Values) -> Left {
+    for item in &passive.blocks[block].items {
+        match item {
+            PassiveItem::Assume { term, .. } if !model.holds(*term) => return Left::Stops,
+            PassiveItem::Check(number) if roles[*number] != Role::Ignore => {
+                if !model.holds(passive.checks[*number].term) {
+                    return if roles[*number] == Role::Prove { Left::Fails(*number) } else { Left::Stops };
+                }
+            }
+            PassiveItem::Assume { .. } | PassiveItem::Check(_) => {}
+        }
+    }
+    Left::GoesOn
+}
+
+/// The check that fails in a model, by number, with the way there.
+pub fn failing(passive: &Passive, labels: &Labels, model: &mut dyn Values) -> Option<(usize, Vec<usize>)> {
+    let mut path = Vec::new();
+    let mut block = 0;
+    loop {
+        path.push(block);
+        for item in &passive.blocks.get(block)?.items {
+            if let PassiveItem::Check(number) = item
+                && model.holds(labels.fails[*number])
+            {
+                return Some((*number, path));
+            }
+        }
+        let successors = &passive.blocks[block].successors;
+        let chosen = labels.goes_to[block].iter().position(|&goes| model.holds(goes));
+        block = *successors.get(chosen.unwrap_or(successors.len().checked_sub(1)?))?;
+    }
+}
+
+/// What the report tells of a check that fails at the end of a path.
+fn failure(passive: &Passive, number: usize, path: &[usize], model: &mut dyn Values, certain: bool) -> Failure {
+    let check = passive.checks[number].clone();
+    let last = path.len() - 1;
+    let is_exact = |(place, &block): (usize, &usize)| {
+        let block = &passive.blocks[block];
+        let cuts = block.head_of.is_some() && !(place == last && matches!(check.kind, CheckKind::Entry(_)));
+        !cuts && !block.calls
+    };
+    let certain = certain && path.iter().enumerate().all(is_exact);
+    let values = check.values.iter().filter_map(|shown| {
+        let before = shown.before.and_then(|before| model.value(before));
+        Some((shown.name.clone(), model.value(shown.now)?, before))
+    });
+    let values = values.collect();
+    let path = path.iter().map(|&block| {
+        let block = &passive.blocks[block];
+        let assigned = block.assigned.iter().filter_map(|(name, term)| Some((name.clone(), model.value(*term)?)));
+        Step { label: block.label.clone(), span: block.span, end: block.end, assigned: assigned.collect() }
+    });
+    let path = path.collect();
+    Failure { check, certain, path, values }
+}
