@@ -7,20 +7,28 @@ use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
 use crate::ivl::{self, ast::Program};
 use crate::modular::{self, Body, existential, findings, verify};
-use crate::solver::{self, Encoding, smtlib};
+use crate::solver::{self, Encoding, in_own_context, smtlib};
 use crate::span::Span;
 use crate::vcgen::wp::{self, Role};
 use crate::verdict::finding::{Candidates, KernelReport, Launch, Subject};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A program of the IVL.
 pub struct Source {
     /// As it was written.
     pub program: Program,
     chosen: OnceLock<Result<Chosen, Diagnostic>>,
+    early: OnceLock<Early>,
 }
+
+/// What little effort was enough for, by procedure, with the time.
+type Early = BTreeMap<String, (Vec<verify::Outcome>, Duration)>;
+
+/// Programs with more bodies have enough to do for several threads.
+const FEW_BODIES: usize = 24;
 
 /// A program whose `{:existential}` constants have values, and these.
 pub struct Chosen {
@@ -31,18 +39,47 @@ pub struct Chosen {
 impl Source {
     /// Nothing is chosen yet.
     pub fn new(program: Program) -> Self {
-        Source { program, chosen: OnceLock::new() }
+        Source { program, chosen: OnceLock::new(), early: OnceLock::new() }
     }
 
     /// The program with its constants chosen, once for all procedures.
     fn chosen(&self, options: &Options) -> Result<&Chosen, Vec<Diagnostic>> {
         let choose = || {
             let program = self.program.clone();
-            let choice = existential::choose(&program, Deadline(Instant::now() + options.timeout))?;
+            let deadline = Deadline(Instant::now() + options.timeout);
+            let choice = existential::choose(&program, deadline)?;
             let program = if choice.is_empty() { program } else { existential::apply(&program, &choice) };
             Ok(Chosen { program, choice })
         };
         self.chosen.get_or_init(choose).as_ref().map_err(|diagnostic| vec![diagnostic.clone()])
+    }
+
+    /// Procedures of a small program one after the other, which takes less time than to part the work; until one takes
+    /// more effort than little. What has an error has no entry.
+    fn early(&self, options: &Options) -> &Early {
+        let prove = || {
+            let mut early = Early::new();
+            let Ok(chosen) = self.chosen(options) else { return early };
+            let names = names(&chosen.program);
+            if names.len() > FEW_BODIES {
+                return early;
+            }
+            for name in names {
+                let start = Instant::now();
+                let deadline = Deadline(start + options.timeout);
+                let outcomes = bodies(&chosen.program, &name)
+                    .iter()
+                    .map(|body| verify::quick(&chosen.program, body, deadline).ok()?)
+                    .collect::<Option<Vec<_>>>();
+                let Some(outcomes) = outcomes else {
+                    log::debug!("{name} takes more effort than little");
+                    break;
+                };
+                early.insert(name, (outcomes, start.elapsed()));
+            }
+            early
+        };
+        self.early.get_or_init(|| in_own_context(prove))
     }
 }
 
@@ -62,27 +99,32 @@ fn bodies<'a>(program: &'a Program, name: &str) -> Vec<Body<'a>> {
 /// # Errors
 /// What has no verification condition.
 pub fn verify(input: &Input, source: &Source, name: &str, options: &Options) -> Result<KernelReport, Vec<Diagnostic>> {
-    let start = Instant::now();
+    let early = source.early(options);
     let chosen = source.chosen(options)?;
-    let deadline = Deadline(start + options.timeout);
-    let outcomes = bodies(&chosen.program, name)
-        .iter()
-        .map(|body| verify::run(&chosen.program, body, deadline))
-        .collect::<Result<Vec<verify::Outcome>, Diagnostic>>()
-        .map_err(|d| vec![d])?;
+    let start = Instant::now();
+    let (outcomes, time) = match early.get(name) {
+        Some(early) => early.clone(),
+        None => {
+            let deadline = Deadline(start + options.timeout);
+            let bodies = bodies(&chosen.program, name);
+            let outcomes = bodies.iter().map(|body| verify::run(&chosen.program, body, deadline));
+            let outcomes = outcomes.collect::<Result<Vec<verify::Outcome>, Diagnostic>>().map_err(|d| vec![d])?;
+            (outcomes, start.elapsed())
+        }
+    };
     let mut report = KernelReport::new(input.source.name(), name, Launch::default());
     report.subject = Subject::Procedure;
     report.inferred = chosen.choice.iter().map(|(name, value)| (name.to_string(), *value)).collect();
     let kept = chosen.choice.values().filter(|value| **value).count() as u64;
     report.candidates = Candidates { tried: chosen.choice.len() as u64, kept };
     let mut report = findings::report(report, &outcomes, &input.source);
-    report.time_ms = start.elapsed().as_millis() as u64;
+    report.time_ms = time.as_millis() as u64;
     Ok(report)
 }
 
 /// The text of a stage. `Err` as for [`verify`], and for the stages that only kernels have.
 pub fn emit(source: &Source, name: &str, stage: Stage, options: &Options) -> Result<String, Vec<Diagnostic>> {
-    let chosen = source.chosen(options)?;
+    let chosen = in_own_context(|| source.chosen(options))?;
     let mut out = String::new();
     match stage {
         Stage::Ivl => return Ok(ivl::print(&chosen.program)),

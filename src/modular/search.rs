@@ -19,31 +19,31 @@ use std::time::Instant;
 /// Failures of one body that are looked for.
 const MOST_FAILURES: usize = 50;
 /// Checks of a body that is small: one query with labels is faster than one for each failure.
-const SMALL: usize = 50;
+const SMALL: usize = 100;
 /// Checks that are proved together where all at once are too many.
 const TOGETHER: usize = 8;
 /// Most such groups of one body.
 const GROUPS: usize = 32;
 
-/// Effort of a query with labels for a small body, in milliseconds.
-const LABELS_FIRST: u32 = 3_000;
 /// As much as there is time for.
 const REST: u32 = u32::MAX / 10_000;
 
 /// Effort of queries in milliseconds.
 #[derive(Clone, Copy)]
 struct Effort {
+    /// With labels, for a small body.
+    labels: u32,
     exact: u32,
     /// For bodies with bit-vectors: faster by far where machine arithmetic does not wrap.
     integers: u32,
 }
 
 /// For all checks at once.
-const WHOLE: Effort = Effort { exact: 5_000, integers: 0 };
+const WHOLE: Effort = Effort { labels: 2_000, exact: 5_000, integers: 0 };
 /// The same with bit-vectors: what Z3 does not prove soon as it is needs another form.
-const WHOLE_WITH_BITS: Effort = Effort { exact: 300, integers: 3_000 };
+const WHOLE_WITH_BITS: Effort = Effort { labels: 300, exact: 300, integers: 3_000 };
 /// For some checks, under all others.
-const PART: Effort = Effort { exact: 300, integers: 300 };
+const PART: Effort = Effort { labels: 0, exact: 300, integers: 300 };
 
 /// A block on the way to a failure.
 #[derive(Clone, Debug)]
@@ -72,14 +72,26 @@ pub struct Failure {
     pub values: Vec<(Name, Shown, Option<Shown>)>,
 }
 
-/// The failures of a body, in its order, and why that may not be all.
-pub fn run(passive: &mut Passive, deadline: Deadline) -> (Vec<Failure>, Option<String>) {
-    let now = Instant::now();
-    let half = Deadline(now + deadline.0.saturating_duration_since(now) / 2);
-    let has_bits = has_bits_only(passive);
-    let mut search = Search { passive, deadline, half, has_bits, is_guess: false, found: BTreeMap::new() };
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Checks that fail, in the order of the body.
+    pub failures: Vec<Failure>,
+    /// Why there may be more.
+    pub unknown: Option<String>,
+}
+
+/// Looks for failures; `None` where the body is not small, or little effort is not enough.
+pub fn quick(passive: &mut Passive, deadline: Deadline) -> Option<Found> {
+    let mut search = Search::new(passive, deadline);
+    search.labels_first().then(|| search.end(None))
+}
+
+/// Looks for failures with all the effort that it takes.
+pub fn run(passive: &mut Passive, deadline: Deadline) -> Found {
+    let mut search = Search::new(passive, deadline);
     let unknown = search.run();
-    (search.found.into_values().collect(), unknown)
+    search.end(unknown)
 }
 
 /// Whether there are bit-vectors, and nothing that has no form over integers.
@@ -108,14 +120,38 @@ enum Told {
     Nothing,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(passive: &'a mut Passive, deadline: Deadline) -> Self {
+        let now = Instant::now();
+        let half = Deadline(now + deadline.0.saturating_duration_since(now) / 2);
+        let has_bits = has_bits_only(passive);
+        Search { passive, deadline, half, has_bits, is_guess: false, found: BTreeMap::new() }
+    }
+
+    fn all(&self) -> Vec<usize> {
+        (0..self.passive.checks.len()).collect()
+    }
+
+    fn end(self, unknown: Option<String>) -> Found {
+        Found { failures: self.found.into_values().collect(), unknown }
+    }
+
+    fn effort_for_all(&self) -> Effort {
+        if self.has_bits { WHOLE_WITH_BITS } else { WHOLE }
+    }
+
+    /// Whether that is enough.
+    fn labels_first(&mut self) -> bool {
+        let all = self.all();
+        all.len() <= SMALL && self.by_labels(&all, self.effort_for_all().labels).is_none()
+    }
+
     /// Why there may be more failures than were found.
     fn run(&mut self) -> Option<String> {
-        let all: Vec<usize> = (0..self.passive.checks.len()).collect();
-        if all.len() <= SMALL && !self.has_bits && self.by_labels(&all, LABELS_FIRST).is_none() {
+        if self.labels_first() {
             return None;
         }
-        let mut open = self.by_execution(all, if self.has_bits { WHOLE_WITH_BITS } else { WHOLE });
+        let mut open = self.by_execution(self.all(), self.effort_for_all());
         let together = TOGETHER.max(open.len() / GROUPS);
         if !self.is_guess && open.len() > together {
             open = open.chunks(together).flat_map(|part| self.in_parts(part.to_vec())).collect();

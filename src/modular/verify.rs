@@ -3,11 +3,12 @@
 //! Input: a program and a body. Output: [`Outcome`]. Establishes: `failures` and `unknown` are empty only where the whole
 //! body was proved. Relies on: [`crate::vcgen::passify::of_body`], [`super::search`]. Reference: Boogie 2.
 
-use super::search::{self, Failure};
+use super::search::{self, Failure, Found};
 use super::{Body, inline, intervals};
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{Implementation, Name, Program};
+use crate::ivl::attributes::Attributes;
 use crate::vcgen::passify;
 use crate::vcgen::passive::{Check, Passive};
 use std::borrow::Cow;
@@ -46,22 +47,43 @@ fn prepared<'a>(program: &'a Program, body: &Body<'a>, with_bounds: bool) -> Cow
 /// # Errors
 /// As [`passive`].
 pub fn run(program: &Program, body: &Body, deadline: Deadline) -> Result<Outcome, Diagnostic> {
-    let outcome = attempt(program, body, deadline, true)?;
-    // Bounds that are true are proved; should one not be, the body is what its author wrote.
-    let of_bounds = |failure: &Failure| failure.check.attributes.iter().any(|a| a.name.as_str() == intervals::INFERRED);
-    match outcome.failures.iter().any(of_bounds) {
-        true => attempt(program, body, deadline, false),
-        false => Ok(outcome),
-    }
+    let outcome = attempt(program, body, true, &|passive| Some(search::run(passive, deadline)))?;
+    outcome.map_or_else(|| panic!("modular: a search without an end"), Ok)
 }
 
-fn attempt(program: &Program, body: &Body, deadline: Deadline, with_bounds: bool) -> Result<Outcome, Diagnostic> {
+/// The same where the body is small and little effort is enough, else `None`.
+///
+/// # Errors
+/// As [`passive`].
+pub fn quick(program: &Program, body: &Body, deadline: Deadline) -> Result<Option<Outcome>, Diagnostic> {
+    attempt(program, body, true, &|passive| search::quick(passive, deadline))
+}
+
+fn attempt(
+    program: &Program,
+    body: &Body,
+    with_bounds: bool,
+    search: &dyn Fn(&mut Passive) -> Option<Found>,
+) -> Result<Option<Outcome>, Diagnostic> {
+    let (mut passive, outcome) = ready(program, body, with_bounds)?;
+    let Some(Found { failures, unknown }) = search(&mut passive) else { return Ok(None) };
+    // Bounds that are true are proved; should one not be, the body is what its author wrote.
+    if with_bounds && failures.iter().any(|failure| is_inferred(&failure.check)) {
+        return attempt(program, body, false, search);
+    }
+    Ok(Some(Outcome { failures, unknown, ..outcome }))
+}
+
+fn is_inferred(check: &Check) -> bool {
+    check.attributes.named(intervals::INFERRED).is_some()
+}
+
+/// The passive program, and what is known before it is looked at.
+fn ready(program: &Program, body: &Body, with_bounds: bool) -> Result<(Passive, Outcome), Diagnostic> {
     let implementation = prepared(program, body, with_bounds);
     let cut = inline::cuts(&implementation);
-    let mut passive = passify::of_body(program, body.target, &implementation)?;
-    let is_own = |check: &&Check| !check.attributes.iter().any(|a| a.name.as_str() == intervals::INFERRED);
-    let assertions = passive.checks.iter().filter(is_own).count();
+    let passive = passify::of_body(program, body.target, &implementation)?;
+    let assertions = passive.checks.iter().filter(|check| !is_inferred(check)).count();
     let outcome = Outcome { assertions, loops: passive.loops.len(), cut, ..Outcome::default() };
-    let (failures, unknown) = search::run(&mut passive, deadline);
-    Ok(Outcome { failures, unknown, ..outcome })
+    Ok((passive, outcome))
 }

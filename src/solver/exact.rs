@@ -5,7 +5,7 @@
 //! instantiated by triggers only, as Boogie has it: a model where quantifiers occur is a guess.
 //! Reference: Boogie 2, maps; Detlefs, Nelson, Saxe (Simplify), triggers and labels.
 
-use super::z3_backend::{Emitter, in_fresh_context, in_plain_context, read_value, smt_solver};
+use super::z3_backend::{Emitter, in_some_context, read_value, smt_solver};
 use super::{Budget, Encoding, Value, encode, smtlib};
 use crate::vcgen::term::{Node, Term, Terms, signed};
 use std::fmt;
@@ -122,7 +122,7 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, r
             }
         }
     };
-    if has_quantifiers { in_plain_context(task) } else { in_fresh_context(task) }
+    in_some_context(task)
 }
 
 fn solver(has_quantifiers: bool, budget: Budget) -> Solver {
@@ -134,6 +134,7 @@ fn solver(has_quantifiers: bool, budget: Budget) -> Solver {
     }
     if has_quantifiers {
         // Triggers only: without a proof by them the search might not end. The others are what Boogie asks for.
+        params.set_bool("smt.auto_config", false);
         params.set_bool("smt.mbqi", false);
         params.set_bool("smt.delay_units", true);
         params.set_u32("smt.case_split", 3);

@@ -19,6 +19,8 @@ mod refine;
 pub mod smtlib;
 mod z3_backend;
 
+pub use z3_backend::in_own_context;
+
 use crate::vcgen::term::{Term, Terms};
 use multiples::Multiple;
 use products::Product;

@@ -3,8 +3,11 @@
 //! Each query runs in a fresh context, so that `rlimit` counts repeat exactly (DESIGN section 5).
 
 use super::{Answer, Budget, Encoded, Value, interrupt, refine};
+use crate::jobs::STACK;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
 use z3::{Config, FuncDecl, Model, Params, Pattern, SatResult, Solver, Tactic, with_z3_config};
 
@@ -70,11 +73,29 @@ pub(super) fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Sen
     with_z3_config(&Config::new(), || interrupt::watch(queries))
 }
 
-/// The same, where Z3 keeps to the settings that it is given, whatever the formula looks like.
-pub(super) fn in_plain_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
-    let mut config = Config::new();
-    config.set_bool_param_value("auto_config", false);
-    with_z3_config(&config, || interrupt::watch(queries))
+thread_local! {
+    /// Whether exact queries of this thread share its context.
+    static SHARES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a task in a thread whose exact queries ([`in_some_context`]) share one context: the pages of a new one take longer
+/// than a small query. Their answers depend on those before, so a task has to ask them in an order that repeats.
+pub fn in_own_context<T: Send>(task: impl FnOnce() -> T + Send) -> T {
+    let interrupt = interrupt::of_thread();
+    let task = || {
+        SHARES.set(true);
+        interrupt::during(interrupt, task)
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, task);
+        let thread = thread.unwrap_or_else(|error| panic!("solver: no thread: {error}"));
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+/// In the context that the queries of this thread share, or in a fresh one.
+pub(super) fn in_some_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
+    if SHARES.get() { interrupt::watch(queries) } else { in_fresh_context(queries) }
 }
 
 fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget, view: View) -> Option<Vec<usize>> {
