@@ -261,10 +261,17 @@ fn finding<'a>(finding: &'a Finding, report: &'a KernelReport) -> FindingObject<
         message: &finding.message,
         replay: finding.replay.as_deref(),
         interleaving: finding.interleaving.iter().map(step).collect(),
-        related: finding.related.iter().map(|(what, origin)| RelatedObject { what, place: place(origin) }).collect(),
+        related: finding.related.iter().map(|(what, origin)| related(what, origin, report)).collect(),
         trace: finding.trace.iter().map(trace).collect(),
         values: texts(&finding.values),
     }
+}
+
+/// As for the finding itself: without a source line the one of the input.
+fn related<'a>(what: &'a str, origin: &'a Origin, report: &'a KernelReport) -> RelatedObject<'a> {
+    let place = place(origin);
+    let (file, line) = (place.file.or(Some(&report.file)), place.line.or(Some(origin.line)));
+    RelatedObject { what, place: Place { file, line, ..place } }
 }
 
 fn trace(step: &TraceStep) -> TraceObject<'_> {
