@@ -33,6 +33,7 @@ mod bv_definitions;
 pub mod bv_names;
 mod check;
 mod desugar;
+mod left_out;
 pub mod merge;
 mod parse;
 mod print;

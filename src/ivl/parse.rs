@@ -11,6 +11,7 @@ use super::ast::*;
 use super::check;
 use super::desugar::{self, Desugared};
 use super::grammar::DeclarationParser;
+use super::left_out;
 use super::subset;
 use super::surface::{Declaration, ParseError};
 use super::token::{Dialect, MAX_ERRORS, Spanned, Token, lex};
@@ -49,6 +50,7 @@ pub fn parse_dialect(text: &str, dialect: Dialect) -> Result<Program, Vec<Diagno
         return Err(errors);
     }
     let Desugared { mut program, synonyms, errors } = desugar::run(declarations);
+    left_out::run(&mut program);
     check::elaborate(&mut program, synonyms, &tokens, errors)?;
     Ok(program)
 }

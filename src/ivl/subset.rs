@@ -3,7 +3,7 @@
 //! Input: tokens of one declaration. Output: a diagnostic for each use, at its place, that names the feature.
 //! Establishes: where there is none, the grammar's own errors are about syntax. Relies on: nothing; types and
 //! functions outside the subset (`real`, `bv256`) are names here and found by the checker.
-//! Reference: Boogie 2 (polymorphism, lambda, order, reals), Civl (`yield`, `par`, `async`).
+//! Reference: Boogie 2 (polymorphism, lambda, order, reals), Civl (`yield`, `par`, `async`, `{:layer}`).
 
 use super::bv_names::MAX_WIDTH;
 use super::token::{Spanned, Token};
@@ -53,6 +53,7 @@ fn feature(tokens: &[Spanned<'_>], at: usize) -> Option<(&'static str, usize)> {
             ("a wildcard `*` in a call", 1)
         }
         Token::Less if opens_type_parameters(before, tokens, at) => ("type parameters `<..>` (polymorphism)", 1),
+        Token::Attribute(name) => (attribute(name)?, 1),
         Token::Identifier(word) if tokens[at].2 - tokens[at].0 == word.len() => (reserved(word)?, 1),
         _ => return None,
     })
@@ -101,6 +102,16 @@ fn reserved(word: &str) -> Option<&'static str> {
         "lambda" => "`lambda`",
         "par" => "`par`",
         "yield" => "`yield`",
+        _ => return None,
+    })
+}
+
+/// Attributes that change what a declaration means. Others are kept as they are.
+fn attribute(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "datatype" | "constructor" => "an algebraic data type",
+        "layer" | "yields" | "yield_invariant" => "a layer of Civl",
+        "linear" | "linear_in" | "linear_out" => "a linear variable",
         _ => return None,
     })
 }

@@ -12,10 +12,12 @@ pub mod findings;
 pub mod inline;
 mod intervals;
 mod search;
+mod verified_under;
 pub mod verify;
 
 use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Implementation, Procedure, Program};
 use crate::vcgen::passify::Target;
+use crate::vcgen::selective;
 
 /// The attributes with the value of `{:name VALUE}` for a Boolean.
 fn is_set_to(attributes: &[Attribute], name: &str, value: bool) -> bool {
@@ -45,7 +47,12 @@ pub fn bodies<'a>(program: &'a Program, procedure: &'a Procedure) -> Vec<Body<'a
         .iter()
         .filter(|separate| separate.procedure == procedure.name && !is_set_to(&separate.attributes, "verify", false));
     let separate = separate.map(|separate| Body {
-        target: Target { procedure, params: &separate.params, results: &separate.results },
+        target: Target {
+            procedure,
+            params: &separate.params,
+            results: &separate.results,
+            is_selective: selective::is_asked_for(&separate.attributes),
+        },
         implementation: &separate.body,
     });
     own.chain(separate).collect()

@@ -4,7 +4,7 @@
 //! body was proved. Relies on: [`crate::vcgen::passify::of_body`], [`super::search`]. Reference: Boogie 2.
 
 use super::search::{self, Failure, Found};
-use super::{Body, inline, intervals};
+use super::{Body, inline, intervals, verified_under};
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{Implementation, Name, Program};
@@ -38,7 +38,7 @@ pub fn passive(program: &Program, body: &Body, with_bounds: bool) -> Result<Pass
 }
 
 fn prepared<'a>(program: &'a Program, body: &Body<'a>, with_bounds: bool) -> Cow<'a, Implementation> {
-    let implementation = inline::run(program, body.implementation);
+    let implementation = verified_under::run(inline::run(program, body.implementation));
     if with_bounds { intervals::run(program, body.target, implementation) } else { implementation }
 }
 

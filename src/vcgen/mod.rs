@@ -15,6 +15,7 @@ pub mod passify;
 pub mod passive;
 mod ranges;
 pub mod regions;
+pub mod selective;
 mod shown;
 pub mod term;
 pub mod translate;

@@ -14,6 +14,7 @@ use super::definitions;
 use super::edges;
 use super::exits;
 use super::passive::{Check, CheckKind, CutLoop, Passive, PassiveBlock, PassiveItem, candidate_number};
+use super::selective;
 use super::shown;
 use super::term::{Sort, Term, Terms};
 use super::translate::{Environment, Language, Scope, Translator};
@@ -62,12 +63,15 @@ pub struct Target<'a> {
     pub params: &'a [Variable],
     /// Its results, as the body names them.
     pub results: &'a [Variable],
+    /// Whether only what stands behind a mark is checked.
+    pub is_selective: bool,
 }
 
 impl<'a> Target<'a> {
     /// The body that stands with the procedure.
     pub fn of(procedure: &'a Procedure) -> Self {
-        Target { procedure, params: &procedure.params, results: &procedure.results }
+        let is_selective = selective::is_asked_for(&procedure.attributes);
+        Target { procedure, params: &procedure.params, results: &procedure.results, is_selective }
     }
 }
 
@@ -85,6 +89,9 @@ pub(super) struct Generator<'a> {
     graph: DiGraph<usize, ()>,
     pub(super) terms: Terms,
     checks: Vec<Check>,
+    /// Whether assertions are checked at this place, and were at the end of each block so far; otherwise they are assumed.
+    checks_here: bool,
+    checks_at_end: Vec<bool>,
     loops: Vec<CutLoop>,
     /// Head block index to (loop number, blocks).
     heads: BTreeMap<usize, BTreeSet<usize>>,
@@ -129,6 +136,8 @@ impl<'a> Generator<'a> {
             graph,
             terms: Terms::default(),
             checks: Vec::new(),
+            checks_here: !target.is_selective,
+            checks_at_end: Vec::new(),
             loops: Vec::new(),
             heads: BTreeMap::new(),
             loop_numbers: BTreeMap::new(),
@@ -149,6 +158,7 @@ impl<'a> Generator<'a> {
                 self.initial(&mut items)?
             } else {
                 let arriving = incoming.remove(&b).unwrap_or_default();
+                self.checks_here = arriving.iter().any(|(before, _)| self.checks_at_end[*before]);
                 self.join(arriving, &mut blocks)
             };
             let skip = if self.heads.contains_key(&b) { self.cut(b, &mut env, &mut items)? } else { 0 };
@@ -163,6 +173,7 @@ impl<'a> Generator<'a> {
             let back_to = self.back_edge(b).map(|head| self.loop_numbers[&head]);
             let back_to = back_to.map(|number| (number, self.loops[number].at_end.len()));
             let successors = self.leave(b, block, env, &mut items, &position, &mut incoming, p)?;
+            self.checks_at_end.push(self.checks_here);
             let calls = block.stmts.iter().any(|stmt| matches!(stmt.kind, StmtKind::Call { .. }));
             let (label, span, end) = (block.label.clone(), block.span, block.end);
             blocks.push(PassiveBlock { label, span, end, items, assigned, calls, successors, head_of, back_to });
@@ -292,6 +303,7 @@ impl<'a> Generator<'a> {
                 self.where_clauses(names, env, items)?;
             }
             StmtKind::Assume(e) => {
+                self.checks_here |= selective::is_mark(stmt);
                 let term = self.value(env, e)?;
                 if self.terms.truth(term) != Some(true) {
                     items.push(PassiveItem::Assume {
@@ -367,6 +379,9 @@ impl<'a> Generator<'a> {
     }
 
     pub(super) fn check(&mut self, check: Check, items: &mut Vec<PassiveItem>) {
+        if !self.checks_here {
+            return items.push(PassiveItem::Assume { term: check.term, candidate: None, defines: None });
+        }
         items.push(PassiveItem::Check(self.checks.len()));
         self.checks.push(check);
     }
@@ -455,6 +470,7 @@ impl<'a> Generator<'a> {
         self.where_clauses(&names, env, items)?;
         for stmt in invariants {
             if let StmtKind::Assert(e) | StmtKind::Assume(e) = &stmt.kind {
+                self.checks_here |= selective::is_mark(stmt);
                 let term = self.value(env, e)?;
                 items.push(PassiveItem::Assume { term, candidate: candidate_number(&stmt.attributes), defines: None });
             }

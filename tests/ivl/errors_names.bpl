@@ -1,7 +1,7 @@
 //@ error 48:17 ivl-duplicate: another type is called `T`
 //@ error 49:6 ivl-type: the type `Cycle` is defined by itself
 //@ error 50:10 ivl-name: no type is called `Tee`
-//@ error 51:10 ivl-type: the type `Box` takes 1 arguments, not 0
+//@ error 51:10 ivl-type: the type `Box` takes 1 argument, not 0
 //@ error 52:10 ivl-subset: the type `real`
 //@ error 52:23 ivl-subset: the floating-point type `float24e8`
 //@ error 52:37 ivl-subset: `bv256`, a bit-vector type that is not of 1 to 128 bits
@@ -24,7 +24,7 @@
 //@ error 71:3 ivl-type: `value` cannot be assigned: it is a constant
 //@ error 72:9 ivl-type: `x` cannot be assigned: it is a parameter
 //@ error 73:8 ivl-name: did you mean `callee`?
-//@ error 74:14 ivl-type: procedure `callee` takes 1 arguments, not 2
+//@ error 74:14 ivl-type: procedure `callee` takes 1 argument, not 2
 //@ error 74:14 ivl-modifies: this modifies the global variable `g`
 //@ error 75:8 ivl-type: procedure `callee` has 1 results, not 0
 //@ error 75:8 ivl-modifies: this modifies the global variable `g`

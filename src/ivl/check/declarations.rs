@@ -155,7 +155,7 @@ impl Checker<'_> {
             self.resolve(&mut function.result, span);
             let params: Vec<Type> = function.params.iter().map(|(_, ty)| ty.clone()).collect();
             let standard = self.standard_name(function, &params, span);
-            let signature = Signature { params, result: function.result.clone(), standard };
+            let signature = Signature { params, result: function.result.clone(), standard, span };
             self.functions.entry(function.name.clone()).or_insert(signature);
         }
     }

@@ -45,11 +45,15 @@ impl Checker<'_> {
 
     /// Reports when the expression has another type; `what` says whose operand it is.
     fn same_type(&mut self, e: &ExprRef, ty: &Type, what: &str) -> Option<()> {
+        self.same_type_as_declared(e, ty, what, Span::NONE)
+    }
+
+    fn same_type_as_declared(&mut self, e: &ExprRef, ty: &Type, what: &str, declared: Span) -> Option<()> {
         if e.ty == *ty {
             return Some(());
         }
         let message = format!("{what} is {}, not {}", print_type(ty), print_type(&e.ty));
-        self.error("ivl-type", message, e.span);
+        self.report(declared_at(declared, Diagnostic::error("ivl-type", message, e.span)));
         None
     }
 
@@ -186,7 +190,7 @@ impl Checker<'_> {
             None => match parse_builtin(name.as_str()) {
                 Some(builtin) => {
                     let (params, result) = builtin.signature();
-                    Signature { params, result, standard: None }
+                    Signature { params, result, standard: None, span: Span::NONE }
                 }
                 None if name.as_str() == "real" => {
                     self.report(subset::error("the conversion `real`", self.word(span, name)));
@@ -207,7 +211,7 @@ impl Checker<'_> {
             },
         };
         let args = self.exprs(args)?;
-        self.arguments("function", name, &args, &signature.params, span)?;
+        self.arguments("function", name, &args, &signature.params, (span, signature.span))?;
         let name = match (self.mode, signature.standard) {
             (Mode::Elaborate, Some(standard)) => standard,
             _ => name.clone(),
@@ -215,24 +219,25 @@ impl Checker<'_> {
         Some((ExprKind::Call(name, args), signature.result))
     }
 
-    /// Number and types of arguments.
+    /// Number and types of arguments of a call, which stands at the first place; the second is that of the declaration.
     pub(super) fn arguments(
         &mut self,
         kind: &str,
         name: &Name,
         args: &[ExprRef],
         params: &[Type],
-        span: Span,
+        (span, declared): (Span, Span),
     ) -> Option<()> {
         if args.len() != params.len() {
-            let message = format!("{kind} `{name}` takes {} arguments, not {}", params.len(), args.len());
-            self.error("ivl-type", message, span);
+            let arguments = if params.len() == 1 { "argument" } else { "arguments" };
+            let message = format!("{kind} `{name}` takes {} {arguments}, not {}", params.len(), args.len());
+            self.report(declared_at(declared, Diagnostic::error("ivl-type", message, span)));
             return None;
         }
         let mut good = Some(());
         for (index, (arg, param)) in args.iter().zip(params).enumerate() {
             let what = format!("argument {} of `{name}`", index + 1);
-            good = self.same_type(arg, param, &what).and(good);
+            good = self.same_type_as_declared(arg, param, &what, declared).and(good);
         }
         good
     }
@@ -358,4 +363,9 @@ fn bit_vector_hint(op: BinaryOp, width: u32) -> String {
         Gt => format!("write BV{width}_UGT(a, b), or BV{width}_SGT(a, b) for signed numbers"),
         _ => format!("write BV{width}_UGE(a, b), or BV{width}_SGE(a, b) for signed numbers"),
     }
+}
+
+/// With the place of a declaration, where the input has one.
+pub(super) fn declared_at(declared: Span, error: Diagnostic) -> Diagnostic {
+    if declared == Span::NONE { error } else { error.also(declared, "declared here") }
 }

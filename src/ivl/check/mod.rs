@@ -108,6 +108,8 @@ struct Signature {
     result: Type,
     /// The standard name of a function declared with `:bvbuiltin`.
     standard: Option<Name>,
+    /// Where it is declared; none for those of the language.
+    span: Span,
 }
 
 /// What a caller knows of a procedure.

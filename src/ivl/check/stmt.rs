@@ -6,6 +6,7 @@ use super::super::print_expr::print_type;
 use super::super::scope::with_suggestion;
 use super::super::token::Token;
 use super::super::visit;
+use super::expr::declared_at;
 use super::{Checker, EntryKind, Mode};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -154,19 +155,20 @@ impl Checker<'_> {
             return;
         };
         if let Some(typed) = typed {
-            self.arguments("procedure", procedure, &typed, &signature.params, callee);
+            self.arguments("procedure", procedure, &typed, &signature.params, (callee, signature.span));
             *args = typed;
         }
         if types.len() != signature.results.len() {
             let message =
                 format!("procedure `{procedure}` has {} results, not {}", signature.results.len(), types.len());
-            self.error("ivl-type", message, callee);
+            self.report(declared_at(signature.span, Diagnostic::error("ivl-type", message, callee)));
             return;
         }
         for ((name, ty), expected) in written.iter().zip(types).zip(&signature.results) {
             if ty.as_ref().is_some_and(|ty| ty != expected) {
                 let message = format!("`{name}` takes a result of type {}", print_type(expected));
-                self.error("ivl-type", message, self.word(span, name));
+                let error = Diagnostic::error("ivl-type", message, self.word(span, name));
+                self.report(declared_at(signature.span, error));
             }
         }
     }

@@ -150,7 +150,8 @@ impl Checker<'_> {
 
     fn arity(&mut self, name: &Name, expected: usize, found: usize, span: Span) -> bool {
         if expected != found {
-            let message = format!("the type `{name}` takes {expected} arguments, not {found}");
+            let arguments = if expected == 1 { "argument" } else { "arguments" };
+            let message = format!("the type `{name}` takes {expected} {arguments}, not {found}");
             self.error("ivl-type", message, self.word(span, name));
         }
         expected == found

@@ -1,0 +1,42 @@
+//! `assert {:verified_under u} e;`: what is known to hold where `u` does.
+//!
+//! Input: a body. Output: the same, where such an assertion is `assert u || e; assume e;`. Establishes: no assertion has
+//! the attribute. Relies on: attributes are typed. Reference: Boogie 2.4; Christakis, Müller, Wüstholz, collaborative
+//! verification and testing with explicit assumptions.
+
+use crate::ivl::ast::{
+    Attribute, AttributeArg, BinaryOp, Expr, ExprKind, ExprRef, Implementation, Stmt, StmtKind, Type,
+};
+use crate::ivl::attributes::Attributes;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+const NAME: &str = "verified_under";
+
+/// Puts both statements in the place of each.
+pub fn run(body: Cow<'_, Implementation>) -> Cow<'_, Implementation> {
+    if !body.blocks.iter().flat_map(|block| &block.stmts).any(|stmt| condition(&stmt.attributes).is_some()) {
+        return body;
+    }
+    let mut body = body.into_owned();
+    for block in &mut body.blocks {
+        block.stmts = std::mem::take(&mut block.stmts).into_iter().flat_map(both).collect();
+    }
+    Cow::Owned(body)
+}
+
+fn both(stmt: Stmt) -> Vec<Stmt> {
+    let (StmtKind::Assert(e), Some(under)) = (&stmt.kind, condition(&stmt.attributes)) else { return vec![stmt] };
+    let either = Expr { kind: ExprKind::Binary(BinaryOp::Or, under.clone(), e.clone()), ty: Type::Bool, span: e.span };
+    let attributes = stmt.attributes.iter().filter(|attribute| attribute.name.as_str() != NAME).cloned().collect();
+    let checked = Stmt { kind: StmtKind::Assert(Arc::new(either)), attributes, ..stmt.clone() };
+    let known = Stmt { kind: StmtKind::Assume(e.clone()), attributes: Vec::new(), ..stmt.clone() };
+    vec![checked, known]
+}
+
+fn condition(attributes: &[Attribute]) -> Option<&ExprRef> {
+    match attributes.named(NAME)?.args.as_slice() {
+        [AttributeArg::Expr(e)] if e.ty == Type::Bool => Some(e),
+        _ => None,
+    }
+}
