@@ -34,6 +34,9 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// Of all kernels, in percent: this many may be undecided.
 const UNDECIDED_PERCENT: usize = 40;
 
+/// Behind Boogie's other options: Z3 gives values only to what matters.
+const RELEVANCY: &str = "/z3opt:smt.relevancy=2";
+
 const GAPS: &str = include_str!("kernels/known_gaps.txt");
 const TIMEOUTS: &str = include_str!("kernels/boogie_timeouts.txt");
 
@@ -177,7 +180,7 @@ fn judge(case: &Case, text: &str, expected: &Expected) -> Result<bool, String> {
     match answer {
         // Boogie reads from literals where it fails, and without relevancy Z3 also gives values to those that do not
         // matter: the verdict counts, its place may not.
-        Told::OtherPlace(_) => match compare(&path, text, expected, &[boogie::RELEVANCY])? {
+        Told::OtherPlace(_) => match compare(&path, text, expected, &[RELEVANCY])? {
             Told::OtherPlace(errors) => Err(errors),
             told => Ok(told == Told::Same),
         },

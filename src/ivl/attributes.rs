@@ -1,6 +1,6 @@
 //! Attributes by name, and what they carry.
 
-use super::ast::{Attribute, AttributeArg, ExprKind};
+use super::ast::{Attribute, AttributeArg, ExprKind, ExprRef};
 
 /// Attributes of a declaration or statement.
 pub trait Attributes {
@@ -10,6 +10,13 @@ pub trait Attributes {
     /// Whether there is one of that name.
     fn has(&self, name: &str) -> bool {
         self.named(name).is_some()
+    }
+
+    /// Whether there is `{:name true}`, or `{:name false}`.
+    fn is_set_to(&self, name: &str, value: bool) -> bool {
+        let is_value = |e: &ExprRef| e.kind == ExprKind::Bool(value);
+        self.named(name)
+            .is_some_and(|attribute| matches!(attribute.args.as_slice(), [AttributeArg::Expr(e)] if is_value(e)))
     }
 }
 

@@ -13,7 +13,6 @@ use super::ast::*;
 use super::bv::{self, BvOp};
 use super::bv_names::{Builtin, parse_builtin};
 use super::print_expr::{Expressions, identifier, identifiers, print_type};
-use super::surface::FREE_CALL;
 use super::token::is_boogie_keyword;
 use super::visit::{self, Visitor};
 use crate::span::Origin;

@@ -37,9 +37,6 @@ pub fn action_error<'input, T>(span: Span, message: impl Into<String>) -> Result
     Err(lalrpop_util::ParseError::User { error: ActionError { span, message: message.into() } })
 }
 
-/// The attribute of a `free call`.
-pub(super) const FREE_CALL: &str = "free";
-
 /// An expression under construction.
 #[derive(Clone, Debug)]
 pub struct Term {

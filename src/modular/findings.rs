@@ -6,6 +6,7 @@
 use super::search::{Failure, Step};
 use super::verify::Outcome;
 use crate::ivl::ast::{Attribute, AttributeArg};
+use crate::ivl::attributes::Attributes;
 use crate::report::source::SourceText;
 use crate::solver::exact::Shown;
 use crate::span::{Origin, Span};
@@ -66,7 +67,7 @@ fn is_telling(value: &Shown) -> bool {
 }
 
 fn has(check: &Check, name: &str) -> bool {
-    check.attributes.iter().any(|a| a.name.as_str() == name)
+    check.attributes.has(name)
 }
 
 fn kind(check: &Check) -> &'static str {

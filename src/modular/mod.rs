@@ -15,18 +15,10 @@ mod search;
 mod verified_under;
 pub mod verify;
 
-use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Implementation, Procedure, Program};
+use crate::ivl::ast::{Implementation, Procedure, Program};
+use crate::ivl::attributes::Attributes;
 use crate::vcgen::passify::Target;
 use crate::vcgen::selective;
-
-/// The attributes with the value of `{:name VALUE}` for a Boolean.
-fn is_set_to(attributes: &[Attribute], name: &str, value: bool) -> bool {
-    let matches = |a: &Attribute| {
-        a.name.as_str() == name
-            && matches!(a.args.as_slice(), [AttributeArg::Expr(e)] if e.kind == ExprKind::Bool(value))
-    };
-    attributes.iter().any(matches)
-}
 
 /// A body, and whose it is.
 pub struct Body<'a> {
@@ -38,14 +30,14 @@ pub struct Body<'a> {
 
 /// The bodies of a procedure that are to be proved: not those that only stand for their calls.
 pub fn bodies<'a>(program: &'a Program, procedure: &'a Procedure) -> Vec<Body<'a>> {
-    if is_set_to(&procedure.attributes, "verify", false) || inline::depth(procedure) > 0 {
+    if procedure.attributes.is_set_to("verify", false) || inline::depth(procedure) > 0 {
         return Vec::new();
     }
     let own = procedure.body.iter().map(|implementation| Body { target: Target::of(procedure), implementation });
     let separate = program
         .implementations
         .iter()
-        .filter(|separate| separate.procedure == procedure.name && !is_set_to(&separate.attributes, "verify", false));
+        .filter(|separate| separate.procedure == procedure.name && !separate.attributes.is_set_to("verify", false));
     let separate = separate.map(|separate| Body {
         target: Target {
             procedure,

@@ -11,8 +11,9 @@ use super::term::{Quantifier, Sort, Term};
 use super::translate::{Environment, Language, Scope};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
-    Attribute, AttributeArg, BinaryOp, Block, Condition, Expr, ExprKind, Function, Name, Stmt, StmtKind, Type, Variable,
+    Attribute, BinaryOp, Block, Condition, Expr, ExprKind, FREE_CALL, Function, Name, Stmt, StmtKind, Type, Variable,
 };
+use crate::ivl::attributes::Attributes;
 use crate::span::Span;
 use std::collections::BTreeSet;
 
@@ -23,11 +24,7 @@ pub const POSTCONDITION: &str = "postcondition";
 
 /// Whether a constant stands for a choice: `const {:existential true} b: bool;`.
 pub fn is_existential(variable: &Variable) -> bool {
-    let chosen = |a: &Attribute| {
-        a.name.as_str() == "existential"
-            && matches!(a.args.as_slice(), [AttributeArg::Expr(e)] if e.kind == ExprKind::Bool(true))
-    };
-    variable.ty == Type::Bool && variable.attributes.iter().any(chosen)
+    variable.ty == Type::Bool && variable.attributes.is_set_to("existential", true)
 }
 
 fn assumption(term: Term) -> PassiveItem {
@@ -144,7 +141,7 @@ impl Generator<'_> {
             panic!("vcgen: the procedure {name} is not declared");
         };
         let mut bound = bind(&callee.params, args);
-        let is_free = call.attributes.iter().any(|a| a.name.as_str() == crate::ivl::ast::FREE_CALL);
+        let is_free = call.attributes.has(FREE_CALL);
         for requires in callee.requires.iter().filter(|requires| !requires.free && !is_free) {
             let mut scope = Scope::new(env, None).with(bound.clone());
             let term = self.translator.in_scope(&mut self.terms, &mut scope, &requires.expr)?;

@@ -5,6 +5,7 @@
 //! with the application as trigger; `{:inline}` ones are abbreviations.
 
 use crate::ivl::ast::{ExprKind, ExprRef, Function, Name, Program};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::visit::{self, Visitor};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ pub fn by_axiom(program: &Program) -> BTreeSet<Name> {
     }
     let mut quantified = Quantified { inside: 0, found: BTreeSet::new() };
     visit::walk_program(&mut quantified, program);
-    let is_abbreviation = |f: &Function| f.attributes.iter().any(|a| a.name.as_str() == "inline");
+    let is_abbreviation = |f: &Function| f.attributes.has("inline");
     let told = |f: &&&Function| quantified.found.contains(&f.name) && !is_abbreviation(f) || needs_itself(f, &defined);
     defined.values().filter(told).map(|f| f.name.clone()).collect()
 }

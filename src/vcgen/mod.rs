@@ -10,6 +10,7 @@ mod definitions;
 mod edges;
 mod exits;
 mod integer;
+mod loops;
 mod maps;
 pub mod passify;
 pub mod passive;

@@ -4,13 +4,14 @@
 //! Reference: Boogie 2.4: `assume {:start_checking_here} e;` is the inverse of `assume false;`; paths are those of the
 //! program whose loops are cut, so that a mark in a loop does not lead to its head.
 
-use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, Stmt, StmtKind};
+use crate::ivl::ast::{Attribute, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
+
+const SELECTIVE: &str = "selective_checking";
 
 /// Whether a body with these attributes is selective.
 pub fn is_asked_for(attributes: &[Attribute]) -> bool {
-    let is_false = |arg: &AttributeArg| matches!(arg, AttributeArg::Expr(e) if e.kind == ExprKind::Bool(false));
-    attributes.named("selective_checking").is_some_and(|attribute| !attribute.args.iter().any(is_false))
+    attributes.has(SELECTIVE) && !attributes.is_set_to(SELECTIVE, false)
 }
 
 /// Whether what stands behind a statement is checked.

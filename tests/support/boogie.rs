@@ -22,9 +22,6 @@ pub const OPTIONS: [&str; 8] = [
     "/errorLimit:20",
 ];
 
-/// Behind [`OPTIONS`]: Z3 decides only what matters.
-pub const RELEVANCY: &str = "/z3opt:smt.relevancy=2";
-
 /// What Boogie's summary has when it has not decided all.
 pub const UNDECIDED: [&str; 4] = ["time out", "inconclusive", "out of memory", "out of resource"];
 

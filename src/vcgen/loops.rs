@@ -1,0 +1,167 @@
+//! Loops of a body: found, cut at their heads, and closed at their back edges.
+//!
+//! Establishes: at a head its invariants, the asserts that lead the block, are checked on entry and after each round; all
+//! that the loop assigns is arbitrary, and the invariants are assumed. Relies on: reducible control flow, which is
+//! checked; edges between two loops are split ([`super::edges`]).
+//! Reference: Barnett and Leino, weakest precondition of unstructured programs, section 2.
+
+use super::passify::Generator;
+use super::passive::{CheckKind, CutLoop, PassiveItem, candidate_number};
+use super::selective;
+use super::translate::{Environment, Language};
+use crate::diagnostic::Diagnostic;
+use crate::ivl::ast::{Block, Name, Stmt, StmtKind};
+use petgraph::algo::dominators;
+use petgraph::graph::NodeIndex;
+use petgraph::visit::DfsPostOrder;
+use std::collections::BTreeSet;
+
+impl<'a> Generator<'a> {
+    /// Natural loops and a topological order of the blocks without back edges.
+    pub(super) fn find_loops(&mut self) -> Result<Vec<usize>, Diagnostic> {
+        let start = NodeIndex::new(0);
+        let doms = dominators::simple_fast(&self.graph, start);
+        let mut acyclic = self.graph.clone();
+        for edge in self.graph.edge_indices() {
+            let Some((from, to)) = self.graph.edge_endpoints(edge) else { continue };
+            let above = doms.dominators(from);
+            if above.is_none() {
+                // Nothing leads there: what loops there does not matter.
+                if let Some(e) = acyclic.find_edge(from, to) {
+                    acyclic.remove_edge(e);
+                }
+            } else if above.is_some_and(|mut d| d.any(|n| n == to)) {
+                let blocks = self.loop_blocks(from, to);
+                self.heads.entry(to.index()).or_default().extend(blocks);
+                if let Some(e) = acyclic.find_edge(from, to) {
+                    acyclic.remove_edge(e);
+                }
+            }
+        }
+        let mut walk = DfsPostOrder::new(&acyclic, start);
+        let mut order = Vec::new();
+        while let Some(node) = walk.next(&acyclic) {
+            order.push(node.index());
+        }
+        order.reverse();
+        if petgraph::algo::is_cyclic_directed(&acyclic) {
+            return Err(Diagnostic::unsupported(
+                "irreducible",
+                "this procedure has irreducible control flow",
+                self.target.procedure.span,
+            ));
+        }
+        Ok(order)
+    }
+
+    fn loop_blocks(&self, latch: NodeIndex, head: NodeIndex) -> BTreeSet<usize> {
+        let mut blocks = BTreeSet::from([head.index()]);
+        let mut stack = vec![latch];
+        while let Some(node) = stack.pop() {
+            if blocks.insert(node.index()) {
+                stack.extend(self.graph.neighbors_directed(node, petgraph::Direction::Incoming));
+            }
+        }
+        blocks
+    }
+
+    /// The invariants of a head: the asserts that lead its block, and free ones among them.
+    pub(super) fn invariants(&self, head: usize) -> &'a [Stmt] {
+        let stmts = &self.body.blocks[head].stmts;
+        let leads = |s: &&Stmt| match s.kind {
+            StmtKind::Assert(_) => true,
+            StmtKind::Assume(_) => self.translator.language == Language::Full,
+            _ => false,
+        };
+        let count = stmts.iter().take_while(leads).count();
+        &stmts[..count]
+    }
+
+    /// Cuts the loop at `head`: entry checks, havoc, assumptions. Gives the number of statements consumed.
+    pub(super) fn cut(
+        &mut self,
+        head: usize,
+        env: &mut Environment,
+        items: &mut Vec<PassiveItem>,
+    ) -> Result<usize, Diagnostic> {
+        let number = self.loops.len();
+        self.loop_numbers.insert(head, number);
+        let invariants = self.invariants(head);
+        self.check_invariants(invariants, env, items, CheckKind::Entry(number))?;
+        let assigned = self.assigned(&self.heads[&head]);
+        let entry = env.clone();
+        for name in &assigned {
+            self.havoc(name, env)?;
+        }
+        let names: Vec<Name> = assigned.iter().cloned().collect();
+        self.where_clauses(&names, env, items)?;
+        for stmt in invariants {
+            if let StmtKind::Assert(e) | StmtKind::Assume(e) = &stmt.kind {
+                self.checks_here |= selective::is_mark(stmt);
+                let term = self.value(env, e)?;
+                items.push(PassiveItem::Assume { term, candidate: candidate_number(&stmt.attributes), defines: None });
+            }
+        }
+        self.loops.push(CutLoop {
+            head: self.body.blocks[head].label.clone(),
+            entry,
+            at_head: env.clone(),
+            at_end: Vec::new(),
+            assigned,
+        });
+        Ok(invariants.len())
+    }
+
+    pub(super) fn check_invariants(
+        &mut self,
+        invariants: &[Stmt],
+        env: &Environment,
+        items: &mut Vec<PassiveItem>,
+        kind: CheckKind,
+    ) -> Result<(), Diagnostic> {
+        for stmt in invariants {
+            if let StmtKind::Assert(e) = &stmt.kind {
+                self.assertion(stmt, e, env, items, kind.clone(), &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Variables that the blocks assign, through calls too.
+    fn assigned(&self, blocks: &BTreeSet<usize>) -> BTreeSet<Name> {
+        let mut names = BTreeSet::new();
+        for &b in blocks {
+            self.assigned_by(&self.body.blocks[b], &mut names);
+        }
+        names
+    }
+
+    fn assigned_by(&self, block: &Block, names: &mut BTreeSet<Name>) {
+        for stmt in &block.stmts {
+            match &stmt.kind {
+                StmtKind::Assign(list) => names.extend(list.iter().map(|(n, _)| n.clone())),
+                StmtKind::Havoc(list) => names.extend(list.iter().cloned()),
+                StmtKind::Call { procedure, results, .. } => {
+                    names.extend(results.iter().cloned());
+                    let callee = self.program.procedures.iter().find(|p| p.name == *procedure);
+                    if self.translator.language == Language::Full {
+                        names.extend(callee.iter().flat_map(|p| p.modifies.iter().cloned()));
+                        continue;
+                    }
+                    for inner in callee.and_then(|p| p.body.as_ref()).iter().flat_map(|b| &b.blocks) {
+                        let mut assigned = BTreeSet::new();
+                        self.assigned_by(inner, &mut assigned);
+                        names.extend(assigned.into_iter().filter(|n| self.variables.contains_key(n)));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The head that a block goes back to.
+    pub(super) fn back_edge(&self, b: usize) -> Option<usize> {
+        let mut targets = self.graph.neighbors(NodeIndex::new(b)).map(NodeIndex::index);
+        targets.find(|target| self.heads.get(target).is_some_and(|blocks| blocks.contains(&b)))
+    }
+}
