@@ -339,3 +339,58 @@ fn failure(passive: &Passive, number: usize, path: &[usize], model: &mut dyn Val
     let path = path.collect();
     Failure { check, certain, path, values }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ivl::{Dialect, parse_dialect};
+    use crate::modular::{bodies, verify};
+    use std::time::Duration;
+
+    /// Failures told by labels, by executions and in parts, of every body in tests/procedures that has no quantifiers.
+    #[test]
+    fn all_ways_find_the_same() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/procedures");
+        let (mut compared, mut failures) = (0, 0);
+        for entry in std::fs::read_dir(folder).expect("tests/procedures") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|extension| extension != "bpl") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a readable file");
+            let program = parse_dialect(&text, Dialect::Boogie).expect("a program that parses");
+            for body in program.procedures.iter().flat_map(|procedure| bodies(&program, procedure)) {
+                let passive = verify::passive(&program, &body, true).expect("a passive program");
+                let Some(found) = found_in_all_ways(passive) else { continue };
+                assert_eq!(found[0], found[1], "by execution: {} in {path:?}", body.target.procedure.name);
+                assert_eq!(found[0], found[2], "in parts: {} in {path:?}", body.target.procedure.name);
+                compared += 1;
+                failures += found[0].len();
+            }
+        }
+        assert!(compared > 100 && failures > 50, "{compared} bodies, {failures} failures");
+    }
+
+    /// `None` where a model was a guess.
+    fn found_in_all_ways(passive: Passive) -> Option<[Vec<usize>; 3]> {
+        let ways: [fn(&mut Search); 3] = [
+            |search| assert_eq!(search.by_labels(&search.all(), REST), None),
+            |search| assert!(search.by_execution(search.all(), WHOLE).is_empty() || search.is_guess),
+            |search| {
+                let parts = search.all().chunks(3).map(<[usize]>::to_vec).collect::<Vec<_>>();
+                parts.into_iter().for_each(|part| assert!(search.in_parts(part).is_empty() || search.is_guess));
+            },
+        ];
+        let mut found = [const { Vec::new() }; 3];
+        for (way, found) in ways.into_iter().zip(&mut found) {
+            let mut passive = passive.clone();
+            let mut search = Search::new(&mut passive, Deadline(Instant::now() + Duration::from_secs(60)));
+            way(&mut search);
+            if search.is_guess {
+                return None;
+            }
+            *found = search.found.into_keys().collect();
+        }
+        Some(found)
+    }
+}
