@@ -10,18 +10,28 @@
 //! The column may be left out. Files that end in `.bpl` are in the dialect of Boogie.
 //! Without `error` lines it must parse, and print to text that parses to the same program. Files of
 //! `figures` are all kept as snapshots. Where `boogie` is installed (or named by the variable
-//! `GPUVCC_BOOGIE`), it has to accept what programs without kernel statements print as.
+//! `GPUVCC_BOOGIE`), it has to accept what programs without kernel statements print as, and to find
+//! errors on the same lines of its own files that have some, except for [`OUTSIDE_BOOGIE`].
 
+use boogie::error_line;
 use gpuvcc::diagnostic::Diagnostic;
 use gpuvcc::ivl;
 use gpuvcc::ivl::ast::Program;
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 #[path = "ivl/generate.rs"]
 mod generate;
+
+#[path = "support/boogie.rs"]
+#[allow(dead_code)]
+mod boogie;
+
+/// Files about what we refuse and Boogie reads.
+const OUTSIDE_BOOGIE: [&str; 1] = ["errors_subset"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -50,6 +60,9 @@ fn main() -> ExitCode {
             let dialect = if boogie_file { ivl::Dialect::Boogie } else { ivl::Dialect::Ivl };
             trials.push(file_trial(&name, &text, dialect, figures));
             trials.push(boogie_trial(&name, &text, dialect, boogie.clone()));
+            if boogie_file && !expected_errors(&text).is_empty() && !OUTSIDE_BOOGIE.contains(&name.as_str()) {
+                trials.push(boogie_lines_trial(&name, &text, boogie.clone()));
+            }
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -67,7 +80,7 @@ fn file_trial(name: &str, text: &str, dialect: ivl::Dialect, figure: bool) -> Tr
     let (name, text) = (name.to_string(), text.to_string());
     let title = if figure { format!("figure {name}") } else { name.clone() };
     Trial::test(title, move || {
-        let expected: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("//@ error ")).collect();
+        let expected = expected_errors(&text);
         match ivl::parse_dialect(&text, dialect) {
             Err(errors) if !expected.is_empty() => expect_errors(&text, &errors, &expected),
             Err(errors) => Err(format!("does not parse: {errors:#?}").into()),
@@ -81,6 +94,11 @@ fn file_trial(name: &str, text: &str, dialect: ivl::Dialect, figure: bool) -> Tr
             }
         }
     })
+}
+
+/// The `error` lines of a header.
+fn expected_errors(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| line.strip_prefix("//@ error ")).collect()
 }
 
 fn expect_errors(text: &str, errors: &[Diagnostic], expected: &[&str]) -> Result<(), Failed> {
@@ -129,6 +147,31 @@ fn boogie_trial(name: &str, text: &str, dialect: ivl::Dialect, boogie: Option<St
         _ => Ok(()),
     })
     .with_ignored_flag(ignored)
+}
+
+/// For a file with errors that Boogie can read.
+fn boogie_lines_trial(name: &str, text: &str, boogie: Option<String>) -> Trial {
+    let (text, ignored) = (text.to_string(), boogie.is_none());
+    Trial::test(format!("boogie finds the lines of {name}"), move || match &boogie {
+        Some(command) => same_lines_as_boogie(command, &text),
+        None => Ok(()),
+    })
+    .with_ignored_flag(ignored)
+}
+
+fn same_lines_as_boogie(command: &str, text: &str) -> Result<(), Failed> {
+    let file = tempfile::Builder::new().suffix(".bpl").tempfile()?;
+    fs::write(file.path(), text)?;
+    let output = Command::new(command).args(["/nologo", "/noVerify"]).arg(file.path()).output()?;
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let theirs: BTreeSet<usize> = told.lines().filter_map(error_line).collect();
+    let ours: BTreeSet<usize> = expected_errors(text).iter().filter_map(|error| line_of(error)).collect();
+    if ours == theirs { Ok(()) } else { Err(format!("ours {ours:?}, Boogie's {theirs:?}:\n{told}").into()) }
+}
+
+/// `12:3 CODE: ...`
+fn line_of(expected: &str) -> Option<usize> {
+    expected.split([':', ' ']).next()?.parse().ok()
 }
 
 fn accepted_by_boogie(command: &str, program: &Program) -> Result<(), Failed> {

@@ -2,6 +2,9 @@
 
 use super::ast::{Attribute, AttributeArg, ExprKind, ExprRef};
 
+/// `assert {:verified_under u} e;`
+pub const VERIFIED_UNDER: &str = "verified_under";
+
 /// Attributes of a declaration or statement.
 pub trait Attributes {
     /// The first of that name.

@@ -5,7 +5,8 @@
 //! Reference: Boogie 2 syntax; the kernel language of the lock-step paper, section 3.1.
 //!
 //! The text is cut at the words that begin a declaration and each piece is parsed for itself, so
-//! one run reports the first error of every declaration. Types are looked at once syntax is right.
+//! one run reports the first error of every declaration. As in Boogie, jumps are looked at once syntax
+//! is right, names once jumps are, and types once names are: errors of one kind make others.
 
 use super::ast::*;
 use super::check;
@@ -50,6 +51,10 @@ pub fn parse_dialect(text: &str, dialect: Dialect) -> Result<Program, Vec<Diagno
         return Err(errors);
     }
     let Desugared { mut program, synonyms, errors } = desugar::run(declarations);
+    let (jumps, errors): (Vec<_>, Vec<_>) = errors.into_iter().partition(|error| error.code == "ivl-label");
+    if !jumps.is_empty() {
+        return Err(jumps);
+    }
     left_out::run(&mut program);
     check::elaborate(&mut program, synonyms, &tokens, errors)?;
     Ok(program)

@@ -7,11 +7,9 @@
 use crate::ivl::ast::{
     Attribute, AttributeArg, BinaryOp, Expr, ExprKind, ExprRef, Implementation, Stmt, StmtKind, Type,
 };
-use crate::ivl::attributes::Attributes;
+use crate::ivl::attributes::{Attributes, VERIFIED_UNDER};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-const NAME: &str = "verified_under";
 
 /// Puts both statements in the place of each.
 pub fn run(body: Cow<'_, Implementation>) -> Cow<'_, Implementation> {
@@ -28,14 +26,15 @@ pub fn run(body: Cow<'_, Implementation>) -> Cow<'_, Implementation> {
 fn both(stmt: Stmt) -> Vec<Stmt> {
     let (StmtKind::Assert(e), Some(under)) = (&stmt.kind, condition(&stmt.attributes)) else { return vec![stmt] };
     let either = Expr { kind: ExprKind::Binary(BinaryOp::Or, under.clone(), e.clone()), ty: Type::Bool, span: e.span };
-    let attributes = stmt.attributes.iter().filter(|attribute| attribute.name.as_str() != NAME).cloned().collect();
+    let attributes =
+        stmt.attributes.iter().filter(|attribute| attribute.name.as_str() != VERIFIED_UNDER).cloned().collect();
     let checked = Stmt { kind: StmtKind::Assert(Arc::new(either)), attributes, ..stmt.clone() };
     let known = Stmt { kind: StmtKind::Assume(e.clone()), attributes: Vec::new(), ..stmt.clone() };
     vec![checked, known]
 }
 
 fn condition(attributes: &[Attribute]) -> Option<&ExprRef> {
-    match attributes.named(NAME)?.args.as_slice() {
+    match attributes.named(VERIFIED_UNDER)?.args.as_slice() {
         [AttributeArg::Expr(e)] if e.ty == Type::Bool => Some(e),
         _ => None,
     }

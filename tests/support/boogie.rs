@@ -35,9 +35,10 @@ pub fn summary(output: &str) -> Option<&str> {
     output.lines().find(|line| line.starts_with("Boogie program verifier finished with"))
 }
 
-/// The line of the program at which an error is reported: `FILE(12,3): Error BP5001: ...`.
+/// The line of the program at which an error is reported: `FILE(12,3): Error BP5001: ...`, or `error:` for one of syntax.
 pub fn error_line(told: &str) -> Option<usize> {
-    let (place, _) = told.split_once("): Error")?;
+    let (place, _) = told.split_once("): Error").or_else(|| told.split_once("): error"))?;
     let (number, _) = place.rsplit_once('(')?.1.split_once(',')?;
-    number.parse().ok()
+    // Line 0 is code that Boogie has made itself.
+    number.parse().ok().filter(|line| *line > 0)
 }

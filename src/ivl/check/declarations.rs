@@ -12,7 +12,7 @@ use super::super::token;
 use super::super::visit;
 use super::{Checker, Context, Entry, EntryKind, Mode, ProcedureSignature, Signature, launch_constant};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::attributes::Attributes;
+use crate::ivl::attributes::{Attributes, VERIFIED_UNDER};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -136,6 +136,8 @@ impl Checker<'_> {
     }
 
     pub(super) fn duplicate(&mut self, what: &str, name: &Name, span: Span, first: Span) {
+        // Functions are declared in front of procedures, wherever they stand.
+        let (first, span) = (first.min(span), first.max(span));
         let message = format!("another {what} is called `{name}`");
         self.report(Diagnostic::error("ivl-duplicate", message, span).also(first, "first declared here"));
     }
@@ -256,11 +258,15 @@ impl Checker<'_> {
     }
 
     pub(super) fn attributes(&mut self, attributes: &mut [Attribute]) {
-        for arg in attributes.iter_mut().flat_map(|a| &mut a.args) {
-            if let AttributeArg::Expr(e) = arg
-                && let Some(typed) = self.expr(e)
-            {
-                *e = typed;
+        for attribute in attributes {
+            let formula = attribute.name.as_str() == VERIFIED_UNDER;
+            for arg in &mut attribute.args {
+                let AttributeArg::Expr(e) = arg else { continue };
+                let typed = match formula {
+                    true => self.expr_of(e, &Type::Bool, "what an assertion is verified under"),
+                    false => self.expr(e),
+                };
+                *e = typed.unwrap_or_else(|| e.clone());
             }
         }
     }
@@ -346,13 +352,13 @@ impl Checker<'_> {
         let label = "declared here";
         if own.len() != declared.len() {
             let message = format!("the procedure has {} {what}s, not {}", declared.len(), own.len());
-            self.report(Diagnostic::error("ivl-type", message, word).also(declaration, label));
+            self.report_type(Diagnostic::error("ivl-type", message, word).also(declaration, label));
         }
         for (variable, ty) in own.iter().zip(declared) {
             if variable.ty != *ty {
                 let (expected, found) = (print_type(ty), print_type(&variable.ty));
                 let message = format!("in the procedure this {what} is {expected}, not {found}");
-                self.report(Diagnostic::error("ivl-type", message, variable.span).also(declaration, label));
+                self.report_type(Diagnostic::error("ivl-type", message, variable.span).also(declaration, label));
             }
         }
         for variable in own.iter().filter(|v| v.where_clause.is_some()) {
@@ -370,10 +376,10 @@ impl Checker<'_> {
         let error = Diagnostic::error("ivl-modifies", format!("no global variable is called `{name}`"), place);
         let globals = self.top_level.iter().filter(|(_, e)| e.kind == EntryKind::Global).map(|(name, _)| name);
         let error = with_suggestion(error, name, globals);
-        self.report(match self.top_level.get(name) {
-            Some(entry) => error.also(entry.span, "this is no variable"),
-            None => error,
-        });
+        match self.top_level.get(name) {
+            Some(entry) => self.report_type(error.also(entry.span, "this is no variable")),
+            None => self.report(error),
+        }
     }
 }
 

@@ -30,7 +30,7 @@ impl Checker<'_> {
         if self.mode == Mode::Verify && ty != e.ty {
             let message = format!("an expression is recorded as {}, but is {}", print_type(&e.ty), print_type(&ty));
             let shown = super::super::print_expr(e);
-            self.report(Diagnostic::error("ivl-type", message, e.span).note(format!("the expression: {shown}")));
+            self.report_type(Diagnostic::error("ivl-type", message, e.span).note(format!("the expression: {shown}")));
             return None;
         }
         Some(Arc::new(Expr { kind, ty, span: e.span }))
@@ -53,7 +53,7 @@ impl Checker<'_> {
             return Some(());
         }
         let message = format!("{what} is {}, not {}", print_type(ty), print_type(&e.ty));
-        self.report(declared_at(declared, Diagnostic::error("ivl-type", message, e.span)));
+        self.report_type(declared_at(declared, Diagnostic::error("ivl-type", message, e.span)));
         None
     }
 
@@ -74,6 +74,8 @@ impl Checker<'_> {
             }
             ExprKind::Unary(op, a) => {
                 let (ty, what) = match op {
+                    // The condition of an `if` or `while`, negated for the other way.
+                    UnaryOp::Not if a.span == e.span && self.mode == Mode::Elaborate => (Type::Bool, "a formula"),
                     UnaryOp::Not => (Type::Bool, "the operand of `!`"),
                     UnaryOp::Neg => (Type::Int, "the operand of `-`"),
                 };
@@ -99,7 +101,7 @@ impl Checker<'_> {
                 let parts = self.exprs(&[a.clone(), b.clone()])?;
                 let width = self.bv_width(&parts[0], "`++`")?.checked_add(self.bv_width(&parts[1], "`++`")?)?;
                 if width > MAX_WIDTH {
-                    self.error("ivl-type", format!("a bit-vector of {width} bits; {MAX_WIDTH} is the most"), e.span);
+                    self.type_error(format!("a bit-vector of {width} bits; {MAX_WIDTH} is the most"), e.span);
                     return None;
                 }
                 (ExprKind::Concat(parts[0].clone(), parts[1].clone()), Type::Bv(width))
@@ -138,7 +140,7 @@ impl Checker<'_> {
             }
             _ => {
                 let message = format!("the bit-vector literal {value} is recorded as {}", print_type(ty));
-                self.error("ivl-type", message, span);
+                self.type_error(message, span);
                 None
             }
         }
@@ -174,7 +176,7 @@ impl Checker<'_> {
         if let (Type::Int, Type::Bv(width)) = (&operand, &a.ty) {
             let message = format!("`{}` works on int, not bv{width}", op.text());
             let error = Diagnostic::error("ivl-type", message, span);
-            self.report(error.note(bit_vector_hint(op, *width)));
+            self.report_type(error.note(bit_vector_hint(op, *width)));
             return None;
         }
         let (left, right) = (format!("the left side of `{}`", op.text()), format!("the right side of `{}`", op.text()));
@@ -231,7 +233,13 @@ impl Checker<'_> {
         if args.len() != params.len() {
             let arguments = if params.len() == 1 { "argument" } else { "arguments" };
             let message = format!("{kind} `{name}` takes {} {arguments}, not {}", params.len(), args.len());
-            self.report(declared_at(declared, Diagnostic::error("ivl-type", message, span)));
+            let error = declared_at(declared, Diagnostic::error("ivl-type", message, span));
+            // Boogie counts the arguments of a procedure together with the names, those of a function with the types.
+            if kind == "procedure" {
+                self.report(error)
+            } else {
+                self.report_type(error)
+            }
             return None;
         }
         let mut good = Some(());
@@ -247,7 +255,7 @@ impl Checker<'_> {
         let width = self.bv_width(&value, "an extraction")?;
         if low >= high || high > width {
             let message = format!("[{high}:{low}] takes no bits of a bv{width}: it needs {width} >= high > low >= 0");
-            self.error("ivl-type", message, span);
+            self.type_error(message, span);
             return None;
         }
         Some((ExprKind::Extract { value, high, low }, Type::Bv(high - low)))
@@ -257,7 +265,7 @@ impl Checker<'_> {
         match e.ty {
             Type::Bv(width) => Some(width),
             _ => {
-                self.error("ivl-type", format!("{what} works on bit-vectors, not {}", print_type(&e.ty)), e.span);
+                self.type_error(format!("{what} works on bit-vectors, not {}", print_type(&e.ty)), e.span);
                 None
             }
         }
@@ -268,12 +276,12 @@ impl Checker<'_> {
         let indices = self.exprs(indices);
         let (map, indices) = (map?, indices?);
         let Type::Map(domain, element) = map.ty.clone() else {
-            self.error("ivl-type", format!("only maps have elements, not {}", print_type(&map.ty)), map.span);
+            self.type_error(format!("only maps have elements, not {}", print_type(&map.ty)), map.span);
             return None;
         };
         if indices.len() != domain.len() {
             let message = format!("this map takes {} indices, not {}", domain.len(), indices.len());
-            self.error("ivl-type", message, map.span);
+            self.type_error(message, map.span);
             return None;
         }
         for (index, ty) in indices.iter().zip(&domain) {
@@ -310,10 +318,11 @@ impl Checker<'_> {
         let triggers: Option<Vec<_>> = triggers.iter().map(|t| self.exprs(t)).collect();
         let body = self.expr_of(body, &Type::Bool, "the body of a quantifier");
         self.bound.truncate(outer);
-        let (triggers, body) = (triggers?, body?);
+        let triggers = triggers?;
         if self.mode == Mode::Elaborate {
             triggers.iter().for_each(|trigger| self.trigger(trigger, variables, &unique, span));
         }
+        let body = body?;
         Some((ExprKind::Quantifier { universal, variables: unique, triggers, body }, Type::Bool))
     }
 

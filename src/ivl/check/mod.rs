@@ -141,6 +141,8 @@ struct Checker<'a> {
     taken: Option<BTreeSet<Name>>,
     types: types::Types,
     errors: Vec<Diagnostic>,
+    /// What is wrong with types, which is told once every name is known: a wrong name makes wrong types.
+    type_errors: Vec<Diagnostic>,
     top_level: BTreeMap<Name, Entry>,
     functions: BTreeMap<Name, Signature>,
     procedures: BTreeMap<Name, ProcedureSignature>,
@@ -168,6 +170,7 @@ impl<'a> Checker<'a> {
             taken: None,
             types: types::Types::default(),
             errors: Vec::new(),
+            type_errors: Vec::new(),
             top_level: BTreeMap::new(),
             functions: BTreeMap::new(),
             procedures: BTreeMap::new(),
@@ -182,23 +185,39 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<(), Vec<Diagnostic>> {
-        self.errors.sort_by_key(|e| e.labels.first().map(|(span, _)| *span));
-        self.errors.dedup();
-        self.errors.truncate(MAX_ERRORS);
-        if self.errors.is_empty() { Ok(()) } else { Err(self.errors) }
+    fn finish(self) -> Result<(), Vec<Diagnostic>> {
+        let mut errors = self.errors;
+        if errors.is_empty() || self.mode == Mode::Verify {
+            errors.extend(self.type_errors);
+        }
+        errors.sort_by_key(|e| e.labels.first().map(|(span, _)| *span));
+        errors.dedup();
+        errors.truncate(MAX_ERRORS);
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    fn report(&mut self, mut error: Diagnostic) {
+    fn placed(&self, error: Diagnostic) -> Diagnostic {
         let unplaced = error.labels.first().is_none_or(|(span, _)| *span == Span::NONE);
-        if unplaced && !self.place.is_empty() {
-            error = error.note(format!("in {}", self.place));
-        }
+        if unplaced && !self.place.is_empty() { error.note(format!("in {}", self.place)) } else { error }
+    }
+
+    fn report(&mut self, error: Diagnostic) {
+        let error = self.placed(error);
         self.errors.push(error);
     }
 
     fn error(&mut self, code: &'static str, message: impl Into<String>, span: Span) {
         self.report(Diagnostic::error(code, message, span));
+    }
+
+    /// As [`Self::report`], where the names are right and do not fit together.
+    fn report_type(&mut self, error: Diagnostic) {
+        let error = self.placed(error);
+        self.type_errors.push(error);
+    }
+
+    fn type_error(&mut self, message: impl Into<String>, span: Span) {
+        self.report_type(Diagnostic::error("ivl-type", message, span));
     }
 
     /// The word that an error is about: the first `name` in the text from the start of `whole` on.
@@ -269,7 +288,8 @@ impl<'a> Checker<'a> {
             EntryKind::Array { .. } => "an array, which is written element by element",
         };
         let message = format!("`{name}` cannot be assigned: it is {what}");
-        self.report(Diagnostic::error("ivl-type", message, self.word(span, name)).also(entry.span, "declared here"));
+        let word = self.word(span, name);
+        self.report_type(Diagnostic::error("ivl-type", message, word).also(entry.span, "declared here"));
         None
     }
 }

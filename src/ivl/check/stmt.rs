@@ -66,7 +66,7 @@ impl Checker<'_> {
                     _ => self.word(stmt.span, &name),
                 };
                 let error = Diagnostic::error("ivl-modifies", message, place);
-                self.report(error.note(format!("the procedure needs `modifies {name};`")));
+                self.report_type(error.note(format!("the procedure needs `modifies {name};`")));
             }
         }
     }
@@ -134,7 +134,7 @@ impl Checker<'_> {
             if typed.ty != ty {
                 let message = format!("`{written}` is {}, not {}", print_type(&ty), print_type(&typed.ty));
                 let place = if value.span == Span::NONE { span } else { value.span };
-                self.error("ivl-type", message, place);
+                self.type_error(message, place);
             }
             *value = typed;
         }
@@ -168,7 +168,7 @@ impl Checker<'_> {
             if ty.as_ref().is_some_and(|ty| ty != expected) {
                 let message = format!("`{name}` takes a result of type {}", print_type(expected));
                 let error = Diagnostic::error("ivl-type", message, self.word(span, name));
-                self.report(declared_at(signature.span, error));
+                self.report_type(declared_at(signature.span, error));
             }
         }
     }
@@ -209,7 +209,7 @@ impl Checker<'_> {
                     0 if inferred => format!("memory moves whole bytes: bv8, bv16, ..., not {}", print_type(ty)),
                     bytes => format!("an access of {bytes} bytes moves a bv{}, not {}", 8 * bytes, print_type(ty)),
                 };
-                self.error("ivl-type", message, span);
+                self.type_error(message, span);
             }
             None => {}
         }
@@ -229,7 +229,7 @@ impl Checker<'_> {
             (ty, _) => {
                 let message = format!("an array is indexed by bit-vectors of up to 64 bits, not {}", print_type(ty));
                 let place = if offset.span == Span::NONE { span } else { offset.span };
-                self.error("ivl-type", message, place);
+                self.type_error(message, place);
             }
         }
     }
