@@ -24,8 +24,8 @@ pub struct Source {
     early: OnceLock<Early>,
 }
 
-/// What little effort was enough for, by procedure, with the time.
-type Early = BTreeMap<String, (Vec<verify::Outcome>, Duration)>;
+/// By procedure what little effort found out, with the time; `None` where that was not enough.
+type Early = BTreeMap<String, Option<(Vec<verify::Outcome>, Duration)>>;
 
 /// Programs with more bodies have enough to do for several threads.
 const FEW_BODIES: usize = 24;
@@ -71,11 +71,11 @@ impl Source {
                     .iter()
                     .map(|body| verify::quick(&chosen.program, body, deadline).ok()?)
                     .collect::<Option<Vec<_>>>();
-                let Some(outcomes) = outcomes else {
-                    log::debug!("{name} takes more effort than little");
+                let was_enough = outcomes.is_some();
+                early.insert(name, outcomes.map(|outcomes| (outcomes, start.elapsed())));
+                if !was_enough {
                     break;
-                };
-                early.insert(name, (outcomes, start.elapsed()));
+                }
             }
             early
         };
@@ -103,11 +103,11 @@ pub fn verify(input: &Input, source: &Source, name: &str, options: &Options) -> 
     let chosen = source.chosen(options)?;
     let start = Instant::now();
     let (outcomes, time) = match early.get(name) {
-        Some(early) => early.clone(),
-        None => {
+        Some(Some(early)) => early.clone(),
+        other => {
             let deadline = Deadline(start + options.timeout);
             let bodies = bodies(&chosen.program, name);
-            let outcomes = bodies.iter().map(|body| verify::run(&chosen.program, body, deadline));
+            let outcomes = bodies.iter().map(|body| verify::run(&chosen.program, body, deadline, other.is_some()));
             let outcomes = outcomes.collect::<Result<Vec<verify::Outcome>, Diagnostic>>().map_err(|d| vec![d])?;
             (outcomes, start.elapsed())
         }

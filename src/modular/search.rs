@@ -25,6 +25,9 @@ const TOGETHER: usize = 8;
 /// Most such groups of one body.
 const GROUPS: usize = 32;
 
+/// Effort of the first try over integers, in milliseconds.
+const INTEGERS_FIRST: u32 = 100;
+
 /// As much as there is time for.
 const REST: u32 = u32::MAX / 10_000;
 
@@ -84,13 +87,13 @@ pub struct Found {
 /// Looks for failures; `None` where the body is not small, or little effort is not enough.
 pub fn quick(passive: &mut Passive, deadline: Deadline) -> Option<Found> {
     let mut search = Search::new(passive, deadline);
-    search.labels_first().then(|| search.end(None))
+    search.quick().then(|| search.end(None))
 }
 
-/// Looks for failures with all the effort that it takes.
-pub fn run(passive: &mut Passive, deadline: Deadline) -> Found {
+/// Looks for failures with all the effort that it takes; `was_quick` where [`quick`] had no answer.
+pub fn run(passive: &mut Passive, deadline: Deadline, was_quick: bool) -> Found {
     let mut search = Search::new(passive, deadline);
-    let unknown = search.run();
+    let unknown = if !was_quick && search.quick() { None } else { search.thorough() };
     search.end(unknown)
 }
 
@@ -140,17 +143,33 @@ impl<'a> Search<'a> {
         if self.has_bits { WHOLE_WITH_BITS } else { WHOLE }
     }
 
+    /// Whether little effort over integers proves all: loops with counters take long as bit-vectors.
+    fn integers_first(&mut self) -> bool {
+        if !self.has_bits || self.passive.loops.is_empty() {
+            return false;
+        }
+        let goal = wp::formula(self.passive, &|_| true, &|_| Role::Prove);
+        self.proved_over_integers(goal, INTEGERS_FIRST)
+    }
+
+    fn proved_over_integers(&mut self, goal: Term, milliseconds: u32) -> bool {
+        let budget = self.half.budget(Encoding::Integers, milliseconds);
+        matches!(solver::prove(&mut self.passive.terms, Encoding::Integers, goal, &[], budget), Answer::Proved)
+    }
+
     /// Whether that is enough.
     fn labels_first(&mut self) -> bool {
         let all = self.all();
         all.len() <= SMALL && self.by_labels(&all, self.effort_for_all().labels).is_none()
     }
 
+    /// Whether little effort is enough.
+    fn quick(&mut self) -> bool {
+        self.integers_first() || self.labels_first()
+    }
+
     /// Why there may be more failures than were found.
-    fn run(&mut self) -> Option<String> {
-        if self.labels_first() {
-            return None;
-        }
+    fn thorough(&mut self) -> Option<String> {
         let mut open = self.by_execution(self.all(), self.effort_for_all());
         let together = TOGETHER.max(open.len() / GROUPS);
         if !self.is_guess && open.len() > together {
@@ -218,13 +237,7 @@ impl<'a> Search<'a> {
                 self.is_guess = true;
                 Told::Nothing
             }
-            (End::Unknown(_), _) if self.has_bits => {
-                let budget = self.half.budget(Encoding::Integers, effort.integers);
-                match solver::prove(&mut self.passive.terms, Encoding::Integers, goal, &[], budget) {
-                    Answer::Proved => Told::Proved,
-                    Answer::Refuted(_) | Answer::Unknown(_) => Told::Nothing,
-                }
-            }
+            (End::Unknown(_), _) if self.has_bits && self.proved_over_integers(goal, effort.integers) => Told::Proved,
             (End::Unknown(_), _) => Told::Nothing,
         }
     }

@@ -42,12 +42,12 @@ fn prepared<'a>(program: &'a Program, body: &Body<'a>, with_bounds: bool) -> Cow
     if with_bounds { intervals::run(program, body.target, implementation) } else { implementation }
 }
 
-/// Proves a body or finds what fails.
+/// Proves a body or finds what fails; `was_quick` where [`quick`] had no answer.
 ///
 /// # Errors
 /// As [`passive`].
-pub fn run(program: &Program, body: &Body, deadline: Deadline) -> Result<Outcome, Diagnostic> {
-    let outcome = attempt(program, body, true, &|passive| Some(search::run(passive, deadline)))?;
+pub fn run(program: &Program, body: &Body, deadline: Deadline, was_quick: bool) -> Result<Outcome, Diagnostic> {
+    let outcome = attempt(program, body, true, &|passive| Some(search::run(passive, deadline, was_quick)))?;
     outcome.map_or_else(|| panic!("modular: a search without an end"), Ok)
 }
 
