@@ -254,6 +254,14 @@ fn each_free_var<'a>(
     }
 }
 
+/// Replaces `old(e)` by `e` over the variables of an earlier state.
+pub fn replace_old(expr: &ExprRef, earlier: &BTreeMap<Name, ExprRef>) -> ExprRef {
+    map_expr(expr, &mut |e| match &e.kind {
+        ExprKind::Old(inner) => Some(substitute(inner, earlier)),
+        _ => None,
+    })
+}
+
 /// Replaces free variables, all at once. A bound variable that a replacement mentions gets another name.
 pub fn substitute(expr: &ExprRef, map: &BTreeMap<Name, ExprRef>) -> ExprRef {
     map_expr(expr, &mut |e| match &e.kind {

@@ -225,11 +225,7 @@ impl Copy {
     fn expr(&self, e: &ExprRef, names: &BTreeMap<Name, ExprRef>) -> ExprRef {
         let saved = self.saved.iter().map(|(global, (old, ty))| (global.clone(), bv::var(old.clone(), ty.clone())));
         let saved: BTreeMap<Name, ExprRef> = saved.collect();
-        let without_old = visit::map_expr(e, &mut |e| match &e.kind {
-            ExprKind::Old(inner) => Some(visit::substitute(inner, &saved)),
-            _ => None,
-        });
-        visit::substitute(&without_old, names)
+        visit::substitute(&visit::replace_old(e, &saved), names)
     }
 
     fn block(&self, block: &Block, behind: &Name) -> Block {

@@ -2,12 +2,14 @@
 //!
 //! Input: a body. Output: the same, with an `assert {:inferred}` of bounds in front of each loop head's invariants.
 //! Establishes: nothing that is not proved: what it adds is checked like an invariant of the user.
-//! Relies on: labels exist. Reference: Cousot and Cousot, abstract interpretation over intervals, with widening and two
-//! rounds of narrowing; Boogie infers the same by default.
+//! Relies on: labels exist, no variable hides another. Reference: Cousot and Cousot, abstract interpretation over intervals, with widening and two
+//! rounds of narrowing; Boogie infers the same by default, also without `where` clauses.
 
 use crate::ivl::ast::{
-    Attribute, BinaryOp, Expr, ExprKind, Implementation, Name, Program, Stmt, StmtKind, Transfer, Type, UnaryOp,
+    Attribute, BinaryOp, Expr, ExprKind, ExprRef, FREE_CALL, Implementation, Name, Procedure, Program, Stmt, StmtKind,
+    Transfer, Type, UnaryOp,
 };
+use crate::ivl::attributes::Attributes;
 use crate::ivl::{bv, visit};
 use crate::vcgen::passify::Target;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -95,7 +97,7 @@ pub fn run<'a>(program: &Program, target: Target, body: Cow<'a, Implementation>)
     if analysis.heads.is_empty() {
         return body;
     }
-    let at_entry = analysis.run(at_start(target));
+    let at_entry = analysis.run(at_start(program, target));
     let facts_of = |head: &usize| {
         let bounds = at_entry[*head].iter().flatten().filter(|(name, _)| analysis.assigned.contains(*name));
         (*head, bounds.flat_map(|(name, &interval)| facts(name, interval)).collect::<Vec<Stmt>>())
@@ -108,12 +110,15 @@ pub fn run<'a>(program: &Program, target: Target, body: Cow<'a, Implementation>)
     Cow::Owned(body)
 }
 
-/// What the preconditions say.
-fn at_start(target: Target) -> Option<State> {
+/// What axioms and preconditions say.
+fn at_start(program: &Program, target: Target) -> Option<State> {
     let procedure = target.procedure;
     let pairs = procedure.params.iter().zip(target.params);
     let names = pairs.map(|(formal, own)| (formal.name.clone(), bv::var(own.name.clone(), own.ty.clone()))).collect();
     let mut state = State::new();
+    for axiom in &program.axioms {
+        assume(&axiom.expr, true, &mut state)?;
+    }
     for requires in &procedure.requires {
         assume(&visit::substitute(&requires.expr, &names), true, &mut state)?;
     }
@@ -155,8 +160,8 @@ impl<'a> Analysis<'a> {
                 }
             }
         }
-        let mut analysis =
-            Analysis { program, body, graph, heads: BTreeSet::new(), assigned: BTreeSet::new(), order: Vec::new() };
+        let (heads, assigned, order) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        let mut analysis = Analysis { program, body, graph, heads, assigned, order };
         if !nodes.is_empty() {
             analysis.find_loops(nodes[0]);
         }
@@ -225,21 +230,50 @@ impl<'a> Analysis<'a> {
                     values.into_iter().for_each(|(name, interval)| set(&mut state, name, interval));
                 }
                 StmtKind::Assume(e) | StmtKind::Assert(e) => assume(e, true, &mut state)?,
-                StmtKind::Call { procedure, .. } => {
-                    let callee = self.program.procedures.iter().find(|callee| callee.name == *procedure);
-                    callee.iter().flat_map(|callee| &callee.modifies).for_each(|name| {
-                        state.remove(name);
-                    });
-                    visit::assigned(stmt).into_iter().for_each(|name| {
-                        state.remove(name);
-                    });
+                StmtKind::Call { procedure, args, results } => {
+                    let callee = self.program.procedures.iter().find(|callee| callee.name == *procedure)?;
+                    let is_free = stmt.attributes.has(FREE_CALL);
+                    self.call(callee, args, results, is_free, &mut state)?;
                 }
-                _ => visit::assigned(stmt).into_iter().for_each(|name| {
-                    state.remove(name);
-                }),
+                _ => forget(visit::assigned(stmt), &mut state),
             }
         }
         Some(state)
+    }
+
+    /// What the contract of a callee says. A call that is free does not check its preconditions.
+    fn call(
+        &self,
+        callee: &Procedure,
+        args: &[ExprRef],
+        results: &[Name],
+        is_free: bool,
+        state: &mut State,
+    ) -> Option<()> {
+        let constants = self.program.constants.iter().map(|constant| &constant.variable);
+        let shared: Vec<&Name> = self.program.globals.iter().chain(constants).map(|variable| &variable.name).collect();
+        let mut inside: State = shared.iter().filter_map(|&name| Some((name.clone(), *state.get(name)?))).collect();
+        for (formal, arg) in callee.params.iter().zip(args) {
+            set(&mut inside, formal.name.clone(), value(arg, state));
+        }
+        for requires in callee.requires.iter().filter(|requires| !requires.free && !is_free) {
+            assume(&requires.expr, true, &mut inside)?;
+        }
+        // `old(g)` is a variable of its own.
+        let mut before = BTreeMap::new();
+        for name in &callee.modifies {
+            let old = Name::from(format!("{name}@before"));
+            inside.get(name).copied().into_iter().for_each(|interval| set(&mut inside, old.clone(), interval));
+            before.insert(name.clone(), bv::var(old, Type::Int));
+        }
+        forget(&callee.modifies, &mut inside);
+        for ensures in &callee.ensures {
+            assume(&visit::replace_old(&ensures.expr, &before), true, &mut inside)?;
+        }
+        let formals = callee.results.iter().map(|result| &result.name);
+        let pairs = shared.iter().map(|&name| (name, name)).chain(formals.zip(results));
+        pairs.for_each(|(from, to)| set(state, to.clone(), inside.get(from).copied().unwrap_or(ANY)));
+        Some(())
     }
 }
 
@@ -249,6 +283,12 @@ fn set(state: &mut State, name: Name, interval: Interval) {
     } else {
         state.insert(name, interval);
     }
+}
+
+fn forget<'n>(names: impl IntoIterator<Item = &'n Name>, state: &mut State) {
+    names.into_iter().for_each(|name| {
+        state.remove(name);
+    });
 }
 
 fn join(a: &State, b: &State) -> State {
