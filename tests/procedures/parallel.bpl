@@ -23,5 +23,5 @@ procedure elements(m: [int]int)
   n[i], i := i + 1, n[i];
   assert i == m[1];
   assert n[1] == 2;
-  assert n[i] == 2; //! assertion assertion
+  assert n[i] == 2; //! possible-assertion assertion
 }
