@@ -6,7 +6,7 @@
 
 use super::passify::Generator;
 use super::passive::{Check, CheckKind, PassiveItem};
-use super::shown;
+use super::shown::Shower;
 use super::term::{Quantifier, Sort, Term};
 use super::translate::{Environment, Language, Scope};
 use crate::diagnostic::Diagnostic;
@@ -143,9 +143,8 @@ impl Generator<'_> {
         let mut bound = bind(&callee.params, args);
         let is_free = call.attributes.has(FREE_CALL);
         for requires in callee.requires.iter().filter(|requires| !requires.free && !is_free) {
-            let mut scope = Scope::new(env, None).with(bound.clone());
-            let term = self.translator.in_scope(&mut self.terms, &mut scope, &requires.expr)?;
-            self.check_clause(requires, term, PRECONDITION, (call.span, &call.attributes), env, items);
+            let scope = Scope::new(env, None).with(bound.clone());
+            self.check_clause(requires, PRECONDITION, (call.span, &call.attributes), &scope, items)?;
         }
         let before = self.globals_of(env);
         for global in &callee.modifies {
@@ -180,9 +179,8 @@ impl Generator<'_> {
         let procedure = self.target.procedure;
         let before = self.at_start.clone();
         for ensures in procedure.ensures.iter().filter(|ensures| !ensures.free) {
-            let mut scope = Scope::new(env, Some(&before)).with(self.own_names(env));
-            let term = self.translator.in_scope(&mut self.terms, &mut scope, &ensures.expr)?;
-            self.check_clause(ensures, term, POSTCONDITION, (block.end, &[]), env, items);
+            let scope = Scope::new(env, Some(&before)).with(self.own_names(env));
+            self.check_clause(ensures, POSTCONDITION, (block.end, &[]), &scope, items)?;
         }
         Ok(())
     }
@@ -190,20 +188,22 @@ impl Generator<'_> {
     fn check_clause(
         &mut self,
         clause: &Condition,
-        term: Term,
         kind: &str,
         (span, more): (Span, &[Attribute]),
-        env: &Environment,
+        scope: &Scope,
         items: &mut Vec<PassiveItem>,
-    ) {
+    ) -> Result<(), Diagnostic> {
+        let term = self.translator.in_scope(&mut self.terms, &mut scope.clone(), &clause.expr)?;
         let mut attributes = vec![Attribute { name: Name::from(kind), args: Vec::new() }];
         attributes.extend(clause.attributes.iter().chain(more).cloned());
-        let values = shown::of(&attributes, true, &clause.expr, env, None);
+        let mut shower = Shower { translator: &self.translator, terms: &mut self.terms };
+        let values = shower.of(&attributes, &clause.expr, scope, None)?;
         let (kind, related, guards) = (CheckKind::Assertion, Some(clause.span), self.guards(&clause.expr));
         self.check(
             Check { term, kind, candidate: None, attributes, origin: None, span, related, guards, values },
             items,
         );
+        Ok(())
     }
 
     /// The constants marked `{:existential true}` in front of a formula: `b ==> c ==> e`.

@@ -15,12 +15,12 @@ use super::edges;
 use super::exits;
 use super::passive::{Check, CheckKind, CutLoop, Passive, PassiveBlock, PassiveItem, candidate_number};
 use super::selective;
-use super::shown;
+use super::shown::Shower;
 use super::term::{Sort, Term, Terms};
 use super::translate::{Environment, Language, Scope, Translator};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
-    Attribute, Block, Expr, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Variable,
+    Attribute, Block, Expr, ExprRef, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Variable,
 };
 use crate::span::Span;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -303,21 +303,22 @@ impl<'a> Generator<'a> {
     pub(super) fn assertion(
         &mut self,
         stmt: &Stmt,
-        e: &Expr,
+        e: &ExprRef,
         env: &Environment,
         items: &mut Vec<PassiveItem>,
         kind: CheckKind,
         more: &[Attribute],
     ) -> Result<(), Diagnostic> {
-        let term = self.value(env, e)?;
         let mut attributes = stmt.attributes.clone();
         attributes.extend_from_slice(more);
         let at_head = match kind {
             CheckKind::Maintenance(number) => self.loops.get(number).map(|cut| &cut.at_head),
             _ => None,
         };
-        let shows_all = self.translator.language == Language::Full;
-        let values = shown::of(&attributes, shows_all, e, env, at_head);
+        let scope = Scope::new(env, Some(&self.at_start));
+        let term = self.translator.in_scope(&mut self.terms, &mut scope.clone(), e)?;
+        let mut shower = Shower { translator: &self.translator, terms: &mut self.terms };
+        let values = shower.of(&attributes, e, &scope, at_head)?;
         let candidate = candidate_number(&attributes);
         let guards = self.guards(e);
         // An inlined clause of a contract stands where it is checked; its formula where it is written.

@@ -60,7 +60,8 @@ impl<'e> Scope<'e> {
         Scope { bound, ..self }
     }
 
-    fn value(&self, name: &Name) -> Option<Term> {
+    /// The value of a variable.
+    pub fn value(&self, name: &Name) -> Option<Term> {
         let bound = self.bound.iter().rev().find(|(other, _)| other == name).map(|(_, term)| *term);
         // Earlier values are told of global variables only.
         let before = self.before.filter(|_| self.in_old).and_then(|before| before.get(name));
