@@ -7,6 +7,7 @@
 //! [`inline`] puts `{:inline}` procedures in the place of their calls, [`existential`] chooses `{:existential}`
 //! constants, [`verify`] proves one body and [`findings`] tells what failed.
 
+mod concrete;
 pub mod existential;
 pub mod findings;
 pub mod inline;

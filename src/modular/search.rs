@@ -5,6 +5,7 @@
 //! Relies on: [`crate::vcgen::wp`], [`crate::solver::exact`].
 //! Reference: Leino, Millstein, Saxe, generating error traces from verification-condition counterexamples.
 
+use super::concrete::Concrete;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::Name;
 use crate::solver::exact::{self, End, Shown, Values};
@@ -25,9 +26,6 @@ const TOGETHER: usize = 8;
 /// Most such groups of one body.
 const GROUPS: usize = 32;
 
-/// Effort of the first try over integers, in milliseconds.
-const INTEGERS_FIRST: u32 = 100;
-
 /// As much as there is time for.
 const REST: u32 = u32::MAX / 10_000;
 
@@ -41,6 +39,8 @@ struct Effort {
     integers: u32,
 }
 
+/// For all checks at once, over integers only.
+const INTEGERS_FIRST: Effort = Effort { labels: 0, exact: 0, integers: 100 };
 /// For all checks at once.
 const WHOLE: Effort = Effort { labels: 2_000, exact: 5_000, integers: 0 };
 /// The same with bit-vectors: what Z3 does not prove soon as it is needs another form.
@@ -145,16 +145,7 @@ impl<'a> Search<'a> {
 
     /// Whether little effort over integers proves all: loops with counters take long as bit-vectors.
     fn integers_first(&mut self) -> bool {
-        if !self.has_bits || self.passive.loops.is_empty() {
-            return false;
-        }
-        let goal = wp::formula(self.passive, &|_| true, &|_| Role::Prove);
-        self.proved_over_integers(goal, INTEGERS_FIRST)
-    }
-
-    fn proved_over_integers(&mut self, goal: Term, milliseconds: u32) -> bool {
-        let budget = self.half.budget(Encoding::Integers, milliseconds);
-        matches!(solver::prove(&mut self.passive.terms, Encoding::Integers, goal, &[], budget), Answer::Proved)
+        self.has_bits && !self.passive.loops.is_empty() && self.by_execution(self.all(), INTEGERS_FIRST).is_empty()
     }
 
     /// Whether that is enough.
@@ -220,12 +211,20 @@ impl<'a> Search<'a> {
     fn ask(&mut self, part: &[usize], effort: Effort) -> Told {
         let roles = self.roles(part);
         let goal = wp::formula(self.passive, &|_| true, &|number| roles[number]);
+        let told = if effort.exact > 0 { self.ask_exactly(goal, &roles, effort.exact) } else { Told::Nothing };
+        match told {
+            Told::Nothing if self.has_bits && !self.is_guess => self.ask_integers(goal, &roles, effort.integers),
+            told => told,
+        }
+    }
+
+    fn ask_exactly(&mut self, goal: Term, roles: &[Role], milliseconds: u32) -> Told {
         let mut terms = std::mem::take(&mut self.passive.terms);
         let mut fails = None;
-        let budget = self.half.budget(Encoding::Exact, effort.exact);
+        let budget = self.half.budget(Encoding::Exact, milliseconds);
         let passive = &*self.passive;
         let end = exact::search(&mut terms, goal, &[], budget, &mut |model, is_certain| {
-            let at = if is_certain { execute(passive, &roles, model) } else { None };
+            let at = if is_certain { execute(passive, roles, model) } else { None };
             fails = at.map(|(number, path)| (number, failure(passive, number, &path, model, true)));
             None
         });
@@ -237,9 +236,25 @@ impl<'a> Search<'a> {
                 self.is_guess = true;
                 Told::Nothing
             }
-            (End::Unknown(_), _) if self.has_bits && self.proved_over_integers(goal, effort.integers) => Told::Proved,
             (End::Unknown(_), _) => Told::Nothing,
         }
+    }
+
+    /// A model over integers counts where an execution with machine arithmetic fails with its values.
+    fn ask_integers(&mut self, goal: Term, roles: &[Role], milliseconds: u32) -> Told {
+        let budget = self.half.budget(Encoding::Integers, milliseconds);
+        let leaves = Concrete::leaves(&self.passive.terms, goal);
+        let values = match solver::prove(&mut self.passive.terms, Encoding::Integers, goal, &leaves, budget) {
+            Answer::Proved => return Told::Proved,
+            Answer::Unknown(_) => return Told::Nothing,
+            Answer::Refuted(values) => values,
+        };
+        let mut terms = std::mem::take(&mut self.passive.terms);
+        let mut model = Concrete::new(&mut terms, leaves.into_iter().zip(values));
+        let fails = execute(self.passive, roles, &mut model).filter(|_| !model.is_unclear);
+        let told = fails.map(|(number, path)| (number, failure(self.passive, number, &path, &mut model, true)));
+        self.passive.terms = terms;
+        told.map_or(Told::Nothing, |(number, failure)| Told::Fails(number, failure))
     }
 
     /// One failure after the other, each with its path: the literals of [`Labels`] tell it also in a model that is a guess.
@@ -364,7 +379,7 @@ mod tests {
     #[test]
     fn all_ways_find_the_same() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/procedures");
-        let (mut compared, mut failures) = (0, 0);
+        let (mut compared, mut failures, mut in_integers) = (0, 0, 0);
         for entry in std::fs::read_dir(folder).expect("tests/procedures") {
             let path = entry.expect("an entry").path();
             if path.extension().is_none_or(|extension| extension != "bpl") {
@@ -374,14 +389,28 @@ mod tests {
             let program = parse_dialect(&text, Dialect::Boogie).expect("a program that parses");
             for body in program.procedures.iter().flat_map(|procedure| bodies(&program, procedure)) {
                 let passive = verify::passive(&program, &body, true).expect("a passive program");
-                let Some(found) = found_in_all_ways(passive) else { continue };
+                let Some(found) = found_in_all_ways(passive.clone()) else { continue };
                 assert_eq!(found[0], found[1], "by execution: {} in {path:?}", body.target.procedure.name);
                 assert_eq!(found[0], found[2], "in parts: {} in {path:?}", body.target.procedure.name);
+                let over_integers = found_over_integers(passive);
+                let is_found = over_integers.iter().all(|number| found[0].contains(number));
+                assert!(is_found, "over integers: {over_integers:?} in {path:?}");
+                in_integers += over_integers.len();
                 compared += 1;
                 failures += found[0].len();
             }
         }
         assert!(compared > 100 && failures > 50, "{compared} bodies, {failures} failures");
+        assert!(in_integers > 5, "{in_integers} failures over integers");
+    }
+
+    /// Those that an execution shows with the values of a model over integers.
+    fn found_over_integers(mut passive: Passive) -> Vec<usize> {
+        let mut search = Search::new(&mut passive, Deadline(Instant::now() + Duration::from_secs(60)));
+        if search.has_bits {
+            search.by_execution(search.all(), INTEGERS_FIRST);
+        }
+        search.found.into_keys().collect()
     }
 
     /// `None` where a model was a guess.
