@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 pub struct Concrete<'t> {
     terms: &'t mut Terms,
     known: HashMap<Term, Term>,
-    /// Functions applied to values: [`Terms::rebuild`] of the application.
+    /// The value of each application of a function to values.
     applied: HashMap<Term, Term>,
     /// Whether a term was asked for that has no value, or a symbol has one that it must not have.
     pub is_unclear: bool,

@@ -2,7 +2,7 @@
 //!
 //! Input: the passive program of a body. Output: failures in the order of the body, and why there may be more.
 //! Establishes: without failures and without such a reason, every check is proved: each was, under those on the way to it.
-//! Relies on: [`crate::vcgen::wp`], [`crate::solver::exact`].
+//! Relies on: [`crate::vcgen::wp`], [`crate::solver::exact`]; of models over integers only that [`Concrete`] has looked at them.
 //! Reference: Leino, Millstein, Saxe, generating error traces from verification-condition counterexamples.
 
 use super::concrete::Concrete;
@@ -143,9 +143,11 @@ impl<'a> Search<'a> {
         if self.has_bits { WHOLE_WITH_BITS } else { WHOLE }
     }
 
-    /// Whether little effort over integers proves all: loops with counters take long as bit-vectors.
+    /// Whether little effort over integers decides all: bit-vectors take longer, with loops by far.
     fn integers_first(&mut self) -> bool {
-        self.has_bits && !self.passive.loops.is_empty() && self.by_execution(self.all(), INTEGERS_FIRST).is_empty()
+        let all = self.all();
+        let is_worth_it = all.len() <= SMALL || !self.passive.loops.is_empty();
+        self.has_bits && is_worth_it && self.by_execution(all, INTEGERS_FIRST).is_empty()
     }
 
     /// Whether that is enough.

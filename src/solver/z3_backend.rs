@@ -38,7 +38,7 @@ pub(super) enum View {
 /// terms with the facts about them ([`super::products`]) that most proofs need. Only if that has a model, which may
 /// multiply wrongly, facts are looked for that are about this very formula.
 pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
-    let run = |budget, view| in_fresh_context(|| check_with(terms, encoded, budget, view));
+    let run = |budget, view| in_some_context(|| check_with(terms, encoded, budget, view));
     if !encoded.has_products() {
         return run(budget, View::Exact);
     }
@@ -53,7 +53,7 @@ pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
             answer => return answer,
         }
     }
-    in_fresh_context(|| refine::check(terms, encoded, budget))
+    in_some_context(|| refine::check(terms, encoded, budget))
 }
 
 /// Checks satisfiability where products of unknowns are opaque. A model may multiply wrongly.
@@ -74,11 +74,11 @@ pub(super) fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Sen
 }
 
 thread_local! {
-    /// Whether exact queries of this thread share its context.
+    /// Whether queries of this thread share its context.
     static SHARES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a task in a thread whose exact queries ([`in_some_context`]) share one context: the pages of a new one take longer
+/// Runs a task in a thread whose queries ([`in_some_context`]) share one context: the pages of a new one take longer
 /// than a small query. Their answers depend on those before, so a task has to ask them in an order that repeats.
 pub fn in_own_context<T: Send>(task: impl FnOnce() -> T + Send) -> T {
     let interrupt = interrupt::of_thread();
