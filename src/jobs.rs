@@ -4,6 +4,7 @@
 //! results, with its place, and to nobody if nobody waits any more. Relies on: results are used in an order that does not
 //! depend on who made them, so that reports are the same for all numbers of jobs (but for times).
 
+use crate::limits;
 use std::any::Any;
 use std::cell::RefCell;
 use std::io;
@@ -76,9 +77,10 @@ pub fn help<'scope, 'env>(
     job: Job<'scope>,
     task: impl FnOnce() + Send + 'scope,
 ) -> io::Result<Helper<'scope>> {
+    let limits = limits::of_thread();
     let work = move || {
         let _job = job;
-        guarded(task)
+        guarded(|| limits::during(limits, task))
     };
     Builder::new().stack_size(STACK).spawn_scoped(scope, work)
 }
@@ -90,6 +92,8 @@ pub fn help<'scope, 'env>(
 pub fn wait_for(helper: Helper<'_>) {
     match helper.join() {
         Ok(Ok(())) => {}
+        // Whatever ended the helper, a limit is over for this thread, too.
+        _ if limits::is_over() => limits::check_now(),
         // The message tells the place already.
         Ok(Err(message)) => std::panic::resume_unwind(Box::new(message)),
         Err(panic) => std::panic::resume_unwind(panic),

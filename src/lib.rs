@@ -12,6 +12,7 @@ pub mod infer;
 pub mod ivl;
 pub mod jobs;
 pub mod kernel;
+pub mod limits;
 pub mod modular;
 pub mod predicate;
 pub mod ptx;

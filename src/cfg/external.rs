@@ -7,9 +7,7 @@ use super::annotations::marker_kind;
 use super::graph::Statement;
 use super::inline::{Inliner, LineKind};
 use crate::diagnostic::Diagnostic;
-use crate::ptx::ast::{
-    Address, AddressBase, Function, Instruction, Op, Operand, Ordering, Register, RegisterId, ScalarType, StateSpace,
-};
+use crate::ptx::ast::{Address, AddressBase, Function, Instruction, Op, Operand, Register, RegisterId, ScalarType};
 use crate::span::Origin;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -45,6 +43,11 @@ static KNOWN: LazyLock<BTreeMap<&'static str, Effect>> = LazyLock::new(|| {
     entries.collect()
 });
 
+/// Whether a function is declared and called with one argument.
+fn has_one(arguments: &[Operand], function: &Function) -> bool {
+    arguments.len() == 1 && function.params.len() == 1
+}
+
 /// What is known of a function without a body.
 pub fn known(name: &str) -> Option<Effect> {
     KNOWN.get(name).copied()
@@ -72,11 +75,15 @@ impl Inliner<'_> {
                     sources: Vec::new(),
                 });
             }
-            Some(Effect::Allocates) if returns.len() == function.returns.len() => {
-                return self.results(function, returns, origin, |dst| Op::Allocate { dst });
+            Some(Effect::Allocates) if has_one(arguments, function) && returns.len() == function.returns.len() => {
+                let size = Operand::Register(self.argument(function, arguments, "%size", origin));
+                return self.results(function, returns, origin, |dst| Op::Allocate { dst, size: size.clone() });
             }
-            Some(Effect::Frees) if arguments.len() == 1 && function.params.len() == 1 => {
-                return self.free(function, arguments, origin);
+            Some(Effect::Frees) if has_one(arguments, function) => {
+                self.flat.assumptions.insert("no thread uses memory that it has given back by `free`");
+                let pointer = self.argument(function, arguments, "%freed", origin);
+                let address = Address { base: AddressBase::Register(pointer), offset: 0 };
+                return self.instruction(Op::Free { address }, origin);
             }
             Some(Effect::Assertion) => {
                 self.flat.assumptions.insert("no assertion of the source fails, which would abort the launch");
@@ -108,18 +115,16 @@ impl Inliner<'_> {
         }
     }
 
-    /// Memory taken back: a store through the pointer races with all that other threads still do with it.
-    fn free(&mut self, function: &Function, arguments: &[Operand], origin: &Arc<Origin>) {
-        let pointer = self.push_register("%freed", function.params[0].ty);
+    /// A register with the only argument of a call.
+    fn argument(&mut self, function: &Function, arguments: &[Operand], name: &str, origin: &Arc<Origin>) -> RegisterId {
+        let register = self.push_register(name, function.params[0].ty);
         for ((place, fresh), argument) in self.bind(&function.params, arguments).into_iter().zip(arguments) {
             if fresh {
                 self.pass(&function.params[0], place, Some(argument), None, origin);
             }
-            self.pass(&function.params[0], place, None, Some(&Operand::Register(pointer)), origin);
+            self.pass(&function.params[0], place, None, Some(&Operand::Register(register)), origin);
         }
-        let address = Address { base: AddressBase::Register(pointer), offset: 0 };
-        let (space, ty, ordering) = (StateSpace::Generic, ScalarType::B(8), Ordering::Weak);
-        self.instruction(Op::Store { space, ty, src: vec![Operand::Integer(0)], address, ordering }, origin);
+        register
     }
 
     pub(super) fn push_register(&mut self, name: &str, ty: ScalarType) -> RegisterId {

@@ -89,7 +89,11 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             arguments.iter_mut().for_each(|s| f(Slot::Source(s)));
             returns.iter_mut().for_each(|d| f(Slot::Destination(d)));
         }
-        Op::Allocate { dst } => f(Slot::Destination(dst)),
+        Op::Allocate { dst, size } => {
+            f(Slot::Source(size));
+            f(Slot::Destination(dst));
+        }
+        Op::Free { address } => f(Slot::Address(address)),
         Op::WarpBarrier { mask } => f(Slot::Source(mask)),
         Op::Arbitrary { dst, sources, .. } => {
             sources.iter_mut().for_each(|s| f(Slot::Source(s)));

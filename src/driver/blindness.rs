@@ -41,7 +41,7 @@ pub fn errors(file: &str, prelude: &Prelude) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
     // On a worker, because its stack is large.
     let sees = |index: usize| sees(pairs[index], &options);
-    schedule::in_order(&Jobs::new(1), pairs.len(), sees, |index, seen| {
+    schedule::all(&Jobs::new(1), pairs.len(), sees, |index, seen| {
         let (log, check) = pairs[index];
         let (log, check) = (format!("LOG_{}_$ARRAY", ACCESSES[log].0), format!("CHECK_{}_$ARRAY", ACCESSES[check].0));
         let message = match seen {

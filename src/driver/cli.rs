@@ -62,6 +62,8 @@ pub struct Options {
     pub format: Format,
     /// Time for a kernel.
     pub timeout: Duration,
+    /// Memory for the process, in bytes; `None` is three quarters of the machine's.
+    pub memory: Option<u64>,
     /// Threads that verify at the same time: kernels first, then parts of a kernel.
     pub jobs: NonZeroUsize,
     /// Verdict lines only.
@@ -70,6 +72,8 @@ pub struct Options {
     pub color: Color,
     /// Two writes of the same value do not race.
     pub allow_same_value: bool,
+    /// Volatile accesses are weak ones.
+    pub volatile_races: bool,
     /// Pointers may refer to the same array.
     pub may_alias: bool,
     /// Threads that have exited count as arrived at barriers.
@@ -194,10 +198,12 @@ impl Default for Options {
             minimal: false,
             format: Format::Text,
             timeout: Duration::from_secs(60),
+            memory: None,
             jobs: NonZeroUsize::MIN,
             quiet: false,
             color: Color::Auto,
             allow_same_value: false,
+            volatile_races: false,
             may_alias: false,
             exited_threads_ok: false,
             check_bounds: false,
@@ -256,6 +262,9 @@ struct Arguments {
     /// Time for a kernel
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     timeout: u32,
+    /// Memory for the process, in 10^6 bytes  [default: 3/4 of the machine's]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(100..=1 << 30))]
+    memory: Option<u64>,
     /// Threads for kernels and their parts  [default: one a core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -268,6 +277,9 @@ struct Arguments {
     /// Two writes of the same value do not race
     #[arg(long)]
     allow_same_value: bool,
+    /// Volatile accesses race as plain ones do
+    #[arg(long)]
+    volatile_races: bool,
     /// Pointers in parameters may refer to the same array
     #[arg(long)]
     may_alias: bool,
@@ -357,10 +369,12 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         minimal: arguments.minimal,
         format: arguments.format,
         timeout: Duration::from_secs(u64::from(arguments.timeout)),
+        memory: arguments.memory.map(|megabytes| megabytes * 1_000_000),
         jobs: arguments.jobs.unwrap_or_else(all_cores),
         quiet: arguments.quiet,
         color: arguments.color,
         allow_same_value: arguments.allow_same_value,
+        volatile_races: arguments.volatile_races,
         may_alias: arguments.may_alias,
         exited_threads_ok: arguments.exited_threads.is_some(),
         check_bounds: arguments.check_bounds,

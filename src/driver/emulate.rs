@@ -4,7 +4,9 @@ use super::input::{Language, LaunchFile};
 use super::output::Output;
 use super::pipeline::Program;
 use super::run_options::RunOptions;
-use super::{Task, annotations, parse_inputs, read_inputs, schedule, select_kernels, unplaced, unused_clusters};
+use super::{
+    Task, annotations, parse_inputs, read_inputs, schedule, select_kernels, stated, unplaced, unused_clusters,
+};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report, trace};
 use crate::jobs::{self, Jobs};
@@ -24,7 +26,8 @@ pub fn run(options: &RunOptions) -> u8 {
     jobs::quiet_panics();
     let mut output = Output::new(&options.common);
     let inputs = read_inputs(&options.common, &mut output);
-    let programs = annotations::add(parse_inputs(&inputs.inputs, &mut output), &options.common, &mut output);
+    let parsed = parse_inputs(&inputs.inputs, &options.common, &mut output);
+    let programs = annotations::add(parsed, &options.common, &mut output);
     let tasks = select_kernels(&inputs, &programs, &options.common, &mut output);
     let [task] = &tasks[..] else {
         if let [first, ..] = &tasks[..] {
@@ -51,9 +54,10 @@ pub fn run(options: &RunOptions) -> u8 {
     task.annotated.into_iter().chain(note.as_deref()).for_each(|note| output.note(note));
     // On a worker, because a panic there is caught.
     let work = |_| emulate(file, module, &task.entry, &options);
-    schedule::in_order(&Jobs::new(1), 1, work, |_, result| match result {
+    schedule::all(&Jobs::new(1), 1, work, |_, result| match result {
         Ok(Ok((mut report, seconds))) => {
             report.target = task.input.target.map(|target| target.to_string());
+            report.assumptions = stated::by_checks(&options.common).collect();
             if options.stats {
                 print_stats(&report, seconds);
             }

@@ -278,7 +278,7 @@ impl Launches<'_, '_> {
 /// The report of a proof under conditions.
 fn verified((conditions, proof): Found) -> KernelReport {
     let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
-    let conditions = conditions.iter().map(ToString::to_string).collect();
+    let conditions = conditions::lines(&conditions);
     KernelReport { verdict, conditions, ..proof }
 }
 

@@ -1,6 +1,6 @@
 //! The driver: composes the stages and nothing else.
 //!
-//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations; [`pipeline`] is one kernel's way through the stages, `launches` the order in which its launches are tried;
+//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted, `launches` the order in which its launches are tried;
 //! [`schedule`] runs kernels side by side, and [`crate::jobs`] counts the threads; [`output`] prints what they gave.
 
 mod annotations;
@@ -19,11 +19,14 @@ mod preludes;
 mod procedures;
 pub mod run_options;
 pub mod schedule;
+mod stated;
 mod values;
 
 use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::jobs::{self, Jobs};
+use crate::limits;
+use crate::ptx;
 use crate::report::near_names::near_names;
 use crate::verdict::finding::KernelReport;
 use annotations::Parsed;
@@ -31,6 +34,7 @@ use cli::{Options, Stage};
 use input::{Input, LaunchFile};
 use output::Output;
 use pipeline::Program;
+use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -56,6 +60,8 @@ struct Task<'a> {
 /// Verifies (or prints) the kernels of all files and answers the exit code of the process.
 pub fn run(options: &Options) -> u8 {
     jobs::quiet_panics();
+    schedule::listen_for_interrupts();
+    let limits = limits_of(options);
     let mut output = Output::new(options);
     if options.list {
         return list(options, output);
@@ -67,7 +73,7 @@ pub fn run(options: &Options) -> u8 {
         }
         return output.finish();
     }
-    let programs = annotations::add(parse_inputs(&inputs.inputs, &mut output), options, &mut output);
+    let programs = annotations::add(parse_inputs(&inputs.inputs, options, &mut output), options, &mut output);
     if options.emit == Some(Stage::Ast) {
         for parsed in &programs {
             output.text(&pipeline::ast(&parsed.program));
@@ -78,21 +84,56 @@ pub fn run(options: &Options) -> u8 {
     let options = &*options;
     let tasks = select_kernels(&inputs, &programs, options, &mut output);
     let jobs = Jobs::new(options.jobs.get());
-    schedule::in_order(
-        &jobs,
-        tasks.len(),
-        |index| look_at(&tasks[index], options, &jobs),
-        |index, outcome| {
-            let Task { input, entry, .. } = &tasks[index];
-            match outcome {
-                Ok(Outcome::Report(report)) => output.report(*report, &input.source),
-                Ok(Outcome::Text(text)) => output.text(&text),
-                Ok(Outcome::Wrong(diagnostics)) => output.wrong_input(&diagnostics, &input.source, Some(entry)),
-                Err(message) => output.internal_error(&message, input.source.name(), entry),
+    let mut answers = Answers { tasks: &tasks, options, answered: 0, output: Some(output) };
+    schedule::in_order(&jobs, tasks.len(), limits, |index| look_at(&tasks[index], options, &jobs), &mut answers);
+    answers.output.take().map_or(0, Output::finish)
+}
+
+/// What tasks are given: some more time than proofs plan with, so that they answer for themselves.
+fn limits_of(options: &Options) -> Limits {
+    let memory = options.memory.unwrap_or_else(limits::usual_memory);
+    // Z3 counts by itself, and ends what it does; the rest is ours.
+    crate::solver::limit_memory(memory / 10 * 8);
+    Limits { time: Some(options.timeout + options.timeout / 10), memory: Some(memory / 10 * 9) }
+}
+
+/// Prints the answers of the tasks.
+struct Answers<'a> {
+    tasks: &'a [Task<'a>],
+    options: &'a Options,
+    answered: usize,
+    /// Until the end.
+    output: Option<Output<'a>>,
+}
+
+impl Sink<Outcome> for Answers<'_> {
+    fn done(&mut self, index: usize, outcome: Result<Outcome, Failure>) {
+        let Some(output) = &mut self.output else { return };
+        let task = &self.tasks[index];
+        let Task { input, entry, program, .. } = task;
+        self.answered += 1;
+        match outcome {
+            Ok(Outcome::Report(report)) => output.report(*report, &input.source),
+            Ok(Outcome::Text(text)) => output.text(&text),
+            Ok(Outcome::Wrong(diagnostics)) => output.wrong_input(&diagnostics, &input.source, Some(entry)),
+            Err(Failure::Limit(exceeded)) => {
+                let (options, _) = with_launch_file(task, self.options);
+                let launch = pipeline::launch_of(program, entry, &options);
+                let report = KernelReport::new(input.source.name(), entry, launch).stopped(exceeded);
+                output.report(report, &input.source);
             }
-        },
-    );
-    output.finish()
+            Err(Failure::Panic(message)) => output.internal_error(&message, input.source.name(), entry),
+        }
+    }
+
+    fn leave(&mut self, interrupted: bool) -> ! {
+        let Some(mut output) = self.output.take() else { std::process::exit(INTERRUPTED_EXIT) };
+        if interrupted {
+            output.note(&format!("interrupted; {} of {} kernels have an answer", self.answered, self.tasks.len()));
+        }
+        let code = i32::from(output.finish());
+        std::process::exit(if interrupted { INTERRUPTED_EXIT } else { code })
+    }
 }
 
 /// `--list`: what the files hold.
@@ -135,23 +176,47 @@ fn read_inputs(options: &Options, output: &mut Output) -> Inputs {
     all
 }
 
-fn parse_inputs<'a>(inputs: &'a [Input], output: &mut Output) -> Vec<(&'a Input, Program)> {
-    let parsed: Vec<_> = {
-        let mut parsed = Vec::new();
-        // On a worker, because its stack is large and a panic there is caught.
-        let parse = |index: usize| pipeline::parse(&inputs[index]);
-        schedule::in_order(&Jobs::new(1), inputs.len(), parse, |_, result| parsed.push(result));
-        parsed
+fn parse_inputs<'a>(inputs: &'a [Input], options: &Options, output: &mut Output<'a>) -> Vec<(&'a Input, Program)> {
+    let mut parsed = Parsing { inputs, options, programs: Vec::new(), output };
+    // On a worker, because its stack is large and a panic there is caught.
+    let parse = |index: usize| {
+        let _stage = limits::stage("ptx");
+        pipeline::parse(&inputs[index])
     };
-    let mut programs = Vec::new();
-    for (input, result) in inputs.iter().zip(parsed) {
+    schedule::in_order(&Jobs::new(1), inputs.len(), limits_of(options), parse, &mut parsed);
+    parsed.programs
+}
+
+/// Takes the inputs that parse.
+struct Parsing<'a, 'o> {
+    inputs: &'a [Input],
+    options: &'o Options,
+    programs: Vec<(&'a Input, Program)>,
+    output: &'o mut Output<'a>,
+}
+
+impl Sink<Result<Program, Vec<Diagnostic>>> for Parsing<'_, '_> {
+    fn done(&mut self, index: usize, result: Result<Result<Program, Vec<Diagnostic>>, Failure>) {
+        let input = &self.inputs[index];
         match result {
-            Ok(Ok(program)) => programs.push((input, program)),
-            Ok(Err(diagnostics)) => output.wrong_input(&diagnostics, &input.source, None),
-            Err(message) => output.internal_error(&message, input.source.name(), "(parser)"),
+            Ok(Ok(mut program)) => {
+                if let (true, Program::Ptx(module)) = (self.options.volatile_races, &mut program) {
+                    ptx::weaken_volatile(module);
+                }
+                self.programs.push((input, program));
+            }
+            Ok(Err(diagnostics)) => self.output.wrong_input(&diagnostics, &input.source, None),
+            Err(Failure::Limit(exceeded)) => {
+                let report = KernelReport::new(input.source.name(), "(all kernels)", Default::default());
+                self.output.report(report.stopped(exceeded), &input.source);
+            }
+            Err(Failure::Panic(message)) => self.output.internal_error(&message, input.source.name(), "(parser)"),
         }
     }
-    programs
+
+    fn leave(&mut self, _: bool) -> ! {
+        std::process::exit(INTERRUPTED_EXIT)
+    }
 }
 
 /// The kernels in the order of the files and of their texts; a name that no file has is an error.

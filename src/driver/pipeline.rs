@@ -5,6 +5,7 @@ use super::input::{Input, Language};
 use super::launches::{self, Attempt};
 use super::notes;
 use super::procedures::{self, Source};
+use super::stated;
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Checks;
 use crate::infer::houdini::Deadline;
@@ -12,6 +13,7 @@ use crate::ivl;
 use crate::ivl::attributes::Attributes;
 use crate::jobs::Jobs;
 use crate::kernel::{self, Kernel, LowerOptions};
+use crate::limits;
 use crate::predicate::{self, Predicated};
 use crate::ptx;
 use crate::solver::Encoding;
@@ -127,7 +129,9 @@ fn lower(
     let mut kernel = match program {
         Program::Ptx(module) => {
             let entry = entry_of(module, entry)?;
+            let _stage = limits::stage("cfg");
             let cfg = crate::cfg::build(module, entry)?;
+            let _stage = limits::stage("kernel");
             kernel::lower(module, entry, &cfg, &lower_options)?
         }
         Program::Ivl(source) => super::ivl_kernel::enter(input.source.text(), &source.program, entry, &lower_options)?,
@@ -135,6 +139,7 @@ fn lower(
     conditions::require(&mut kernel, conditions);
     let launch = Launch { block: kernel.block, grid: kernel.grid };
     checked(&kernel.program, "kernel");
+    let _stage = limits::stage("predicate");
     let predicated = predicate::run(&kernel.program)?;
     checked(&predicated.program, "predicate");
     Ok(Lowered { kernel, predicated, launch })
@@ -178,6 +183,7 @@ fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &'
     let number = module.functions.iter().position(|function| function.is_entry && *function.name == *entry)?;
     let checks = Checks {
         allow_same_value: options.allow_same_value,
+        volatile_races: options.volatile_races,
         exited_threads_ok: options.exited_threads_ok,
         ..Checks::default()
     };
@@ -222,15 +228,23 @@ pub fn verify(
     let start = Instant::now();
     let prelude = super::preludes::of(&options.prelude)?;
     let emulator = emulator(input, program, entry, options);
-    let mut decide = |conditions: &[Condition], plan: Attempt| {
+    let decide = |conditions: &[Condition], plan: Attempt| {
         let lowered = lower(input, program, entry, options, conditions)?;
         let emulator = emulator.filter(|_| plan.search != Search::Proof);
         let mut question = question(&lowered, &prelude, options, (plan.deadline, jobs), (plan.search, emulator));
         question.encodings = &question.encodings[..question.encodings.len().min(plan.encodings)];
         let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
         report.assumptions = lowered.kernel.assumptions.clone();
+        report.assumptions.extend(stated::by_options(options, &lowered.kernel));
         report.diagnostics = lowered.kernel.warnings.clone();
         decide::run(&question, report)
+    };
+    // A limit ends an attempt, and the launches that were decided before are not lost with it.
+    let mut decide = |conditions: &[Condition], plan: Attempt| {
+        limits::within(|| decide(conditions, plan)).unwrap_or_else(|exceeded| {
+            let launch = Launch { block: options.block, grid: options.grid };
+            Ok(KernelReport::new(input.source.name(), entry, launch).stopped(exceeded))
+        })
     };
     let lowered = lower(input, program, entry, options, &[])?;
     let mut report = launches::decide(&lowered.kernel, start + options.timeout, &mut decide)?;

@@ -83,6 +83,9 @@ pub struct RunArguments {
     /// Two writes of the same value do not race
     #[arg(long)]
     allow_same_value: bool,
+    /// Volatile accesses race as plain ones do
+    #[arg(long)]
+    volatile_races: bool,
     /// A warp's instruction orders its threads (the model before Volta); needs a lockstep schedule
     #[arg(long)]
     warp_lockstep: bool,
@@ -173,6 +176,9 @@ pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         format: arguments.format,
         quiet: arguments.quiet,
         color: arguments.color,
+        allow_same_value: arguments.allow_same_value,
+        volatile_races: arguments.volatile_races,
+        exited_threads_ok: arguments.exited_threads.is_some(),
         ..Options::default()
     };
     let block = arguments.block.map(|sizes| sizes.0);
@@ -201,6 +207,7 @@ pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         checks: Checks {
             races: !arguments.no_races,
             allow_same_value: arguments.allow_same_value,
+            volatile_races: arguments.volatile_races,
             warp_lockstep: arguments.warp_lockstep,
             exited_threads_ok: arguments.exited_threads.is_some(),
         },

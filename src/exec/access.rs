@@ -54,7 +54,8 @@ fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &A
             (offset + bytes <= world.parameters.len() as u64).then_some(Target::Param(offset as usize))
         }
         Space::Local | Space::Param | Space::Generic => {
-            let fits = address <= 1 << 32 && address + bytes <= thread.local.len() as u64;
+            address &= mask(32);
+            let fits = address + bytes <= thread.local.len() as u64;
             fits.then_some(Target::Local(address as usize))
         }
     };

@@ -1,19 +1,21 @@
 //! A block: its shared memory and its barriers.
 //!
 //! Establishes: a barrier completes when as many threads came as it counts, where a warp whose threads
-//! have all come (or exited) counts as 32; an aligned barrier without a count completes at
-//! one instruction, or the block has diverged.
-//! Reference: PTX ISA, `bar` and `barrier`.
+//! have all come (or exited) counts as 32; an aligned barrier of the whole block completes at
+//! one instruction, or the block has diverged. Threads that have exited are waited for only where the barrier names its
+//! count: `exit` releases those "for all threads in the CTA".
+//! Reference: PTX ISA, `bar`, `barrier` and `exit`.
 
 use super::decode::{Program, ReductionKind};
 use super::launch::Contents;
-use super::outcome::{BarrierError, BarrierMisuse, Divergence, Stop};
+use super::outcome::{BarrierError, BarrierMisuse, Divergence, Instead, Stop};
 use super::races::clock::{Clock, ThreadClock};
 use super::races::shadow::Cell;
 use super::races::sync::Locations;
 use super::thread::{Status, Thread};
 use super::values::{hash, mask};
 use super::world::World;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Everything of a block but its threads.
@@ -53,6 +55,13 @@ struct BarrierState {
 impl BarrierState {
     fn new(warps: usize) -> Self {
         BarrierState { of_warp: vec![0; warps], gone: vec![0; warps], ..BarrierState::default() }
+    }
+
+    /// Whether the threads of each warp came by one instruction.
+    fn is_by_warps(&self) -> bool {
+        let mut codes: BTreeMap<u32, u32> = BTreeMap::new();
+        let code_of_warp = |arrival: &Arrival| *codes.entry(arrival.thread / 32).or_insert(arrival.code);
+        self.arrivals.iter().map(code_of_warp).zip(&self.arrivals).all(|(code, arrival)| code == arrival.code)
     }
 }
 
@@ -208,16 +217,16 @@ impl BlockState {
         let fresh = BarrierState::new(warps);
         let mut state = std::mem::replace(&mut self.barriers[id], fresh);
         let first = state.arrivals[0];
-        let strict = |arrival: &Arrival| {
-            let barrier = &program.barriers[arrival.index as usize];
-            barrier.aligned && barrier.count.is_none()
-        };
-        if let Some(other) = state.arrivals.iter().find(|arrival| arrival.code != first.code)
+        let strict = |arrival: &Arrival| program.barriers[arrival.index as usize].is_of_all(state.count, self.size);
+        let arrives = |arrival: &Arrival| program.barriers[arrival.index as usize].arrive;
+        if let Some(other) = state.arrivals.iter().find(|arrival| arrival.code != first.code && !arrives(arrival))
+            && !arrives(&first)
             && (strict(&first) || strict(other))
         {
             let place = |arrival: &Arrival| (threads[arrival.thread as usize].number, arrival.code);
             let (arrived, absent) = if strict(&first) { (&first, other) } else { (other, &first) };
-            let divergence = Divergence { arrived: place(arrived), absent: place(absent), exited: false };
+            let instead = if state.is_by_warps() { Instead::WholeWarp } else { Instead::Elsewhere };
+            let divergence = Divergence { arrived: place(arrived), absent: place(absent), instead };
             world.outcome.divergences.push(divergence);
             world.outcome.stopped.insert(Stop::Defect);
             world.halted = true;

@@ -84,6 +84,9 @@ impl Command {
         if self.checks.allow_same_value {
             text += " --allow-same-value";
         }
+        if self.checks.volatile_races {
+            text += " --volatile-races";
+        }
         if self.checks.exited_threads_ok {
             text += " --exited-threads ok";
         }

@@ -49,6 +49,8 @@ pub struct Checks {
     pub races: bool,
     /// Two writes of the same value do not race.
     pub allow_same_value: bool,
+    /// Volatile accesses were made weak before ([`crate::ptx::weaken_volatile`]).
+    pub volatile_races: bool,
     /// Threads of a warp that execute an instruction together are ordered by it (the model before
     /// Volta). Only the lock-step schedules do so.
     pub warp_lockstep: bool,
@@ -58,7 +60,13 @@ pub struct Checks {
 
 impl Default for Checks {
     fn default() -> Self {
-        Checks { races: true, allow_same_value: false, warp_lockstep: false, exited_threads_ok: false }
+        Checks {
+            races: true,
+            allow_same_value: false,
+            volatile_races: false,
+            warp_lockstep: false,
+            exited_threads_ok: false,
+        }
     }
 }
 

@@ -11,12 +11,13 @@ use super::decode::{Code, Program};
 use super::launch::{Launch, Schedule};
 use super::lockstep::Warps;
 use super::memory::GlobalMemory;
-use super::outcome::{Deadlock, Divergence, Outcome, Stop};
+use super::outcome::{Deadlock, Divergence, Instead, Outcome, Stop};
 use super::thread::{Status, Thread};
 use super::trace::Watch;
 use super::values::hash;
 use super::warp;
 use super::world::World;
+use crate::limits;
 use std::collections::BTreeMap;
 
 /// Instructions of a thread before the next one's turn.
@@ -241,6 +242,7 @@ pub fn settle(
 
 /// Ends the launch if one of these threads, or all together, executed as many instructions as allowed.
 fn check_budget(launch: &Launch, world: &mut World, threads: &[Thread]) {
+    limits::check();
     let over = |thread: &&Thread| thread.status == Status::Running && thread.steps >= launch.thread_steps;
     let used_up = threads.iter().find(over);
     let code = used_up.or(threads.first()).map_or(0, Thread::last);
@@ -256,7 +258,7 @@ fn stuck(program: &Program, world: &mut World, threads: &[Thread]) {
     let strict = |thread: &&Thread| match thread.status {
         Status::Barrier { index, .. } => {
             let barrier = &program.barriers[index as usize];
-            barrier.aligned && barrier.count.is_none()
+            barrier.is_of_all(barrier.count.map(|slot| thread.value(slot) as u32), threads.len() as u32)
         }
         _ => false,
     };
@@ -268,7 +270,7 @@ fn stuck(program: &Program, world: &mut World, threads: &[Thread]) {
             world.outcome.divergences.push(Divergence {
                 arrived: (arrived.number, arrived.last()),
                 absent: (absent.number, absent.last()),
-                exited: absent.status == Status::Exited,
+                instead: if exited(&absent) { Instead::Exited } else { Instead::Elsewhere },
             });
             return;
         }

@@ -55,8 +55,19 @@ pub struct Divergence {
     pub arrived: Place,
     /// A thread elsewhere.
     pub absent: Place,
-    /// Whether that one has exited.
-    pub exited: bool,
+    /// Where that one is.
+    pub instead: Instead,
+}
+
+/// Where a thread is that does not come to the barrier of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// At another instruction.
+    Elsewhere,
+    /// At another instruction that names the same barrier, and so are all threads of its warp.
+    WholeWarp,
+    /// It has exited.
+    Exited,
 }
 
 /// Threads that wait for each other.
@@ -92,6 +103,37 @@ pub enum BarrierMisuse {
     Mixed,
     /// A thread that is not in the mask of its warp operation.
     NotMember,
+}
+
+impl BarrierMisuse {
+    /// The misuse that an assertion of the verifier speaks of, by the text of `{:barrier_rule}`.
+    pub fn of_rule(rule: &str) -> Option<BarrierMisuse> {
+        let known = [BarrierMisuse::Number, BarrierMisuse::Count, BarrierMisuse::NotMember];
+        known.into_iter().find(|misuse| misuse.rule() == rule)
+    }
+
+    /// A word for it.
+    pub fn rule(self) -> &'static str {
+        match self {
+            BarrierMisuse::Number => "number",
+            BarrierMisuse::Count | BarrierMisuse::CountsDiffer => "count",
+            BarrierMisuse::ArrivesTwice => "arrives-twice",
+            BarrierMisuse::Mixed => "mixed",
+            BarrierMisuse::NotMember => "member",
+        }
+    }
+
+    /// A sentence about it.
+    pub fn message(self) -> &'static str {
+        match self {
+            BarrierMisuse::Number => "barriers have numbers from 0 to 15",
+            BarrierMisuse::Count => "the thread count of a barrier is a multiple of 32, and not 0",
+            BarrierMisuse::CountsDiffer => "another thread waits at this barrier with another count",
+            BarrierMisuse::ArrivesTwice => "this thread came to the barrier before, and it is not complete",
+            BarrierMisuse::Mixed => "another thread waits at this barrier with another kind of operation",
+            BarrierMisuse::NotMember => "the executing thread is not in the mask of members",
+        }
+    }
 }
 
 /// An access or assertion that fails.

@@ -5,7 +5,7 @@
 use super::Run;
 use super::decode::{Access, Code, NamedSlot};
 use super::launch::Launch;
-use super::outcome::{BarrierMisuse, Fault, FaultKind, Place, Stop};
+use super::outcome::{Fault, FaultKind, Instead, Place, Stop};
 use super::races::{Location, Race};
 use super::trace::Event;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -105,9 +105,18 @@ impl<'r> Reporter<'r> {
             let arrived = self.access(AccessKind::Arrive, divergence.arrived, 0);
             finding.barrier = Some(arrived.origin.clone());
             let line = absent.origin.line;
-            finding.message = match divergence.exited {
-                true => format!("the other thread has exited, at PTX line {line}"),
-                false => format!("the other thread is at PTX line {line}"),
+            finding.message = match divergence.instead {
+                Instead::Elsewhere => format!("the other thread is at PTX line {line}"),
+                Instead::WholeWarp => format!(
+                    "the other thread is at PTX line {line}, with its whole warp: what is broken is the rule of `.aligned`, \
+                     that all threads of the block execute the same barrier instruction (PTX ISA, `barrier`; `bar.sync` is \
+                     `barrier.sync.aligned`)"
+                ),
+                Instead::Exited if self.launch.checks.exited_threads_ok => format!(
+                    "the other thread has exited, at PTX line {line}: only barriers \"for all threads in the CTA\" do not wait \
+                     for it (PTX ISA, `exit`), and this one names how many it waits for"
+                ),
+                Instead::Exited => format!("the other thread has exited, at PTX line {line}"),
             };
             finding.accesses = vec![arrived, absent];
             findings.push(finding);
@@ -121,10 +130,9 @@ impl<'r> Reporter<'r> {
             findings.push(finding);
         }
         for error in &outcome.barrier_errors {
-            let (kind, message) = misuse(error.kind);
-            let mut finding = self.finding(Defect::BarrierError, kind);
+            let mut finding = self.finding(Defect::BarrierError, error.kind.rule());
             finding.accesses = vec![self.access(AccessKind::Arrive, error.place, 0)];
-            finding.message = message.to_string();
+            finding.message = error.kind.message().to_string();
             findings.push(finding);
         }
         for fault in &outcome.faults {
@@ -282,18 +290,5 @@ impl<'r> Reporter<'r> {
             notes: Vec::new(),
         }));
         warnings
-    }
-}
-
-fn misuse(kind: BarrierMisuse) -> (&'static str, &'static str) {
-    match kind {
-        BarrierMisuse::Number => ("number", "barriers have numbers from 0 to 15"),
-        BarrierMisuse::Count => ("count", "the thread count of a barrier is a multiple of 32, and not 0"),
-        BarrierMisuse::CountsDiffer => ("count", "another thread waits at this barrier with another count"),
-        BarrierMisuse::ArrivesTwice => {
-            ("arrives-twice", "this thread came to the barrier before, and it is not complete")
-        }
-        BarrierMisuse::Mixed => ("mixed", "another thread waits at this barrier with another kind of operation"),
-        BarrierMisuse::NotMember => ("member", "the executing thread is not in the mask of members"),
     }
 }

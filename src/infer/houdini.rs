@@ -9,6 +9,7 @@
 use super::query::{Verdict, ask_from_head, failing_checks, role_of, terms_of, wanted};
 use super::simulate::{self, Simulation};
 use crate::jobs::Jobs;
+use crate::limits;
 use crate::solver::{Answer, Budget, Encoding, Value, interrupt, prove, prove_opaque};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
@@ -90,6 +91,7 @@ pub struct Outcome {
 
 /// Runs Houdini.
 pub fn run(passive: &mut Passive, start: &Start) -> Outcome {
+    let _stage = limits::stage("infer");
     let fates = vec![Fate::Kept; start.known.len()];
     let mut state = State { fates, encodings: start.encodings.to_vec(), start, iteration: 0 };
     state.test(passive);

@@ -25,6 +25,7 @@ use crate::ivl::ast::{
 };
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
+use crate::limits;
 use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::TwoThread;
@@ -97,6 +98,7 @@ pub fn annotate(
     encoding: Encoding,
     omitted: &[&'static str],
 ) -> Result<Annotated, Diagnostic> {
+    let _stage = limits::stage("infer");
     let mut program = two.program.clone();
     let body = program.procedures.iter().find(|p| p.name == two.procedure).and_then(|p| p.body.as_ref());
     let blocks = body.map(|b| b.blocks.as_slice()).unwrap_or_default();

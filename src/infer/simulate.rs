@@ -10,6 +10,7 @@
 
 use super::evaluate::{Assignment, Evaluator};
 use super::sightings::{Sighting, Watch};
+use crate::limits;
 use crate::solver::Value;
 use crate::vcgen::passive::{Passive, PassiveItem};
 use crate::vcgen::term::{Node, Sort, Term, mask};
@@ -143,6 +144,7 @@ impl<'p> Simulation<'p> {
     fn run(&mut self, block: usize, inside: Option<usize>, follow_model: bool) {
         let (mut b, mut inside, mut follow_model) = (block, inside, follow_model);
         loop {
+            limits::check();
             if self.steps == 0 || !self.block(b, inside, follow_model) {
                 return;
             }

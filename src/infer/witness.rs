@@ -19,6 +19,7 @@ use super::ghosts::{LoopGhosts, declare, statement};
 use super::rename::{assigned, free_variables, substitute};
 use crate::ivl::ast::{Attribute, Block, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Type};
 use crate::ivl::bv;
+use crate::ivl::claim::Claim;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the copy of a body needs to know.
@@ -179,7 +180,7 @@ fn of_first_thread(e: &ExprRef) -> ExprRef {
 }
 
 fn is_barrier_assertion(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence"))
+    Claim::of(attributes) == Some(Claim::BarrierMet)
 }
 
 /// The name that a local of a prelude procedure has in copies.

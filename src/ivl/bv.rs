@@ -6,6 +6,7 @@
 pub use super::bv_names::{Builtin, parse_builtin};
 
 use super::ast::{BinaryOp, Expr, ExprKind, ExprRef, Name, Type, UnaryOp};
+use crate::limits;
 use crate::span::Span;
 use std::sync::Arc;
 
@@ -113,6 +114,7 @@ impl BvOp {
 
 /// Makes a node without a span.
 pub fn node(kind: ExprKind, ty: Type) -> ExprRef {
+    limits::check();
     Arc::new(Expr { kind, ty, span: Span::NONE })
 }
 

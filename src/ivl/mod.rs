@@ -32,6 +32,7 @@ pub mod bv;
 mod bv_definitions;
 pub mod bv_names;
 mod check;
+pub mod claim;
 mod desugar;
 mod left_out;
 pub mod merge;

@@ -33,6 +33,8 @@ pub struct Lowering<'a> {
     pub entry: &'a Function,
     /// The graph.
     pub cfg: &'a Cfg,
+    /// Private variables became registers: no other access may reach them.
+    pub promoted: bool,
     /// What the user fixed.
     pub options: &'a LowerOptions,
     /// The pointer analysis.
@@ -75,6 +77,8 @@ pub struct Lowering<'a> {
     pub guard: Option<Guard>,
     /// The value of its guard.
     pub guard_value: Option<ExprRef>,
+    /// It is a volatile access.
+    pub is_volatile: bool,
     /// Tags that the registers written by it get.
     pub new_tags: BTreeMap<RegisterId, ExprRef>,
 }
@@ -234,6 +238,7 @@ impl Lowering<'_> {
     }
 
     fn read_special(&mut self, special: SpecialRegister) -> ExprRef {
+        self.declarations.assumes_lanes |= special == SpecialRegister::LaneId;
         match self.launch.special(special) {
             Some(value) => value,
             None => match special {

@@ -49,7 +49,7 @@ impl Lowering<'_> {
         };
         for &region in &place.regions {
             match self.pointers.regions.get(region).space {
-                Space::Private | Space::Heap => {}
+                Space::Private | Space::Heap => self.own_access(place, region, 0, bytes),
                 Space::Parameters if is_load => {}
                 Space::Parameters => self.unsupported("parameter-store", "a store to a kernel parameter"),
                 Space::Global | Space::Const | Space::Shared => {

@@ -1,13 +1,16 @@
 //! Memory accesses: each becomes accesses of the arrays it may reach.
 //!
-//! Input: `ld`, `st`, `atom`, `red` with the regions that `pointers` found for their address. Output:
+//! Input: `ld`, `st`, `atom`, `red`, `free` with the regions that `pointers` found for their address. Output:
 //! loads, stores and atomics with byte offsets. Establishes: an access whose regions are not all known
 //! also touches every array of its space at an arbitrary offset; private memory makes no access and
-//! yields arbitrary values; shared offsets that went through 32 bits are taken modulo 2^32.
-//! Reference: PTX "Generic Addressing", `ld`, `st`, `atom`, `red`; DESIGN sections 3 and 4.
+//! yields arbitrary values; an address of `.shared`, `.const`, `.local` or `.param` has 32 bits, whatever holds it; that an
+//! access stays inside its array is asserted, or printed as an assumption.
+//! Reference: PTX "Addresses as Operands" (an address wider than its space is truncated), "Generic Addressing",
+//! `ld`, `st`, `atom`, `red`; DESIGN sections 3 and 4.
 
 use super::lowering::{Lowering, flag, tag_literal};
 use super::pointers::in_space;
+use super::points::Number;
 use super::regions::{RegionId, RegionKind, Space};
 use crate::ivl::ast::{Access, ExprRef, Name, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
@@ -23,7 +26,7 @@ pub(super) struct Place {
     pub(super) value: Option<ExprRef>,
     /// Constant byte offset.
     pub(super) offset: i64,
-    /// Right modulo 2^32 only.
+    /// Right modulo 2^32 only: it went through 32 bits, or those of its space are no more.
     pub(super) narrowed: bool,
     /// Which region it is, if there are several.
     pub(super) tag: Option<ExprRef>,
@@ -120,7 +123,7 @@ impl Lowering<'_> {
         let mut choices: Vec<(RegionId, ExprRef)> = Vec::new();
         for &region in &place.regions {
             match self.pointers.regions.get(region).space {
-                Space::Private | Space::Heap => {}
+                Space::Private | Space::Heap => self.own_access(place, region, at, bytes),
                 Space::Parameters => {
                     let value = self.parameter_bytes(place, region, at, bytes);
                     choices.push((region, value));
@@ -167,12 +170,12 @@ impl Lowering<'_> {
         let bytes = ty.bytes();
         for (element, operand) in (0i64..).zip(src) {
             let value = self.read(operand, 8 * bytes);
+            let at = element * i64::from(bytes);
             for &region in &place.regions {
                 match self.pointers.regions.get(region).space {
-                    Space::Private | Space::Heap => {}
+                    Space::Private | Space::Heap => self.own_access(&place, region, at, bytes),
                     Space::Parameters => self.unsupported("parameter-store", "a store to a kernel parameter"),
                     Space::Global | Space::Const | Space::Shared => {
-                        let at = element * i64::from(bytes);
                         self.access(&place, region, at, bytes, strong, Effect::Store(value.clone()));
                     }
                 }
@@ -203,7 +206,7 @@ impl Lowering<'_> {
         for at in (0..elements.max(1) * parts).map(|k| i64::from(k * bytes)) {
             for &region in &place.regions {
                 match self.pointers.regions.get(region).space {
-                    Space::Private | Space::Heap => {}
+                    Space::Private | Space::Heap => self.own_access(&place, region, at, bytes),
                     Space::Parameters => self.unsupported("parameter-store", "an atomic on a kernel parameter"),
                     Space::Global | Space::Const | Space::Shared => {
                         if single.is_some() && !dst.is_empty() {
@@ -235,7 +238,7 @@ impl Lowering<'_> {
             unknown: false,
             value: None,
             offset: address.offset,
-            narrowed: false,
+            narrowed: !matches!(space, StateSpace::Global | StateSpace::Generic),
             tag: None,
             space,
             variable: None,
@@ -247,12 +250,15 @@ impl Lowering<'_> {
             AddressBase::Register(register) => {
                 let points = self.pointers.points(&self.pointer_state, register).clone();
                 place.value = Some(self.value(register));
-                place.narrowed = points.narrowed;
+                place.narrowed |= points.narrowed;
                 place.regions = points.regions.iter().copied().collect();
-                let mut unknown = points.unknown || points.tainted || points.derived || !points.opaque.is_empty();
-                // Small numbers joined with a pointer are null, except that shared addresses are small too.
-                unknown |= points.integer && matches!(space, StateSpace::Shared | StateSpace::SharedCluster);
-                place.unknown = unknown;
+                let unknown = points.unknown || points.tainted || !points.opaque.is_empty();
+                // A constant is null, and an index no address; except that shared addresses are small numbers too.
+                let is_shared = matches!(space, StateSpace::Shared | StateSpace::SharedCluster);
+                place.unknown = unknown || points.number >= Number::Wide || is_shared && points.is_number();
+                self.declarations.assumes_indices |= !points.regions.is_empty()
+                    && !place.unknown
+                    && matches!(points.number, Number::Word | Number::Index);
                 if points.regions.len() > 1 {
                     place.tag = Some(self.tag_of(&Operand::Register(register)));
                 }
@@ -272,6 +278,7 @@ impl Lowering<'_> {
         place.unknown |= place.regions.iter().any(|r| self.pointers.regions.get(*r).space == Space::Heap && shared(r));
         // What cannot leave the thread's own memory needs no access.
         if matches!(space, StateSpace::Local | StateSpace::Param) {
+            self.declarations.assumes_bounds |= place.unknown && self.promoted;
             place.unknown = false;
         }
         if space == StateSpace::SharedCluster && place.unknown {
@@ -281,16 +288,68 @@ impl Lowering<'_> {
         Some(place)
     }
 
+    /// `free`: no byte of the block may be in use elsewhere. How long the block is, nothing says.
+    pub fn free(&mut self, address: &Address) {
+        let Some(place) = self.place(StateSpace::Generic, address) else { return };
+        let value = || Effect::Store(bv::literal(0, 8));
+        for &region in &place.regions {
+            let Some(array) = self.declarations.arrays[region.0 as usize].clone() else { continue };
+            let (guard, offset) = (self.guard_in(&place, region), self.arbitrary(Type::Bv(64)));
+            let access = Access { array, guard, offset, scale: 1, bytes: 1, strong: None, collective: None };
+            self.emit_access(access, value(), Some("unknown_pointer"));
+        }
+        if place.unknown {
+            self.touch_everything(&place, 1, None, |_| value());
+        }
+    }
+
+    /// When an access reaches a region: under the guard of its instruction, if the address is there.
+    fn guard_in(&self, place: &Place, region: RegionId) -> Option<ExprRef> {
+        let in_region = place.tag.as_ref().map(|tag| bv::eq(tag.clone(), tag_literal(Some(region))));
+        self.guard_value.iter().cloned().chain(in_region).reduce(bv::and)
+    }
+
+    /// An access of memory that other threads do not have: only where it is matters. Beside its array there is the
+    /// memory of others, and variables that became registers ([`super::promote`]).
+    pub(super) fn own_access(&mut self, place: &Place, region: RegionId, at: i64, bytes: u32) {
+        let offset = self.offset(place, region, at);
+        let guard = self.guard_in(place, region);
+        let reaches_others = self.promoted || place.space != StateSpace::Local && place.space != StateSpace::Param;
+        if !self.bounds(region, &offset, bytes, guard) && reaches_others {
+            self.declarations.assumes_bounds = true;
+        }
+    }
+
+    /// Asserts that an access stays inside its region; false if that is not asked for, or the size is not known.
+    fn bounds(&mut self, region: RegionId, offset: &ExprRef, bytes: u32, guard: Option<ExprRef>) -> bool {
+        if !self.options.check_bounds {
+            return false;
+        }
+        let known = self.pointers.regions.get(region).size.map(|size| bv::literal(u128::from(size), 64));
+        let block = self.declarations.blocks.get(&region).map(|[_, size]| bv::var(size.clone(), Type::Bv(64)));
+        let Some(size) = known.or(block) else { return false };
+        let bytes = bv::literal(u128::from(bytes), 64);
+        let room = bv::binary(BvOp::Ule, bytes.clone(), size.clone());
+        let inside = bv::and(room, bv::binary(BvOp::Ule, offset.clone(), bv::sub(size, bytes)));
+        let inside = guard.into_iter().fold(inside, |e, guard| bv::implies(guard, e));
+        self.emit_with(StmtKind::Assert(inside), vec![flag("bounds")]);
+        true
+    }
+
     /// The byte offset in a region, 64 bits.
     fn offset(&mut self, place: &Place, region: RegionId, at: i64) -> ExprRef {
         let constant = place.offset.wrapping_add(at);
         let info = self.pointers.regions.get(region).clone();
         let Some(value) = place.value.clone() else {
             let offset = bv::literal(constant as i128 as u128, 64);
-            return match (info.kind, place.variable) {
+            let offset = match (info.kind, place.variable) {
                 (RegionKind::GlobalMemory, Some(variable)) => bv::add(self.address_of_variable(variable), offset),
+                (RegionKind::SharedMemory, Some(variable)) => {
+                    bv::sub(bv::add(self.address_of_variable(variable), offset), self.declarations.base(region))
+                }
                 _ => offset,
             };
+            return self.as_taken(place, info.space, offset);
         };
         let width = bv::width(&value);
         let mut offset = bv::add(value, bv::literal(constant as i128 as u128, width));
@@ -308,9 +367,17 @@ impl Lowering<'_> {
                 offset = bv::sub(offset, bv::zext(window, width));
             }
         }
-        if place.narrowed && info.space == Space::Shared {
-            offset = bv::extract(offset, 32, 0);
-        }
+        self.as_taken(place, info.space, offset)
+    }
+
+    /// The whole offset in a region of a space, 64 bits, as the address is taken.
+    fn as_taken(&self, place: &Place, space: Space, offset: ExprRef) -> ExprRef {
+        let offset = place.index.iter().fold(offset, |offset, index| bv::add(bv::zext(offset, 64), index.clone()));
+        let is_narrow = match space {
+            Space::Shared | Space::Const | Space::Parameters | Space::Private => place.narrowed,
+            Space::Global | Space::Heap => false,
+        };
+        let offset = if is_narrow && bv::width(&offset) == 64 { bv::extract(offset, 32, 0) } else { offset };
         bv::zext(offset, 64)
     }
 
@@ -329,22 +396,10 @@ impl Lowering<'_> {
             None => panic!("kernel: an access of a region without array"),
         };
         let offset = self.offset(place, region, at);
-        let offset = place.index.iter().fold(offset, |offset, index| bv::add(offset, index.clone()));
-        let in_region = place.tag.as_ref().map(|tag| bv::eq(tag.clone(), tag_literal(Some(region))));
-        let guard = self.guard_value.iter().cloned().chain(in_region).reduce(bv::and);
-        let collective = place.givers.clone();
+        let (guard, collective) = (self.guard_in(place, region), place.givers.clone());
         let access = Access { array, guard, offset: offset.clone(), scale: 1, bytes, strong, collective };
-        let size = self.pointers.regions.get(region).size;
-        match size.filter(|_| self.options.check_bounds) {
-            Some(size) => {
-                let inside = match size.checked_sub(u64::from(bytes)) {
-                    Some(last) => bv::binary(BvOp::Ule, offset.clone(), bv::literal(u128::from(last), 64)),
-                    None => bv::boolean(false),
-                };
-                let inside = access.own_guard().into_iter().fold(inside, |e, guard| bv::implies(guard, e));
-                self.emit_with(StmtKind::Assert(inside), vec![flag("bounds")]);
-            }
-            None => self.declarations.assumes_bounds = true,
+        if !self.bounds(region, &offset, bytes, access.own_guard()) {
+            self.declarations.assumes_bounds = true;
         }
         self.emit_access(access, effect, place.non_coherent.then_some("non_coherent"));
     }
@@ -352,6 +407,9 @@ impl Lowering<'_> {
     /// `mark` says why nothing is known of what the array holds ([`crate::twothread::contents`]).
     fn emit_access(&mut self, access: Access, effect: Effect, mark: Option<&str>) {
         self.declarations.used_arrays.insert(access.array.clone());
+        if self.is_volatile && matches!(effect, Effect::Store(_)) {
+            self.declarations.volatile_stores = true;
+        }
         let kind = match effect {
             Effect::Load(dst) => StmtKind::Load { dst, access },
             Effect::Store(value) => StmtKind::Store { value, access },

@@ -26,6 +26,7 @@ mod program;
 mod promote;
 mod regions;
 mod transfer;
+mod warp;
 
 pub use launch::unlaunchable_block;
 
@@ -114,6 +115,6 @@ pub fn lower(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOption
         let message = "32-bit addresses (`.address_size 32`)";
         return Err(vec![Diagnostic::unsupported("address-size", message, entry.span)]);
     }
-    let cfg = promote::run(cfg);
-    program::run(module, entry, &cfg, options)
+    let (cfg, promoted) = promote::run(cfg);
+    program::run(module, entry, (&cfg, promoted), options)
 }

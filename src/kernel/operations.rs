@@ -4,13 +4,14 @@
 //! without a sound model are refused with their line, none is skipped.
 //! Reference: each PTX instruction by its name.
 
-use super::lowering::{Lowering, tag_literal, tag_type};
+use super::lowering::{Lowering, tag_literal, tag_type, text};
 use super::points::Points;
 use crate::cfg::graph::Statement;
-use crate::ivl::ast::{Barrier, ExprRef, StmtKind, Type};
+use crate::ivl::ast::{Barrier, ExprKind, ExprRef, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
+use crate::ivl::claim::BARRIER_RULE;
 use crate::ptx::ast::{
-    AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace,
+    AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, Ordering, RegisterId, ScalarType, StateSpace,
 };
 
 impl<'a> Lowering<'a> {
@@ -41,6 +42,7 @@ impl<'a> Lowering<'a> {
         }
         self.new_tags = self.tags_after(&instruction.op);
         self.operation(&instruction.op);
+        self.is_volatile = false;
         self.new_tags.clear();
     }
 
@@ -79,9 +81,11 @@ impl<'a> Lowering<'a> {
             }
             Op::Cvta { from_generic, space, bits, dst, src } => self.cvta(*from_generic, *space, *bits, dst, src),
             Op::Load { space, ty, dst, address, ordering, non_coherent } => {
+                self.is_volatile = *ordering == Ordering::Volatile;
                 self.load(*space, *ty, dst, address, ordering.strong_scope(), *non_coherent);
             }
             Op::Store { space, ty, src, address, ordering } => {
+                self.is_volatile = *ordering == Ordering::Volatile;
                 self.store(*space, *ty, src, address, ordering.strong_scope());
             }
             Op::Atomic { space, ty, elements, dst, address, ordering, .. } => {
@@ -91,17 +95,21 @@ impl<'a> Lowering<'a> {
                 self.matrix(*space, dst, address, *rows, stride.as_ref());
             }
             Op::Barrier { kind, aligned, id, count } => self.barrier(kind, *aligned, id, count.as_ref()),
-            Op::WarpBarrier { .. } => self.emit(StmtKind::Fence("bar.warp.sync".into())),
+            Op::WarpBarrier { mask } => {
+                self.is_member(mask);
+                self.emit(StmtKind::Fence("bar.warp.sync".into()));
+            }
             Op::Fence { name } => self.emit(StmtKind::Fence(name.clone())),
             Op::Arbitrary { name, .. } if name.starts_with("mapa") => {
                 let message = format!("`{name}`: addresses of another block's shared memory");
                 self.unsupported("unsupported-instruction", message);
             }
-            Op::Arbitrary { name, dst, .. } => {
+            Op::Arbitrary { name, dst, sources } => {
                 self.declarations.reads_textures |= name.starts_with("tex.") || name.starts_with("tld4.");
-                self.write_arbitrary(dst);
+                self.arbitrary_operation(name, dst, sources);
             }
-            Op::Allocate { dst } => self.write_arbitrary(std::slice::from_ref(dst)),
+            Op::Allocate { dst, size } => self.allocate(dst, size),
+            Op::Free { address } => self.free(address),
             Op::Nothing { .. } => {}
             Op::Unsupported { name, reason } => {
                 let message = format!("`{name}` has no sound model yet: {reason}");
@@ -117,6 +125,22 @@ impl<'a> Lowering<'a> {
                 panic!("kernel: a control-flow instruction inside a block");
             }
         }
+    }
+
+    /// `malloc`: any address. Where the block starts and ends, accesses are checked against.
+    fn allocate(&mut self, dst: &Operand, size: &Operand) {
+        let size = self.read(size, 64);
+        let Operand::Register(register) = dst else { return };
+        let address = self.arbitrary(Type::Bv(64));
+        let region = self.pointers.regions.heap(*register);
+        if self.options.check_bounds
+            && let Some([start, extent]) = self.declarations.blocks.get(&region).cloned()
+        {
+            let kept = [(start, address.clone()), (extent, size)];
+            self.emit(StmtKind::Assign(kept.into()));
+            self.declarations.assumes_allocation = true;
+        }
+        self.write(dst, address, false);
     }
 
     fn mov(&mut self, ty: ScalarType, dst: &Operand, src: &Operand) {
@@ -171,6 +195,10 @@ impl<'a> Lowering<'a> {
             BarrierKind::Reduce { operation, dst, .. } => Some((operation, dst)),
         };
         let id = (*id != Operand::Integer(0)).then(|| self.read(id, 32));
+        if let Some(number) = id.as_ref().filter(|id| !matches!(id.kind, ExprKind::Bv(..=15))) {
+            let exists = bv::binary(BvOp::Ult, number.clone(), bv::literal(16, 32));
+            self.emit_with(StmtKind::Assert(exists), vec![text(BARRIER_RULE, "number")]);
+        }
         let count = count.map(|count| self.read(count, 32));
         let result = reduce.map(|(operation, _)| {
             let ty = if &**operation == "popc" { Type::Bv(32) } else { Type::Bool };

@@ -11,7 +11,7 @@
 //! parameter plus integers. The fixpoint is computed again until no new evidence turns up.
 
 use super::exposed::{Exposed, Worklist};
-use super::points::{Points, Summand};
+use super::points::{Number, Points, Summand};
 use super::regions::{HeldPlace, ParameterPlace, RegionId, Regions, Space};
 use super::transfer;
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
@@ -251,12 +251,15 @@ impl<'a> Pointers<'a> {
             Operand::Integer(value) => Points::constant(*value),
             Operand::Variable(variable, _) => Points::region(self.regions.of_variable(*variable)),
             Operand::Function(_) => Points::loaded(),
-            Operand::Special(crate::ptx::ast::SpecialRegister::Other { bits: 64, .. }) => Points::derived(),
+            Operand::Special(crate::ptx::ast::SpecialRegister::Other { bits: 64, .. }) => Points::data(),
             Operand::Vector(elements) => {
                 let parts = elements.iter().map(|e| self.operand(state, e));
                 parts.reduce(|a, b| a.mix(&b)).unwrap_or_default()
             }
-            Operand::NotPredicate(_) | Operand::Float { .. } | Operand::Special(_) | Operand::Sink => Points::integer(),
+            Operand::Float { width: 64, .. } => Points::number(Number::Wide),
+            Operand::NotPredicate(_) | Operand::Float { .. } | Operand::Special(_) | Operand::Sink => {
+                Points::number(Number::Word)
+            }
         }
     }
 
@@ -296,7 +299,7 @@ impl<'a> Pointers<'a> {
         // A value that memory holds becomes an address of a region, or its holder is none.
         let is_held = |sum: &BTreeSet<Summand>| sum.len() == 1 && matches!(sum.first(), Some(Summand::Held(_)));
         let resolved = value.opaque.iter().all(is_held);
-        self.facts.writes_anywhere |= value.unknown || value.tainted || value.derived || !resolved;
+        self.facts.writes_anywhere |= value.unknown || value.tainted || value.number >= Number::Wide || !resolved;
     }
 
     fn intern(&mut self, points: Points) -> ValueId {
@@ -328,14 +331,14 @@ impl<'a> Pointers<'a> {
         let (Some(region), Some(other)) = (a.exact_region(), b.exact_region()) else { return false };
         let space = self.regions.get(region).space;
         let one_form = space == Space::Global || !(a.generic || b.generic);
-        // All private variables are one region, so two of its addresses may have two bases. So is the heap.
+        // A call of `malloc` in a loop gives many bases. What parameters say of private memory has none.
         let one_base = !matches!(space, Space::Private | Space::Heap);
         region == other && one_form && one_base && (bits == 32 || !(a.narrowed || b.narrowed))
     }
 
     /// Whether a value holds nothing but addresses of a space.
     pub fn is_pure(&self, value: &Points, space: StateSpace) -> bool {
-        let numbers = value.integer || value.derived || value.tainted || value.unknown || !value.opaque.is_empty();
+        let numbers = value.is_number() || value.tainted || value.unknown || !value.opaque.is_empty();
         let inside = |r: &RegionId| in_space(space, self.regions.get(*r).space);
         !numbers && value.regions.iter().all(inside)
     }

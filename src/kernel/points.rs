@@ -1,11 +1,9 @@
 //! What a register may hold, as far as addresses are concerned: the lattice of the pointer analysis.
 //!
 //! A value is a set of alternatives; joining is union. The kinds of alternatives:
-//! *regions* (an address of that region, at any offset); *integer* (made of constants, thread ids and
-//! 32-bit parameters: never an address by itself); *derived* (an integer that depends on data: an
-//! index, unless the program encodes addresses in it); *opaque* (a sum of 64-bit parameters or loaded
-//! values, one of which may be an address); *tainted* (made from pointer bits by other arithmetic);
-//! *unknown* (a pointer that may point anywhere).
+//! *regions* (an address of that region, at any offset); a *number* that no pointer is part of ([`Number`]); *opaque* (a
+//! sum of 64-bit parameters or loaded values, one of which may be an address); *tainted* (made from pointer bits by
+//! other arithmetic); *unknown* (a pointer that may point anywhere). A number that is added to a pointer is an index.
 
 use super::regions::{HeldPlace, ParameterPlace, RegionId};
 use std::collections::BTreeSet;
@@ -21,6 +19,35 @@ pub enum Summand {
     Loaded,
 }
 
+/// What a number may be when it is used as an address by itself. Each kind may be what those before it are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Number {
+    /// There is no such alternative.
+    #[default]
+    None,
+    /// A small constant: null at most.
+    Constant,
+    /// Thread ids, parameters and arithmetic of 32 bits.
+    Word,
+    /// A sum of words, each multiplied once: taken for an index of arrays and no address, which is an assumption.
+    Index,
+    /// All other arithmetic of 64 bits: perhaps an address that the host gave in two halves.
+    Wide,
+    /// It depends on what memory holds.
+    Data,
+}
+
+impl Number {
+    /// The sum of two numbers.
+    fn add(self, other: Number) -> Number {
+        match (self, other) {
+            (Number::None, _) | (_, Number::None) => Number::None,
+            (Number::Constant, Number::Constant) => Number::Constant,
+            _ => self.max(other).max(Number::Index),
+        }
+    }
+}
+
 /// More opaque alternatives than this become one loaded value.
 const MAX_OPAQUE: usize = 16;
 
@@ -33,10 +60,8 @@ pub struct Points {
     pub opaque: BTreeSet<BTreeSet<Summand>>,
     /// There were too many opaque alternatives to tell apart.
     pub opaque_top: bool,
-    /// See the module.
-    pub integer: bool,
-    /// See the module.
-    pub derived: bool,
+    /// What it is if it is no address.
+    pub number: Number,
     /// See the module.
     pub tainted: bool,
     /// See the module.
@@ -48,14 +73,14 @@ pub struct Points {
 }
 
 impl Points {
-    /// A plain integer.
-    pub fn integer() -> Points {
-        Points { integer: true, ..Points::default() }
+    /// A number of this kind.
+    pub fn number(number: Number) -> Points {
+        Points { number, ..Points::default() }
     }
 
-    /// An integer that depends on data.
-    pub fn derived() -> Points {
-        Points { derived: true, ..Points::default() }
+    /// A number that depends on data.
+    pub fn data() -> Points {
+        Points::number(Number::Data)
     }
 
     /// A tainted integer.
@@ -85,7 +110,8 @@ impl Points {
 
     /// A constant: small ones are no addresses.
     pub fn constant(value: u64) -> Points {
-        if (value as i64).unsigned_abs() < 1 << 32 { Points::integer() } else { Points::derived() }
+        let is_small = (value as i64).unsigned_abs() < 1 << 32;
+        Points::number(if is_small { Number::Constant } else { Number::Wide })
     }
 
     /// Union of alternatives.
@@ -99,13 +125,25 @@ impl Points {
             regions: self.regions.union(&other.regions).copied().collect(),
             opaque,
             opaque_top,
-            integer: self.integer || other.integer,
-            derived: self.derived || other.derived,
+            number: self.number.max(other.number),
             tainted: self.tainted || other.tainted,
             unknown: self.unknown || other.unknown,
             narrowed: self.narrowed || other.narrowed,
             generic: self.generic || other.generic,
         }
+    }
+
+    /// The same as the value of a register: a number of 32 bits is a word.
+    pub fn of_width(mut self, bits: u32) -> Points {
+        if bits <= 32 && matches!(self.number, Number::Index | Number::Wide) {
+            self.number = Number::Word;
+        }
+        self
+    }
+
+    /// Whether it may be a number.
+    pub fn is_number(&self) -> bool {
+        self.number != Number::None
     }
 
     /// Whether it may hold (part of) an address whose region the analysis knew, or did not know.
@@ -115,7 +153,7 @@ impl Points {
 
     /// The region, if the value is an address of exactly one region.
     pub fn exact_region(&self) -> Option<RegionId> {
-        let other = self.integer || self.derived || self.tainted || self.unknown || !self.opaque.is_empty();
+        let other = self.is_number() || self.tainted || self.unknown || !self.opaque.is_empty();
         match (self.regions.len(), other) {
             (1, false) => self.regions.first().copied(),
             _ => None,
@@ -128,13 +166,11 @@ impl Points {
             return Points::unknown();
         }
         let both = |f: fn(&Points) -> bool, g: fn(&Points) -> bool| (f(self) && g(other)) || (f(other) && g(self));
-        let neutral = |p: &Points| p.integer || p.derived;
         let opaque = |p: &Points| !p.opaque.is_empty();
         let regions = |p: &Points| !p.regions.is_empty();
         let mut sum = Points {
-            integer: self.integer && other.integer,
-            derived: both(|p| p.derived, |p| p.integer || p.derived),
-            tainted: both(|p| p.tainted, |p| p.integer || p.derived || p.tainted || !p.opaque.is_empty()),
+            number: self.number.add(other.number),
+            tainted: both(|p| p.tainted, |p| p.is_number() || p.tainted || !p.opaque.is_empty()),
             unknown: both(|p| p.unknown, |_| true) || both(|p| p.tainted, |p| !p.regions.is_empty()),
             narrowed: self.narrowed || other.narrowed,
             generic: self.generic || other.generic,
@@ -142,10 +178,10 @@ impl Points {
             ..Points::default()
         };
         for (pointer, index) in [(self, other), (other, self)] {
-            if regions(pointer) && (neutral(index) || opaque(index)) {
+            if regions(pointer) && (index.is_number() || opaque(index)) {
                 sum.regions.extend(&pointer.regions);
             }
-            if neutral(index) {
+            if index.is_number() {
                 sum.opaque.extend(pointer.opaque.iter().cloned());
             }
         }
@@ -160,14 +196,13 @@ impl Points {
     /// the base cancels and the result is a plain (data-dependent) integer.
     pub fn sub(&self, other: &Points, same_base: bool) -> Points {
         if same_base {
-            return Points::derived();
+            return Points::data();
         }
         if !other.regions.is_empty() || other.unknown {
             return Points::tainted();
         }
         let index = Points {
-            integer: other.integer,
-            derived: other.derived || !other.opaque.is_empty(),
+            number: if other.opaque.is_empty() { other.number } else { Number::Data },
             tainted: other.tainted,
             ..Points::default()
         };
@@ -179,8 +214,8 @@ impl Points {
         if self.has_pointer_bits() || other.has_pointer_bits() {
             return Points::tainted();
         }
-        let data = |p: &Points| p.derived || !p.opaque.is_empty();
-        if data(self) || data(other) { Points::derived() } else { Points::integer() }
+        let data = |p: &Points| p.number == Number::Data || !p.opaque.is_empty();
+        Points::number(if data(self) || data(other) { Number::Data } else { Number::Wide })
     }
 }
 
@@ -197,7 +232,7 @@ mod tests {
 
     #[test]
     fn pointer_plus_index_stays_in_its_region() {
-        for index in [Points::integer(), Points::derived(), Points::loaded(), place(0)] {
+        for index in [Points::number(Number::Word), Points::data(), Points::loaded(), place(0)] {
             assert_eq!(Points::region(A).add(&index).exact_region(), Some(A));
             assert_eq!(index.add(&Points::region(A)).exact_region(), Some(A));
         }
@@ -214,14 +249,14 @@ mod tests {
     #[test]
     fn a_difference_within_one_array_is_an_index() {
         let difference = Points::region(A).sub(&Points::region(A), true);
-        assert_eq!(difference, Points::derived());
+        assert_eq!(difference, Points::data());
         assert_eq!(Points::region(B).add(&difference).exact_region(), Some(B));
     }
 
     #[test]
     fn pointer_plus_pointer_and_scaled_pointers_are_no_known_pointer() {
         assert_eq!(Points::region(A).add(&Points::region(B)), Points::unknown());
-        assert_eq!(Points::region(A).mix(&Points::integer()), Points::tainted());
+        assert_eq!(Points::region(A).mix(&Points::number(Number::Word)), Points::tainted());
     }
 
     #[test]
@@ -234,11 +269,21 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_words_are_indices_and_stay_words_in_32_bits() {
+        let word = Points::number(Number::Word);
+        let sum = word.add(&Points::constant(4));
+        assert_eq!(sum.number, Number::Index);
+        assert_eq!(sum.clone().of_width(32).number, Number::Word);
+        assert_eq!(sum.mix(&word).of_width(64).number, Number::Wide);
+        assert_eq!(Points::constant(8).add(&Points::constant(4)).number, Number::Constant);
+    }
+
+    #[test]
     fn joins_keep_every_alternative() {
         let joined = Points::region(A).join(&Points::region(B)).join(&Points::loaded());
         assert_eq!(joined.regions.len(), 2);
         assert!(joined.exact_region().is_none());
-        let moved = joined.add(&Points::integer());
+        let moved = joined.add(&Points::number(Number::Word));
         assert_eq!(moved.regions.len(), 2);
         assert_eq!(moved.opaque.len(), 1);
     }

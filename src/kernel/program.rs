@@ -20,6 +20,7 @@ use crate::ivl::ast::{
     Array, ArraySpace, Attribute, Block, Condition, Constant, ExprRef, Function as IvlFunction, Implementation, Name,
     Procedure, Program, Stmt, StmtKind, Transfer, Type, Variable,
 };
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::{Function, Module, VariableRef};
 use crate::ptx::mangled::human;
@@ -40,6 +41,8 @@ pub struct Declarations {
     pub arrays: Vec<Option<Name>>,
     /// Address at which each region starts.
     bases: Vec<ExprRef>,
+    /// Locals that hold where the block from a `malloc` starts, and how many bytes it has, 64 bits each.
+    pub blocks: BTreeMap<RegionId, [Name; 2]>,
     /// Address at which a variable starts, where that is not its region's.
     pub variable_bases: BTreeMap<VariableRef, ExprRef>,
     /// Address that a pointer parameter holds, where that is not its region's.
@@ -51,6 +54,14 @@ pub struct Declarations {
     pub unknown_arrays: Option<[Name; 2]>,
     /// An access of a known region was not checked against its size.
     pub assumes_bounds: bool,
+    /// A number that may be in the place of a pointer was taken for no address.
+    pub assumes_indices: bool,
+    /// Accesses were checked against the sizes of blocks that `malloc` may not have given.
+    pub assumes_allocation: bool,
+    /// The numbers of lanes are taken from those of threads.
+    pub assumes_lanes: bool,
+    /// There are volatile stores, which do not race with volatile accesses.
+    pub volatile_stores: bool,
     /// Whether texture memory is read, which is taken for constant.
     pub reads_textures: bool,
 }
@@ -106,7 +117,12 @@ impl Declarations {
 ///
 /// # Errors
 /// See [`super::lower`].
-pub fn run(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions) -> Result<Kernel, Vec<Diagnostic>> {
+pub fn run(
+    module: &Module,
+    entry: &Function,
+    (cfg, promoted): (&Cfg, bool),
+    options: &LowerOptions,
+) -> Result<Kernel, Vec<Diagnostic>> {
     let exposed = Exposed::of(cfg);
     let pointers = Pointers::of(entry, cfg, &exposed, Regions::of(module, entry, cfg, options.may_alias));
     let definite = Definite::of(cfg, &exposed);
@@ -122,6 +138,7 @@ pub fn run(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions)
     let mut lowering = Lowering {
         entry,
         cfg,
+        promoted,
         options,
         pointer_state: pointers.new_state(),
         definite_state: definite.new_state(),
@@ -141,6 +158,7 @@ pub fn run(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions)
         origin: None,
         guard: None,
         guard_value: None,
+        is_volatile: false,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
         barrier_invariants: Vec::new(),
@@ -186,46 +204,97 @@ fn declare_regions(
         let region = regions.get(id);
         let shared_with_others = !matches!(region.space, Space::Private | Space::Heap | Space::Parameters);
         declarations.arrays.push(shared_with_others.then(|| names.fresh(&region.name)));
-        let symbolic = match region.space {
-            Space::Shared => shared,
-            Space::Const => constants,
-            // Private variables and aliasing arrays share a region, so their bases stand apart below.
-            Space::Private | Space::Heap => false,
-            Space::Global | Space::Parameters => pointers.facts.escaping.contains(&id),
-            // Addresses in these are what memory or the parameters hold.
-        } && !matches!(region.kind, RegionKind::GlobalMemory | RegionKind::Behind(_));
-        let base = if symbolic { symbolic_base(region, names, declarations) } else { bv::literal(0, 64) };
+        let symbolic =
+            match region.space {
+                Space::Shared => shared || region.kind == RegionKind::SharedMemory,
+                Space::Const => constants,
+                Space::Private | Space::Heap => true,
+                Space::Global | Space::Parameters => pointers.facts.escaping.contains(&id),
+                // Addresses in these are what memory or the parameters hold.
+            } && !matches!(region.kind, RegionKind::GlobalMemory | RegionKind::Behind(_) | RegionKind::Private);
+        let base = match region.space {
+            _ if !symbolic => bv::literal(0, 64),
+            // Each thread may have its own address of its own memory.
+            Space::Private => number(own_number(&format!("base.{}", region.name), names, locals)),
+            Space::Heap => {
+                let block = ["base.malloc", "size.malloc"].map(|name| own_number(name, names, locals));
+                declarations.blocks.insert(id, block.clone());
+                number(block[0].clone())
+            }
+            _ => symbolic_base(region, names, declarations),
+        };
         declarations.bases.push(base);
     }
+    declare_bases_in_regions(module, cfg, pointers, names, declarations);
+}
+
+/// A 64-bit local of the thread, without a value at first.
+fn own_number(name: &str, names: &mut Names, locals: &mut Vec<Variable>) -> Name {
+    let name = names.fresh(name.trim_start_matches('%'));
+    locals.push(Variable::new(name.clone(), Type::Bv(64)));
+    name
+}
+
+fn number(name: Name) -> ExprRef {
+    bv::var(name, Type::Bv(64))
+}
+
+/// Where variables and pointers of parameters stand in the regions that hold several.
+fn declare_bases_in_regions(
+    module: &Module,
+    cfg: &Cfg,
+    pointers: &Pointers<'_>,
+    names: &mut Names,
+    declarations: &mut Declarations,
+) {
+    let regions = &pointers.regions;
+    let mut shared: Vec<(ExprRef, &crate::ptx::ast::Variable)> = Vec::new();
     for variable in regions.variables() {
         let region = regions.get(regions.of_variable(variable));
         let Some(declared) = declaration(module, cfg, variable) else { continue };
-        let name = format!("base.{}", declared.name.trim_start_matches('%'));
+        let align = u64::from(declared.align.max(1));
+        let name = declared.name.trim_start_matches('%').to_string();
         let base = match region.kind {
-            RegionKind::GlobalMemory => declarations.constant(names.fresh(&name), Type::Bv(64), vec![flag("base")]),
-            // Each thread may have its own address of its own memory.
-            RegionKind::Private => {
-                let name = names.fresh(&name);
-                let (ty, attributes) = (Type::Bv(64), Vec::new());
-                locals.push(Variable {
-                    name: name.clone(),
-                    ty: ty.clone(),
-                    where_clause: None,
-                    attributes,
-                    span: Span::NONE,
-                });
-                bv::var(name, ty)
+            RegionKind::GlobalMemory => {
+                declarations.constant(names.fresh(&format!("base.{name}")), Type::Bv(64), vec![flag("base")])
+            }
+            RegionKind::SharedMemory => {
+                let base = symbolic_base(&Region { name, align, ..region.clone() }, names, declarations);
+                shared.push((base.clone(), declared));
+                base
             }
             _ => continue,
         };
         declarations.variable_bases.insert(variable, base);
     }
+    lie_apart(&shared, declarations);
     for place in regions.places() {
         let Some(region) = regions.of_place(place).map(|id| regions.get(id)) else { continue };
-        if matches!(region.kind, RegionKind::GlobalMemory | RegionKind::Private) {
+        if matches!(region.kind, RegionKind::GlobalMemory | RegionKind::SharedMemory | RegionKind::Private) {
             let name = format!("base.{}", regions.place_name(pointers.entry, place));
             let base = declarations.constant(names.fresh(&name), Type::Bv(64), vec![flag("base")]);
             declarations.place_bases.insert(place, base);
+        }
+    }
+}
+
+/// Shared variables of known size overlap neither each other nor the dynamic ones behind them.
+fn lie_apart(variables: &[(ExprRef, &crate::ptx::ast::Variable)], declarations: &mut Declarations) {
+    let is_before = |first: &ExprRef, size: u64, second: &ExprRef| {
+        let end = bv::add(first.clone(), bv::literal(u128::from(size), 64));
+        bv::binary(BvOp::Ule, end, second.clone())
+    };
+    let end = bv::literal(1 << 32, 64);
+    for (number, (first, one)) in variables.iter().enumerate() {
+        declarations.require("base", is_before(first, one.size.unwrap_or(0), &end));
+        for (second, other) in &variables[number + 1..] {
+            let apart = match (one.size, other.size) {
+                (Some(size), Some(other)) => bv::or(is_before(first, size, second), is_before(second, other, first)),
+                (Some(size), None) => is_before(first, size, second),
+                (None, Some(size)) => is_before(second, size, first),
+                (None, None) => bv::eq(first.clone(), second.clone()),
+            };
+            declarations.require("base", apart);
         }
     }
 }
@@ -372,7 +441,7 @@ impl Lowering<'_> {
         locals.extend(self.tags.values().map(|name| variable(name, tag_type())));
         locals.extend(self.locals.iter().cloned());
         let (arrays, array_names) = self.arrays();
-        let assumptions = self.assumptions(&arrays);
+        let assumptions = self.assumptions(&arrays, &blocks);
         let procedure = Procedure {
             name: Names::default().fresh(&self.entry.name),
             params: Vec::new(),
@@ -428,30 +497,79 @@ impl Lowering<'_> {
     /// What is assumed of pointers in memory.
     fn behind(&self) -> Vec<String> {
         let regions = &self.pointers.regions;
-        let used = |region: RegionId| {
+        let mut slots: BTreeMap<&str, usize> = BTreeMap::new();
+        for region in self.used_regions() {
+            if let RegionKind::Behind(place) = regions.get(region).kind {
+                *slots.entry(&regions.get(place.holder).name).or_default() += 1;
+            }
+        }
+        let said = |(name, slots): (&str, usize)| match slots {
+            1 => format!("what pointers in `{name}` refer to is reached through them only"),
+            _ => format!(
+                "the {slots} pointers in `{name}` refer to disjoint arrays, each reached through its pointer only"
+            ),
+        };
+        slots.into_iter().map(said).collect()
+    }
+
+    /// Regions whose arrays are accessed.
+    fn used_regions(&self) -> impl Iterator<Item = RegionId> {
+        let is_used = |region: &RegionId| {
             let array = &self.declarations.arrays[region.0 as usize];
             array.as_ref().is_some_and(|array| self.declarations.used_arrays.contains(array))
         };
-        let holder = |region: RegionId| match regions.get(region).kind {
-            RegionKind::Behind(place) if used(region) => Some(&*regions.get(place.holder).name),
-            _ => None,
-        };
-        let holders: BTreeSet<&str> = regions.ids().filter_map(holder).collect();
-        let said = |name| format!("what pointers in `{name}` refer to is reached through them only");
-        holders.into_iter().map(said).collect()
+        self.pointers.regions.ids().filter(is_used)
     }
 
-    fn assumptions(&self, arrays: &[Array]) -> Vec<String> {
+    fn assumptions(&self, arrays: &[Array], blocks: &[Block]) -> Vec<String> {
         let mut said = Vec::new();
         let global = arrays.iter().filter(|a| a.space == ArraySpace::Global).count();
         if global > 1 && !self.options.may_alias {
             said.push("pointer parameters and global arrays refer to disjoint arrays".to_string());
         }
+        let shared = arrays.iter().filter(|a| a.space == ArraySpace::Shared).count();
+        let used = |region: &Region| region.space == Space::Shared && matches!(region.kind, RegionKind::Pointee(_));
+        if shared > 1 && self.used_regions().any(|region| used(self.pointers.regions.get(region))) {
+            said.push("pointers to shared memory among the parameters refer to arrays that are disjoint, also from those of the kernel".to_string());
+        }
         said.extend(self.behind());
         if self.declarations.assumes_bounds {
             said.push("an access stays inside the array that its pointer came from".to_string());
         }
+        if self.declarations.assumes_indices {
+            said.push(
+                "a number of 32 bits, or a sum of such numbers times constants, is no address of an array".to_string(),
+            );
+        }
+        if self.declarations.assumes_allocation {
+            said.push("`malloc` never fails".to_string());
+        }
         said.extend(self.cfg.assumptions.iter().map(ToString::to_string));
+        let is_global = |array: &Name| arrays.iter().any(|a| a.name == *array && a.space == ArraySpace::Global);
+        let mut loads = blocks.iter().flat_map(|block| &block.stmts).filter_map(|stmt| match &stmt.kind {
+            StmtKind::Load { access, .. } if is_global(&access.array) => Some(stmt.attributes.has("non_coherent")),
+            _ => None,
+        });
+        if let Some(first) = loads.next() {
+            said.push("nothing but this launch writes the global arrays that it reads, while it runs".to_string());
+            if first || loads.any(|is_non_coherent| is_non_coherent) {
+                said.push(
+                    "a `.nc` load of an array that the kernel writes is ordered like any other: the PTX ISA names no proxy \
+                     of its own for it, and so no fence that it needs"
+                        .to_string(),
+                );
+            }
+        }
+        if self.declarations.volatile_stores {
+            said.push(
+                "volatile accesses do not race with each other: to the PTX memory model they are relaxed ones at system \
+                 scope (--volatile-races takes them for plain ones)"
+                    .to_string(),
+            );
+        }
+        if self.declarations.assumes_lanes {
+            said.push("a warp is 32 threads with consecutive linear ids: `%laneid` is that id modulo 32".to_string());
+        }
         if self.declarations.reads_textures {
             said.push("nothing writes the memory behind textures while the kernel runs".to_string());
         }

@@ -37,10 +37,10 @@ enum Frame {
     Other,
 }
 
-/// Promotes what can be promoted.
-pub fn run(cfg: &Cfg) -> Cfg {
+/// Promotes what can be promoted; whether there was anything.
+pub fn run(cfg: &Cfg) -> (Cfg, bool) {
     if !cfg.variables.iter().any(|v| matches!(v.space, StateSpace::Local | StateSpace::Param)) {
-        return cfg.clone();
+        return (cfg.clone(), false);
     }
     let frames = frame_addresses(cfg);
     let uses = Uses::of(cfg, &frames);
@@ -54,7 +54,7 @@ pub fn run(cfg: &Cfg) -> Cfg {
         }
         cfg.graph[node].statements = rewritten;
     }
-    cfg
+    (cfg, !cells.is_empty())
 }
 
 fn instructions(cfg: &Cfg) -> impl Iterator<Item = &Instruction> {

@@ -3,14 +3,15 @@
 //! Input: the variables of a module, a [`Cfg`] and the kernel's parameters. Output: [`Regions`], a
 //! table that the pointer analysis extends when it finds that a parameter is a pointer.
 //! Establishes: one region for each pointer parameter, module variable and `.shared` variable that
-//! the kernel mentions; all `.extern .shared` arrays are one; all private memory is one.
+//! the kernel mentions, and for each place that calls `malloc`; all `.extern .shared` arrays are one. Under
+//! `--may-alias` all global memory is one region, and all shared memory if a parameter points there.
 //! Reference: DESIGN section 3 (which regions are disjoint); PTX "State Spaces".
 
 use crate::cfg::graph::{Cfg, Statement};
 use crate::cfg::operands::{Slot, visit};
 use crate::ptx::annotation::ArrayRef;
 use crate::ptx::ast::{
-    Address, AddressBase, Function, Linkage, Module, Op, Operand, StateSpace, Variable, VariableRef,
+    Address, AddressBase, Function, Linkage, Module, Op, Operand, RegisterId, StateSpace, Variable, VariableRef,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,10 +67,12 @@ pub enum RegionKind {
     DynamicShared,
     /// All global memory, when arrays may alias.
     GlobalMemory,
-    /// All private memory of the thread.
+    /// All shared memory of the block, when arrays may alias and a parameter points to some of it.
+    SharedMemory,
+    /// Private memory that a parameter points to.
     Private,
-    /// All memory that the thread got from `malloc`.
-    Heap,
+    /// What the `malloc` with this result gives.
+    Heap(RegisterId),
     /// The bytes of a kernel parameter.
     Parameter(u32),
 }
@@ -160,10 +163,22 @@ impl Regions {
         self.push(Region { kind: RegionKind::Private, space: Space::Private, name, size: None, align: 1 })
     }
 
-    /// The region of `malloc`, made at the first use.
-    pub fn heap(&mut self) -> RegionId {
-        let name = "memory from `malloc`".to_string();
-        self.push(Region { kind: RegionKind::Heap, space: Space::Heap, name, size: None, align: 1 })
+    /// The region of the `malloc` whose result a register takes, made at the first use.
+    pub fn heap(&mut self, result: RegisterId) -> RegionId {
+        let name = "malloc".to_string();
+        self.push(Region { kind: RegionKind::Heap(result), space: Space::Heap, name, size: None, align: 1 })
+    }
+
+    /// The region of all shared memory; variables of it become a part.
+    fn shared_memory(&mut self) -> RegionId {
+        let (kind, name) = (RegionKind::SharedMemory, "shared.memory".to_string());
+        let whole = self.push(Region { kind, space: Space::Shared, name, size: None, align: 1 });
+        for region in self.by_variable.values_mut() {
+            if self.all[region.0 as usize].space == Space::Shared {
+                *region = whole;
+            }
+        }
+        whole
     }
 
     fn global_memory(&mut self) -> RegionId {
@@ -174,7 +189,7 @@ impl Regions {
     fn variable(&mut self, reference: VariableRef, declared: &Variable) -> RegionId {
         let dynamic = declared.linkage == Linkage::Extern || declared.size.is_none();
         let space = match declared.space {
-            StateSpace::Local | StateSpace::Param | StateSpace::Generic => return self.private(),
+            StateSpace::Local | StateSpace::Param | StateSpace::Generic => Space::Private,
             StateSpace::Shared | StateSpace::SharedCluster if dynamic => {
                 let (kind, name) = (RegionKind::DynamicShared, "dynamic.shared".to_string());
                 let align = u64::from(declared.align.max(1));
@@ -211,6 +226,7 @@ impl Regions {
         };
         let id = match space {
             Space::Global if self.may_alias => self.global_memory(),
+            Space::Shared if self.may_alias => self.shared_memory(),
             Space::Private => self.private(),
             _ => self.push(Region { kind: RegionKind::Pointee(place), space, name, size: None, align: 1 }),
         };

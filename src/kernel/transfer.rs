@@ -4,7 +4,7 @@
 //! escaping regions and evidence for pointers. Relies on: [`Points`] for the arithmetic.
 
 use super::pointers::{Pointers, State, destinations};
-use super::points::{Points, Summand};
+use super::points::{Number, Points, Summand};
 use super::regions::{ParameterPlace, Space};
 use crate::ptx::ast::{
     Address, AddressBase, BarrierKind, Comparison, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
@@ -21,25 +21,25 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
             let values: Vec<_> = sources.iter().map(|s| analysis.operand(state, s)).collect();
             let points =
                 if *saturate { mixed(analysis, &values) } else { integer(analysis, *op, *ty, sources, &values) };
-            all(dst, points)
+            all(dst, points.of_width(result_bits(*op, *ty)))
         }
-        Op::Float { dst, sources, .. } => {
+        Op::Float { ty, dst, sources, .. } => {
             let values: Vec<_> = sources.iter().map(|s| analysis.operand(state, s)).collect();
-            all(dst, mixed(analysis, &values))
+            all(dst, mixed(analysis, &values).of_width(ty.bits()))
         }
         Op::Cvt { to, from, saturate, dst, sources, .. } => {
             let values: Vec<_> = sources.iter().map(|s| analysis.operand(state, s)).collect();
-            all(dst, converted(analysis, *to, *from, *saturate, &values))
+            all(dst, converted(analysis, *to, *from, *saturate, &values).of_width(to.bits()))
         }
         Op::Setp { comparison, ty, dst, complement, a, b, .. } => {
             compared(analysis, state, *comparison, *ty, a, b);
-            let mut written = all(dst, Points::integer());
-            written.extend(complement.iter().flat_map(|q| all(q, Points::integer())));
+            let mut written = all(dst, Points::number(Number::Word));
+            written.extend(complement.iter().flat_map(|q| all(q, Points::number(Number::Word))));
             written
         }
         Op::Set { comparison, ty, dst, a, b, .. } => {
             compared(analysis, state, *comparison, *ty, a, b);
-            all(dst, Points::integer())
+            all(dst, Points::number(Number::Word))
         }
         Op::Selp { dst, a, b, .. } => all(dst, analysis.operand(state, a).join(&analysis.operand(state, b))),
         Op::Cvta { from_generic, space, dst, src, .. } => {
@@ -81,18 +81,28 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
                 analysis.escape(&value);
             }
             match kind {
-                BarrierKind::Reduce { dst, .. } => all(dst, Points::integer()),
+                BarrierKind::Reduce { dst, .. } => all(dst, Points::number(Number::Word)),
                 BarrierKind::Sync | BarrierKind::Arrive => Vec::new(),
             }
         }
-        Op::Allocate { dst } => all(dst, Points::region(analysis.regions.heap())),
+        Op::Allocate { dst, size } => {
+            let size = analysis.operand(state, size);
+            analysis.escape(&size);
+            let written = destinations(std::slice::from_ref(dst));
+            written.into_iter().map(|r| (r, Points::region(analysis.regions.heap(r)))).collect()
+        }
+        Op::Free { address } => {
+            access(analysis, state, StateSpace::Generic, address);
+            written(analysis, state, address);
+            Vec::new()
+        }
         Op::Arbitrary { dst, sources, .. } => {
             // Another lane may get the address.
             for source in sources {
                 let value = analysis.operand(state, source);
                 analysis.leave(&value);
             }
-            let mut value = Points::loaded().join(&Points::derived());
+            let mut value = Points::loaded().join(&Points::data());
             value.tainted = analysis.others_are_tainted;
             destinations(dst).into_iter().map(|r| (r, value.clone())).collect()
         }
@@ -114,8 +124,7 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
 /// Arithmetic that is no address arithmetic.
 fn mixed(analysis: &mut Pointers<'_>, values: &[Points]) -> Points {
     values.iter().for_each(|v| analysis.escape(v));
-    let first = Points::integer();
-    values.iter().fold(first, |a, b| a.mix(b))
+    values.iter().fold(Points::number(Number::Constant), |a, b| a.mix(b))
 }
 
 fn moved(analysis: &mut Pointers<'_>, state: &State, dst: &Operand, src: &Operand) -> Points {
@@ -133,8 +142,9 @@ fn moved(analysis: &mut Pointers<'_>, state: &State, dst: &Operand, src: &Operan
     if value.has_pointer_bits() {
         return Points::tainted();
     }
-    // Two data-dependent halves may be an address that was taken apart.
-    if value.derived || !value.opaque.is_empty() { Points::loaded().join(&Points::derived()) } else { value }
+    // Two halves that depend on data may be an address that was taken apart.
+    let is_data = value.number == Number::Data || !value.opaque.is_empty();
+    if is_data { Points::loaded().join(&Points::data()) } else { value }
 }
 
 fn integer(analysis: &mut Pointers<'_>, op: IntOp, ty: ScalarType, sources: &[Operand], values: &[Points]) -> Points {
@@ -149,8 +159,13 @@ fn integer(analysis: &mut Pointers<'_>, op: IntOp, ty: ScalarType, sources: &[Op
             a.sub(b, same)
         }
         (IntOp::MadLo | IntOp::MadWide, [a, b, c]) => {
-            let product = mixed(analysis, &[a.clone(), b.clone()]);
+            let product = product(analysis, op, a, b);
             added(analysis, &product, c)
+        }
+        (IntOp::MulLo | IntOp::MulWide, [a, b]) => product(analysis, op, a, b),
+        (IntOp::Shl, [a, b]) if is_small_shift(sources) => {
+            let scaled = mixed(analysis, values);
+            scaled_once(a, b, scaled)
         }
         (IntOp::Min | IntOp::Max, [a, b]) => {
             analysis.escape(a);
@@ -171,6 +186,32 @@ fn integer(analysis: &mut Pointers<'_>, op: IntOp, ty: ScalarType, sources: &[Op
         }
         _ => mixed(analysis, values),
     }
+}
+
+/// The width of what an operation gives.
+fn result_bits(op: IntOp, ty: ScalarType) -> u32 {
+    if matches!(op, IntOp::MulWide | IntOp::MadWide) { 2 * ty.bits() } else { ty.bits() }
+}
+
+fn product(analysis: &mut Pointers<'_>, op: IntOp, a: &Points, b: &Points) -> Points {
+    let product = mixed(analysis, &[a.clone(), b.clone()]);
+    let is_wide = matches!(op, IntOp::MulWide | IntOp::MadWide);
+    if is_wide && product.number == Number::Wide {
+        return Points { number: Number::Index, ..product };
+    }
+    scaled_once(a, b, product)
+}
+
+/// A word times a constant, or shifted a little, is an index.
+fn scaled_once(a: &Points, b: &Points, scaled: Points) -> Points {
+    let is_word = |points: &Points| points.number <= Number::Word;
+    let is_constant = |points: &Points| points.number == Number::Constant;
+    let is_index = is_word(a) && is_word(b) && (is_constant(a) || is_constant(b));
+    if is_index && scaled.number == Number::Wide { Points { number: Number::Index, ..scaled } } else { scaled }
+}
+
+fn is_small_shift(sources: &[Operand]) -> bool {
+    matches!(sources, [_, Operand::Integer(0..=8)])
 }
 
 fn added(analysis: &mut Pointers<'_>, a: &Points, b: &Points) -> Points {
@@ -201,7 +242,7 @@ fn masked(
         analysis.escape(value);
         match op {
             IntOp::And if keeps_high => return (*value).clone(),
-            IntOp::And if sets_low => return Points::derived(),
+            IntOp::And if sets_low => return Points::data(),
             IntOp::Or if sets_low => return (*value).clone(),
             _ => {}
         }
@@ -246,7 +287,7 @@ fn compared(
     let (a, b) = (analysis.operand(state, a), analysis.operand(state, b));
     let equality = matches!(comparison, Comparison::Eq | Comparison::Ne) && !ty.is_float();
     // Whether there is memory tells nothing about where.
-    let null_test = equality && [&a, &b].contains(&&Points::integer());
+    let null_test = equality && [&a, &b].contains(&&Points::number(Number::Constant));
     let owned = |points: &Points| points.regions.iter().all(|r| analysis.regions.get(*r).space == Space::Heap);
     if null_test && owned(&a) && owned(&b) {
         return;
@@ -280,7 +321,7 @@ fn written(analysis: &mut Pointers<'_>, state: &State, address: &Address) {
 }
 
 fn from_memory(analysis: &Pointers<'_>, ty: ScalarType) -> Points {
-    let mut value = if ty.bits() >= 64 { Points::loaded() } else { Points::derived() };
+    let mut value = if ty.bits() >= 64 { Points::loaded() } else { Points::data() };
     value.tainted = analysis.memory_is_tainted;
     value
 }
@@ -346,5 +387,6 @@ fn parameter_value(analysis: &mut Pointers<'_>, place: ParameterPlace, ty: Scala
         return Points::tainted();
     }
     let size = analysis.entry.params.get(place.parameter as usize).and_then(|p| p.size);
-    if size == Some(u64::from(ty.bytes())) && ty.bits() <= 32 { Points::integer() } else { Points::derived() }
+    let is_scalar = size == Some(u64::from(ty.bytes())) && ty.bits() <= 32;
+    if is_scalar { Points::number(Number::Word) } else { Points::data() }
 }

@@ -9,6 +9,7 @@
 //! Reference: PTX ISA, chapter "Syntax".
 
 use crate::diagnostic::Diagnostic;
+use crate::limits;
 use crate::span::Span;
 use logos::{Logos, Skip};
 
@@ -326,6 +327,7 @@ impl<'a> Iterator for Tokens<'a> {
 
     fn next(&mut self) -> Option<Spanned<'a>> {
         loop {
+            limits::check();
             self.stopped |= self.errors.len() >= self.max_errors;
             if self.stopped {
                 return None;

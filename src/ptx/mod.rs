@@ -5,7 +5,7 @@
 //! [`body`] for statements, [`operands`] (with [`values`] below it) and [`build`] for one instruction. What an opcode takes
 //! and means stands in [`table`] and its row files; [`words`] has types, special registers and
 //! literals, [`location`] the `.loc` positions, [`annotation`] the facts in `//@` comments. [`mod@print`] shows the result, [`mod@unparse`] writes the
-//! untyped tree as PTX again.
+//! untyped tree as PTX again. `volatile` serves an option.
 
 pub mod annotation;
 pub mod ast;
@@ -39,8 +39,10 @@ mod table_texture;
 pub mod unparse;
 pub mod values;
 mod vector_move;
+mod volatile;
 pub mod words;
 
 pub use lexer::tokens;
 pub use module::parse;
 pub use print::print_ast;
+pub use volatile::weaken_volatile;

@@ -114,6 +114,13 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::OneOf(slots) => self.one_of(selected, slots, expression, out)?,
             OperandSlot::Address => out.address = Some(self.address(expression)?),
             OperandSlot::Immediate { maximum } => out.sources.push(self.immediate(*maximum, expression)?),
+            OperandSlot::Limited(limit) => {
+                let value = self.source(expression, ScalarType::B(32), false)?;
+                if matches!(value, Operand::Integer(value) if !limit.allows(value)) {
+                    return Err(kind_error(expression.span, limit.describe()));
+                }
+                out.sources.push(value);
+            }
             OperandSlot::AddressValue => {
                 let bits = selected.types.first().map(|ty| ty.bits());
                 out.sources.push(self.address_value_of(bits, expression)?);

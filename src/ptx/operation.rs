@@ -390,6 +390,13 @@ pub enum Op {
     Allocate {
         /// Register that gets the address.
         dst: Operand,
+        /// How many bytes, 64 bits.
+        size: Operand,
+    },
+    /// A call of `free`: nobody else may use the block that starts there.
+    Free {
+        /// Where the block starts, a generic address.
+        address: Address,
     },
     /// No effect on values, memory or order: `prefetch`, `nanosleep`, `pmevent`, `griddepcontrol.launch_dependents`,
     /// `applypriority`, `discard` is NOT one of them.

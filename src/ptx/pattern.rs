@@ -118,6 +118,8 @@ pub enum OperandSlot {
         /// Largest value.
         maximum: u64,
     },
+    /// `barrier`, `threads`, `some`: a `.b32` source whose constants are limited.
+    Limited(Limit),
     /// `a`: an address as a value (register or variable).
     AddressValue,
     /// `=mov` and `mov`, checked together.
@@ -132,6 +134,38 @@ pub enum OperandSlot {
     Call,
     /// `a/b`: the first alternative that fits.
     OneOf(Vec<OperandSlot>),
+}
+
+/// Which constants an operand may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The number of a barrier: 0 to 15.
+    Barrier,
+    /// How many threads a barrier waits for: a multiple of the warp size.
+    Threads,
+    /// The same, and not 0.
+    SomeThreads,
+}
+
+impl Limit {
+    /// Whether a constant may stand there.
+    pub fn allows(self, value: u64) -> bool {
+        let value = value as u32;
+        match self {
+            Limit::Barrier => value < 16,
+            Limit::Threads => value.is_multiple_of(32),
+            Limit::SomeThreads => value != 0 && value.is_multiple_of(32),
+        }
+    }
+
+    /// What may stand there, for messages.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Limit::Barrier => "a `.b32` value, a constant of 0 to 15",
+            Limit::Threads => "a `.b32` value, a constant that is a multiple of 32",
+            Limit::SomeThreads => "a `.b32` value, a constant that is a multiple of 32 and not 0",
+        }
+    }
 }
 
 /// How many registers stand in braces.
@@ -265,6 +299,9 @@ fn operand_slot(form: &Form, word: &str) -> OperandSlot {
         "[,]" => OperandSlot::Coordinates,
         "imm" => OperandSlot::Immediate { maximum: u64::MAX },
         "imm1" => OperandSlot::Immediate { maximum: 1 },
+        "barrier" => OperandSlot::Limited(Limit::Barrier),
+        "threads" => OperandSlot::Limited(Limit::Threads),
+        "some" => OperandSlot::Limited(Limit::SomeThreads),
         "imm8" => OperandSlot::Immediate { maximum: 255 },
         "a" => OperandSlot::AddressValue,
         "=mov" => OperandSlot::MoveDestination,
@@ -362,6 +399,7 @@ impl OperandSlot {
             }
             OperandSlot::Immediate { maximum: u64::MAX } => "constant".to_string(),
             OperandSlot::Immediate { maximum } => format!("constant from 0 to {maximum}"),
+            OperandSlot::Limited(limit) => limit.describe().to_string(),
             OperandSlot::AddressValue => "register or variable".to_string(),
             OperandSlot::MoveDestination => "register or {registers}".to_string(),
             OperandSlot::MoveSource => "value, address or {values}".to_string(),

@@ -338,7 +338,8 @@ impl Names<'_> {
             Op::Fence { name } => name.to_string(),
             Op::Arbitrary { name, dst, .. } => format!("arbitrary {name} {}", self.vector(dst)),
             Op::Nothing { name } => format!("nothing {name}"),
-            Op::Allocate { dst } => format!("malloc {}", self.operand(dst)),
+            Op::Allocate { dst, size } => format!("malloc {}, {}", self.operand(dst), self.operand(size)),
+            Op::Free { address } => format!("free {}", self.address(address)),
             Op::Unsupported { name, reason } => format!("unsupported {name} ({reason})"),
             other => panic!("ptx: the printer does not know {other:?}"),
         }

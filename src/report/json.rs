@@ -91,6 +91,7 @@ struct Counts {
     barriers: u64,
     loops: u64,
     assertions: u64,
+    rules: u64,
 }
 
 #[derive(Serialize)]
@@ -234,8 +235,8 @@ fn sizes(launch: &Launch) -> Sizes {
 }
 
 fn counts(checked: &Checked) -> Counts {
-    let Checked { accesses, pairs_same_block, pairs_different_blocks, barriers, loops, assertions } = *checked;
-    Counts { accesses, pairs_same_block, pairs_different_blocks, barriers, loops, assertions }
+    let Checked { accesses, pairs_same_block, pairs_different_blocks, barriers, loops, assertions, rules } = *checked;
+    Counts { accesses, pairs_same_block, pairs_different_blocks, barriers, loops, assertions, rules }
 }
 
 fn candidates(candidates: Candidates) -> CandidateCounts {

@@ -1,7 +1,8 @@
 //! The SARIF 2.1.0 report, for code-scanning views.
 //!
 //! Input: [`KernelReport`]s and input errors. Output: one SARIF log with one run.
-//! Establishes: every `ruleId` that occurs stands among the rules; `verified` kernels give no result.
+//! Establishes: every `ruleId` that occurs stands among the rules; `verified` kernels give no result; the properties of
+//! the run have each kernel's verdict with all that it rests on.
 //! Reference: OASIS "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
 
 use super::explain;
@@ -24,6 +25,7 @@ pub fn print<'a>(
     for report in reports {
         results.extend(kernel(report, source(report)));
     }
+    let verdicts: Vec<Value> = reports.iter().map(verdict).collect();
     let rule_ids: BTreeSet<&str> = results.iter().filter_map(|result| result["ruleId"].as_str()).collect();
     let rules: Vec<Value> = rule_ids.into_iter().map(rule).collect();
     let log = json!({
@@ -33,9 +35,21 @@ pub fn print<'a>(
             "tool": { "driver": { "name": "gpuvcc", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
             "invocations": [{ "executionSuccessful": errors.is_empty() }],
             "results": results,
+            "properties": { "kernels": verdicts },
         }],
     });
     format!("{log:#}\n")
+}
+
+/// What a verdict rests on has no place in the text, so it is no result.
+fn verdict(report: &KernelReport) -> Value {
+    json!({
+        "file": report.file,
+        "entry": report.entry,
+        "verdict": report.verdict.name(),
+        "assumptions": report.assumptions,
+        "conditions": report.conditions,
+    })
 }
 
 fn rule(id: &str) -> Value {

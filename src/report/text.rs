@@ -75,8 +75,13 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
         _ => Paint::Yellow,
     };
     let verdict = paint(report.verdict.name(), color, style);
-    let nothing = report.verdict == Verdict::Verified && report.checked.is_nothing();
-    let remark = if nothing { " (nothing to check: no shared or global access, barrier or assertion)" } else { "" };
+    let remark = match report.verdict {
+        Verdict::Verified if report.checked.is_nothing() => {
+            " (nothing to check: no shared or global access, barrier or assertion)"
+        }
+        Verdict::Verified if report.launch.is_one_thread() => " (one thread has nothing to race or diverge with)",
+        _ => "",
+    };
     let (file, entry) = (printable(&report.file), printable(&report.entry));
     if report.subject == Subject::Procedure {
         return format!("{file}: {entry}: {verdict}\n");
@@ -149,6 +154,9 @@ fn checked_text(report: &KernelReport) -> String {
     ];
     if checked.assertions > 0 {
         parts.push(count(checked.assertions, "assertion", "assertions"));
+    }
+    if checked.rules > 0 {
+        parts.push(count(checked.rules, "rule of barriers or warps", "rules of barriers or warps"));
     }
     parts.join(", ")
 }

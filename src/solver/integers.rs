@@ -303,7 +303,8 @@ impl<'t> Integers<'t> {
                 if low == 0 {
                     return value;
                 }
-                self.divide_by_constant(value, modulus(low))
+                let quotient = self.as_division(of, i128::from(low), self.terms.width(of));
+                quotient.unwrap_or_else(|| self.divide_by_constant(value, modulus(low)))
             }
             Node::ZeroExtend(_, a) => self.unsigned(a),
             Node::SignExtend(_, a) => self.signed(a),

@@ -19,8 +19,9 @@ mod refine;
 pub mod smtlib;
 mod z3_backend;
 
-pub use z3_backend::in_own_context;
+pub use z3_backend::{in_own_context, limit_memory};
 
+use crate::limits;
 use crate::vcgen::term::{Term, Terms};
 use multiples::Multiple;
 use products::Product;
@@ -133,6 +134,7 @@ fn logged(
     budget: Budget,
     check: fn(&Terms, &Encoded, Budget) -> Answer,
 ) -> Answer {
+    let _stage = limits::stage("solver");
     CALLS.set(CALLS.get() + 1);
     let start = Instant::now();
     let answer = check(terms, encoded, budget);

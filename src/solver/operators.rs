@@ -8,7 +8,7 @@
 
 use super::integers::{Integers, Value, modulus};
 use super::interval::Interval;
-use crate::vcgen::term::{BvBinary, Sort, Term, Terms, mask};
+use crate::vcgen::term::{BvBinary, Node, Sort, Term, Terms, mask};
 
 /// A conjunction of two variables with at most this many common bits is spelled out.
 const BITWISE_LIMIT: u32 = 4;
@@ -218,9 +218,26 @@ impl Integers<'_> {
         Value { term, interval: Interval::new(0, (bits & mask(width)) as i128) }
     }
 
+    /// `(x * m) >> s` where compilers mean `x / d`.
+    pub(super) fn as_division(&mut self, product: Term, amount: i128, width: u32) -> Option<Value> {
+        let Node::BvSum { constant: 0, members, .. } = self.terms.node(product) else { return None };
+        let [(x, factor)] = **members else { return None };
+        let x = self.unsigned(x);
+        let (factor, high) = (i128::try_from(factor).ok()?, x.interval.high?);
+        let does_not_wrap = high.checked_mul(factor)? < modulus(width);
+        let divisor = divisor(factor, u32::try_from(amount).ok()?, high).filter(|_| does_not_wrap)?;
+        Some(self.divide_by_constant(x, divisor))
+    }
+
     /// A shift by a variable: a table over the possible amounts.
     fn shift(&mut self, op: BvBinary, a: Term, b: Term, width: u32) -> Value {
         let amount = self.unsigned(b);
+        if let (BvBinary::Lshr, Interval { low: Some(low), high: Some(high) }) = (op, amount.interval)
+            && low == high
+            && let Some(quotient) = self.as_division(a, low, width)
+        {
+            return quotient;
+        }
         let operand = match op {
             BvBinary::Shl => self.representative(a),
             BvBinary::Lshr => self.unsigned(a),
@@ -254,5 +271,36 @@ impl Integers<'_> {
             BvBinary::Lshr if beyond => self.constant(0),
             _ => self.divide_by_constant(operand, 1i128 << amount.min(i128::from(width) - 1)),
         }
+    }
+}
+
+/// The d for which `(x * factor) >> amount` is `x / d`, for x from 0 to `high`.
+///
+/// With factor * d = 2^amount + e, the product is 2^amount * (x/d + x*e / (d * 2^amount)), and the second part is too
+/// small to reach the next integer if x*e < 2^amount. Reference: Granlund and Montgomery, "Division by invariant
+/// integers using multiplication".
+fn divisor(factor: i128, amount: u32, high: i128) -> Option<i128> {
+    let power = 1i128.checked_shl(amount).filter(|_| (1..100).contains(&amount) && factor > 1)?;
+    let divisor = (power + factor - 1) / factor;
+    let excess = factor.checked_mul(divisor)? - power;
+    (divisor > 1 && excess.checked_mul(high)? < power).then_some(divisor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::divisor;
+
+    #[test]
+    fn products_and_shifts_of_compilers_are_divisions() {
+        let most = i128::from(u32::MAX);
+        assert_eq!(divisor(0xaaaa_aaab, 33, most), Some(3));
+        assert_eq!(divisor(0xcccc_cccd, 34, most), Some(5));
+        assert_eq!(divisor(0x2aab, 16, most), None);
+        assert_eq!(divisor(0x2aab, 16, 255), Some(6));
+        for x in 0..=255 {
+            assert_eq!(x * 0x2aab >> 16, x / 6);
+        }
+        assert_eq!(divisor(1, 8, most), None);
+        assert_eq!(divisor(7, 1, most), None);
     }
 }

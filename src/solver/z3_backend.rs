@@ -4,10 +4,12 @@
 
 use super::{Answer, Budget, Encoded, Value, interrupt, refine};
 use crate::jobs::STACK;
+use crate::limits;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
 use z3::{Config, FuncDecl, Model, Params, Pattern, SatResult, Solver, Tactic, with_z3_config};
 
@@ -70,7 +72,15 @@ pub fn core(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget)
 
 /// Contexts belong to their thread: threads share nothing.
 pub(super) fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
-    with_z3_config(&Config::new(), || interrupt::watch(queries))
+    // The library does not put the earlier context back when a thread unwinds.
+    let guarded = || catch_unwind(AssertUnwindSafe(|| interrupt::watch(queries))).map_err(Mutex::new);
+    let result = with_z3_config(&Config::new(), guarded);
+    result.unwrap_or_else(|payload| resume_unwind(payload.into_inner().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// Ends what Z3 does when it has so many bytes, in all contexts of the process together.
+pub fn limit_memory(bytes: u64) {
+    z3::set_global_param("memory_max_size", &(bytes / 1_000_000).max(1).to_string());
 }
 
 thread_local! {
@@ -81,10 +91,10 @@ thread_local! {
 /// Runs a task in a thread whose queries ([`in_some_context`]) share one context: the pages of a new one take longer
 /// than a small query. Their answers depend on those before, so a task has to ask them in an order that repeats.
 pub fn in_own_context<T: Send>(task: impl FnOnce() -> T + Send) -> T {
-    let interrupt = interrupt::of_thread();
+    let (interrupt, limits) = (interrupt::of_thread(), limits::of_thread());
     let task = || {
         SHARES.set(true);
-        interrupt::during(interrupt, task)
+        limits::during(limits, || interrupt::during(interrupt, task))
     };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, task);
@@ -214,6 +224,7 @@ impl<'t> Emitter<'t> {
         }
         // Operands first: `build` finds them done, however deep the formula is.
         for below in self.terms.postorder(t, &|t| self.done[t.0 as usize].is_some()) {
+            limits::check();
             let result = self.build(below);
             self.done[below.0 as usize] = Some(result);
         }

@@ -7,7 +7,7 @@
 //! Reference: the tutorial paper, LOG and CHECK, adversarial abstraction; PTX memory consistency model.
 
 use super::copies::{Copies, THREADS, Thread};
-use super::{Options, Pair, barrier_invariants};
+use super::{Options, Pair, barrier_invariants, narrow};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
     Access, Array, ArraySpace, Attribute, AttributeArg, ExprKind, ExprRef, Function, Implementation, Name, Program,
@@ -59,7 +59,7 @@ pub struct Site {
 /// What a thread accesses at a site.
 struct Performed {
     active: ExprRef,
-    /// In bytes, 64 bits.
+    /// In bytes, 64 bits; of narrow arrays right modulo 2^32.
     offset: ExprRef,
 }
 
@@ -73,6 +73,8 @@ pub struct Accesses<'a> {
     written: BTreeSet<Name>,
     /// Arrays whose accesses are checked, in order of names.
     pub checked_arrays: BTreeSet<Name>,
+    /// Those of them whose offsets are compared modulo 2^32.
+    pub narrow_arrays: BTreeSet<Name>,
     /// Read functions by array, bytes and type.
     functions: BTreeMap<(Name, u32, Type), Name>,
     /// Names in use.
@@ -92,7 +94,7 @@ impl<'a> Accesses<'a> {
         body: &Implementation,
         copies: &'a Copies,
         pair: Pair,
-        options: &Options,
+        (options, knows_narrow): (&Options, bool),
     ) -> Accesses<'a> {
         let written = written_arrays(body.blocks.iter().flat_map(|block| &block.stmts));
         let mut taken: BTreeSet<Name> = program.functions.iter().map(|function| function.name.clone()).collect();
@@ -103,6 +105,7 @@ impl<'a> Accesses<'a> {
             pair,
             arrays: program.arrays.iter().map(|array| (array.name.clone(), array)).collect(),
             checked_arrays: checked_arrays(program, &written, pair),
+            narrow_arrays: if knows_narrow { narrow::arrays(program, body) } else { BTreeSet::new() },
             written,
             functions: BTreeMap::new(),
             taken,
@@ -160,7 +163,9 @@ impl<'a> Accesses<'a> {
         });
         let Some(logged) = logged else { return Ok(()) };
 
-        let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
+        let is_narrow = self.narrow_arrays.contains(&access.array);
+        let offset = if is_narrow { narrow::offset(access) } else { byte_offset(access) };
+        let offset = offset.ok_or_else(|| offset_error(stmt))?;
         let own = access.own_guard().unwrap_or_else(|| bv::boolean(true));
         let mut performed = THREADS.map(|thread| Performed {
             active: self.copies.expr(&own, thread),

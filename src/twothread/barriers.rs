@@ -3,7 +3,7 @@
 //! Input: a predicated barrier. Output: a divergence assertion and BARRIER_CLEAR calls. Establishes:
 //! what was logged is forgotten only when both threads are of one block, both take part, and the barrier
 //! is of the whole block. Relies on: the prelude's `BARRIER_CLEAR`. Reference: the lock-step paper, Table 3
-//! (sync); PTX `bar`, `barrier`.
+//! (sync); PTX `bar`, `barrier`, `exit`.
 
 use super::copies::{Copies, THREADS, Thread};
 use super::{Options, Pair, barrier_invariants};
@@ -50,7 +50,7 @@ impl Barriers<'_> {
             let kind = if barrier.aligned { "barrier_divergence" } else { "barrier_divergence_unaligned" };
             let attributes = vec![Attribute { name: Name::from(kind), args: Vec::new() }];
             let both = bv::and(first.clone(), second.clone());
-            let mut together = self.together(&first, &second);
+            let mut together = self.together(&first, &second, barrier.count.is_some());
             if let Some(same) = self.same_number(barrier) {
                 together = bv::and(together, bv::implies(both.clone(), same));
             }
@@ -71,11 +71,12 @@ impl Barriers<'_> {
         Ok(())
     }
 
-    /// No divergence: both threads take part or none. With `--exited-threads=ok` a thread that has
-    /// left the kernel is not waited for.
-    fn together(&self, first: &ExprRef, second: &ExprRef) -> ExprRef {
+    /// No divergence: both threads take part or none. With `--exited-threads=ok` a thread that has left the kernel is not
+    /// waited for, unless the barrier names how many threads it waits for: `exit` releases barriers "for all threads in
+    /// the CTA" only.
+    fn together(&self, first: &ExprRef, second: &ExprRef, has_count: bool) -> ExprRef {
         let agree = bv::eq(first.clone(), second.clone());
-        if !self.options.exited_ok {
+        if !self.options.exited_ok || has_count {
             return agree;
         }
         let exited = |thread: Thread| bv::eq(self.copies.expr(&self.active, thread), block_id(self.end_id));

@@ -6,7 +6,7 @@
 //! nothing (no axiom, assumption, precondition, `where` or `unique`), so that it cannot make a proof vacuous.
 //! Relies on: the type checker. Reference: prelude/README.md, which lists the rules in this order.
 
-use super::prelude::{PLACEHOLDER, is_template};
+use super::prelude::{NARROW, PLACEHOLDER, is_template};
 use crate::diagnostic::Diagnostic;
 use crate::ivl;
 use crate::ivl::ast::{
@@ -106,8 +106,8 @@ fn missing_variables(program: &Program) -> Vec<Diagnostic> {
     let watched = wanted("constant or variable", "_WATCHED_OFFSET_$ARRAY", Type::Bv(64), &both);
     let flags = flags.iter().filter_map(|flag| wanted("variable", flag, Type::Bool, &globals));
     let mut errors: Vec<Diagnostic> = site.into_iter().chain(watched).chain(flags).collect();
-    // The program that the prelude is made for decides these two.
-    for name in ["_SAME_BLOCK", "_ALLOW_SAME_VALUE"] {
+    // The program that the prelude is made for decides these.
+    for name in ["_SAME_BLOCK", "_ALLOW_SAME_VALUE", NARROW] {
         if both.iter().any(|variable| variable.name.as_str() == name) {
             errors.extend(wanted("constant", name, Type::Bool, &constants));
         }
@@ -202,7 +202,7 @@ fn procedure_error(procedure: &Procedure, program: &Program) -> Option<Diagnosti
 fn function_error(function: &Function) -> Option<Diagnostic> {
     let is_known = |name: &Name| {
         function.params.iter().any(|(param, _)| param == name)
-            || matches!(name.as_str(), "_SAME_BLOCK" | "_ALLOW_SAME_VALUE")
+            || matches!(name.as_str(), "_SAME_BLOCK" | "_ALLOW_SAME_VALUE" | NARROW)
     };
     let unknown = free_vars(function.body.as_ref()?).into_iter().find(|name| !is_known(name))?;
     let message = format!("`{}` mentions `{unknown}`; the body of a function knows its parameters only", function.name);

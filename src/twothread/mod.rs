@@ -17,6 +17,7 @@ pub mod contents;
 mod contract;
 pub mod copies;
 mod launch;
+mod narrow;
 pub mod prelude;
 mod statements;
 
@@ -25,7 +26,7 @@ pub use copies::Thread;
 pub use prelude::Prelude;
 
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Condition, Function, Implementation, Name, Procedure, Program, Type, Variable};
+use crate::ivl::ast::{Attribute, Condition, Function, Implementation, Name, Procedure, Program, Type, Variable};
 use crate::ivl::bv;
 use crate::predicate::rewrite::BLOCK_ID_WIDTH;
 use crate::predicate::{LoopInfo, Predicated};
@@ -149,7 +150,7 @@ pub fn run(
     let copies = Copies::new(program, &body.locals, pair);
     refuse_per_thread_functions(program, &copies)?;
 
-    let mut accesses = Accesses::new(program, body, &copies, pair, options);
+    let mut accesses = Accesses::new(program, body, &copies, pair, (options, prelude.knows_narrow()));
     let active = bv::var(predicated.active.clone(), Type::Bv(BLOCK_ID_WIDTH));
     let barriers = Barriers { copies: &copies, pair, options, active, end_id: predicated.end_id, count: 0 };
     let mut contents = Contents::new(predicated, body, &copies, pair, options);
@@ -177,12 +178,17 @@ pub fn run(
         let copy = |expr| Condition { expr, ..axiom.clone() };
         result.axioms.extend(copies.formulas(&axiom.expr).into_iter().map(copy));
     }
-    let setting = Setting { same_block: pair == Pair::SameBlock, allow_same_value: options.allow_same_value };
+    let (same_block, allow_same_value) = (pair == Pair::SameBlock, options.allow_same_value);
+    let setting = Setting { same_block, allow_same_value, narrow: false };
     if !accesses.checked_arrays.is_empty() {
         append(&mut result, prelude.common(setting));
     }
+    let mut requires = launch.requires;
     for array in &accesses.checked_arrays {
-        append(&mut result, prelude.instantiate(array, setting));
+        let narrow = accesses.narrow_arrays.contains(array);
+        let instance = prelude.instantiate(array, Setting { narrow, ..setting });
+        requires.extend(narrow.then(|| watched_in_space(&instance, array)).flatten());
+        append(&mut result, instance);
     }
     let log_state: Vec<Name> = result.globals.iter().map(|global| global.name.clone()).collect();
     let mut locals = copies.variables(&body.locals);
@@ -194,7 +200,7 @@ pub fn run(
         params: kernel.params.clone(),
         results: Vec::new(),
         modifies: log_state.clone(),
-        requires: launch.requires,
+        requires,
         ensures: Vec::new(),
         body: Some(Implementation { locals, blocks }),
         attributes: Vec::new(),
@@ -230,6 +236,15 @@ fn refuse_per_thread_functions(program: &Program, copies: &Copies) -> Result<(),
     };
     let errors: Vec<Diagnostic> = per_thread.map(refuse).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// The byte that is watched is one of the array's space, if it is a constant.
+fn watched_in_space(instance: &Program, array: &Name) -> Option<Condition> {
+    let name = Name::from(format!("_WATCHED_OFFSET_{array}"));
+    instance.constants.iter().find(|constant| constant.variable.name == name)?;
+    let expr = bv::binary(bv::BvOp::Ult, bv::var(name, Type::Bv(64)), bv::literal(1 << 32, 64));
+    let attributes = vec![Attribute { name: Name::from("watched"), args: Vec::new() }];
+    Some(Condition { free: false, expr, attributes, span: Span::NONE })
 }
 
 fn append(program: &mut Program, more: Program) {

@@ -26,20 +26,25 @@ pub const LOGGING_SETS: &str = include_str!("../../prelude/logging_sets.ivl");
 /// What stands for the array in names of templates.
 pub(super) const PLACEHOLDER: &str = "$ARRAY";
 
+/// Whether offsets of an array are right modulo 2^32 only; a prelude that does not ask gets exact ones.
+pub(super) const NARROW: &str = "_NARROW_$ARRAY";
+
 /// A prelude that keeps the contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prelude {
     program: Program,
 }
 
-/// The two questions that a prelude may ask about the program it is instantiated for; uses of the
-/// constants `_SAME_BLOCK` and `_ALLOW_SAME_VALUE` become these values.
+/// The questions that a prelude may ask about the program and the array it is instantiated for; uses of the
+/// constants `_SAME_BLOCK`, `_ALLOW_SAME_VALUE` and `_NARROW_$ARRAY` become these values.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Both threads are of one block.
     pub same_block: bool,
     /// Writes of equal values do not race (`--allow-same-value`).
     pub allow_same_value: bool,
+    /// Offsets of the array are right modulo 2^32 only.
+    pub narrow: bool,
 }
 
 /// Parses a prelude and checks the contract.
@@ -62,6 +67,11 @@ impl Prelude {
     pub fn place_of(&self, procedure: &str) -> Span {
         let found = self.program.procedures.iter().find(|other| other.name.as_str() == procedure);
         found.map_or(Span::NONE, |procedure| procedure.span)
+    }
+
+    /// Whether the prelude compares offsets as its arrays want it.
+    pub fn knows_narrow(&self) -> bool {
+        self.program.constants.iter().any(|constant| constant.variable.name.as_str() == NARROW)
     }
 
     /// The declarations that exist once.
@@ -101,6 +111,7 @@ impl Setting {
         match name.as_str() {
             "_SAME_BLOCK" => Some(self.same_block),
             "_ALLOW_SAME_VALUE" => Some(self.allow_same_value),
+            NARROW => Some(self.narrow),
             _ => None,
         }
     }

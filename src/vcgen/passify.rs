@@ -22,6 +22,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
     Attribute, Block, Expr, ExprRef, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Variable,
 };
+use crate::limits;
 use crate::span::Span;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,7 @@ pub fn run(program: &Program, procedure: &Procedure) -> Result<Passive, Diagnost
     if let Some(ensures) = procedure.ensures.iter().find(|e| !e.free) {
         return Err(unsupported("a postcondition", ensures.span));
     }
+    let _stage = limits::stage("vcgen");
     let target = Target::of(procedure);
     Generator::new(program, target, &edges::split(body), Language::Kernel)?.run()
 }

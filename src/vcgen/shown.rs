@@ -9,6 +9,7 @@ use super::translate::{Environment, Language, Scope, Translator};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Attribute, ExprKind, ExprRef, Name, Type};
 use crate::ivl::bv_names::parse_builtin;
+use crate::ivl::claim::Claim;
 use crate::ivl::print_expr;
 use crate::ivl::visit::{self, Visitor};
 use std::collections::BTreeSet;
@@ -33,9 +34,8 @@ impl Shower<'_> {
         scope: &Scope,
         at_head: Option<&Environment>,
     ) -> Result<Vec<Shown>, Diagnostic> {
-        let of_user = ["user_assert", "invariant", "barrier_invariant"];
         let shows_all = self.translator.language == Language::Full;
-        if !shows_all && !attributes.iter().any(|attribute| of_user.contains(&attribute.name.as_str())) {
+        if !shows_all && !Claim::of(attributes).is_some_and(Claim::is_of_user) {
             return Ok(Vec::new());
         }
         let mut parts = Parts::default();

@@ -4,6 +4,7 @@
 //! both threads' copies of a uniform value coincide, and formulas stay linear in program size.
 //! The builders (here and in `boolean.rs`, `bitvector.rs`, `integer.rs`) keep terms in normal form.
 
+use crate::limits;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A term: an index into [`Terms`].
@@ -244,6 +245,7 @@ impl Terms {
         if let Some(&term) = self.index.get(&node) {
             return term;
         }
+        limits::check();
         let term = Term(self.nodes.len() as u32);
         self.bits.push(self.bits_of(&node, sort));
         self.nodes.push(node.clone());

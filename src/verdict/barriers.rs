@@ -30,7 +30,7 @@ pub type ReachedHistories = BTreeSet<([u32; 3], u32)>;
 struct Junction {
     /// A thread for each barrier instruction that is next.
     next: BTreeMap<u32, usize>,
-    /// A thread that has exited, where barriers wait for it.
+    /// A thread that has exited.
     exited: Option<usize>,
     /// Whether the launch failed in some thread.
     trapped: bool,
@@ -39,13 +39,13 @@ struct Junction {
 /// By block, length of the sequence, and the sequence.
 type Junctions = BTreeMap<([u32; 3], u32, u32), Junction>;
 
-fn junctions(threads: &[Traced], histories: &Histories, exited_ok: bool) -> Junctions {
+fn junctions(threads: &[Traced], histories: &Histories) -> Junctions {
     let mut junctions = Junctions::new();
     for (number, thread) in threads.iter().enumerate() {
         let (mut history, mut length) = (thread.trace.history, histories.length(thread.trace.history));
         let last = junctions.entry((thread.ids.ctaid, length, history)).or_default();
         match thread.trace.end {
-            End::Exited if !exited_ok => _ = last.exited.get_or_insert(number),
+            End::Exited => _ = last.exited.get_or_insert(number),
             End::Trapped => last.trapped = true,
             _ => {}
         }
@@ -59,18 +59,23 @@ fn junctions(threads: &[Traced], histories: &Histories, exited_ok: bool) -> Junc
     junctions
 }
 
+/// Whether a barrier waits for threads that have exited: where it names its count, it always does.
+fn waits_for_exited(kernel: &Compiled, barrier: u32, exited_ok: bool) -> bool {
+    !exited_ok || kernel.barriers[barrier as usize].has_count
+}
+
 /// The first parting in each block.
-pub fn find_partings(threads: &[Traced], histories: &Histories, exited_ok: bool) -> Vec<Parting> {
+pub fn find_partings(kernel: &Compiled, threads: &[Traced], histories: &Histories, exited_ok: bool) -> Vec<Parting> {
     let parting = |(&(_, phase, _), junction): (&([u32; 3], u32, u32), &Junction)| {
         let mut next = junction.next.iter().map(|(&barrier, &thread)| (thread, barrier));
         let arrives = next.next()?;
         let absent = match next.next() {
             Some((thread, barrier)) => (thread, Some(barrier)),
-            None => (junction.exited?, None),
+            None => (junction.exited.filter(|_| waits_for_exited(kernel, arrives.1, exited_ok))?, None),
         };
         Some(Parting { arrives, absent, phase })
     };
-    junctions(threads, histories, exited_ok).iter().filter_map(parting).collect()
+    junctions(threads, histories).iter().filter_map(parting).collect()
 }
 
 /// The sequences of barriers that no thread keeps its block from passing.
@@ -83,11 +88,12 @@ pub fn reached_histories(
     let aligned = |barrier: u32| kernel.barriers[barrier as usize].aligned;
     let mut reached: ReachedHistories = threads.iter().map(|thread| (thread.ids.ctaid, 0)).collect();
     // Shorter sequences come first.
-    for (&(block, _, history), junction) in &junctions(threads, histories, exited_ok) {
-        if !reached.contains(&(block, history)) || junction.exited.is_some() || junction.trapped {
+    for (&(block, _, history), junction) in &junctions(threads, histories) {
+        if !reached.contains(&(block, history)) || junction.trapped {
             continue;
         }
-        for &barrier in junction.next.keys() {
+        let completes = |barrier: &&u32| junction.exited.is_none() || !waits_for_exited(kernel, **barrier, exited_ok);
+        for &barrier in junction.next.keys().filter(completes) {
             // Threads at two barriers pass them together only if neither is `.aligned`.
             let meets = |other: &u32| *other == barrier || !aligned(barrier) && !aligned(*other);
             if junction.next.keys().all(meets) {

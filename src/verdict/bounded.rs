@@ -5,7 +5,6 @@
 //! parameters are asked for first, and few rounds of the loops. Relies on: nothing; finding nothing says nothing.
 //! Reference: the instruction-level paper (bounded checking of the same verification condition).
 
-use super::confirm::is_of_user;
 use super::contents::{self, Read};
 use super::emulate::{Emulator, Shown, linear};
 use super::explore::{Explored, Suspects, finish};
@@ -19,6 +18,7 @@ use crate::infer::passive_of;
 use crate::infer::query;
 use crate::ivl::ast::{Name, Program};
 use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::kernel::{Kernel, KernelParameter};
 use crate::solver::{Answer, Encoding, Value, prove};
 use crate::twothread::TwoThread;
@@ -124,7 +124,7 @@ impl Bounded<'_> {
         let has_loops = !two.loops.is_empty();
         for rounds in ROUNDS.into_iter().take(if has_loops { ROUNDS.len() } else { 1 }) {
             let mut passive = unrolled(&program, two, rounds)?;
-            for wanted in [Defect::Race, Defect::Divergence, Defect::Assertion] {
+            for wanted in [Defect::Race, Defect::Divergence, Defect::BarrierError, Defect::Assertion] {
                 let goal = self.goal(two, &passive, wanted);
                 log::debug!("{rounds} rounds: {} checks to refute", goal.len());
                 if let Some(found) = self.models(two, &mut passive, &reads, goal) {
@@ -147,11 +147,12 @@ impl Bounded<'_> {
         let is_wanted = |check: &Check| {
             let site = site_of(two, check).and_then(|site| site.origin.as_ref());
             let line = site.or(check.origin.as_ref()).map(|origin| origin.line);
-            let lines = match wanted {
-                Defect::Race if check.attributes.has("race") => &self.suspects.races,
-                Defect::Divergence if is_divergence(check) => &self.suspects.barriers,
-                Defect::Assertion => {
-                    return is_of_user(check)
+            let lines = match (wanted, Claim::of(&check.attributes)) {
+                (Defect::Race, Some(Claim::Race(_))) => &self.suspects.races,
+                (Defect::Divergence, Some(Claim::BarrierMet)) => &self.suspects.barriers,
+                (Defect::BarrierError, Some(Claim::BarrierRule(_))) => &self.suspects.rules,
+                (Defect::Assertion, Some(claim)) => {
+                    return claim.is_of_user()
                         && check.origin.as_ref().is_some_and(|place| self.suspects.assertions.contains(place));
                 }
                 _ => return false,
@@ -323,10 +324,6 @@ impl Bounded<'_> {
         }
         Some(arguments)
     }
-}
-
-fn is_divergence(check: &Check) -> bool {
-    check.attributes.iter().any(|attribute| attribute.name.as_str().starts_with("barrier_divergence"))
 }
 
 /// The passive program of so many rounds; `None` if it is too large.

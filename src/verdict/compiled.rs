@@ -139,6 +139,8 @@ pub struct BarrierSite {
     pub span: Span,
     /// Whether all threads of the block must meet at this very instruction.
     pub aligned: bool,
+    /// Whether it names how many threads it waits for.
+    pub has_count: bool,
     /// Number of the first site with the same instruction: copies of one instruction (inlining, node
     /// splitting) are one barrier.
     pub instruction: u32,
@@ -372,7 +374,7 @@ impl<'a> Builder<'a> {
                 self.access(stmt, access, AccessKind::Atomic, None, result)?
             }
             StmtKind::Barrier(barrier) => {
-                let site = self.barrier_site(stmt, barrier.aligned);
+                let site = self.barrier_site(stmt, barrier.aligned, barrier.count.is_some());
                 Instruction::Barrier {
                     site,
                     guard: self.enter_option(barrier.guard.as_ref()),
@@ -384,16 +386,19 @@ impl<'a> Builder<'a> {
             // The mark of a block that ends in `trap`.
             StmtKind::Fence(name) if &**name == "trap" => Instruction::Trap,
             // The barrier of a warp orders its threads; other fences alone order nothing.
-            StmtKind::Fence(name) if name.contains("warp") => Instruction::WarpBarrier(self.barrier_site(stmt, false)),
+            StmtKind::Fence(name) if name.contains("warp") => {
+                Instruction::WarpBarrier(self.barrier_site(stmt, false, false))
+            }
             StmtKind::Fence(_) => Instruction::Havoc(Vec::new()),
             StmtKind::Call { .. } => Instruction::Opaque,
         })
     }
 
-    fn barrier_site(&mut self, stmt: &'a Stmt, aligned: bool) -> u32 {
+    fn barrier_site(&mut self, stmt: &'a Stmt, aligned: bool, has_count: bool) -> u32 {
         let number = self.compiled.barriers.len() as u32;
         let instruction = first_with(&mut self.barrier_instructions, stmt, number);
-        self.compiled.barriers.push(BarrierSite { origin: stmt.origin.clone(), span: stmt.span, aligned, instruction });
+        let (origin, span) = (stmt.origin.clone(), stmt.span);
+        self.compiled.barriers.push(BarrierSite { origin, span, aligned, has_count, instruction });
         number
     }
 

@@ -79,6 +79,21 @@ impl fmt::Display for Condition {
     }
 }
 
+/// Conditions as the report lists them. Those that bound parameters are about numbers without a sign; a reader may take
+/// them for signed ones, so that they are not negative stands beside.
+pub fn lines(conditions: &[Condition]) -> Vec<String> {
+    let unsigned: BTreeSet<&String> = conditions
+        .iter()
+        .flat_map(|condition| match condition {
+            Condition::ParameterBounded(name) => vec![name],
+            Condition::Area(width, height) => vec![width, height],
+            _ => Vec::new(),
+        })
+        .collect();
+    let signs = unsigned.into_iter().map(|name| format!("0 <= {name}"));
+    conditions.iter().map(ToString::to_string).chain(signs).collect()
+}
+
 /// Conditions as one line.
 pub fn text(conditions: &[Condition]) -> String {
     conditions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")

@@ -17,14 +17,15 @@ use super::prove::{Constants, PairOutcome};
 use super::replay::{AccessEvent, ConfirmedAssertion, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
 use super::search::{Found, Goal, SearchSpace, search};
 use crate::exec::command::Command;
+use crate::exec::outcome::BarrierMisuse;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
 use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
 use crate::twothread::barrier_invariants::is_of_annotation;
-use crate::vcgen::passive::Check;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -94,7 +95,7 @@ impl<'a> Confirmation<'a> {
         match answer {
             Ok(command) => self.confirm(finding, command),
             // The proof's own model says more of an assertion: it has the values of its registers.
-            Err(_) if finding.defect == Defect::Assertion => {}
+            Err(_) if matches!(finding.defect, Defect::Assertion | Defect::BarrierError) => {}
             Err(why) => {
                 finding.confirmed = false;
                 finding.message = format!("not replayed: {why}");
@@ -169,12 +170,12 @@ fn suspects(two: &TwoThread, outcome: &PairOutcome) -> Suspects {
     for check in outcome.refuted.iter().map(|refuted| &refuted.check).chain(open) {
         let site = site_of(two, check).and_then(|site| site.origin.as_ref());
         let line = site.or(check.origin.as_ref()).map(|origin| origin.line);
-        if check.attributes.has("race") {
-            suspects.races.extend(line);
-        } else if check.attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence")) {
-            suspects.barriers.extend(line);
-        } else if is_of_user(check) {
-            suspects.assertions.extend(check.origin.clone());
+        match Claim::of(&check.attributes) {
+            Some(Claim::Race(_)) => suspects.races.extend(line),
+            Some(Claim::BarrierMet) => suspects.barriers.extend(line),
+            Some(Claim::BarrierRule(_)) => suspects.rules.extend(line),
+            Some(claim) if claim.is_of_user() => suspects.assertions.extend(check.origin.clone()),
+            _ => {}
         }
     }
     suspects
@@ -189,7 +190,13 @@ fn everywhere(program: &Program) -> Suspects {
         match statement.kind {
             StmtKind::Load { .. } if is_of_annotation(statement) => {}
             StmtKind::Load { .. } | StmtKind::Store { .. } | StmtKind::Atomic { .. } => suspects.races.extend(line),
-            StmtKind::Barrier(_) => suspects.barriers.extend(line),
+            StmtKind::Barrier(_) => {
+                suspects.barriers.extend(line);
+                suspects.rules.extend(line);
+            }
+            StmtKind::Assert(_) if matches!(Claim::of(&statement.attributes), Some(Claim::BarrierRule(_))) => {
+                suspects.rules.extend(line);
+            }
             StmtKind::Assert(_) => suspects.assertions.extend(statement.origin.clone()),
             _ => {}
         }
@@ -218,10 +225,8 @@ fn propose(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Fin
         ..Limits::default()
     };
     let mut findings = Vec::new();
-    let goals =
-        [(Goal::Race, Defect::Race), (Goal::Divergence, Defect::Divergence), (Goal::Assertion, Defect::Assertion)];
-    for (goal, defect) in goals {
-        if !suspected(outcome, defect) {
+    for goal in [Goal::Race, Goal::Divergence, Goal::Assertion] {
+        if !suspected(outcome, goal) {
             continue;
         }
         if let Some(found) = search(&facts.kernel.program, &space, goal, &limits) {
@@ -233,20 +238,17 @@ fn propose(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Fin
     findings
 }
 
-/// Whether some assertion about that defect was not proved.
-fn suspected(outcome: &PairOutcome, defect: Defect) -> bool {
+/// Whether some assertion that is such a goal was not proved.
+fn suspected(outcome: &PairOutcome, goal: Goal) -> bool {
     let mut checks = outcome.refuted.iter().map(|r| &r.check).chain(outcome.open.iter().map(|(c, _)| c));
-    let word = match defect {
-        Defect::Assertion => return checks.any(is_of_user),
-        Defect::Race => "race",
-        _ => "barrier_divergence",
-    };
-    checks.flat_map(|c| &c.attributes).any(|a| a.name.as_str() == word)
-}
-
-/// Whether a check is an assertion or invariant that the user wrote.
-pub(super) fn is_of_user(check: &Check) -> bool {
-    ["user_assert", "invariant", "barrier_invariant"].iter().any(|name| check.attributes.has(name))
+    checks.any(|check| match (Claim::of(&check.attributes), goal) {
+        (Some(Claim::Race(_)), Goal::Race) => true,
+        // Where it is not aligned, evaluation is never certain.
+        (Some(Claim::BarrierMet), Goal::Divergence) => check.attributes.has("barrier_divergence"),
+        (Some(Claim::BarrierRule(_)), Goal::Assertion) => true,
+        (Some(claim), Goal::Assertion) => claim.is_of_user(),
+        _ => false,
+    })
 }
 
 /// The constants of a model that are the same for all threads, with the sizes of the launch.
@@ -311,14 +313,21 @@ impl Facts<'_> {
 
     /// The thread is an access until the execution is replayed.
     fn assertion(&self, found: &Found, assertion: &ConfirmedAssertion) -> Option<Finding> {
-        let mut finding = self.confirmed(found, Defect::Assertion);
-        finding.kind = match assertion.kind.as_str() {
-            "invariant" => "invariant".into(),
-            "barrier_invariant" => "barrier-invariant".into(),
-            "user_assert" => "user-assertion".into(),
+        let origin = assertion.origin.clone()?;
+        let (defect, kind) = match Claim::of(&assertion.attributes)? {
+            Claim::Invariant(_) => (Defect::Assertion, "invariant"),
+            Claim::BarrierInvariant(_) => (Defect::Assertion, "barrier-invariant"),
+            Claim::Assertion(_) => (Defect::Assertion, "user-assertion"),
+            Claim::BarrierRule(rule) => (Defect::BarrierError, rule),
             _ => return None,
         };
-        let origin = assertion.origin.clone()?;
+        let mut finding = self.confirmed(found, defect);
+        finding.kind = kind.to_string();
+        if let Claim::BarrierRule(rule) = Claim::of(&assertion.attributes)? {
+            finding.message = BarrierMisuse::of_rule(rule).map_or("", BarrierMisuse::message).to_string();
+            finding.accesses = vec![arrival(assertion.thread, AccessKind::Arrive, origin)];
+            return Some(finding);
+        }
         let ThreadIds { tid: [x, y, z], ctaid: [a, b, c] } = assertion.thread;
         finding.message = format!("fails for thread ({x},{y},{z}) of block ({a},{b},{c})");
         finding.accesses = vec![arrival(assertion.thread, AccessKind::Arrive, origin.clone())];

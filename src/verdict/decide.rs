@@ -17,8 +17,10 @@ use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::jobs::Jobs;
 use crate::kernel::Kernel;
+use crate::limits;
 use crate::predicate::Predicated;
 use crate::solver::Encoding;
 use crate::twothread::{self, Pair, Prelude, Site, TwoThread};
@@ -68,6 +70,7 @@ impl Question<'_> {
     /// # Errors
     /// What has no model.
     pub fn program(&self, pair: Pair) -> Result<TwoThread, Vec<Diagnostic>> {
+        let _stage = limits::stage("twothread");
         twothread::run(self.predicated, self.prelude, pair, &self.options)
     }
 
@@ -127,86 +130,137 @@ pub fn run(question: &Question, report: KernelReport) -> Result<KernelReport, Ve
     std::thread::scope(|scope| decide(question, Proofs::new(scope, question), report))
 }
 
-fn decide(question: &Question, mut proofs: Proofs, mut report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
+fn decide(question: &Question, mut proofs: Proofs, report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
     let facts = Facts { kernel: question.kernel, launch: report.launch };
-    let mut unknown = Vec::new();
-    let mut findings = Vec::new();
-    let mut confirmation = Confirmation::new(question, &facts);
-    if question.search == Search::Execution {
-        confirmation.explore_everywhere(Effort::QUICK);
-        report.findings = confirmation.confirmed;
-        merge(&mut report.findings);
-        report.verdict = Verdict::of(&report.findings).unwrap_or(Verdict::Unknown);
-        return Ok(report);
+    let mut decision = Decision {
+        question,
+        facts: &facts,
+        confirmation: Confirmation::new(question, &facts),
+        vacuity: Vacuity::default(),
+        findings: Vec::new(),
+        unknown: Vec::new(),
+        report,
+    };
+    count_statements(&mut decision.report, question.kernel);
+    // What was found before a limit is met is found.
+    let ended = limits::within(|| match question.search {
+        Search::Execution => {
+            decision.confirmation.explore_everywhere(Effort::QUICK);
+            Ok(End::Searched)
+        }
+        _ => decision.pairs(&mut proofs),
+    });
+    match ended {
+        Ok(end) => decision.finish(end?),
+        Err(exceeded) => {
+            decision.unknown.push(Reason::of_limit(exceeded));
+            decision.finish(End::Stopped)
+        }
     }
-    let mut vacuity = Vacuity::default();
-    proofs.add(pairs(&question.options, question.kernel));
-    while let Some(mut proof) = proofs.take() {
-        let two = match proof.program() {
-            Ok(two) => two,
-            // What has no model may still be executed.
-            Err(_) if confirmation.explore_everywhere(Effort::PATIENT) => {
-                findings.append(&mut confirmation.confirmed);
+}
+
+/// How a decision came to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// All pairs were looked at that can change the verdict.
+    Complete,
+    /// Only a proof was asked for, and an assertion failed.
+    Unproved,
+    /// Only executions were asked for.
+    Searched,
+    /// A limit was met.
+    Stopped,
+}
+
+/// A kernel while it is decided.
+struct Decision<'a> {
+    question: &'a Question<'a>,
+    facts: &'a Facts<'a>,
+    confirmation: Confirmation<'a>,
+    vacuity: Vacuity,
+    findings: Vec<Finding>,
+    unknown: Vec<Reason>,
+    report: KernelReport,
+}
+
+impl Decision<'_> {
+    /// Proves one pair after the other, and looks for executions behind what fails.
+    fn pairs(&mut self, proofs: &mut Proofs) -> Result<End, Vec<Diagnostic>> {
+        let question = self.question;
+        proofs.add(pairs(&question.options, question.kernel));
+        while let Some(mut proof) = proofs.take() {
+            let two = match proof.program() {
+                Ok(two) => two,
+                // What has no model may still be executed.
+                Err(_) if self.confirmation.explore_everywhere(Effort::PATIENT) => break,
+                Err(refusals) => return Err(refusals),
+            };
+            let confirmation = &mut self.confirmation;
+            let mut stop = |outcome: &PairOutcome| confirmation.run(&two, outcome);
+            let outcome = proof.run(&two, &mut stop).map_err(|d| vec![d])?;
+            self.vacuity.add(&outcome);
+            let left = self.vacuity.is_total() && two.pair != Pair::OneThread && may_be_one_thread(&question.options);
+            if proofs.is_empty() && left {
+                // The user may mean launches of one thread.
+                proofs.add(vec![Pair::OneThread]);
+            }
+            count(&mut self.report, &two, &outcome);
+            let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();
+            match question.search {
+                Search::Thorough => self.confirmation.unroll(&two, &outcome),
+                Search::Proof if unproved => {
+                    self.findings = outcome.refuted.iter().map(|refuted| self.facts.finding(&two, refuted)).collect();
+                    return Ok(End::Unproved);
+                }
+                _ => {}
+            }
+            self.take(&two, &outcome, unproved);
+            // One execution with a defect decides the verdict; the other pairs cannot change it.
+            if !self.confirmation.confirmed.is_empty() {
                 break;
             }
-            Err(refusals) => return Err(refusals),
-        };
-        let mut stop = |outcome: &PairOutcome| confirmation.run(&two, outcome);
-        let outcome = proof.run(&two, &mut stop).map_err(|d| vec![d])?;
-        vacuity.add(&outcome);
-        let left = vacuity.is_total() && two.pair != Pair::OneThread && may_be_one_thread(&question.options);
-        if proofs.is_empty() && left {
-            // The user may mean launches of one thread.
-            proofs.add(vec![Pair::OneThread]);
         }
-        count(&mut report, &two, &outcome);
-        let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();
-        match question.search {
-            Search::Thorough => confirmation.unroll(&two, &outcome),
-            Search::Proof if unproved => {
-                report.verdict = Verdict::Unknown;
-                report.findings = outcome.refuted.iter().map(|refuted| facts.finding(&two, refuted)).collect();
-                return Ok(report);
-            }
-            _ => {}
-        }
+        Ok(End::Complete)
+    }
+
+    /// Takes what a pair leaves refuted or open.
+    fn take(&mut self, two: &TwoThread, outcome: &PairOutcome, unproved: bool) {
         // They tell more than the model does; what is proved after all is no defect.
-        findings.append(&mut confirmation.take_doubted(unproved));
-        for refuted in &outcome.refuted {
-            findings.push(facts.finding(&two, refuted));
-        }
+        self.findings.append(&mut self.confirmation.take_doubted(unproved));
+        self.findings.extend(outcome.refuted.iter().map(|refuted| self.facts.finding(two, refuted)));
         let told = |check: &Check| outcome.refuted.iter().any(|refuted| prove::is_part(check, &refuted.check));
         for (check, why) in outcome.open.iter().filter(|(check, _)| !told(check)) {
-            unknown.push(facts.open(&two, check, why));
+            self.unknown.push(self.facts.open(two, check, why));
         }
-        for &index in &outcome.endless {
-            unknown.push(endless(&two, index));
+        self.unknown.extend(outcome.endless.iter().map(|&index| endless(two, index)));
+    }
+
+    fn finish(mut self, end: End) -> Result<KernelReport, Vec<Diagnostic>> {
+        let (question, mut report, mut findings) = (self.question, self.report, self.findings);
+        findings.append(&mut self.confirmation.confirmed);
+        if end == End::Complete {
+            if self.vacuity.is_total() {
+                return Err(vec![contradictory(question.kernel)]);
+            }
+            report.diagnostics.extend(self.vacuity.diagnostics(question.kernel)?);
         }
-        // One execution with a defect decides the verdict; the other pairs cannot change it.
-        findings.append(&mut confirmation.confirmed);
-        if findings.iter().any(|f| f.confirmed) {
-            break;
+        if matches!(end, End::Complete | End::Stopped) && !question.predicated.loops.is_empty() {
+            let heads: Vec<&str> = question.predicated.loops.iter().map(|l| l.head.as_str()).collect();
+            report.assumptions.push(format!("every loop ends (loops at {})", heads.join(", ")));
         }
+        report.checked.loops = question.predicated.loops.len() as u64;
+        merge(&mut findings);
+        report.verdict = match Verdict::of(&findings) {
+            _ if end == End::Unproved => Verdict::Unknown,
+            Some(verdict) => verdict,
+            None if end == End::Complete && self.unknown.is_empty() => Verdict::Verified,
+            None => Verdict::Unknown,
+        };
+        report.findings = findings;
+        self.unknown.dedup();
+        report.reasons.extend(self.unknown);
+        Ok(report)
     }
-    if vacuity.is_total() {
-        return Err(vec![contradictory(question.kernel)]);
-    }
-    report.diagnostics.extend(vacuity.diagnostics(question.kernel)?);
-    if !question.predicated.loops.is_empty() {
-        let heads: Vec<&str> = question.predicated.loops.iter().map(|l| l.head.as_str()).collect();
-        report.assumptions.push(format!("every loop ends (loops at {})", heads.join(", ")));
-    }
-    report.checked.loops = question.predicated.loops.len() as u64;
-    merge(&mut findings);
-    report.verdict = match Verdict::of(&findings) {
-        Some(verdict) => verdict,
-        None if unknown.is_empty() => Verdict::Verified,
-        None => Verdict::Unknown,
-    };
-    report.findings = findings;
-    unknown.dedup();
-    report.reasons.extend(unknown);
-    Ok(report)
 }
 
 /// Nothing may be proved of nothing.
@@ -228,6 +282,18 @@ pub fn assumption_of_user(kernel: &Kernel) -> Option<&Stmt> {
     statements(kernel).find(limits)
 }
 
+/// What there is to check, whichever pairs of threads the launch has.
+fn count_statements(report: &mut KernelReport, kernel: &Kernel) {
+    let is_access = |stmt: &&Stmt| match stmt.kind {
+        StmtKind::Load { .. } => !stmt.attributes.has("ghost"),
+        StmtKind::Store { .. } | StmtKind::Atomic { .. } => true,
+        _ => false,
+    };
+    report.checked.accesses = statements(kernel).filter(is_access).count() as u64;
+    report.checked.barriers =
+        statements(kernel).filter(|stmt| matches!(stmt.kind, StmtKind::Barrier(_))).count() as u64;
+}
+
 /// Adds what a pair checked to the report.
 fn count(report: &mut KernelReport, two: &TwoThread, outcome: &PairOutcome) {
     let checked: Vec<&Site> = two.sites.iter().filter(|s| s.checked).collect();
@@ -240,22 +306,21 @@ fn count(report: &mut KernelReport, two: &TwoThread, outcome: &PairOutcome) {
         Pair::DifferentBlocks => report.checked.pairs_different_blocks = pairs,
         Pair::OneThread => {}
     }
-    report.checked.accesses = report.checked.accesses.max(two.sites.len() as u64);
-    report.checked.barriers = report.checked.barriers.max(two.barriers as u64);
-    let is_counted = |c: &&Check| is_user_assertion(c) && !matches!(c.kind, CheckKind::Maintenance(_));
-    let assertions = outcome.inference.passive.checks.iter().filter(is_counted).count();
-    report.checked.assertions = report.checked.assertions.max(assertions as u64 / 2);
+    let number = |is_such: &dyn Fn(Claim) -> bool| {
+        let is_counted = |check: &&Check| {
+            Claim::of(&check.attributes).is_some_and(is_such) && !matches!(check.kind, CheckKind::Maintenance(_))
+        };
+        outcome.inference.passive.checks.iter().filter(is_counted).count() as u64 / 2
+    };
+    let assertions = number(&|claim| claim.is_of_user() || claim == Claim::Bounds);
+    report.checked.assertions = report.checked.assertions.max(assertions);
+    report.checked.rules = report.checked.rules.max(number(&|claim| matches!(claim, Claim::BarrierRule(_))));
     report.candidates.tried += outcome.candidates.0 as u64;
     report.candidates.kept += outcome.candidates.1 as u64;
 }
 
 fn writes(site: &Site) -> bool {
     site.kind != twothread::AccessKind::Read
-}
-
-fn is_user_assertion(check: &Check) -> bool {
-    let names = ["user_assert", "bounds", "invariant", "barrier_invariant"];
-    names.iter().any(|name| check.attributes.has(name))
 }
 
 fn endless(two: &TwoThread, index: usize) -> Reason {

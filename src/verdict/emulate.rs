@@ -10,7 +10,7 @@ use super::compiled::Compiled;
 use super::finding::{Defect, Finding};
 use crate::exec::command::{Command, quoted};
 use crate::exec::launch::{Checks, Schedule, check_sizes};
-use crate::exec::outcome::{FaultKind, Outcome, Stop};
+use crate::exec::outcome::{FaultKind, Instead, Outcome, Stop};
 use crate::exec::{self, Run, report};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::ptx::ast::{Function, Module, StateSpace, Variable};
@@ -269,6 +269,8 @@ struct Seen {
     races: BTreeSet<BTreeSet<u32>>,
     /// Lines where threads wait at barriers for others that do not come.
     barriers: BTreeSet<u32>,
+    /// Lines of barriers and warp operations that are misused.
+    misuses: BTreeSet<u32>,
     /// The assertions of the user that fail.
     assertions: BTreeSet<Arc<Origin>>,
     /// The first instruction that is not emulated.
@@ -356,7 +358,8 @@ impl Seen {
         let line = |(_, code): (u32, u32)| run.program.origins[code as usize].line;
         let Outcome { races, divergences, deadlocks, stopped, .. } = &run.outcome;
         // Which of the barriers where threads wait is named is a matter of taste.
-        let parted = divergences.iter().flat_map(|d| [Some(d.arrived), Some(d.absent).filter(|_| !d.exited)]);
+        let parted =
+            divergences.iter().flat_map(|d| [Some(d.arrived), Some(d.absent).filter(|_| d.instead != Instead::Exited)]);
         let waiting = deadlocks.iter().flat_map(|deadlock| deadlock.waiting.iter().copied());
         let failed = run.outcome.faults.iter().filter(|fault| fault.kind == FaultKind::Assertion);
         let refused = stopped.iter().find_map(|stop| match stop {
@@ -366,6 +369,7 @@ impl Seen {
         Seen {
             races: races.iter().map(|race| BTreeSet::from([line(race.first), line(race.second)])).collect(),
             assertions: failed.map(|fault| run.program.origins[fault.place.1 as usize].clone()).collect(),
+            misuses: run.outcome.barrier_errors.iter().map(|error| line(error.place)).collect(),
             barriers: parted.flatten().chain(waiting).map(line).collect(),
             refused,
             unfinished: stopped.iter().any(|stop| matches!(stop, Stop::Steps { .. })),
@@ -381,7 +385,8 @@ impl Seen {
             Defect::Race => self.races.contains(&finding.accesses.iter().map(|access| access.origin.line).collect()),
             Defect::Divergence => finding.barrier.as_ref().is_some_and(|barrier| self.barriers.contains(&barrier.line)),
             Defect::Assertion => finding.barrier.as_ref().is_some_and(|place| self.assertions.contains(place)),
-            Defect::Deadlock | Defect::BarrierError => false,
+            Defect::BarrierError => finding.accesses.iter().any(|access| self.misuses.contains(&access.origin.line)),
+            Defect::Deadlock => false,
         }
     }
 }

@@ -49,6 +49,8 @@ pub struct Suspects {
     pub races: BTreeSet<u32>,
     /// A barrier of a divergence.
     pub barriers: BTreeSet<u32>,
+    /// A barrier, or a warp operation, that is misused.
+    pub rules: BTreeSet<u32>,
     /// Assertions of the user; several may stand at one line.
     pub assertions: BTreeSet<Arc<Origin>>,
 }
@@ -60,7 +62,8 @@ impl Suspects {
             Defect::Race => finding.accesses.iter().any(|access| self.races.contains(&access.origin.line)),
             Defect::Divergence => finding.barrier.iter().any(|barrier| self.barriers.contains(&barrier.line)),
             Defect::Assertion => finding.barrier.iter().any(|place| self.assertions.contains(place)),
-            Defect::Deadlock | Defect::BarrierError => false,
+            Defect::BarrierError => finding.accesses.iter().any(|access| self.rules.contains(&access.origin.line)),
+            Defect::Deadlock => false,
         }
     }
 }

@@ -6,8 +6,10 @@
 use super::barrier_invariants::not_uniform;
 use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue, Reason};
 use super::prove::{Constants, Refuted};
-use crate::ivl::ast::{Attribute, Name, Type};
+use crate::exec::outcome::BarrierMisuse;
+use crate::ivl::ast::{Name, Type};
 use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::kernel::Kernel;
 use crate::solver::Value;
 use crate::span::Origin;
@@ -108,55 +110,77 @@ impl Facts<'_> {
         let read = [second, first].into_iter().flatten().find_map(|site| site.barrier_invariant.as_ref());
         if let Some(written) = read {
             self.unsure_read(&mut finding, written, constants, (first, second));
-        } else if let Some(race) = check.attributes.named("race") {
-            finding.defect = Defect::Race;
-            finding.barrier = None;
-            finding.kind = race.text().unwrap_or("race").to_string();
-            if let Some(site) = second.or(first) {
-                (finding.array, finding.space) = self.array(&site.array);
-                let watched = bits(constants, &format!("_WATCHED_OFFSET_{}", site.array));
-                finding.offset = watched.map(|v| i128::from(v as u64 as i64));
+            return finding;
+        }
+        match Claim::of(&check.attributes) {
+            Some(Claim::Race(kind)) => {
+                finding.defect = Defect::Race;
+                finding.barrier = None;
+                finding.kind = kind.to_string();
+                if let Some(site) = second.or(first) {
+                    (finding.array, finding.space) = self.array(&site.array);
+                    let watched = bits(constants, &format!("_WATCHED_OFFSET_{}", site.array));
+                    finding.offset = watched.map(|v| i128::from(v as u64 as i64));
+                }
+                finding.accesses.extend(first.and_then(|s| self.access(constants, s, 1)));
+                finding.accesses.extend(second.and_then(|s| self.access(constants, s, 2)));
             }
-            finding.accesses.extend(first.and_then(|s| self.access(constants, s, 1)));
-            finding.accesses.extend(second.and_then(|s| self.access(constants, s, 2)));
-        } else if check.attributes.iter().any(|a| a.name.as_str().starts_with("barrier_divergence")) {
-            finding.defect = Defect::Divergence;
-            finding.kind = "barrier".into();
-            for (thread, op) in [(1, AccessKind::Arrive), (2, AccessKind::Absent)] {
-                finding.accesses.extend(self.arrival(constants, check.origin.as_ref(), thread, op));
+            Some(Claim::BarrierMet) => {
+                finding.defect = Defect::Divergence;
+                finding.kind = "barrier".into();
+                for (thread, op) in [(1, AccessKind::Arrive), (2, AccessKind::Absent)] {
+                    finding.accesses.extend(self.arrival(constants, check.origin.as_ref(), thread, op));
+                }
             }
-        } else if check.attributes.has("bounds") {
-            finding.kind = "bounds".into();
-        } else if let Some(user) = check.attributes.named("user_assert") {
-            finding.kind = "user-assertion".into();
-            finding.message = self.stated(refuted, user.text());
-        } else if let Some(fact) = check.attributes.named("barrier_invariant") {
-            finding.kind = "barrier-invariant".into();
-            finding.message = self.stated(refuted, fact.text());
-        } else if let Some(fact) = check.attributes.named("barrier_invariant_uniform") {
-            finding.kind = "barrier-invariant-uniform".into();
-            finding.message = not_uniform(fact);
-        } else if let Some(invariant) = check.attributes.named("invariant") {
-            finding.kind = match check.kind {
-                CheckKind::Entry(_) => "invariant-entry",
-                CheckKind::Maintenance(_) => "invariant-maintenance",
-                CheckKind::Assertion => "invariant",
+            Some(Claim::BarrierRule(rule)) => {
+                finding.defect = Defect::BarrierError;
+                finding.kind = rule.into();
+                finding.message = BarrierMisuse::of_rule(rule).map_or("", BarrierMisuse::message).to_string();
+                finding.accesses.extend(
+                    refuted_thread(check)
+                        .and_then(|thread| self.arrival(constants, check.origin.as_ref(), thread, AccessKind::Arrive)),
+                );
             }
-            .into();
-            finding.message = self.stated(refuted, invariant.text());
-            if check.kind == CheckKind::Assertion {
-                finding.message += "\nit stands in no loop, or depends on what its round does before it: so it is proved here only, \
-                                    and not assumed from round to round";
+            Some(Claim::Bounds) => finding.kind = "bounds".into(),
+            Some(Claim::Assertion(written)) => {
+                finding.kind = "user-assertion".into();
+                finding.message = self.stated(refuted, written);
             }
+            Some(Claim::BarrierInvariant(written)) => {
+                finding.kind = "barrier-invariant".into();
+                finding.message = self.stated(refuted, written);
+            }
+            Some(Claim::Uniform(fact)) => {
+                finding.kind = "barrier-invariant-uniform".into();
+                finding.message = not_uniform(fact);
+            }
+            Some(Claim::Invariant(written)) => self.broken_invariant(&mut finding, refuted, written),
+            None => {}
         }
         finding
     }
 
+    fn broken_invariant(&self, finding: &mut Finding, refuted: &Refuted, written: &str) {
+        finding.kind = match refuted.check.kind {
+            CheckKind::Entry(_) => "invariant-entry",
+            CheckKind::Maintenance(_) => "invariant-maintenance",
+            CheckKind::Assertion => "invariant",
+        }
+        .into();
+        finding.message = self.stated(refuted, written);
+        if refuted.check.kind == CheckKind::Assertion {
+            finding.message += "\nit stands in no loop, or depends on what its round does before it: so it is proved here only, \
+                                and not assumed from round to round";
+        }
+    }
+
     /// What an assertion of the user says, the thread for which it fails, and the values of its registers.
-    fn stated(&self, refuted: &Refuted, written: Option<&str>) -> String {
-        let mut lines: Vec<String> = written.map(|written| format!("states: {written}")).into_iter().collect();
-        let thread = refuted.check.attributes.named("thread").and_then(Attribute::number);
-        if let Some(thread) = thread.and_then(|number| u32::try_from(number).ok()) {
+    fn stated(&self, refuted: &Refuted, written: &str) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        if !written.is_empty() {
+            lines.push(format!("states: {written}"));
+        }
+        if let Some(thread) = refuted_thread(&refuted.check) {
             let [tx, ty, tz] = self.position(&refuted.constants, "tid", thread);
             let [bx, by, bz] = self.position(&refuted.constants, "ctaid", thread);
             lines.push(format!("fails for thread ({tx},{ty},{tz}) of block ({bx},{by},{bz})"));
@@ -220,6 +244,11 @@ impl Facts<'_> {
         };
         Reason { code: "unknown-solver-limit", message: what, origin: check.origin.clone() }
     }
+}
+
+/// The number of the thread that an assertion of one thread is about.
+fn refuted_thread(check: &Check) -> Option<u32> {
+    u32::try_from(check.attributes.named("thread")?.number()?).ok()
 }
 
 /// The site of a race check: thread 2's access.

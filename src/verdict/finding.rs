@@ -4,6 +4,7 @@
 //! is fixed in the README ("How to read a verdict") and by `gpuvcc explain`.
 
 use crate::diagnostic::Diagnostic;
+use crate::limits::{Exceeded, Limit};
 use crate::span::Origin;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -226,6 +227,13 @@ pub struct Launch {
     pub grid: [Option<u32>; 3],
 }
 
+impl Launch {
+    /// Whether it has a single thread.
+    pub fn is_one_thread(&self) -> bool {
+        self.block == [Some(1); 3] && self.grid == [Some(1); 3]
+    }
+}
+
 /// One defect, with what is known about the execution that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -329,6 +337,17 @@ pub struct Reason {
     pub origin: Option<Arc<Origin>>,
 }
 
+impl Reason {
+    /// A limit was met.
+    pub fn of_limit(Exceeded { limit, stage }: Exceeded) -> Reason {
+        let (code, what) = match limit {
+            Limit::Time => ("time-limit", "the time is over (--timeout)"),
+            Limit::Memory => ("memory-limit", "the process has as much memory as it may have (--memory)"),
+        };
+        Reason { code, message: format!("{what}; what was running: {stage}"), origin: None }
+    }
+}
+
 /// How much was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
@@ -344,12 +363,14 @@ pub struct Checked {
     pub loops: u64,
     /// Assertions of the user, and bounds.
     pub assertions: u64,
+    /// Rules of barriers and of warp operations: numbers of barriers, members of masks.
+    pub rules: u64,
 }
 
 impl Checked {
     /// True when the kernel has nothing that could go wrong.
     pub fn is_nothing(&self) -> bool {
-        self.accesses == 0 && self.barriers == 0 && self.assertions == 0
+        self.accesses == 0 && self.barriers == 0 && self.assertions == 0 && self.rules == 0
     }
 }
 
@@ -439,6 +460,13 @@ impl KernelReport {
             time_ms: 0,
             diagnostics: Vec::new(),
         }
+    }
+
+    /// What is known where a limit ended the search: the findings so far, and why there is no more.
+    pub fn stopped(mut self, exceeded: Exceeded) -> Self {
+        self.verdict = Verdict::of(&self.findings).unwrap_or(Verdict::Unknown);
+        self.reasons.push(Reason::of_limit(exceeded));
+        self
     }
 
     /// The verdict `unsupported`, as stages answer it: each diagnostic names an instruction.

@@ -195,7 +195,7 @@ fn refresh(finding: &mut Finding, shown: &Finding) {
         finding.accesses.iter_mut().for_each(|access| access.origin = barrier.clone());
     }
     finding.kind.clone_from(&shown.kind);
-    if finding.defect == Defect::Assertion {
+    if finding.defect != Defect::Race {
         finding.message.clone_from(&shown.message);
     }
     finding.offset = shown.offset;

@@ -14,7 +14,7 @@ use super::conflict::{Conflict, Rules, Traced, find_races};
 use super::evaluate::Value;
 pub use super::thread::End;
 use super::thread::{Event, Histories, Run, Trace};
-use crate::ivl::ast::{ArraySpace, Name, Program};
+use crate::ivl::ast::{ArraySpace, Attribute, Name, Program};
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
 use crate::verdict::finding::AccessKind;
@@ -149,8 +149,8 @@ pub struct ConfirmedDivergence {
 pub struct ConfirmedAssertion {
     /// The thread.
     pub thread: ThreadIds,
-    /// The name of the first attribute: `user_assert`, `bounds`, `invariant`; empty without one.
-    pub kind: Name,
+    /// The attributes of the assertion, which say what it claims.
+    pub attributes: Vec<Attribute>,
     /// The PTX instruction.
     pub origin: Option<Arc<Origin>>,
     /// The statement in an IVL input.
@@ -276,7 +276,7 @@ impl Evaluated {
     pub fn replay(&self, kernel: &Compiled, limits: &Limits) -> Replay {
         let races: Vec<ConfirmedRace> =
             self.conflicts(kernel, limits).iter().map(|conflict| self.race(kernel, conflict)).collect();
-        let parting = self.partings(limits).into_iter().next();
+        let parting = self.partings(kernel, limits).into_iter().next();
         Replay {
             race: races.first().cloned(),
             divergence: parting.map(|parting| self.divergence(kernel, &parting)),
@@ -294,8 +294,8 @@ impl Evaluated {
     }
 
     /// Threads of one block that part at a barrier.
-    pub fn partings(&self, limits: &Limits) -> Vec<Parting> {
-        find_partings(&self.threads, &self.histories, limits.exited_ok)
+    pub fn partings(&self, kernel: &Compiled, limits: &Limits) -> Vec<Parting> {
+        find_partings(kernel, &self.threads, &self.histories, limits.exited_ok)
     }
 
     fn race(&self, kernel: &Compiled, conflict: &Conflict) -> ConfirmedRace {
@@ -348,8 +348,8 @@ impl Evaluated {
         }
         let confirmed = |(number, thread): (u32, ThreadIds)| {
             let stmt = kernel.assertions[number as usize];
-            let kind = stmt.attributes.first().map_or_else(|| Name::from(""), |attribute| attribute.name.clone());
-            ConfirmedAssertion { thread, kind, origin: stmt.origin.clone(), span: stmt.span }
+            let attributes = stmt.attributes.clone();
+            ConfirmedAssertion { thread, attributes, origin: stmt.origin.clone(), span: stmt.span }
         };
         first.into_iter().map(confirmed).collect()
     }

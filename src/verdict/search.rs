@@ -210,7 +210,7 @@ impl Search<'_, '_> {
         }
         let met = match self.goal {
             Goal::Race => !evaluated.conflicts(self.kernel, self.limits).is_empty(),
-            Goal::Divergence => !evaluated.partings(self.limits).is_empty(),
+            Goal::Divergence => !evaluated.partings(self.kernel, self.limits).is_empty(),
             Goal::Assertion => evaluated.threads.iter().any(|thread| !thread.trace.failed_assertions.is_empty()),
         };
         if !met {

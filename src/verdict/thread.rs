@@ -12,6 +12,7 @@ use super::bits::mask;
 use super::compiled::{AccessSite, Compiled, Instruction};
 use super::evaluate::{ExprId, Value};
 use crate::ivl::ast::{Array, ArraySpace};
+use crate::limits;
 use std::collections::BTreeMap;
 
 /// Bytes that no global array exceeds: the virtual address space of a GPU.
@@ -150,6 +151,7 @@ impl<'k> Thread<'_, 'k, '_> {
         loop {
             for instruction in &kernel.blocks[block].instructions[first..] {
                 self.trace.steps += 1;
+                limits::check();
                 if let Err(end) = self.instruction(instruction, block) {
                     return end;
                 }

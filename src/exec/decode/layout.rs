@@ -27,8 +27,10 @@ pub struct Windows {
 
 impl Windows {
     fn new(address_bits: u32) -> Self {
-        let (first, size) = if address_bits == 32 { (1 << 31, 1 << 28) } else { (1 << 60, 1 << 60) };
-        Windows { shared: first, local: first + size, param: first + 2 * size, size }
+        // Far apart, so that an address that leaves one window is in none.
+        let (first, step, size) =
+            if address_bits == 32 { (1 << 31, 1 << 28, 1 << 28) } else { (1 << 60, 1 << 60, 1 << 32) };
+        Windows { shared: first, local: first + step, param: first + 2 * step, size }
     }
 }
 

@@ -366,6 +366,14 @@ pub struct Barrier {
     pub reduction: Option<Reduction>,
 }
 
+impl Barrier {
+    /// Whether all threads of a block have to execute this very instruction: `.aligned` says so of the block, which a
+    /// barrier with a count of its own is for if that is the whole block.
+    pub fn is_of_all(&self, count: Option<u32>, block: u32) -> bool {
+        self.aligned && !self.arrive && count.is_none_or(|count| count == block.next_multiple_of(32))
+    }
+}
+
 /// A reduction at a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Reduction {

@@ -1,0 +1,77 @@
+//! Operations of a warp: who takes part, and what their results say about the executing thread.
+//!
+//! Input: `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `bar.warp.sync`. Output: an assertion that the executing
+//! lane is in the mask of members; results that are arbitrary, but for the lane's own bit of a mask. Establishes: a
+//! `{:barrier_rule "member"}` assertion at each operation whose mask is not seen to name all lanes. Relies on: a warp is 32
+//! threads with consecutive linear numbers.
+//! Reference: PTX ISA, the instructions of these names ("the behavior is undefined if the executing thread is not in the
+//! membermask").
+
+use super::lowering::{Lowering, text};
+use crate::ivl::ast::{ExprRef, StmtKind, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::ivl::claim::BARRIER_RULE;
+use crate::ptx::ast::{Operand, SpecialRegister};
+
+/// A mask of all lanes.
+const ALL: u64 = 0xffff_ffff;
+
+impl Lowering<'_> {
+    /// An instruction that gives arbitrary values; those of a warp name their members last, if they do.
+    pub(super) fn arbitrary_operation(&mut self, name: &str, dst: &[Operand], sources: &[Operand]) {
+        let words: Vec<&str> = name.split('.').collect();
+        let is_of_warp = matches!(words[0], "shfl" | "vote" | "match" | "redux" | "elect");
+        let mask = sources.last().filter(|_| is_of_warp && words.contains(&"sync"));
+        if let Some(mask) = mask {
+            self.is_member(mask);
+        }
+        match (words[0], dst) {
+            ("vote", [ballot]) if words.contains(&"ballot") => {
+                let votes = self.read_predicate(&sources[0]);
+                self.write_own_bit(ballot, votes);
+            }
+            ("activemask", [active]) => self.write_own_bit(active, bv::boolean(true)),
+            ("match", [equal]) if words.contains(&"any") => self.write_own_bit(equal, bv::boolean(true)),
+            ("match", [equal, all]) => {
+                let Some(mask) = mask else { return self.write_arbitrary(dst) };
+                let (members, agree) = (self.read(mask, 32), self.arbitrary(Type::Bool));
+                let value = bv::ite(agree.clone(), members, bv::literal(0, 32));
+                self.write_all(vec![(equal.clone(), value, false), (all.clone(), agree, false)]);
+            }
+            _ => self.write_arbitrary(dst),
+        }
+    }
+
+    /// Asserts that the executing lane is in a mask.
+    pub(super) fn is_member(&mut self, mask: &Operand) {
+        let inside = match mask {
+            Operand::Integer(bits) if bits & ALL == ALL => return,
+            // The first lanes.
+            Operand::Integer(bits) if (bits & ALL).wrapping_add(1).is_power_of_two() => {
+                let lanes = (bits & ALL).count_ones();
+                bv::binary(BvOp::Ult, self.lane(), bv::literal(u128::from(lanes), 32))
+            }
+            _ => {
+                let bits = self.read(mask, 32);
+                let shifted = bv::binary(BvOp::Lshr, bits, self.lane());
+                bv::eq(bv::extract(shifted, 1, 0), bv::literal(1, 1))
+            }
+        };
+        let inside = self.guard_value.iter().cloned().fold(inside, |inside, guard| bv::implies(guard, inside));
+        self.emit_with(StmtKind::Assert(inside), vec![text(BARRIER_RULE, "member")]);
+    }
+
+    /// A mask of lanes, of which only the bit of the executing lane is known.
+    fn write_own_bit(&mut self, dst: &Operand, set: ExprRef) {
+        let others = self.arbitrary(Type::Bv(32));
+        let lane = self.lane();
+        let own = self.shared(bv::binary(BvOp::Shl, bv::literal(1, 32), lane));
+        let with = bv::binary(BvOp::Or, others.clone(), own.clone());
+        let without = bv::binary(BvOp::And, others, bv::unary(BvOp::Not, own));
+        self.write(dst, bv::ite(set, with, without), false);
+    }
+
+    fn lane(&mut self) -> ExprRef {
+        self.read(&Operand::Special(SpecialRegister::LaneId), 32)
+    }
+}

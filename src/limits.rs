@@ -1,0 +1,230 @@
+//! Limits of a task: how long it may take, and how much memory the process may have.
+//!
+//! A task has a [`Token`], and so has every thread that works on it. Code whose work grows with its input calls
+//! [`check`]; past a limit the thread unwinds from there to the nearest [`within`], with the limit and the stage that was
+//! running. Who waits for the task ([`crate::driver::schedule`]) looks at time and memory, and answers without it where
+//! it does not come to its end, as long as Z3 does not listen.
+//!
+//! Establishes: a limit changes no answer but to `unknown`. Stages plan their effort beforehand, by deadlines and
+//! resource limits; this is the net below. Relies on: unwinding; data that a task leaves behind is dropped or only read.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+/// Calls of [`check`] until the next one looks at the clock.
+const PATIENCE: u32 = 512;
+
+/// What ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The time of a kernel.
+    Time,
+    /// The memory of the process.
+    Memory,
+}
+
+/// A limit that was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exceeded {
+    /// Which.
+    pub limit: Limit,
+    /// What was running.
+    pub stage: &'static str,
+}
+
+/// The limits of one task; all clones are the same.
+#[derive(Clone, Debug)]
+pub struct Token(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    start: Instant,
+    /// How long the task may take; `None` is as long as it likes.
+    time: Option<Duration>,
+    /// 0, or the limit that was met.
+    met: AtomicU8,
+    /// What the thread that changed it last is doing.
+    stage: Mutex<&'static str>,
+}
+
+thread_local! {
+    static OF_THREAD: RefCell<Option<Token>> = const { RefCell::new(None) };
+    static UNTIL_LOOK: Cell<u32> = const { Cell::new(PATIENCE) };
+}
+
+impl Token {
+    /// The limits of a task that begins now.
+    pub fn new(time: Option<Duration>) -> Token {
+        let stage = Mutex::new("driver");
+        Token(Arc::new(State { start: Instant::now(), time, met: AtomicU8::new(0), stage }))
+    }
+
+    /// Ends the task, wherever it looks next.
+    pub fn end(&self, limit: Limit) {
+        let number = if limit == Limit::Time { 1 } else { 2 };
+        // The first limit that is met is the reason.
+        let _ = self.0.met.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The limit that was met, with what is running.
+    pub fn exceeded(&self) -> Option<Exceeded> {
+        if self.is_past(Duration::ZERO) {
+            self.end(Limit::Time);
+        }
+        let limit = match self.0.met.load(Ordering::Relaxed) {
+            0 => return None,
+            1 => Limit::Time,
+            _ => Limit::Memory,
+        };
+        Some(Exceeded { limit, stage: *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    /// Whether its time ended so long ago.
+    pub fn is_past(&self, further: Duration) -> bool {
+        self.0.time.is_some_and(|time| self.0.start.elapsed() >= time + further)
+    }
+
+    /// When the task began.
+    pub fn start(&self) -> Instant {
+        self.0.start
+    }
+}
+
+/// Runs a task under limits.
+pub fn during<T>(token: Option<Token>, task: impl FnOnce() -> T) -> T {
+    /// Puts back what was there, also when the task unwinds.
+    struct Before(Option<Token>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            OF_THREAD.set(self.0.take());
+        }
+    }
+    let _before = Before(OF_THREAD.replace(token));
+    task()
+}
+
+/// The limits of this thread; its helpers have the same.
+pub fn of_thread() -> Option<Token> {
+    OF_THREAD.with_borrow(Clone::clone)
+}
+
+/// Ends the task of this thread, if a limit is met. Cheap: for inner loops.
+pub fn check() {
+    let left = UNTIL_LOOK.get();
+    if left > 0 {
+        UNTIL_LOOK.set(left - 1);
+        return;
+    }
+    UNTIL_LOOK.set(PATIENCE);
+    check_now();
+}
+
+/// Whether a limit is met.
+pub fn is_over() -> bool {
+    of_thread().is_some_and(|token| token.exceeded().is_some())
+}
+
+/// As [`check`], and at once.
+pub fn check_now() {
+    if let Some(exceeded) = of_thread().and_then(|token| token.exceeded()) {
+        resume_unwind(Box::new(exceeded));
+    }
+}
+
+/// Names what this thread does, until the guard is dropped.
+pub fn stage(name: &'static str) -> Stage {
+    let token = of_thread();
+    let before = token.as_ref().map(|token| token.rename(name));
+    check_now();
+    Stage { token, before }
+}
+
+impl Token {
+    fn rename(&self, name: &'static str) -> &'static str {
+        std::mem::replace(&mut *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner), name)
+    }
+}
+
+/// See [`stage`].
+#[must_use]
+pub struct Stage {
+    token: Option<Token>,
+    before: Option<&'static str>,
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // Who asks why the task ended wants to know where.
+        if let (Some(token), Some(before), false) = (&self.token, self.before, std::thread::panicking()) {
+            token.rename(before);
+        }
+    }
+}
+
+/// Runs a part of a task. `Err`: a limit ended it.
+///
+/// # Errors
+/// Which limit, and where.
+pub fn within<T>(task: impl FnOnce() -> T) -> Result<T, Exceeded> {
+    // The part's data is dropped, or holds what was found so far.
+    catch_unwind(AssertUnwindSafe(task)).map_err(|payload| match of_payload(&*payload) {
+        Some(exceeded) => exceeded,
+        None => resume_unwind(payload),
+    })
+}
+
+/// What a thread unwound with, if that was a limit.
+pub fn of_payload(payload: &(dyn Any + Send)) -> Option<Exceeded> {
+    payload.downcast_ref().copied()
+}
+
+/// Memory of the process that is in use, in bytes, where the system tells.
+pub fn resident_bytes() -> Option<u64> {
+    memory_stats::memory_stats().map(|stats| stats.physical_mem as u64)
+}
+
+/// Three quarters of the memory of the machine, or of what the process may have of it, in bytes.
+pub fn usual_memory() -> u64 {
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(memory);
+    let of_group = system.cgroup_limits().map(|limits| limits.total_memory).filter(|bytes| *bytes > 0);
+    of_group.unwrap_or(u64::MAX).min(system.total_memory()) / 4 * 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_ends_where_it_looks_next() {
+        let token = Token::new(None);
+        let ended = during(Some(token.clone()), || {
+            within(|| {
+                let _stage = stage("here");
+                token.end(Limit::Memory);
+                token.end(Limit::Time);
+                loop {
+                    check();
+                }
+            })
+        });
+        assert_eq!(ended, Err(Exceeded { limit: Limit::Memory, stage: "here" }) as Result<(), _>);
+        assert!(of_thread().is_none());
+    }
+
+    #[test]
+    fn without_limits_nothing_ends() {
+        assert_eq!(within(|| (0..10_000).map(|_| check()).count()), Ok(10_000));
+    }
+
+    #[test]
+    fn other_panics_go_on() {
+        let task = || within(|| panic!("a bug"));
+        assert!(catch_unwind(task).is_err_and(|payload| payload.downcast_ref::<&str>() == Some(&"a bug")));
+    }
+}
