@@ -116,7 +116,7 @@ fn a_check_fails_exactly_for_races() {
     for text in [WATCHED_BYTE, LOGGING_SETS] {
         let prelude = load(text).expect("ships");
         for (same_block, allow_same_value) in [(true, false), (false, false), (true, true), (false, true)] {
-            let setting = Setting { same_block, allow_same_value };
+            let setting = Setting { same_block, allow_same_value, narrow: false };
             let mut program = prelude.instantiate(&Name::from("A"), setting);
             program.constants.extend(prelude.common(setting).constants);
             for &a in &accesses {
