@@ -73,7 +73,11 @@ impl Checker<'_> {
 
     fn stmt(&mut self, stmt: &mut Stmt) {
         let span = stmt.span;
-        self.attributes(&mut stmt.attributes);
+        match stmt.kind {
+            // In Boogie only assignments among these can have attributes.
+            StmtKind::Assign(_) | StmtKind::Havoc(_) => self.loose_attributes(&mut stmt.attributes, span),
+            _ => self.attributes_here(&mut stmt.attributes, span),
+        }
         match &mut stmt.kind {
             StmtKind::Assign(pairs) => self.assign(pairs, span),
             StmtKind::Havoc(names) => {
@@ -127,6 +131,7 @@ impl Checker<'_> {
                 let message = format!("`{name}` takes two values in one assignment");
                 self.error("ivl-duplicate", message, self.word(span, name));
             }
+            self.assumed(name, value, span);
             let typed = self.expr(value);
             let written = name.clone();
             let ty = self.assigned(name, span);
