@@ -24,7 +24,7 @@ pub fn run(options: &RunOptions) -> u8 {
     jobs::quiet_panics();
     let mut output = Output::new(&options.common);
     let inputs = read_inputs(&options.common, &mut output);
-    let programs = annotations::add(parse_inputs(&inputs.inputs, &mut output), &options.common, &mut output);
+    let programs = annotations::add(parse_inputs(&inputs.inputs, false, &mut output), &options.common, &mut output);
     let tasks = select_kernels(&inputs, &programs, &options.common, &mut output);
     let [task] = &tasks[..] else {
         if let [first, ..] = &tasks[..] {

@@ -23,12 +23,13 @@ mod values;
 
 use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::report::near_names::near_names;
 use crate::verdict::finding::KernelReport;
 use annotations::Parsed;
 use cli::{Options, Stage};
-use input::{Input, LaunchFile};
+use input::{Input, Language, LaunchFile};
 use output::Output;
 use pipeline::Program;
 use std::borrow::Cow;
@@ -67,7 +68,7 @@ pub fn run(options: &Options) -> u8 {
         }
         return output.finish();
     }
-    let programs = annotations::add(parse_inputs(&inputs.inputs, &mut output), options, &mut output);
+    let programs = annotations::add(parse_inputs(&inputs.inputs, options.infer_modifies, &mut output), options, &mut output);
     if options.emit == Some(Stage::Ast) {
         for parsed in &programs {
             output.text(&pipeline::ast(&parsed.program));
@@ -135,11 +136,11 @@ fn read_inputs(options: &Options, output: &mut Output) -> Inputs {
     all
 }
 
-fn parse_inputs<'a>(inputs: &'a [Input], output: &mut Output) -> Vec<(&'a Input, Program)> {
+fn parse_inputs<'a>(inputs: &'a [Input], infers_modifies: bool, output: &mut Output) -> Vec<(&'a Input, Program)> {
     let parsed: Vec<_> = {
         let mut parsed = Vec::new();
         // On a worker, because its stack is large and a panic there is caught.
-        let parse = |index: usize| pipeline::parse(&inputs[index]);
+        let parse = |index: usize| pipeline::parse_with(&inputs[index], infers_modifies);
         schedule::in_order(&Jobs::new(1), inputs.len(), parse, |_, result| parsed.push(result));
         parsed
     };
@@ -170,6 +171,10 @@ fn select_kernels<'a>(
         // A module of a file or folder may hold device functions only, if others have kernels.
         if names.is_empty() && !with_kernels.contains(input.given.as_str()) {
             let file = input.source.name();
+            if input.language == Language::Ivl(Dialect::Boogie) {
+                output.nothing_to_prove(file);
+                continue;
+            }
             output.unplaced(&unplaced("no-kernel", format!("`{file}` has no kernel (no `.entry` with a body)")), file);
         }
         for name in names {

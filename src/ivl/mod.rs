@@ -37,6 +37,7 @@ mod directives;
 mod int_definitions;
 mod left_out;
 pub mod merge;
+pub mod modifies;
 mod newer;
 mod parse;
 mod print;
@@ -55,7 +56,7 @@ lalrpop_util::lalrpop_mod!(
 );
 
 pub use check::{check, launch_constant};
-pub use parse::{parse, parse_dialect, parse_expr};
+pub use parse::{parse, parse_dialect, parse_expr, parse_inferring};
 pub use print::{print, print_with_notes};
 pub use print_expr::{print_expr, print_type};
 pub use token::{Dialect, tokens};

@@ -14,6 +14,7 @@ use super::desugar::{self, Desugared};
 use super::directives;
 use super::grammar::DeclarationParser;
 use super::left_out;
+use super::modifies::{self, Inferred};
 use super::newer;
 use super::subset;
 use super::surface::{Declaration, ParseError};
@@ -32,6 +33,15 @@ pub fn parse(text: &str) -> Result<Program, Vec<Diagnostic>> {
 
 /// As [`parse`], for a text in which only the words of the dialect are reserved.
 pub fn parse_dialect(text: &str, dialect: Dialect) -> Result<Program, Vec<Diagnostic>> {
+    Ok(read(text, dialect, false)?.0)
+}
+
+/// As [`parse_dialect`], where procedures may leave out what they modify; with what was left out.
+pub fn parse_inferring(text: &str, dialect: Dialect) -> Result<(Program, Inferred), Vec<Diagnostic>> {
+    read(text, dialect, true)
+}
+
+fn read(text: &str, dialect: Dialect, infers_modifies: bool) -> Result<(Program, Inferred), Vec<Diagnostic>> {
     let text = match dialect {
         Dialect::Boogie => directives::run(text)?,
         Dialect::Ivl => Cow::Borrowed(text),
@@ -63,8 +73,9 @@ pub fn parse_dialect(text: &str, dialect: Dialect) -> Result<Program, Vec<Diagno
         return Err(jumps);
     }
     left_out::run(&mut program, &mut synonyms);
+    let inferred = if infers_modifies { modifies::infer(&mut program) } else { Inferred::new() };
     check::elaborate(&mut program, synonyms, &tokens, errors)?;
-    Ok(program)
+    Ok((program, inferred))
 }
 
 /// Parses one expression over the given variables.

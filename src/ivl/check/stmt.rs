@@ -66,7 +66,8 @@ impl Checker<'_> {
                     _ => self.word(stmt.span, &name),
                 };
                 let error = Diagnostic::error("ivl-modifies", message, place);
-                self.report_type(error.note(format!("the procedure needs `modifies {name};`")));
+                let needed = error.note(format!("the procedure needs `modifies {name};`"));
+                self.report_type(needed.note("`gpuvcc --infer-modifies` adds such clauses"));
             }
         }
     }
