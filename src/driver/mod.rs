@@ -68,7 +68,8 @@ pub fn run(options: &Options) -> u8 {
         }
         return output.finish();
     }
-    let programs = annotations::add(parse_inputs(&inputs.inputs, options.infer_modifies, &mut output), options, &mut output);
+    let programs =
+        annotations::add(parse_inputs(&inputs.inputs, options.infer_modifies, &mut output), options, &mut output);
     if options.emit == Some(Stage::Ast) {
         for parsed in &programs {
             output.text(&pipeline::ast(&parsed.program));

@@ -8,6 +8,7 @@
 //! constants, [`verify`] proves one body and [`findings`] tells what failed.
 
 mod concrete;
+mod detour;
 pub mod existential;
 pub mod findings;
 pub mod inline;
