@@ -80,6 +80,8 @@ pub struct Options {
     pub exited_threads_ok: bool,
     /// Accesses stay inside arrays of known size.
     pub check_bounds: bool,
+    /// Procedures may leave out what they modify.
+    pub infer_modifies: bool,
     /// How accesses are remembered.
     pub prelude: PreludeChoice,
     /// Arithmetic of the formulas.
@@ -207,6 +209,7 @@ impl Default for Options {
             may_alias: false,
             exited_threads_ok: false,
             check_bounds: false,
+            infer_modifies: false,
             prelude: PreludeChoice::WatchedByte,
             arith: Arithmetic::Auto,
             omit_families: Vec::new(),
@@ -292,8 +295,12 @@ struct Arguments {
     /// Prove that accesses stay inside arrays of known size
     #[arg(long)]
     check_bounds: bool,
-    /// watched-byte, logging-sets or a file: how accesses are remembered
+    /// Let procedures in Boogie leave out `modifies`
+    #[arg(long)]
+    infer_modifies: bool,
+    /// watched-byte (default), logging-sets or a file: how accesses are kept
     #[arg(long, value_name = "NAME|FILE", default_value = "watched-byte", value_parser = parse_prelude)]
+    #[arg(hide_default_value = true)]
     prelude: PreludeChoice,
     /// auto, int or bv: arithmetic of the formulas
     #[arg(long, value_name = "KIND", default_value = "auto", hide_possible_values = true)]
@@ -378,6 +385,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         may_alias: arguments.may_alias,
         exited_threads_ok: arguments.exited_threads.is_some(),
         check_bounds: arguments.check_bounds,
+        infer_modifies: arguments.infer_modifies,
         prelude: arguments.prelude,
         arith: arguments.arith,
         omit_families: arguments.omit_families,

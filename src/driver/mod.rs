@@ -24,6 +24,7 @@ mod values;
 
 use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::limits;
 use crate::ptx;
@@ -31,7 +32,7 @@ use crate::report::near_names::near_names;
 use crate::verdict::finding::KernelReport;
 use annotations::Parsed;
 use cli::{Options, Stage};
-use input::{Input, LaunchFile};
+use input::{Input, Language, LaunchFile};
 use output::Output;
 use pipeline::Program;
 use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
@@ -181,7 +182,7 @@ fn parse_inputs<'a>(inputs: &'a [Input], options: &Options, output: &mut Output<
     // On a worker, because its stack is large and a panic there is caught.
     let parse = |index: usize| {
         let _stage = limits::stage("ptx");
-        pipeline::parse(&inputs[index])
+        pipeline::parse_with(&inputs[index], options.infer_modifies)
     };
     schedule::in_order(&Jobs::new(1), inputs.len(), limits_of(options), parse, &mut parsed);
     parsed.programs
@@ -235,6 +236,10 @@ fn select_kernels<'a>(
         // A module of a file or folder may hold device functions only, if others have kernels.
         if names.is_empty() && !with_kernels.contains(input.given.as_str()) {
             let file = input.source.name();
+            if input.language == Language::Ivl(Dialect::Boogie) {
+                output.nothing_to_prove(file);
+                continue;
+            }
             output.unplaced(&unplaced("no-kernel", format!("`{file}` has no kernel (no `.entry` with a body)")), file);
         }
         for name in names {

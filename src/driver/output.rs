@@ -81,6 +81,12 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// A program in Boogie may be nothing but declarations, which are right.
+    pub fn nothing_to_prove(&mut self, file: &str) {
+        self.exit_codes.insert(0);
+        self.note(&format!("`{file}` has no body to prove: only its declarations were checked"));
+    }
+
     /// Errors with places in an input, or in a kernel of it.
     pub fn wrong_input(&mut self, diagnostics: &[Diagnostic], source: &SourceText, entry: Option<&str>) {
         self.exit_codes.insert(2);

@@ -79,11 +79,19 @@ pub fn launch_of(program: &Program, entry: &str, options: &Options) -> Launch {
 
 /// Parses an input; all errors that can be told apart.
 pub fn parse(input: &Input) -> Result<Program, Vec<Diagnostic>> {
+    parse_with(input, false)
+}
+
+/// The same, where procedures may leave out what they modify.
+pub fn parse_with(input: &Input, infers_modifies: bool) -> Result<Program, Vec<Diagnostic>> {
+    let text = input.source.text();
+    let ivl = |source: Source| Program::Ivl(Box::new(source));
     match input.language {
-        Language::Ptx => ptx::parse(input.source.text()).map(Program::Ptx),
-        Language::Ivl(dialect) => {
-            ivl::parse_dialect(input.source.text(), dialect).map(|program| Program::Ivl(Box::new(Source::new(program))))
+        Language::Ptx => ptx::parse(text).map(Program::Ptx),
+        Language::Ivl(dialect) if infers_modifies => {
+            ivl::parse_inferring(text, dialect).map(|(program, inferred)| ivl(Source::inferred(program, inferred)))
         }
+        Language::Ivl(dialect) => ivl::parse_dialect(text, dialect).map(|program| ivl(Source::new(program))),
     }
 }
 

@@ -5,6 +5,7 @@ use super::emit;
 use super::input::Input;
 use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
+use crate::ivl::modifies::Inferred;
 use crate::ivl::{self, ast::Program};
 use crate::modular::{self, Body, existential, findings, verify};
 use crate::solver::{self, Encoding, in_own_context, smtlib};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 pub struct Source {
     /// As it was written.
     pub program: Program,
+    modifies: Inferred,
     chosen: OnceLock<Result<Chosen, Diagnostic>>,
     early: OnceLock<Early>,
 }
@@ -39,7 +41,19 @@ pub struct Chosen {
 impl Source {
     /// Nothing is chosen yet.
     pub fn new(program: Program) -> Self {
-        Source { program, chosen: OnceLock::new(), early: OnceLock::new() }
+        Source::inferred(program, Inferred::new())
+    }
+
+    /// A program that did not say all that its procedures modify.
+    pub fn inferred(program: Program, modifies: Inferred) -> Self {
+        Source { program, modifies, chosen: OnceLock::new(), early: OnceLock::new() }
+    }
+
+    /// What a report says of that.
+    fn notes(&self, name: &str) -> Option<String> {
+        let (_, added) = self.modifies.iter().find(|(procedure, _)| procedure.as_str() == name)?;
+        let added: Vec<&str> = added.iter().map(|global| global.as_str()).collect();
+        Some(format!("inferred: `modifies {};`", added.join(", ")))
     }
 
     /// The program with its constants chosen, once for all procedures.
@@ -119,6 +133,7 @@ pub fn verify(input: &Input, source: &Source, name: &str, options: &Options) -> 
     report.candidates = Candidates { tried: chosen.choice.len() as u64, kept };
     let mut report = findings::report(report, &outcomes, &input.source);
     report.time_ms = time.as_millis() as u64;
+    report.assumptions.extend(source.notes(name));
     Ok(report)
 }
 

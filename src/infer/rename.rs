@@ -43,10 +43,11 @@ pub fn substitute(e: &ExprRef, map: &BTreeMap<Name, ExprRef>) -> ExprRef {
         ExprKind::Select(m, i) => ExprKind::Select(go(m), i.iter().map(go).collect()),
         ExprKind::Store(m, i, v) => ExprKind::Store(go(m), i.iter().map(go).collect(), go(v)),
         ExprKind::Old(a) => ExprKind::Old(go(a)),
-        ExprKind::Quantifier { universal, variables, triggers, body } => ExprKind::Quantifier {
+        ExprKind::Quantifier { universal, variables, triggers, attributes, body } => ExprKind::Quantifier {
             universal: *universal,
             variables: variables.clone(),
             triggers: triggers.clone(),
+            attributes: attributes.clone(),
             body: go(body),
         },
     };

@@ -122,6 +122,8 @@ pub enum ExprKind {
         variables: Vec<(Name, Type)>,
         /// Triggers, each a list of terms.
         triggers: Vec<Vec<ExprRef>>,
+        /// Attributes, such as `{:nopats e}`, whose terms see the variables.
+        attributes: Vec<Attribute>,
         /// The body.
         body: ExprRef,
     },
@@ -160,7 +162,7 @@ pub enum BinaryOp {
 }
 
 /// `{:name arg, ...}`
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Attribute {
     /// Name without the colon.
     pub name: Name,
@@ -169,7 +171,7 @@ pub struct Attribute {
 }
 
 /// An attribute argument.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AttributeArg {
     /// A string literal.
     Text(String),

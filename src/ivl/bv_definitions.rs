@@ -1,4 +1,4 @@
-//! Bit-vector operators of SMT-LIB that are defined by others.
+//! Operators of SMT-LIB that are defined by others: those of bit-vectors here, of integers in `int_definitions`.
 //!
 //! Input: a function declared `{:bvbuiltin "bvnand"}` or the like. Output: the function with a body instead.
 //! Establishes: the operators that later stages know, [`super::bv::BvOp`], suffice. Relies on: nothing; what does not
@@ -7,14 +7,23 @@
 use super::ast::*;
 use super::bv::{self, BvOp};
 use super::bv_names::MAX_WIDTH;
+use super::int_definitions;
+use crate::ivl::attributes::Attributes;
 
-/// The text of `{:bvbuiltin "..."}` or `{:builtin "..."}`; `Err` where it is no text.
-pub(super) fn builtin_text(attributes: &[Attribute]) -> Option<Result<&str, ()>> {
-    let attribute = attributes.iter().find(|a| is_builtin(a))?;
-    Some(match attribute.args.as_slice() {
-        [AttributeArg::Text(text)] => Ok(text),
-        _ => Err(()),
-    })
+/// The text of `{:bvbuiltin "..."}`, or else of `{:builtin "..."}`. As for Boogie, one that is not of this form means
+/// nothing, and a body that is `{:inline}` counts instead.
+pub(super) fn builtin_text(function: &Function) -> Option<&str> {
+    let text_of = |name: &str| {
+        let mut named = function.attributes.iter().filter(|attribute| attribute.name.as_str() == name);
+        named.find_map(|attribute| match attribute.args.as_slice() {
+            [AttributeArg::Text(text)] => Some(text.as_str()),
+            _ => None,
+        })
+    };
+    if function.body.is_some() && function.attributes.is_on("inline") {
+        return None;
+    }
+    text_of("bvbuiltin").or_else(|| text_of("builtin"))
 }
 
 fn is_builtin(attribute: &Attribute) -> bool {
@@ -29,21 +38,26 @@ pub(super) fn words(text: &str) -> Vec<&str> {
 
 /// Gives the function a body if its operator is defined by others; false if it is not.
 pub(super) fn define(function: &mut Function) -> bool {
-    let Some(Ok(text)) = builtin_text(&function.attributes) else { return false };
+    let Some(text) = builtin_text(function) else { return false };
     let mut params = function.params.clone();
     for (index, (name, _)) in params.iter_mut().enumerate().filter(|(_, (name, _))| name.as_str().is_empty()) {
         *name = Name::from(format!("x{}", index + 1));
     }
     let operands: Vec<ExprRef> = params.iter().map(|(name, ty)| bv::var(name.clone(), ty.clone())).collect();
-    let body = match operands.as_slice() {
+    let bits = match operands.as_slice() {
         [a] => unary(&words(text), a),
         [a, b] => binary(&words(text), a, b),
         _ => None,
     };
+    let body = bits.or_else(|| int_definitions::body(text, &operands));
     let Some(body) = body.filter(|body| body.ty == function.result && function.body.is_none()) else { return false };
     function.params = params;
     function.body = Some(body);
     function.attributes.retain(|attribute| !is_builtin(attribute));
+    if !function.attributes.is_on("inline") {
+        // What it stands for is no function of the program, so no axiom is about it.
+        function.attributes.insert(0, Attribute { name: Name::from("inline"), args: Vec::new() });
+    }
     true
 }
 

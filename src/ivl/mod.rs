@@ -34,8 +34,12 @@ pub mod bv_names;
 mod check;
 pub mod claim;
 mod desugar;
+mod directives;
+mod int_definitions;
 mod left_out;
 pub mod merge;
+pub mod modifies;
+mod newer;
 mod parse;
 mod print;
 mod print_expr;
@@ -53,7 +57,7 @@ lalrpop_util::lalrpop_mod!(
 );
 
 pub use check::{check, launch_constant};
-pub use parse::{parse, parse_dialect, parse_expr};
+pub use parse::{parse, parse_dialect, parse_expr, parse_inferring};
 pub use print::{print, print_with_notes};
 pub use print_expr::{print_expr, print_type};
 pub use token::{Dialect, tokens};

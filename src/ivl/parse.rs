@@ -11,13 +11,17 @@
 use super::ast::*;
 use super::check;
 use super::desugar::{self, Desugared};
+use super::directives;
 use super::grammar::DeclarationParser;
 use super::left_out;
+use super::modifies::{self, Inferred};
+use super::newer;
 use super::subset;
 use super::surface::{Declaration, ParseError};
 use super::token::{Dialect, MAX_ERRORS, Spanned, Token, lex};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Parses, resolves and type-checks a program. Structured statements become blocks, accesses of
@@ -29,7 +33,20 @@ pub fn parse(text: &str) -> Result<Program, Vec<Diagnostic>> {
 
 /// As [`parse`], for a text in which only the words of the dialect are reserved.
 pub fn parse_dialect(text: &str, dialect: Dialect) -> Result<Program, Vec<Diagnostic>> {
-    let tokens = lex(text, dialect)?;
+    Ok(read(text, dialect, false)?.0)
+}
+
+/// As [`parse_dialect`], where procedures may leave out what they modify; with what was left out.
+pub fn parse_inferring(text: &str, dialect: Dialect) -> Result<(Program, Inferred), Vec<Diagnostic>> {
+    read(text, dialect, true)
+}
+
+fn read(text: &str, dialect: Dialect, infers_modifies: bool) -> Result<(Program, Inferred), Vec<Diagnostic>> {
+    let text = match dialect {
+        Dialect::Boogie => directives::run(text)?,
+        Dialect::Ivl => Cow::Borrowed(text),
+    };
+    let tokens = lex(&text, dialect)?;
     let mut declarations = Vec::new();
     let mut errors = Vec::new();
     for range in pieces(&tokens) {
@@ -50,14 +67,15 @@ pub fn parse_dialect(text: &str, dialect: Dialect) -> Result<Program, Vec<Diagno
     if !errors.is_empty() {
         return Err(errors);
     }
-    let Desugared { mut program, synonyms, errors } = desugar::run(declarations);
+    let Desugared { mut program, mut synonyms, errors } = desugar::run(declarations);
     let (jumps, errors): (Vec<_>, Vec<_>) = errors.into_iter().partition(|error| error.code == "ivl-label");
     if !jumps.is_empty() {
         return Err(jumps);
     }
-    left_out::run(&mut program);
+    left_out::run(&mut program, &mut synonyms);
+    let inferred = if infers_modifies { modifies::infer(&mut program) } else { Inferred::new() };
     check::elaborate(&mut program, synonyms, &tokens, errors)?;
-    Ok(program)
+    Ok((program, inferred))
 }
 
 /// Parses one expression over the given variables.
@@ -85,8 +103,12 @@ pub fn parse_expr(text: &str, variables: &BTreeMap<Name, Type>) -> Result<ExprRe
 fn pieces(tokens: &[Spanned<'_>]) -> Vec<std::ops::Range<usize>> {
     let mut starts = Vec::new();
     let mut depth = 0usize;
+    let mut uses_end = 0;
     for (index, (_, token, _)) in tokens.iter().enumerate() {
         match token {
+            // `uses { axiom e; }`, which is refused as a whole.
+            Token::Identifier("uses") => uses_end = uses_end.max(end_of_braces(tokens, index + 1)),
+            _ if index < uses_end => {}
             Token::LeftBrace | Token::Code | Token::Attribute(_) => depth += 1,
             Token::RightBrace => depth = depth.saturating_sub(1),
             // Never inside anything else: a new start even where a brace is missing.
@@ -107,18 +129,41 @@ fn pieces(tokens: &[Spanned<'_>]) -> Vec<std::ops::Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
+/// Behind the braces that open at a token; the token itself where none do.
+fn end_of_braces(tokens: &[Spanned<'_>], open: usize) -> usize {
+    if tokens.get(open).is_none_or(|(_, token, _)| *token != Token::LeftBrace) {
+        return open;
+    }
+    let mut depth = 0usize;
+    for (index, (_, token, _)) in tokens.iter().enumerate().skip(open) {
+        match token {
+            Token::LeftBrace | Token::Attribute(_) => depth += 1,
+            Token::RightBrace if depth == 1 => return index + 1,
+            Token::RightBrace => depth -= 1,
+            _ => {}
+        }
+    }
+    open
+}
+
 fn parse_piece(
     tokens: &[Spanned<'_>],
     range: std::ops::Range<usize>,
     text_end: usize,
 ) -> Result<Declaration, Diagnostic> {
     let piece = tokens[range.clone()].iter().map(|&(start, token, end)| Ok((start, token, end)));
-    DeclarationParser::new().parse(piece).map_err(|error| syntax_error(error, tokens.get(range.end), text_end))
+    DeclarationParser::new().parse(piece).map_err(|error| {
+        let error = syntax_error(error, tokens.get(range.end), text_end);
+        let start = error.labels.first().map_or(0, |(span, _)| span.start as usize);
+        let at = tokens.partition_point(|(other, ..)| *other < start);
+        // The words around may belong to a declaration that is not of this language.
+        newer::error(&tokens[..range.end.max(at + 1).min(tokens.len())], at).unwrap_or(error)
+    })
 }
 
 fn syntax_error(error: ParseError<'_>, after: Option<&Spanned<'_>>, text_end: usize) -> Diagnostic {
     let (found, span, expected) = match error {
-        ParseError::User { error } => return Diagnostic::error("ivl-syntax", error.message, error.span),
+        ParseError::User { error } => return Diagnostic::error(error.code, error.message, error.span),
         ParseError::UnrecognizedToken { token, expected } => (Some(token.1), Span::new(token.0, token.2), expected),
         ParseError::ExtraToken { token } => (Some(token.1), Span::new(token.0, token.2), Vec::new()),
         ParseError::UnrecognizedEof { expected, .. } => match after {

@@ -12,8 +12,7 @@ use super::access;
 use super::ast::*;
 use super::bv::{self, BvOp};
 use super::bv_names::{Builtin, parse_builtin};
-use super::print_expr::{Expressions, identifier, identifiers, print_type};
-use super::token::is_boogie_keyword;
+use super::print_expr::{Expressions, Quoted, Written, identifier, identifiers, print_type};
 use super::visit::{self, Visitor};
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -328,8 +327,10 @@ impl Printer<'_> {
             StmtKind::Assign(pairs) => {
                 let targets: Vec<String> = pairs.iter().map(|(name, _)| identifier(name).to_string()).collect();
                 let values: Vec<String> = pairs.iter().map(|(_, value)| super::print_expr(value)).collect();
-                write!(self.out, "{} := {}", targets.join(", "), values.join(", "))?;
-                self.attributes(attributes, " ", "")
+                write!(self.out, "{} := ", targets.join(", "))?;
+                self.attributes(attributes, "", " ")?;
+                self.out.push_str(&values.join(", "));
+                Ok(())
             }
             StmtKind::Havoc(names) => {
                 write!(self.out, "havoc {}", identifiers(names))?;
@@ -406,38 +407,7 @@ impl Printer<'_> {
     }
 
     fn attributes(&mut self, attributes: &[Attribute], before: &str, after: &str) -> fmt::Result {
-        for attribute in attributes {
-            let escape = if is_boogie_keyword(attribute.name.as_str()) { "\\" } else { "" };
-            write!(self.out, "{before}{{:{escape}{}", attribute.name)?;
-            for (index, arg) in attribute.args.iter().enumerate() {
-                self.out.push_str(if index == 0 { " " } else { ", " });
-                match arg {
-                    AttributeArg::Text(text) => write!(self.out, "{}", Quoted(text))?,
-                    AttributeArg::Expr(e) => self.out.push_str(&super::print_expr(e)),
-                }
-            }
-            write!(self.out, "}}{after}")?;
-        }
-        Ok(())
-    }
-}
-
-/// A string literal.
-struct Quoted<'a>(&'a str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                '\n' => f.write_str("\\n")?,
-                '\r' => f.write_str("\\r")?,
-                c => f.write_char(c)?,
-            }
-        }
-        f.write_char('"')
+        attributes.iter().try_for_each(|attribute| write!(self.out, "{before}{}{after}", Written(attribute)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ast::*;
 use super::token;
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// Prints an expression.
 pub fn print_expr(expr: &Expr) -> String {
@@ -157,14 +157,54 @@ fn bare(e: &Expr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "{}[{} := {}]", Operand(map, Level::Postfix), Expressions(indices), any(value))
         }
         ExprKind::Old(a) => write!(f, "old({})", any(a)),
-        ExprKind::Quantifier { universal, variables, triggers, body } => {
+        ExprKind::Quantifier { universal, variables, triggers, attributes, body } => {
             let variables: Vec<String> =
                 variables.iter().map(|(name, ty)| format!("{}: {}", identifier(name), print_type(ty))).collect();
             write!(f, "({} {} ::", if *universal { "forall" } else { "exists" }, variables.join(", "))?;
             for trigger in triggers {
                 write!(f, " {{ {} }}", Expressions(trigger))?;
             }
+            attributes.iter().try_for_each(|attribute| write!(f, " {}", Written(attribute)))?;
             write!(f, " {})", any(body))
         }
+    }
+}
+
+/// An attribute as written.
+pub(super) struct Written<'a>(pub &'a Attribute);
+
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Attribute { name, args } = self.0;
+        let escape = if token::is_boogie_keyword(name.as_str()) { "\\" } else { "" };
+        write!(f, "{{:{escape}{name}")?;
+        for (index, arg) in args.iter().enumerate() {
+            f.write_str(if index == 0 { " " } else { ", " })?;
+            match arg {
+                AttributeArg::Text(text) => write!(f, "{}", Quoted(text))?,
+                AttributeArg::Expr(e) => f.write_str(&print_expr(e))?,
+            }
+        }
+        f.write_char('}')
+    }
+}
+
+/// A string literal.
+pub(super) struct Quoted<'a>(pub &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                '\n' => f.write_str("\\n")?,
+                '\r' => f.write_str("\\r")?,
+                c => f.write_char(c)?,
+            }
+        }
+        // For Boogie a quote behind a backslash ends a text only where no other quote follows on the line.
+        f.write_str(if self.0.ends_with('\\') { "\"\n" } else { "\"" })
     }
 }

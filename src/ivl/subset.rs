@@ -17,11 +17,17 @@ pub(super) const CODE: &str = "ivl-subset";
 pub(super) fn scan(tokens: &[Spanned<'_>]) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
     let mut skip_to = 0;
+    let mut in_call = false;
     for at in 0..tokens.len() {
+        match tokens[at].1 {
+            Token::Call => in_call = true,
+            Token::Semicolon => in_call = false,
+            _ => {}
+        }
         if at < skip_to {
             continue;
         }
-        if let Some((feature, length)) = feature(tokens, at) {
+        if let Some((feature, length)) = feature(tokens, at, in_call) {
             let span = Span::new(tokens[at].0, tokens[at + length - 1].2);
             errors.push(error(feature, span));
             skip_to = at + length;
@@ -32,11 +38,16 @@ pub(super) fn scan(tokens: &[Spanned<'_>]) -> Vec<Diagnostic> {
 
 /// The diagnostic for one use.
 pub(super) fn error(feature: impl std::fmt::Display, span: Span) -> Diagnostic {
-    Diagnostic::error(CODE, format!("{feature}: outside the subset of Boogie that is supported"), span)
+    Diagnostic::error(CODE, message(feature), span)
+}
+
+/// What it says.
+pub(super) fn message(feature: impl std::fmt::Display) -> String {
+    format!("{feature}: outside the subset of Boogie that is supported")
 }
 
 /// The feature that begins at a token, and how many tokens its place covers.
-fn feature(tokens: &[Spanned<'_>], at: usize) -> Option<(&'static str, usize)> {
+fn feature(tokens: &[Spanned<'_>], at: usize, in_call: bool) -> Option<(&'static str, usize)> {
     let token = |index: usize| tokens.get(index).map(|(_, token, _)| *token);
     let before = at.checked_sub(1).and_then(token);
     Some(match token(at)? {
@@ -49,9 +60,7 @@ fn feature(tokens: &[Spanned<'_>], at: usize) -> Option<(&'static str, usize)> {
         Token::Code => ("a code expression `|{ }|`", 1),
         Token::LeftParen if token(at + 1) == Some(Token::Var) => ("a `var` expression (let)", 2),
         Token::Call if token(at + 1) == Some(Token::Forall) => ("`call forall`", 2),
-        Token::Star if wildcard(before, token(at + 1), at.checked_sub(2).and_then(token)) => {
-            ("a wildcard `*` in a call", 1)
-        }
+        Token::Star if in_call && wildcard(before, token(at + 1)) => ("a wildcard `*` in a call", 1),
         Token::Less if opens_type_parameters(before, tokens, at) => ("type parameters `<..>` (polymorphism)", 1),
         Token::Attribute(name) => (attribute(name)?, 1),
         Token::Identifier(word) if tokens[at].2 - tokens[at].0 == word.len() => (reserved(word)?, 1),
@@ -64,14 +73,10 @@ fn width_in_range(literal: &str) -> bool {
     width.is_some_and(|width| (1..=MAX_WIDTH).contains(&width))
 }
 
-/// A star that is neither a product nor the guard of `if` or `while`.
-fn wildcard(before: Option<Token<'_>>, after: Option<Token<'_>>, second_before: Option<Token<'_>>) -> bool {
-    let opens = match before {
-        Some(Token::LeftParen) => !matches!(second_before, Some(Token::If | Token::While)),
-        Some(Token::Comma | Token::Call) => true,
-        _ => false,
-    };
-    opens && matches!(after, Some(Token::RightParen | Token::Comma | Token::Becomes))
+/// A star that is no product, in a call.
+fn wildcard(before: Option<Token<'_>>, after: Option<Token<'_>>) -> bool {
+    matches!(before, Some(Token::LeftParen | Token::Comma | Token::Call | Token::RightBrace))
+        && matches!(after, Some(Token::RightParen | Token::Comma | Token::Becomes))
 }
 
 /// `forall <`, `function f<`, or a map type `<a>[`.
@@ -102,6 +107,9 @@ fn reserved(word: &str) -> Option<&'static str> {
         "lambda" => "`lambda`",
         "par" => "`par`",
         "yield" => "`yield`",
+        "RNE" | "RNA" | "RTP" | "RTN" | "RTZ" => "a rounding mode",
+        "roundNearestTiesToEven" | "roundNearestTiesToAway" => "a rounding mode",
+        "roundTowardPositive" | "roundTowardNegative" | "roundTowardZero" => "a rounding mode",
         _ => return None,
     })
 }

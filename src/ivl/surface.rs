@@ -6,6 +6,7 @@
 
 use super::ast::*;
 use super::bv_names::MAX_WIDTH;
+use super::subset;
 use super::token::Token;
 use crate::span::Span;
 use std::sync::Arc;
@@ -20,6 +21,12 @@ const MAX_MAP_DEPTH: usize = 16;
 /// can write its name.
 pub(super) const ASCRIPTION: &str = "(:)";
 
+/// The function that stands for `high:low` outside of `e[high:low]`, where the checker refuses it.
+pub(super) const BOUNDS: &str = "[:]";
+
+/// The attribute of a quantifier that names a term which must not become a trigger.
+pub const NO_PATTERNS: &str = "nopats";
+
 /// An error that an action of the grammar finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionError {
@@ -27,6 +34,8 @@ pub struct ActionError {
     pub span: Span,
     /// What is wrong.
     pub message: String,
+    /// The code of the diagnostic.
+    pub code: &'static str,
 }
 
 /// The error type of the generated parser.
@@ -34,7 +43,13 @@ pub type ParseError<'input> = lalrpop_util::ParseError<usize, Token<'input>, Act
 
 /// An error from inside an action.
 pub fn action_error<'input, T>(span: Span, message: impl Into<String>) -> Result<T, ParseError<'input>> {
-    Err(lalrpop_util::ParseError::User { error: ActionError { span, message: message.into() } })
+    Err(lalrpop_util::ParseError::User { error: ActionError { span, message: message.into(), code: "ivl-syntax" } })
+}
+
+/// An error about what Boogie has and this language has not.
+pub fn outside_subset<'input, T>(feature: &str, span: Span) -> Result<T, ParseError<'input>> {
+    let message = subset::message(feature);
+    Err(lalrpop_util::ParseError::User { error: ActionError { span, message, code: subset::CODE } })
 }
 
 /// An expression under construction.
@@ -64,9 +79,12 @@ impl Term {
     }
 
     /// The same expression in parentheses.
-    pub fn enclose(mut self) -> Term {
+    pub fn enclose<'input>(mut self, span: Span) -> Result<Term, ParseError<'input>> {
+        if self.bounds().is_some() {
+            return action_error(span, "the places of bits stand in no parentheses");
+        }
         self.enclosed = true;
-        self
+        Ok(self)
     }
 
     /// A unary operator; a minus before a bare literal belongs to the literal.
@@ -103,8 +121,13 @@ impl Term {
         Term::node(ExprKind::Call(function, expressions(args)), depth, span)
     }
 
-    /// `m[i, ...]`
+    /// `m[i, ...]`, or `e[high:low]`
     pub fn select<'input>(map: Term, indices: Vec<Term>, span: Span) -> Result<Term, ParseError<'input>> {
+        if let [index] = indices.as_slice()
+            && let Some((high, low)) = index.bounds()
+        {
+            return Term::node(ExprKind::Extract { value: map.expr, high, low }, map.depth, span);
+        }
         let depth = deepest(&indices).max(map.depth);
         Term::node(ExprKind::Select(map.expr, expressions(indices)), depth, span)
     }
@@ -115,19 +138,35 @@ impl Term {
         Term::node(ExprKind::Store(map.expr, expressions(indices), value.expr), depth, span)
     }
 
-    /// `(e : T)`
+    /// `e: T`
     pub fn ascription<'input>(a: Term, ty: Type, span: Span) -> Result<Term, ParseError<'input>> {
         let mut term = Term::node(ExprKind::Call(Name::new(ASCRIPTION), vec![a.expr.clone()]), a.depth, span)?;
         term.expr = Arc::new(Expr { ty, ..(*term.expr).clone() });
         Ok(term)
     }
 
-    /// `e[high:low]`
-    pub fn extract<'input>(value: Term, high: &str, low: &str, span: Span) -> Result<Term, ParseError<'input>> {
-        let (Ok(high), Ok(low)) = (high.parse(), low.parse()) else {
+    /// `high:low`
+    pub fn bounds_of<'input>(high: Term, low: &str, span: Span) -> Result<Term, ParseError<'input>> {
+        let high = match high.expr.kind {
+            ExprKind::Int(high) if !high.is_negative() => high,
+            _ => return action_error(span, "the places of bits are numbers"),
+        };
+        let (Ok(high), Ok(low)) = (u32::try_from(high), low.parse::<u32>()) else {
             return action_error(span, format!("bit positions go up to {MAX_WIDTH}"));
         };
-        Term::node(ExprKind::Extract { value: value.expr, high, low }, value.depth, span)
+        let place = |at: u32| Term::leaf(ExprKind::Int(at.into()), Type::Int, span).expr;
+        Term::node(ExprKind::Call(Name::new(BOUNDS), vec![place(high), place(low)]), 1, span)
+    }
+
+    /// The numbers of `high:low`.
+    fn bounds(&self) -> Option<(u32, u32)> {
+        match &self.expr.kind {
+            ExprKind::Call(name, args) if name.as_str() == BOUNDS => match args.as_slice() {
+                [high, low] => Some((position(high)?, position(low)?)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// `old(e)`
@@ -135,18 +174,67 @@ impl Term {
         Term::node(ExprKind::Old(a.expr), a.depth, span)
     }
 
-    /// `(forall x: T :: {t} body)`
+    /// `(forall x: T :: {:a} {t} body)`
     pub fn quantifier<'input>(
         universal: bool,
         variables: Vec<(Name, Type)>,
-        triggers: Vec<Vec<Term>>,
+        guides: Vec<TriggerOrAttribute>,
         body: Term,
         span: Span,
     ) -> Result<Term, ParseError<'input>> {
-        let depth = triggers.iter().map(|t| deepest(t)).max().unwrap_or(0).max(body.depth);
-        let triggers = triggers.into_iter().map(expressions).collect();
-        Term::node(ExprKind::Quantifier { universal, variables, triggers, body: body.expr }, depth, span)
+        let (mut triggers, mut attributes, mut depth) = (Vec::new(), Vec::new(), body.depth);
+        for guide in guides {
+            match guide {
+                TriggerOrAttribute::Trigger(terms) => {
+                    depth = depth.max(deepest(&terms));
+                    triggers.push(expressions(terms));
+                }
+                TriggerOrAttribute::Attribute(attribute) => attributes.push(attribute),
+            }
+        }
+        Term::node(ExprKind::Quantifier { universal, variables, triggers, attributes, body: body.expr }, depth, span)
     }
+}
+
+fn position(e: &Expr) -> Option<u32> {
+    match e.kind {
+        ExprKind::Int(at) => u32::try_from(at).ok(),
+        _ => None,
+    }
+}
+
+/// What stands between `::` and the body of a quantifier.
+#[derive(Clone, Debug)]
+pub enum TriggerOrAttribute {
+    /// `{t, ...}`
+    Trigger(Vec<Term>),
+    /// `{:name ...}`
+    Attribute(Attribute),
+}
+
+/// An attribute of a quantifier.
+pub fn quantifier_attribute<'input>(
+    attribute: Attribute,
+    span: Span,
+) -> Result<TriggerOrAttribute, ParseError<'input>> {
+    let is_term = matches!(attribute.args.as_slice(), [AttributeArg::Expr(_)]);
+    if attribute.name.as_str() == NO_PATTERNS && !is_term {
+        return action_error(span, "it is written {:nopats e}, with one term");
+    }
+    Ok(TriggerOrAttribute::Attribute(attribute))
+}
+
+/// The names that an implementation has for parameters or results.
+pub fn own_formals<'input>(formals: Vec<Variable>) -> Result<Vec<Variable>, ParseError<'input>> {
+    for formal in &formals {
+        let what = match (&formal.where_clause, formal.attributes.as_slice()) {
+            (Some(_), _) => "where clause; the one of its procedure holds",
+            (_, [_, ..]) => "attributes; those of its procedure hold",
+            _ => continue,
+        };
+        return action_error(formal.span, format!("a parameter or result of an implementation has no {what}"));
+    }
+    Ok(formals)
 }
 
 fn deepest(terms: &[Term]) -> u32 {
@@ -303,6 +391,8 @@ pub struct Synonym {
     pub params: Vec<Identifier>,
     /// What it stands for.
     pub body: Type,
+    /// Attributes.
+    pub attributes: Vec<Attribute>,
     /// The name's place.
     pub span: Span,
 }
@@ -311,7 +401,7 @@ pub struct Synonym {
 pub fn declared_types(types: Vec<TypeDefinition>, attributes: Vec<Attribute>) -> Vec<DeclaredType> {
     let declared =
         types.into_iter().map(|TypeDefinition { name: Identifier { name, span }, params, body }| match body {
-            Some(body) => DeclaredType::Synonym(Synonym { name, params, body, span }),
+            Some(body) => DeclaredType::Synonym(Synonym { name, params, body, attributes: attributes.clone(), span }),
             None => {
                 let (arity, attributes) = (params.len(), attributes.clone());
                 DeclaredType::Constructor(TypeDeclaration { name, arity, attributes, span })

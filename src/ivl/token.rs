@@ -4,8 +4,9 @@
 //! Establishes: brackets nest at most [`MAX_NESTING`] deep, so nothing after the lexer can run out
 //! of stack on hostile input; nor, for there is an end to the number of tokens, of memory. Relies on: nothing.
 //! Reference: Boogie 2 (identifiers, literals, comments that nest), plus the words of the kernel language. Beyond
-//! Boogie, an identifier may contain `%`.
+//! Boogie, an identifier may contain `%`. Signs may be written in Unicode (`∀`, `⇒`), as Boogie's grammar has them.
 
+use super::directives;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use logos::{FilterResult, Lexer, Logos};
@@ -42,15 +43,23 @@ impl Dialect {
 /// The words that the kernel language adds.
 const KERNEL_WORDS: &[&str] = &["atomic", "barrier", "fence", "global", "shared"];
 
-/// Declares the tokens that stand for themselves, with the text they print as.
+impl Default for Dialect {
+    /// What `Token::lexer` reads without being told.
+    fn default() -> Self {
+        Dialect::Ivl
+    }
+}
+
+/// Declares the tokens that stand for themselves, with the text they print as, and other spellings.
 macro_rules! tokens {
-    ($($text:literal => $variant:ident),* $(,)?) => {
+    ($($text:literal $(| $other:literal)* => $variant:ident),* $(,)?) => {
         /// A token. Variants without data are named after their text.
         #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+        #[logos(extras = Dialect)]
         #[logos(skip r"[ \t\r\n\f]+")]
-        #[logos(skip(r"//[^\n]*", allow_greedy = true))]
+        #[logos(skip(r"//[^\n\r]*", allow_greedy = true))]
         pub enum Token<'input> {
-            $(#[allow(missing_docs)] #[token($text)] $variant,)*
+            $(#[allow(missing_docs)] #[token($text)] $(#[token($other)])* $variant,)*
             /// An identifier; a backslash before it keeps it from being a keyword.
             #[regex(r"[A-Za-z_'~#$^.?`%][A-Za-z0-9_'~#$^.?`%]*", |l| l.slice())]
             #[regex(r"\\[A-Za-z_'~#$^.?`%][A-Za-z0-9_'~#$^.?`%]*", |l| &l.slice()[1..])]
@@ -70,7 +79,7 @@ macro_rules! tokens {
             #[regex(r"[0-9]+bv[0-9]+", |l| l.slice())]
             BitVector(&'input str),
             /// A string literal without its quotes, escapes as written.
-            #[regex(r#""([^"\\\n]|\\[^\n])*""#, |l| &l.slice()[1..l.slice().len() - 1])]
+            #[token("\"", string)]
             Text(&'input str),
             /// `{:name`, the start of an attribute; the name may be a keyword.
             #[regex(r"\{[ \t\r\n]*:[ \t\r\n]*\\?[A-Za-z_'~#$^.?`%][A-Za-z0-9_'~#$^.?`%]*", |l| attribute_name(l.slice()))]
@@ -98,16 +107,16 @@ macro_rules! tokens {
 tokens! {
     "assert" => Assert, "assume" => Assume, "atomic" => Atomic, "axiom" => Axiom, "barrier" => Barrier,
     "bool" => Bool, "break" => Break, "call" => Call, "const" => Const, "div" => Div, "else" => Else,
-    "ensures" => Ensures, "exists" => Exists, "false" => False, "fence" => Fence, "forall" => Forall,
+    "ensures" => Ensures, "exists" | "∃" => Exists, "false" => False, "fence" => Fence, "forall" | "∀" => Forall,
     "free" => Free, "function" => Function, "global" => Global, "goto" => Goto, "havoc" => Havoc,
     "if" => If, "implementation" => Implementation, "int" => Int, "invariant" => Invariant, "mod" => Mod, "modifies" => Modifies, "old" => Old,
     "procedure" => Procedure, "requires" => Requires, "return" => Return, "returns" => Returns,
     "shared" => Shared, "then" => Then, "true" => True, "type" => Type, "unique" => Unique, "var" => Var,
     "where" => Where, "while" => While, "(" => LeftParen, ")" => RightParen, "[" => LeftBracket, "]" => RightBracket, "{" => LeftBrace,
-    "}" => RightBrace, "," => Comma, ";" => Semicolon, ":" => Colon, "::" => DoubleColon, ":=" => Becomes,
+    "}" => RightBrace, "," => Comma, ";" => Semicolon, ":" => Colon, "::" | "•" => DoubleColon, ":=" => Becomes,
     "=" => Is,
-    "<==>" => Iff, "==>" => Implies, "<==" => Explies, "&&" => And, "||" => Or, "!" => Not, "==" => Equal, "!=" => NotEqual,
-    "<" => Less, "<=" => LessEqual, ">" => Greater, ">=" => GreaterEqual, "++" => Concat, "+" => Plus,
+    "<==>" | "⇔" => Iff, "==>" | "⇒" => Implies, "<==" | "⇐" => Explies, "&&" | "∧" => And, "||" | "∨" => Or, "!" | "¬" => Not, "==" => Equal, "!=" | "≠" => NotEqual,
+    "<" => Less, "<=" | "≤" => LessEqual, ">" => Greater, ">=" | "≥" => GreaterEqual, "++" => Concat, "+" => Plus,
     "-" => Minus, "*" => Star, "/" => Divide, "**" => Power, "<:" => Subtype, "|" => Bar, "|{" => Code,
 }
 
@@ -135,6 +144,32 @@ fn comment<'input>(lexer: &mut Lexer<'input, Token<'input>>) -> FilterResult<(),
     }
     lexer.bump(at);
     FilterResult::Skip
+}
+
+/// The rest of a string literal. In the IVL a backslash escapes what follows. In Boogie it escapes nothing but a quote,
+/// and a quote behind one ends the literal if no other on the line does.
+fn string<'input>(lexer: &mut Lexer<'input, Token<'input>>) -> Result<&'input str, ()> {
+    let rest = lexer.remainder();
+    let line = rest.split(['\n', '\r']).next().unwrap_or_default();
+    let end = match lexer.extras {
+        Dialect::Ivl => end_of_escaped(line),
+        Dialect::Boogie => {
+            let mut quotes = line.match_indices('"').map(|(at, _)| at);
+            let plain = quotes.clone().find(|&at| !line[..at].ends_with('\\'));
+            plain.or_else(|| quotes.next_back())
+        }
+    };
+    lexer.bump(end.map_or(line.len(), |end| end + 1));
+    end.map(|end| &line[..end]).ok_or(())
+}
+
+fn end_of_escaped(line: &str) -> Option<usize> {
+    let mut escaped = false;
+    line.char_indices().find_map(|(at, c)| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends.then_some(at)
+    })
 }
 
 fn attribute_name(text: &str) -> &str {
@@ -172,8 +207,13 @@ pub fn lex(text: &str, dialect: Dialect) -> Result<Vec<Spanned<'_>>, Vec<Diagnos
     let mut tokens = Vec::new();
     let mut errors: Vec<Diagnostic> = Vec::new();
     let mut nesting = 0usize;
-    for (token, range) in Token::lexer(text).spanned() {
+    // Where a line ends that is left out.
+    let mut skipped = 0;
+    for (token, range) in Token::lexer_with_extras(text, dialect).spanned() {
         let span = Span::new(range.start, range.end);
+        if range.start < skipped {
+            continue;
+        }
         let Ok(token) = token else {
             errors.push(lexical_error(text, range));
             if errors.len() == MAX_ERRORS {
@@ -182,6 +222,15 @@ pub fn lex(text: &str, dialect: Dialect) -> Result<Vec<Spanned<'_>>, Vec<Diagnos
             continue;
         };
         let token = dialect.read(token, &text[range.clone()]);
+        if dialect == Dialect::Boogie
+            && let Some(error) = directives::pragma(text, (range.start, token, range.end))
+        {
+            errors.push(error);
+            if errors.len() == MAX_ERRORS {
+                break;
+            }
+            skipped = text[range.end..].find('\n').map_or(text.len(), |line_end| range.end + line_end);
+        }
         match token {
             Token::LeftParen | Token::LeftBracket | Token::LeftBrace | Token::Code | Token::Attribute(_) => {
                 nesting += 1
@@ -210,7 +259,7 @@ pub fn tokens(text: &str, dialect: Dialect) -> String {
     use fmt::Write;
     let mut out = String::new();
     let mut errors = 0;
-    for (token, range) in Token::lexer(text).spanned() {
+    for (token, range) in Token::lexer_with_extras(text, dialect).spanned() {
         let (start, end) = (range.start, range.end);
         let (kind, shown) = match token {
             Ok(token) => {

@@ -104,7 +104,7 @@ pub fn walk_program<V: Visitor + ?Sized>(visitor: &mut V, program: &Program) {
     }
 }
 
-/// The operands of a node, triggers included.
+/// The operands of a node, triggers and the arguments of attributes included.
 pub fn children(expr: &Expr) -> Vec<&ExprRef> {
     match &expr.kind {
         ExprKind::Bool(_) | ExprKind::Int(_) | ExprKind::Bv(_) | ExprKind::Var(_) => vec![],
@@ -114,8 +114,18 @@ pub fn children(expr: &Expr) -> Vec<&ExprRef> {
         ExprKind::Call(_, args) => args.iter().collect(),
         ExprKind::Select(map, indices) => std::iter::once(map).chain(indices).collect(),
         ExprKind::Store(map, indices, value) => std::iter::once(map).chain(indices).chain([value]).collect(),
-        ExprKind::Quantifier { triggers, body, .. } => triggers.iter().flatten().chain([body]).collect(),
+        ExprKind::Quantifier { triggers, attributes, body, .. } => {
+            triggers.iter().flatten().chain(arguments(attributes)).chain([body]).collect()
+        }
     }
+}
+
+/// The expressions in attributes.
+fn arguments(attributes: &[Attribute]) -> impl Iterator<Item = &ExprRef> {
+    attributes.iter().flat_map(|attribute| &attribute.args).filter_map(|arg| match arg {
+        AttributeArg::Expr(e) => Some(e),
+        AttributeArg::Text(_) => None,
+    })
 }
 
 /// Calls `f` on each expression of a statement, attributes excluded.
@@ -169,10 +179,11 @@ pub fn map_children(expr: &ExprRef, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> E
         ExprKind::Store(map, indices, value) => {
             ExprKind::Store(one(map), indices.iter().map(&mut one).collect(), one(value))
         }
-        ExprKind::Quantifier { universal, variables, triggers, body } => ExprKind::Quantifier {
+        ExprKind::Quantifier { universal, variables, triggers, attributes, body } => ExprKind::Quantifier {
             universal: *universal,
             variables: variables.clone(),
             triggers: triggers.iter().map(|t| t.iter().map(&mut one).collect()).collect(),
+            attributes: attributes.iter().map(|a| map_attribute(a, &mut one)).collect(),
             body: one(body),
         },
     };
@@ -243,10 +254,10 @@ fn each_free_var<'a>(
 ) -> ControlFlow<()> {
     match &expr.kind {
         ExprKind::Var(name) if !bound.contains(&name) => f(name),
-        ExprKind::Quantifier { variables, triggers, body, .. } => {
+        ExprKind::Quantifier { variables, .. } => {
             let outer = bound.len();
             bound.extend(variables.iter().map(|(name, _)| name));
-            let result = triggers.iter().flatten().chain([body]).try_for_each(|e| each_free_var(e, bound, f));
+            let result = children(expr).into_iter().try_for_each(|e| each_free_var(e, bound, f));
             bound.truncate(outer);
             result
         }
@@ -286,10 +297,10 @@ pub fn substitute(expr: &ExprRef, map: &BTreeMap<Name, ExprRef>) -> ExprRef {
 
 /// A quantifier with other names for those of its variables that the replacements mention.
 fn without_capture(quantifier: &ExprRef, map: &BTreeMap<Name, ExprRef>) -> ExprRef {
-    let ExprKind::Quantifier { universal, variables, triggers, body } = &quantifier.kind else {
+    let ExprKind::Quantifier { universal, variables, triggers, attributes, body } = &quantifier.kind else {
         return quantifier.clone();
     };
-    let mut taken: BTreeSet<Name> = map.values().chain([body]).flat_map(free_vars).collect();
+    let mut taken: BTreeSet<Name> = map.values().chain(children(quantifier)).flat_map(free_vars).collect();
     let mut renamed = BTreeMap::new();
     let mut fresh = |name: &Name, ty: &Type| {
         if !map.values().any(|new| mentions(new, name)) {
@@ -304,8 +315,9 @@ fn without_capture(quantifier: &ExprRef, map: &BTreeMap<Name, ExprRef>) -> ExprR
     };
     let variables = variables.iter().map(|(name, ty)| (fresh(name, ty), ty.clone())).collect();
     let triggers = triggers.iter().map(|t| t.iter().map(|e| substitute(e, &renamed)).collect()).collect();
+    let attributes = attributes.iter().map(|a| map_attribute(a, &mut |e| substitute(e, &renamed))).collect();
     let body = substitute(body, &renamed);
-    let kind = ExprKind::Quantifier { universal: *universal, variables, triggers, body };
+    let kind = ExprKind::Quantifier { universal: *universal, variables, triggers, attributes, body };
     Arc::new(Expr { kind, ty: quantifier.ty.clone(), span: quantifier.span })
 }
 

@@ -11,7 +11,7 @@ use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{Condition, ExprRef, Implementation, Name, Program};
 use crate::ivl::{bv, visit};
 use crate::solver::Encoding;
-use crate::solver::exact::{self, End};
+use crate::solver::exact::{self, End, Next};
 use crate::vcgen::contracts::is_existential;
 use crate::vcgen::passive::Passive;
 use crate::vcgen::term::{Sort, Term};
@@ -70,13 +70,14 @@ fn refuted(passive: &mut Passive, choice: &Choice, deadline: Deadline) -> BTreeS
     let mut terms = std::mem::take(&mut passive.terms);
     let mut dropped = BTreeSet::new();
     let budget = deadline.budget(Encoding::Exact, u32::MAX / 10_000);
-    let end = exact::search(&mut terms, goal, &assumed, budget, &mut |model, _| {
-        let (number, _) = search::failing(passive, &labels, model)?;
+    let end = exact::search(&mut terms, goal, &assumed, budget, &mut |model| {
+        let found = model.and_then(|(model, _)| search::failing(passive, &labels, model));
+        let Some((number, _)) = found else { return Next::Stop };
         // No condition of a candidate: an error, which is reported later, whatever is chosen.
-        let Some(guard) = passive.checks[number].guards.first() else { return Some(vec![passes[number]]) };
+        let Some(guard) = passive.checks[number].guards.first() else { return Next::Assume(vec![passes[number]]) };
         dropped.insert(guard.clone());
         let of_guard = (0..passes.len()).filter(|&other| passive.checks[other].guards.contains(guard));
-        Some(of_guard.map(|other| passes[other]).collect())
+        Next::Assume(of_guard.map(|other| passes[other]).collect())
     });
     passive.terms = terms;
     if let End::Unknown(_) = end {

@@ -7,29 +7,28 @@
 //! Relies on: labels exist. Reference: Boogie 2, inlining.
 
 use crate::ivl::ast::{
-    Attribute, AttributeArg, Block, Condition, Expr, ExprKind, ExprRef, Implementation, Name, Procedure, Program, Stmt,
-    StmtKind, Transfer, Variable,
+    Attribute, AttributeArg, Block, Condition, Expr, ExprKind, ExprRef, Implementation, Name, Procedure, Program,
+    SeparateImplementation, Stmt, StmtKind, Transfer, Variable,
 };
-use crate::ivl::attributes::Attributes;
+use crate::ivl::attributes::{ASSUMPTION, Attributes};
 use crate::ivl::{bv, visit};
 use crate::span::Span;
-use crate::vcgen::contracts::{POSTCONDITION, PRECONDITION};
+use crate::vcgen::contracts::{POSTCONDITION, PRECONDITION, without_effect};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How deep calls of a procedure are replaced by its body; 0: the contract stands for it.
-pub fn depth(procedure: &Procedure) -> u32 {
-    let argument = |a: &Attribute| match a.args.as_slice() {
-        [] => Some(1),
-        [AttributeArg::Expr(e)] => match e.kind {
-            ExprKind::Int(depth) => u32::try_from(depth).ok(),
-            _ => None,
-        },
+/// How deep calls of a procedure are replaced by its body; none: the contract stands for it. The procedure may say so, or
+/// else the implementation.
+pub fn depth(procedure: &Procedure, separate: Option<&SeparateImplementation>) -> Option<u32> {
+    let own = separate.and_then(|separate| separate.attributes.last_of(INLINE));
+    match procedure.attributes.last_of(INLINE).or(own)?.kind {
+        ExprKind::Int(depth) => u32::try_from(depth).ok(),
         _ => None,
-    };
-    procedure.attributes.iter().find(|a| a.name.as_str() == "inline").and_then(argument).unwrap_or(0)
+    }
 }
+
+const INLINE: &str = "inline";
 
 /// The body of a procedure, with the names that the body has for parameters and results.
 struct Callee<'a> {
@@ -37,15 +36,18 @@ struct Callee<'a> {
     params: &'a [Variable],
     results: &'a [Variable],
     body: &'a Implementation,
+    depth: u32,
 }
 
 fn callee<'a>(program: &'a Program, name: &Name) -> Option<Callee<'a>> {
-    let procedure = program.procedures.iter().find(|p| p.name == *name).filter(|p| depth(p) > 0)?;
+    let procedure = program.procedures.iter().find(|p| p.name == *name)?;
     if let Some(body) = &procedure.body {
-        return Some(Callee { procedure, params: &procedure.params, results: &procedure.results, body });
+        let depth = depth(procedure, None)?;
+        return Some(Callee { procedure, params: &procedure.params, results: &procedure.results, body, depth });
     }
     let separate = program.implementations.iter().find(|separate| separate.procedure == *name)?;
-    Some(Callee { procedure, params: &separate.params, results: &separate.results, body: &separate.body })
+    let depth = depth(procedure, Some(separate))?;
+    Some(Callee { procedure, params: &separate.params, results: &separate.results, body: &separate.body, depth })
 }
 
 /// The mark of an `assume false` in the place of a call that is nested too deep.
@@ -109,7 +111,7 @@ impl Inliner<'_> {
     /// Ends the open block with a copy of the callee; gives the block that goes on behind it.
     fn copy(&mut self, callee: &Callee, call: &Stmt, args: &[ExprRef], results: &[Name], mut open: Block) -> Block {
         let nested = self.around.get(&callee.procedure.name).copied().unwrap_or(0);
-        if nested >= depth(callee.procedure) {
+        if nested >= callee.depth {
             let name = AttributeArg::Text(callee.procedure.name.to_string());
             let attributes = vec![Attribute { name: Name::from(CUT), args: vec![name] }];
             open.stmts.push(Stmt { attributes, ..statement(StmtKind::Assume(bv::boolean(false)), call.span) });
@@ -185,7 +187,10 @@ impl Copy {
             let own_clause = variable.where_clause.as_ref().filter(|_| is_local);
             let where_clause = own_clause.map(|e| visit::substitute(e, &copy.names));
             let name = copy.name(&variable.name);
-            copy.declared.push(Variable { name, where_clause, ..(*variable).clone() });
+            // Nor is an assumption variable of a copy true at the start.
+            let attributes =
+                variable.attributes.iter().filter(|attribute| attribute.name.as_str() != ASSUMPTION).cloned().collect();
+            copy.declared.push(Variable { name, where_clause, attributes, ..(*variable).clone() });
         }
         let modified: BTreeSet<&Name> = callee.procedure.modifies.iter().collect();
         for global in program.globals.iter().filter(|global| modified.contains(&global.name)) {
@@ -217,7 +222,7 @@ impl Copy {
         // The place of the formula tells which clause it is.
         let expr = Arc::new(Expr { span: clause.span, ..(*expr).clone() });
         let kind_attribute = Attribute { name: Name::from(kind), args: Vec::new() };
-        let attributes = std::iter::once(kind_attribute).chain(clause.attributes.iter().cloned()).collect();
+        let attributes = std::iter::once(kind_attribute).chain(without_effect(&clause.attributes).cloned()).collect();
         Stmt { kind: StmtKind::Assert(expr), attributes, span, origin: None }
     }
 

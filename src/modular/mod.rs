@@ -8,6 +8,7 @@
 //! constants, [`verify`] proves one body and [`findings`] tells what failed.
 
 mod concrete;
+mod detour;
 pub mod existential;
 pub mod findings;
 pub mod inline;
@@ -16,7 +17,7 @@ mod search;
 mod verified_under;
 pub mod verify;
 
-use crate::ivl::ast::{Implementation, Procedure, Program};
+use crate::ivl::ast::{Implementation, Procedure, Program, SeparateImplementation};
 use crate::ivl::attributes::Attributes;
 use crate::vcgen::passify::Target;
 use crate::vcgen::selective;
@@ -31,20 +32,23 @@ pub struct Body<'a> {
 
 /// The bodies of a procedure that are to be proved: not those that only stand for their calls.
 pub fn bodies<'a>(program: &'a Program, procedure: &'a Procedure) -> Vec<Body<'a>> {
-    if procedure.attributes.is_set_to("verify", false) || inline::depth(procedure) > 0 {
-        return Vec::new();
-    }
-    let own = procedure.body.iter().map(|implementation| Body { target: Target::of(procedure), implementation });
+    let is_wanted = |separate: Option<&SeparateImplementation>| {
+        let own = separate.and_then(|separate| separate.attributes.switch("verify"));
+        let verify = own.or(procedure.attributes.switch("verify")).unwrap_or(true);
+        verify && inline::depth(procedure, separate).is_none()
+    };
+    let own = procedure.body.iter().filter(|_| is_wanted(None));
+    let own = own.map(|implementation| Body { target: Target::of(procedure), implementation });
     let separate = program
         .implementations
         .iter()
-        .filter(|separate| separate.procedure == procedure.name && !separate.attributes.is_set_to("verify", false));
+        .filter(|separate| separate.procedure == procedure.name && is_wanted(Some(separate)));
     let separate = separate.map(|separate| Body {
         target: Target {
             procedure,
             params: &separate.params,
             results: &separate.results,
-            is_selective: selective::is_asked_for(&separate.attributes),
+            is_selective: [&procedure.attributes, &separate.attributes].into_iter().any(|a| selective::is_asked_for(a)),
         },
         implementation: &separate.body,
     });

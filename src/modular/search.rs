@@ -6,15 +6,16 @@
 //! Reference: Leino, Millstein, Saxe, generating error traces from verification-condition counterexamples.
 
 use super::concrete::Concrete;
+use super::detour::{self, Detour};
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::Name;
-use crate::solver::exact::{self, End, Shown, Values};
+use crate::solver::exact::{self, End, Next, Shown, Values};
 use crate::solver::{self, Answer, Encoding};
 use crate::span::Span;
 use crate::vcgen::passive::{Check, CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp::{self, Labels, Role};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 /// Failures of one body that are looked for.
@@ -225,10 +226,12 @@ impl<'a> Search<'a> {
         let mut fails = None;
         let budget = self.half.budget(Encoding::Exact, milliseconds);
         let passive = &*self.passive;
-        let end = exact::search(&mut terms, goal, &[], budget, &mut |model, is_certain| {
-            let at = if is_certain { execute(passive, roles, model) } else { None };
-            fails = at.map(|(number, path)| (number, failure(passive, number, &path, model, true)));
-            None
+        let end = exact::search(&mut terms, goal, &[], budget, &mut |model| {
+            fails = model.filter(|(_, is_certain)| *is_certain).and_then(|(model, _)| {
+                let (number, path) = execute(passive, roles, model)?;
+                Some((number, failure(passive, number, &path, model, true)))
+            });
+            Next::Stop
         });
         self.passive.terms = terms;
         match (end, fails) {
@@ -263,14 +266,31 @@ impl<'a> Search<'a> {
     fn by_labels(&mut self, part: &[usize], effort: u32) -> Option<String> {
         let roles = self.roles(part);
         let (goal, labels) = wp::labelled(self.passive, &|number| roles[number]);
-        let negated: Vec<Term> = labels.fails.clone().into_iter().map(|t| self.passive.terms.not(t)).collect();
+        let all = labels.fails.iter().chain(labels.goes_to.iter().flatten());
+        let negated: HashMap<Term, Term> = all.map(|&t| (t, self.passive.terms.not(t))).collect();
         let mut terms = std::mem::take(&mut self.passive.terms);
         let budget = self.deadline.budget(Encoding::Exact, effort);
         let (passive, found) = (&*self.passive, &mut self.found);
-        let end = exact::search(&mut terms, goal, &[], budget, &mut |model, is_certain| {
-            let (number, path) = failing(passive, &labels, model)?;
-            found.insert(number, failure(passive, number, &path, model, is_certain));
-            (found.len() < MOST_FAILURES).then(|| vec![negated[number]])
+        let mut at: Option<Detour> = None;
+        let end = exact::search(&mut terms, goal, &[], budget, &mut |model| {
+            if let Some((model, is_certain)) = model {
+                let Some((number, path)) = failing(passive, &labels, model) else { return Next::Stop };
+                found.insert(number, failure(passive, number, &path, model, is_certain));
+                let matters = is_certain && detour::is_placed_by_way(&passive.checks[number]);
+                match &mut at {
+                    Some(detour) => detour.took(path),
+                    None => at = Some(Detour::new(number, path, matters)),
+                }
+            }
+            let Some(detour) = &mut at else { return Next::Stop };
+            if let Some(literals) = detour.question(passive, &labels) {
+                return Next::Under(
+                    literals.into_iter().map(|(t, holds)| if holds { t } else { negated[&t] }).collect(),
+                );
+            }
+            let fails = labels.fails[detour.number];
+            at = None;
+            if found.len() < MOST_FAILURES { Next::Assume(vec![negated[&fails]]) } else { Next::Stop }
         });
         self.passive.terms = terms;
         match end {
@@ -297,8 +317,8 @@ fn execute(passive: &Passive, roles: &[Role], model: &mut dyn Values) -> Option<
             Left::Fails(number) => return Some((number, path)),
             Left::Stops => {}
             Left::GoesOn => {
-                let successors = passive.blocks[block].successors.iter().rev();
-                open.extend(successors.map(|&next| (depth + 1, next)));
+                // The last successor first, as in `Detour`.
+                open.extend(passive.blocks[block].successors.iter().map(|&next| (depth + 1, next)));
             }
         }
     }

@@ -1,13 +1,13 @@
 //! `assert {:verified_under u} e;`: what is known to hold where `u` does.
 //!
-//! Input: a body. Output: the same, where such an assertion is `assert u || e; assume e;`. Establishes: no assertion has
-//! the attribute. Relies on: attributes are typed. Reference: Boogie 2.4; Christakis, Müller, Wüstholz, collaborative
+//! Input: a body. Output: the same, where such an assertion is `assert u || e; assume e;`, or only the first with
+//! `{:subsumption 0}`. Establishes: no assertion has the attribute. Relies on: attributes are typed; those of calls are
+//! seen to in [`crate::vcgen::contracts`]. Reference: Boogie 2.4; Christakis, Müller, Wüstholz, collaborative
 //! verification and testing with explicit assumptions.
 
-use crate::ivl::ast::{
-    Attribute, AttributeArg, BinaryOp, Expr, ExprKind, ExprRef, Implementation, Stmt, StmtKind, Type,
-};
+use crate::ivl::ast::{Attribute, BinaryOp, Expr, ExprKind, ExprRef, Implementation, Stmt, StmtKind, Type};
 use crate::ivl::attributes::{Attributes, VERIFIED_UNDER};
+use crate::vcgen::wp;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -28,14 +28,12 @@ fn both(stmt: Stmt) -> Vec<Stmt> {
     let either = Expr { kind: ExprKind::Binary(BinaryOp::Or, under.clone(), e.clone()), ty: Type::Bool, span: e.span };
     let attributes =
         stmt.attributes.iter().filter(|attribute| attribute.name.as_str() != VERIFIED_UNDER).cloned().collect();
+    let is_known = !wp::is_never_assumed(&stmt.attributes);
     let checked = Stmt { kind: StmtKind::Assert(Arc::new(either)), attributes, ..stmt.clone() };
     let known = Stmt { kind: StmtKind::Assume(e.clone()), attributes: Vec::new(), ..stmt.clone() };
-    vec![checked, known]
+    if is_known { vec![checked, known] } else { vec![checked] }
 }
 
 fn condition(attributes: &[Attribute]) -> Option<&ExprRef> {
-    match attributes.named(VERIFIED_UNDER)?.args.as_slice() {
-        [AttributeArg::Expr(e)] if e.ty == Type::Bool => Some(e),
-        _ => None,
-    }
+    attributes.first_of(VERIFIED_UNDER)
 }

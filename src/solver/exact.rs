@@ -9,6 +9,7 @@ use super::z3_backend::{Emitter, in_some_context, read_value, smt_solver};
 use super::{Budget, Encoding, Value, encode, smtlib};
 use crate::vcgen::term::{Node, Term, Terms, signed};
 use std::fmt;
+use z3::ast::Bool;
 use z3::{Model, Params, SatResult, Solver};
 
 /// What a term is in a model.
@@ -67,8 +68,18 @@ impl Values for OfModel<'_, '_, '_> {
     }
 }
 
-/// Reads a model, with whether it is certain; gives what is to be assumed from then on, `None` to end the search.
-pub type Reader<'a> = dyn FnMut(&mut dyn Values, bool) -> Option<Vec<Term>> + Send + Sync + 'a;
+/// What a search does behind a model.
+pub enum Next {
+    /// Goes on under these from then on.
+    Assume(Vec<Term>),
+    /// Looks for another model, only this once under these literals.
+    Under(Vec<Term>),
+    /// Ends.
+    Stop,
+}
+
+/// Reads a model, with whether it is certain; `None` where there is no other one ([`Next::Under`]).
+pub type Reader<'a> = dyn FnMut(Option<(&mut dyn Values, bool)>) -> Next + Send + Sync + 'a;
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +92,7 @@ pub enum End {
     Unknown(String),
 }
 
-/// Looks for models of the negation of `goal`. The caller reads each, with whether it is certain, and gives what is to
-/// be assumed from then on, or ends the search.
+/// Looks for models of the negation of `goal`. The caller reads each, with whether it is certain, and says how to go on.
 pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, read: &mut Reader) -> End {
     match terms.truth(goal) {
         Some(true) => return End::Proved,
@@ -104,9 +114,12 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, r
         let solver = solver(has_quantifiers, budget);
         emitter.map_axioms(&updated).iter().for_each(|axiom| solver.assert(axiom));
         roots.iter().for_each(|&t| solver.assert(emitter.boolean(t)));
+        let mut under: Vec<Bool> = Vec::new();
         loop {
-            let (certain, why) = match solver.check() {
-                SatResult::Unsat => return End::Proved,
+            let result = if under.is_empty() { solver.check() } else { solver.check_assumptions(&under) };
+            let (certain, why) = match result {
+                SatResult::Unsat if under.is_empty() => return End::Proved,
+                SatResult::Unsat => (false, "none under assumptions".to_string()),
                 SatResult::Sat => (!has_quantifiers, String::new()),
                 SatResult::Unknown => (false, solver.get_reason_unknown().unwrap_or_default()),
             };
@@ -114,11 +127,16 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, r
             // Where triggers did not prove it, the search ends in a candidate for a model, which is the answer.
             let is_guess = why.contains("incomplete") || why.contains("quantifier");
             let model = solver.get_model().filter(|_| why.is_empty() || is_guess);
-            let Some(model) = model else { return End::Unknown(why) };
-            let more = read(&mut OfModel { model: &model, emitter: &mut emitter }, certain);
-            match more {
-                Some(more) => more.iter().for_each(|&t| solver.assert(emitter.boolean(t))),
-                None => return End::Stopped,
+            let next = match model {
+                Some(model) => read(Some((&mut OfModel { model: &model, emitter: &mut emitter }, certain))),
+                None if under.is_empty() => return End::Unknown(why),
+                None => read(None),
+            };
+            under.clear();
+            match next {
+                Next::Assume(more) => more.iter().for_each(|&t| solver.assert(emitter.boolean(t))),
+                Next::Under(literals) => under.extend(literals.iter().map(|&t| emitter.boolean(t))),
+                Next::Stop => return End::Stopped,
             }
         }
     };

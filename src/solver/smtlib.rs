@@ -187,12 +187,15 @@ impl<'t> Printer<'t> {
     }
 
     fn quantifier(&self, quantifier: &Quantifier) -> String {
-        let Quantifier { universal, variables, triggers, body } = quantifier;
+        let Quantifier { universal, variables, triggers, excluded, weight, body } = quantifier;
         let bind = |&v: &Term| format!("({} {})", self.reference(v), sort_name(self.terms, self.terms.sort(v)));
         let variables: Vec<String> = variables.iter().map(bind).collect();
         let list = |terms: &Vec<Term>| terms.iter().map(|&t| self.reference(t)).collect::<Vec<String>>().join(" ");
         let patterns: String =
             triggers.iter().filter(|_| *universal).map(|trigger| format!(" :pattern ({})", list(trigger))).collect();
+        let weight = if *weight == 1 { String::new() } else { format!(" :weight {weight}") };
+        let excluded: String = excluded.iter().map(|&t| format!(" :no-pattern {}", self.reference(t))).collect();
+        let patterns = format!("{weight}{patterns}{excluded}");
         let body = self.reference(*body);
         let body = if patterns.is_empty() { body } else { format!("(! {body}{patterns})") };
         format!("({} ({}) {body})", if *universal { "forall" } else { "exists" }, variables.join(" "))

@@ -325,8 +325,14 @@ impl<'t> Emitter<'t> {
             patterns.push(Pattern::new(&trigger));
         }
         let patterns: Vec<&Pattern> = patterns.iter().collect();
+        // Z3 takes one or the other.
+        let excluded = quantifier.excluded.iter().filter(|&&t| patterns.is_empty() && is_application(self.terms, t));
+        let excluded: Vec<Dynamic> = excluded.map(|&t| self.emit(t)).collect();
+        let excluded: Vec<&dyn Ast> = excluded.iter().map(|t| t as &dyn Ast).collect();
         let body = self.boolean(quantifier.body);
-        quantified(quantifier.universal, &variables, &patterns, &body).into()
+        let (names, weight) = (["quantifier", "skolem"], quantifier.weight);
+        let universal = quantifier.universal;
+        z3::ast::quantifier_const(universal, weight, names[0], names[1], &variables, &patterns, &excluded, &body).into()
     }
 
     /// Reads or updates of maps: `select` and `store` are functions of which [`Emitter::map_axioms`] tells.
@@ -475,6 +481,18 @@ fn quantified(universal: bool, bound: &[&dyn Ast], patterns: &[&Pattern], body: 
     z3::ast::quantifier_const(universal, 1, "quantifier", "skolem", bound, patterns, &[], body)
 }
 
+/// Whether a term may stand as a pattern: it is more than a symbol or a constant, and no connective.
+fn is_application(terms: &Terms, t: Term) -> bool {
+    match terms.node(t) {
+        Node::Apply(..) | Node::Select(_) | Node::Store(_) => true,
+        Node::IntSum { .. } | Node::IntMul(..) | Node::IntDiv(..) | Node::IntMod(..) => true,
+        Node::BvSum { .. } | Node::BvBinary(..) | Node::Extract { .. } | Node::Concat(..) => true,
+        Node::ZeroExtend(..) | Node::SignExtend(..) => true,
+        Node::ToInt(_) | Node::ToSignedInt(_) | Node::FromInt(..) => true,
+        _ => false,
+    }
+}
+
 /// Whether Z3 takes a trigger: it has all variables, each term is an application, and no connective stands in it.
 fn is_trigger(terms: &Terms, quantifier: &Quantifier, trigger: &[Term]) -> bool {
     let below: Vec<Term> = trigger.iter().flat_map(|&t| terms.postorder(t, &|_| false)).collect();
@@ -490,7 +508,7 @@ fn is_trigger(terms: &Terms, quantifier: &Quantifier, trigger: &[Term]) -> bool 
                 | Node::Quantifier(_)
         )
     };
-    let applies = |t: &Term| matches!(terms.node(*t), Node::Apply(..) | Node::Select(_) | Node::Store(_));
+    let applies = |t: &Term| is_application(terms, *t);
     let has_all = quantifier.variables.iter().all(|variable| below.contains(variable));
     has_all && !trigger.is_empty() && trigger.iter().all(applies) && !below.iter().any(connective)
 }

@@ -4,18 +4,22 @@
 //! modifies, and assumes its postconditions; every return checks the postconditions. Relies on: `modifies` lists all
 //! that a body changes ([`crate::ivl::check`]). Reference: Boogie 2, procedures and calls.
 
-use super::passify::Generator;
+use super::passify::{Generator, Target};
 use super::passive::{Check, CheckKind, PassiveItem};
+use super::selective;
 use super::shown::Shower;
 use super::term::{Quantifier, Sort, Term};
 use super::translate::{Environment, Language, Scope};
+use super::wp;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
-    Attribute, BinaryOp, Block, Condition, Expr, ExprKind, FREE_CALL, Function, Name, Stmt, StmtKind, Type, Variable,
+    Attribute, BinaryOp, Block, Condition, Expr, ExprKind, ExprRef, FREE_CALL, Function, Implementation, Name, Program,
+    Stmt, StmtKind, Type, Variable,
 };
-use crate::ivl::attributes::Attributes;
+use crate::ivl::attributes::{ASSUMPTION, Attributes, SUBSUMPTION, VERIFIED_UNDER};
+use crate::ivl::{bv, visit};
 use crate::span::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An assertion that is a clause of a contract.
 pub const PRECONDITION: &str = "precondition";
@@ -24,16 +28,38 @@ pub const POSTCONDITION: &str = "postcondition";
 
 /// Whether a constant stands for a choice: `const {:existential true} b: bool;`.
 pub fn is_existential(variable: &Variable) -> bool {
-    variable.ty == Type::Bool && variable.attributes.is_set_to("existential", true)
+    variable.ty == Type::Bool && variable.attributes.switch("existential") == Some(true)
 }
 
 fn assumption(term: Term) -> PassiveItem {
     PassiveItem::Assume { term, candidate: None, defines: None }
 }
 
+/// The attributes of a clause, without those that say something of assertions: Boogie takes these from the call.
+pub fn without_effect(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes.iter().filter(|attribute| ![VERIFIED_UNDER, SUBSUMPTION].contains(&attribute.name.as_str()))
+}
+
 /// Names of one declaration for the values of another: `(formal, actual value)`.
 fn bind(formals: &[Variable], values: impl IntoIterator<Item = Term>) -> Vec<(Name, Term)> {
     formals.iter().map(|formal| formal.name.clone()).zip(values).collect()
+}
+
+/// The where clause of each variable, with the names of the body: an implementation may have others for the parameters
+/// and results of its procedure, which has their clauses.
+pub(super) fn where_clauses(program: &Program, target: Target, body: &Implementation) -> BTreeMap<Name, ExprRef> {
+    let clause = |variable: &Variable| Some((variable.name.clone(), variable.where_clause.clone()?));
+    let mut clauses: BTreeMap<Name, ExprRef> = program.globals.iter().chain(&body.locals).filter_map(clause).collect();
+    let procedure = target.procedure;
+    let formals = || {
+        let params = procedure.params.iter().zip(target.params);
+        params.chain(procedure.results.iter().zip(target.results))
+    };
+    let own = formals().map(|(formal, own)| (formal.name.clone(), bv::var(own.name.clone(), own.ty.clone()))).collect();
+    clauses.extend(formals().filter_map(|(formal, variable)| {
+        Some((variable.name.clone(), visit::substitute(formal.where_clause.as_ref()?, &own)))
+    }));
+    clauses
 }
 
 impl Generator<'_> {
@@ -68,15 +94,15 @@ impl Generator<'_> {
         }
         self.distinct_constants(env, items);
         let names: Vec<Name> = self.variables.keys().map(|name| (*name).clone()).collect();
-        self.where_clauses(&names, env, items)?;
-        // The procedure may say more of its parameters and results than the body.
-        let procedure = self.target.procedure;
-        for clause in procedure.params.iter().chain(&procedure.results).filter_map(|v| v.where_clause.as_ref()) {
-            let mut scope = Scope::new(env, None).with(self.own_names(env));
-            let term = self.translator.in_scope(&mut self.terms, &mut scope, clause)?;
-            items.push(assumption(term));
+        self.where_clauses(&names, env, items)
+    }
+
+    /// `{:assumption}` variables of the body are true at the start. Those of copies of other bodies are not among them.
+    pub(super) fn assumption_variables(&self, env: &Environment, items: &mut Vec<PassiveItem>) {
+        if self.translator.language == Language::Full {
+            let assumed = self.body.locals.iter().filter(|local| local.attributes.is_on(ASSUMPTION));
+            items.extend(assumed.filter_map(|local| Some(assumption(*env.get(&local.name)?))));
         }
-        Ok(())
     }
 
     /// `forall x :: { f(x) } f(x) == body`
@@ -94,7 +120,8 @@ impl Generator<'_> {
         let application = self.terms.apply(function.name.as_str(), variables.clone(), result);
         let body = self.terms.eq(application, body);
         let triggers = vec![vec![application]];
-        Ok(self.terms.quantifier(Quantifier { universal: true, variables, triggers, body }))
+        let excluded = Vec::new();
+        Ok(self.terms.quantifier(Quantifier { universal: true, variables, triggers, excluded, weight: 1, body }))
     }
 
     /// Unique constants of a type differ: a function numbers them.
@@ -119,8 +146,8 @@ impl Generator<'_> {
             return Ok(());
         }
         for name in names {
-            if let Some(clause) = self.variables.get(name).and_then(|variable| variable.where_clause.as_ref()) {
-                let term = self.value(env, clause)?;
+            if let Some(clause) = self.clauses.get(name).cloned() {
+                let term = self.value(env, &clause)?;
                 items.push(assumption(term));
             }
         }
@@ -142,9 +169,14 @@ impl Generator<'_> {
         };
         let mut bound = bind(&callee.params, args);
         let is_free = call.attributes.has(FREE_CALL);
+        let under = match call.attributes.first_of(VERIFIED_UNDER) {
+            Some(under) => Some(self.value(env, under)?),
+            None => None,
+        };
         for requires in callee.requires.iter().filter(|requires| !requires.free && !is_free) {
+            self.checks_here |= selective::is_mark(&call.attributes);
             let scope = Scope::new(env, None).with(bound.clone());
-            self.check_clause(requires, PRECONDITION, (call.span, &call.attributes), &scope, items)?;
+            self.check_clause(requires, PRECONDITION, (call.span, &call.attributes, under), &scope, items)?;
         }
         let before = self.globals_of(env);
         for global in &callee.modifies {
@@ -180,22 +212,24 @@ impl Generator<'_> {
         let before = self.at_start.clone();
         for ensures in procedure.ensures.iter().filter(|ensures| !ensures.free) {
             let scope = Scope::new(env, Some(&before)).with(self.own_names(env));
-            self.check_clause(ensures, POSTCONDITION, (block.end, &[]), &scope, items)?;
+            self.check_clause(ensures, POSTCONDITION, (block.end, &[], None), &scope, items)?;
         }
         Ok(())
     }
 
+    /// `under` what the clause is known to hold, where the call says so ([`VERIFIED_UNDER`]).
     fn check_clause(
         &mut self,
         clause: &Condition,
         kind: &str,
-        (span, more): (Span, &[Attribute]),
+        (span, more, under): (Span, &[Attribute], Option<Term>),
         scope: &Scope,
         items: &mut Vec<PassiveItem>,
     ) -> Result<(), Diagnostic> {
-        let term = self.translator.in_scope(&mut self.terms, &mut scope.clone(), &clause.expr)?;
+        let known = self.translator.in_scope(&mut self.terms, &mut scope.clone(), &clause.expr)?;
+        let term = under.map_or(known, |under| self.terms.or2(under, known));
         let mut attributes = vec![Attribute { name: Name::from(kind), args: Vec::new() }];
-        attributes.extend(clause.attributes.iter().chain(more).cloned());
+        attributes.extend(without_effect(&clause.attributes).chain(more).cloned());
         let mut shower = Shower { translator: &self.translator, terms: &mut self.terms };
         let values = shower.of(&attributes, &clause.expr, scope, None)?;
         let (kind, related, guards) = (CheckKind::Assertion, Some(clause.span), self.guards(&clause.expr));
@@ -203,6 +237,9 @@ impl Generator<'_> {
             Check { term, kind, candidate: None, attributes, origin: None, span, related, guards, values },
             items,
         );
+        if under.is_some() && !wp::is_never_assumed(more) {
+            items.push(assumption(known));
+        }
         Ok(())
     }
 

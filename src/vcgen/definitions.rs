@@ -18,7 +18,7 @@ pub fn by_axiom(program: &Program) -> BTreeSet<Name> {
     }
     let mut quantified = Quantified { inside: 0, found: BTreeSet::new() };
     visit::walk_program(&mut quantified, program);
-    let is_abbreviation = |f: &Function| f.attributes.has("inline");
+    let is_abbreviation = |f: &Function| f.attributes.is_on("inline");
     let told = |f: &&&Function| quantified.found.contains(&f.name) && !is_abbreviation(f) || needs_itself(f, &defined);
     defined.values().filter(told).map(|f| f.name.clone()).collect()
 }

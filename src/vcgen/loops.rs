@@ -97,7 +97,7 @@ impl<'a> Generator<'a> {
         self.where_clauses(&names, env, items)?;
         for stmt in invariants {
             if let StmtKind::Assert(e) | StmtKind::Assume(e) = &stmt.kind {
-                self.checks_here |= selective::is_mark(stmt);
+                self.checks_here |= selective::is_mark(&stmt.attributes);
                 let term = self.value(env, e)?;
                 items.push(PassiveItem::Assume { term, candidate: candidate_number(&stmt.attributes), defines: None });
             }

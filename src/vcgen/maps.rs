@@ -13,8 +13,9 @@ impl Quantifier {
         let mut take = |count: usize| rest.by_ref().take(count).collect::<Vec<Term>>();
         let variables = take(self.variables.len());
         let triggers = self.triggers.iter().map(|trigger| take(trigger.len())).collect();
+        let excluded = take(self.excluded.len());
         let body = rest.next().unwrap_or(self.body);
-        Quantifier { universal: self.universal, variables, triggers, body }
+        Quantifier { universal: self.universal, variables, triggers, excluded, weight: self.weight, body }
     }
 }
 

@@ -86,6 +86,8 @@ pub(super) struct Generator<'a> {
     pub(super) translator: Translator<'a>,
     /// Constants, global variables, and what the body declares.
     pub(super) variables: BTreeMap<&'a Name, &'a Variable>,
+    /// What is declared of variables, with the names of the body.
+    pub(super) clauses: BTreeMap<Name, ExprRef>,
     pub(super) graph: DiGraph<usize, ()>,
     pub(super) terms: Terms,
     checks: Vec<Check>,
@@ -133,6 +135,7 @@ impl<'a> Generator<'a> {
             body,
             translator: Translator { functions, by_axiom, language },
             variables,
+            clauses: contracts::where_clauses(program, target, body),
             graph,
             terms: Terms::default(),
             checks: Vec::new(),
@@ -201,6 +204,7 @@ impl<'a> Generator<'a> {
         self.constants = env.clone();
         self.at_start = self.globals_of(&env);
         self.background(&env, items)?;
+        self.assumption_variables(&env, items);
         for condition in &self.target.procedure.requires {
             let bound = self.own_names(&env);
             let mut scope = Scope::new(&env, None).with(bound);
@@ -255,7 +259,7 @@ impl<'a> Generator<'a> {
                 self.where_clauses(names, env, items)?;
             }
             StmtKind::Assume(e) => {
-                self.checks_here |= selective::is_mark(stmt);
+                self.checks_here |= selective::is_mark(&stmt.attributes);
                 let term = self.value(env, e)?;
                 if self.terms.truth(term) != Some(true) {
                     items.push(PassiveItem::Assume {
@@ -311,6 +315,7 @@ impl<'a> Generator<'a> {
         kind: CheckKind,
         more: &[Attribute],
     ) -> Result<(), Diagnostic> {
+        self.checks_here |= selective::is_mark(&stmt.attributes);
         let mut attributes = stmt.attributes.clone();
         attributes.extend_from_slice(more);
         let at_head = match kind {

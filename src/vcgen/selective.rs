@@ -1,20 +1,19 @@
-//! `{:selective_checking}`: only what a marked assumption leads to is checked.
+//! `{:selective_checking}`: only what a marked assumption or assertion leads to is checked, and marked assertions are.
 //!
-//! Input: attributes. Output: what [`super::passify`] asks: whether a body is selective, whether an assumption is marked.
+//! Input: attributes. Output: what [`super::passify`] asks: whether a body is selective, whether a statement is marked. A call is by the
+//! preconditions that it checks.
 //! Reference: Boogie 2.4: `assume {:start_checking_here} e;` is the inverse of `assume false;`; paths are those of the
 //! program whose loops are cut, so that a mark in a loop does not lead to its head.
 
-use crate::ivl::ast::{Attribute, Stmt, StmtKind};
+use crate::ivl::ast::Attribute;
 use crate::ivl::attributes::Attributes;
-
-const SELECTIVE: &str = "selective_checking";
 
 /// Whether a body with these attributes is selective.
 pub fn is_asked_for(attributes: &[Attribute]) -> bool {
-    attributes.has(SELECTIVE) && !attributes.is_set_to(SELECTIVE, false)
+    attributes.is_on("selective_checking")
 }
 
-/// Whether what stands behind a statement is checked.
-pub fn is_mark(stmt: &Stmt) -> bool {
-    matches!(stmt.kind, StmtKind::Assume(_)) && stmt.attributes.has("start_checking_here")
+/// Whether a statement is checked, if it is an assertion, and all that stands behind it.
+pub fn is_mark(attributes: &[Attribute]) -> bool {
+    attributes.is_on("start_checking_here")
 }

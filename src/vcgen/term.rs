@@ -154,6 +154,10 @@ pub struct Quantifier {
     pub variables: Vec<Term>,
     /// Triggers, each a list of terms.
     pub triggers: Vec<Vec<Term>>,
+    /// Terms that the solver must not choose for triggers where there are none.
+    pub excluded: Vec<Term>,
+    /// How late instances come: 1 unless the author says so.
+    pub weight: u32,
     /// A Boolean term.
     pub body: Term,
 }
@@ -327,8 +331,8 @@ impl Terms {
             Node::Ite(c, a, b) => vec![*c, *a, *b],
             Node::Select(list) | Node::Store(list) => list.to_vec(),
             Node::Quantifier(quantifier) => {
-                let Quantifier { variables, triggers, body, .. } = quantifier.as_ref();
-                variables.iter().chain(triggers.iter().flatten()).chain([body]).copied().collect()
+                let Quantifier { variables, triggers, excluded, body, .. } = quantifier.as_ref();
+                variables.iter().chain(triggers.iter().flatten()).chain(excluded).chain([body]).copied().collect()
             }
             Node::BvSum { members, .. } => members.iter().map(|m| m.0).collect(),
             Node::IntSum { members, .. } => members.iter().map(|m| m.0).collect(),

@@ -7,10 +7,11 @@
 
 use super::term::{BvBinary, BvCompare, OtherSort, Quantifier, Sort, Term, Terms};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{BinaryOp, Expr, ExprKind, ExprRef, Function, Name, Type, UnaryOp};
+use crate::ivl::ast::{Attribute, BinaryOp, Expr, ExprKind, ExprRef, Function, Name, Type, UnaryOp};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::BvOp;
 use crate::ivl::bv_names::{Builtin, parse_builtin};
-use crate::ivl::print_type;
+use crate::ivl::{print_type, visit};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,6 +67,22 @@ impl<'e> Scope<'e> {
         // Earlier values are told of global variables only.
         let before = self.before.filter(|_| self.in_old).and_then(|before| before.get(name));
         bound.or(before.copied()).or_else(|| self.now.get(name).copied())
+    }
+}
+
+/// The attribute of a function whose applications are no triggers unless the author writes them.
+const NEVER_PATTERN: &str = "never_pattern";
+
+/// What stands in front of the body of a quantifier.
+struct Guides<'e> {
+    triggers: &'e [Vec<ExprRef>],
+    attributes: &'e [Attribute],
+}
+
+fn small_number(e: &ExprRef) -> Option<u32> {
+    match e.kind {
+        ExprKind::Int(value) => u32::try_from(value).ok(),
+        _ => None,
     }
 }
 
@@ -159,9 +176,10 @@ impl Translator<'_> {
                 scope.in_old = outside;
                 term?
             }
-            ExprKind::Quantifier { universal, variables, triggers, body } => {
+            ExprKind::Quantifier { universal, variables, triggers, attributes, body } => {
                 self.only_full("a quantifier", e)?;
-                self.quantifier(terms, scope, (*universal, variables), (triggers, body), e.span)?
+                let guides = Guides { triggers, attributes };
+                self.quantifier(terms, scope, (*universal, variables), (guides, body), e.span)?
             }
         })
     }
@@ -187,7 +205,7 @@ impl Translator<'_> {
         terms: &mut Terms,
         scope: &mut Scope,
         (universal, variables): (bool, &[(Name, Type)]),
-        (triggers, body): (&[Vec<ExprRef>], &ExprRef),
+        (guides, body): (Guides, &ExprRef),
         span: Span,
     ) -> Result<Term, Diagnostic> {
         let outside = scope.bound.len();
@@ -199,11 +217,40 @@ impl Translator<'_> {
             symbols.push(symbol);
             scope.bound.push((name.clone(), symbol));
         }
+        let excluded = self.all(terms, scope, self.excluded(&guides, body));
         let body = self.in_scope(terms, scope, body);
         let triggers: Result<Vec<Vec<Term>>, Diagnostic> =
-            triggers.iter().map(|trigger| self.all(terms, scope, trigger)).collect();
+            guides.triggers.iter().map(|trigger| self.all(terms, scope, trigger)).collect();
         scope.bound.truncate(outside);
-        Ok(terms.quantifier(Quantifier { universal, variables: symbols, triggers: triggers?, body: body? }))
+        let weight = guides.attributes.first_of("weight").and_then(small_number).unwrap_or(1);
+        let (triggers, excluded, body) = (triggers?, excluded?, body?);
+        Ok(terms.quantifier(Quantifier { universal, variables: symbols, triggers, excluded, weight, body }))
+    }
+
+    /// What must not become a trigger: the terms of `{:nopats e}`, and applications of functions that are
+    /// `{:never_pattern}`. Triggers of the author stand as they are.
+    fn excluded<'x>(&self, guides: &Guides<'x>, body: &'x ExprRef) -> Vec<&'x ExprRef> {
+        if !guides.triggers.is_empty() {
+            return Vec::new();
+        }
+        let named = guides.attributes.iter().filter(|attribute| attribute.name.as_str() == "nopats");
+        let mut excluded: Vec<&ExprRef> = named.filter_map(Attribute::condition).collect();
+        if self.functions.values().any(|function| function.attributes.is_on(NEVER_PATTERN)) {
+            self.never_patterns(body, &mut excluded);
+        }
+        excluded
+    }
+
+    fn never_patterns<'x>(&self, e: &'x ExprRef, found: &mut Vec<&'x ExprRef>) {
+        match &e.kind {
+            // Its variables mean nothing outside.
+            ExprKind::Quantifier { .. } => return,
+            ExprKind::Call(name, _) if self.functions.get(name).is_some_and(|f| f.attributes.is_on(NEVER_PATTERN)) => {
+                found.push(e)
+            }
+            _ => {}
+        }
+        visit::children(e).into_iter().for_each(|child| self.never_patterns(child, found));
     }
 
     fn call(

@@ -9,7 +9,8 @@
 
 use super::passive::{Check, Passive, PassiveItem};
 use super::term::{Sort, Term, Terms};
-use crate::ivl::ast::{Attribute, AttributeArg, ExprKind};
+use crate::ivl::ast::{Attribute, ExprKind};
+use crate::ivl::attributes::{Attributes, SUBSUMPTION};
 
 /// What a check contributes to the formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,13 +141,14 @@ pub fn labelled(passive: &mut Passive, role: &dyn Fn(usize) -> Role) -> (Term, L
     (start, Labels { fails, goes_to })
 }
 
-/// Whether what stands behind an assertion may rely on it: not with `{:subsumption 0}`.
+/// Whether what stands behind an assertion may rely on it.
 pub fn is_assumed(check: &Check) -> bool {
-    let is_never = |a: &Attribute| {
-        a.name.as_str() == "subsumption"
-            && matches!(a.args.as_slice(), [AttributeArg::Expr(e)] if e.kind == ExprKind::Int(0))
-    };
-    !check.attributes.iter().any(is_never)
+    !is_never_assumed(&check.attributes)
+}
+
+/// Whether nothing may rely on an assertion with these attributes: `{:subsumption 0}`.
+pub fn is_never_assumed(attributes: &[Attribute]) -> bool {
+    attributes.first_of(SUBSUMPTION).is_some_and(|e| e.kind == ExprKind::Int(0))
 }
 
 /// `(c ==> a) && (!c ==> b)`

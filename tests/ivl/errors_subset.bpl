@@ -14,7 +14,7 @@
 //@ error 33:3 ivl-subset: `yield`: outside the subset of Boogie that is supported
 //@ error 33:10 ivl-subset: `par`: outside the subset of Boogie that is supported
 //@ error 34:14 ivl-subset: an integer literal beyond 127 bits: outside the subset of Boogie that is supported
-//@ error 36:11 ivl-syntax: unexpected `]`
+//@ error 36:12 ivl-syntax: unexpected `;`
 //@ error 37:6 ivl-subset: an algebraic data type: outside the subset of Boogie that is supported
 //@ error 38:5 ivl-subset: a layer of Civl: outside the subset of Boogie that is supported
 //@ error 39:16 ivl-subset: a linear variable: outside the subset of Boogie that is supported

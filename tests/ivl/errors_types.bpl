@@ -20,7 +20,7 @@
 //@ error 58:7 ivl-type: a formula is bool, not int
 //@ error 59:10 ivl-type: a formula is bool, not int
 //@ error 60:20 ivl-type: `++` works on bit-vectors, not int
-//@ error 61:27 ivl-type: what an assertion is verified under is bool, not int
+//@ error 61:10 ivl-type: the attribute {:verified_under} takes bool, not int
 // Rules of types, one a line; all names are known.
 
 const n: int;

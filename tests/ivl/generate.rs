@@ -185,7 +185,10 @@ fn booleans(depth: u32) -> BoxedStrategy<ExprRef> {
             let twice = |e| bv::call("twice", vec![e], Type::Int);
             let x = || bv::var(bound.0.clone(), Type::Int);
             let triggers = if trigger { vec![vec![twice(x()), twice(twice(x()))], vec![twice(x())]] } else { vec![] };
-            node(ExprKind::Quantifier { universal, variables: vec![bound], triggers, body }, Type::Bool)
+            let guide = |name: &str, e| Attribute { name: name.into(), args: vec![AttributeArg::Expr(e)] };
+            let attributes =
+                if trigger { vec![] } else { vec![guide("nopats", twice(x())), guide("weight", bv::int(3))] };
+            node(ExprKind::Quantifier { universal, variables: vec![bound], triggers, attributes, body }, Type::Bool)
         },
     );
     prop_oneof![
@@ -318,6 +321,7 @@ fn restricted(name: &str) -> Variable {
         universal: false,
         variables: vec![("e".into(), element()), ("f".into(), ty(7))],
         triggers: vec![],
+        attributes: vec![],
         body: bound,
     };
     let clause = node(ExprKind::Binary(BinaryOp::And, positive, node(unique, Type::Bool)), Type::Bool);

@@ -12,7 +12,7 @@ use super::super::token;
 use super::super::visit;
 use super::{Checker, Context, Entry, EntryKind, Mode, ProcedureSignature, Signature, launch_constant};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::attributes::{Attributes, VERIFIED_UNDER};
+use crate::ivl::attributes::{ASSUMPTION, Attributes};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ impl Checker<'_> {
         self.declare_variables(program);
         self.declare_procedures(&mut program.procedures);
         self.context = Context::State;
-        program.types.iter_mut().for_each(|ty| self.attributes(&mut ty.attributes));
+        program.types.iter_mut().for_each(|ty| self.attributes(&mut ty.attributes, ty.span));
         program.constants.iter_mut().for_each(|constant| self.annotations(&mut constant.variable));
         program.globals.iter_mut().for_each(|global| self.annotations(global));
         for function in &mut program.functions {
@@ -40,6 +40,7 @@ impl Checker<'_> {
         for axiom in &mut program.axioms {
             self.place = "an axiom".to_string();
             self.visited.clear();
+            self.attributes(&mut axiom.attributes, axiom.span);
             self.context = Context::Pure;
             self.condition(axiom);
         }
@@ -86,7 +87,9 @@ impl Checker<'_> {
         if let Some(first) = self.top_level.get(name).map(|e| e.span) {
             self.duplicate("variable", name, *span, first);
         }
-        self.top_level.insert(name.clone(), Entry { name: name.clone(), ty: ty.clone(), kind, span: *span });
+        let is_assumption = variable.attributes.is_on(ASSUMPTION);
+        let entry = Entry { name: name.clone(), ty: ty.clone(), kind, span: *span, is_assumption };
+        self.top_level.insert(name.clone(), entry);
     }
 
     /// Declares a parameter, result or local, whose type is resolved already.
@@ -101,7 +104,9 @@ impl Checker<'_> {
         if self.top_level.contains_key(name) {
             *name = self.unhidden("local variable", &written, *span);
         }
-        self.local.insert(written, Entry { name: name.clone(), ty: ty.clone(), kind, span: *span });
+        let is_assumption = variable.attributes.is_on(ASSUMPTION);
+        let entry = Entry { name: name.clone(), ty: ty.clone(), kind, span: *span, is_assumption };
+        self.local.insert(written, entry);
     }
 
     fn declare_locals(&mut self, variables: &mut [Variable], kind: EntryKind) {
@@ -115,7 +120,8 @@ impl Checker<'_> {
 
     /// Attributes and `where`, which see all that is declared beside the variable, in one state.
     fn annotations(&mut self, variable: &mut Variable) {
-        self.attributes(&mut variable.attributes);
+        self.attributes(&mut variable.attributes, variable.span);
+        self.assumption_variable(variable);
         let Some(clause) = &variable.where_clause else { return };
         let outer = std::mem::replace(&mut self.context, Context::State);
         if let Some(typed) = self.expr_of(clause, &Type::Bool, "a where clause") {
@@ -177,8 +183,8 @@ impl Checker<'_> {
     /// defined by others gets a body.
     fn standard_name(&mut self, function: &mut Function, params: &[Type], span: Span) -> Option<Name> {
         let own = parse_builtin(function.name.as_str());
-        let declared = match builtin_text(&function.attributes) {
-            Some(Ok(text)) => {
+        let declared = match builtin_text(function) {
+            Some(text) => {
                 let builtin = Builtin::from_smt_name(text, params, &function.result);
                 let text = text.to_string();
                 if builtin.is_none() && (self.mode == Mode::Verify || !bv_definitions::define(function)) {
@@ -186,10 +192,6 @@ impl Checker<'_> {
                     return None;
                 }
                 builtin
-            }
-            Some(Err(())) => {
-                self.error("ivl-type", "it is written {:bvbuiltin \"bvadd\"}", span);
-                return None;
             }
             None => own.filter(|builtin| print::defines_signed_value(*builtin, function)),
         };
@@ -219,13 +221,13 @@ impl Checker<'_> {
         self.place = format!("function `{}`", function.name);
         self.context = Context::Pure;
         self.visited.clear();
-        self.attributes(&mut function.attributes);
         for (name, ty) in function.params.iter_mut().filter(|(name, _)| !name.as_str().is_empty()) {
             let span = self.word(function.span, name);
             let mut variable = Variable { span, ..Variable::new(name.clone(), ty.clone()) };
             self.declare_local(&mut variable, EntryKind::Parameter);
             *name = variable.name;
         }
+        self.attributes(&mut function.attributes, function.span);
         if let Some(body) = &mut function.body
             && let Some(typed) = self.expr_of(body, &function.result, "the body of this function")
         {
@@ -236,7 +238,7 @@ impl Checker<'_> {
 
     /// Functions that are abbreviations must not need themselves: those that are `{:inline}`, and all that kernels use.
     fn recursion(&mut self, functions: &[Function]) {
-        let inline = |f: &Function| f.attributes.has("inline");
+        let inline = |f: &Function| f.attributes.is_on("inline");
         let abbreviations = functions.iter().filter(|f| self.kernel || inline(f));
         let bodies: BTreeMap<&Name, &ExprRef> =
             abbreviations.filter_map(|f| Some((&f.name, f.body.as_ref()?))).collect();
@@ -251,24 +253,15 @@ impl Checker<'_> {
     }
 
     fn condition(&mut self, condition: &mut Condition) {
-        self.attributes(&mut condition.attributes);
         if let Some(typed) = self.expr_of(&condition.expr, &Type::Bool, "a condition") {
             condition.expr = typed;
         }
     }
 
-    pub(super) fn attributes(&mut self, attributes: &mut [Attribute]) {
-        for attribute in attributes {
-            let formula = attribute.name.as_str() == VERIFIED_UNDER;
-            for arg in &mut attribute.args {
-                let AttributeArg::Expr(e) = arg else { continue };
-                let typed = match formula {
-                    true => self.expr_of(e, &Type::Bool, "what an assertion is verified under"),
-                    false => self.expr(e),
-                };
-                *e = typed.unwrap_or_else(|| e.clone());
-            }
-        }
+    /// A precondition or postcondition.
+    fn clause(&mut self, condition: &mut Condition) {
+        self.loose_attributes(&mut condition.attributes, condition.span);
+        self.condition(condition);
     }
 
     fn declare_procedures(&mut self, procedures: &mut [Procedure]) {
@@ -296,21 +289,31 @@ impl Checker<'_> {
             self.modifies(name, procedure.span);
         }
         self.declare_locals(&mut procedure.params, EntryKind::Parameter);
-        self.attributes(&mut procedure.attributes);
-        procedure.requires.iter_mut().for_each(|c| self.condition(c));
+        procedure.requires.iter_mut().for_each(|c| self.clause(c));
         // Results are not in scope above, so nothing found right there depends on them.
         self.declare_locals(&mut procedure.results, EntryKind::Result);
+        self.attributes(&mut procedure.attributes, procedure.span);
         self.context = Context::TwoState;
-        procedure.ensures.iter_mut().for_each(|c| self.condition(c));
+        procedure.ensures.iter_mut().for_each(|c| self.clause(c));
         if let Some(body) = &mut procedure.body {
-            self.body(&procedure.name, body, &procedure.modifies, procedure.span);
+            let Procedure { name, attributes, modifies, span, .. } = procedure;
+            self.body(name, body, modifies, (attributes, *span));
         }
         self.local.clear();
     }
 
-    fn body(&mut self, procedure: &Name, body: &mut Implementation, modifies: &[Name], span: Span) {
+    /// `attributes` are those of the implementation at `span`, which see the local variables.
+    fn body(
+        &mut self,
+        procedure: &Name,
+        body: &mut Implementation,
+        modifies: &[Name],
+        (attributes, span): (&mut [Attribute], Span),
+    ) {
         self.resolve_all(&mut body.locals);
         self.declare_locals(&mut body.locals, EntryKind::Local);
+        self.attributes(attributes, span);
+        self.assumed.clear();
         self.blocks(procedure, &mut body.blocks, modifies, span);
     }
 
@@ -341,9 +344,9 @@ impl Checker<'_> {
         };
         self.declare_locals(&mut implementation.params, EntryKind::Parameter);
         self.declare_locals(&mut implementation.results, EntryKind::Result);
-        self.attributes(&mut implementation.attributes);
         self.context = Context::TwoState;
-        self.body(&name, &mut implementation.body, &modifies, implementation.span);
+        let SeparateImplementation { body, attributes, span, .. } = implementation;
+        self.body(&name, body, &modifies, (attributes, *span));
         self.local.clear();
     }
 
@@ -360,10 +363,6 @@ impl Checker<'_> {
                 let message = format!("in the procedure this {what} is {expected}, not {found}");
                 self.report_type(Diagnostic::error("ivl-type", message, variable.span).also(declaration, label));
             }
-        }
-        for variable in own.iter().filter(|v| v.where_clause.is_some()) {
-            let message = format!("a {what} of an implementation has no where clause; the one of its procedure holds");
-            self.error("ivl-syntax", message, variable.span);
         }
     }
 

@@ -5,7 +5,7 @@ use super::super::bv_names::{MAX_WIDTH, parse_builtin};
 use super::super::print_expr::print_type;
 use super::super::scope::with_suggestion;
 use super::super::subset;
-use super::super::surface::ASCRIPTION;
+use super::super::surface::{ASCRIPTION, BOUNDS, NO_PATTERNS};
 use super::super::visit;
 use super::{Checker, Context, Entry, EntryKind, Mode, Signature, launch_constant};
 use crate::diagnostic::Diagnostic;
@@ -95,6 +95,10 @@ impl Checker<'_> {
                 let typed = self.expr_of(args.first()?, &ty, "the type of this expression")?;
                 (typed.kind.clone(), ty)
             }
+            ExprKind::Call(name, _) if name.as_str() == BOUNDS && self.mode == Mode::Elaborate => {
+                self.error("ivl-syntax", "the places of bits stand only in `e[high:low]`", e.span);
+                return None;
+            }
             ExprKind::Call(name, args) => self.call(name, args, e.span)?,
             ExprKind::Extract { value, high, low } => self.extract(value, *high, *low, e.span)?,
             ExprKind::Concat(a, b) => {
@@ -127,8 +131,8 @@ impl Checker<'_> {
                 let ty = a.ty.clone();
                 (ExprKind::Old(a), ty)
             }
-            ExprKind::Quantifier { universal, variables, triggers, body } => {
-                self.quantifier(*universal, variables, triggers, body, e.span)?
+            ExprKind::Quantifier { universal, variables, triggers, attributes, body } => {
+                self.quantifier(*universal, variables, (triggers, attributes), body, e.span)?
             }
         })
     }
@@ -294,7 +298,7 @@ impl Checker<'_> {
         &mut self,
         universal: bool,
         variables: &[(Name, Type)],
-        triggers: &[Vec<ExprRef>],
+        (triggers, attributes): (&[Vec<ExprRef>], &[Attribute]),
         body: &ExprRef,
         span: Span,
     ) -> Option<(ExprKind, Type)> {
@@ -313,8 +317,13 @@ impl Checker<'_> {
             let hides = self.top_level.contains_key(name) || (self.kernel && launch_constant(name.as_str()).is_some());
             let own = if hides { self.unhidden("bound variable", name, place) } else { name.clone() };
             unique.push((own.clone(), ty.clone()));
-            self.bound.push((name.clone(), Entry { name: own, ty, kind: EntryKind::Bound, span: place }));
+            self.bound.push((name.clone(), Entry::new(own, ty, EntryKind::Bound, place)));
         }
+        if self.mode == Mode::Elaborate {
+            self.guides(triggers, attributes);
+        }
+        let mut attributes = attributes.to_vec();
+        self.attributes_here(&mut attributes, span);
         let triggers: Option<Vec<_>> = triggers.iter().map(|t| self.exprs(t)).collect();
         let body = self.expr_of(body, &Type::Bool, "the body of a quantifier");
         self.bound.truncate(outer);
@@ -323,18 +332,42 @@ impl Checker<'_> {
             triggers.iter().for_each(|trigger| self.trigger(trigger, variables, &unique, span));
         }
         let body = body?;
-        Some((ExprKind::Quantifier { universal, variables: unique, triggers, body }, Type::Bool))
+        Some((ExprKind::Quantifier { universal, variables: unique, triggers, attributes, body }, Type::Bool))
     }
 
-    /// A trigger has no bare variable for a term, and tells the values of all bound variables.
-    fn trigger(&mut self, terms: &[ExprRef], written: &[(Name, Type)], unique: &[(Name, Type)], span: Span) {
-        for term in terms {
-            if let ExprKind::Var(name) = &term.kind
-                && unique.iter().any(|(bound, _)| bound == name)
-            {
+    /// What the terms of triggers and of `{:nopats}` are made of.
+    fn guides(&mut self, triggers: &[Vec<ExprRef>], attributes: &[Attribute]) {
+        let excluded = attributes.iter().filter(|attribute| attribute.name.as_str() == NO_PATTERNS);
+        for term in triggers.iter().flatten().chain(excluded.filter_map(Attribute::condition)) {
+            if let ExprKind::Var(_) = &term.kind {
                 self.error("ivl-type", "a trigger is more than a variable", term.span);
+            }
+            self.no_formula_in(term);
+        }
+    }
+
+    /// Triggers have no connectives, equalities, comparisons or quantifiers; Boogie lets `!=` pass, of which solvers make
+    /// nothing.
+    fn no_formula_in(&mut self, term: &ExprRef) {
+        use BinaryOp::*;
+        let (what, place) = match &term.kind {
+            ExprKind::Unary(UnaryOp::Not, _) => ("`!`", term.span),
+            ExprKind::Binary(And | Or | Implies | Iff, ..) => ("a connective", term.span),
+            ExprKind::Binary(Eq, ..) => ("`==`", term.span),
+            ExprKind::Binary(Lt | Le | Gt | Ge, ..) => ("a comparison", term.span),
+            ExprKind::Quantifier { .. } => ("a quantifier", term.span),
+            _ => {
+                visit::children(term).into_iter().for_each(|child| self.no_formula_in(child));
                 return;
             }
+        };
+        self.error("ivl-type", format!("{what} cannot stand in a trigger"), place);
+    }
+
+    /// A trigger tells the values of all bound variables.
+    fn trigger(&mut self, terms: &[ExprRef], written: &[(Name, Type)], unique: &[(Name, Type)], span: Span) {
+        if terms.iter().any(|term| matches!(term.kind, ExprKind::Var(_))) {
+            return;
         }
         let place = terms.iter().map(|term| term.span).reduce(Span::to).unwrap_or(span);
         for ((written, _), (bound, _)) in written.iter().zip(unique) {

@@ -11,6 +11,7 @@
 //! program it gets a name of its own, `x#1`, so that rewriters need no renaming; in a generated one
 //! that is an error.
 
+mod attributes;
 mod declarations;
 mod expr;
 mod stmt;
@@ -60,7 +61,7 @@ pub(super) fn elaborate(
 pub(super) fn expression(expr: &ExprRef, variables: &BTreeMap<Name, Type>) -> Result<ExprRef, Vec<Diagnostic>> {
     let mut checker = Checker::new(Mode::Elaborate, &[]);
     for (name, ty) in variables {
-        let entry = Entry { name: name.clone(), ty: ty.clone(), kind: EntryKind::Constant, span: Span::NONE };
+        let entry = Entry::new(name.clone(), ty.clone(), EntryKind::Constant, Span::NONE);
         checker.top_level.insert(name.clone(), entry);
     }
     let typed = checker.expr(expr);
@@ -88,6 +89,14 @@ struct Entry {
     ty: Type,
     kind: EntryKind,
     span: Span,
+    /// Whether it is `{:assumption}`.
+    is_assumption: bool,
+}
+
+impl Entry {
+    fn new(name: Name, ty: Type, kind: EntryKind, span: Span) -> Self {
+        Entry { name, ty, kind, span, is_assumption: false }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +161,8 @@ struct Checker<'a> {
     local: BTreeMap<Name, Entry>,
     /// Variables of the quantifiers around, innermost last, by the names they are written with.
     bound: Vec<(Name, Entry)>,
+    /// The `{:assumption}` variables that the body at hand has assigned so far.
+    assumed: BTreeSet<Name>,
     context: Context,
     /// True when the program may use `tid.x` and its like undeclared.
     kernel: bool,
@@ -177,6 +188,7 @@ impl<'a> Checker<'a> {
             callables: BTreeMap::new(),
             local: BTreeMap::new(),
             bound: Vec::new(),
+            assumed: BTreeSet::new(),
             context: Context::Pure,
             kernel: false,
             launch_constants: BTreeSet::new(),
@@ -264,7 +276,7 @@ impl<'a> Checker<'a> {
         }
         if self.kernel && launch_constant(name.as_str()).is_some() {
             self.launch_constants.insert(name.clone());
-            return Some(Entry { name: name.clone(), ty: Type::Bv(32), kind: EntryKind::Constant, span });
+            return Some(Entry::new(name.clone(), Type::Bv(32), EntryKind::Constant, span));
         }
         let known = self.bound.iter().map(|(n, _)| n).chain(self.local.keys()).chain(self.top_level.keys());
         let word = self.word(span, name);

@@ -66,14 +66,19 @@ impl Checker<'_> {
                     _ => self.word(stmt.span, &name),
                 };
                 let error = Diagnostic::error("ivl-modifies", message, place);
-                self.report_type(error.note(format!("the procedure needs `modifies {name};`")));
+                let needed = error.note(format!("the procedure needs `modifies {name};`"));
+                self.report_type(needed.note("`gpuvcc --infer-modifies` adds such clauses"));
             }
         }
     }
 
     fn stmt(&mut self, stmt: &mut Stmt) {
         let span = stmt.span;
-        self.attributes(&mut stmt.attributes);
+        match stmt.kind {
+            // In Boogie only assignments among these can have attributes.
+            StmtKind::Assign(_) | StmtKind::Havoc(_) => self.loose_attributes(&mut stmt.attributes, span),
+            _ => self.attributes_here(&mut stmt.attributes, span),
+        }
         match &mut stmt.kind {
             StmtKind::Assign(pairs) => self.assign(pairs, span),
             StmtKind::Havoc(names) => {
@@ -127,6 +132,7 @@ impl Checker<'_> {
                 let message = format!("`{name}` takes two values in one assignment");
                 self.error("ivl-duplicate", message, self.word(span, name));
             }
+            self.assumed(name, value, span);
             let typed = self.expr(value);
             let written = name.clone();
             let ty = self.assigned(name, span);

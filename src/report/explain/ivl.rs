@@ -26,8 +26,11 @@ pub const CODES: &[Code] = &[
                functions, procedures, maps and quantifiers), `lambda`, `var` expressions, code expressions, real \
                and floating-point numbers, strings, the partial order `<:` with `extends` and `complete`, `finite` \
                types, `call forall` and calls with `*`, `yield`, `par` and `async`, integer literals of more than \
-               127 bits, bit-vectors that are not of 1 to 128 bits, and built-in functions other than the \
-               bit-vector operators of SMT-LIB. The message names it. Functions over declared types often say the \
+               127 bits, bit-vectors that are not of 1 to 128 bits, built-in functions other than the operators \
+               of SMT-LIB on bit-vectors, integers and Booleans, the pragma `#line`, and what versions after 2.4 \
+               added: `datatype` with `->` and `is`, `uses`, `hideable`, `hide`, `reveal`, `push` and `pop`, \
+               `pure`, `measure`, actions and the clauses of Civl, and attributes of `if`, `while`, `goto`, \
+               `return`, `break` and `havoc`. The message names it. Functions over declared types often say the \
                same: for `type Field a; function f<a>(x: Field a): a;` write one function for each type that a \
                stands for.",
         example: "axiom (lambda x: int :: x + 1)[1] == 2;",
@@ -67,8 +70,18 @@ pub const CODES: &[Code] = &[
         code: "ivl-modifies",
         title: "a global variable is assigned without `modifies`",
         text: "A procedure that assigns a global variable says so in its `modifies` clause, and only global \
-               variables stand there.",
+               variables stand there. It has to list what the procedures that it calls modify, too. Programs of \
+               other tools often leave these clauses out: `--infer-modifies` adds them, through all calls, and each \
+               report says what was added to its procedure. A procedure without a body modifies what it declares.",
         example: "procedure p() modifies flag; { flag := true; }",
+    },
+    Code {
+        code: "ivl-attribute",
+        title: "an attribute that is used wrongly",
+        text: "{:verified_under e}, {:minimize e} and {:maximize e} take one argument. A variable {:assumption} a is \
+               true at the start of its body and collects what is assumed: it is Boolean, has no where clause, and \
+               is assigned at most once, as in `a := a && e;`.",
+        example: "var {:assumption} a: bool;\na := e;                    // a := a && e;",
     },
     Code {
         code: "ivl-kernel",
