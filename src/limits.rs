@@ -12,7 +12,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
@@ -50,6 +50,8 @@ struct State {
     met: AtomicU8,
     /// What the thread that changed it last is doing.
     stage: Mutex<&'static str>,
+    /// What was running when the limit was first seen to be met.
+    stopped: OnceLock<&'static str>,
 }
 
 thread_local! {
@@ -60,8 +62,8 @@ thread_local! {
 impl Token {
     /// The limits of a task that begins now.
     pub fn new(time: Option<Duration>) -> Token {
-        let stage = Mutex::new("driver");
-        Token(Arc::new(State { start: Instant::now(), time, met: AtomicU8::new(0), stage }))
+        let (met, stage) = (AtomicU8::new(0), Mutex::new("driver"));
+        Token(Arc::new(State { start: Instant::now(), time, met, stage, stopped: OnceLock::new() }))
     }
 
     /// Ends the task, wherever it looks next.
@@ -81,7 +83,8 @@ impl Token {
             1 => Limit::Time,
             _ => Limit::Memory,
         };
-        Some(Exceeded { limit, stage: *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner) })
+        let running = || *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Exceeded { limit, stage: self.0.stopped.get_or_init(running) })
     }
 
     /// Whether its time ended so long ago.

@@ -221,9 +221,7 @@ impl Default for Options {
 #[derive(Parser)]
 #[command(name = "gpuvcc", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
-#[command(
-    override_usage = "gpuvcc [OPTIONS] FILE...\n       gpuvcc run [OPTIONS] FILE\n       gpuvcc explain [CODE|OPCODE]"
-)]
+#[command(override_usage = USAGE)]
 struct Arguments {
     /// .ptx, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -283,7 +281,7 @@ struct Arguments {
     /// Volatile accesses race as plain ones do
     #[arg(long)]
     volatile_races: bool,
-    /// Pointers in parameters may refer to the same array
+    /// Pointers may refer to the same array
     #[arg(long)]
     may_alias: bool,
     /// Known, so that it is refused by name: no stage has the old hardware model.
@@ -312,10 +310,15 @@ struct Arguments {
     command: Option<OtherCommand>,
 }
 
+const USAGE: &str = "\
+gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
+       gpuvcc run [OPTIONS] FILE     Emulate one launch and look for races while it runs
+       gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one";
+
 const EXIT_CODES: &str = "\
 Sizes: a lone * frees all three; sizes left out after a number are 1.
 Exit:  0 all verified, or --emit printed; 1 a confirmed defect; 2 bad usage or input;
-       3 possible, verified-when, unknown or unsupported; 4 internal error";
+       3 possible, verified-when, unknown or unsupported; 4 internal error; 130 Ctrl-C";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ExitedThreads {
@@ -325,12 +328,13 @@ enum ExitedThreads {
 #[derive(Subcommand)]
 enum OtherCommand {
     /// What a code or an instruction means; lists all codes without one
-    #[command(override_usage = "gpuvcc explain [CODE|OPCODE]")]
+    #[command(override_usage = "gpuvcc explain [CODE|OPCODE]", hide = true)]
     Explain {
         /// A code of a message, such as race, or an instruction, such as ld.global
         code: Option<String>,
     },
     /// Emulate one launch and look for races while it runs
+    #[command(hide = true)]
     Run(Box<RunArguments>),
 }
 

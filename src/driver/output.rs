@@ -56,8 +56,7 @@ impl<'a> Output<'a> {
         self.verdicts.push(report.verdict);
         self.subjects.insert(report.subject);
         if self.options.emit.is_some() {
-            // A stage could not be printed, because an earlier one refused the kernel.
-            let text = text::diagnostics(&report.diagnostics, source, self.stderr_style);
+            let text = text::refusal(&report, source, self.stderr_style);
             self.print_error(&text);
         } else if self.options.format == Format::Text {
             let text = text::kernel(&report, source, self.stdout_style, self.options.quiet);

@@ -52,7 +52,7 @@ impl Source {
     /// What a report says of that.
     fn notes(&self, name: &str) -> Option<String> {
         let (_, added) = self.modifies.iter().find(|(procedure, _)| procedure.as_str() == name)?;
-        let added: Vec<&str> = added.iter().map(|global| global.as_str()).collect();
+        let added: Vec<&str> = added.iter().map(crate::ivl::ast::Name::as_str).collect();
         Some(format!("inferred: `modifies {};`", added.join(", ")))
     }
 

@@ -325,12 +325,18 @@ impl Lowering<'_> {
         if !self.options.check_bounds {
             return false;
         }
-        let known = self.pointers.regions.get(region).size.map(|size| bv::literal(u128::from(size), 64));
+        let literal = |bytes: u64| bv::literal(u128::from(bytes), 64);
+        let below = |most: ExprRef| bv::binary(BvOp::Ule, offset.clone(), most);
         let block = self.declarations.blocks.get(&region).map(|[_, size]| bv::var(size.clone(), Type::Bv(64)));
-        let Some(size) = known.or(block) else { return false };
-        let bytes = bv::literal(u128::from(bytes), 64);
-        let room = bv::binary(BvOp::Ule, bytes.clone(), size.clone());
-        let inside = bv::and(room, bv::binary(BvOp::Ule, offset.clone(), bv::sub(size, bytes)));
+        let wanted = u64::from(bytes);
+        let inside = match (self.pointers.regions.get(region).size, block) {
+            (Some(size), _) => size.checked_sub(wanted).map_or(bv::boolean(false), |most| below(literal(most))),
+            (None, Some(size)) => {
+                let room = bv::binary(BvOp::Ule, literal(wanted), size.clone());
+                bv::and(room, below(bv::sub(size, literal(wanted))))
+            }
+            (None, None) => return false,
+        };
         let inside = guard.into_iter().fold(inside, |e, guard| bv::implies(guard, e));
         self.emit_with(StmtKind::Assert(inside), vec![flag("bounds")]);
         true

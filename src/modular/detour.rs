@@ -1,9 +1,10 @@
 //! On which of several ways a postcondition is said to fail.
 //!
 //! Input: a check that fails, with the way that a model shows. Output: questions about other ways to it, one after the
-//! other. Establishes: the last way that was found leaves each block by the last successor that it can, given how it left
-//! those before: the second branch rather than the first, which is also what Boogie's solver mostly finds. The place of a
-//! failed postcondition is where that way returns. Relies on: [`Labels`] name the way.
+//! other. Establishes: among the ways that were asked for is one that leaves each block by the last successor that it can,
+//! the second branch rather than the first; if one of them returns at the closing brace of the body, that is the place of
+//! the failure, else where the first one returns. Relies on: [`Labels`] name the way. Reference: none; so does Boogie,
+//! whose solver tries the last way first.
 
 use crate::ivl::attributes::Attributes;
 use crate::span::Span;
@@ -32,13 +33,20 @@ pub fn is_placed_by_way(check: &Check) -> bool {
 
 impl Detour {
     /// Nothing is asked if the way does not matter.
-    pub fn new(number: usize, path: Vec<usize>, matters: bool) -> Self {
-        Detour { number, path, at: 0, questions: if matters { MOST_QUESTIONS } else { 0 } }
+    pub fn new(passive: &Passive, number: usize, path: Vec<usize>, matters: bool) -> Self {
+        let is_last = closes(passive, &path);
+        let questions = if matters && !is_last { MOST_QUESTIONS } else { 0 };
+        Detour { number, path, at: 0, questions }
     }
 
-    /// Another way was found.
-    pub fn took(&mut self, path: Vec<usize>) {
+    /// Another way was found; whether the failure is to be told with it.
+    pub fn took(&mut self, passive: &Passive, path: Vec<usize>) -> bool {
+        let is_last = closes(passive, &path);
         self.path = path;
+        if is_last {
+            self.questions = 0;
+        }
+        is_last
     }
 
     /// Literals, with their values, of ways that go on as this one to its next block with another successor, and leave
@@ -61,6 +69,12 @@ impl Detour {
         }
         None
     }
+}
+
+/// Whether a way returns where no block of the body returns later in the text.
+fn closes(passive: &Passive, path: &[usize]) -> bool {
+    let end = path.iter().rev().map(|&block| passive.blocks[block].end).find(|&end| end != Span::NONE);
+    end == passive.blocks.iter().map(|block| block.end).max_by_key(|end| end.start)
 }
 
 /// What leads from a block to one of its successors.

@@ -275,11 +275,17 @@ impl<'a> Search<'a> {
         let end = exact::search(&mut terms, goal, &[], budget, &mut |model| {
             if let Some((model, is_certain)) = model {
                 let Some((number, path)) = failing(passive, &labels, model) else { return Next::Stop };
-                found.insert(number, failure(passive, number, &path, model, is_certain));
-                let matters = is_certain && detour::is_placed_by_way(&passive.checks[number]);
-                match &mut at {
-                    Some(detour) => detour.took(path),
-                    None => at = Some(Detour::new(number, path, matters)),
+                let told = failure(passive, number, &path, model, is_certain);
+                let is_placed_by_way = is_certain && detour::is_placed_by_way(&passive.checks[number]);
+                let is_told = match &mut at {
+                    Some(detour) => detour.took(passive, path),
+                    None => {
+                        at = Some(Detour::new(passive, number, path, is_placed_by_way));
+                        true
+                    }
+                };
+                if is_told {
+                    found.insert(number, told);
                 }
             }
             let Some(detour) = &mut at else { return Next::Stop };

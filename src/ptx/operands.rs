@@ -117,7 +117,7 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::Limited(limit) => {
                 let value = self.source(expression, ScalarType::B(32), false)?;
                 if matches!(value, Operand::Integer(value) if !limit.allows(value)) {
-                    return Err(kind_error(expression.span, limit.describe()));
+                    return Err(kind_error(expression.span, &format!("a `.b32` value {}", limit.describe())));
                 }
                 out.sources.push(value);
             }

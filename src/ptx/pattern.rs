@@ -158,12 +158,12 @@ impl Limit {
         }
     }
 
-    /// What may stand there, for messages.
+    /// In words, behind what it limits.
     pub fn describe(self) -> &'static str {
         match self {
-            Limit::Barrier => "a `.b32` value, a constant of 0 to 15",
-            Limit::Threads => "a `.b32` value, a constant that is a multiple of 32",
-            Limit::SomeThreads => "a `.b32` value, a constant that is a multiple of 32 and not 0",
+            Limit::Barrier => "from 0 to 15",
+            Limit::Threads => "that is a multiple of 32",
+            Limit::SomeThreads => "that is a multiple of 32 and not 0",
         }
     }
 }
@@ -399,7 +399,7 @@ impl OperandSlot {
             }
             OperandSlot::Immediate { maximum: u64::MAX } => "constant".to_string(),
             OperandSlot::Immediate { maximum } => format!("constant from 0 to {maximum}"),
-            OperandSlot::Limited(limit) => limit.describe().to_string(),
+            OperandSlot::Limited(limit) => format!(".b32 {}", limit.describe()),
             OperandSlot::AddressValue => "register or variable".to_string(),
             OperandSlot::MoveDestination => "register or {registers}".to_string(),
             OperandSlot::MoveSource => "value, address or {values}".to_string(),

@@ -25,6 +25,18 @@ pub fn diagnostics(diagnostics: &[Diagnostic], source: &SourceText, style: Style
     screen(&messages, style)
 }
 
+/// Why a stage of a kernel could not be printed: an earlier one refused the kernel, or a limit was met.
+pub fn refusal(report: &KernelReport, source: &SourceText, style: Style) -> String {
+    let reasons = report.reasons.iter().map(|reason| Message {
+        level: Level::Warning,
+        code: reason.code,
+        title: reason.message.clone(),
+        labels: Vec::new(),
+        notes: vec![format!("in {} of {}", report.entry, source.name())],
+    });
+    screen(&reasons.collect::<Vec<_>>(), style) + &diagnostics(&report.diagnostics, source, style)
+}
+
 fn message_of<'a>(diagnostic: &Diagnostic, source: &'a SourceText) -> Message<'a> {
     let level = match diagnostic.severity {
         Severity::Error => Level::Error,

@@ -5,12 +5,12 @@
 //! instantiated by triggers only, as Boogie has it: a model where quantifiers occur is a guess.
 //! Reference: Boogie 2, maps; Detlefs, Nelson, Saxe (Simplify), triggers and labels.
 
-use super::z3_backend::{Emitter, in_some_context, read_value, smt_solver};
+use super::z3_backend::{Emitter, in_some_context, parameters, read_value, smt_solver};
 use super::{Budget, Encoding, Value, encode, smtlib};
 use crate::vcgen::term::{Node, Term, Terms, signed};
 use std::fmt;
 use z3::ast::Bool;
-use z3::{Model, Params, SatResult, Solver};
+use z3::{Model, SatResult, Solver};
 
 /// What a term is in a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,11 +145,7 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, r
 
 fn solver(has_quantifiers: bool, budget: Budget) -> Solver {
     let solver = if has_quantifiers { Solver::new() } else { smt_solver() };
-    let mut params = Params::new();
-    params.set_u32("timeout", budget.milliseconds);
-    if budget.rlimit > 0 {
-        params.set_u32("rlimit", budget.rlimit);
-    }
+    let mut params = parameters(budget);
     if has_quantifiers {
         // Triggers only: without a proof by them the search might not end. The others are what Boogie asks for.
         params.set_bool("smt.auto_config", false);

@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(divisor(0x2aab, 16, most), None);
         assert_eq!(divisor(0x2aab, 16, 255), Some(6));
         for x in 0..=255 {
-            assert_eq!(x * 0x2aab >> 16, x / 6);
+            assert_eq!((x * 0x2aab) >> 16, x / 6);
         }
         assert_eq!(divisor(1, 8, most), None);
         assert_eq!(divisor(7, 1, most), None);

@@ -137,11 +137,7 @@ pub(super) fn load<'t>(
     } else {
         simplifying_solver()
     };
-    let mut params = Params::new();
-    params.set_u32("timeout", budget.milliseconds);
-    if budget.rlimit > 0 {
-        params.set_u32("rlimit", budget.rlimit);
-    }
+    let mut params = parameters(budget);
     if opaque || !encoded.has_products() {
         params.set_u32("smt.arith.solver", LINEAR_SOLVER);
     }
@@ -170,6 +166,17 @@ fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, view: View) -> A
             None => Answer::Unknown("no model".into()),
         },
     }
+}
+
+/// What every solver is told. Ctrl-C ends the process ([`crate::driver::schedule`]), not only a query.
+pub(super) fn parameters(budget: Budget) -> Params {
+    let mut params = Params::new();
+    params.set_bool("ctrl_c", false);
+    params.set_u32("timeout", budget.milliseconds);
+    if budget.rlimit > 0 {
+        params.set_u32("rlimit", budget.rlimit);
+    }
+    params
 }
 
 /// The values of the wanted terms.
@@ -483,14 +490,25 @@ fn quantified(universal: bool, bound: &[&dyn Ast], patterns: &[&Pattern], body: 
 
 /// Whether a term may stand as a pattern: it is more than a symbol or a constant, and no connective.
 fn is_application(terms: &Terms, t: Term) -> bool {
-    match terms.node(t) {
-        Node::Apply(..) | Node::Select(_) | Node::Store(_) => true,
-        Node::IntSum { .. } | Node::IntMul(..) | Node::IntDiv(..) | Node::IntMod(..) => true,
-        Node::BvSum { .. } | Node::BvBinary(..) | Node::Extract { .. } | Node::Concat(..) => true,
-        Node::ZeroExtend(..) | Node::SignExtend(..) => true,
-        Node::ToInt(_) | Node::ToSignedInt(_) | Node::FromInt(..) => true,
-        _ => false,
-    }
+    matches!(
+        terms.node(t),
+        Node::Apply(..)
+            | Node::Select(_)
+            | Node::Store(_)
+            | Node::IntSum { .. }
+            | Node::IntMul(..)
+            | Node::IntDiv(..)
+            | Node::IntMod(..)
+            | Node::BvSum { .. }
+            | Node::BvBinary(..)
+            | Node::Extract { .. }
+            | Node::Concat(..)
+            | Node::ZeroExtend(..)
+            | Node::SignExtend(..)
+            | Node::ToInt(_)
+            | Node::ToSignedInt(_)
+            | Node::FromInt(..)
+    )
 }
 
 /// Whether Z3 takes a trigger: it has all variables, each term is an application, and no connective stands in it.

@@ -17,7 +17,7 @@ pub fn arrays(program: &Program, body: &Implementation) -> BTreeSet<Name> {
     for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
         if let StmtKind::Load { access, .. } | StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } =
             &stmt.kind
-            && !byte_offset(access).is_some_and(|offset| half(&offset).is_some())
+            && byte_offset(access).is_none_or(|offset| half(&offset).is_none())
         {
             narrow.remove(&access.array);
         }

@@ -292,17 +292,32 @@ impl Terms {
             return self.boolean(false);
         }
         match *self.node(other) {
-            Node::Ite(c, x, y) => {
-                let value = self.bv(constant, self.width(other));
-                let (left, right) = (self.eq(x, value), self.eq(y, value));
-                self.ite(c, left, right)
-            }
+            Node::Ite(..) => self.eq_choice(other, constant),
             Node::ZeroExtend(_, inner) => {
                 let value = self.bv(constant, self.width(inner));
                 self.eq(inner, value)
             }
             _ => self.intern(Node::Eq(a, b), Sort::Bool),
         }
+    }
+
+    /// `chain == constant`: what leads past the branches that are not equal stands in one conjunction. One for each rest
+    /// of the chain would be quadratic, and cubic for as many constants as branches (`brx.idx`).
+    fn eq_choice(&mut self, chain: Term, constant: u128) -> Term {
+        let value = self.bv(constant, self.width(chain));
+        let (mut rest, mut past) = (chain, Vec::new());
+        while let Node::Ite(c, x, y) = *self.node(rest) {
+            let left = self.eq(x, value);
+            if self.truth(left) != Some(false) {
+                let right = self.eq(y, value);
+                past.push(self.ite(c, left, right));
+                return self.and(past);
+            }
+            past.push(self.not(c));
+            rest = y;
+        }
+        past.push(self.eq(rest, value));
+        self.and(past)
     }
 
     fn eq_extensions(&mut self, a: Term, b: Term) -> Term {

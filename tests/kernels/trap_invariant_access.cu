@@ -1,4 +1,4 @@
-//@ verdict: possible-assertion
+//@ verdict: assertion
 //@ block: 128
 //@ grid: 1
 #include "gpuvcc.h"

@@ -46,7 +46,7 @@ const INSTRUCTIONS: [&str; 44] = [
     "atom.shared.cas.b32 %r1, [tile], $i, $i",
     "red.relaxed.gpu.global.max.s32 [$a], $i",
     "bar.sync 0",
-    "barrier.sync.aligned $i, 64",
+    "barrier.sync.aligned %r2, 64",
     "bar.red.popc.u32 %r1, 0, %p1",
     "membar.gl",
     "shfl.sync.down.b32 %r1|%p1, %r2, $i, 31, -1",

@@ -4,7 +4,7 @@
 use crate::evaluate::Store;
 use crate::interleaving::interleave;
 use crate::lockstep::lock_step;
-use crate::program::{self, Arbitrary, Watched};
+use crate::program::{self, Arbitrary, Watched, unfold};
 use crate::random::{program, stmt};
 use crate::run::*;
 use gpuvcc::ivl::ast::*;
@@ -70,7 +70,8 @@ impl Arbitrary for Always {
 fn failures(program: &Program, loaded: u128) -> BTreeSet<String> {
     let predicated = predicate::run(program).expect("a kernel");
     let prelude = load(WATCHED_BYTE).expect("ships");
-    let two = twothread::run(&predicated, &prelude, Pair::SameBlock, &Options::default()).expect("translates");
+    let mut two = twothread::run(&predicated, &prelude, Pair::SameBlock, &Options::default()).expect("translates");
+    unfold(&mut two.program);
     let mut failed = BTreeSet::new();
     for threads in [[0, 1], [1, 0]] {
         for site in 0..two.sites.len() as u128 {

@@ -9,7 +9,7 @@
 use crate::evaluate::Store;
 use crate::kernels::{Shape, kernel};
 use crate::lockstep::lock_step;
-use crate::program::{self, Arbitrary, Watched};
+use crate::program::{self, Arbitrary, Watched, unfold};
 use crate::random::Source;
 use crate::run::*;
 use crate::{Smallest, cases};
@@ -158,7 +158,8 @@ fn same_block(
     if run.end == End::OutOfFuel || run.blocks > LARGEST {
         return Ok(vec!["large"]);
     }
-    let two = twothread::run(predicated, prelude, Pair::SameBlock, options).expect("translates");
+    let mut two = twothread::run(predicated, prelude, Pair::SameBlock, options).expect("translates");
+    unfold(&mut two.program);
     let pair = [(0, 1), (0, 2), (1, 2)][case as usize % 3];
     let locals = &body(&predicated.program).locals;
     let thread = |number: usize| (Thread::new(numbers[number], case, locals).store, &run.threads[number]);
@@ -192,7 +193,8 @@ fn two_blocks(
     if first.end != End::Terminated || second.end != End::Terminated || large {
         return Ok(Vec::new());
     }
-    let two = twothread::run(predicated, prelude, Pair::DifferentBlocks, options).expect("translates");
+    let mut two = twothread::run(predicated, prelude, Pair::DifferentBlocks, options).expect("translates");
+    unfold(&mut two.program);
     let locals = &body(&predicated.program).locals;
     let (a, b) = (case as usize % 2, case as usize / 2 % 2);
     let threads = [

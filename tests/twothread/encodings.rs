@@ -2,6 +2,7 @@
 //! some choice of the prelude exactly when the two accesses race.
 
 use crate::evaluate::{Store, evaluate};
+use crate::program::unfold;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::twothread::prelude::{LOGGING_SETS, Setting, WATCHED_BYTE, load};
 
@@ -110,23 +111,35 @@ fn fails(program: &Program, a: Access, b: Access, site: u128, cleared: bool) -> 
     found
 }
 
+/// The accesses as far apart as they are, or by multiples of 2^32 more.
+fn far_apart(a: Access, b: Access) -> [(Access, Access); 3] {
+    let far = |access: Access, times: u128| Access { start: access.start + (times << 32), ..access };
+    [(a, b), (far(a, 1), b), (far(a, 2), far(b, 7))]
+}
+
 #[test]
 fn a_check_fails_exactly_for_races() {
     let accesses = accesses();
-    for text in [WATCHED_BYTE, LOGGING_SETS] {
+    let settings = [true, false].into_iter().flat_map(|same_block| {
+        let flags = [(false, false), (true, false), (false, true), (true, true)];
+        flags.map(|(allow_same_value, narrow)| Setting { same_block, allow_same_value, narrow })
+    });
+    for (text, setting) in settings.flat_map(|setting| [(WATCHED_BYTE, setting), (LOGGING_SETS, setting)]) {
         let prelude = load(text).expect("ships");
-        for (same_block, allow_same_value) in [(true, false), (false, false), (true, true), (false, true)] {
-            let setting = Setting { same_block, allow_same_value, narrow: false };
-            let mut program = prelude.instantiate(&Name::from("A"), setting);
-            program.constants.extend(prelude.common(setting).constants);
-            for &a in &accesses {
-                for &b in &accesses {
-                    assert_eq!(fails(&program, a, b, 7, false), race(a, b, setting), "{a:?} {b:?} {setting:?}");
+        let mut program = prelude.instantiate(&Name::from("A"), setting);
+        program.constants.extend(prelude.common(setting).constants);
+        unfold(&mut program);
+        for &a in &accesses {
+            for &b in &accesses {
+                let is_race = race(a, b, setting);
+                for (number, (a, b)) in far_apart(a, b).into_iter().enumerate() {
+                    let meet = is_race && (number == 0 || setting.narrow);
+                    assert_eq!(fails(&program, a, b, 7, false), meet, "{a:?} {b:?} {setting:?}");
                 }
-                // Another site is not remembered, and a barrier that both passed forgets.
-                assert!(!fails(&program, a, accesses[accesses.len() - 1], 8, false));
-                assert!(!fails(&program, a, accesses[accesses.len() - 1], 7, true));
             }
+            // Another site is not remembered, and a barrier that both passed forgets.
+            assert!(!fails(&program, a, accesses[accesses.len() - 1], 8, false));
+            assert!(!fails(&program, a, accesses[accesses.len() - 1], 7, true));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::alone::{self, Event, Trace, initial, loaded};
 use crate::evaluate::Store;
-use crate::program::{Arbitrary, Run, Watched};
+use crate::program::{Arbitrary, Run, Watched, unfold};
 use crate::random::{Source, kernel};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::predicate;
@@ -80,7 +80,8 @@ fn check(seed: u64, prelude: &Prelude) -> Result<(), TestCaseError> {
     let traces = [first, second];
     let predicated = predicate::run(&program).expect("a kernel");
     for pair in [Pair::SameBlock, Pair::DifferentBlocks] {
-        let two = twothread::run(&predicated, prelude, pair, &Options::default()).expect("translates");
+        let mut two = twothread::run(&predicated, prelude, pair, &Options::default()).expect("translates");
+        unfold(&mut two.program);
         let same_block = pair == Pair::SameBlock;
         let [(first, first_barriers), (second, second_barriers)] =
             [&traces[0], &traces[1]].map(|trace| accesses(trace, same_block));

@@ -3,6 +3,7 @@
 use crate::evaluate::{Store, evaluate};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::attributes::Attributes;
+use gpuvcc::ivl::visit;
 use gpuvcc::twothread::TwoThread;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,6 +42,25 @@ fn is_contents(function: &Name) -> bool {
 fn reads_contents(e: &ExprRef) -> bool {
     let is_call = matches!(&e.kind, ExprKind::Call(name, _) if is_contents(name));
     is_call || gpuvcc::ivl::visit::children(e).into_iter().any(reads_contents)
+}
+
+/// Puts the bodies of the prelude's functions in place of their calls.
+pub fn unfold(program: &mut Program) {
+    let functions = program.functions.clone();
+    let bodies = program.procedures.iter_mut().filter_map(|procedure| procedure.body.as_mut());
+    for stmt in bodies.flat_map(|body| &mut body.blocks).flat_map(|block| &mut block.stmts) {
+        *stmt = visit::map_stmt(stmt, &mut |e| unfolded(e, &functions));
+    }
+}
+
+fn unfolded(e: &ExprRef, functions: &[Function]) -> ExprRef {
+    visit::map_expr(e, &mut |e| {
+        let ExprKind::Call(name, args) = &e.kind else { return None };
+        let function = functions.iter().find(|function| function.name == *name)?;
+        let names = function.params.iter().map(|(name, _)| name.clone());
+        let args = args.iter().map(|arg| unfolded(arg, functions));
+        Some(visit::substitute(function.body.as_ref()?, &names.zip(args).collect()))
+    })
 }
 
 /// The access that is remembered.
