@@ -35,6 +35,8 @@ pub struct Exceeded {
     pub limit: Limit,
     /// What was running.
     pub stage: &'static str,
+    /// How long the task had run.
+    pub after: Duration,
 }
 
 /// The limits of one task; all clones are the same.
@@ -51,7 +53,7 @@ struct State {
     /// What the thread that changed it last is doing.
     stage: Mutex<&'static str>,
     /// What was running when the limit was first seen to be met.
-    stopped: OnceLock<&'static str>,
+    stopped: OnceLock<(&'static str, Duration)>,
 }
 
 thread_local! {
@@ -83,8 +85,9 @@ impl Token {
             1 => Limit::Time,
             _ => Limit::Memory,
         };
-        let running = || *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(Exceeded { limit, stage: self.0.stopped.get_or_init(running) })
+        let running = || (*self.0.stage.lock().unwrap_or_else(PoisonError::into_inner), self.0.start.elapsed());
+        let &(stage, after) = self.0.stopped.get_or_init(running);
+        Some(Exceeded { limit, stage, after })
     }
 
     /// Whether its time ended so long ago.
@@ -216,7 +219,8 @@ mod tests {
                 }
             })
         });
-        assert_eq!(ended, Err(Exceeded { limit: Limit::Memory, stage: "here" }) as Result<(), _>);
+        let ended: Result<(), Exceeded> = ended;
+        assert!(ended.is_err_and(|exceeded| (exceeded.limit, exceeded.stage) == (Limit::Memory, "here")));
         assert!(of_thread().is_none());
     }
 

@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "tests/cli/preludes";
 /// Kernels with the launches at which verdicts are compared.
-const KERNELS: [(&str, &str, &str); 6] = [
+const KERNELS: [(&str, &str, &str); 8] = [
     ("saxpy", "64", "4"),
     ("saxpy_broken", "64", "4"),
     ("reduce_sequential", "64", "2"),
     ("reduce_sequential_broken", "64", "2"),
     ("ptx/relaxed_scope", "32", "2"),
     ("histogram_global_broken", "64", "2"),
+    ("ptx/shared_address_width", "64", "1"),
+    ("ptx/shared_address_width_broken", "64", "1"),
 ];
 
 fn main() {

@@ -120,7 +120,8 @@ impl Sink<Outcome> for Answers<'_> {
             Err(Failure::Limit(exceeded)) => {
                 let (options, _) = with_launch_file(task, self.options);
                 let launch = pipeline::launch_of(program, entry, &options);
-                let report = KernelReport::new(input.source.name(), entry, launch).stopped(exceeded);
+                let mut report = KernelReport::new(input.source.name(), entry, launch).stopped(exceeded);
+                report.subject = program.subject(entry);
                 output.report(report, &input.source);
             }
             Err(Failure::Panic(message)) => output.internal_error(&message, input.source.name(), entry),
@@ -215,8 +216,9 @@ impl Sink<Result<Program, Vec<Diagnostic>>> for Parsing<'_, '_> {
         }
     }
 
-    fn leave(&mut self, _: bool) -> ! {
-        std::process::exit(INTERRUPTED_EXIT)
+    fn leave(&mut self, interrupted: bool) -> ! {
+        let code = i32::from(self.output.end());
+        std::process::exit(if interrupted { INTERRUPTED_EXIT } else { code })
     }
 }
 

@@ -120,6 +120,11 @@ impl<'a> Output<'a> {
 
     /// Prints what waits for the end and answers the exit code.
     pub fn finish(mut self) -> u8 {
+        self.end()
+    }
+
+    /// The same, where the process ends in the middle of a run.
+    pub fn end(&mut self) -> u8 {
         if self.options.emit.is_none() && !self.options.list {
             let reports = std::mem::take(&mut self.reports);
             let source = |report: &KernelReport| self.source_of(report, &reports);

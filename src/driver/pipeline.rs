@@ -22,7 +22,7 @@ use crate::twothread::{self, Prelude};
 use crate::verdict::conditions::{self, Condition};
 use crate::verdict::decide::{self, Question, Search, Visit};
 use crate::verdict::emulate::Emulator;
-use crate::verdict::finding::{KernelReport, Launch};
+use crate::verdict::finding::{KernelReport, Launch, Subject};
 use std::time::Instant;
 
 /// A parsed input.
@@ -55,6 +55,11 @@ impl Program {
 
 impl Program {
     /// The program of a procedure that is no kernel.
+    /// What an entry is.
+    pub fn subject(&self, entry: &str) -> Subject {
+        self.of_procedure(entry).map_or(Subject::Kernel, |_| Subject::Procedure)
+    }
+
     fn of_procedure(&self, entry: &str) -> Option<&Source> {
         let Program::Ivl(source) = self else { return None };
         let is_kernel =

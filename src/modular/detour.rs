@@ -71,10 +71,11 @@ impl Detour {
     }
 }
 
-/// Whether a way returns where no block of the body returns later in the text.
-fn closes(passive: &Passive, path: &[usize]) -> bool {
+/// Whether a way returns at a brace behind which no block of the body returns: its own, or that of its last branch.
+pub fn closes(passive: &Passive, path: &[usize]) -> bool {
     let end = path.iter().rev().map(|&block| passive.blocks[block].end).find(|&end| end != Span::NONE);
-    end == passive.blocks.iter().map(|block| block.end).max_by_key(|end| end.start)
+    let is_brace = |end: &Span| end.end - end.start == 1;
+    end.filter(is_brace) == passive.blocks.iter().map(|block| block.end).max_by_key(|end| end.start)
 }
 
 /// What leads from a block to one of its successors.

@@ -308,11 +308,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Runs the passive program with the values of a model: the first check on any way that fails and has to be proved.
+/// Runs the passive program with the values of a model: the first check on any way that fails and has to be proved. If
+/// the way decides where it is told to fail, one to the closing brace is looked for.
 fn execute(passive: &Passive, roles: &[Role], model: &mut dyn Values) -> Option<(usize, Vec<usize>)> {
     let mut path: Vec<usize> = Vec::new();
     let mut open = vec![(0, 0)];
     let mut seen = BTreeSet::new();
+    let mut found: Option<(usize, Vec<usize>)> = None;
     while let Some((depth, block)) = open.pop() {
         if !seen.insert(block) {
             continue;
@@ -320,15 +322,23 @@ fn execute(passive: &Passive, roles: &[Role], model: &mut dyn Values) -> Option<
         path.truncate(depth);
         path.push(block);
         match execute_block(passive, roles, block, model) {
-            Left::Fails(number) => return Some((number, path)),
+            Left::Fails(number) => {
+                let is_last = !detour::is_placed_by_way(&passive.checks[number]) || detour::closes(passive, &path);
+                match &found {
+                    None if is_last => return Some((number, path)),
+                    None => found = Some((number, path.clone())),
+                    Some((first, _)) if *first == number && is_last => return Some((number, path)),
+                    Some(_) => {}
+                }
+            }
             Left::Stops => {}
             Left::GoesOn => {
-                // The last successor first, as in `Detour`.
-                open.extend(passive.blocks[block].successors.iter().map(|&next| (depth + 1, next)));
+                let successors = passive.blocks[block].successors.iter().rev();
+                open.extend(successors.map(|&next| (depth + 1, next)));
             }
         }
     }
-    None
+    found
 }
 
 /// How an execution leaves a block.

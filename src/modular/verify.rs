@@ -9,6 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{Implementation, Name, Program};
 use crate::ivl::attributes::Attributes;
+use crate::limits;
 use crate::vcgen::passify;
 use crate::vcgen::passive::{Check, Passive};
 use std::borrow::Cow;
@@ -65,6 +66,7 @@ fn attempt(
     with_bounds: bool,
     search: &dyn Fn(&mut Passive) -> Option<Found>,
 ) -> Result<Option<Outcome>, Diagnostic> {
+    let _stage = limits::stage("modular");
     let (mut passive, outcome) = ready(program, body, with_bounds)?;
     let Some(Found { failures, unknown }) = search(&mut passive) else { return Ok(None) };
     // Bounds that are true are proved; should one not be, the body is what its author wrote.

@@ -89,7 +89,7 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
     let verdict = paint(report.verdict.name(), color, style);
     let remark = match report.verdict {
         Verdict::Verified if report.checked.is_nothing() => {
-            " (nothing to check: no shared or global access, barrier or assertion)"
+            " (nothing to check: no access to memory that threads share, no barrier, no assertion)"
         }
         Verdict::Verified if report.launch.is_one_thread() => " (one thread has nothing to race or diverge with)",
         _ => "",
@@ -236,7 +236,13 @@ pub fn headline(finding: &Finding) -> String {
         Defect::Race => format!("{kind}race{array}"),
         Defect::Divergence => "barrier divergence: not all threads of a block arrive".to_string(),
         Defect::Deadlock => format!("{kind}deadlock"),
-        Defect::BarrierError => format!("{kind}barrier misuse"),
+        Defect::BarrierError => match finding.kind.as_str() {
+            "number" => "a barrier with a number that does not exist".to_string(),
+            "count" => "a barrier with a thread count that it may not have".to_string(),
+            "member" => "the mask of this operation leaves out the thread that executes it".to_string(),
+            "arrives-twice" => "a thread comes twice to a barrier before it completes".to_string(),
+            _ => "a barrier is used for two kinds of operations at once".to_string(),
+        },
         Defect::Assertion => match finding.kind.as_str() {
             "invariant-entry" => "the invariant does not hold on entry to its loop".to_string(),
             "invariant-maintenance" => "a round of the loop does not maintain its invariant".to_string(),
@@ -277,9 +283,15 @@ pub fn access_text(access: &AccessReport) -> String {
         AccessKind::Read => format!("{who} reads {bytes}"),
         AccessKind::Write => format!("{who} writes {bytes}"),
         AccessKind::Atomic => format!("{who} updates {bytes} atomically"),
+        AccessKind::Arrive if is_of_warp(access) => format!("{who} executes this"),
         AccessKind::Arrive => format!("{who} arrives at this barrier"),
         AccessKind::Absent => format!("{who} does not arrive at this barrier"),
     }
+}
+
+/// Whether the instruction is one of a warp, and no barrier of the block.
+fn is_of_warp(access: &AccessReport) -> bool {
+    ["shfl", "vote", "match", "redux", "elect", "bar.warp"].iter().any(|opcode| access.origin.text.starts_with(opcode))
 }
 
 fn facts(finding: &Finding) -> Vec<String> {

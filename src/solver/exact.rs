@@ -7,6 +7,7 @@
 
 use super::z3_backend::{Emitter, in_some_context, parameters, read_value, smt_solver};
 use super::{Budget, Encoding, Value, encode, smtlib};
+use crate::limits;
 use crate::vcgen::term::{Node, Term, Terms, signed};
 use std::fmt;
 use z3::ast::Bool;
@@ -99,6 +100,7 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, r
         _ if budget.milliseconds == 0 => return End::Unknown("time is up".into()),
         _ => {}
     }
+    let _stage = limits::stage("solver");
     let Some(encoded) = encode(terms, Encoding::Exact, goal, &[]) else {
         panic!("solver: the exact encoding has all terms");
     };

@@ -157,6 +157,7 @@ pub fn core(
     literals: &[Term],
     budget: Budget,
 ) -> Option<Vec<usize>> {
+    let _stage = limits::stage("solver");
     match terms.truth(goal) {
         Some(true) => return Some(Vec::new()),
         _ if budget.milliseconds == 0 => return None,

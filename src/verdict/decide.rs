@@ -350,7 +350,9 @@ fn merge(findings: &mut Vec<Finding>) {
             .map(|(line, source)| if source.is_some() { (0, source) } else { (line, None) })
             .collect();
         places.sort();
-        let key = (finding.defect, places, finding.barrier.as_ref().map(|b| b.line));
+        // What an execution shows of a misused barrier names the access only.
+        let barrier = finding.barrier.as_ref().filter(|_| finding.defect != super::finding::Defect::BarrierError);
+        let key = (finding.defect, places, barrier.map(|b| b.line));
         let new = !seen.contains(&key);
         seen.push(key);
         new

@@ -339,7 +339,7 @@ pub struct Reason {
 
 impl Reason {
     /// A limit was met.
-    pub fn of_limit(Exceeded { limit, stage }: Exceeded) -> Reason {
+    pub fn of_limit(Exceeded { limit, stage, .. }: Exceeded) -> Reason {
         let (code, what) = match limit {
             Limit::Time => ("time-limit", "the time is over (--timeout)"),
             Limit::Memory => ("memory-limit", "the process has as much memory as it may have (--memory)"),
@@ -466,6 +466,7 @@ impl KernelReport {
     pub fn stopped(mut self, exceeded: Exceeded) -> Self {
         self.verdict = Verdict::of(&self.findings).unwrap_or(Verdict::Unknown);
         self.reasons.push(Reason::of_limit(exceeded));
+        self.time_ms = exceeded.after.as_millis() as u64;
         self
     }
 

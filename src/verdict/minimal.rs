@@ -176,21 +176,24 @@ fn with_value(command: &Command, quantity: Quantity, value: u64) -> Command {
     command
 }
 
-/// Whether two findings are the same defect at the same PTX lines.
-pub fn is_same(one: &Finding, other: &Finding) -> bool {
-    let lines = |finding: &Finding| -> BTreeSet<u32> {
-        match finding.defect {
-            Defect::Divergence => finding.barrier.iter().map(|barrier| barrier.line).collect(),
-            _ => finding.accesses.iter().map(|access| access.origin.line).collect(),
-        }
+/// Whether two findings are the same defect at the same PTX lines. Which of the barriers where threads of a block wait is
+/// named is a matter of order: of two, one is blamed.
+fn is_same(shown: &Finding, finding: &Finding) -> bool {
+    let lines = |finding: &Finding| finding.accesses.iter().map(|access| access.origin.line).collect::<BTreeSet<u32>>();
+    let same_place = match finding.defect {
+        Defect::Divergence => finding.barrier.as_ref().is_some_and(|barrier| lines(shown).contains(&barrier.line)),
+        Defect::Assertion => shown.barrier == finding.barrier && lines(shown) == lines(finding),
+        _ => lines(shown) == lines(finding),
     };
-    let same_assertion = one.defect != Defect::Assertion || one.barrier == other.barrier;
-    one.defect == other.defect && same_assertion && lines(one) == lines(other)
+    shown.defect == finding.defect && same_place
 }
 
 /// Takes over what the execution says: who, where, and in which launch.
 fn refresh(finding: &mut Finding, shown: &Finding) {
     finding.accesses.clone_from(&shown.accesses);
+    if finding.defect == Defect::Divergence {
+        finding.barrier.clone_from(&shown.barrier);
+    }
     if let Some(barrier) = &finding.barrier {
         finding.accesses.iter_mut().for_each(|access| access.origin = barrier.clone());
     }

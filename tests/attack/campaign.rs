@@ -112,7 +112,8 @@ fn subject(Generated { text, block, grid }: Generated) -> (Case, String, String)
         source: None,
         verdict: String::new(),
         entry: None,
-        options: Options { block, grid, ..Options::default() },
+        // The bounds of local arrays are proved, or assumed in words that nothing here reads.
+        options: Options { block, grid, check_bounds: text.contains(".local"), ..Options::default() },
         race_lines: BTreeSet::new(),
         divergence_lines: BTreeSet::new(),
         assertion_lines: BTreeSet::new(),
@@ -326,7 +327,9 @@ fn description(
     let mut text = format!("{title}: {name}, {what}");
     if let Some(Defect { launch, outcome }) = defect {
         let (races, divergences) = (&outcome.races, &outcome.divergences);
+        let (misuses, faults) = (&outcome.misuses, &outcome.faults);
         let _ = write!(text, "\n  emulated: races at PTX lines {races:?}, divergences at {divergences:?}");
+        let _ = write!(text, ", barriers misused at {misuses:?}, accesses outside at {faults:?}");
         let arbitrary = if outcome.arbitrary { ", with arbitrary values on the way" } else { "" };
         let parameters: Vec<String> = launch.parameters.iter().map(|bytes| number(bytes)).collect();
         let _ = write!(text, "{arbitrary}\n  parameters {}, memory {:?}", parameters.join(" "), launch.contents);
@@ -371,6 +374,9 @@ fn command_line(options: &Options) -> String {
     let mut text = format!("--block '{}' --grid '{}'", sizes(options.block), sizes(options.grid));
     for setting in &options.params {
         let _ = write!(text, " --param {}={}", setting.name, setting.value);
+    }
+    if options.check_bounds {
+        text += " --check-bounds";
     }
     if options.arith == Arithmetic::Bv {
         text += " --arith bv";

@@ -42,7 +42,7 @@ struct Values<'a> {
 impl Values<'_> {
     fn met(&self, condition: &str) -> Option<bool> {
         if let Some(name) = condition.strip_suffix(" is a power of two") {
-            return Some(self.product(name)?.is_power_of_two());
+            return Some(self.product(name)?.count_ones() == 1);
         }
         let compare = |operator: &str| {
             let (left, right) = condition.split_once(operator)?;
@@ -50,7 +50,7 @@ impl Values<'_> {
         };
         if let Some((left, right)) = compare(" == ") {
             if let Some((value, factor)) = left.split_once(" % ") {
-                return Some(self.product(value)? % factor.parse::<u128>().ok()? == right);
+                return Some(self.product(value)? % factor.parse::<i128>().ok()? == right);
             }
             return Some(self.product(left)? == right);
         }
@@ -61,23 +61,26 @@ impl Values<'_> {
         Some(self.product(left)? >= right)
     }
 
-    fn product(&self, text: &str) -> Option<u128> {
+    fn product(&self, text: &str) -> Option<i128> {
         text.split(" * ").map(|name| self.value(name)).product()
     }
 
-    fn value(&self, name: &str) -> Option<u128> {
+    fn value(&self, name: &str) -> Option<i128> {
         let Launch { block, grid, .. } = self.launch;
         if name == "threads in all" {
-            return Some(block.iter().chain(grid).map(|size| u128::from(*size)).product());
+            return Some(block.iter().chain(grid).map(|size| i128::from(*size)).product());
         }
         let size = |id: &str, sizes: &[u32; 3]| {
             let axis = name.strip_prefix(id)?.strip_prefix('.')?;
-            AXES.into_iter().position(|known| known == axis).map(|axis| u128::from(sizes[axis]))
+            AXES.into_iter().position(|known| known == axis).map(|axis| i128::from(sizes[axis]))
         };
         let parameter = || {
             let number = self.entry.params.iter().position(|parameter| *parameter.name == *name)?;
-            let bytes = self.launch.parameters[number].iter().rev();
-            Some(bytes.fold(0, |value, byte| value << 8 | u128::from(*byte)))
+            let bytes = &self.launch.parameters[number];
+            let value = bytes.iter().rev().fold(0, |value, byte| value << 8 | i128::from(*byte));
+            // Findings show numbers with their sign, and so a reader takes them.
+            let bits = 8 * bytes.len() as u32;
+            Some(if value >> (bits - 1) == 1 { value - (1 << bits) } else { value })
         };
         name.parse().ok().or_else(|| size("blockDim", block)).or_else(|| size("gridDim", grid)).or_else(parameter)
     }

@@ -22,35 +22,40 @@ const STATEMENTS: usize = 14;
 const DEPTH: usize = 3;
 
 /// A kernel while it is written.
-struct Writer<'r> {
-    random: &'r mut Random,
+pub struct Writer<'r> {
+    pub random: &'r mut Random,
     body: String,
     registers: u32,
-    wide_registers: u32,
+    pub wide_registers: u32,
     predicates: u32,
     labels: u32,
     statements: usize,
-    block: u32,
+    pub block: u32,
+    /// Whether there are local arrays.
+    pub has_local: bool,
+    /// Whether there are statements of [`crate::oddities`].
+    odd: bool,
     /// Registers that hold loop counters in scope.
     counters: Vec<u32>,
     /// Registers that hold loaded values.
-    loaded: Vec<u32>,
+    pub loaded: Vec<u32>,
     /// Whether all threads of a block are here together, as far as the writer knows.
     uniform: bool,
 }
 
 /// Registers with fixed meanings.
-const TID: u32 = 1;
-const CTAID: u32 = 2;
+pub const TID: u32 = 1;
+pub const CTAID: u32 = 2;
 const NTID: u32 = 3;
 const GLOBAL_ID: u32 = 4;
-const N: u32 = 5;
+pub const N: u32 = 5;
 const M: u32 = 6;
 
 /// Makes a kernel.
 pub fn generate(random: &mut Random) -> Generated {
     let block = [4, 8, 16, 32, 48, 64][random.below(6)];
     let grid = 1 + random.below(4) as u32;
+    let odd = random.below(3) == 0;
     let mut writer = Writer {
         random,
         body: String::new(),
@@ -60,6 +65,8 @@ pub fn generate(random: &mut Random) -> Generated {
         labels: 0,
         statements: 0,
         block,
+        has_local: false,
+        odd,
         counters: Vec::new(),
         loaded: Vec::new(),
         uniform: true,
@@ -70,13 +77,14 @@ pub fn generate(random: &mut Random) -> Generated {
         writer.statements(0);
         writer.statements(0);
     }
-    let Writer { body, registers, wide_registers, predicates, .. } = writer;
+    let Writer { body, registers, wide_registers, predicates, has_local, .. } = writer;
+    let local = if has_local { "\t.local .align 4 .b8 d1[16];\n\t.local .align 4 .b8 d2[16];\n" } else { "" };
     let mut text = String::from(".version 8.0\n.target sm_80\n.address_size 64\n\n");
     let _ = write!(
         text,
         ".visible .entry generated(\n\t.param .u64 a,\n\t.param .u64 b,\n\t.param .u32 n,\n\t.param .u32 m\n)\n{{\n\
          \t.reg .pred %p<{predicates}>;\n\t.reg .b32 %r<{registers}>;\n\t.reg .b64 %rd<{wide_registers}>;\n\
-         \t.shared .align 4 .b8 s[1024];\n\
+         \t.shared .align 4 .b8 s[1024];\n{local}\
          \tld.param.u64 %rd1, [a];\n\tld.param.u64 %rd2, [b];\n\
          \tcvta.to.global.u64 %rd1, %rd1;\n\tcvta.to.global.u64 %rd2, %rd2;\n\
          \tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n\
@@ -86,7 +94,7 @@ pub fn generate(random: &mut Random) -> Generated {
 }
 
 impl Writer<'_> {
-    fn line(&mut self, text: &str) {
+    pub fn line(&mut self, text: &str) {
         let _ = writeln!(self.body, "\t{text}");
     }
 
@@ -95,7 +103,7 @@ impl Writer<'_> {
         format!("$L{}", self.labels)
     }
 
-    fn register(&mut self) -> u32 {
+    pub fn register(&mut self) -> u32 {
         self.registers += 1;
         self.registers - 1
     }
@@ -106,7 +114,7 @@ impl Writer<'_> {
     }
 
     /// Writes `opcode dst, operands` to a new register.
-    fn compute(&mut self, opcode: &str, operands: &str) -> u32 {
+    pub fn compute(&mut self, opcode: &str, operands: &str) -> u32 {
         let register = self.register();
         self.line(&format!("{opcode} %r{register}, {operands};"));
         register
@@ -124,6 +132,9 @@ impl Writer<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
+        if self.odd && self.random.below(2) == 0 {
+            return self.oddity();
+        }
         match self.random.below(16) {
             0..=2 => self.shared_store(),
             3..=5 => self.shared_load(),
@@ -179,7 +190,7 @@ impl Writer<'_> {
     }
 
     /// A value that does not name the thread, mostly.
-    fn scalar(&mut self) -> u32 {
+    pub fn scalar(&mut self) -> u32 {
         let mut choices = vec![N, M, CTAID, NTID];
         choices.extend(self.counters.iter().flat_map(|counter| [*counter; 3]));
         choices[self.random.below(choices.len())]
@@ -206,7 +217,7 @@ impl Writer<'_> {
     }
 
     /// A number near the thread's own, inside the shared array.
-    fn near(&mut self) -> u32 {
+    pub fn near(&mut self) -> u32 {
         let constant = [1, 2, 3, 4, 8][self.random.below(5)];
         match self.random.below(9) {
             0..=3 => TID,
@@ -298,7 +309,7 @@ impl Writer<'_> {
         }
     }
 
-    fn global_address(&mut self) -> u32 {
+    pub fn global_address(&mut self) -> u32 {
         let index = self.index(GLOBAL_ID);
         let array = 1 + self.random.below(2);
         let (offset, address) = (self.wide_registers, self.wide_registers + 1);
@@ -334,7 +345,7 @@ impl Writer<'_> {
     }
 
     /// A condition; the second part tells whether it is alike for all threads of a block.
-    fn condition(&mut self) -> (u32, bool) {
+    pub fn condition(&mut self) -> (u32, bool) {
         let comparison = ["lt.s32", "ge.s32", "eq.s32", "ne.s32", "lt.u32", "gt.u32"][self.random.below(6)];
         let predicate = self.predicate();
         let constant = [0, 1, 2, 4, 8, 16, 31, 32][self.random.below(8)];

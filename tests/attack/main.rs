@@ -23,6 +23,7 @@ mod expressions;
 mod generate;
 mod launches;
 mod mutate;
+mod oddities;
 mod oracle;
 #[path = "../support/mod.rs"]
 #[allow(dead_code)]

@@ -51,7 +51,7 @@ pub fn search(module: &Module, case: &Case, tries: u64, seed: u64) -> Search {
         let launch = launches::launch(entry, &sizes, &fixed, hash(seed, number));
         let outcome = emulator::run(module, entry, &launch);
         steps += outcome.steps;
-        if !outcome.races.is_empty() || !outcome.divergences.is_empty() {
+        if outcome.is_defect(case.options.check_bounds) {
             search.defect = Some(Defect { launch, outcome });
             return search;
         }
@@ -138,6 +138,7 @@ fn is_shown(finding: &Finding, outcome: &Outcome) -> bool {
         (finding::Defect::Race, [a, b]) => outcome.races.contains(&(*a.min(b), *a.max(b))),
         // Which of the barriers where the threads wait is named is a matter of taste.
         (finding::Defect::Divergence, _) => !outcome.divergences.is_empty(),
+        (finding::Defect::BarrierError, _) => !outcome.misuses.is_empty(),
         _ => false,
     }
 }

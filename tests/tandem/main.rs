@@ -14,6 +14,8 @@ mod follow;
 mod generate;
 mod joint;
 mod launch;
+#[path = "../attack/oddities.rs"]
+mod oddities;
 #[path = "../attack/emulator/random.rs"]
 #[allow(dead_code)]
 mod random;

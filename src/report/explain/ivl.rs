@@ -56,7 +56,9 @@ pub const CODES: &[Code] = &[
         code: "ivl-type",
         title: "an expression of the wrong type",
         text: "The type of an expression does not fit its place; the message shows both types. Bit-vectors of \
-               different widths never mix: extend with BV32_ZEXT64 or BV32_SEXT64, shorten with x[32:0].",
+               different widths never mix: extend with BV32_ZEXT64 or BV32_SEXT64, shorten with x[32:0]. A trigger \
+               mentions the bound variables, is more than a variable, and has no `==`, comparison, connective, `!` or \
+               quantifier in it.",
         example: "var x: bv64;\nx := 1bv32;",
     },
     Code {
@@ -166,8 +168,10 @@ pub const CODES: &[Code] = &[
                lines of `:=`, `havoc` and `assert`, without branches, loops and calls; they modify their own array's \
                variables, and assertions carry {:race \"write-read\"}, \"read-write\" or \"write-write\". A prelude \
                assumes nothing: no axiom, `assume`, `where`, `unique` or precondition, because what these exclude \
-               would be proved of nobody. It has no arrays and does not know the threads. And it finds the plainest \
-               races, of each access that is logged with each that is checked. `prelude/README.md` has the table.",
+               would be proved of nobody. It has no arrays and does not know the threads. The constants _SAME_BLOCK, \
+               _ALLOW_SAME_VALUE and _NARROW_$ARRAY, where it declares them, are `bool`, and become true or false. \
+               And it finds the plainest races, of each access that is logged with each that is checked. \
+               `prelude/README.md` has the table.",
         example: "procedure {:inline 1} BARRIER_CLEAR_$ARRAY(both: bool)\n  modifies _READ_HAS_OCCURRED_$ARRAY;",
     },
 ];

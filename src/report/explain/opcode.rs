@@ -91,6 +91,17 @@ fn fate(row: &Row) -> String {
             "The verifier takes any value as the result and states the assumption that nothing writes the texture; the \
              emulator stops when a thread comes to it."
         }
+        (Meaning::Arbitrary, _) if row.form.opcode == "activemask" => {
+            "The verifier takes any mask as the result that has the executing lane; the emulator computes it."
+        }
+        (Meaning::Arbitrary, _)
+            if matches!(row.form.opcode, "shfl" | "vote" | "match" | "redux" | "elect") && row.has_all(&["sync"]) =>
+        {
+            "The verifier checks that the executing lane is in the mask of members (`barrier-error`). It takes any \
+             value as the result, another one at each execution; only of a result that is a mask of voting or equal \
+             lanes it knows the executing lane's own bit. It orders no accesses. The emulator computes the result, or \
+             refuses the instruction by name when a thread comes to it."
+        }
         (Meaning::Arbitrary, _) => {
             "The verifier takes any value as the result, another one at each execution; the emulator computes it, or \
              refuses the instruction by name when a thread comes to it."
@@ -123,16 +134,18 @@ fn fate(row: &Row) -> String {
              yet. The emulator counts the thread as arrived."
         }
         (Meaning::WarpBarrier, _) => {
-            "The verifier takes it for no order at all, which can only add possible races; the emulator lets the \
-             threads of the mask wait for each other."
+            "The verifier checks that the executing lane is in the mask (`barrier-error`). Otherwise it takes it for \
+             no order at all, which can only add possible races; the emulator lets the threads of the mask wait for \
+             each other."
         }
         (Meaning::Fence, _) => {
             "The verifier takes it for no order at all, which can only add possible races; the emulator orders the \
              accesses of the thread."
         }
         (_, Class::Synchronisation) => {
-            "All threads of the block wait for each other. The verifier checks that they all come to it, and orders \
-             the accesses before it and after it; so does the emulator."
+            "All threads of the block wait for each other. The verifier checks that they all come to it and that its \
+             number is one of 0 to 15, and orders the accesses before it and after it; so does the emulator. A count \
+             has to be the size of the block; barriers for a part of it are refused (`barrier-count`), and emulated."
         }
         (_, Class::Unsupported(_)) => {
             "A kernel that can come to it is refused (`unsupported-instruction`); the emulator stops when a thread \

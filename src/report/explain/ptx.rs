@@ -51,7 +51,8 @@ pub const CODES: &[Code] = &[
         code: "operand-kind",
         title: "an operand of the wrong kind",
         text: "The instruction wants another kind of operand at this place: a register, a constant, an address \
-               in brackets, a label, a predicate, a list in braces or a function.",
+               in brackets, a label, a predicate, a list in braces or a function. Constants are limited at some \
+               places: the number of a barrier is one of 0 to 15, and its thread count a multiple of 32.",
         example: "ld.global.u32 %r1, %rd1;   // [%rd1]",
     },
     Code {

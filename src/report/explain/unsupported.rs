@@ -78,7 +78,8 @@ pub const CODES: &[Code] = &[
         code: "barrier-count",
         title: "a barrier for a part of the block",
         text: "A barrier with a thread count orders all threads of a block only if the count equals the block \
-               size. Give the size with --block if it does; barriers for a part of the block have no model yet.",
+               size. Give the size with --block if it does; barriers for a part of the block, or with a count that is \
+               no constant, have no model.",
         example: "bar.sync 1, 64;            // with --block 64 this is the whole block",
     },
     Code {

@@ -10,7 +10,8 @@ pub const CODES: &[Code] = &[
         text: "No terminating execution of this kernel, with the launch sizes that the report names and under \
                the assumptions that it lists, has a data race, a barrier divergence, a failed assertion or a \
                misuse of a barrier. This holds for every schedule and every input. The report says what was \
-               checked; a kernel with nothing to check says so.",
+               checked; a kernel with nothing to check, or a launch of one thread, says so. Options that change what \
+               is proved stand among the assumptions.",
         example: "gpuvcc saxpy.ptx --block 256 --grid 64",
     },
     Code {
@@ -28,7 +29,10 @@ pub const CODES: &[Code] = &[
                different threads overlap, at least one writes, no barrier or other synchronisation orders \
                them, and they are not both strong accesses of the same bytes with a scope that holds both \
                threads. The report names both accesses, both threads, the launch and the parameters. Threads \
-               of one warp are not in lockstep, and writing the same value twice is a race too.",
+               of one warp are not in lockstep, and writing the same value twice is a race too. Volatile accesses \
+               are strong, with the scope of the system, and do not race with each other: the report says so where \
+               there are any, and --volatile-races takes them for plain ones. An address of .shared, .local, .param \
+               or .const is taken modulo 2^32, as the PTX manual has it.",
         example: "tile[threadIdx.x] = x;\ny = tile[threadIdx.x + 1];   // __syncthreads() is missing before this line",
     },
     Code {
@@ -44,9 +48,13 @@ pub const CODES: &[Code] = &[
         code: "divergence",
         title: "some threads of a block reach a barrier and others do not",
         text: "A concrete execution has a barrier that one thread of a block arrives at while another one \
-               does not: it took another branch, left a loop earlier, or has exited. `bar.sync` demands that \
-               all threads of the block execute the same barrier. If threads that have exited shall count as \
-               arrived (as since Volta), say --exited-threads=ok.",
+               does not: it took another branch, left a loop earlier, has exited, or names another barrier. \
+               `bar.sync` is `barrier.sync.aligned`, of which the PTX manual demands that all threads of the block \
+               execute the same instruction; so whole warps that meet at two `bar.sync 0` diverge too, and the \
+               message says that only this rule is broken. It is the same for a barrier with a count that is the \
+               size of the block. With --exited-threads=ok barriers do not wait for threads that have exited. A \
+               barrier that names its count still does: by the manual's `exit`, threads that exit release only \
+               barriers \"for all threads in the CTA\".",
         example: "if (threadIdx.x < 16) __syncthreads();",
     },
     Code {
@@ -63,7 +71,7 @@ pub const CODES: &[Code] = &[
         title: "threads wait for each other for ever",
         text: "A concrete execution comes to a point where every thread that has not exited waits at a \
                barrier that can never complete.",
-        example: "one half of the block waits at barrier 1, the other at barrier 2, each with the full count",
+        example: "one warp of three waits at `bar.sync 1, 64`, another one at `bar.sync 2, 64`, the third has exited",
     },
     Code {
         code: "possible-deadlock",
@@ -74,16 +82,20 @@ pub const CODES: &[Code] = &[
     Code {
         code: "barrier-error",
         title: "a barrier is used against its rules",
-        text: "A concrete execution breaks a rule that the PTX manual sets for barriers, for example a thread \
-               count that is zero or no multiple of the warp size.",
-        example: "bar.sync 0, 33;",
+        text: "A concrete execution breaks a rule that the PTX manual sets for barriers: they have numbers from 0 to \
+               15, the thread count is a multiple of 32 and not 0, threads that wait at one barrier name one count, \
+               and the thread that executes bar.warp.sync or another .sync operation of a warp (shfl, vote, match, \
+               redux, elect) is in its mask of members. A constant number or count that breaks this is an error of \
+               the input (`operand-kind`).",
+        example: "mov.u32 %r1, 16;\nbar.sync %r1;\n\nshfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffff;   // in lane 16",
     },
     Code {
         code: "possible-barrier-error",
         title: "the proof that a barrier's rules are kept failed",
-        text: "A barrier may be used against its rules, but no concrete execution was shown; its thread count \
-               may come from a register whose value the proof does not know.",
-        example: "",
+        text: "A barrier may be used against its rules, but no concrete execution was shown: its number, or the mask \
+               of a warp operation, comes from a register whose value the proof does not know. A count in a register \
+               has no model (`barrier-count`).",
+        example: "ld.global.u32 %r1, [%rd1];\nbar.warp.sync %r1;",
     },
     Code {
         code: "assertion",
@@ -106,8 +118,9 @@ pub const CODES: &[Code] = &[
     Code {
         code: "unknown",
         title: "the method or the solver came to a limit",
-        text: "Neither a proof nor a counterexample: a query ran out of time, or the kernel has a reachable \
-               loop that no thread can leave, about which a proof for terminating executions says nothing. \
+        text: "Neither a proof nor a counterexample: a query ran out of time, a limit of the run was met \
+               (`time-limit`, `memory-limit`), or the kernel has a reachable loop that no thread can leave, about \
+               which a proof for terminating executions says nothing. \
                More time (--timeout), fixed sizes (--block, --grid) or fixed parameters (--param) may help.",
         example: "gpuvcc gemm.ptx --timeout 300 --block 16,16 --grid 64,64",
     },
@@ -127,6 +140,25 @@ pub const CODES: &[Code] = &[
                too hard. More time (--timeout), fixed sizes (--block, --grid), a fixed parameter (--param) or \
                the other arithmetic (--arith bv) may decide it.",
         example: "gpuvcc gemm.ptx --timeout 300 --param 0=1024",
+    },
+    Code {
+        code: "time-limit",
+        title: "the time of a kernel is over",
+        text: "--timeout (60 seconds unless given) bounds all that is done for a kernel, and the reading of a file. \
+               The message names the stage that was running: ptx, cfg, kernel, predicate, twothread, infer, vcgen, \
+               solver, or driver between them. Defects that executions showed before are kept. What a stage works on \
+               grows with the kernel; fixed sizes (--block, --grid), fixed parameters (--param) or one kernel at a \
+               time (--jobs 1) may help, too.",
+        example: "gpuvcc gemm.ptx --timeout 300 --block 16,16 --grid 64,64",
+    },
+    Code {
+        code: "memory-limit",
+        title: "the process has as much memory as it may have",
+        text: "--memory bounds the memory of the process, in millions of bytes, for all --jobs together; unless given, \
+               it is three quarters of what the machine or the control group has. Where it is short, the kernel that \
+               has run longest ends, and the message names the stage that was running. The others are answered as \
+               usual. Fewer kernels at a time (--jobs 1) leave more to each.",
+        example: "gpuvcc gemm.ptx --memory 16000 --jobs 1",
     },
     Code {
         code: "unsupported",

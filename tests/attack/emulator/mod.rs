@@ -9,9 +9,11 @@
 
 pub mod random;
 
+use gpuvcc::exec;
+use gpuvcc::exec::decode::{Code, Program, Space};
 use gpuvcc::exec::launch::{self, Array, Checks, Schedule, array_address};
 use gpuvcc::exec::memory::UNBOUNDED;
-use gpuvcc::exec::{self, outcome::Stop};
+use gpuvcc::exec::outcome::{Fault, FaultKind, Stop};
 use gpuvcc::ptx::ast::{Function, Module, StateSpace};
 use random::{Random, hash};
 use std::collections::BTreeSet;
@@ -79,12 +81,24 @@ pub struct Outcome {
     pub races: BTreeSet<(u32, u32)>,
     /// Lines of aligned barriers that some threads of a block waited at while others were elsewhere.
     pub divergences: BTreeSet<u32>,
+    /// Lines of barriers and warp operations used against their rules, or at which threads wait for ever.
+    pub misuses: BTreeSet<u32>,
+    /// Lines of accesses outside of arrays of known size.
+    pub faults: BTreeSet<u32>,
     /// Why the run ended early.
     pub stopped: BTreeSet<String>,
     /// Whether a value came from where the ISA leaves it open.
     pub arbitrary: bool,
     /// Instructions executed.
     pub steps: u64,
+}
+
+impl Outcome {
+    /// Whether a proof excludes it; `bounded`: one that accesses stay inside arrays, too.
+    pub fn is_defect(&self, bounded: bool) -> bool {
+        let faults = bounded && !self.faults.is_empty();
+        !self.races.is_empty() || !self.divergences.is_empty() || !self.misuses.is_empty() || faults
+    }
 }
 
 /// Runs some blocks of a launch.
@@ -106,13 +120,26 @@ pub fn run(module: &Module, entry: &Function, launch: &Launch) -> Outcome {
         let stopped = shown.stopped.iter().map(|stop| reason(stop, &line)).collect();
         return Outcome { stopped, steps: shown.instructions, ..Outcome::default() };
     }
+    let waiting = shown.deadlocks.iter().flat_map(|deadlock| deadlock.waiting.iter().copied());
+    let misuses = shown.barrier_errors.iter().map(|error| error.place).chain(waiting);
     Outcome {
         races: shown.races.iter().map(|race| ordered(line(race.first.1), line(race.second.1))).collect(),
         divergences: shown.divergences.iter().map(|divergence| line(divergence.arrived.1)).collect(),
+        misuses: misuses.map(|(_, code)| line(code)).collect(),
+        faults: shown.faults.iter().filter(|fault| is_outside(&run.program, fault)).map(|f| line(f.place.1)).collect(),
         stopped: shown.stopped.iter().map(|stop| reason(stop, &line)).collect(),
         arbitrary: shown.arbitrary,
         steps: shown.instructions,
     }
+}
+
+/// Whether a fault is an access outside of local or shared arrays; of others nobody says how large they are.
+fn is_outside(program: &Program, fault: &Fault) -> bool {
+    let (Code::Load(access) | Code::Store(access) | Code::Atomic(access)) = program.code[fault.place.1 as usize] else {
+        return false;
+    };
+    let is_known = matches!(program.accesses[access as usize].space, Space::Shared | Space::Local);
+    fault.kind == FaultKind::Bounds && is_known
 }
 
 fn reason(stop: &Stop, line: &impl Fn(u32) -> u32) -> String {
