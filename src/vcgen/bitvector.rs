@@ -13,6 +13,9 @@ const DISTRIBUTE_LIMIT: usize = 12;
 /// Masks with at most this many runs of ones become extracts.
 const RUN_LIMIT: usize = 4;
 
+/// Links of a chain of choices.
+const LONG_CHOICE: usize = 64;
+
 impl Terms {
     /// A bit-vector constant, taken modulo 2^width.
     pub fn bv(&mut self, value: u128, width: u32) -> Term {
@@ -292,13 +295,24 @@ impl Terms {
             return self.boolean(false);
         }
         match *self.node(other) {
-            Node::Ite(..) => self.eq_choice(other, constant),
+            Node::Ite(..) if self.is_long_choice(other) => self.eq_choice(other, constant),
+            Node::Ite(c, x, y) => {
+                let value = self.bv(constant, self.width(other));
+                let (left, right) = (self.eq(x, value), self.eq(y, value));
+                self.ite(c, left, right)
+            }
             Node::ZeroExtend(_, inner) => {
                 let value = self.bv(constant, self.width(inner));
                 self.eq(inner, value)
             }
             _ => self.intern(Node::Eq(a, b), Sort::Bool),
         }
+    }
+
+    /// Whether a chain of choices has more links than are looked at one by one.
+    fn is_long_choice(&self, chain: Term) -> bool {
+        let next = |t: &Term| if let Node::Ite(_, _, y) = *self.node(*t) { Some(y) } else { None };
+        std::iter::successors(Some(chain), next).nth(LONG_CHOICE).is_some()
     }
 
     /// `chain == constant`: what leads past the branches that are not equal stands in one conjunction. One for each rest

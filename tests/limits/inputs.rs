@@ -26,7 +26,7 @@ pub fn jump_table(targets: usize) -> String {
 pub fn scattered_stores(count: u64) -> String {
     let mut text = String::new();
     for number in 0..count {
-        let factor = (number * 2_654_435_761 + 12_345) % (1 << 31) | 1;
+        let factor = ((number * 2_654_435_761 + 12_345) % (1 << 31)) | 1;
         let _ = write!(
             text,
             "mul.lo.u32 %r2, %r1, {factor};\nxor.b32 %r2, %r2, {};\nshr.u32 %r2, %r2, {};\nmul.wide.u32 %rd2, %r2, 4;\n\
