@@ -5,7 +5,7 @@
 //! instantiated by triggers only, as Boogie has it: a model where quantifiers occur is a guess.
 //! Reference: Boogie 2, maps; Detlefs, Nelson, Saxe (Simplify), triggers and labels.
 
-use super::z3_backend::{Emitter, in_some_context, parameters, read_value, smt_solver};
+use super::z3_backend::{Emitter, LINEAR_SOLVER, in_some_context, parameters, read_value, smt_solver};
 use super::{Budget, Encoding, Value, encode, smtlib};
 use crate::limits;
 use crate::vcgen::term::{Node, Term, Terms, signed};
@@ -113,7 +113,7 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, r
         !updated.is_empty() || roots.iter().any(|&t| terms.postorder(t, &|_| false).into_iter().any(is_quantifier));
     let task = || {
         let mut emitter = Emitter::new(terms, false);
-        let solver = solver(has_quantifiers, budget);
+        let solver = solver(has_quantifiers, encoded.has_products(), budget);
         emitter.map_axioms(&updated).iter().for_each(|axiom| solver.assert(axiom));
         roots.iter().for_each(|&t| solver.assert(emitter.boolean(t)));
         let mut under: Vec<Bool> = Vec::new();
@@ -145,7 +145,7 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, r
     in_some_context(task)
 }
 
-fn solver(has_quantifiers: bool, budget: Budget) -> Solver {
+fn solver(has_quantifiers: bool, has_products: bool, budget: Budget) -> Solver {
     let solver = if has_quantifiers { Solver::new() } else { smt_solver() };
     let mut params = parameters(budget);
     if has_quantifiers {
@@ -156,6 +156,10 @@ fn solver(has_quantifiers: bool, budget: Budget) -> Solver {
         params.set_u32("smt.case_split", 3);
         params.set_u32("smt.phase_selection", 0);
         params.set_f64("smt.qi.eager_threshold", 100.0);
+        if !has_products {
+            // As Boogie has it: with the newer one triggers are instantiated three times as often.
+            params.set_u32("smt.arith.solver", LINEAR_SOLVER);
+        }
     } else {
         // True first: what is assumed and asserted is met as it stands. Large bodies with failures take a third of the time.
         params.set_u32("smt.phase_selection", 1);

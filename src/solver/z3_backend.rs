@@ -15,7 +15,7 @@ use z3::{Config, FuncDecl, Model, Params, Pattern, SatResult, Solver, Tactic, wi
 
 /// Z3's older simplex, several times as fast on linear formulas of this kind as the default (6), and
 /// slower where products have a meaning.
-const LINEAR_SOLVER: u32 = 2;
+pub(super) const LINEAR_SOLVER: u32 = 2;
 
 /// The function that reads a map, without its sort.
 const SELECT: &str = "select";

@@ -11,13 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// `--timeout`, in seconds.
-const SECONDS: u64 = 2;
+const SECONDS: u64 = 1;
 
 /// `--memory`, in 10^6 bytes.
 const MEGABYTES: u64 = 1000;
 
 /// Within how many times its time a kernel is answered.
-const PATIENCE: u64 = 8;
+const PATIENCE: u64 = 12;
 
 fn main() {
     let arguments = Arguments::from_args();

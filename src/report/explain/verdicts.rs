@@ -100,8 +100,7 @@ pub const CODES: &[Code] = &[
     Code {
         code: "assertion",
         title: "an assertion fails",
-        text: "A concrete execution makes a `//@ assert` or `//@ invariant` false, or, with --check-bounds, has an \
-               access outside its array. In a procedure of the IVL: the values shown lead from its start to an \
+        text: "A concrete execution makes a `//@ assert` or `//@ invariant` false. In a procedure of the IVL: the values shown lead from its start to an \
                assertion, precondition of a call, postcondition or invariant (on entry) that is false there.",
         example: "//@ assert %r8 < 64;",
     },
