@@ -185,6 +185,9 @@ fn shipped_kernels() {
     tally.finish("shipped kernels");
 }
 
+/// Kernels with generic addresses of shared memory as parameters: where their arrays start no binding says.
+const WITHOUT_BASES: [&str; 1] = ["parameter_and_array"];
+
 /// Every kernel of the inputs of other tests.
 #[test]
 fn kernels_of_other_tests() {
@@ -204,7 +207,8 @@ fn kernels_of_other_tests() {
                 .functions
                 .iter()
                 .enumerate()
-                .filter(|(_, function)| function.is_entry && function.body.is_some());
+                .filter(|(_, function)| function.is_entry && function.body.is_some())
+                .filter(|(_, function)| !WITHOUT_BASES.contains(&&*function.name));
             for (number, entry) in kernels {
                 let seeds: Vec<u64> = (0..launches(4)).collect();
                 let file = path.to_string_lossy();
