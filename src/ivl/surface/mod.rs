@@ -4,12 +4,15 @@
 //! placeholder types. Establishes: expressions nest at most [`MAX_DEPTH`] deep; literals are in
 //! range. Relies on: nothing. Reference: Boogie 2, statements and expressions.
 
+mod terms;
+
+pub use terms::*;
+
 use super::ast::*;
 use super::bv_names::MAX_WIDTH;
 use super::subset;
 use super::token::Token;
 use crate::span::Span;
-use std::sync::Arc;
 
 /// How deep an expression may nest, operators and parentheses together.
 pub const MAX_DEPTH: u32 = 1000;
@@ -52,178 +55,6 @@ pub fn outside_subset<'input, T>(feature: &str, span: Span) -> Result<T, ParseEr
     Err(lalrpop_util::ParseError::User { error: ActionError { span, message, code: subset::CODE } })
 }
 
-/// An expression under construction.
-#[derive(Clone, Debug)]
-pub struct Term {
-    /// The expression; its type is a placeholder.
-    pub expr: ExprRef,
-    /// Its depth.
-    depth: u32,
-    /// True when it stands in parentheses.
-    enclosed: bool,
-}
-
-impl Term {
-    /// A leaf.
-    pub fn leaf(kind: ExprKind, ty: Type, span: Span) -> Term {
-        Term { expr: Arc::new(Expr { kind, ty, span }), depth: 1, enclosed: false }
-    }
-
-    /// A node over `children`, which `kind` already holds.
-    pub fn node<'input>(kind: ExprKind, depth: u32, span: Span) -> Result<Term, ParseError<'input>> {
-        if depth >= MAX_DEPTH {
-            return action_error(span, format!("this expression nests more than {MAX_DEPTH} deep"));
-        }
-        // The placeholder type; the checker puts the right one.
-        Ok(Term { expr: Arc::new(Expr { kind, ty: Type::Bool, span }), depth: depth + 1, enclosed: false })
-    }
-
-    /// The same expression in parentheses.
-    pub fn enclose<'input>(mut self, span: Span) -> Result<Term, ParseError<'input>> {
-        if self.bounds().is_some() {
-            return action_error(span, "the places of bits stand in no parentheses");
-        }
-        self.enclosed = true;
-        Ok(self)
-    }
-
-    /// A unary operator; a minus before a bare literal belongs to the literal.
-    pub fn unary<'input>(op: UnaryOp, a: Term, span: Span) -> Result<Term, ParseError<'input>> {
-        match (op, &a.expr.kind) {
-            (UnaryOp::Neg, ExprKind::Int(value)) if *value >= 0 && !a.enclosed => {
-                Ok(Term::leaf(ExprKind::Int(-value), Type::Int, span))
-            }
-            _ => Term::node(ExprKind::Unary(op, a.expr), a.depth, span),
-        }
-    }
-
-    /// A binary operator.
-    pub fn binary<'input>(op: BinaryOp, a: Term, b: Term) -> Result<Term, ParseError<'input>> {
-        let (span, depth) = (a.expr.span.to(b.expr.span), a.depth.max(b.depth));
-        Term::node(ExprKind::Binary(op, a.expr, b.expr), depth, span)
-    }
-
-    /// `a ++ b`
-    pub fn concat<'input>(a: Term, b: Term) -> Result<Term, ParseError<'input>> {
-        let (span, depth) = (a.expr.span.to(b.expr.span), a.depth.max(b.depth));
-        Term::node(ExprKind::Concat(a.expr, b.expr), depth, span)
-    }
-
-    /// `if c then a else b`
-    pub fn ite<'input>(c: Term, a: Term, b: Term, span: Span) -> Result<Term, ParseError<'input>> {
-        let depth = c.depth.max(a.depth).max(b.depth);
-        Term::node(ExprKind::Ite(c.expr, a.expr, b.expr), depth, span)
-    }
-
-    /// `f(args)`
-    pub fn call<'input>(function: Name, args: Vec<Term>, span: Span) -> Result<Term, ParseError<'input>> {
-        let depth = deepest(&args);
-        Term::node(ExprKind::Call(function, expressions(args)), depth, span)
-    }
-
-    /// `m[i, ...]`, or `e[high:low]`
-    pub fn select<'input>(map: Term, indices: Vec<Term>, span: Span) -> Result<Term, ParseError<'input>> {
-        if let [index] = indices.as_slice()
-            && let Some((high, low)) = index.bounds()
-        {
-            return Term::node(ExprKind::Extract { value: map.expr, high, low }, map.depth, span);
-        }
-        let depth = deepest(&indices).max(map.depth);
-        Term::node(ExprKind::Select(map.expr, expressions(indices)), depth, span)
-    }
-
-    /// `m[i, ... := v]`
-    pub fn store<'input>(map: Term, indices: Vec<Term>, value: Term, span: Span) -> Result<Term, ParseError<'input>> {
-        let depth = deepest(&indices).max(map.depth).max(value.depth);
-        Term::node(ExprKind::Store(map.expr, expressions(indices), value.expr), depth, span)
-    }
-
-    /// `e: T`
-    pub fn ascription<'input>(a: Term, ty: Type, span: Span) -> Result<Term, ParseError<'input>> {
-        let mut term = Term::node(ExprKind::Call(Name::new(ASCRIPTION), vec![a.expr.clone()]), a.depth, span)?;
-        term.expr = Arc::new(Expr { ty, ..(*term.expr).clone() });
-        Ok(term)
-    }
-
-    /// `high:low`
-    pub fn bounds_of<'input>(high: Term, low: &str, span: Span) -> Result<Term, ParseError<'input>> {
-        let high = match high.expr.kind {
-            ExprKind::Int(high) if !high.is_negative() => high,
-            _ => return action_error(span, "the places of bits are numbers"),
-        };
-        let (Ok(high), Ok(low)) = (u32::try_from(high), low.parse::<u32>()) else {
-            return action_error(span, format!("bit positions go up to {MAX_WIDTH}"));
-        };
-        let place = |at: u32| Term::leaf(ExprKind::Int(at.into()), Type::Int, span).expr;
-        Term::node(ExprKind::Call(Name::new(BOUNDS), vec![place(high), place(low)]), 1, span)
-    }
-
-    /// The numbers of `high:low`.
-    fn bounds(&self) -> Option<(u32, u32)> {
-        match &self.expr.kind {
-            ExprKind::Call(name, args) if name.as_str() == BOUNDS => match args.as_slice() {
-                [high, low] => Some((position(high)?, position(low)?)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// `old(e)`
-    pub fn old<'input>(a: Term, span: Span) -> Result<Term, ParseError<'input>> {
-        Term::node(ExprKind::Old(a.expr), a.depth, span)
-    }
-
-    /// `(forall x: T :: {:a} {t} body)`
-    pub fn quantifier<'input>(
-        universal: bool,
-        variables: Vec<(Name, Type)>,
-        guides: Vec<TriggerOrAttribute>,
-        body: Term,
-        span: Span,
-    ) -> Result<Term, ParseError<'input>> {
-        let (mut triggers, mut attributes, mut depth) = (Vec::new(), Vec::new(), body.depth);
-        for guide in guides {
-            match guide {
-                TriggerOrAttribute::Trigger(terms) => {
-                    depth = depth.max(deepest(&terms));
-                    triggers.push(expressions(terms));
-                }
-                TriggerOrAttribute::Attribute(attribute) => attributes.push(attribute),
-            }
-        }
-        Term::node(ExprKind::Quantifier { universal, variables, triggers, attributes, body: body.expr }, depth, span)
-    }
-}
-
-fn position(e: &Expr) -> Option<u32> {
-    match e.kind {
-        ExprKind::Int(at) => u32::try_from(at).ok(),
-        _ => None,
-    }
-}
-
-/// What stands between `::` and the body of a quantifier.
-#[derive(Clone, Debug)]
-pub enum TriggerOrAttribute {
-    /// `{t, ...}`
-    Trigger(Vec<Term>),
-    /// `{:name ...}`
-    Attribute(Attribute),
-}
-
-/// An attribute of a quantifier.
-pub fn quantifier_attribute<'input>(
-    attribute: Attribute,
-    span: Span,
-) -> Result<TriggerOrAttribute, ParseError<'input>> {
-    let is_term = matches!(attribute.args.as_slice(), [AttributeArg::Expr(_)]);
-    if attribute.name.as_str() == NO_PATTERNS && !is_term {
-        return action_error(span, "it is written {:nopats e}, with one term");
-    }
-    Ok(TriggerOrAttribute::Attribute(attribute))
-}
-
 /// The names that an implementation has for parameters or results.
 pub fn own_formals<'input>(formals: Vec<Variable>) -> Result<Vec<Variable>, ParseError<'input>> {
     for formal in &formals {
@@ -235,36 +66,6 @@ pub fn own_formals<'input>(formals: Vec<Variable>) -> Result<Vec<Variable>, Pars
         return action_error(formal.span, format!("a parameter or result of an implementation has no {what}"));
     }
     Ok(formals)
-}
-
-fn deepest(terms: &[Term]) -> u32 {
-    terms.iter().map(|t| t.depth).max().unwrap_or(0)
-}
-
-/// The expressions of terms.
-pub fn expressions(terms: Vec<Term>) -> Vec<ExprRef> {
-    terms.into_iter().map(|t| t.expr).collect()
-}
-
-/// A non-negative integer literal.
-pub fn integer<'input>(text: &str, span: Span) -> Result<Term, ParseError<'input>> {
-    match text.parse() {
-        Ok(value) => Ok(Term::leaf(ExprKind::Int(value), Type::Int, span)),
-        Err(_) => action_error(span, "integer literals go up to 2^127 - 1"),
-    }
-}
-
-/// `VALUEbvWIDTH`
-pub fn bit_vector<'input>(text: &str, span: Span) -> Result<Term, ParseError<'input>> {
-    let (value, width) = text.split_once("bv").unwrap_or((text, ""));
-    let width = match width.parse() {
-        Ok(width) if (1..=MAX_WIDTH).contains(&width) => width,
-        _ => return action_error(span, format!("bit-vectors are 1 to {MAX_WIDTH} bits wide")),
-    };
-    match value.parse::<u128>() {
-        Ok(value) if width == 128 || value >> width == 0 => Ok(Term::leaf(ExprKind::Bv(value), Type::Bv(width), span)),
-        _ => action_error(span, format!("{value} does not fit in {width} bits")),
-    }
 }
 
 /// A type that is spelt as an identifier: `bvN`, or a declared one with its arguments.
