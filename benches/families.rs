@@ -15,8 +15,9 @@
 mod support;
 
 use gpuvcc::driver::{input, pipeline};
+use gpuvcc::effort::{Budget, Effort};
 use gpuvcc::infer::candidates;
-use gpuvcc::infer::houdini::{Deadline, Fate};
+use gpuvcc::infer::houdini::Fate;
 use gpuvcc::solver;
 use gpuvcc::twothread::Pair;
 use gpuvcc::verdict::prove::PairOutcome;
@@ -32,7 +33,7 @@ const QUICK: Duration = Duration::from_secs(3);
 const LOST: Duration = Duration::from_secs(10);
 
 /// Time for the cores of a pair of threads.
-const CORES: Duration = Duration::from_secs(20);
+const CORES: Effort = Effort::seconds(20);
 
 /// What the command line asks for.
 #[derive(Default)]
@@ -177,7 +178,7 @@ fn measure(
         });
         proof.map_err(|diagnostics| diagnostics[0].message.clone())?;
         for outcome in &outcomes {
-            let used = with_used.then(|| used::run(outcome, Deadline(Instant::now() + CORES))).transpose();
+            let used = with_used.then(|| used::run(outcome, Budget::new(CORES))).transpose();
             count(&mut measured, outcome, used.map_err(|error| error.message)?.as_ref());
         }
         Ok(measured)

@@ -4,6 +4,7 @@
 //! results, with its place, and to nobody if nobody waits any more. Relies on: results are used in an order that does not
 //! depend on who made them, so that reports are the same for all numbers of jobs (but for times).
 
+use crate::effort::{self, Effort};
 use crate::limits;
 use std::any::Any;
 use std::cell::RefCell;
@@ -36,13 +37,15 @@ impl Jobs {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok().map(|_| Job(self))
     }
 
-    /// What `work` makes of each item, in their order: in this thread, and in helpers as far as there are jobs.
+    /// What `work` makes of each item, in their order: in this thread, and in helpers as far as there are jobs. All items
+    /// begin with what this thread has spent so far.
     pub fn map<T: Sync, R: Send + Sync>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
         let next = AtomicUsize::new(0);
-        let results: Vec<OnceLock<R>> = items.iter().map(|_| OnceLock::new()).collect();
+        let start = effort::spent();
+        let results: Vec<OnceLock<(R, Effort)>> = items.iter().map(|_| OnceLock::new()).collect();
         let share = || {
             while let Some((item, result)) = pair_at(items, &results, next.fetch_add(1, Ordering::Relaxed)) {
-                result.get_or_init(|| work(item));
+                result.get_or_init(|| effort::apart(start, || work(item)));
             }
         };
         std::thread::scope(|scope| {
@@ -51,7 +54,11 @@ impl Jobs {
             share();
             helpers.into_iter().for_each(wait_for);
         });
-        results.into_iter().flat_map(OnceLock::into_inner).collect()
+        let spend = |(result, effort)| {
+            effort::spend(effort);
+            result
+        };
+        results.into_iter().flat_map(OnceLock::into_inner).map(spend).collect()
     }
 }
 

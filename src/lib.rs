@@ -7,6 +7,7 @@ pub mod cfg;
 pub mod container;
 pub mod diagnostic;
 pub mod driver;
+pub mod effort;
 pub mod exec;
 pub mod infer;
 pub mod ivl;

@@ -5,9 +5,10 @@
 //! running. Who waits for the task ([`crate::driver::schedule`]) looks at time and memory, and answers without it where
 //! it does not come to its end, as long as Z3 does not listen.
 //!
-//! Establishes: a limit changes no answer but to `unknown`. Stages plan their effort beforehand, by deadlines and
-//! resource limits; this is the net below. Relies on: unwinding; data that a task leaves behind is dropped or only read.
+//! Establishes: a limit changes no answer but to `unknown`. Stages plan their effort beforehand ([`crate::effort`]);
+//! this is the net below. Relies on: unwinding; data that a task leaves behind is dropped or only read.
 
+use crate::effort;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -95,6 +96,11 @@ impl Token {
         self.0.time.is_some_and(|time| self.0.start.elapsed() >= time + further)
     }
 
+    /// How much longer it may take; `None` is as long as it likes.
+    fn left(&self) -> Option<Duration> {
+        self.0.time.map(|time| time.saturating_sub(self.0.start.elapsed()))
+    }
+
     /// When the task began.
     pub fn start(&self) -> Instant {
         self.0.start
@@ -119,8 +125,10 @@ pub fn of_thread() -> Option<Token> {
     OF_THREAD.with_borrow(Clone::clone)
 }
 
-/// Ends the task of this thread, if a limit is met. Cheap: for inner loops.
+/// A step of work: counts it ([`crate::effort`]), and ends the task of this thread if a limit is met. Cheap: for inner
+/// loops.
 pub fn check() {
+    effort::step();
     let left = UNTIL_LOOK.get();
     if left > 0 {
         UNTIL_LOOK.set(left - 1);
@@ -128,6 +136,11 @@ pub fn check() {
     }
     UNTIL_LOOK.set(PATIENCE);
     check_now();
+}
+
+/// How much longer the task of this thread may take; `None` is as long as it likes.
+pub fn time_left() -> Option<Duration> {
+    of_thread().and_then(|token| token.left())
 }
 
 /// Whether a limit is met.

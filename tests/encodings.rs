@@ -10,7 +10,8 @@
 mod formula;
 
 use formula::{Built, Recipe, Shape, Value, build, evaluate, hashed, recipes, signed};
-use gpuvcc::solver::{self, Answer, Budget, Encoded, Encoding};
+use gpuvcc::effort::Effort;
+use gpuvcc::solver::{self, Answer, Encoded, Encoding};
 use gpuvcc::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -25,7 +26,7 @@ const NARROW: Shape =
 const SMALL: Shape =
     Shape { widths: &[3, 4, 8], widest: 20, steps: 14, integers: false, functions: false, complete: 4096 };
 
-const BUDGET: Budget = Budget { rlimit: 3_000_000, milliseconds: 2000 };
+const EFFORT: Effort = Effort::milliseconds(600);
 
 fn cases(default: u32) -> u32 {
     std::env::var("GPUVCC_CASES").ok().and_then(|c| c.parse().ok()).unwrap_or(default)
@@ -267,7 +268,7 @@ fn solver_answers_are_right() {
             let valid = built.complete && holds;
             count.valid += usize::from(valid);
             count.invalid += usize::from(!holds);
-            let bits = solver::prove(&mut built.terms, Encoding::BitVectors, goal, &wanted, BUDGET);
+            let bits = solver::prove(&mut built.terms, Encoding::BitVectors, goal, &wanted, EFFORT);
             match &bits {
                 Answer::Proved => {
                     prop_assert!(holds, "bit-vectors prove what is false");
@@ -280,7 +281,7 @@ fn solver_answers_are_right() {
                 }
                 Answer::Unknown(_) => count.bits_unknown += 1,
             }
-            match solver::prove(&mut built.terms, Encoding::Integers, goal, &wanted, BUDGET) {
+            match solver::prove(&mut built.terms, Encoding::Integers, goal, &wanted, EFFORT) {
                 Answer::Proved => {
                     prop_assert!(holds, "integers prove what is false");
                     prop_assert!(!matches!(bits, Answer::Refuted(_)), "integers prove what bit-vectors refute");
@@ -318,11 +319,11 @@ fn deep_formulas_need_no_deep_stack() {
             path =
                 if i % 2 == 0 { terms.chain(true, vec![path, below]) } else { terms.chain(false, vec![path, below]) };
         }
-        let budget = Budget { rlimit: 50_000, milliseconds: 500 };
+        let effort = Effort::milliseconds(10);
         for encoding in [Encoding::Integers, Encoding::BitVectors] {
             let encoded = solver::encode(&mut terms, encoding, path, &[]).expect("both encodings apply");
             assert!(solver::smtlib::script(&terms, encoding, &encoded, "").lines().count() > 8_000);
-            solver::prove(&mut terms, encoding, path, &[x], budget);
+            solver::prove(&mut terms, encoding, path, &[x], effort);
         }
     };
     let worker = std::thread::Builder::new().stack_size(2 << 20).spawn(body).expect("a thread");

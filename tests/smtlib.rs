@@ -9,7 +9,8 @@ mod support;
 use formula::{Recipe, Shape, build, recipes};
 use gpuvcc::driver::cli::Stage;
 use gpuvcc::driver::{input, pipeline};
-use gpuvcc::solver::{self, Answer, Budget, Encoding};
+use gpuvcc::effort::Effort;
+use gpuvcc::solver::{self, Answer, Encoding};
 use gpuvcc::vcgen::term::{BvCompare, Sort, Terms};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -20,7 +21,7 @@ use support::run::on_large_stack;
 
 const SHAPE: Shape =
     Shape { widths: &[1, 4, 8, 32], widest: 40, steps: 14, integers: true, functions: true, complete: 64 };
-const BUDGET: Budget = Budget { rlimit: 3_000_000, milliseconds: 2000 };
+const EFFORT: Effort = Effort::milliseconds(600);
 const SOLVERS: [&[&str]; 2] = [&["z3", "-in", "-T:4"], &["cvc5", "--lang=smt2", "--tlimit=4000"]];
 
 /// The first line of a solver's answer to a script; `None` when the solver is not installed.
@@ -60,7 +61,7 @@ fn agrees(solvers: &[&[&str]], recipe: &Recipe) -> Result<(), TestCaseError> {
     for encoding in [Encoding::Integers, Encoding::BitVectors] {
         let Some(encoded) = solver::encode(&mut built.terms, encoding, goal, &[]) else { continue };
         let script = solver::smtlib::script(&built.terms, encoding, &encoded, "a random query");
-        let expected = match solver::prove(&mut built.terms, encoding, goal, &[], BUDGET) {
+        let expected = match solver::prove(&mut built.terms, encoding, goal, &[], EFFORT) {
             Answer::Proved => "unsat",
             Answer::Refuted(_) => "sat",
             Answer::Unknown(_) => continue,
@@ -110,7 +111,7 @@ fn names_do_not_collide() {
     equalities.push(terms.eq(integer, y_value));
     for goal in equalities {
         for encoding in [Encoding::Integers, Encoding::BitVectors] {
-            let reply = solver::prove(&mut terms, encoding, goal, &[], BUDGET);
+            let reply = solver::prove(&mut terms, encoding, goal, &[], EFFORT);
             assert!(matches!(reply, Answer::Refuted(_)), "unrelated names are equal in {encoding:?}: {reply:?}");
             let encoded = solver::encode(&mut terms, encoding, goal, &[]).expect("both encodings apply");
             let script = solver::smtlib::script(&terms, encoding, &encoded, "");

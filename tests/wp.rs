@@ -4,10 +4,11 @@
 //! sets of states. Without loops a program is proved exactly when no execution fails an assertion;
 //! with loops whatever is proved, under given invariants or those that Houdini keeps, never fails.
 
-use gpuvcc::infer::houdini::{self, Deadline};
+use gpuvcc::effort::{Budget, Effort};
+use gpuvcc::infer::houdini;
 use gpuvcc::ivl;
 use gpuvcc::jobs::Jobs;
-use gpuvcc::solver::{self, Answer, Budget, Encoding};
+use gpuvcc::solver::{self, Answer, Encoding};
 use gpuvcc::vcgen::passify;
 use gpuvcc::vcgen::passive::Passive;
 use gpuvcc::vcgen::wp::{self, Role};
@@ -15,7 +16,6 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::cell::Cell;
 use std::fmt::Write;
-use std::time::{Duration, Instant};
 
 /// A set of states; state `s` has `x = s & 3`, `y = s >> 2 & 3`, `z = s >> 4`.
 type States = u64;
@@ -343,7 +343,7 @@ fn passive_of(text: &str) -> Result<Passive, TestCaseError> {
 fn prove(passive: &mut Passive, encoding: Encoding, keep: &dyn Fn(usize) -> bool) -> Answer {
     let dropped: Vec<bool> = passive.checks.iter().map(|c| c.candidate.is_some()).collect();
     let goal = wp::formula(passive, keep, &|check| if dropped[check] { Role::Ignore } else { Role::Prove });
-    solver::prove(&mut passive.terms, encoding, goal, &[], Budget { rlimit: 3_000_000, milliseconds: 3000 })
+    solver::prove(&mut passive.terms, encoding, goal, &[], Effort::milliseconds(600))
 }
 
 /// Runs a property with a fixed seed, or the one in GPUVCC_SEED; GPUVCC_CASES asks for more cases.
@@ -399,13 +399,12 @@ fn what_houdini_keeps_always_holds() {
     check(150, true, |program| {
         let (text, count) = program.write(true);
         let mut passive = passive_of(&text)?;
-        let deadline = Deadline(Instant::now() + Duration::from_secs(20));
         let start = houdini::Start {
             known: vec![false; count],
             twins: (0..count).collect(),
             relied: &|_| false,
             encodings: &[Encoding::BitVectors],
-            deadline,
+            budget: Budget::new(Effort::seconds(20)),
             jobs: &Jobs::default(),
         };
         let fates = houdini::run(&mut passive, &start).fates;

@@ -6,6 +6,7 @@
 use super::cli::Stage;
 use super::notes;
 use crate::diagnostic::Diagnostic;
+use crate::effort::Budget;
 use crate::infer;
 use crate::infer::houdini::Fate;
 use crate::ivl;
@@ -56,7 +57,7 @@ fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>
     let mut programs = Vec::new();
     // Which invariants are used is asked last: what time is left is for the proofs first.
     for (pair, procedure, outcome) in &outcomes {
-        let used = used::run(outcome, question.deadline).map_err(|d| vec![d])?;
+        let used = used::run(outcome, Budget::new(question.effort)).map_err(|d| vec![d])?;
         if let Used::All(why) = used {
             let _ = writeln!(out, "// all kept invariants of {procedure}; which of them are used is not known: {why}");
         }

@@ -1,4 +1,4 @@
-//! Which launches of a kernel are decided, in which order, and for how long.
+//! Which launches of a kernel are decided, in which order, and with how much effort.
 //!
 //! Input: the kernel lowered for the launch that was asked for, and a way to decide it under conditions. Output: the
 //! report. Establishes: `verified` is a proof for all launches that were asked for, `verified-when` one under the
@@ -9,43 +9,43 @@
 //! smaller blocks would only hide it. Then flat launches, and other sizes.
 
 use crate::diagnostic::Diagnostic;
+use crate::effort::{self, Budget, Effort};
 use crate::kernel::Kernel;
 use crate::verdict::conditions::{self, Condition, Suggestion};
 use crate::verdict::decide::Search;
 use crate::verdict::finding::{Finding, KernelReport, Verdict};
 use crate::verdict::weaken;
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
-/// Time for the search for launch conditions, if the verdict did not take longer.
-const MORE_CONDITIONS: Duration = Duration::from_secs(5);
+/// For the search for launch conditions, if the verdict did not take more.
+const MORE_CONDITIONS: Effort = Effort::seconds(8);
 
-/// Time for a proof under launch conditions.
-const ONE_CONDITION: Duration = Duration::from_secs(3);
+/// For a proof under launch conditions.
+const ONE_CONDITION: Effort = Effort::seconds(5);
 
-/// Time for the proof of the launch that a kernel suggests first.
-const NATURAL_CONDITION: Duration = Duration::from_secs(8);
+/// For the proof of the launch that a kernel suggests first.
+const NATURAL_CONDITION: Effort = Effort::seconds(15);
 
-/// Time for all launches that it suggests.
-const NATURAL_CONDITIONS: Duration = Duration::from_secs(12);
+/// For all launches that it suggests.
+const NATURAL_CONDITIONS: Effort = Effort::seconds(24);
 
-/// Time for flat launches, before other sizes are tried.
-const FLAT_LAUNCHES: Duration = Duration::from_secs(8);
+/// For flat launches, before other sizes are tried.
+const FLAT_LAUNCHES: Effort = Effort::seconds(13);
 
-/// Least time for a proof under fewer conditions than one that was found.
-const FEWER_CONDITIONS: Duration = Duration::from_millis(500);
+/// The least for a proof under fewer conditions than one that was found.
+const FEWER_CONDITIONS: Effort = Effort::milliseconds(800);
 
-/// Time for an execution with a defect in a launch that the kernel suggests.
-const NATURAL_DEFECT: Duration = Duration::from_secs(4);
+/// For an execution with a defect in a launch that the kernel suggests.
+const NATURAL_DEFECT: Effort = Effort::seconds(6);
 
-/// Time to look for weaker conditions, beside as long as the proof took.
-const WEAKENING: Duration = Duration::from_secs(1);
+/// To look for weaker conditions, beside as much as the proof took.
+const WEAKENING: Effort = Effort::milliseconds(1600);
 
 /// How a kernel is decided under conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
-    /// When to stop.
-    pub deadline: Instant,
+    /// What it may spend.
+    pub effort: Effort,
     /// What is asked for beside a proof.
     pub search: Search,
     /// How many encodings are tried.
@@ -64,16 +64,16 @@ const ALL_ENCODINGS: usize = usize::MAX;
 ///
 /// # Errors
 /// Errors in the input, and what has no sound model.
-pub fn decide(kernel: &Kernel, end: Instant, decide: &mut Decide) -> Result<KernelReport, Vec<Diagnostic>> {
+pub fn decide(kernel: &Kernel, effort: Effort, decide: &mut Decide) -> Result<KernelReport, Vec<Diagnostic>> {
     let is_free = kernel.block.iter().chain(&kernel.grid).any(Option::is_none);
     if !is_free {
-        return decide(&[], Attempt { deadline: end, search: Search::Thorough, encodings: ALL_ENCODINGS });
+        return decide(&[], Attempt { effort, search: Search::Thorough, encodings: ALL_ENCODINGS });
     }
     let mut launches = Launches {
         kernel,
         decide,
-        start: Instant::now(),
-        end,
+        start: effort::spent(),
+        budget: Budget::new(effort),
         failed: BTreeSet::new(),
         refuted: BTreeSet::new(),
         is_fixed: false,
@@ -92,18 +92,18 @@ pub fn decide(kernel: &Kernel, end: Instant, decide: &mut Decide) -> Result<Kern
 struct Launches<'a, 'd> {
     kernel: &'a Kernel,
     decide: &'a mut Decide<'d>,
-    start: Instant,
-    end: Instant,
+    start: Effort,
+    budget: Budget,
     /// Conditions under which no proof was found, with the number of encodings.
     failed: BTreeSet<(Vec<Condition>, usize)>,
     /// Conditions under which a proof was refuted by a model.
     refuted: BTreeSet<Vec<Condition>>,
     /// Whether the sizes that are tried hardly can be others.
     is_fixed: bool,
-    /// How long the last proof took, and under which conditions.
-    proved: Option<(Duration, Vec<Condition>)>,
+    /// What the last proof took, and under which conditions.
+    proved: Option<(Effort, Vec<Condition>)>,
     /// When the search for weaker conditions than the first ones ends.
-    weaken_until: Option<Instant>,
+    weaken_until: Option<Budget>,
 }
 
 impl Launches<'_, '_> {
@@ -111,8 +111,8 @@ impl Launches<'_, '_> {
     fn natural(&mut self, suggestions: Vec<Suggestion>) -> Option<KernelReport> {
         let Suggestion { conditions: first, is_fixed, .. } = suggestions.first()?.clone();
         self.is_fixed = is_fixed;
-        // Half of the time is for other launches.
-        let until = Instant::now() + NATURAL_CONDITIONS.min(self.left() / 2);
+        // Half of the effort is for other launches.
+        let until = self.budget.part(NATURAL_CONDITIONS.min(self.budget.left() / 2));
         let defect = self.execution(&first, Search::Execution);
         // A proof for other sizes would hide the defect.
         let worth = suggestions.into_iter().filter(|suggestion| defect.is_none() || suggestion.is_rival);
@@ -130,8 +130,8 @@ impl Launches<'_, '_> {
 
     /// A defect that an execution shows in the largest launch that meets the conditions.
     fn execution(&mut self, conditions: &[Condition], search: Search) -> Option<KernelReport> {
-        let deadline = self.end.min(Instant::now() + NATURAL_DEFECT);
-        let attempt = Attempt { deadline, search, encodings: ALL_ENCODINGS };
+        let effort = self.budget.most(NATURAL_DEFECT);
+        let attempt = Attempt { effort, search, encodings: ALL_ENCODINGS };
         // Requirements of the user may be about other sizes.
         let report = (self.decide)(&weaken::longest(conditions), attempt).ok()?;
         let meets =
@@ -146,8 +146,8 @@ impl Launches<'_, '_> {
     fn general(&mut self, is_patient: bool) -> Result<KernelReport, Vec<Diagnostic>> {
         let mut flat = conditions::flat(self.kernel);
         let most = if is_patient { FLAT_LAUNCHES } else { ONE_CONDITION };
-        let deadline = Instant::now() + most.min(self.left() / 3);
-        let quick = Attempt { deadline, search: Search::Quick, encodings: ALL_ENCODINGS };
+        let effort = most.min(self.budget.left() / 3);
+        let quick = Attempt { effort, search: Search::Quick, encodings: ALL_ENCODINGS };
         let mut report = match (self.decide)(&flat, quick) {
             // The user requires other sizes.
             Err(errors)
@@ -167,10 +167,11 @@ impl Launches<'_, '_> {
         }
         if !matches!(report.verdict, Verdict::Defect(_)) {
             // Conditions on parameters have what it leaves.
-            let deadline = self.end - MORE_CONDITIONS.min(self.left() / 4);
-            let thorough = Attempt { deadline, search: Search::Thorough, encodings: ALL_ENCODINGS };
+            let left = self.budget.left();
+            let effort = left - MORE_CONDITIONS.min(left / 4);
+            let thorough = Attempt { effort, search: Search::Thorough, encodings: ALL_ENCODINGS };
             let earlier = std::mem::replace(&mut report, (self.decide)(&flat, thorough)?);
-            // Without time left, patience tells less.
+            // Without effort left, patience tells less.
             if report.verdict == Verdict::Unknown && !earlier.findings.is_empty() {
                 report = earlier;
             }
@@ -190,7 +191,7 @@ impl Launches<'_, '_> {
         if flat.is_empty() {
             return (flat, report);
         }
-        self.proved = Some((self.start.elapsed(), flat.clone()));
+        self.proved = Some((effort::spent() - self.start, flat.clone()));
         let (kernel, until) = (self.kernel, self.window());
         let mut attempt = |weaker: &[Condition]| self.attempt(weaker, ALL_ENCODINGS, until);
         match attempt(&[]) {
@@ -199,7 +200,7 @@ impl Launches<'_, '_> {
         }
     }
 
-    /// What integers prove is soon proved; bit-vectors have what time is left.
+    /// What integers prove is soon proved; bit-vectors have what is left.
     fn find_soon(&mut self, proposals: Vec<Vec<Condition>>, findings: &[Finding]) -> Option<Found> {
         let until = self.window();
         self.find(proposals.clone(), findings, 1, until)
@@ -211,23 +212,23 @@ impl Launches<'_, '_> {
         proposals: Vec<Vec<Condition>>,
         findings: &[Finding],
         encodings: usize,
-        until: Instant,
+        until: Budget,
     ) -> Option<Found> {
         let kernel = self.kernel;
         weaken::find(kernel, proposals, findings, &mut |proposed| self.attempt(proposed, encodings, until))
     }
 
-    /// A proof under conditions, within a time that those before it suggest.
-    fn attempt(&mut self, conditions: &[Condition], encodings: usize, until: Instant) -> weaken::Attempt {
-        let started = Instant::now();
+    /// A proof under conditions, with an effort that those before it suggest.
+    fn attempt(&mut self, conditions: &[Condition], encodings: usize, until: Budget) -> weaken::Attempt {
+        let started = effort::spent();
         let key = (BTreeSet::from_iter(conditions.iter().cloned()).into_iter().collect(), encodings);
-        let until = self.weaken_until.map_or(until, |end| end.min(until));
-        if started >= until || self.failed.contains(&key) {
+        let left = self.weaken_until.map_or(until.left(), |weaken| until.most(weaken.left()));
+        if left.is_none() || self.failed.contains(&key) {
             return Err(Vec::new());
         }
         let limit = match &self.proved {
             Some((time, _)) if self.is_fixed => (*time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
-            Some((time, _)) => (4 * *time).clamp(WEAKENING, ONE_CONDITION),
+            Some((time, _)) => (*time * 4).clamp(WEAKENING, ONE_CONDITION),
             None if self.failed.is_empty() => NATURAL_CONDITION,
             None => ONE_CONDITION,
         };
@@ -235,15 +236,15 @@ impl Launches<'_, '_> {
             self.failed.insert(key);
             return Err(Vec::new());
         }
-        let plan = Attempt { deadline: until.min(started + limit), search: Search::Proof, encodings };
+        let plan = Attempt { effort: left.min(limit), search: Search::Proof, encodings };
         let report = (self.decide)(conditions, plan);
         log::debug!("{}: {:?}", conditions::text(conditions), report.as_ref().map(|report| report.verdict));
         match report {
             Ok(report) if report.verdict == Verdict::Verified => {
-                let time = started.elapsed();
+                let time = effort::spent() - started;
                 self.proved = Some((time, conditions.to_vec()));
                 let more = if self.is_fixed { WEAKENING + time } else { ONE_CONDITION + WEAKENING };
-                self.weaken_until = self.weaken_until.or(Some(Instant::now() + more));
+                self.weaken_until = self.weaken_until.or(Some(Budget::new(more)));
                 Ok(report)
             }
             report => {
@@ -263,15 +264,9 @@ impl Launches<'_, '_> {
         proved.into_iter().flatten().any(|sizes| self.execution(&sizes, Search::Execution).is_some())
     }
 
-    /// The time left.
-    fn left(&self) -> Duration {
-        self.end.saturating_duration_since(Instant::now())
-    }
-
-    /// When a search that begins now ends: it may take as long as all before it twice.
-    fn window(&self) -> Instant {
-        let now = Instant::now();
-        self.end.min(now + MORE_CONDITIONS.max(2 * (now - self.start)))
+    /// What a search that begins now may spend: twice as much as all before it.
+    fn window(&self) -> Budget {
+        self.budget.part(MORE_CONDITIONS.max((effort::spent() - self.start) * 2))
     }
 }
 
@@ -311,7 +306,7 @@ mod tests {
         kernel::lower(&module, entry, &cfg, &LowerOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}"))
     }
 
-    /// As a thorough search without time left does.
+    /// As a thorough search without effort left does.
     #[test]
     fn a_possible_race_is_told_though_patience_finds_nothing() {
         let mut thorough = 0;
@@ -325,7 +320,7 @@ mod tests {
             thorough += usize::from(attempt.search == Search::Thorough);
             Ok(report)
         };
-        let report = decide(&kernel(), Instant::now() + Duration::from_secs(600), &mut answer);
+        let report = decide(&kernel(), Effort::seconds(600), &mut answer);
         assert_eq!(report.map(|report| report.verdict), Ok(Verdict::Possible(Defect::Race)));
         assert_eq!(thorough, 1);
     }

@@ -7,8 +7,8 @@ use super::notes;
 use super::procedures::{self, Source};
 use super::stated;
 use crate::diagnostic::Diagnostic;
+use crate::effort::{self, Effort};
 use crate::exec::launch::Checks;
-use crate::infer::houdini::Deadline;
 use crate::ivl;
 use crate::ivl::attributes::Attributes;
 use crate::jobs::Jobs;
@@ -209,7 +209,7 @@ fn question<'a>(
     lowered: &'a Lowered,
     prelude: &'a Prelude,
     options: &'a Options,
-    (deadline, jobs): (Instant, &'a Jobs),
+    (effort, jobs): (Effort, &'a Jobs),
     (search, emulator): (Search, Option<Emulator<'a>>),
 ) -> Question<'a> {
     Question {
@@ -218,7 +218,7 @@ fn question<'a>(
         prelude,
         options: two_thread_options(&lowered.launch, options),
         encodings: encodings(options.arith),
-        deadline: Deadline(deadline),
+        effort,
         omitted: &options.omit_families,
         emulator,
         search,
@@ -244,7 +244,7 @@ pub fn verify(
     let decide = |conditions: &[Condition], plan: Attempt| {
         let lowered = lower(input, program, entry, options, conditions)?;
         let emulator = emulator.filter(|_| plan.search != Search::Proof);
-        let mut question = question(&lowered, &prelude, options, (plan.deadline, jobs), (plan.search, emulator));
+        let mut question = question(&lowered, &prelude, options, (plan.effort, jobs), (plan.search, emulator));
         question.encodings = &question.encodings[..question.encodings.len().min(plan.encodings)];
         let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
         report.assumptions = lowered.kernel.assumptions.clone();
@@ -260,9 +260,10 @@ pub fn verify(
         })
     };
     let lowered = lower(input, program, entry, options, &[])?;
-    let mut report = launches::decide(&lowered.kernel, start + options.timeout, &mut decide)?;
+    let mut report = launches::decide(&lowered.kernel, Effort::of(options.timeout), &mut decide)?;
     report.launch = lowered.launch;
     report.time_ms = start.elapsed().as_millis() as u64;
+    log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
     Ok(report)
 }
 
@@ -274,11 +275,11 @@ pub fn prove(
     options: &Options,
     visit: &mut Visit,
 ) -> Result<(), Vec<Diagnostic>> {
-    let deadline = Instant::now() + options.timeout;
+    let effort = Effort::of(options.timeout);
     let prelude = super::preludes::of(&options.prelude)?;
     let lowered = lower(input, program, entry, options, &[])?;
     let jobs = Jobs::default();
-    decide::prove_pairs(&question(&lowered, &prelude, options, (deadline, &jobs), (Search::Thorough, None)), visit)
+    decide::prove_pairs(&question(&lowered, &prelude, options, (effort, &jobs), (Search::Thorough, None)), visit)
 }
 
 /// The text of a stage from `cfg` on. `Err` as for [`verify`].
@@ -311,8 +312,8 @@ pub fn emit(
         }
         Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
             let prelude = super::preludes::of(&options.prelude)?;
-            let (deadline, jobs) = (Instant::now() + options.timeout, Jobs::default());
-            let question = question(&lowered, &prelude, options, (deadline, &jobs), (Search::Thorough, None));
+            let (effort, jobs) = (Effort::of(options.timeout), Jobs::default());
+            let question = question(&lowered, &prelude, options, (effort, &jobs), (Search::Thorough, None));
             super::emit::inferred(&question, stage, options.minimal)
         }
     }

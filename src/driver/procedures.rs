@@ -4,7 +4,7 @@ use super::cli::{Options, Stage};
 use super::emit;
 use super::input::Input;
 use crate::diagnostic::Diagnostic;
-use crate::infer::houdini::Deadline;
+use crate::effort::{Budget, Effort};
 use crate::ivl::modifies::Inferred;
 use crate::ivl::{self, ast::Program};
 use crate::modular::{self, Body, existential, findings, verify};
@@ -60,8 +60,7 @@ impl Source {
     fn chosen(&self, options: &Options) -> Result<&Chosen, Vec<Diagnostic>> {
         let choose = || {
             let program = self.program.clone();
-            let deadline = Deadline(Instant::now() + options.timeout);
-            let choice = existential::choose(&program, deadline)?;
+            let choice = existential::choose(&program, Budget::new(Effort::of(options.timeout)))?;
             let program = if choice.is_empty() { program } else { existential::apply(&program, &choice) };
             Ok(Chosen { program, choice })
         };
@@ -80,10 +79,10 @@ impl Source {
             }
             for name in names {
                 let start = Instant::now();
-                let deadline = Deadline(start + options.timeout);
+                let budget = Budget::new(Effort::of(options.timeout));
                 let outcomes = bodies(&chosen.program, &name)
                     .iter()
-                    .map(|body| verify::quick(&chosen.program, body, deadline).ok()?)
+                    .map(|body| verify::quick(&chosen.program, body, budget).ok()?)
                     .collect::<Option<Vec<_>>>();
                 let was_enough = outcomes.is_some();
                 early.insert(name, outcomes.map(|outcomes| (outcomes, start.elapsed())));
@@ -119,9 +118,9 @@ pub fn verify(input: &Input, source: &Source, name: &str, options: &Options) -> 
     let (outcomes, time) = match early.get(name) {
         Some(Some(early)) => early.clone(),
         other => {
-            let deadline = Deadline(start + options.timeout);
+            let budget = Budget::new(Effort::of(options.timeout));
             let bodies = bodies(&chosen.program, name);
-            let outcomes = bodies.iter().map(|body| verify::run(&chosen.program, body, deadline, other.is_some()));
+            let outcomes = bodies.iter().map(|body| verify::run(&chosen.program, body, budget, other.is_some()));
             let outcomes = outcomes.collect::<Result<Vec<verify::Outcome>, Diagnostic>>().map_err(|d| vec![d])?;
             (outcomes, start.elapsed())
         }

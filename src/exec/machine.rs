@@ -17,11 +17,15 @@ use super::trace::Watch;
 use super::values::hash;
 use super::warp;
 use super::world::World;
+use crate::effort::{self, Effort};
 use crate::limits;
 use std::collections::BTreeMap;
 
 /// Instructions of a thread before the next one's turn.
 const TURN: u64 = 1000;
+
+/// What an instruction costs.
+const INSTRUCTION: Effort = Effort::nanoseconds(30);
 
 /// Threads that are resident at most, unless one block has more.
 const RESIDENT_THREADS: usize = 16 * 1024;
@@ -208,7 +212,9 @@ fn turn_of_thread(
     if thread.status != Status::Running {
         return false;
     }
-    world.outcome.instructions += thread.run(program, world, state, most);
+    let executed = thread.run(program, world, state, most);
+    effort::spend(INSTRUCTION * executed);
+    world.outcome.instructions += executed;
     let status = thread.status;
     settle(program, world, state, threads, index, status);
     status == Status::Running

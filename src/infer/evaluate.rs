@@ -4,10 +4,14 @@
 //! operators. A symbol without a value gets zero; an uninterpreted function gets, for arguments
 //! that it has not met, a value that only depends on them.
 
+use crate::effort::{self, Effort};
 use crate::solver::Value;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, mask, signed};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What the value of a term costs.
+const TERM: Effort = Effort::nanoseconds(60);
 
 /// Values of symbols and of uninterpreted applications.
 #[derive(Clone, Default)]
@@ -81,6 +85,7 @@ impl<'t> Evaluator<'t> {
                 continue;
             }
             if ready {
+                effort::spend(TERM);
                 self.memo[t.0 as usize] = (self.epoch, self.compute(t));
                 continue;
             }

@@ -8,9 +8,10 @@
 
 use super::query::{Verdict, ask_from_head, failing_checks, role_of, terms_of, wanted};
 use super::simulate::{self, Simulation};
+use crate::effort::{Budget, Effort};
 use crate::jobs::Jobs;
 use crate::limits;
-use crate::solver::{Answer, Budget, Encoding, Value, interrupt, prove, prove_opaque};
+use crate::solver::{Answer, Encoding, Value, interrupt, prove, prove_opaque};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp;
@@ -30,33 +31,9 @@ pub enum Fate {
     Undecided(usize),
 }
 
-/// A deadline shared by all queries of a kernel.
-#[derive(Clone, Copy, Debug)]
-pub struct Deadline(pub Instant);
-
-impl Deadline {
-    /// A budget of about `effort` milliseconds, told as Z3 resources so that it repeats. The clock is
-    /// a safety net for slow machines, or what is left.
-    pub fn budget(self, encoding: Encoding, effort: u32) -> Budget {
-        let left = self.0.saturating_duration_since(Instant::now()).as_millis();
-        let left = if interrupt::is_asked() { 0 } else { left };
-        let milliseconds = u32::try_from(left.min(300 + 3 * u128::from(effort))).unwrap_or(u32::MAX);
-        let rate = match encoding {
-            Encoding::Integers => 5_000,
-            Encoding::BitVectors | Encoding::Exact => 10_000,
-        };
-        Budget { rlimit: rate * effort, milliseconds }
-    }
-
-    /// Whether no query will be answered any more. Then there is no use in making thousands of them.
-    pub fn is_over(self) -> bool {
-        self.0 <= Instant::now() || interrupt::is_asked()
-    }
-}
-
-/// Effort for a query in milliseconds, and for one of many.
-const EFFORT: u32 = 500;
-const SHORT_EFFORT: u32 = 60;
+/// Effort for a query, and for one of many.
+const EFFORT: Effort = Effort::milliseconds(500);
+const SHORT_EFFORT: Effort = Effort::milliseconds(60);
 /// Checks that are not parted any more where a query without products has no answer.
 const SMALL: usize = 8;
 /// Rounds of a loop to run on from a model.
@@ -74,7 +51,7 @@ pub struct Start<'a> {
     /// The arithmetic of the queries: the second where the first gives no answer.
     pub encodings: &'a [Encoding],
     /// When to give up.
-    pub deadline: Deadline,
+    pub budget: Budget,
     /// Threads that may help.
     pub jobs: &'a Jobs,
 }
@@ -158,8 +135,8 @@ impl State<'_> {
         let start = passive.terms.chain(true, preconditions);
         let wanted = simulate::model_terms(passive, start);
         let impossible = passive.terms.not(start);
-        let budget = self.start.deadline.budget(self.start.encodings[0], EFFORT);
-        if let Answer::Refuted(values) = prove(&mut passive.terms, self.start.encodings[0], impossible, &wanted, budget)
+        let effort = self.start.budget.most(EFFORT);
+        if let Answer::Refuted(values) = prove(&mut passive.terms, self.start.encodings[0], impossible, &wanted, effort)
         {
             let mut simulation = self.simulation(passive, &wanted, &values);
             let begin = Instant::now();
@@ -236,9 +213,9 @@ impl State<'_> {
         while !local.is_empty() {
             log::debug!("houdini, loop {number}: {} checks of a round", local.len());
             let (fates, encoding) = (&self.fates, self.encodings[0]);
-            let budget = self.start.deadline.budget(encoding, EFFORT);
+            let effort = self.start.budget.most(EFFORT);
             let keep = |c: usize| fates[c] == Fate::Kept;
-            match ask_from_head(passive, number, &local, &keep, self.start.relied, (encoding, budget)) {
+            match ask_from_head(passive, number, &local, &keep, self.start.relied, (encoding, effort)) {
                 Verdict::Proved => break,
                 Verdict::Refuted(failing) => {
                     local.retain(|check| !failing.contains(check));
@@ -287,8 +264,8 @@ impl State<'_> {
             Some(number) => (wp::formula_of_round(passive, &keep, &role, number), terms_of(passive, open)),
             None => (wp::formula(passive, &keep, &role), wanted(passive, &keep, &role)),
         };
-        let budget = self.start.deadline.budget(Encoding::Integers, 4 * EFFORT);
-        let values = match prove_opaque(&mut passive.terms, formula, &wanted, budget)? {
+        let effort = self.start.budget.most(EFFORT * 4);
+        let values = match prove_opaque(&mut passive.terms, formula, &wanted, effort)? {
             Answer::Proved => return Some(Verdict::Proved),
             Answer::Unknown(_) => return Some(Verdict::Unknown),
             Answer::Refuted(values) => values,
@@ -320,7 +297,7 @@ impl State<'_> {
                 if self.open_checks(passive).all(|c| c != check) {
                     continue;
                 }
-                if self.start.deadline.is_over() {
+                if self.start.budget.is_over() {
                     self.drop(passive, check, false);
                     dropped = true;
                     continue;
@@ -342,7 +319,7 @@ impl State<'_> {
     }
 
     /// Asks in the encoding that answered last, then in the other.
-    fn answer(&mut self, passive: &mut Passive, open: &BTreeSet<usize>, effort: u32) -> Verdict {
+    fn answer(&mut self, passive: &mut Passive, open: &BTreeSet<usize>, effort: Effort) -> Verdict {
         log::debug!("houdini, iteration {}: {} checks", self.iteration, open.len());
         for tried in 0..self.encodings.len() {
             let answer = self.ask(passive, open, self.encodings[tried], effort);
@@ -362,7 +339,7 @@ impl State<'_> {
         !failing.is_empty()
     }
 
-    fn ask(&mut self, passive: &mut Passive, checks: &BTreeSet<usize>, encoding: Encoding, effort: u32) -> Verdict {
+    fn ask(&mut self, passive: &mut Passive, checks: &BTreeSet<usize>, encoding: Encoding, effort: Effort) -> Verdict {
         let fates = &self.fates;
         let keep = |c: usize| fates[c] == Fate::Kept;
         let role = |i: usize| role_of(i, checks, self.start.relied);
@@ -370,8 +347,8 @@ impl State<'_> {
         let mut wanted = wanted(passive, &keep, &role);
         let checked = wanted.len();
         wanted.extend(simulate::model_terms(passive, goal));
-        let budget = self.start.deadline.budget(encoding, effort);
-        match prove(&mut passive.terms, encoding, goal, &wanted, budget) {
+        let effort = self.start.budget.most(effort);
+        match prove(&mut passive.terms, encoding, goal, &wanted, effort) {
             Answer::Proved => Verdict::Proved,
             Answer::Unknown(_) => Verdict::Unknown,
             Answer::Refuted(values) => {
@@ -417,7 +394,6 @@ impl State<'_> {
 mod tests {
     use super::*;
     use crate::vcgen::passify;
-    use std::time::Duration;
 
     /// A place far in front of a loop may assume its candidates, as the witness of a loop around does.
     /// What was proved with their help is asked again when they fall.
@@ -454,7 +430,7 @@ mod tests {
             twins: vec![0, 1],
             relied: &|_| false,
             encodings: &[Encoding::BitVectors],
-            deadline: Deadline(Instant::now() + Duration::from_secs(20)),
+            budget: Budget::new(Effort::seconds(20)),
             jobs: &Jobs::default(),
         };
         let fates = vec![Fate::Kept; 2];

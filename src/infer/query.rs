@@ -4,7 +4,8 @@
 //! the formula, and the checks that fail in a model. Establishes: a check fails only where the model comes to it, on some
 //! path that its assumptions allow. Reference: proof-notes, lesson 9.
 
-use crate::solver::{Answer, Budget, Encoding, Value, prove};
+use crate::effort::Effort;
+use crate::solver::{Answer, Encoding, Value, prove};
 use crate::vcgen::passive::{Passive, PassiveItem};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp::{self, Role};
@@ -28,11 +29,11 @@ pub fn ask_from_head(
     goal: &BTreeSet<usize>,
     keep: &dyn Fn(usize) -> bool,
     relied: &dyn Fn(usize) -> bool,
-    (encoding, budget): (Encoding, Budget),
+    (encoding, effort): (Encoding, Effort),
 ) -> Verdict {
     let formula = wp::formula_of_round(passive, keep, &|i| role_of(i, goal, relied), number);
     let wanted = terms_of(passive, goal);
-    match prove(&mut passive.terms, encoding, formula, &wanted, budget) {
+    match prove(&mut passive.terms, encoding, formula, &wanted, effort) {
         Answer::Proved => Verdict::Proved,
         Answer::Unknown(_) => Verdict::Unknown,
         Answer::Refuted(values) => {

@@ -7,10 +7,9 @@
 
 use super::{Body, bodies, search, verify};
 use crate::diagnostic::Diagnostic;
-use crate::infer::houdini::Deadline;
+use crate::effort::{Budget, Effort};
 use crate::ivl::ast::{Condition, ExprRef, Implementation, Name, Program};
 use crate::ivl::{bv, visit};
-use crate::solver::Encoding;
 use crate::solver::exact::{self, End, Next};
 use crate::vcgen::contracts::is_existential;
 use crate::vcgen::passive::Passive;
@@ -25,7 +24,7 @@ pub type Choice = BTreeMap<Name, bool>;
 ///
 /// # Errors
 /// What no condition can be generated for.
-pub fn choose(program: &Program, deadline: Deadline) -> Result<Choice, Diagnostic> {
+pub fn choose(program: &Program, budget: Budget) -> Result<Choice, Diagnostic> {
     let constants = program.constants.iter().map(|c| &c.variable).filter(|variable| is_existential(variable));
     let mut choice: Choice = constants.map(|variable| (variable.name.clone(), true)).collect();
     if choice.is_empty() {
@@ -38,7 +37,7 @@ pub fn choose(program: &Program, deadline: Deadline) -> Result<Choice, Diagnosti
     }
     let mut open: VecDeque<usize> = (0..passives.len()).collect();
     while let Some(number) = open.pop_front() {
-        let dropped = refuted(&mut passives[number], &choice, deadline);
+        let dropped = refuted(&mut passives[number], &choice, budget);
         if dropped.is_empty() {
             continue;
         }
@@ -57,7 +56,7 @@ pub fn choose(program: &Program, deadline: Deadline) -> Result<Choice, Diagnosti
 }
 
 /// The constants whose conditions fail in a body under the choice so far; where there is no answer, all that it checks.
-fn refuted(passive: &mut Passive, choice: &Choice, deadline: Deadline) -> BTreeSet<Name> {
+fn refuted(passive: &mut Passive, choice: &Choice, budget: Budget) -> BTreeSet<Name> {
     let (goal, labels) = wp::labelled(passive, &|_| Role::Prove);
     let mut symbols: BTreeMap<&Name, Term> = BTreeMap::new();
     let mut assumed = Vec::new();
@@ -69,8 +68,7 @@ fn refuted(passive: &mut Passive, choice: &Choice, deadline: Deadline) -> BTreeS
     let passes: Vec<Term> = labels.fails.iter().map(|&fails| passive.terms.not(fails)).collect();
     let mut terms = std::mem::take(&mut passive.terms);
     let mut dropped = BTreeSet::new();
-    let budget = deadline.budget(Encoding::Exact, u32::MAX / 10_000);
-    let end = exact::search(&mut terms, goal, &assumed, budget, &mut |model| {
+    let end = exact::search(&mut terms, goal, &assumed, budget.most(Effort::ALL), &mut |model| {
         let found = model.and_then(|(model, _)| search::failing(passive, &labels, model));
         let Some((number, _)) = found else { return Next::Stop };
         // No condition of a candidate: an error, which is reported later, whatever is chosen.

@@ -7,7 +7,7 @@
 
 use super::concrete::Concrete;
 use super::detour::{self, Detour};
-use crate::infer::houdini::Deadline;
+use crate::effort::{Budget, Effort};
 use crate::ivl::ast::Name;
 use crate::solver::exact::{self, End, Next, Shown, Values};
 use crate::solver::{self, Answer, Encoding};
@@ -16,7 +16,6 @@ use crate::vcgen::passive::{Check, CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp::{self, Labels, Role};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::time::Instant;
 
 /// Failures of one body that are looked for.
 const MOST_FAILURES: usize = 50;
@@ -27,27 +26,32 @@ const TOGETHER: usize = 8;
 /// Most such groups of one body.
 const GROUPS: usize = 32;
 
-/// As much as there is time for.
-const REST: u32 = u32::MAX / 10_000;
-
-/// Effort of queries in milliseconds.
+/// Effort of queries.
 #[derive(Clone, Copy)]
-struct Effort {
+struct Patience {
     /// With labels, for a small body.
-    labels: u32,
-    exact: u32,
+    labels: Effort,
+    exact: Effort,
     /// For bodies with bit-vectors: faster by far where machine arithmetic does not wrap.
-    integers: u32,
+    integers: Effort,
+}
+
+impl Patience {
+    /// In milliseconds.
+    const fn new(labels: u64, exact: u64, integers: u64) -> Patience {
+        let (labels, exact) = (Effort::milliseconds(labels), Effort::milliseconds(exact));
+        Patience { labels, exact, integers: Effort::milliseconds(integers) }
+    }
 }
 
 /// For all checks at once, over integers only.
-const INTEGERS_FIRST: Effort = Effort { labels: 0, exact: 0, integers: 100 };
+const INTEGERS_FIRST: Patience = Patience::new(0, 0, 100);
 /// For all checks at once.
-const WHOLE: Effort = Effort { labels: 2_000, exact: 5_000, integers: 0 };
+const WHOLE: Patience = Patience::new(2_000, 5_000, 0);
 /// The same with bit-vectors: what Z3 does not prove soon as it is needs another form.
-const WHOLE_WITH_BITS: Effort = Effort { labels: 300, exact: 300, integers: 3_000 };
+const WHOLE_WITH_BITS: Patience = Patience::new(300, 300, 3_000);
 /// For some checks, under all others.
-const PART: Effort = Effort { labels: 0, exact: 300, integers: 300 };
+const PART: Patience = Patience::new(0, 300, 300);
 
 /// A block on the way to a failure.
 #[derive(Clone, Debug)]
@@ -86,14 +90,14 @@ pub struct Found {
 }
 
 /// Looks for failures; `None` where the body is not small, or little effort is not enough.
-pub fn quick(passive: &mut Passive, deadline: Deadline) -> Option<Found> {
-    let mut search = Search::new(passive, deadline);
+pub fn quick(passive: &mut Passive, budget: Budget) -> Option<Found> {
+    let mut search = Search::new(passive, budget);
     search.quick().then(|| search.end(None))
 }
 
 /// Looks for failures with all the effort that it takes; `was_quick` where [`quick`] had no answer.
-pub fn run(passive: &mut Passive, deadline: Deadline, was_quick: bool) -> Found {
-    let mut search = Search::new(passive, deadline);
+pub fn run(passive: &mut Passive, budget: Budget, was_quick: bool) -> Found {
+    let mut search = Search::new(passive, budget);
     let unknown = if !was_quick && search.quick() { None } else { search.thorough() };
     search.end(unknown)
 }
@@ -108,9 +112,9 @@ fn has_bits_only(passive: &mut Passive) -> bool {
 
 struct Search<'a> {
     passive: &'a mut Passive,
-    deadline: Deadline,
+    budget: Budget,
     /// When labels are tried whatever is left: without an answer so far, they are the last resort.
-    half: Deadline,
+    half: Budget,
     has_bits: bool,
     /// Whether a model was a guess, which only labels can read.
     is_guess: bool,
@@ -125,11 +129,10 @@ enum Told {
 }
 
 impl<'a> Search<'a> {
-    fn new(passive: &'a mut Passive, deadline: Deadline) -> Self {
-        let now = Instant::now();
-        let half = Deadline(now + deadline.0.saturating_duration_since(now) / 2);
+    fn new(passive: &'a mut Passive, budget: Budget) -> Self {
+        let half = budget.part(budget.left() / 2);
         let has_bits = has_bits_only(passive);
-        Search { passive, deadline, half, has_bits, is_guess: false, found: BTreeMap::new() }
+        Search { passive, budget, half, has_bits, is_guess: false, found: BTreeMap::new() }
     }
 
     fn all(&self) -> Vec<usize> {
@@ -140,7 +143,7 @@ impl<'a> Search<'a> {
         Found { failures: self.found.into_values().collect(), unknown }
     }
 
-    fn effort_for_all(&self) -> Effort {
+    fn patience_for_all(&self) -> Patience {
         if self.has_bits { WHOLE_WITH_BITS } else { WHOLE }
     }
 
@@ -154,7 +157,7 @@ impl<'a> Search<'a> {
     /// Whether that is enough.
     fn labels_first(&mut self) -> bool {
         let all = self.all();
-        all.len() <= SMALL && self.by_labels(&all, self.effort_for_all().labels).is_none()
+        all.len() <= SMALL && self.by_labels(&all, self.patience_for_all().labels).is_none()
     }
 
     /// Whether little effort is enough.
@@ -164,12 +167,12 @@ impl<'a> Search<'a> {
 
     /// Why there may be more failures than were found.
     fn thorough(&mut self) -> Option<String> {
-        let mut open = self.by_execution(self.all(), self.effort_for_all());
+        let mut open = self.by_execution(self.all(), self.patience_for_all());
         let together = TOGETHER.max(open.len() / GROUPS);
         if !self.is_guess && open.len() > together {
             open = open.chunks(together).flat_map(|part| self.in_parts(part.to_vec())).collect();
         }
-        if open.is_empty() { None } else { self.by_labels(&open, REST) }
+        if open.is_empty() { None } else { self.by_labels(&open, Effort::ALL) }
     }
 
     /// Some checks together, and in halves where that is too much; what is left of them.
@@ -196,10 +199,10 @@ impl<'a> Search<'a> {
     }
 
     /// Without labels the formula is much simpler, and each failure is worth a query of its own. What is left.
-    fn by_execution(&mut self, mut part: Vec<usize>, effort: Effort) -> Vec<usize> {
+    fn by_execution(&mut self, mut part: Vec<usize>, patience: Patience) -> Vec<usize> {
         part.retain(|number| !self.found.contains_key(number));
         while !part.is_empty() && self.found.len() < MOST_FAILURES {
-            match self.ask(&part, effort) {
+            match self.ask(&part, patience) {
                 Told::Proved => return Vec::new(),
                 Told::Nothing => return part,
                 Told::Fails(number, failure) => {
@@ -211,22 +214,22 @@ impl<'a> Search<'a> {
         Vec::new()
     }
 
-    fn ask(&mut self, part: &[usize], effort: Effort) -> Told {
+    fn ask(&mut self, part: &[usize], patience: Patience) -> Told {
         let roles = self.roles(part);
         let goal = wp::formula(self.passive, &|_| true, &|number| roles[number]);
-        let told = if effort.exact > 0 { self.ask_exactly(goal, &roles, effort.exact) } else { Told::Nothing };
+        let told =
+            if patience.exact.is_none() { Told::Nothing } else { self.ask_exactly(goal, &roles, patience.exact) };
         match told {
-            Told::Nothing if self.has_bits && !self.is_guess => self.ask_integers(goal, &roles, effort.integers),
+            Told::Nothing if self.has_bits && !self.is_guess => self.ask_integers(goal, &roles, patience.integers),
             told => told,
         }
     }
 
-    fn ask_exactly(&mut self, goal: Term, roles: &[Role], milliseconds: u32) -> Told {
+    fn ask_exactly(&mut self, goal: Term, roles: &[Role], effort: Effort) -> Told {
         let mut terms = std::mem::take(&mut self.passive.terms);
         let mut fails = None;
-        let budget = self.half.budget(Encoding::Exact, milliseconds);
-        let passive = &*self.passive;
-        let end = exact::search(&mut terms, goal, &[], budget, &mut |model| {
+        let (effort, passive) = (self.half.most(effort), &*self.passive);
+        let end = exact::search(&mut terms, goal, &[], effort, &mut |model| {
             fails = model.filter(|(_, is_certain)| *is_certain).and_then(|(model, _)| {
                 let (number, path) = execute(passive, roles, model)?;
                 Some((number, failure(passive, number, &path, model, true)))
@@ -246,10 +249,10 @@ impl<'a> Search<'a> {
     }
 
     /// A model over integers counts where an execution with machine arithmetic fails with its values.
-    fn ask_integers(&mut self, goal: Term, roles: &[Role], milliseconds: u32) -> Told {
-        let budget = self.half.budget(Encoding::Integers, milliseconds);
+    fn ask_integers(&mut self, goal: Term, roles: &[Role], effort: Effort) -> Told {
+        let effort = self.half.most(effort);
         let leaves = Concrete::leaves(&self.passive.terms, goal);
-        let values = match solver::prove(&mut self.passive.terms, Encoding::Integers, goal, &leaves, budget) {
+        let values = match solver::prove(&mut self.passive.terms, Encoding::Integers, goal, &leaves, effort) {
             Answer::Proved => return Told::Proved,
             Answer::Unknown(_) => return Told::Nothing,
             Answer::Refuted(values) => values,
@@ -263,16 +266,16 @@ impl<'a> Search<'a> {
     }
 
     /// One failure after the other, each with its path: the literals of [`Labels`] tell it also in a model that is a guess.
-    fn by_labels(&mut self, part: &[usize], effort: u32) -> Option<String> {
+    fn by_labels(&mut self, part: &[usize], effort: Effort) -> Option<String> {
         let roles = self.roles(part);
         let (goal, labels) = wp::labelled(self.passive, &|number| roles[number]);
         let all = labels.fails.iter().chain(labels.goes_to.iter().flatten());
         let negated: HashMap<Term, Term> = all.map(|&t| (t, self.passive.terms.not(t))).collect();
         let mut terms = std::mem::take(&mut self.passive.terms);
-        let budget = self.deadline.budget(Encoding::Exact, effort);
+        let effort = self.budget.most(effort);
         let (passive, found) = (&*self.passive, &mut self.found);
         let mut at: Option<Detour> = None;
-        let end = exact::search(&mut terms, goal, &[], budget, &mut |model| {
+        let end = exact::search(&mut terms, goal, &[], effort, &mut |model| {
             if let Some((model, is_certain)) = model {
                 let Some((number, path)) = failing(passive, &labels, model) else { return Next::Stop };
                 let told = failure(passive, number, &path, model, is_certain);
@@ -411,7 +414,6 @@ mod tests {
     use super::*;
     use crate::ivl::{Dialect, parse_dialect};
     use crate::modular::{bodies, verify};
-    use std::time::Duration;
 
     /// Failures told by labels, by executions and in parts, of every body in tests/procedures that has no quantifiers.
     #[test]
@@ -444,7 +446,7 @@ mod tests {
 
     /// Those that an execution shows with the values of a model over integers.
     fn found_over_integers(mut passive: Passive) -> Vec<usize> {
-        let mut search = Search::new(&mut passive, Deadline(Instant::now() + Duration::from_secs(60)));
+        let mut search = Search::new(&mut passive, Budget::new(Effort::seconds(60)));
         if search.has_bits {
             search.by_execution(search.all(), INTEGERS_FIRST);
         }
@@ -454,7 +456,7 @@ mod tests {
     /// `None` where a model was a guess.
     fn found_in_all_ways(passive: Passive) -> Option<[Vec<usize>; 3]> {
         let ways: [fn(&mut Search); 3] = [
-            |search| assert_eq!(search.by_labels(&search.all(), REST), None),
+            |search| assert_eq!(search.by_labels(&search.all(), Effort::ALL), None),
             |search| assert!(search.by_execution(search.all(), WHOLE).is_empty() || search.is_guess),
             |search| {
                 let parts = search.all().chunks(3).map(<[usize]>::to_vec).collect::<Vec<_>>();
@@ -464,7 +466,7 @@ mod tests {
         let mut found = [const { Vec::new() }; 3];
         for (way, found) in ways.into_iter().zip(&mut found) {
             let mut passive = passive.clone();
-            let mut search = Search::new(&mut passive, Deadline(Instant::now() + Duration::from_secs(60)));
+            let mut search = Search::new(&mut passive, Budget::new(Effort::seconds(60)));
             way(&mut search);
             if search.is_guess {
                 return None;

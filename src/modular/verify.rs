@@ -6,7 +6,7 @@
 use super::search::{self, Failure, Found};
 use super::{Body, inline, intervals, verified_under};
 use crate::diagnostic::Diagnostic;
-use crate::infer::houdini::Deadline;
+use crate::effort::Budget;
 use crate::ivl::ast::{Implementation, Name, Program};
 use crate::ivl::attributes::Attributes;
 use crate::limits;
@@ -47,8 +47,8 @@ fn prepared<'a>(program: &'a Program, body: &Body<'a>, with_bounds: bool) -> Cow
 ///
 /// # Errors
 /// As [`passive`].
-pub fn run(program: &Program, body: &Body, deadline: Deadline, was_quick: bool) -> Result<Outcome, Diagnostic> {
-    let outcome = attempt(program, body, true, &|passive| Some(search::run(passive, deadline, was_quick)))?;
+pub fn run(program: &Program, body: &Body, budget: Budget, was_quick: bool) -> Result<Outcome, Diagnostic> {
+    let outcome = attempt(program, body, true, &|passive| Some(search::run(passive, budget, was_quick)))?;
     outcome.map_or_else(|| panic!("modular: a search without an end"), Ok)
 }
 
@@ -56,8 +56,8 @@ pub fn run(program: &Program, body: &Body, deadline: Deadline, was_quick: bool) 
 ///
 /// # Errors
 /// As [`passive`].
-pub fn quick(program: &Program, body: &Body, deadline: Deadline) -> Result<Option<Outcome>, Diagnostic> {
-    attempt(program, body, true, &|passive| search::quick(passive, deadline))
+pub fn quick(program: &Program, body: &Body, budget: Budget) -> Result<Option<Outcome>, Diagnostic> {
+    attempt(program, body, true, &|passive| search::quick(passive, budget))
 }
 
 fn attempt(

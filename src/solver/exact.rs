@@ -5,8 +5,10 @@
 //! instantiated by triggers only, as Boogie has it: a model where quantifiers occur is a guess.
 //! Reference: Boogie 2, maps; Detlefs, Nelson, Saxe (Simplify), triggers and labels.
 
-use super::z3_backend::{Emitter, LINEAR_SOLVER, in_some_context, parameters, read_value, smt_solver};
-use super::{Budget, Encoding, Value, encode, smtlib};
+use super::meter::{Limit, Rate};
+use super::z3_backend::{Emitter, LINEAR_SOLVER, in_some_context, read_value, smt_solver};
+use super::{Encoding, SPENT, Value, encode, smtlib};
+use crate::effort::Effort;
 use crate::limits;
 use crate::vcgen::term::{Node, Term, Terms, signed};
 use std::fmt;
@@ -94,10 +96,10 @@ pub enum End {
 }
 
 /// Looks for models of the negation of `goal`. The caller reads each, with whether it is certain, and says how to go on.
-pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, read: &mut Reader) -> End {
+pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], effort: Effort, read: &mut Reader) -> End {
     match terms.truth(goal) {
         Some(true) => return End::Proved,
-        _ if budget.milliseconds == 0 => return End::Unknown("time is up".into()),
+        _ if effort.is_none() => return End::Unknown(SPENT.into()),
         _ => {}
     }
     let _stage = limits::stage("solver");
@@ -113,12 +115,15 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, r
         !updated.is_empty() || roots.iter().any(|&t| terms.postorder(t, &|_| false).into_iter().any(is_quantifier));
     let task = || {
         let mut emitter = Emitter::new(terms, false);
-        let solver = solver(has_quantifiers, encoded.has_products(), budget);
+        let limit = Limit { effort, rate: Rate::of(Encoding::Exact) };
+        let solver = solver(has_quantifiers, encoded.has_products(), limit);
         emitter.map_axioms(&updated).iter().for_each(|axiom| solver.assert(axiom));
         roots.iter().for_each(|&t| solver.assert(emitter.boolean(t)));
         let mut under: Vec<Bool> = Vec::new();
         loop {
-            let result = if under.is_empty() { solver.check() } else { solver.check_assumptions(&under) };
+            let ask =
+                |solver: &Solver| if under.is_empty() { solver.check() } else { solver.check_assumptions(&under) };
+            let result = limit.charged(&solver, ask);
             let (certain, why) = match result {
                 SatResult::Unsat if under.is_empty() => return End::Proved,
                 SatResult::Unsat => (false, "none under assumptions".to_string()),
@@ -145,9 +150,9 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], budget: Budget, r
     in_some_context(task)
 }
 
-fn solver(has_quantifiers: bool, has_products: bool, budget: Budget) -> Solver {
+fn solver(has_quantifiers: bool, has_products: bool, limit: Limit) -> Solver {
     let solver = if has_quantifiers { Solver::new() } else { smt_solver() };
-    let mut params = parameters(budget);
+    let mut params = limit.parameters();
     if has_quantifiers {
         // Triggers only: without a proof by them the search might not end. The others are what Boogie asks for.
         params.set_bool("smt.auto_config", false);

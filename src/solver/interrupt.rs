@@ -104,7 +104,8 @@ impl Drop for Done<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Answer, Budget, Encoding, prove};
+    use crate::effort::Effort;
+    use crate::solver::{Answer, Encoding, prove};
     use crate::vcgen::term::{BvBinary, Sort, Terms};
     use std::time::Instant;
 
@@ -121,8 +122,7 @@ mod tests {
             let number = terms.bv(11_400_714_785_074_694_791 * 14_029_467_366_897_019_727, 128);
             let equal = terms.eq(product, number);
             let goal = terms.not(equal);
-            let budget = Budget { rlimit: 0, milliseconds: 60_000 };
-            during(Some(asked), || prove(&mut terms, Encoding::BitVectors, goal, &[], budget))
+            during(Some(asked), || prove(&mut terms, Encoding::BitVectors, goal, &[], Effort::seconds(60)))
         };
         let start = Instant::now();
         let thread = std::thread::spawn(task);

@@ -12,6 +12,7 @@ mod ghosts;
 mod integers;
 pub mod interrupt;
 mod interval;
+mod meter;
 mod multiples;
 mod operators;
 mod products;
@@ -21,6 +22,7 @@ mod z3_backend;
 
 pub use z3_backend::{in_own_context, limit_memory};
 
+use crate::effort::Effort;
 use crate::limits;
 use crate::vcgen::term::{Term, Terms};
 use multiples::Multiple;
@@ -40,14 +42,8 @@ pub enum Encoding {
     Exact,
 }
 
-/// Limits of one query.
-#[derive(Clone, Copy, Debug)]
-pub struct Budget {
-    /// Z3's deterministic resource limit; 0 is none.
-    pub rlimit: u32,
-    /// Wall-clock safety net in milliseconds.
-    pub milliseconds: u32,
-}
+/// Why there is no answer where no effort is left.
+const SPENT: &str = "the effort for this kernel is spent";
 
 /// A value in a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,44 +103,44 @@ pub fn calls_of_thread() -> u64 {
 }
 
 /// Is `goal` valid? In a model of its negation the `wanted` terms are evaluated.
-pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term], budget: Budget) -> Answer {
+pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term], effort: Effort) -> Answer {
     match terms.truth(goal) {
         Some(true) => return Answer::Proved,
-        _ if budget.milliseconds == 0 => return Answer::Unknown("time is up".into()),
+        _ if effort.is_none() => return Answer::Unknown(SPENT.into()),
         _ => {}
     }
     let Some(encoded) = encode(terms, encoding, goal, wanted) else {
         return Answer::Unknown("a term has no form in this encoding".into());
     };
-    logged(terms, encoding, &encoded, budget, z3_backend::check)
+    logged(terms, encoding, &encoded, effort, z3_backend::check)
 }
 
 /// Is `goal` valid, over integers, whatever the products of unknowns are? `None` if it has no such products. What a
 /// model refutes is in doubt only: the model may multiply wrongly.
-pub fn prove_opaque(terms: &mut Terms, goal: Term, wanted: &[Term], budget: Budget) -> Option<Answer> {
+pub fn prove_opaque(terms: &mut Terms, goal: Term, wanted: &[Term], effort: Effort) -> Option<Answer> {
     let encoded = encode(terms, Encoding::Integers, goal, wanted)?;
-    (encoded.has_products() && budget.milliseconds > 0)
-        .then(|| logged(terms, Encoding::Integers, &encoded, budget, z3_backend::check_opaque))
+    (encoded.has_products() && !effort.is_none())
+        .then(|| logged(terms, Encoding::Integers, &encoded, effort, z3_backend::check_opaque))
 }
 
 fn logged(
     terms: &Terms,
     encoding: Encoding,
     encoded: &Encoded,
-    budget: Budget,
-    check: fn(&Terms, &Encoded, Budget) -> Answer,
+    effort: Effort,
+    check: fn(&Terms, &Encoded, Encoding, Effort) -> Answer,
 ) -> Answer {
     let _stage = limits::stage("solver");
     CALLS.set(CALLS.get() + 1);
     let start = Instant::now();
-    let answer = check(terms, encoded, budget);
+    let answer = check(terms, encoded, encoding, effort);
     let outcome = match &answer {
         Answer::Proved => "proved",
         Answer::Refuted(_) => "refuted",
         Answer::Unknown(why) => why.as_str(),
     };
     log::trace!("{}", smtlib::script(terms, encoding, encoded, outcome));
-    log::debug!("{encoding:?}: {outcome} after {} ms, rlimit {}", start.elapsed().as_millis(), budget.rlimit);
+    log::debug!("{encoding:?}: {outcome} after {} ms, {effort:?}", start.elapsed().as_millis());
     answer
 }
 
@@ -155,18 +151,18 @@ pub fn core(
     encoding: Encoding,
     goal: Term,
     literals: &[Term],
-    budget: Budget,
+    effort: Effort,
 ) -> Option<Vec<usize>> {
     let _stage = limits::stage("solver");
     match terms.truth(goal) {
         Some(true) => return Some(Vec::new()),
-        _ if budget.milliseconds == 0 => return None,
+        _ if effort.is_none() => return None,
         _ => {}
     }
     let encoded = encode(terms, encoding, goal, &[])?;
     CALLS.set(CALLS.get() + 1);
     let start = Instant::now();
-    let core = z3_backend::core(terms, &encoded, literals, budget);
+    let core = z3_backend::core(terms, &encoded, literals, encoding, effort);
     let size = core.as_ref().map_or("no proof".to_string(), |core| format!("{} of {}", core.len(), literals.len()));
     log::debug!("core, {encoding:?}: {size} after {} ms", start.elapsed().as_millis());
     core

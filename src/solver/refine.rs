@@ -8,13 +8,14 @@
 //! and proofs unsteadily; linear arithmetic with few facts is fast and steady.
 //! Reference: Cimatti et al., incremental linearization; DESIGN section 5 (division-lemma instances).
 
+use super::meter::Limit;
 use super::multiples::{self, Linear, Multiple};
 use super::z3_backend::{Emitter, View, load, number, read_model};
-use super::{Answer, Budget, Encoded};
+use super::{Answer, Encoded};
+use crate::effort::Budget;
 use crate::vcgen::term::{Term, Terms};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::time::{Duration, Instant};
 use z3::ast::{Bool, Int};
 use z3::{Model, SatResult, Solver};
 
@@ -28,16 +29,16 @@ const FACTS: usize = 4;
 const NEAR: i128 = 16;
 
 /// Checks satisfiability of the assertions; unsatisfiable is `Proved`.
-pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
-    let (solver, emitter) = load(terms, encoded, budget, View::Opaque, false);
+pub fn check(terms: &Terms, encoded: &Encoded, limit: Limit) -> Answer {
+    let (solver, emitter) = load(terms, encoded, limit, View::Opaque, false);
     let differences = multiples::differences(terms, &encoded.assertions);
     let mut refinement = Refinement { encoded, differences, solver, emitter, known: BTreeSet::new() };
     let mut answer = None;
     let mut rounds = 0;
-    // Each question has the budget for itself; all of them have the time of two.
-    let end = Instant::now() + Duration::from_millis(2 * u64::from(budget.milliseconds));
-    while answer.is_none() && rounds < ROUNDS && Instant::now() < end {
-        answer = match refinement.solver.check() {
+    // Each question has the effort for itself; all of them have that of six.
+    let all = Budget::new(limit.effort * 6);
+    while answer.is_none() && rounds < ROUNDS && !all.is_over() {
+        answer = match limit.charged(&refinement.solver, Solver::check) {
             SatResult::Unsat => Some(Answer::Proved),
             SatResult::Unknown => Some(Answer::Unknown(refinement.solver.get_reason_unknown().unwrap_or_default())),
             SatResult::Sat => refinement.solver.get_model().and_then(|model| refinement.step(&model)),
@@ -238,6 +239,9 @@ fn consistent(size: i128, times: i128, value: i128) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effort::Effort;
+    use crate::solver::Encoding;
+    use crate::solver::meter::Rate;
     use crate::vcgen::term::Sort;
     use z3::{Config, with_z3_config};
 
@@ -263,8 +267,8 @@ mod tests {
                 wanted: Vec::new(),
             };
             let is_possible = with_z3_config(&Config::new(), || {
-                let budget = Budget { rlimit: 0, milliseconds: 10_000 };
-                let (solver, emitter) = load(&terms, &encoded, budget, View::Opaque, false);
+                let limit = Limit { effort: Effort::seconds(10), rate: Rate::of(Encoding::Integers) };
+                let (solver, emitter) = load(&terms, &encoded, limit, View::Opaque, false);
                 let differences = BTreeSet::new();
                 let mut facts = Refinement { encoded: &encoded, differences, solver, emitter, known: BTreeSet::new() };
                 for (scale, constant) in [(1, 0), (-1, 0), (2, 1), (2, -3), (-3, 2)] {

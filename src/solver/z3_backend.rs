@@ -2,16 +2,18 @@
 //!
 //! Each query runs in a fresh context, so that `rlimit` counts repeat exactly (DESIGN section 5).
 
-use super::{Answer, Budget, Encoded, Value, interrupt, refine};
+use super::meter::{self, Limit, Rate};
+use super::{Answer, Encoded, Encoding, Value, interrupt, refine};
+use crate::effort::Effort;
 use crate::jobs::STACK;
-use crate::limits;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
+use crate::{effort, limits};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
-use z3::{Config, FuncDecl, Model, Params, Pattern, SatResult, Solver, Tactic, with_z3_config};
+use z3::{Config, FuncDecl, Model, Pattern, SatResult, Solver, Tactic, with_z3_config};
 
 /// Z3's older simplex, several times as fast on linear formulas of this kind as the default (6), and
 /// slower where products have a meaning.
@@ -39,41 +41,48 @@ pub(super) enum View {
 /// unsteadily. So it gets a short try, and none where counters of rounds are multiplied; then products are opaque
 /// terms with the facts about them ([`super::products`]) that most proofs need. Only if that has a model, which may
 /// multiply wrongly, facts are looked for that are about this very formula.
-pub fn check(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
-    let run = |budget, view| in_some_context(|| check_with(terms, encoded, budget, view));
+pub fn check(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effort) -> Answer {
+    let run = |rate, view| in_some_context(|| check_with(terms, encoded, Limit { effort, rate }, view));
     if !encoded.has_products() {
-        return run(budget, View::Exact);
+        return run(Rate::of(encoding), View::Exact);
     }
     if !encoded.multiplies {
-        let short = Budget { rlimit: budget.rlimit / 3, milliseconds: budget.milliseconds / 3 };
-        match run(short, View::Exact) {
+        match run(Rate::PRODUCTS, View::Exact) {
             Answer::Unknown(_) => {}
             answer => return answer,
         }
-        match run(budget, View::Related) {
+        match run(Rate::of(encoding), View::Related) {
             Answer::Refuted(_) => {}
             answer => return answer,
         }
     }
-    in_some_context(|| refine::check(terms, encoded, budget))
+    in_some_context(|| refine::check(terms, encoded, Limit { effort, rate: Rate::of(encoding) }))
 }
 
 /// Checks satisfiability where products of unknowns are opaque. A model may multiply wrongly.
-pub fn check_opaque(terms: &Terms, encoded: &Encoded, budget: Budget) -> Answer {
-    in_fresh_context(|| check_with(terms, encoded, budget, View::Related))
+pub fn check_opaque(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effort) -> Answer {
+    in_fresh_context(|| check_with(terms, encoded, Limit { effort, rate: Rate::of(encoding) }, View::Related))
 }
 
 /// Unsatisfiable where the literals hold? Then the places of literals that are enough for it.
-pub fn core(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget) -> Option<Vec<usize>> {
-    let run = |view| in_fresh_context(|| core_with(terms, encoded, literals, budget, view));
-    let plain = run(View::Exact);
-    if plain.is_some() || encoded.lemmas.is_empty() { plain } else { run(View::Related) }
+pub fn core(
+    terms: &Terms,
+    encoded: &Encoded,
+    literals: &[Term],
+    encoding: Encoding,
+    effort: Effort,
+) -> Option<Vec<usize>> {
+    let run = |rate, view| in_fresh_context(|| core_with(terms, encoded, literals, Limit { effort, rate }, view));
+    let linear = Rate::of(encoding);
+    let plain = run(if encoded.has_products() { Rate::PRODUCTS } else { linear }, View::Exact);
+    if plain.is_some() || encoded.lemmas.is_empty() { plain } else { run(linear, View::Related) }
 }
 
 /// Contexts belong to their thread: threads share nothing.
 pub(super) fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
     // The library does not put the earlier context back when a thread unwinds.
     let guarded = || catch_unwind(AssertUnwindSafe(|| interrupt::watch(queries))).map_err(Mutex::new);
+    meter::of_new_context();
     let result = with_z3_config(&Config::new(), guarded);
     result.unwrap_or_else(|payload| resume_unwind(payload.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
@@ -91,16 +100,18 @@ thread_local! {
 /// Runs a task in a thread whose queries ([`in_some_context`]) share one context: the pages of a new one take longer
 /// than a small query. Their answers depend on those before, so a task has to ask them in an order that repeats.
 pub fn in_own_context<T: Send>(task: impl FnOnce() -> T + Send) -> T {
-    let (interrupt, limits) = (interrupt::of_thread(), limits::of_thread());
+    let (interrupt, limits, start) = (interrupt::of_thread(), limits::of_thread(), effort::spent());
     let task = || {
         SHARES.set(true);
-        limits::during(limits, || interrupt::during(interrupt, task))
+        effort::apart(start, || limits::during(limits, || interrupt::during(interrupt, task)))
     };
-    std::thread::scope(|scope| {
+    let (result, effort) = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, task);
         let thread = thread.unwrap_or_else(|error| panic!("solver: no thread: {error}"));
         thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-    })
+    });
+    effort::spend(effort);
+    result
 }
 
 /// In the context that the queries of this thread share, or in a fresh one.
@@ -108,10 +119,10 @@ pub(super) fn in_some_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send
     if SHARES.get() { interrupt::watch(queries) } else { in_fresh_context(queries) }
 }
 
-fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget, view: View) -> Option<Vec<usize>> {
-    let (solver, mut emitter) = load(terms, encoded, budget, view, true);
+fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], limit: Limit, view: View) -> Option<Vec<usize>> {
+    let (solver, mut emitter) = load(terms, encoded, limit, view, true);
     let assumed: Vec<Bool> = literals.iter().map(|&literal| emitter.boolean(literal)).collect();
-    if solver.check_assumptions(&assumed) != SatResult::Unsat {
+    if limit.charged(&solver, |solver| solver.check_assumptions(&assumed)) != SatResult::Unsat {
         return None;
     }
     let core = solver.get_unsat_core();
@@ -122,7 +133,7 @@ fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], budget: Budget
 pub(super) fn load<'t>(
     terms: &'t Terms,
     encoded: &Encoded,
-    budget: Budget,
+    limit: Limit,
     view: View,
     cores: bool,
 ) -> (Solver, Emitter<'t>) {
@@ -137,7 +148,7 @@ pub(super) fn load<'t>(
     } else {
         simplifying_solver()
     };
-    let mut params = parameters(budget);
+    let mut params = limit.parameters();
     if opaque || !encoded.has_products() {
         params.set_u32("smt.arith.solver", LINEAR_SOLVER);
     }
@@ -156,9 +167,9 @@ pub(super) fn load<'t>(
     (solver, emitter)
 }
 
-fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, view: View) -> Answer {
-    let (solver, mut emitter) = load(terms, encoded, budget, view, false);
-    match solver.check() {
+fn check_with(terms: &Terms, encoded: &Encoded, limit: Limit, view: View) -> Answer {
+    let (solver, mut emitter) = load(terms, encoded, limit, view, false);
+    match limit.charged(&solver, Solver::check) {
         SatResult::Unsat => Answer::Proved,
         SatResult::Unknown => Answer::Unknown(solver.get_reason_unknown().unwrap_or_default()),
         SatResult::Sat => match solver.get_model() {
@@ -166,17 +177,6 @@ fn check_with(terms: &Terms, encoded: &Encoded, budget: Budget, view: View) -> A
             None => Answer::Unknown("no model".into()),
         },
     }
-}
-
-/// What every solver is told. Ctrl-C ends the process ([`crate::driver::schedule`]), not only a query.
-pub(super) fn parameters(budget: Budget) -> Params {
-    let mut params = Params::new();
-    params.set_bool("ctrl_c", false);
-    params.set_u32("timeout", budget.milliseconds);
-    if budget.rlimit > 0 {
-        params.set_u32("rlimit", budget.rlimit);
-    }
-    params
 }
 
 /// The values of the wanted terms.

@@ -65,7 +65,8 @@ fn targets(block: &Block) -> Vec<&Name> {
 
 #[cfg(test)]
 mod tests {
-    use crate::solver::{Answer, Budget, Encoding, prove};
+    use crate::effort::Effort;
+    use crate::solver::{Answer, Encoding, prove};
     use crate::vcgen::wp::{self, Role};
 
     #[test]
@@ -74,8 +75,7 @@ mod tests {
         let program = crate::ivl::parse(text).unwrap();
         let mut passive = crate::vcgen::passify::run(&program, &program.procedures[0]).unwrap();
         let formula = wp::formula(&mut passive, &|_| false, &|_| Role::Prove);
-        let budget = Budget { rlimit: 0, milliseconds: 5000 };
-        let answer = prove(&mut passive.terms, Encoding::Integers, formula, &[], budget);
+        let answer = prove(&mut passive.terms, Encoding::Integers, formula, &[], Effort::seconds(5));
         assert!(matches!(answer, Answer::Refuted(_)));
     }
 }

@@ -5,34 +5,41 @@
 //! an earlier one. Relies on: a race check is not relied on behind it. Reference: DESIGN section 5; proof-notes, lesson 5.
 
 use super::prove::{Constants, Inference, Refuted, assertions, is_part, is_probe, may_rely_on};
-use crate::infer::houdini::{Deadline, Fate};
+use crate::effort::{Budget, Effort};
+use crate::infer::houdini::Fate;
 use crate::infer::query::{self, Verdict, role_of};
 use crate::infer::simulate::{self, Simulation};
-use crate::solver::{Answer, Budget, Encoding, Value, prove};
+use crate::solver::{Answer, Encoding, Value, prove};
 use crate::vcgen::passive::{Check, Shown};
 use crate::vcgen::regions;
 use crate::vcgen::term::Term;
 use crate::vcgen::wp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What a try may cost, in milliseconds of effort ([`Deadline::budget`]).
+/// What a try may cost.
 #[derive(Clone, Copy)]
-pub(super) struct Effort {
+pub(super) struct Patience {
     /// One query for all assertions.
-    together: u32,
-    /// One query for each assertion; 0 is none.
-    alone: u32,
+    together: Effort,
+    /// One query for each assertion, or none.
+    alone: Effort,
+}
+
+impl Patience {
+    const fn new(together: u64, alone: u64) -> Patience {
+        Patience { together: Effort::milliseconds(together), alone: Effort::milliseconds(alone) }
+    }
 }
 
 /// Short tries: what one encoding finds hard the other often finds easy.
-pub(super) const QUICK: Effort = Effort { together: 400, alone: 0 };
-pub(super) const MIDDLE: Effort = Effort { together: 1500, alone: 0 };
+pub(super) const QUICK: Patience = Patience::new(400, 0);
+pub(super) const MIDDLE: Patience = Patience::new(1500, 0);
 /// The assertions behind one loop.
-const REGION: u32 = 400;
+const REGION: Effort = Effort::milliseconds(400);
 /// The last try.
-pub(super) const FULL: Effort = Effort { together: 4000, alone: 2000 };
+pub(super) const FULL: Patience = Patience::new(4000, 2000);
 /// Where invariants multiply unknowns: one try.
-pub(super) const PRODUCTS: Effort = Effort { together: 500, alone: 1500 };
+pub(super) const PRODUCTS: Patience = Patience::new(500, 1500);
 /// Rounds of a loop that may be executed to see whether it ends.
 const ROUNDS: usize = 64;
 /// A kernel with more defects than this has enough.
@@ -85,21 +92,21 @@ impl Proof {
     }
 
     /// Tries what is not proved yet in an encoding.
-    pub fn attempt(&mut self, inference: &mut Inference, encoding: Encoding, effort: Effort, deadline: Deadline) {
+    pub fn attempt(&mut self, inference: &mut Inference, encoding: Encoding, patience: Patience, budget: Budget) {
         let mut open: BTreeSet<usize> = self.undecided.drain(..).map(|(check, _)| check).collect();
         self.refuted.retain(|(check, refuted_in, _)| {
             let retry = *refuted_in == Encoding::Integers && encoding == Encoding::BitVectors;
             !(retry && open.insert(*check))
         });
         let mut parts = vec![open];
-        let (mut budget, last) = (effort.together, effort.alone.max(QUICK.together));
+        let (mut effort, last) = (patience.together, patience.alone.max(QUICK.together));
         while let Some(mut part) = parts.pop() {
             if self.refuted.len() >= self.limit {
                 self.leave(part, "enough defects were found before it");
                 continue;
             }
             log::debug!("{} assertions", part.len());
-            let reply = ask(inference, encoding, &part, deadline, budget);
+            let reply = ask(inference, encoding, &part, budget.most(effort));
             let alone = part.first().copied().filter(|_| part.len() == 1);
             match (reply, alone) {
                 (Reply::Proved, _) => {}
@@ -112,13 +119,13 @@ impl Proof {
                     parts.extend((!part.is_empty()).then_some(part));
                 }
                 (Reply::Refuted(_, model), Some(check)) => self.refuted.push((check, encoding, model)),
-                (Reply::Unknown(why), Some(_)) if budget == last => self.leave(part, &why),
-                (Reply::Unknown(why), _) if effort.alone == 0 || deadline.is_over() => self.leave(part, &why),
+                (Reply::Unknown(why), Some(_)) if effort == last => self.leave(part, &why),
+                (Reply::Unknown(why), _) if patience.alone.is_none() || budget.is_over() => self.leave(part, &why),
                 (Reply::Unknown(_) | Reply::Refuted(..), _) => {
                     let middle = part.iter().nth(part.len() / 2).copied().unwrap_or_default();
                     let second = part.split_off(&middle);
                     parts.extend([second, part].into_iter().filter(|part| !part.is_empty()));
-                    budget = last;
+                    effort = last;
                 }
             }
         }
@@ -141,9 +148,9 @@ impl Proof {
 
     /// Tries what lies behind the head of each loop from that head alone: what happened before is a
     /// larger question, and mostly of no matter.
-    pub fn attempt_regions(&mut self, inference: &mut Inference, deadline: Deadline) {
+    pub fn attempt_regions(&mut self, inference: &mut Inference, budget: Budget) {
         for (number, checks) in regions::run(&inference.passive) {
-            if deadline.is_over() {
+            if budget.is_over() {
                 return;
             }
             let is_open = |check: &usize| self.undecided.iter().any(|(open, _)| open == check);
@@ -152,8 +159,7 @@ impl Proof {
                 let mut tried = goal.clone();
                 while !tried.is_empty() {
                     log::debug!("{} assertions behind loop {number}", tried.len());
-                    let budget = deadline.budget(encoding, REGION);
-                    match ask_behind(inference, number, &tried, (encoding, budget)) {
+                    match ask_behind(inference, number, &tried, (encoding, budget.most(REGION))) {
                         Verdict::Proved => break,
                         Verdict::Refuted(failing) => tried.retain(|check| !failing.contains(check)),
                         Verdict::Unknown => tried.clear(),
@@ -167,7 +173,7 @@ impl Proof {
 }
 
 /// Asks for assertions from the head of a loop.
-fn ask_behind(inference: &mut Inference, number: usize, goal: &BTreeSet<usize>, how: (Encoding, Budget)) -> Verdict {
+fn ask_behind(inference: &mut Inference, number: usize, goal: &BTreeSet<usize>, how: (Encoding, Effort)) -> Verdict {
     let Inference { fates, passive, .. } = inference;
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
@@ -182,13 +188,7 @@ pub(super) enum Reply {
 }
 
 /// Asks for assertions or probes from the start.
-pub(super) fn ask(
-    inference: &mut Inference,
-    encoding: Encoding,
-    goal: &BTreeSet<usize>,
-    deadline: Deadline,
-    effort: u32,
-) -> Reply {
+pub(super) fn ask(inference: &mut Inference, encoding: Encoding, goal: &BTreeSet<usize>, effort: Effort) -> Reply {
     let Inference { fates, passive, .. } = inference;
     let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
@@ -205,7 +205,7 @@ pub(super) fn ask(
     if for_probes {
         wanted.extend(simulate::model_terms(passive, formula));
     }
-    match prove(&mut passive.terms, encoding, formula, &wanted, deadline.budget(encoding, effort)) {
+    match prove(&mut passive.terms, encoding, formula, &wanted, effort) {
         Answer::Proved => Reply::Proved,
         Answer::Unknown(why) => Reply::Unknown(why),
         Answer::Refuted(values) => {

@@ -11,9 +11,9 @@ use super::explore::{Explored, Suspects, finish};
 use super::facts::{Facts, bits, site_of};
 use super::finding::{Defect, Finding};
 use super::prove::Constants;
+use crate::effort::{Budget, Effort};
 use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
-use crate::infer::houdini::Deadline;
 use crate::infer::passive_of;
 use crate::infer::query;
 use crate::ivl::ast::{Name, Program};
@@ -70,8 +70,8 @@ impl Bounds {
     }
 }
 
-/// Effort of a query in milliseconds.
-const EFFORT: u32 = 400;
+/// Effort of a query.
+const EFFORT: Effort = Effort::milliseconds(400);
 
 /// Models for one program and one bound.
 const MODELS: usize = 3;
@@ -99,7 +99,7 @@ pub struct Bounded<'a> {
     /// In this order, per query.
     pub encodings: &'a [Encoding],
     /// When to stop.
-    pub deadline: Deadline,
+    pub budget: Budget,
 }
 
 /// A model: constants, and what arrays hold at some offsets.
@@ -139,7 +139,7 @@ impl Bounded<'_> {
     }
 
     fn is_late(&self) -> bool {
-        self.deadline.is_over()
+        self.budget.is_over()
     }
 
     /// The checks of one kind of defect at the lines that are watched.
@@ -240,8 +240,7 @@ impl Bounded<'_> {
         wanted.extend(named.iter().map(|(_, term)| *term));
         let loads = loads(passive, formula, reads);
         wanted.extend(loads.iter().flat_map(|(_, offset, value)| [*offset, *value]));
-        let budget = self.deadline.budget(encoding, EFFORT);
-        match prove(&mut passive.terms, encoding, formula, &wanted, budget) {
+        match prove(&mut passive.terms, encoding, formula, &wanted, self.budget.most(EFFORT)) {
             Answer::Proved => Reply::Proved,
             Answer::Unknown(_) => Reply::Unknown,
             Answer::Refuted(values) => {

@@ -16,9 +16,9 @@ use super::minimal::Minimiser;
 use super::prove::{Constants, PairOutcome};
 use super::replay::{AccessEvent, ConfirmedAssertion, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
 use super::search::{Found, Goal, SearchSpace, search};
+use crate::effort::{self, Budget};
 use crate::exec::command::Command;
 use crate::exec::outcome::BarrierMisuse;
-use crate::infer::houdini::Deadline;
 use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
@@ -28,13 +28,12 @@ use crate::twothread::TwoThread;
 use crate::twothread::barrier_invariants::is_of_annotation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-/// Time for the models of a kernel with its loops written out.
-const UNROLLING: Duration = Duration::from_secs(4);
+/// For the models of a kernel with its loops written out.
+const UNROLLING: effort::Effort = effort::Effort::seconds(4);
 
-/// The same where the proof has used all the time that there is.
-const LATE_UNROLLING: Duration = Duration::from_secs(1);
+/// The same where the proof has used all the effort that there is.
+const LATE_UNROLLING: effort::Effort = effort::Effort::seconds(1);
 
 /// What the failed proofs of a kernel led to.
 pub struct Confirmation<'a> {
@@ -43,8 +42,10 @@ pub struct Confirmation<'a> {
     judge: Option<Judge<'a>>,
     minimiser: Option<Minimiser<'a>>,
     explored: BTreeSet<Suspects>,
-    /// Time left for programs with their loops written out.
-    unrolling: Duration,
+    /// What is left for all that is asked for.
+    budget: Budget,
+    /// What is left for programs with their loops written out.
+    unrolling: effort::Effort,
     /// Findings that an execution has.
     pub confirmed: Vec<Finding>,
     /// Findings of the last failed proof that evaluation suggests and no execution shows.
@@ -56,8 +57,9 @@ impl<'a> Confirmation<'a> {
     pub fn new(question: &'a Question<'a>, facts: &'a Facts<'a>) -> Self {
         let judge = question.emulator.map(|emulator| Judge::new(emulator, question.kernel));
         let minimiser = question.emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
+        let budget = Budget::new(question.effort);
         let (explored, confirmed, doubted) = (BTreeSet::new(), Vec::new(), Vec::new());
-        Confirmation { question, facts, judge, minimiser, unrolling: UNROLLING, explored, confirmed, doubted }
+        Confirmation { question, facts, judge, minimiser, budget, unrolling: UNROLLING, explored, confirmed, doubted }
     }
 
     /// Looks for executions behind a failed proof; whether there is one.
@@ -146,17 +148,17 @@ impl<'a> Confirmation<'a> {
         if nothing || !self.confirmed.is_empty() {
             return;
         }
-        let now = Instant::now();
-        let end = (now + self.unrolling).min(self.question.deadline.0.max(now + LATE_UNROLLING));
+        let start = effort::spent();
+        let most = self.unrolling.min(self.budget.left().max(LATE_UNROLLING));
         let bounded = Bounded {
             facts: self.facts,
             emulator,
             suspects: &suspects,
             encodings: &[Encoding::BitVectors, Encoding::Integers],
-            deadline: Deadline(end),
+            budget: Budget::new(most),
         };
         let found = bounded.run(two);
-        self.unrolling = self.unrolling.saturating_sub(now.elapsed());
+        self.unrolling = self.unrolling - (effort::spent() - start);
         for finding in found.iter().flat_map(|found| &found.findings) {
             self.confirm(finding.clone(), found.as_ref().map(|found| found.command.clone()));
         }

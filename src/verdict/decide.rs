@@ -7,14 +7,14 @@
 
 use super::confirm::Confirmation;
 use super::emulate::Emulator;
-use super::explore::Effort;
+use super::explore;
 use super::facts::Facts;
 use super::finding::{Finding, KernelReport, Reason, Verdict};
 use super::pairs::Proofs;
 use super::prove::{self, PairOutcome, Plan, Tries};
 use super::vacuity::Vacuity;
 use crate::diagnostic::Diagnostic;
-use crate::infer::houdini::Deadline;
+use crate::effort::Effort;
 use crate::ivl::ast::{Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
@@ -39,8 +39,8 @@ pub struct Question<'a> {
     pub options: twothread::Options,
     /// Encodings to try, in order.
     pub encodings: &'a [Encoding],
-    /// When to stop.
-    pub deadline: Deadline,
+    /// What the proof of each pair may spend.
+    pub effort: Effort,
     /// Families of candidate invariants that are not tried.
     pub omitted: &'a [&'static str],
     /// What decides whether a defect is confirmed; `None` for kernels that are no PTX.
@@ -77,9 +77,9 @@ impl Question<'_> {
     /// The tries to prove a pair.
     pub fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
-        let Question { encodings, deadline, omitted, jobs, .. } = *self;
+        let Question { encodings, effort, omitted, jobs, .. } = *self;
         let first_failure = self.search == Search::Proof;
-        Tries::new(two, Plan { uniform_barriers, encodings, deadline, omitted, first_failure, jobs })
+        Tries::new(two, Plan { uniform_barriers, encodings, effort, omitted, first_failure, jobs })
     }
 }
 
@@ -145,7 +145,7 @@ fn decide(question: &Question, mut proofs: Proofs, report: KernelReport) -> Resu
     // What was found before a limit is met is found.
     let ended = limits::within(|| match question.search {
         Search::Execution => {
-            decision.confirmation.explore_everywhere(Effort::QUICK);
+            decision.confirmation.explore_everywhere(explore::Effort::QUICK);
             Ok(End::Searched)
         }
         _ => decision.pairs(&mut proofs),
@@ -187,12 +187,17 @@ impl Decision<'_> {
     /// Proves one pair after the other, and looks for executions behind what fails.
     fn pairs(&mut self, proofs: &mut Proofs) -> Result<End, Vec<Diagnostic>> {
         let question = self.question;
+        // Most defects show at once; to find the invariants of a kernel that has one takes long.
+        let is_costly = question.search != Search::Proof && !question.predicated.loops.is_empty();
+        if is_costly && self.confirmation.explore_everywhere(explore::Effort::BRIEF) {
+            return Ok(End::Searched);
+        }
         proofs.add(pairs(&question.options, question.kernel));
         while let Some(mut proof) = proofs.take() {
             let two = match proof.program() {
                 Ok(two) => two,
                 // What has no model may still be executed.
-                Err(_) if self.confirmation.explore_everywhere(Effort::PATIENT) => break,
+                Err(_) if self.confirmation.explore_everywhere(explore::Effort::PATIENT) => break,
                 Err(refusals) => return Err(refusals),
             };
             let confirmation = &mut self.confirmation;

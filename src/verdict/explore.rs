@@ -29,6 +29,8 @@ pub struct Effort {
 impl Effort {
     /// For lines that a failed proof suspects.
     pub const PATIENT: Effort = Effort { launches: 24, steps: 5_000_000 };
+    /// Before the invariants of loops are looked for.
+    pub const BRIEF: Effort = Effort { launches: 6, steps: 100_000 };
     /// Before a proof is tried.
     pub const QUICK: Effort = Effort { launches: 6, steps: 1_000_000 };
 }

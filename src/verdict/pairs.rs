@@ -7,6 +7,7 @@
 use super::decide::Question;
 use super::prove::{self, PairOutcome};
 use crate::diagnostic::Diagnostic;
+use crate::effort::{self, Effort};
 use crate::jobs::{self, Helper};
 use crate::solver::interrupt::{self, Interrupt};
 use crate::twothread::{Pair, TwoThread};
@@ -18,6 +19,8 @@ use std::thread::Scope;
 /// The two-thread program, or why there is none.
 type Program = Result<Arc<TwoThread>, Vec<Diagnostic>>;
 type Try = Result<PairOutcome, Diagnostic>;
+/// What a helper made, with the effort that it took: who takes it counts it.
+type Made<T> = (T, Effort);
 
 /// Proofs that are to be taken.
 pub struct Proofs<'scope, 'env> {
@@ -35,8 +38,8 @@ pub struct PairProof<'scope> {
 
 /// What a helper makes of a pair. When it is dropped, the helper comes to an end.
 struct Helped<'scope> {
-    program: Receiver<Program>,
-    tries: Receiver<Try>,
+    program: Receiver<Made<Program>>,
+    tries: Receiver<Made<Try>>,
     helper: Option<Helper<'scope>>,
     interrupt: Interrupt,
 }
@@ -78,14 +81,15 @@ fn begin<'scope>(
     let (interrupt, (told_program, program), (told, tries)) = (Interrupt::default(), mpsc::channel(), mpsc::channel());
     let asked = interrupt.clone();
     let work = move || {
-        let program = question.program(pair).map(Arc::new);
-        let two = program.as_ref().ok().cloned();
+        let program = measured(|| question.program(pair).map(Arc::new));
+        let two = program.0.as_ref().ok().cloned();
         // Whoever does not listen any more does not want the rest.
         if told_program.send(program).is_ok()
             && let Some(two) = two
         {
-            for outcome in question.tries(&two) {
-                if told.send(outcome).is_err() {
+            let mut tries = question.tries(&two);
+            while let (Some(outcome), effort) = measured(|| tries.next()) {
+                if told.send((outcome, effort)).is_err() {
                     return;
                 }
             }
@@ -93,6 +97,15 @@ fn begin<'scope>(
     };
     let helper = jobs::help(scope, job, || interrupt::during(Some(asked), work)).ok()?;
     Some(Helped { program, tries, helper: Some(helper), interrupt })
+}
+
+fn measured<T>(work: impl FnOnce() -> T) -> Made<T> {
+    effort::apart(effort::spent(), work)
+}
+
+fn taken<T>((result, effort): Made<T>) -> T {
+    effort::spend(effort);
+    result
 }
 
 impl PairProof<'_> {
@@ -104,7 +117,7 @@ impl PairProof<'_> {
         match &mut self.helped {
             None => self.question.program(self.pair).map(Arc::new),
             Some(helped) => match helped.program.recv() {
-                Ok(program) => program,
+                Ok(made) => taken(made),
                 Err(_) => helped.fail(),
             },
         }
@@ -125,7 +138,7 @@ impl PairProof<'_> {
 impl Helped<'_> {
     fn next(&mut self) -> Option<Try> {
         match self.tries.recv() {
-            Ok(outcome) => Some(outcome),
+            Ok(made) => Some(taken(made)),
             Err(_) => {
                 self.helper.take().map(jobs::wait_for)?;
                 None

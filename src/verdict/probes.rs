@@ -5,7 +5,7 @@
 
 use super::attempt::{Reply, ask};
 use super::prove::Inference;
-use crate::infer::houdini::Deadline;
+use crate::effort::{Budget, Effort};
 use crate::infer::{self, Probe};
 use crate::span::Origin;
 use crate::vcgen::passive::Check;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Probes: a loop without an answer counts as one that ends.
-const PROBE: u32 = 400;
+const PROBE: Effort = Effort::milliseconds(400);
 
 /// What the probes say about a program whose assertions are proved.
 #[derive(Default)]
@@ -27,19 +27,19 @@ pub(super) struct Probed {
 }
 
 /// Asks the probes.
-pub(super) fn probe(inference: &mut Inference, deadline: Deadline) -> Probed {
-    let proved = proved_probes(inference, deadline, &|probe, _| !matches!(probe, Probe::Entry | Probe::Reached));
+pub(super) fn probe(inference: &mut Inference, budget: Budget) -> Probed {
+    let proved = proved_probes(inference, budget, &|probe, _| !matches!(probe, Probe::Entry | Probe::Reached));
     let left: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Exit).map(|(_, l)| *l).collect();
     let mut endless = Vec::new();
     if !left.is_empty() {
-        let not_entered = proved_probes(inference, deadline, &|probe, l| probe == Probe::Entry && left.contains(&l));
+        let not_entered = proved_probes(inference, budget, &|probe, l| probe == Probe::Entry && left.contains(&l));
         endless.extend(left.into_iter().filter(|l| !not_entered.contains(&(Probe::Entry, *l))));
     }
     let vacuous = endless.is_empty() && proved.iter().any(|(probe, _)| *probe == Probe::End);
     let never: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Satisfied).map(|(_, n)| *n).collect();
     let mut unsatisfied = Vec::new();
     if !never.is_empty() {
-        let dead = proved_probes(inference, deadline, &|probe, n| probe == Probe::Reached && never.contains(&n));
+        let dead = proved_probes(inference, budget, &|probe, n| probe == Probe::Reached && never.contains(&n));
         let checks = &inference.passive.checks;
         let meets = |check: &&Check| match infer::probe_of(&check.attributes) {
             Some((Probe::Satisfied, number)) => never.contains(&number) && !dead.contains(&(Probe::Reached, number)),
@@ -53,7 +53,7 @@ pub(super) fn probe(inference: &mut Inference, deadline: Deadline) -> Probed {
 /// The selected probes that are provable, with their numbers.
 fn proved_probes(
     inference: &mut Inference,
-    deadline: Deadline,
+    budget: Budget,
     selects: &dyn Fn(Probe, usize) -> bool,
 ) -> Vec<(Probe, usize)> {
     let encoding = inference.encodings[0];
@@ -62,14 +62,14 @@ fn proved_probes(
     let mut open: BTreeMap<usize, (Probe, usize)> = probes.filter(|(_, p)| selects(p.0, p.1)).collect();
     let mut proved = Vec::new();
     while let Some((&first, &probe)) = open.first_key_value() {
-        match ask(inference, encoding, &open.keys().copied().collect(), deadline, PROBE) {
+        match ask(inference, encoding, &open.keys().copied().collect(), budget.most(PROBE)) {
             Reply::Refuted(failing, _) if !failing.is_empty() => open.retain(|check, _| !failing.contains(check)),
             Reply::Proved => {
                 proved.extend(open.values());
                 break;
             }
             _ => {
-                if let Reply::Proved = ask(inference, encoding, &BTreeSet::from([first]), deadline, PROBE) {
+                if let Reply::Proved = ask(inference, encoding, &BTreeSet::from([first]), budget.most(PROBE)) {
                     proved.push(probe);
                 }
                 open.remove(&first);

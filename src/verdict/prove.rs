@@ -8,8 +8,9 @@
 use super::attempt::{FINDING_LIMIT, FULL, MIDDLE, PRODUCTS, Proof, QUICK};
 use super::probes::{Probed, probe};
 use crate::diagnostic::Diagnostic;
+use crate::effort::{self, Budget, Effort};
 use crate::infer::candidates::{self, Candidate};
-use crate::infer::houdini::{self, Deadline, Fate};
+use crate::infer::houdini::{self, Fate};
 use crate::infer::{self, Annotated};
 use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
 use crate::ivl::attributes::Attributes;
@@ -99,8 +100,8 @@ pub struct Plan<'a> {
     pub uniform_barriers: bool,
     /// Encodings to try, in order.
     pub encodings: &'a [Encoding],
-    /// When to stop.
-    pub deadline: Deadline,
+    /// What all tries may spend.
+    pub effort: Effort,
     /// Families of candidates that are not tried.
     pub omitted: &'a [&'static str],
     /// Whether the first assertion that fails in an encoding ends the try: only a proof is of use.
@@ -115,7 +116,8 @@ pub struct Plan<'a> {
 /// What `vcgen` cannot translate.
 fn infer_in(
     two: &TwoThread,
-    Plan { uniform_barriers, deadline, omitted, jobs, .. }: Plan,
+    Plan { uniform_barriers, omitted, jobs, .. }: Plan,
+    budget: Budget,
     encodings: &[Encoding],
     proved: &[Candidate],
 ) -> Result<Inference, Diagnostic> {
@@ -125,7 +127,7 @@ fn infer_in(
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let known = annotated.candidates.iter().map(|c| proved.contains(c)).collect();
     let twins = candidates::twins(&annotated.candidates);
-    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, deadline, jobs };
+    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, budget, jobs };
     let houdini::Outcome { fates, encodings, iterations } = houdini::run(&mut passive, &start);
     Ok(Inference { annotated, fates, encodings, iterations, passive })
 }
@@ -180,25 +182,25 @@ impl<'a> Tries<'a> {
     }
 
     fn attempt(&mut self) -> Result<PairOutcome, Diagnostic> {
-        let Plan { deadline, first_failure, .. } = self.plan;
+        let (budget, first_failure) = (Budget::new(self.plan.effort), self.plan.first_failure);
         let (encodings, step) = (&self.encodings, self.step);
-        let mut inference = infer_in(self.two, self.plan, &encodings[step..], &self.earlier.kept)?;
+        let mut inference = infer_in(self.two, self.plan, budget, &encodings[step..], &self.earlier.kept)?;
         let mut proof = Proof::of(&inference, self.earlier.unproved.as_ref());
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
         // Bit by bit, products of unknowns and counters are beyond the solver.
         let multiplies = inference.passive.checks.iter().any(|check| inference.passive.terms.multiplies(check.term));
-        let efforts = match step + 1 == encodings.len() && !first_failure {
+        let patiences = match step + 1 == encodings.len() && !first_failure {
             _ if multiplies => &[PRODUCTS][..],
             true => &[FULL],
             false => &[QUICK, MIDDLE],
         };
-        proof.attempt_regions(&mut inference, deadline);
-        for &effort in efforts {
+        proof.attempt_regions(&mut inference, budget);
+        for &patience in patiences {
             for encoding in inference.encodings.clone() {
-                proof.attempt(&mut inference, encoding, effort, deadline);
+                proof.attempt(&mut inference, encoding, patience, budget);
             }
         }
-        let probed = if proof.is_complete() { probe(&mut inference, deadline) } else { Probed::default() };
+        let probed = if proof.is_complete() { probe(&mut inference, budget) } else { Probed::default() };
         let Probed { endless, vacuous, unsatisfied } = probed;
         let outcome = PairOutcome { endless, vacuous, unsatisfied, ..outcome(inference, proof) };
         self.is_done = multiplies || outcome.is_proved();
@@ -214,7 +216,10 @@ impl Iterator for Tries<'_> {
         if self.is_done || self.step >= self.encodings.len() {
             return None;
         }
+        let start = effort::spent();
         let outcome = self.attempt();
+        // What happens between two tries is not theirs: another thread may make them.
+        self.plan.effort = self.plan.effort - (effort::spent() - start);
         self.step += 1;
         self.is_done |= outcome.is_err();
         Some(outcome)

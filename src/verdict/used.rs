@@ -8,8 +8,8 @@
 
 use super::prove::{Inference, PairOutcome, assertions, may_rely_on};
 use crate::diagnostic::Diagnostic;
+use crate::effort::{Budget, Effort};
 use crate::infer;
-use crate::infer::houdini::Deadline;
 use crate::infer::query::role_of;
 use crate::solver::{self, Answer, Encoding};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
@@ -18,9 +18,9 @@ use crate::vcgen::term::{Sort, Term};
 use crate::vcgen::wp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Effort for a query about many checks, and about one, in milliseconds ([`Deadline::budget`]).
-const TOGETHER: u32 = 500;
-const ALONE: u32 = 4000;
+/// Effort for a query about many checks, and about one.
+const TOGETHER: Effort = Effort::milliseconds(500);
+const ALONE: Effort = Effort::milliseconds(4000);
 /// Cores of cores: with less to choose from, the next proof needs less.
 const ROUNDS: usize = 3;
 
@@ -44,14 +44,14 @@ impl Used {
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn run(outcome: &PairOutcome, deadline: Deadline) -> Result<Used, Diagnostic> {
+pub fn run(outcome: &PairOutcome, budget: Budget) -> Result<Used, Diagnostic> {
     let inference = &outcome.inference;
     if !outcome.refuted.is_empty() || !outcome.open.is_empty() {
         return Ok(Used::All("not every assertion is proved"));
     }
     let mut used: BTreeSet<usize> = (0..inference.fates.len()).filter(|&c| inference.keeps(c)).collect();
     for round in 0..ROUNDS {
-        let mut search = Search::new(inference, &used, deadline)?;
+        let mut search = Search::new(inference, &used, budget)?;
         search.guard();
         match search.close() {
             Some(fewer) if fewer.len() < used.len() => used = fewer,
@@ -59,7 +59,7 @@ pub fn run(outcome: &PairOutcome, deadline: Deadline) -> Result<Used, Diagnostic
             _ => break,
         }
     }
-    let mut again = Search::new(inference, &used, deadline)?;
+    let mut again = Search::new(inference, &used, budget)?;
     let mut goal: BTreeSet<usize> = assertions(&again.passive).into_iter().collect();
     goal.extend(again.checks_of(&used));
     match again.prove_all(goal) {
@@ -80,12 +80,12 @@ struct Search {
     /// The head that suits an assertion.
     heads: BTreeMap<usize, usize>,
     encodings: Vec<Encoding>,
-    deadline: Deadline,
+    budget: Budget,
 }
 
 impl Search {
     /// Starts from a passive program of its own.
-    fn new(inference: &Inference, kept: &BTreeSet<usize>, deadline: Deadline) -> Result<Search, Diagnostic> {
+    fn new(inference: &Inference, kept: &BTreeSet<usize>, budget: Budget) -> Result<Search, Diagnostic> {
         let passive = infer::passive_of(&inference.annotated.program, &inference.annotated.procedure)?;
         let regions = regions::run(&passive);
         let mut heads = BTreeMap::new();
@@ -100,7 +100,7 @@ impl Search {
         }
         let keep = (0..inference.fates.len()).map(|candidate| kept.contains(&candidate)).collect();
         let encodings = inference.encodings.clone();
-        Ok(Search { passive, keep, literals: BTreeMap::new(), heads, encodings, deadline })
+        Ok(Search { passive, keep, literals: BTreeMap::new(), heads, encodings, budget })
     }
 
     /// Puts a literal in front of each assumption of a kept candidate: what holds under all literals is
@@ -167,7 +167,7 @@ impl Search {
     }
 
     /// One query in each encoding until one proves it; the guarded candidates that it needed.
-    fn ask(&mut self, goal: &BTreeSet<usize>, from: Start, effort: u32) -> Option<Vec<usize>> {
+    fn ask(&mut self, goal: &BTreeSet<usize>, from: Start, effort: Effort) -> Option<Vec<usize>> {
         let relied: Vec<bool> = self.passive.checks.iter().map(may_rely_on).collect();
         let role = |check: usize| role_of(check, goal, &|other| relied[other]);
         let keep = |candidate: usize| self.keep[candidate];
@@ -177,13 +177,13 @@ impl Search {
         };
         let literals: Vec<Term> = self.literals.keys().copied().collect();
         for &encoding in &self.encodings {
-            let budget = self.deadline.budget(encoding, effort);
+            let effort = self.budget.most(effort);
             let terms = &mut self.passive.terms;
             if literals.is_empty() {
-                if let Answer::Proved = solver::prove(terms, encoding, formula, &[], budget) {
+                if let Answer::Proved = solver::prove(terms, encoding, formula, &[], effort) {
                     return Some(Vec::new());
                 }
-            } else if let Some(core) = solver::core(terms, encoding, formula, &literals, budget) {
+            } else if let Some(core) = solver::core(terms, encoding, formula, &literals, effort) {
                 return Some(core.into_iter().map(|place| self.literals[&literals[place]]).collect());
             }
         }

@@ -3,6 +3,8 @@
 //!
 //! No figure of speed: the time may be exceeded by a factor that a machine under load does not reach.
 
+#[cfg(unix)]
+mod clock;
 mod inputs;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -36,6 +38,11 @@ fn main() {
     }
     trials.push(Trial::test("bad_values", bad_values));
     trials.push(Trial::test("memory_ends_a_kernel", memory_ends_a_kernel));
+    #[cfg(unix)]
+    trials.extend([
+        Trial::test("stopped_and_continued", clock::stopped_and_continued),
+        Trial::test("any_number_of_jobs", clock::any_number_of_jobs),
+    ]);
     #[cfg(unix)]
     trials.push(Trial::test("an_interrupt_shows_what_was_found", an_interrupt_shows_what_was_found));
     libtest_mimic::run(&arguments, trials).exit();

@@ -1,0 +1,91 @@
+//! What queries may cost, and what they did.
+//!
+//! Input: effort for a query. Output: Z3's parameters, and the effort that the query took, on the meter of the thread.
+//! Establishes: a query ends after the same work in every run, unless the task's time is over; then the task ends, too.
+//! Relies on: in a fresh context Z3 counts its `rlimit` alike in each run. Reference: DESIGN section 5.
+
+use super::Encoding;
+use crate::effort::{self, Effort};
+use crate::limits;
+use std::time::Duration;
+use z3::{Params, SatResult, Solver, StatisticsValue};
+
+/// What a context costs: its tables are several megabytes.
+const CONTEXT: Effort = Effort::milliseconds(4);
+
+/// The clock ends a query that takes so many times as long as it should, and this longer.
+const PATIENCE: u32 = 10;
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How much of its resources Z3 uses in a millisecond.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rate {
+    /// A query that may take so much time gets at most so much.
+    limit: u64,
+    /// As measured over many queries.
+    real: u64,
+}
+
+impl Rate {
+    /// Over integers with products of unknowns. Such queries get a short try.
+    pub(super) const PRODUCTS: Rate = Rate { limit: 1_200, real: 1_200 };
+
+    /// Without products.
+    pub(super) fn of(encoding: Encoding) -> Rate {
+        match encoding {
+            Encoding::Integers => Rate { limit: 5_000, real: 8_000 },
+            Encoding::BitVectors | Encoding::Exact => Rate { limit: 10_000, real: 4_000 },
+        }
+    }
+}
+
+/// What a query may cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    /// So much.
+    pub effort: Effort,
+    /// At this rate.
+    pub rate: Rate,
+}
+
+impl Limit {
+    /// What a solver is told. Ctrl-C ends the process ([`crate::driver::schedule`]), not only a query.
+    pub(super) fn parameters(self) -> Params {
+        let mut params = Params::new();
+        params.set_bool("ctrl_c", false);
+        params.set_u32("rlimit", self.effort.resources(self.rate.limit));
+        // 0 means without a limit.
+        params.set_u32("timeout", u32::try_from(self.patience().as_millis()).unwrap_or(u32::MAX).max(1));
+        params
+    }
+
+    /// Z3 does not count all that it does: cuts with huge numbers take minutes of no effort. Such a query ends when it has
+    /// taken far longer than it should, or when the time of the task is over.
+    fn patience(self) -> Duration {
+        let net = LEAST_PATIENCE + self.effort.time().saturating_mul(PATIENCE);
+        limits::time_left().map_or(net, |left| left.min(net))
+    }
+
+    /// Asks, and counts what it cost.
+    pub(super) fn charged(self, solver: &Solver, ask: impl FnOnce(&Solver) -> SatResult) -> SatResult {
+        let before = resources(solver);
+        let result = ask(solver);
+        let used = u64::from(resources(solver).saturating_sub(before));
+        effort::spend(Effort::nanoseconds(used * 1_000_000 / self.rate.real));
+        limits::check_now();
+        result
+    }
+}
+
+/// Counts a context.
+pub(super) fn of_new_context() {
+    effort::spend(CONTEXT);
+}
+
+/// Z3's resources that the context of a solver has used.
+fn resources(solver: &Solver) -> u32 {
+    match solver.get_statistics().value("rlimit count") {
+        Some(StatisticsValue::UInt(count)) => count,
+        _ => 0,
+    }
+}

@@ -1,0 +1,79 @@
+//! No verdict depends on the clock: a process that is stopped for seconds, or that has another number of jobs, says the
+//! same but for times.
+
+use super::{run, start, wait};
+use libtest_mimic::Failed;
+use serde_json::Value;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// Kernels whose launches are free, so that much is tried: one that is verified under conditions that are found, and one
+/// with a defect.
+const KERNELS: [&str; 2] = ["tests/kernels/transpose.ptx", "tests/kernels/matvec_broken.ptx"];
+
+/// When the process is stopped, counted from its start or from when it went on, and for how long.
+const STOPS: [(Duration, Duration); 3] = [
+    (Duration::from_millis(150), Duration::from_secs(9)),
+    (Duration::from_millis(200), Duration::from_secs(4)),
+    (Duration::from_millis(300), Duration::from_secs(2)),
+];
+
+fn options(kernel: &'static str, jobs: &'static str) -> [&'static str; 5] {
+    [kernel, "--format=json", "--timeout=600", "--jobs", jobs]
+}
+
+/// A process that is stopped and goes on.
+pub fn stopped_and_continued() -> Result<(), Failed> {
+    for kernel in KERNELS {
+        let expected = without_times(&run(&options(kernel, "2")).stdout)?;
+        let (mut stops, mut since) = (STOPS.iter().peekable(), Instant::now());
+        let ran = wait(start(&options(kernel, "2")), |child| {
+            if let Some((_, long)) = stops.next_if(|(after, _)| since.elapsed() >= *after) {
+                signal(child, "STOP");
+                std::thread::sleep(*long);
+                signal(child, "CONT");
+                since = Instant::now();
+            }
+        });
+        if stops.len() == STOPS.len() {
+            return Err(ran.failed("it ended before it was stopped"));
+        }
+        if without_times(&ran.stdout)? != expected {
+            return Err(ran.failed(&format!("{kernel}: stopped, it does not say what it says else: {expected}")));
+        }
+    }
+    Ok(())
+}
+
+/// Any number of jobs.
+pub fn any_number_of_jobs() -> Result<(), Failed> {
+    for kernel in KERNELS {
+        let [one, three] = ["1", "3"].map(|jobs| run(&options(kernel, jobs)));
+        if without_times(&one.stdout)? != without_times(&three.stdout)? {
+            return Err(three.failed(&format!("with one job it says something else: {}", one.stdout)));
+        }
+    }
+    Ok(())
+}
+
+/// A report without what depends on the clock: its times.
+fn without_times(json: &str) -> Result<Value, Failed> {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                members.remove("time_ms");
+                members.values_mut().for_each(strip);
+            }
+            Value::Array(values) => values.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut report: Value = serde_json::from_str(json).map_err(|error| format!("{error}: {json}"))?;
+    strip(&mut report);
+    Ok(report)
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()), "no signal {name}");
+}
