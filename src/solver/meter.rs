@@ -62,8 +62,11 @@ impl Limit {
     /// Z3 does not count all that it does: cuts with huge numbers take minutes of no effort. Such a query ends when it has
     /// taken far longer than it should, or when the time of the task is over.
     fn patience(self) -> Duration {
-        let net = LEAST_PATIENCE + self.effort.time().saturating_mul(PATIENCE);
-        limits::time_left().map_or(net, |left| left.min(net))
+        limits::time_left().map_or(self.net(), |left| left.min(self.net()))
+    }
+
+    fn net(self) -> Duration {
+        LEAST_PATIENCE + self.effort.time().saturating_mul(PATIENCE)
     }
 
     /// Asks, and counts what it cost.
@@ -71,7 +74,9 @@ impl Limit {
         let before = resources(solver);
         let result = ask(solver);
         let used = u64::from(resources(solver).saturating_sub(before));
-        effort::spend(Effort::nanoseconds(used * 1_000_000 / self.rate.real));
+        let counted = Effort::nanoseconds(used * 1_000_000 / self.rate.real);
+        let is_late = result == SatResult::Unknown && solver.get_reason_unknown().is_some_and(|why| why == "timeout");
+        effort::spend(if is_late { Effort::of(self.net()) } else { counted });
         limits::check_now();
         result
     }

@@ -127,6 +127,16 @@ impl<'a> Confirmation<'a> {
         !self.confirmed.is_empty()
     }
 
+    /// The same for races and barriers, before anything is proved: of an assertion a proof's model says more. Whether one
+    /// shows a defect.
+    pub fn explore_briefly(&mut self) -> bool {
+        let suspects = Suspects { assertions: BTreeSet::new(), ..everywhere(&self.facts.kernel.program) };
+        self.explore_lines(suspects, Effort::BRIEF);
+        // More patience may show more.
+        self.explored.clear();
+        !self.confirmed.is_empty()
+    }
+
     fn explore_lines(&mut self, suspects: Suspects, effort: Effort) {
         let (Some(emulator), kernel) = (&self.question.emulator, self.facts.kernel) else { return };
         if !self.explored.insert(suspects.clone()) {

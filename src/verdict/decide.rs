@@ -189,7 +189,7 @@ impl Decision<'_> {
         let question = self.question;
         // Most defects show at once; to find the invariants of a kernel that has one takes long.
         let is_costly = question.search != Search::Proof && !question.predicated.loops.is_empty();
-        if is_costly && self.confirmation.explore_everywhere(explore::Effort::BRIEF) {
+        if is_costly && self.confirmation.explore_briefly() {
             return Ok(End::Searched);
         }
         proofs.add(pairs(&question.options, question.kernel));
