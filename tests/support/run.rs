@@ -6,6 +6,7 @@ use gpuvcc::driver::cli::Options;
 use gpuvcc::driver::input::{self, Input};
 use gpuvcc::driver::pipeline;
 use gpuvcc::jobs::Jobs;
+use gpuvcc::limits::{self, Token};
 use gpuvcc::verdict::finding::{Finding, KernelReport};
 use std::fmt::Write;
 
@@ -42,14 +43,18 @@ pub fn verify(input: &Input, entry: Option<&str>, options: &Options) -> Result<K
             (None, _) => return Err(format!("the file has {} kernels and the header names none", kernels.len())),
         };
         let helpers = Jobs::new(options.jobs.get() - 1);
-        match pipeline::verify(input, &program, &entry, options, &helpers) {
+        let launch = || pipeline::launch_of(&program, &entry, options);
+        let task = || limits::within(|| pipeline::verify(input, &program, &entry, options, &helpers));
+        // Far more time than the effort takes: the net for what is not counted.
+        let answer = limits::during(Some(Token::new(Some(options.timeout * 4))), task);
+        let stopped = |exceeded| Ok(KernelReport::new(input.source.name(), entry.as_str(), launch()).stopped(exceeded));
+        match answer.unwrap_or_else(stopped) {
             Ok(report) => Ok(report),
             Err(diagnostics) if diagnostics.iter().any(|one| one.severity == Severity::Error) => {
                 Err(listing(input, &diagnostics))
             }
             Err(diagnostics) => {
-                let launch = pipeline::launch_of(&program, &entry, options);
-                Ok(KernelReport::new(input.source.name(), entry, launch).unsupported(diagnostics))
+                Ok(KernelReport::new(input.source.name(), entry.as_str(), launch()).unsupported(diagnostics))
             }
         }
     })?
