@@ -2,8 +2,8 @@
 //!
 //! Input: steps of the stages ([`crate::limits::check`]) and what queries cost Z3 (`rlimit`). Output: [`Budget`]s that are
 //! over after the same work on every machine, at every load and for any number of jobs. Establishes: what draws from a
-//! budget ends at the same place in each run; the clock only ends a task as a whole ([`crate::limits`]), which its report
-//! says. Relies on: who works for another thread begins with its meter and hands back what it spent ([`apart`],
+//! budget ends at the same place in each run, unless the clock ends a task as a whole ([`crate::limits`]), which its report
+//! says, or a query that Z3 does not count (`solver::meter`). Relies on: who works for another thread begins with its meter and hands back what it spent ([`apart`],
 //! [`spend`]); work that is thrown away is not counted.
 
 use crate::solver::interrupt;

@@ -1,7 +1,8 @@
 //! What queries may cost, and what they did.
 //!
 //! Input: effort for a query. Output: Z3's parameters, and the effort that the query took, on the meter of the thread.
-//! Establishes: a query ends after the same work in every run, unless the task's time is over; then the task ends, too.
+//! Establishes: a query ends after the same work in every run, but for those that Z3 does not count, and unless the
+//! task's time is over; then the task ends, too.
 //! Relies on: in a fresh context Z3 counts its `rlimit` alike in each run. Reference: DESIGN section 5.
 
 use super::Encoding;
