@@ -4,6 +4,7 @@
 //! Data flows one way, one module a stage; `driver` composes them.
 
 pub mod cfg;
+pub mod concrete;
 pub mod container;
 pub mod diagnostic;
 pub mod driver;

@@ -3,7 +3,8 @@
 mod formula;
 
 use formula::{Built, Recipe, Shape, Value, build, evaluate, recipes};
-use gpuvcc::infer::evaluate::{Assignment, Evaluator};
+use gpuvcc::concrete::code::Code;
+use gpuvcc::concrete::evaluate::Evaluator;
 use gpuvcc::solver;
 use gpuvcc::vcgen::term::{Sort, Term};
 use proptest::prelude::*;
@@ -62,10 +63,13 @@ fn evaluator_is_exact() {
     const SHAPE: Shape = Shape { functions: false, ..ANY };
     check(SHAPE, 400, |recipe| {
         let built = build(recipe);
+        let known = built.bits.iter().map(|k| k.term).chain(built.bools.iter().map(|k| k.term));
+        let roots: Vec<Term> = known.chain(built.ints.iter().map(|k| k.term)).collect();
+        let rank = |symbol| built.symbols.iter().position(|s| s.term == symbol).map_or(0, |rank| rank as u32);
+        let code = Code::new(&built.terms, roots, &rank);
+        let mut evaluator = Evaluator::new(&code);
         for point in 0..built.points() {
-            let mut assignment = Assignment::default();
-            built.symbols.iter().for_each(|s| assignment.set(s.term, solver::Value::Bits(s.values[point])));
-            let mut evaluator = Evaluator::new(&built.terms, assignment);
+            evaluator.set(built.symbols.iter().map(|s| (s.term, solver::Value::Bits(s.values[point]))));
             for known in &built.bits {
                 prop_assert_eq!(evaluator.value(known.term), solver::Value::Bits(known.values[point]));
             }

@@ -7,7 +7,9 @@
 //! obligations in one query, everything that its model refutes is dropped at once.
 
 use super::query::{Verdict, ask_from_head, failing_checks, role_of, terms_of, wanted};
+use super::sightings::Watch;
 use super::simulate::{self, Simulation};
+use crate::concrete::program::Steps;
 use crate::effort::{Budget, Effort};
 use crate::jobs::Jobs;
 use crate::limits;
@@ -70,8 +72,10 @@ pub struct Outcome {
 pub fn run(passive: &mut Passive, start: &Start) -> Outcome {
     let _stage = limits::stage("infer");
     let fates = vec![Fate::Kept; start.known.len()];
-    let mut state = State { fates, encodings: start.encodings.to_vec(), start, iteration: 0 };
-    state.test(passive);
+    let watch = Watch::new(passive);
+    let steps = Steps::new(passive, &watch.terms());
+    let mut state = State { fates, encodings: start.encodings.to_vec(), start, steps: &steps, iteration: 0 };
+    state.test(passive, &watch);
     let multiplies = passive.checks.iter().any(|check| passive.terms.multiplies(check.term));
     if multiplies || !state.all_at_once(passive) {
         state.loop_by_loop(passive);
@@ -120,6 +124,8 @@ struct State<'a> {
     fates: Vec<Fate>,
     encodings: Vec<Encoding>,
     start: &'a Start<'a>,
+    /// The program as it is executed.
+    steps: &'a Steps,
     iteration: usize,
 }
 
@@ -130,7 +136,7 @@ impl State<'_> {
     }
 
     /// Executions from the start refute what is simply false before any proof is tried.
-    fn test(&mut self, passive: &mut Passive) {
+    fn test(&mut self, passive: &mut Passive, watch: &Watch) {
         let preconditions = passive.preconditions();
         let start = passive.terms.chain(true, preconditions);
         let wanted = simulate::model_terms(passive, start);
@@ -140,7 +146,7 @@ impl State<'_> {
         {
             let mut simulation = self.simulation(passive, &wanted, &values);
             let begin = Instant::now();
-            simulation.execute_watching();
+            simulation.execute_watching(watch);
             let failing = simulation.failing;
             log::debug!("executions refute {} checks, after {} ms", failing.len(), begin.elapsed().as_millis());
             self.drop_failing(passive, &failing);
@@ -193,7 +199,7 @@ impl State<'_> {
     /// Asks for the checks of a loop.
     fn ask_loop(&self, mut passive: Passive, number: usize) -> AskedLoop {
         let (fates, encodings) = (self.fates.clone(), self.encodings.clone());
-        let mut state = State { fates, encodings, start: self.start, iteration: self.iteration };
+        let mut state = State { fates, encodings, start: self.start, steps: self.steps, iteration: self.iteration };
         let open = state.open_checks(&passive).filter(|&i| loop_of(&passive, i) == Some(number)).collect();
         let open = state.doubtful(&mut passive, open, None);
         let is_round = |&i: &usize| passive.checks[i].kind == CheckKind::Maintenance(number);
@@ -366,7 +372,7 @@ impl State<'_> {
     /// A simulation that starts from the values of a model.
     fn simulation<'p>(&'p self, passive: &'p Passive, terms: &[Term], values: &[Option<Value>]) -> Simulation<'p> {
         let kept = self.fates.iter().map(|f| *f == Fate::Kept).collect();
-        let mut simulation = Simulation::new(passive, kept, self.start.relied, ROUNDS);
+        let mut simulation = Simulation::new((passive, self.steps), kept, self.start.relied, ROUNDS);
         simulation.load(terms, values);
         simulation
     }
@@ -434,7 +440,9 @@ mod tests {
             jobs: &Jobs::default(),
         };
         let fates = vec![Fate::Kept; 2];
-        let mut state = State { fates, encodings: start.encodings.to_vec(), start: &start, iteration: 0 };
+        let steps = Steps::new(&passive, &[]);
+        let mut state =
+            State { fates, encodings: start.encodings.to_vec(), start: &start, steps: &steps, iteration: 0 };
         state.loop_by_loop(&passive);
         assert!(state.fates.iter().all(|fate| *fate != Fate::Kept), "{:?}", state.fates);
     }

@@ -8,7 +8,6 @@
 //! Reference: tutorial section 4; proof-notes, lessons 1 to 3 and 9.
 
 pub mod candidates;
-pub mod evaluate;
 pub mod ghosts;
 pub mod houdini;
 pub mod query;

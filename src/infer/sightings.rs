@@ -5,7 +5,7 @@
 //! Establishes: nothing; a wrong sighting only makes an execution that logs nothing. Without
 //! sightings most executions log nothing: few bytes are accessed, and the watched one is arbitrary.
 
-use super::evaluate::Evaluator;
+use crate::concrete::evaluate::Evaluator;
 use crate::solver::Value;
 use crate::vcgen::passive::Passive;
 use crate::vcgen::term::{BvCompare, Node, Term, Terms, mask};
@@ -22,6 +22,10 @@ struct Place {
 }
 
 impl Place {
+    fn terms(&self) -> impl Iterator<Item = Term> {
+        [self.site, self.watched, self.distance, self.width].into_iter().chain(self.active.iter().copied())
+    }
+
     fn is_active(&self, evaluator: &mut Evaluator) -> bool {
         self.active.iter().all(|&t| evaluator.holds(t))
     }
@@ -67,8 +71,13 @@ impl Watch {
         }
     }
 
+    /// The terms whose values tell of accesses.
+    pub(super) fn terms(&self) -> Vec<Term> {
+        self.places.iter().flat_map(Place::terms).collect()
+    }
+
     /// Adds the accesses of a state that are new, up to `limit` of each site.
-    pub fn look(&self, evaluator: &mut Evaluator, seen: &mut Vec<Sighting>, limit: usize) {
+    pub(super) fn look(&self, evaluator: &mut Evaluator, seen: &mut Vec<Sighting>, limit: usize) {
         for place in &self.places {
             let site = evaluator.value(place.site);
             if seen.iter().filter(|s| s.site == site).count() >= limit || !place.is_active(evaluator) {

@@ -8,13 +8,16 @@
 //! simply false. Nothing is proved here.
 //! Reference: Flanagan and Leino, Houdini; tutorial section 4 (candidates refuted by testing).
 
-use super::evaluate::{Assignment, Evaluator};
 use super::sightings::{Sighting, Watch};
+use crate::concrete::code::Slot;
+use crate::concrete::evaluate::{Assignment, Evaluator};
+use crate::concrete::program::{Step, Steps};
 use crate::limits;
 use crate::solver::Value;
-use crate::vcgen::passive::{Passive, PassiveItem};
+use crate::vcgen::passive::Passive;
 use crate::vcgen::term::{Node, Sort, Term, mask};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Blocks that one simulation may pass.
 const STEP_LIMIT: usize = 400;
@@ -27,6 +30,7 @@ const SIGHTINGS: usize = 3;
 /// A simulation of a passive program.
 pub struct Simulation<'p> {
     passive: &'p Passive,
+    steps: &'p Steps,
     evaluator: Evaluator<'p>,
     kept: Vec<bool>,
     relied: &'p dyn Fn(usize) -> bool,
@@ -34,89 +38,86 @@ pub struct Simulation<'p> {
     pub failing: BTreeSet<usize>,
     rounds: Vec<usize>,
     round_limit: usize,
-    steps: usize,
+    /// Blocks that it may still pass.
+    left: usize,
     /// What the executions access, if that is of interest.
-    watch: Option<(Watch, Vec<Sighting>)>,
+    watch: Option<(&'p Watch, Vec<Sighting>)>,
 }
 
 impl<'p> Simulation<'p> {
     /// `kept`: the candidates not dropped so far; `relied`: checks that hold because they are proved
     /// elsewhere; `round_limit`: rounds of a loop to execute.
-    pub fn new(passive: &'p Passive, kept: Vec<bool>, relied: &'p dyn Fn(usize) -> bool, round_limit: usize) -> Self {
+    pub(crate) fn new(
+        (passive, steps): (&'p Passive, &'p Steps),
+        kept: Vec<bool>,
+        relied: &'p dyn Fn(usize) -> bool,
+        round_limit: usize,
+    ) -> Self {
         Simulation {
             passive,
-            evaluator: Evaluator::new(&passive.terms, Assignment::default()),
+            steps,
+            evaluator: Evaluator::new(&steps.code),
             kept,
             relied,
             failing: BTreeSet::new(),
             rounds: vec![0; passive.loops.len()],
             round_limit,
-            steps: 0,
+            left: 0,
             watch: None,
         }
     }
 
     /// Takes the values of a model for [`model_terms`].
     pub fn load(&mut self, terms: &[Term], values: &[Option<Value>]) {
-        let mut applications = Vec::new();
-        let mut model = Assignment::default();
-        for (&term, value) in terms.iter().zip(values) {
-            let Some(value) = value.map(|v| of_sort(v, self.passive.terms.sort(term))) else { continue };
-            match self.passive.terms.node(term) {
-                Node::Symbol(_) => model.set(term, value),
-                _ => applications.push((term, value)),
-            }
-        }
-        self.evaluator.reset(model);
-        for (application, value) in applications {
-            self.evaluator.learn(application, value);
-        }
+        let known = terms.iter().zip(values).filter_map(|(&t, value)| Some((t, (*value)?)));
+        let (symbols, applications): (Vec<_>, Vec<_>) =
+            known.partition(|(t, _)| matches!(self.passive.terms.node(*t), Node::Symbol(_)));
+        self.evaluator.set(symbols);
+        applications.into_iter().for_each(|(application, value)| self.evaluator.learn(application, value));
     }
 
     /// Follows the model's own execution, which starts its loops in states of its choice, and runs
     /// on from each of them.
     pub fn follow_model(&mut self) {
-        self.steps = STEP_LIMIT;
+        self.left = STEP_LIMIT;
         self.run(0, None, true);
     }
 
     /// Executes from the start: with the model's values, then with others; and each again with each
     /// of the bytes watched that it accessed.
-    pub fn execute_watching(&mut self) {
-        let watch = Watch::new(self.passive);
+    pub(super) fn execute_watching(&mut self, watch: &'p Watch) {
         self.watch = Some((watch, Vec::new()));
         let sightings = self.execute();
-        if let Some((watch, _)) = self.watch.take() {
-            for (assignment, sighting) in sightings {
-                self.evaluator.reset(assignment);
-                self.evaluator.set(&watch.constants(sighting));
-                self.start();
-            }
+        self.watch = None;
+        for (assignment, sighting) in sightings {
+            self.evaluator.reset(&assignment);
+            self.evaluator.set(watch.constants(sighting));
+            self.start();
         }
     }
 
     /// Executes from the start: with the model's values, then with others.
-    pub fn execute(&mut self) -> Vec<(Assignment, Sighting)> {
-        let model = self.evaluator.assignment.clone();
+    pub(crate) fn execute(&mut self) -> Vec<(Rc<Assignment>, Sighting)> {
+        let model = self.evaluator.assignment();
         let mut sightings = Vec::new();
         for variant in 0..=SAMPLES.len() {
-            self.evaluator.reset(model.clone());
+            self.evaluator.reset(&model);
             if variant > 0 {
                 self.vary(variant);
             }
-            let assignment = self.evaluator.assignment.clone();
+            let assignment = Rc::new(self.evaluator.assignment());
             self.start();
             if let Some((_, seen)) = &self.watch {
                 let new = &seen[sightings.len()..];
                 sightings.extend(new.iter().map(|s| (assignment.clone(), *s)));
             }
         }
-        self.evaluator.reset(model);
+        self.evaluator.reset(&model);
         sightings
     }
 
     fn start(&mut self) {
-        self.steps = STEP_LIMIT;
+        self.left = STEP_LIMIT;
         self.run(0, None, false);
         self.look();
     }
@@ -135,8 +136,7 @@ impl<'p> Simulation<'p> {
             Sort::Bv(width) => Some((symbol, Value::Bits(SAMPLES[(variant + i) % SAMPLES.len()] & mask(width)))),
             _ => None,
         });
-        let values: Vec<(Term, Value)> = values.collect();
-        self.evaluator.set(&values);
+        self.evaluator.set(values);
     }
 
     /// Runs from a block to the end of the execution, or until an assumption fails. `inside`: from
@@ -145,26 +145,26 @@ impl<'p> Simulation<'p> {
         let (mut b, mut inside, mut follow_model) = (block, inside, follow_model);
         loop {
             limits::check();
-            if self.steps == 0 || !self.block(b, inside, follow_model) {
+            if self.left == 0 || !self.block(b, inside, follow_model) {
                 return;
             }
             // What `enter` ran beside this execution counts too.
-            self.steps = self.steps.saturating_sub(1);
+            self.left = self.left.saturating_sub(1);
             let block = &self.passive.blocks[b];
             inside = None;
             if let Some((number, end)) = block.back_to {
                 let Some(head) = self.next_round(number, end) else { return };
-                (b, inside, follow_model) = (head, Some(self.passive.entry_checks(head)), false);
+                (b, inside, follow_model) = (head, Some(self.steps.entry_checks[head]), false);
                 continue;
             }
             match block.successors.as_slice() {
                 [] => return,
                 [next] => b = *next,
                 several if follow_model => {
-                    let model = self.evaluator.assignment.clone();
+                    let model = self.evaluator.assignment();
                     for &next in several {
                         self.run(next, None, true);
-                        self.evaluator.reset(model.clone());
+                        self.evaluator.reset(&model);
                     }
                     return;
                 }
@@ -178,73 +178,58 @@ impl<'p> Simulation<'p> {
 
     /// The items of a block; false when the execution ends in it.
     fn block(&mut self, b: usize, inside: Option<usize>, follow_model: bool) -> bool {
-        let block = &self.passive.blocks[b];
-        let start = match (inside, block.head_of) {
+        let steps: &'p [Step] = &self.steps.blocks[b];
+        let start = match (inside, self.passive.blocks[b].head_of) {
             (Some(item), _) => item,
             (None, None) => 0,
             (None, Some(number)) => {
-                let checks = self.passive.entry_checks(b);
-                if !self.items(&block.items[..checks], follow_model) {
+                let checks = self.steps.entry_checks[b];
+                if !self.items(&steps[..checks], follow_model) {
                     return false;
                 }
                 self.enter(b, checks, number, follow_model);
                 checks
             }
         };
-        self.items(&block.items[start..], follow_model)
+        self.items(&steps[start..], follow_model)
     }
 
     /// The loop starts with the values on entry. The model's execution starts it elsewhere; the one
     /// from the entry is run beside it.
     fn enter(&mut self, b: usize, checks: usize, number: usize, follow_model: bool) {
-        let model = follow_model.then(|| self.evaluator.assignment.clone());
+        let model = follow_model.then(|| self.evaluator.assignment());
         self.rounds[number] = 0;
-        self.assign_head(number, None);
+        self.evaluator.assign(&self.steps.loops[number].entry);
         if let Some(model) = model {
             self.run(b, Some(checks), false);
-            self.evaluator.reset(model);
+            self.evaluator.reset(&model);
         }
     }
 
-    fn items(&mut self, items: &[PassiveItem], follow_model: bool) -> bool {
-        items.iter().all(|item| match item {
-            PassiveItem::Assume { candidate: Some(c), .. } if !self.kept[*c] => true,
-            PassiveItem::Assume { defines: Some((symbol, value)), .. } if !follow_model => {
-                let value = self.evaluator.value(*value);
-                self.evaluator.set(&[(*symbol, value)]);
+    fn items(&mut self, steps: &[Step], follow_model: bool) -> bool {
+        steps.iter().all(|step| match step {
+            Step::Assume { candidate: Some(c), .. } if !self.kept[*c] => true,
+            Step::Assume { condition, .. } => self.evaluator.is_true(*condition),
+            Step::Define { equations, .. } if follow_model => equations.iter().all(|&e| self.evaluator.is_true(e)),
+            Step::Define { pairs, .. } => {
+                self.evaluator.assign(pairs);
                 true
             }
-            PassiveItem::Assume { term, .. } => self.evaluator.holds(*term),
-            PassiveItem::Check(i) => self.check(*i),
+            Step::Check { number, condition } => self.check(*number, *condition),
         })
     }
 
     /// Evaluates a check; false when what follows relies on it and it fails.
-    fn check(&mut self, i: usize) -> bool {
-        let check = &self.passive.checks[i];
-        if check.candidate.is_some_and(|c| !self.kept[c]) || self.evaluator.holds(check.term) {
+    fn check(&mut self, number: usize, condition: Slot) -> bool {
+        let candidate = self.passive.checks[number].candidate;
+        if candidate.is_some_and(|c| !self.kept[c]) || self.evaluator.is_true(condition) {
             return true;
         }
-        self.failing.insert(i);
-        if let Some(candidate) = check.candidate {
+        self.failing.insert(number);
+        if let Some(candidate) = candidate {
             self.kept[candidate] = false;
         }
-        !(self.relied)(i)
-    }
-
-    /// Gives the symbols at a head the values on entry, or those at the end of a round.
-    fn assign_head(&mut self, number: usize, end: Option<usize>) {
-        let cut = &self.passive.loops[number];
-        let from = end.map_or(&cut.entry, |end| &cut.at_end[end]);
-        let mut values = Vec::new();
-        for name in &cut.assigned {
-            if let (Some(&symbol), Some(&value)) = (cut.at_head.get(name), from.get(name))
-                && matches!(self.passive.terms.node(symbol), Node::Symbol(_))
-            {
-                values.push((symbol, self.evaluator.value(value)));
-            }
-        }
-        self.evaluator.set(&values);
+        !(self.relied)(number)
     }
 
     /// Goes back to the head of a loop; its block, unless the loop ran long enough.
@@ -254,23 +239,18 @@ impl<'p> Simulation<'p> {
         if self.rounds[number] > self.round_limit {
             return None;
         }
-        self.assign_head(number, Some(end));
-        self.passive.blocks.iter().position(|b| b.head_of == Some(number))
+        let round = &self.steps.loops[number];
+        self.evaluator.assign(&round.at_end[end]);
+        Some(round.head)
     }
 
     /// Whether the assumptions that lead a block hold.
     fn is_open(&mut self, b: usize) -> bool {
-        for item in &self.passive.blocks[b].items {
-            match item {
-                PassiveItem::Assume { candidate: None, defines: None, term } => {
-                    if !self.evaluator.holds(*term) {
-                        return false;
-                    }
-                }
-                _ => break,
-            }
-        }
-        true
+        let leading = self.steps.blocks[b].iter().map_while(|step| match step {
+            Step::Assume { condition, candidate: None } => Some(*condition),
+            _ => None,
+        });
+        leading.into_iter().all(|condition| self.evaluator.is_true(condition))
     }
 }
 
@@ -278,13 +258,4 @@ impl<'p> Simulation<'p> {
 pub fn model_terms(passive: &Passive, formula: Term) -> Vec<Term> {
     let is_base = |t: &Term| matches!(passive.terms.node(*t), Node::Symbol(_) | Node::Apply(..));
     passive.terms.postorder(formula, &|_| false).into_iter().filter(is_base).collect()
-}
-
-/// Both encodings change sorts: bit-vectors to integers, ghost integers to 64 bits.
-fn of_sort(value: Value, sort: Sort) -> Value {
-    match (value, sort) {
-        (Value::Int(value), Sort::Bv(width)) => Value::Bits(value as u128 & mask(width)),
-        (Value::Bits(bits), Sort::Int) => Value::Int(i128::from(bits as u64 as i64)),
-        _ => value,
-    }
 }

@@ -126,7 +126,8 @@ fn implies(terms: &mut Terms, conditions: &[Term], conclusion: Term) -> Term {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::evaluate::{Assignment, Evaluator};
+    use crate::concrete::code::Code;
+    use crate::concrete::evaluate::Evaluator;
     use crate::solver::Value;
     use crate::vcgen::term::Sort;
 
@@ -144,12 +145,11 @@ mod tests {
         });
         let facts = lemmas(&mut terms, &products);
         assert_eq!(facts.len(), 2 * 5 + 5 + 3 * 2, "three pairs with a common factor, three without");
+        let code = Code::new(&terms, facts.iter().copied(), &|_| 0);
+        let mut evaluator = Evaluator::new(&code);
         for number in 0..7i128.pow(4) {
-            let mut assignment = Assignment::default();
-            for (i, &symbol) in symbols.iter().enumerate() {
-                assignment.set(symbol, Value::Int(number / 7i128.pow(i as u32) % 7 - 3));
-            }
-            let mut evaluator = Evaluator::new(&terms, assignment);
+            let value = |i: usize| Value::Int(number / 7i128.pow(i as u32) % 7 - 3);
+            evaluator.set(symbols.into_iter().enumerate().map(|(i, symbol)| (symbol, value(i))));
             assert!(facts.iter().all(|&fact| evaluator.holds(fact)), "case {number}");
         }
     }

@@ -5,6 +5,7 @@
 //! an earlier one. Relies on: a race check is not relied on behind it. Reference: DESIGN section 5; proof-notes, lesson 5.
 
 use super::prove::{Constants, Inference, Refuted, assertions, is_part, is_probe, may_rely_on};
+use crate::concrete::program::Steps;
 use crate::effort::{Budget, Effort};
 use crate::infer::houdini::Fate;
 use crate::infer::query::{self, Verdict, role_of};
@@ -218,8 +219,8 @@ pub(super) fn ask(inference: &mut Inference, encoding: Encoding, goal: &BTreeSet
                 // An execution that comes to a probe refutes it as well as a model does.
                 let terms = &wanted[checked + named.len() + shown.len()..];
                 let is_relied = |i: usize| relied[i];
-                let mut simulation =
-                    Simulation::new(passive, fates.iter().map(|f| *f == Fate::Kept).collect(), &is_relied, ROUNDS);
+                let (steps, kept) = (Steps::new(passive, &[]), fates.iter().map(|f| *f == Fate::Kept).collect());
+                let mut simulation = Simulation::new((passive, &steps), kept, &is_relied, ROUNDS);
                 simulation.load(terms, model);
                 simulation.execute();
                 failing.extend(simulation.failing.intersection(goal));

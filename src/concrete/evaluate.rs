@@ -1,0 +1,352 @@
+//! Terms evaluated under an assignment, exactly.
+//!
+//! Input: [`Code`], values of symbols. Output: the value of any slot. Establishes: a symbol without a value is zero; an
+//! uninterpreted function gets, for arguments that it has not met, a value that only depends on them. Only what a result
+//! depends on is evaluated, and only once until a symbol changes whose rank is as low. Integers stay far below the limits
+//! of 128 bits; one that does not is of no use, not wrong. Reference: none.
+
+use super::code::{Code, Instruction, List, Slot};
+use super::operators;
+use crate::effort::{self, Effort};
+use crate::solver::Value;
+use crate::vcgen::term::{Sort, Term, mask, signed};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What the value of a term costs.
+const TERM: Effort = Effort::nanoseconds(20);
+
+/// When the value of a slot was computed that never changes by itself.
+const ALWAYS: u32 = u32::MAX;
+
+/// The values of all symbols.
+#[derive(Clone)]
+pub(crate) struct Assignment {
+    values: Vec<u128>,
+    /// When the symbols were like that.
+    clock: u32,
+}
+
+/// Evaluates under an assignment that may change in between.
+pub struct Evaluator<'c> {
+    code: &'c Code,
+    values: Vec<u128>,
+    /// For each slot, when its value was computed.
+    computed: Vec<u32>,
+    /// For each rank, when a symbol of it or of a lower one changed last.
+    changed: Vec<u32>,
+    /// How often symbols changed.
+    clock: u32,
+    /// What uninterpreted functions are for some arguments.
+    functions: HashMap<u32, HashMap<Vec<Value>, u128>>,
+    /// Slots that wait for an operand, with the members of a list that they have.
+    waiting: Vec<(Slot, u32)>,
+}
+
+/// What a slot needs first, and how many members of its list it has seen.
+struct Missing {
+    operand: Slot,
+    seen: u32,
+}
+
+impl<'c> Evaluator<'c> {
+    /// All symbols are zero.
+    pub fn new(code: &'c Code) -> Self {
+        let is_given = |instruction: &Instruction| matches!(instruction, Instruction::Given);
+        Evaluator {
+            code,
+            values: code.initial.clone(),
+            computed: code.instructions.iter().map(|i| if is_given(i) { ALWAYS } else { 0 }).collect(),
+            changed: vec![1; code.most as usize + 1],
+            clock: 1,
+            functions: HashMap::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Gives symbols new values, all at once. Those without code are of no matter.
+    pub fn set(&mut self, values: impl IntoIterator<Item = (Term, Value)>) {
+        let mut lowest = None;
+        for (symbol, value) in values {
+            if let Some(slot) = self.code.find(symbol) {
+                self.store(slot, self.code.stored(slot, value), &mut lowest);
+            }
+        }
+        self.invalidate(lowest);
+    }
+
+    /// Gives symbols the values of other slots, all at once.
+    pub(crate) fn assign(&mut self, pairs: &[(Slot, Slot)]) {
+        let values: Vec<u128> = pairs.iter().map(|&(_, value)| self.stored(value)).collect();
+        let mut lowest = None;
+        for (&(symbol, _), value) in pairs.iter().zip(values) {
+            self.store(symbol, value, &mut lowest);
+        }
+        self.invalidate(lowest);
+    }
+
+    fn store(&mut self, symbol: Slot, value: u128, lowest: &mut Option<u32>) {
+        let index = symbol.0 as usize;
+        if self.values[index] != value {
+            self.values[index] = value;
+            let rank = self.code.ranks[index];
+            *lowest = Some(lowest.map_or(rank, |lowest| lowest.min(rank)));
+        }
+    }
+
+    /// Symbols of that rank changed.
+    fn invalidate(&mut self, rank: Option<u32>) {
+        let Some(rank) = rank else { return };
+        self.clock += 1;
+        self.changed[rank as usize..].fill(self.clock);
+    }
+
+    /// The values of all symbols.
+    pub(crate) fn assignment(&self) -> Assignment {
+        let values = self.code.symbols.iter().map(|symbol| self.values[symbol.0 as usize]).collect();
+        Assignment { values, clock: self.clock }
+    }
+
+    /// Takes an assignment that it had before.
+    pub(crate) fn reset(&mut self, assignment: &Assignment) {
+        if assignment.clock == self.clock {
+            return;
+        }
+        let mut lowest = None;
+        for (&symbol, &value) in self.code.symbols.iter().zip(&assignment.values) {
+            self.store(symbol, value, &mut lowest);
+        }
+        self.invalidate(lowest);
+    }
+
+    /// Records what an uninterpreted application is.
+    pub(crate) fn learn(&mut self, application: Term, value: Value) {
+        let code = self.code;
+        let Some(application) = code.find(application) else { return };
+        let Instruction::Application { function, arguments } = code.instruction(application) else { return };
+        let arguments = &code.lists[arguments.range()];
+        let arguments = arguments.iter().map(|&argument| code.shown(argument, self.stored(argument))).collect();
+        let value = code.stored(application, value);
+        self.functions.entry(function).or_default().entry(arguments).or_insert(value);
+        self.invalidate(Some(0));
+    }
+
+    /// Whether a Boolean slot is true.
+    pub(crate) fn is_true(&mut self, slot: Slot) -> bool {
+        self.stored(slot) == 1
+    }
+
+    /// Whether a Boolean term is true.
+    pub(crate) fn holds(&mut self, t: Term) -> bool {
+        self.is_true(self.code.slot(t))
+    }
+
+    /// The value of a term.
+    pub fn value(&mut self, t: Term) -> Value {
+        let slot = self.code.slot(t);
+        let stored = self.stored(slot);
+        self.code.shown(slot, stored)
+    }
+
+    fn is_known(&self, slot: Slot) -> bool {
+        let index = slot.0 as usize;
+        self.computed[index] >= self.changed[self.code.ranks[index] as usize]
+    }
+
+    /// The value of a slot, as it is stored. Without recursion: formulas may be deep.
+    fn stored(&mut self, slot: Slot) -> u128 {
+        if self.is_known(slot) {
+            return self.values[slot.0 as usize];
+        }
+        let mut count = 0;
+        self.waiting.push((slot, 0));
+        while let Some(&(slot, seen)) = self.waiting.last() {
+            match self.compute(slot, seen) {
+                Ok(value) => {
+                    self.values[slot.0 as usize] = value;
+                    self.computed[slot.0 as usize] = self.clock;
+                    self.waiting.pop();
+                    count += 1;
+                }
+                Err(Missing { operand, seen }) => {
+                    let last = self.waiting.len() - 1;
+                    self.waiting[last].1 = seen;
+                    self.waiting.push((operand, 0));
+                }
+            }
+        }
+        effort::spend(TERM * count);
+        self.values[slot.0 as usize]
+    }
+
+    /// The value of an operand.
+    fn known(&self, slot: Slot) -> Result<u128, Missing> {
+        if self.is_known(slot) { Ok(self.values[slot.0 as usize]) } else { Err(Missing { operand: slot, seen: 0 }) }
+    }
+
+    fn integer(&self, slot: Slot) -> Result<i128, Missing> {
+        self.known(slot).map(|value| value as i128)
+    }
+
+    fn compute(&self, slot: Slot, seen: u32) -> Result<u128, Missing> {
+        Ok(match self.code.instruction(slot) {
+            Instruction::Given => self.values[slot.0 as usize],
+            Instruction::Not(a) => self.known(a)? ^ 1,
+            Instruction::All(members) => u128::from(!self.is_among(members, seen, 0)?),
+            Instruction::Any(members) => u128::from(self.is_among(members, seen, 1)?),
+            Instruction::Equal(a, b) => u128::from(self.known(a)? == self.known(b)?),
+            Instruction::Choice(condition, a, b) => self.known(if self.known(condition)? == 1 { a } else { b })?,
+            Instruction::Application { function, arguments } => self.apply(slot, function, arguments)?,
+            Instruction::Sum { constant, members, width } => {
+                let mut sum = constant;
+                for &(member, factor) in &self.code.products[members.range()] {
+                    sum = sum.wrapping_add(self.known(member)?.wrapping_mul(factor));
+                }
+                sum & mask(width)
+            }
+            Instruction::BitVector { op, operands: [a, b], width } => {
+                operators::bit_vector(op, self.known(a)?, self.known(b)?, width) & mask(width)
+            }
+            Instruction::Comparison { op, operands: [a, b], width } => {
+                u128::from(operators::compare(op, self.known(a)?, self.known(b)?, width))
+            }
+            Instruction::Extract { of, low, width } => (self.known(of)? >> low) & mask(width),
+            Instruction::Concat { high, low, low_width } => (self.known(high)? << low_width) | self.known(low)?,
+            Instruction::Extend { of, from, to } => signed(self.known(of)?, from) as u128 & mask(to),
+            Instruction::Product(a, b) => self.known(a)?.wrapping_mul(self.known(b)?),
+            Instruction::Quotient(a, b) => operators::quotient(self.integer(a)?, self.integer(b)?) as u128,
+            Instruction::Remainder(a, b) => operators::remainder(self.integer(a)?, self.integer(b)?) as u128,
+            Instruction::AtMost(a, b) => u128::from(self.integer(a)? <= self.integer(b)?),
+        })
+    }
+
+    /// Whether a member has a value; the first `seen` ones have not.
+    fn is_among(&self, members: List, seen: u32, value: u128) -> Result<bool, Missing> {
+        for (&member, seen) in self.code.lists[members.range()].iter().zip(0..).skip(seen as usize) {
+            let known = self.known(member).map_err(|missing| Missing { seen, ..missing })?;
+            if known == value {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn apply(&self, slot: Slot, function: u32, arguments: List) -> Result<u128, Missing> {
+        let shown = |&argument: &Slot| Ok(self.code.shown(argument, self.known(argument)?));
+        let arguments =
+            self.code.lists[arguments.range()].iter().map(shown).collect::<Result<Vec<Value>, Missing>>()?;
+        if let Some(&value) = self.functions.get(&function).and_then(|values| values.get(&arguments)) {
+            return Ok(value);
+        }
+        let mut hasher = DefaultHasher::new();
+        (function, arguments).hash(&mut hasher);
+        let hash = hasher.finish();
+        Ok(match self.code.sorts[slot.0 as usize] {
+            Sort::Bool => u128::from(hash & 1),
+            Sort::Int => u128::from(hash as u32),
+            Sort::Bv(width) => u128::from(hash) & mask(width),
+            Sort::Other(_) => panic!("concrete: a value of a sort that programs of kernels do not have"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vcgen::term::{BvBinary, BvCompare, Terms};
+    use std::collections::HashMap as Map;
+
+    const OPERATORS: [BvBinary; 11] = [
+        BvBinary::Mul,
+        BvBinary::Udiv,
+        BvBinary::Urem,
+        BvBinary::Sdiv,
+        BvBinary::Srem,
+        BvBinary::And,
+        BvBinary::Or,
+        BvBinary::Xor,
+        BvBinary::Shl,
+        BvBinary::Lshr,
+        BvBinary::Ashr,
+    ];
+
+    const COMPARISONS: [BvCompare; 4] = [BvCompare::Ult, BvCompare::Ule, BvCompare::Slt, BvCompare::Sle];
+
+    /// Terms over the symbols, with all operators.
+    fn examples(terms: &mut Terms, [x, y]: [Term; 2], [i, j]: [Term; 2]) -> Vec<Term> {
+        let mut examples: Vec<Term> = OPERATORS.iter().map(|&op| terms.bv_binary(op, x, y)).collect();
+        let width = terms.width(x);
+        examples.push(terms.bv_sum(width, 3, vec![(x, 5), (y, mask(width))]));
+        examples.extend([terms.concat(x, y), terms.zero_extend(x, width + 3), terms.sign_extend(y, width + 3)]);
+        examples.extend([terms.extract(width - 1, 1, x), terms.to_int(x), terms.to_signed_int(y)]);
+        examples.extend([terms.from_int(i, width), terms.int_mul(i, j), terms.int_div(i, j), terms.int_mod(i, j)]);
+        examples.push(terms.int_sum(-7, vec![(i, 2), (j, -3)]));
+        let mut tests: Vec<Term> = COMPARISONS.iter().map(|&op| terms.bv_compare(op, x, y)).collect();
+        tests.extend([terms.eq(x, y), terms.eq(i, j), terms.int_le(i, j)]);
+        let negated = terms.not(tests[0]);
+        examples.push(terms.ite(tests[3], x, y));
+        examples.extend([terms.and(vec![tests[1], tests[6], negated]), terms.or(vec![tests[2], tests[5], negated])]);
+        examples.extend(tests);
+        examples
+    }
+
+    /// What the builders of terms make of constants, and what follows when one symbol changes after the other.
+    #[test]
+    fn values_are_those_that_the_builders_give() {
+        for width in [2, 7, 32, 64] {
+            let mut terms = Terms::default();
+            let [x, y] = ["x", "y"].map(|name| terms.symbol(name, Sort::Bv(width), None));
+            let [i, j] = ["i", "j"].map(|name| terms.symbol(name, Sort::Int, None));
+            let examples = examples(&mut terms, [x, y], [i, j]);
+            let symbols = [x, y, i, j];
+            let rank = |symbol: Term| symbols.iter().position(|s| *s == symbol).map_or(0, |rank| rank as u32);
+            let code = Code::new(&terms, examples.iter().copied(), &rank);
+            let mut evaluator = Evaluator::new(&code);
+            let mut values = [Value::Bits(0), Value::Bits(0), Value::Int(0), Value::Int(0)];
+            let mut random: u64 = 1;
+            for round in 0..400usize {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let number = random >> [33, 60, 0][round % 3];
+                let changed = round / 3 % 4;
+                values[changed] = match values[changed] {
+                    Value::Int(_) => Value::Int(i128::from(number as i64 % 9)),
+                    _ => Value::Bits(u128::from(number) & mask(width)),
+                };
+                evaluator.set([(symbols[changed], values[changed])]);
+                let mut constants: Map<Term, Term> = Map::new();
+                for (&symbol, value) in symbols.iter().zip(values) {
+                    let constant = match value {
+                        Value::Bits(bits) => terms.bv(bits, width),
+                        Value::Int(value) => terms.int(value),
+                        Value::Bool(value) => terms.boolean(value),
+                    };
+                    constants.insert(symbol, constant);
+                }
+                for &example in &examples {
+                    let folded = terms.substitute(example, &mut constants);
+                    let expected = terms.truth(folded).map(Value::Bool);
+                    let expected = expected.or_else(|| terms.bv_value(folded).map(Value::Bits));
+                    let expected = expected.or_else(|| terms.int_value(folded).map(Value::Int));
+                    // A division by zero of integers may be anything.
+                    if expected.is_some() {
+                        assert_eq!(Some(evaluator.value(example)), expected, "{:?} of {values:?}", terms.node(example));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_arguments_give_equal_values() {
+        let mut terms = Terms::default();
+        let [x, y] = ["x", "y"].map(|name| terms.symbol(name, Sort::Bv(8), None));
+        let [of_x, of_y] = [x, y].map(|t| terms.apply("f", vec![t], Sort::Bv(8)));
+        let code = Code::new(&terms, [of_x, of_y], &|_| 0);
+        let mut evaluator = Evaluator::new(&code);
+        evaluator.set([(x, Value::Bits(3)), (y, Value::Bits(4))]);
+        evaluator.learn(of_x, Value::Bits(7));
+        assert_ne!(evaluator.value(of_x), evaluator.value(of_y));
+        evaluator.set([(y, Value::Bits(3))]);
+        assert_eq!([of_x, of_y].map(|t| evaluator.value(t)), [Value::Bits(7); 2]);
+    }
+}
