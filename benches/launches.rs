@@ -7,6 +7,7 @@
 #[allow(dead_code)]
 mod support;
 
+use gpuvcc::geometry::Geometry;
 use gpuvcc::verdict::finding::KernelReport;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -65,7 +66,7 @@ fn request() -> Result<Request, String> {
 
 /// Prints a kernel's row, and answers how long it took.
 fn row(mut case: Case, timeout: Duration) -> Duration {
-    (case.options.block, case.options.grid, case.options.timeout) = ([None; 3], [None; 3], timeout);
+    (case.options.geometry, case.options.timeout) = (Geometry::FREE, timeout);
     let start = Instant::now();
     let report = verify_case(&case);
     let time = start.elapsed();

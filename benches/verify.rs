@@ -133,8 +133,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 /// Times of the stages before inference; `None` when one of them refuses the kernel.
 fn lowering(input: &input::Input, case: &Case) -> Option<Vec<Duration>> {
     let options = LowerOptions {
-        block: case.options.block,
-        grid: case.options.grid,
+        geometry: case.options.geometry,
         params: case.options.params.iter().map(|one| (one.name.clone(), one.value as u64)).collect(),
         may_alias: case.options.may_alias,
         max_threads: case.options.max_threads,
@@ -157,8 +156,7 @@ fn lowering(input: &input::Input, case: &Case) -> Option<Vec<Duration>> {
     let predicated = predicate::run(&kernel.program).ok()?;
     lap();
     let two_thread_options = twothread::Options {
-        block: kernel.block,
-        grid: kernel.grid,
+        geometry: kernel.geometry,
         allow_same_value: case.options.allow_same_value,
         exited_ok: case.options.exited_threads_ok,
         contents: true,

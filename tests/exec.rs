@@ -3,6 +3,7 @@
 
 use gpuvcc::exec::launch::{Array, Checks, Contents, Launch, Schedule, array_address};
 use gpuvcc::exec::memory;
+use gpuvcc::geometry::Geometry;
 use gpuvcc::{exec, ptx};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fmt::Write;
@@ -83,8 +84,7 @@ fn check(group: &Group) -> Result<(), Failed> {
     }
     let array = |name: &str, size: usize, contents| Array { name: name.to_string(), size: size as u64, contents };
     let launch = Launch {
-        block: [count as u32, 1, 1],
-        grid: [1; 3],
+        geometry: Geometry { block: [count as u32, 1, 1], grid: [1; 3] },
         parameters: (0..2).map(|number| array_address(number, 64).to_le_bytes().to_vec()).collect(),
         arrays: vec![array("in", 32 * count, Contents::Bytes(bytes)), array("out", 8 * count, Contents::Zero)],
         dynamic_shared: 0,

@@ -136,7 +136,7 @@ fn two_threads(program: &Program, entry: &str) {
     let Ok(cfg) = gpuvcc::cfg::build(module, entry) else { return };
     let Ok(kernel) = kernel::lower(module, entry, &cfg, &LowerOptions::default()) else { return };
     let Ok(predicated) = predicate::run(&kernel.program) else { return };
-    let options = twothread::Options { block: kernel.block, grid: kernel.grid, ..Default::default() };
+    let options = twothread::Options { geometry: kernel.geometry, ..Default::default() };
     for text in [prelude::WATCHED_BYTE, prelude::LOGGING_SETS] {
         let prelude = prelude::load(text).expect("the shipped preludes load");
         for pair in [Pair::SameBlock, Pair::DifferentBlocks] {

@@ -6,6 +6,7 @@
 mod support;
 
 use gpuvcc::driver::input;
+use gpuvcc::geometry::Geometry;
 use gpuvcc::report::json;
 use gpuvcc::verdict::finding::KernelReport;
 use std::num::NonZeroUsize;
@@ -37,7 +38,7 @@ fn reports_are_the_same_for_any_number_of_jobs() {
     let case = |name: &str| cases.iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no kernel {name}"));
     let free = |name: &&str| {
         let mut case = case(name).clone();
-        (case.options.block, case.options.grid) = ([None; 3], [None; 3]);
+        case.options.geometry = Geometry::FREE;
         case
     };
     let sample = SAMPLE.iter().map(|(name, _)| case(name).clone()).chain(FREE.iter().map(free));

@@ -6,6 +6,7 @@
 #[allow(dead_code)]
 mod support;
 
+use gpuvcc::geometry::Geometry;
 use gpuvcc::span::Origin;
 use gpuvcc::verdict::finding::{Finding, KernelReport, Verdict};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -32,7 +33,7 @@ fn main() {
 
 fn check(case: Option<Case>, verdict: &str, sizes: &str) -> Result<(), Failed> {
     let mut case = case.ok_or("no such kernel")?;
-    (case.options.block, case.options.grid) = ([None; 3], [None; 3]);
+    case.options.geometry = Geometry::FREE;
     case.options.params.clear();
     let report = verify_case(&case)?;
     let told = told(&report);

@@ -172,8 +172,8 @@ fn option(text: &str, options: &mut LowerOptions) -> Result<(), Failed> {
     match text.split_once('=') {
         None if text == "may-alias" => options.may_alias = true,
         None if text == "check-bounds" => options.check_bounds = true,
-        Some(("block", value)) => options.block = sizes(value),
-        Some(("grid", value)) => options.grid = sizes(value),
+        Some(("block", value)) => options.geometry.block = sizes(value),
+        Some(("grid", value)) => options.geometry.grid = sizes(value),
         Some((name, value)) => options.params.push((name.to_string(), value.parse()?)),
         None => return Err(format!("unknown option {text}").into()),
     }

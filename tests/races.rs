@@ -10,6 +10,7 @@
 
 use gpuvcc::driver::cli::{self, Command, Options};
 use gpuvcc::driver::{emulate, input, pipeline};
+use gpuvcc::geometry::Geometry;
 use gpuvcc::jobs::Jobs;
 use gpuvcc::ptx;
 use gpuvcc::verdict::finding::{AccessKind, KernelReport};
@@ -89,8 +90,7 @@ fn check_verifier(path: &Path) -> Result<(), Failed> {
     let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
     let Ok(Command::Run(launch)) = cli::parse(words) else { return Err("the header is no run".into()) };
     let options = Options {
-        block: launch.block.unwrap_or([32, 1, 1]).map(Some),
-        grid: launch.grid.map(Some),
+        geometry: Geometry { block: launch.block.unwrap_or([32, 1, 1]), grid: launch.grid }.into(),
         allow_same_value: launch.checks.allow_same_value,
         exited_threads_ok: launch.checks.exited_threads_ok,
         timeout: Duration::from_secs(5),

@@ -1,13 +1,14 @@
 //! Reports made by hand, and what the terminal, JSON and SARIF show of them.
 
 use gpuvcc::diagnostic::Diagnostic;
+use gpuvcc::geometry::Geometry;
 use gpuvcc::report::causes::causes;
 use gpuvcc::report::snippet::Style;
 use gpuvcc::report::source::SourceText;
 use gpuvcc::report::{json, sarif, text};
 use gpuvcc::span::{Origin, SourcePosition, Span};
 use gpuvcc::verdict::finding::{
-    AccessKind, AccessReport, Candidates, Checked, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Step,
+    AccessKind, AccessReport, Candidates, Checked, Defect, Finding, KernelReport, ParameterValue, Reason, Step,
     StepKind, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +59,7 @@ fn race(file: &str, confirmed: bool) -> Finding {
         accesses: vec![access(AccessKind::Write, 3, write), access(AccessKind::Read, 4, read)],
         barrier: None,
         params: BTreeMap::from([("n".to_string(), ParameterValue { value: 0xffff_fffe, bits: 32 })]),
-        launch: Some(Launch { block: [Some(256), Some(1), Some(1)], grid: [Some(1); 3] }),
+        launch: Some(Geometry { block: [Some(256), Some(1), Some(1)], grid: [Some(1); 3] }),
         message: String::new(),
         replay: confirmed.then(|| format!("gpuvcc run {FILE} --entry scan --block 256 --grid 1 --arg n=-2")),
         interleaving: if confirmed { interleaving(file) } else { Vec::new() },
@@ -105,7 +106,7 @@ fn divergence() -> Finding {
 }
 
 fn report(verdict: Verdict, findings: Vec<Finding>) -> KernelReport {
-    let launch = Launch { block: [Some(256), Some(1), Some(1)], grid: [None; 3] };
+    let launch = Geometry { block: [Some(256), Some(1), Some(1)], grid: [None; 3] };
     KernelReport {
         verdict,
         assumptions: vec!["pointers in parameters refer to disjoint arrays".to_string()],
@@ -151,7 +152,7 @@ fn invariant_with_the_values_of_its_registers() {
         kind: "invariant-maintenance".to_string(),
         barrier: Some(origin("ld.shared.f32 %f2, [%r4+-4]", position("scan.cu", 10, 9, None))),
         message: values.to_string(),
-        launch: Some(Launch { block: [Some(4), Some(1), Some(1)], grid: [Some(1); 3] }),
+        launch: Some(Geometry { block: [Some(4), Some(1), Some(1)], grid: [Some(1); 3] }),
         ..Finding::new(Defect::Assertion, false)
     };
     let report = report(Verdict::Possible(Defect::Assertion), vec![finding]);

@@ -3,13 +3,8 @@
 //! Input: the JSON text. Output: [`TritonLaunch`]; `None` for other JSON. Establishes: a block that GPUs can launch.
 //! Reference: Triton's compiler, `metadata` of the CUDA backend.
 
+use crate::geometry::{BLOCK_THREADS, WARP_THREADS};
 use serde_json::Value;
-
-/// Threads of a warp of every CUDA GPU.
-const WARP: u64 = 32;
-
-/// Threads of a block at most.
-const LARGEST_BLOCK: u64 = 1024;
 
 /// Dynamic shared memory at most, in bytes; no GPU has that much.
 const LARGEST_SHARED: u32 = 1 << 20;
@@ -30,7 +25,7 @@ pub struct TritonLaunch {
 impl TritonLaunch {
     /// Threads of a block.
     pub fn block(&self) -> [u32; 3] {
-        [self.warps * WARP as u32, 1, 1]
+        [self.warps * WARP_THREADS, 1, 1]
     }
 
     /// Whether it is about a kernel.
@@ -51,10 +46,10 @@ impl TritonLaunch {
 pub fn launch(text: &str) -> Result<Option<TritonLaunch>, String> {
     let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return Ok(None) };
     let Some(warps) = fields.get("num_warps") else { return Ok(None) };
-    let warps = warps.as_u64().filter(|warps| (1..=LARGEST_BLOCK / WARP).contains(warps));
+    let warps = warps.as_u64().filter(|warps| (1..=u64::from(BLOCK_THREADS / WARP_THREADS)).contains(warps));
     let warps = warps.ok_or_else(|| format!("num_warps is {}, not 1 to 32", fields["num_warps"]))?;
     let warp_size = fields.get("target").and_then(|target| target.get("warp_size"));
-    if let Some(size) = warp_size.filter(|size| size.as_u64() != Some(WARP)) {
+    if let Some(size) = warp_size.filter(|size| size.as_u64() != Some(u64::from(WARP_THREADS))) {
         return Err(format!("warp_size is {size}, not 32"));
     }
     let number = |name: &str| match fields.get(name) {

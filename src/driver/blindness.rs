@@ -9,6 +9,7 @@ use super::cli::{Options, PreludeChoice};
 use super::input::{Input, Language};
 use super::{pipeline, schedule};
 use crate::diagnostic::Diagnostic;
+use crate::geometry::Geometry;
 use crate::ivl::Dialect;
 use crate::jobs::Jobs;
 use crate::report::source::SourceText;
@@ -43,8 +44,7 @@ pub fn errors(file: &str, prelude: &Prelude) -> Vec<Diagnostic> {
         .flat_map(|(log, check)| kinds.iter().map(move |&offsets| (log, check, offsets)))
         .collect();
     let options = Options {
-        block: [Some(32), Some(1), Some(1)],
-        grid: [Some(1); 3],
+        geometry: Geometry { block: [Some(32), Some(1), Some(1)], grid: [Some(1); 3] },
         jobs: NonZeroUsize::MIN,
         prelude: PreludeChoice::Loaded { file: file.to_string(), prelude: Arc::new(prelude.clone()) },
         ..Options::default()

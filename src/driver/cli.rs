@@ -9,7 +9,7 @@ use super::run_options::{self, RunArguments, RunOptions};
 pub use super::values::ParameterSetting;
 use super::values::{Sizes, parse_family, parse_parameter, parse_sizes};
 use crate::container::target::Target;
-use crate::kernel::unlaunchable_block;
+use crate::geometry::{Geometry, unlaunchable_block};
 use crate::report::explain;
 use crate::twothread::Prelude;
 use clap::error::ErrorKind;
@@ -40,14 +40,12 @@ pub struct Options {
     pub list: bool,
     /// Only these kernels; all when empty.
     pub entries: Vec<String>,
-    /// Threads a block; `None` is free (or `.reqntid`).
-    pub block: [Option<u32>; 3],
-    /// Whether `block` was asked for, even as free: it then wins over a launch file.
+    /// Sizes of launches; a free block may have its sizes from `.reqntid`.
+    pub geometry: Geometry,
+    /// Whether the block was asked for, even as free: it then wins over a launch file.
     pub block_is_given: bool,
     /// Bytes of dynamic shared memory with which findings are confirmed, from a launch file; chosen when `None`.
     pub dynamic_shared: Option<u32>,
-    /// Blocks; `None` is free.
-    pub grid: [Option<u32>; 3],
     /// Launches have fewer threads than this.
     pub max_threads: u64,
     /// Fixed scalar parameters.
@@ -189,10 +187,9 @@ impl Default for Options {
             target: None,
             list: false,
             entries: Vec::new(),
-            block: [None; 3],
+            geometry: Geometry::FREE,
             block_is_given: false,
             dynamic_shared: None,
-            grid: [None; 3],
             max_threads: 1 << 31,
             params: Vec::new(),
             annotations: None,
@@ -371,8 +368,10 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         entries: arguments.entries,
         dynamic_shared: None,
         block_is_given: arguments.block.is_some(),
-        block: arguments.block.map_or([None; 3], |sizes| sizes.0),
-        grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),
+        geometry: Geometry {
+            block: arguments.block.map_or([None; 3], |sizes| sizes.0),
+            grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),
+        },
         max_threads: arguments.max_threads,
         params: arguments.params,
         annotations: arguments.annotations,
@@ -416,11 +415,10 @@ fn check(options: &Options) -> Result<(), String> {
         return Err("--minimal is for --emit ivl".to_string());
     }
     // Nothing may be proved of launches that do not exist.
-    if let Some(message) = unlaunchable_block(options.block) {
+    if let Some(message) = unlaunchable_block(options.geometry.block) {
         return Err(format!("--block gives {message}"));
     }
-    let sizes = options.block.iter().chain(&options.grid).flatten();
-    let threads = sizes.fold(1u128, |product, &size| product.saturating_mul(u128::from(size)));
+    let threads = options.geometry.or_one().threads();
     if threads >= u128::from(options.max_threads) {
         let limit = options.max_threads;
         return Err(format!("--block and --grid give {threads} threads, but --max-threads allows fewer than {limit}"));
@@ -452,8 +450,7 @@ mod tests {
     fn options_are_read() {
         let options = verify(&["a.ptx", "-", "--block", "8,8", "--param", "n=-1", "--exited-threads=ok", "--arith=bv"]);
         assert_eq!(options.files, ["a.ptx", "-"]);
-        assert_eq!(options.block, [Some(8), Some(8), Some(1)]);
-        assert_eq!(options.grid, [None; 3]);
+        assert_eq!(options.geometry, Geometry { block: [Some(8), Some(8), Some(1)], grid: [None; 3] });
         assert!(options.exited_threads_ok);
         assert_eq!(options.arith, Arithmetic::Bv);
         assert_eq!(options.params, [ParameterSetting { name: "n".to_string(), value: -1 }]);

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report, trace};
+use crate::geometry::Geometry;
 use crate::jobs::{self, Jobs};
 use crate::ptx::ast::Module;
 use crate::verdict::finding::KernelReport;
@@ -105,11 +106,11 @@ pub fn emulate(
     let number = number.unwrap_or_else(|| panic!("driver: the kernel {name} is lost"));
     let entry = &module.functions[number];
     let block = options.block.or(entry.required_block).unwrap_or([32, 1, 1]);
-    check_sizes(block, options.grid).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
+    let geometry = Geometry { block, grid: options.grid };
+    check_sizes(geometry).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
     let bound = arguments::bind(module, entry, &options.arguments)?;
     let launch = Launch {
-        block,
-        grid: options.grid,
+        geometry,
         parameters: bound.parameters,
         arrays: bound.arrays,
         dynamic_shared: options.dynamic_shared.unwrap_or(0),

@@ -5,6 +5,7 @@
 //! gives to its own variables. Reference: DESIGN section 2 (a kernel program is an input in its own right).
 
 use crate::diagnostic::Diagnostic;
+use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::{Condition, Constant, ExprRef, Name, Procedure, Program, Type, Variable};
 use crate::ivl::bv::{self, BvOp};
 use crate::kernel::{Kernel, LowerOptions};
@@ -29,8 +30,9 @@ pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions)
         return Err(errors);
     }
     let mut requires = fixed_parameters(kernel, options);
-    for (id, size, sizes) in [("tid", "ntid", options.block), ("ctaid", "nctaid", options.grid)] {
-        for (axis, fixed) in ["x", "y", "z"].into_iter().zip(sizes) {
+    let Geometry { block, grid } = options.geometry;
+    for (id, size, sizes) in [("tid", "ntid", block), ("ctaid", "nctaid", grid)] {
+        for (axis, fixed) in Axis::ALL.into_iter().zip(sizes) {
             constrain(&mut program, &format!("{id}.{axis}"), &format!("{size}.{axis}"), fixed, &mut requires);
         }
     }
@@ -49,8 +51,7 @@ pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions)
         warnings: Vec::new(),
         array_names,
         params: Vec::new(),
-        block: options.block,
-        grid: options.grid,
+        geometry: options.geometry,
     })
 }
 

@@ -65,8 +65,7 @@ const ALL_ENCODINGS: usize = usize::MAX;
 /// # Errors
 /// Errors in the input, and what has no sound model.
 pub fn decide(kernel: &Kernel, effort: Effort, decide: &mut Decide) -> Result<KernelReport, Vec<Diagnostic>> {
-    let is_free = kernel.block.iter().chain(&kernel.grid).any(Option::is_none);
-    if !is_free {
+    if !kernel.geometry.has_free() {
         return decide(&[], Attempt { effort, search: Search::Thorough, encodings: ALL_ENCODINGS });
     }
     let mut launches = Launches {
@@ -280,8 +279,9 @@ fn verified((conditions, proof): Found) -> KernelReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::Geometry;
     use crate::kernel::{self, LowerOptions};
-    use crate::verdict::finding::{Defect, Launch};
+    use crate::verdict::finding::Defect;
 
     const TEXT: &str = "
         .version 8.0
@@ -311,7 +311,7 @@ mod tests {
     fn a_possible_race_is_told_though_patience_finds_nothing() {
         let mut thorough = 0;
         let mut answer = |_: &[Condition], attempt: Attempt| {
-            let mut report = KernelReport::new("k.ptx", "k", Launch { block: [None; 3], grid: [None; 3] });
+            let mut report = KernelReport::new("k.ptx", "k", Geometry::FREE);
             report.verdict = Verdict::Unknown;
             if attempt.search == Search::Quick {
                 report.findings = vec![Finding::new(Defect::Race, false)];

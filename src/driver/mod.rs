@@ -313,7 +313,7 @@ fn with_launch_file<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Optio
     let mut options = Options { dynamic_shared: launch.shared_bytes, ..options.clone() };
     let mut told = Vec::new();
     if !options.block_is_given {
-        options.block = launch.block().map(Some);
+        options.geometry.block = launch.block().map(Some);
         told.push(format!("blocks have {} threads, for `{name}` says num_warps {}", launch.block()[0], launch.warps));
     }
     told.extend(unused_clusters(name, launch));

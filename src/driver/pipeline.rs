@@ -9,6 +9,7 @@ use super::stated;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
 use crate::exec::launch::Checks;
+use crate::geometry::Geometry;
 use crate::ivl;
 use crate::ivl::attributes::Attributes;
 use crate::jobs::Jobs;
@@ -22,7 +23,7 @@ use crate::twothread::{self, Prelude};
 use crate::verdict::conditions::{self, Condition};
 use crate::verdict::decide::{self, Question, Search, Visit};
 use crate::verdict::emulate::Emulator;
-use crate::verdict::finding::{KernelReport, Launch, Subject};
+use crate::verdict::finding::{KernelReport, Subject};
 use std::time::Instant;
 
 /// A parsed input.
@@ -70,16 +71,16 @@ impl Program {
 
 /// The launch of a kernel that was refused before its own was known: the one asked for, with what the
 /// entry requires.
-pub fn launch_of(program: &Program, entry: &str, options: &Options) -> Launch {
+pub fn launch_of(program: &Program, entry: &str, options: &Options) -> Geometry {
     let required = match program {
         Program::Ptx(module) => entry_of(module, entry).ok().and_then(|entry| entry.required_block),
         Program::Ivl(_) => None,
     };
-    let mut block = options.block;
-    for (size, required) in block.iter_mut().zip(required.into_iter().flatten()) {
+    let mut launch = options.geometry;
+    for (size, required) in launch.block.iter_mut().zip(required.into_iter().flatten()) {
         *size = size.or(Some(required.max(1)));
     }
-    Launch { block, grid: options.grid }
+    launch
 }
 
 /// Parses an input; all errors that can be told apart.
@@ -120,7 +121,6 @@ pub fn ast(program: &Program) -> String {
 struct Lowered {
     kernel: Kernel,
     predicated: Predicated,
-    launch: Launch,
 }
 
 fn lower(
@@ -131,8 +131,7 @@ fn lower(
     conditions: &[Condition],
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let mut lower_options = LowerOptions {
-        block: options.block,
-        grid: options.grid,
+        geometry: options.geometry,
         params: options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
         may_alias: options.may_alias,
         max_threads: options.max_threads,
@@ -150,12 +149,11 @@ fn lower(
         Program::Ivl(source) => super::ivl_kernel::enter(input.source.text(), &source.program, entry, &lower_options)?,
     };
     conditions::require(&mut kernel, conditions);
-    let launch = Launch { block: kernel.block, grid: kernel.grid };
     checked(&kernel.program, "kernel");
     let _stage = limits::stage("predicate");
     let predicated = predicate::run(&kernel.program)?;
     checked(&predicated.program, "predicate");
-    Ok(Lowered { kernel, predicated, launch })
+    Ok(Lowered { kernel, predicated })
 }
 
 /// The type checker runs between the stages in debug builds and tests.
@@ -172,10 +170,9 @@ fn entry_of<'a>(module: &'a ptx::ast::Module, entry: &str) -> Result<&'a ptx::as
     found.ok_or_else(|| vec![Diagnostic::error("no-such-entry", format!("no kernel is named `{entry}`"), Span::NONE)])
 }
 
-fn two_thread_options(launch: &Launch, options: &Options) -> twothread::Options {
+fn two_thread_options(geometry: Geometry, options: &Options) -> twothread::Options {
     twothread::Options {
-        block: launch.block,
-        grid: launch.grid,
+        geometry,
         allow_same_value: options.allow_same_value,
         exited_ok: options.exited_threads_ok,
         contents: true,
@@ -216,7 +213,7 @@ fn question<'a>(
         kernel: &lowered.kernel,
         predicated: &lowered.predicated,
         prelude,
-        options: two_thread_options(&lowered.launch, options),
+        options: two_thread_options(lowered.kernel.geometry, options),
         encodings: encodings(options.arith),
         effort,
         omitted: &options.omit_families,
@@ -246,7 +243,7 @@ pub fn verify(
         let emulator = emulator.filter(|_| plan.search != Search::Proof);
         let mut question = question(&lowered, &prelude, options, (plan.effort, jobs), (plan.search, emulator));
         question.encodings = &question.encodings[..question.encodings.len().min(plan.encodings)];
-        let mut report = KernelReport::new(input.source.name(), entry, lowered.launch);
+        let mut report = KernelReport::new(input.source.name(), entry, lowered.kernel.geometry);
         report.assumptions = lowered.kernel.assumptions.clone();
         report.assumptions.extend(stated::by_options(options, &lowered.kernel));
         report.diagnostics = lowered.kernel.warnings.clone();
@@ -255,13 +252,12 @@ pub fn verify(
     // A limit ends an attempt, and the launches that were decided before are not lost with it.
     let mut decide = |conditions: &[Condition], plan: Attempt| {
         limits::within(|| decide(conditions, plan)).unwrap_or_else(|exceeded| {
-            let launch = Launch { block: options.block, grid: options.grid };
-            Ok(KernelReport::new(input.source.name(), entry, launch).stopped(exceeded))
+            Ok(KernelReport::new(input.source.name(), entry, options.geometry).stopped(exceeded))
         })
     };
     let lowered = lower(input, program, entry, options, &[])?;
     let mut report = launches::decide(&lowered.kernel, Effort::of(options.timeout), &mut decide)?;
-    report.launch = lowered.launch;
+    report.launch = lowered.kernel.geometry;
     report.time_ms = start.elapsed().as_millis() as u64;
     log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
     Ok(report)

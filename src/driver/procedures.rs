@@ -5,13 +5,14 @@ use super::emit;
 use super::input::Input;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
+use crate::geometry::Geometry;
 use crate::ivl::modifies::Inferred;
 use crate::ivl::{self, ast::Program};
 use crate::modular::{self, Body, existential, findings, verify};
 use crate::solver::{self, Encoding, in_own_context, smtlib};
 use crate::span::Span;
 use crate::vcgen::wp::{self, Role};
-use crate::verdict::finding::{Candidates, KernelReport, Launch, Subject};
+use crate::verdict::finding::{Candidates, KernelReport, Subject};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -125,7 +126,7 @@ pub fn verify(input: &Input, source: &Source, name: &str, options: &Options) -> 
             (outcomes, start.elapsed())
         }
     };
-    let mut report = KernelReport::new(input.source.name(), name, Launch::default());
+    let mut report = KernelReport::new(input.source.name(), name, Geometry::FREE);
     report.subject = Subject::Procedure;
     report.inferred = chosen.choice.iter().map(|(name, value)| (name.to_string(), *value)).collect();
     let kept = chosen.choice.values().filter(|value| **value).count() as u64;

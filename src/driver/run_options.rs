@@ -7,6 +7,7 @@ use super::cli::{Color, Format, Options};
 use crate::container::target::Target;
 use crate::exec::arguments::{self, Argument};
 use crate::exec::launch::{Checks, Schedule, check_sizes};
+use crate::geometry::Geometry;
 use clap::{Args, ValueEnum};
 
 /// Options of an emulation, as plain data.
@@ -183,7 +184,7 @@ pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
     };
     let block = arguments.block.map(|sizes| sizes.0);
     let grid = arguments.grid.map_or([1; 3], |sizes| sizes.0);
-    check_sizes(block.unwrap_or([1; 3]), grid)?;
+    check_sizes(Geometry { block: block.unwrap_or([1; 3]), grid })?;
     // The product fits, because the launch has fewer than 2^32 threads.
     let blocks: u32 = grid.iter().product();
     let mut only_blocks = arguments.only_blocks;

@@ -7,16 +7,15 @@
 use super::arguments;
 use super::launch::{Checks, Contents, Launch, Schedule};
 use crate::diagnostic::Diagnostic;
+use crate::geometry::Geometry;
 use crate::ptx::ast::{Function, Module};
 use std::fmt::Write;
 
 /// A `gpuvcc run` command.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// Threads a block.
-    pub block: [u32; 3],
-    /// Blocks.
-    pub grid: [u32; 3],
+    /// Sizes of the launch.
+    pub geometry: Geometry<u32>,
     /// Only these blocks run (by linear number); all when `None`.
     pub only_blocks: Option<Vec<u32>>,
     /// One argument for each parameter, as `--arg` takes them.
@@ -43,8 +42,7 @@ impl Command {
         let parsed = parsed.map_err(|message| Diagnostic::error("argument", message, entry.span))?;
         let bound = arguments::bind(module, entry, &parsed)?;
         Ok(Launch {
-            block: self.block,
-            grid: self.grid,
+            geometry: self.geometry,
             parameters: bound.parameters,
             arrays: bound.arrays,
             dynamic_shared: self.dynamic_shared,
@@ -61,7 +59,7 @@ impl Command {
     /// The text for a shell.
     pub fn text(&self, file: &str, entry: &str) -> String {
         let mut text = format!("gpuvcc run {} --entry {}", quoted(file), quoted(entry));
-        let _ = write!(text, " --block {} --grid {}", sizes(self.block), sizes(self.grid));
+        let _ = write!(text, " --block {} --grid {}", sizes(self.geometry.block), sizes(self.geometry.grid));
         if let Some(only) = &self.only_blocks {
             let numbers: Vec<String> = only.iter().map(u32::to_string).collect();
             let _ = write!(text, " --only-blocks {}", numbers.join(","));

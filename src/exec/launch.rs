@@ -1,14 +1,13 @@
 //! What is run: sizes, arguments, memory before the launch, and the schedule.
 
+use crate::geometry::{self, BLOCK_THREADS, Geometry};
 use std::collections::BTreeMap;
 
 /// A concrete launch.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// Threads a block.
-    pub block: [u32; 3],
-    /// Blocks.
-    pub grid: [u32; 3],
+    /// Its sizes.
+    pub geometry: Geometry<u32>,
     /// Bytes of each parameter.
     pub parameters: Vec<Vec<u8>>,
     /// Global arrays, in the order of [`array_address`].
@@ -34,11 +33,9 @@ pub struct Launch {
 impl Launch {
     /// The number of a thread in the launch.
     pub fn number_of(&self, block: [u32; 3], thread: [u32; 3]) -> u32 {
-        let linear = |[x, y, z]: [u32; 3], [width, height, _]: [u32; 3]| {
-            x.wrapping_add(width.wrapping_mul(y.wrapping_add(height.wrapping_mul(z))))
-        };
-        let size = self.block.iter().product::<u32>();
-        linear(block, self.grid).wrapping_mul(size).wrapping_add(linear(thread, self.block))
+        let size = self.geometry.block_threads() as u32;
+        let number = geometry::linear(block, self.geometry.grid);
+        number.wrapping_mul(size).wrapping_add(geometry::linear(thread, self.geometry.block))
     }
 }
 
@@ -151,12 +148,12 @@ pub fn array_address(number: usize, address_bits: u32) -> u64 {
 }
 
 /// A launch that hardware and the emulator can have.
-pub fn check_sizes(block: [u32; 3], grid: [u32; 3]) -> Result<(), String> {
-    let product = |sizes: [u32; 3]| sizes.iter().fold(1u128, |product, &size| product * u128::from(size));
-    if product(block) > 1024 {
-        return Err(format!("a block has at most 1024 threads, not {}", product(block)));
+pub fn check_sizes(geometry: Geometry<u32>) -> Result<(), String> {
+    let threads = geometry.block_threads();
+    if threads > u128::from(BLOCK_THREADS) {
+        return Err(format!("a block has at most {BLOCK_THREADS} threads, not {threads}"));
     }
-    match product(block) * product(grid) {
+    match geometry.threads() {
         threads if threads >= 1 << 32 => Err(format!("a launch has fewer than 2^32 threads, not {threads}")),
         _ => Ok(()),
     }

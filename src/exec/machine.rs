@@ -18,6 +18,7 @@ use super::values::hash;
 use super::warp;
 use super::world::World;
 use crate::effort::{self, Effort};
+use crate::geometry::{Geometry, index_of};
 use crate::limits;
 use std::collections::BTreeMap;
 
@@ -61,12 +62,12 @@ pub struct Machine<'l> {
 impl<'l> Machine<'l> {
     /// The launch before its first instruction.
     pub fn new(program: &'l Program, launch: &'l Launch, world: World) -> Self {
-        let threads = launch.block.iter().product::<u32>() as usize;
+        let threads = launch.geometry.block_threads() as usize;
         let bytes = program.template.len() * 8 + program.local_size as usize + 200;
         let most = (RESIDENT_THREADS / threads).min(RESIDENT_BYTES / (bytes * threads)).max(1);
         let coming: Box<dyn Iterator<Item = u32>> = match &launch.blocks {
             Some(blocks) => Box::new(blocks.iter().copied()),
-            None => Box::new(0..launch.grid.iter().product()),
+            None => Box::new(0..launch.geometry.blocks() as u32),
         };
         Machine { program, launch, world, resident: Vec::new(), spare: Vec::new(), coming, most, turns: 0 }
     }
@@ -92,8 +93,8 @@ impl<'l> Machine<'l> {
     /// Lets the next block in; false if there is none.
     fn admit(&mut self) -> bool {
         let Some(number) = self.coming.next() else { return false };
-        let [x, y, z] = self.launch.block;
-        let size = x * y * z;
+        let Geometry { block: block_sizes, grid } = self.launch.geometry;
+        let size = self.launch.geometry.block_threads() as u32;
         let mut block = self.spare.pop().unwrap_or_else(|| Block {
             state: BlockState::new(self.program, size),
             threads: (0..size).map(|_| Thread::new(self.program)).collect(),
@@ -101,10 +102,9 @@ impl<'l> Machine<'l> {
         });
         block.state.start(number, &self.launch.contents);
         block.warps.start(size);
-        let [width, height, _] = self.launch.grid;
-        let id = [number % width, number / width % height, number / width / height];
+        let id = index_of(number, grid);
         for (linear, thread) in (0..).zip(&mut block.threads) {
-            let thread_id = [linear % x, linear / x % y, linear / (x * y)];
+            let thread_id = index_of(linear, block_sizes);
             thread.start(self.program, linear, number * size + linear, thread_id, id);
         }
         self.world.outcome.threads += u64::from(size);

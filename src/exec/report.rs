@@ -9,10 +9,10 @@ use super::outcome::{Fault, FaultKind, Instead, Place, Stop};
 use super::races::{Location, Race};
 use super::trace::Event;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::geometry::{Geometry, index_of};
 use crate::ptx::ast::{AnnotationKind, Function, Module};
 use crate::verdict::finding::{
-    AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, Launch as Sizes, ParameterValue, Reason, Step,
-    StepKind, Verdict,
+    AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, ParameterValue, Reason, Step, StepKind, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -52,14 +52,14 @@ fn parameters(module: &Module, entry: &Function, launch: &Launch) -> BTreeMap<St
 pub struct Reporter<'r> {
     launch: &'r Launch,
     run: &'r Run,
-    sizes: Sizes,
+    sizes: Geometry,
     params: BTreeMap<String, ParameterValue>,
 }
 
 impl<'r> Reporter<'r> {
     /// A reporter on a run.
     pub fn new(module: &Module, entry: &Function, launch: &'r Launch, run: &'r Run) -> Self {
-        let sizes = Sizes { block: launch.block.map(Some), grid: launch.grid.map(Some) };
+        let sizes = launch.geometry.into();
         Reporter { launch, run, sizes, params: parameters(module, entry, launch) }
     }
 
@@ -194,7 +194,7 @@ impl<'r> Reporter<'r> {
         let (first, second) = (part(race.first), part(race.second));
         let mut finding = self.finding(Defect::Race, &format!("{}-{}", first.op.name(), second.op.name()));
         (finding.array, finding.space, finding.offset) = self.place(race.location);
-        let linear = |place: Place| place.0 % self.launch.block.iter().product::<u32>() / 32;
+        let linear = |place: Place| place.0 % self.launch.geometry.block_threads() as u32 / 32;
         if first.block == second.block && linear(race.first) == linear(race.second) {
             finding.message = "both threads are of one warp, which orders nothing by itself".to_string();
         }
@@ -229,15 +229,13 @@ impl<'r> Reporter<'r> {
     }
 
     fn access(&self, op: AccessKind, (thread, code): Place, bytes: u32) -> AccessReport {
-        let [x, y, _] = self.launch.block;
-        let [width, height, _] = self.launch.grid;
-        let size: u32 = self.launch.block.iter().product();
-        let (linear, number) = (thread % size, thread / size);
+        let Geometry { block, grid } = self.launch.geometry;
+        let size = self.launch.geometry.block_threads() as u32;
         AccessReport {
             op,
             bytes,
-            thread: [linear % x, linear / x % y, linear / (x * y)],
-            block: [number % width, number / width % height, number / width / height],
+            thread: index_of(thread % size, block),
+            block: index_of(thread / size, grid),
             origin: self.run.program.origins[code as usize].clone(),
         }
     }

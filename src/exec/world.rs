@@ -57,7 +57,7 @@ impl World {
             arrays.push(GlobalArray::new(global.name.clone(), global.address, size, contents));
         }
         let sizes: Vec<u64> = arrays.iter().map(|array| array.size.min(2 * UNBOUNDED)).collect();
-        let threads: u32 = launch.block.iter().product();
+        let threads = launch.geometry.block_threads() as u32;
         let shape = Shape { block: threads, warps: threads.div_ceil(32) };
         World {
             global: GlobalMemory { arrays },

@@ -8,6 +8,7 @@
 use super::barrier_invariant::Reading;
 use super::lowering::{Lowering, flag, text};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::geometry::Axis;
 use crate::ivl::ast::{ExprKind, ExprRef, StmtKind};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::annotation::{Operator, Value, ValueKind, ValueType};
@@ -83,7 +84,7 @@ impl Lowering<'_> {
             ValueKind::Parameter(parameter) => self.parameters.value(*parameter, 0, width(value.ty) / 8),
             ValueKind::Load(array, offset) => self.annotated_load(*array, offset, value.ty, reading),
             ValueKind::Special(special) => {
-                let thread = reading.thread.clone().filter(|_| *special == SpecialRegister::Tid(0));
+                let thread = reading.thread.clone().filter(|_| *special == SpecialRegister::Tid(Axis::X));
                 match thread.or_else(|| self.launch.special(*special)) {
                     Some(value) => value,
                     None => panic!("kernel: {special:?} in an annotation has no value"),

@@ -15,6 +15,7 @@ use super::lowering::{Lowering, flag, text};
 use super::regions::ParameterPlace;
 use crate::cfg::graph::Statement;
 use crate::diagnostic::Diagnostic;
+use crate::geometry::Axis;
 use crate::ivl::ast::{Access, Attribute, AttributeArg, ExprRef, Name, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::annotation::{ArrayRef, Value, ValueType};
@@ -115,7 +116,7 @@ impl<'a> Lowering<'a> {
 
     /// The number of a thread in 32 bits, and whether the block has that thread.
     fn existing(&mut self, number: ExprRef, ty: ValueType) -> (ExprRef, ExprRef) {
-        let Some(size) = self.launch.special(SpecialRegister::Ntid(0)) else {
+        let Some(size) = self.launch.special(SpecialRegister::Ntid(Axis::X)) else {
             panic!("kernel: the size of the block has no value")
         };
         let number = match bv::width(&number) {

@@ -11,25 +11,15 @@ use super::lowering::{flag, text};
 use super::names::Names;
 use super::program::Declarations;
 use crate::diagnostic::Diagnostic;
+use crate::geometry::{Axis, BLOCK_THREADS, Geometry, LARGEST, unlaunchable_block};
 use crate::ivl::ast::{BinaryOp, ExprRef, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::{Function, SpecialRegister};
 
-/// Threads that a block has at most on each axis, and in all. Reference: CUDA C++ Programming Guide,
-/// technical specifications by compute capability.
-const LARGEST_BLOCK: ([u32; 3], u64) = ([1024, 1024, 64], 1024);
-
-/// Blocks that a grid has at most on each axis. Reference: as above.
-const LARGEST_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
-
-const AXES: [&str; 3] = ["x", "y", "z"];
-
 /// Values of the special registers that tell a thread where it is.
 pub struct Launch {
-    /// Block size where fixed.
-    pub block: [Option<u32>; 3],
-    /// Grid size where fixed.
-    pub grid: [Option<u32>; 3],
+    /// Sizes where fixed.
+    pub geometry: Geometry,
     tid: [ExprRef; 3],
     ntid: [ExprRef; 3],
     ctaid: [ExprRef; 3],
@@ -49,20 +39,21 @@ impl Launch {
     ) -> Result<Launch, Diagnostic> {
         let block = block_size(entry, options)?;
         for prefix in ["tid", "ntid", "ctaid", "nctaid"] {
-            AXES.iter().for_each(|axis| names.reserve(&format!("{prefix}.{axis}")));
+            Axis::ALL.iter().for_each(|axis| names.reserve(&format!("{prefix}.{axis}")));
         }
         let ntid = sizes("ntid", block, declarations);
-        let nctaid = sizes("nctaid", options.grid, declarations);
+        let grid = options.geometry.grid;
+        let nctaid = sizes("nctaid", grid, declarations);
         let tid = ids("tid", "thread", &ntid, block, declarations);
-        let ctaid = ids("ctaid", "block", &nctaid, options.grid, declarations);
-        let launch = Launch { block, grid: options.grid, tid, ntid, ctaid, nctaid };
+        let ctaid = ids("ctaid", "block", &nctaid, grid, declarations);
+        let launch = Launch { geometry: Geometry { block, grid }, tid, ntid, ctaid, nctaid };
         launch.bound(entry, options, declarations)?;
         Ok(launch)
     }
 
     /// The value of a special register; `None` if it is arbitrary at each read.
     pub fn special(&self, register: SpecialRegister) -> Option<ExprRef> {
-        let axis = |values: &[ExprRef; 3], axis: u8| values.get(usize::from(axis)).cloned();
+        let axis = |values: &[ExprRef; 3], axis: Axis| Some(values[axis.index()].clone());
         match register {
             SpecialRegister::Tid(a) => axis(&self.tid, a),
             SpecialRegister::Ntid(a) => axis(&self.ntid, a),
@@ -78,9 +69,10 @@ impl Launch {
     fn lane(&self) -> ExprRef {
         let [x, y, z] = &self.tid;
         let [width, height, _] = &self.ntid;
-        let has_one = |axis: usize| self.block[axis] == Some(1);
-        let row = if has_one(2) { y.clone() } else { bv::add(y.clone(), product(z, height)) };
-        let linear = if has_one(1) && has_one(2) { x.clone() } else { bv::add(x.clone(), product(&row, width)) };
+        let has_one = |axis: Axis| self.geometry.block[axis.index()] == Some(1);
+        let row = if has_one(Axis::Z) { y.clone() } else { bv::add(y.clone(), product(z, height)) };
+        let linear =
+            if has_one(Axis::Y) && has_one(Axis::Z) { x.clone() } else { bv::add(x.clone(), product(&row, width)) };
         bv::binary(BvOp::And, linear, bv::literal(31, 32))
     }
 
@@ -90,15 +82,15 @@ impl Launch {
         options: &LowerOptions,
         declarations: &mut Declarations,
     ) -> Result<(), Diagnostic> {
-        let threads: Vec<_> = self.block.iter().copied().zip(&self.ntid).collect();
-        let all: Vec<_> = threads.iter().cloned().chain(self.grid.iter().copied().zip(&self.nctaid)).collect();
+        let threads: Vec<_> = self.geometry.block.into_iter().zip(&self.ntid).collect();
+        let all: Vec<_> = threads.iter().cloned().chain(self.geometry.grid.into_iter().zip(&self.nctaid)).collect();
         if let Some(maximum) = entry.maximum_block {
             let product: u64 = maximum.iter().map(|m| u64::from((*m).max(1))).product();
             limit(&threads, product + 1, entry, "`.maxntid`", declarations)?;
         }
         limit(&all, options.max_threads, entry, "`--max-threads`", declarations)?;
         if free(&threads) > 1 {
-            limit(&threads, LARGEST_BLOCK.1 + 1, entry, "a GPU", declarations)?;
+            limit(&threads, u64::from(BLOCK_THREADS) + 1, entry, "a GPU", declarations)?;
         }
         for (block, grid) in all.iter().zip(&all[3..]).filter(|(block, grid)| block.0.is_none() && grid.0.is_none()) {
             if free(&all) > 2 {
@@ -106,13 +98,16 @@ impl Launch {
             }
         }
         // Consequences that spare the solver the products: each size alone, and each id.
-        let fixed: u64 = self.block.iter().flatten().map(|size| u64::from(*size)).product();
-        let largest = LARGEST_BLOCK.0.map(|most| u64::from(most).min(LARGEST_BLOCK.1 / fixed.max(1)));
-        let blocks = self.block.iter().zip(&self.ntid).zip(&self.tid).zip(largest);
-        let grids = self.grid.iter().zip(&self.nctaid).zip(&self.ctaid).zip(LARGEST_GRID.map(u64::from));
-        for (((_, size), id), most) in blocks.chain(grids).filter(|(((size, _), _), _)| size.is_none()) {
-            let most = bv::literal(u128::from(most.min(options.max_threads.saturating_sub(1))), 32);
-            declarations.require("launch", bv::binary(BvOp::Ule, size.clone(), most.clone()));
+        let fixed = self.geometry.or_one().block_threads();
+        let beside = |most: u32| u128::from(most).min(u128::from(BLOCK_THREADS) / fixed.max(1));
+        let largest = LARGEST.block.map(beside).into_iter().chain(LARGEST.grid.map(u128::from));
+        let ids = self.tid.iter().chain(&self.ctaid);
+        for (((size, register), id), most) in all.iter().zip(ids).zip(largest) {
+            if size.is_some() {
+                continue;
+            }
+            let most = bv::literal(most.min(u128::from(options.max_threads.saturating_sub(1))), 32);
+            declarations.require("launch", bv::binary(BvOp::Ule, (*register).clone(), most.clone()));
             declarations.require("launch", bv::binary(BvOp::Ult, id.clone(), most));
         }
         Ok(())
@@ -150,34 +145,21 @@ fn limit(
     Ok(())
 }
 
-/// Why no GPU can launch such a block: `2048 threads a block, ...`; sizes that are `None` are free.
-pub fn unlaunchable_block(block: [Option<u32>; 3]) -> Option<String> {
-    let (largest, most) = LARGEST_BLOCK;
-    let axes = AXES.into_iter().zip(block).zip(largest);
-    let mut too_long =
-        axes.filter_map(|((axis, size), largest)| Some((axis, size.filter(|size| *size > largest)?, largest)));
-    if let Some((axis, size, largest)) = too_long.next() {
-        return Some(format!("{size} threads on axis {axis} of a block, but GPUs allow at most {largest}"));
-    }
-    let threads = block.into_iter().flatten().fold(1u64, |product, size| product.saturating_mul(u64::from(size)));
-    (threads > most).then(|| format!("{threads} threads a block, but GPUs allow at most {most}"))
-}
-
 fn block_size(entry: &Function, options: &LowerOptions) -> Result<[Option<u32>; 3], Diagnostic> {
-    let zero = options.block.iter().chain(&options.grid).any(|size| *size == Some(0));
-    if zero {
+    let given = options.geometry.block;
+    if options.geometry.sizes().any(|size| size == Some(0)) {
         return Err(Diagnostic::error("launch-size", "a launch size of 0", entry.span));
     }
     let Some(required) = entry.required_block else {
         // `.maxntid 1` fixes the size; no block has a pair of threads then.
         let single = entry.maximum_block.is_some_and(|maximum| maximum.iter().all(|size| *size <= 1));
-        return Ok(if single { options.block.map(|size| size.or(Some(1))) } else { options.block });
+        return Ok(if single { given.map(|size| size.or(Some(1))) } else { given });
     };
     if let Some(message) = unlaunchable_block(required.map(Some)) {
         return Err(Diagnostic::error("launch-size", format!("`.reqntid` asks for {message}"), entry.span));
     }
-    let mut block = options.block;
-    for ((size, required), axis) in block.iter_mut().zip(required).zip(AXES) {
+    let mut block = given;
+    for ((size, required), axis) in block.iter_mut().zip(required).zip(Axis::ALL) {
         let required = required.max(1);
         if size.is_some_and(|s| s != required) {
             let message = format!("the block size given contradicts `.reqntid`, which is {required} on axis {axis}");
@@ -189,10 +171,10 @@ fn block_size(entry: &Function, options: &LowerOptions) -> Result<[Option<u32>; 
 }
 
 fn sizes(prefix: &str, fixed: [Option<u32>; 3], declarations: &mut Declarations) -> [ExprRef; 3] {
-    [0, 1, 2].map(|axis| match fixed[axis] {
+    Axis::ALL.map(|axis| match fixed[axis.index()] {
         Some(size) => bv::literal(u128::from(size), 32),
         None => {
-            let name = format!("{prefix}.{}", AXES[axis]);
+            let name = format!("{prefix}.{axis}");
             let size = declarations.constant(name.as_str().into(), Type::Bv(32), vec![flag("launch")]);
             declarations.require("launch", bv::binary(BvOp::Uge, size.clone(), bv::literal(1, 32)));
             size
@@ -207,25 +189,23 @@ fn ids(
     fixed: [Option<u32>; 3],
     declarations: &mut Declarations,
 ) -> [ExprRef; 3] {
-    [0, 1, 2].map(|axis| {
-        if fixed[axis] == Some(1) {
+    Axis::ALL.map(|axis| {
+        if fixed[axis.index()] == Some(1) {
             return bv::literal(0, 32);
         }
-        let name = format!("{prefix}.{}", AXES[axis]);
+        let name = format!("{prefix}.{axis}");
         let id = declarations.constant(name.as_str().into(), Type::Bv(32), vec![flag(attribute)]);
-        declarations.require("launch", bv::binary(BvOp::Ult, id.clone(), sizes[axis].clone()));
+        declarations.require("launch", bv::binary(BvOp::Ult, id.clone(), sizes[axis.index()].clone()));
         id
     })
 }
 
 /// The sentence for the report about sizes that are not fixed.
 pub fn assumption(launch: &Launch, max_threads: u64) -> Option<String> {
-    let free = launch.block.iter().chain(&launch.grid).any(Option::is_none);
-    free.then(|| {
-        let most = LARGEST_BLOCK.1;
+    launch.geometry.has_free().then(|| {
         format!(
-            "launch sizes that are not given are arbitrary, with at most {most} threads a block and fewer than \
-             {max_threads} in all"
+            "launch sizes that are not given are arbitrary, with at most {BLOCK_THREADS} threads a block and fewer \
+             than {max_threads} in all"
         )
     })
 }

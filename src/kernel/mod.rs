@@ -28,10 +28,9 @@ mod regions;
 mod transfer;
 mod warp;
 
-pub use launch::unlaunchable_block;
-
 use crate::cfg::graph::Cfg;
 use crate::diagnostic::Diagnostic;
+use crate::geometry::Geometry;
 use crate::ivl::ast::{Name, Program};
 use crate::ptx::ast::{Function, Module};
 use std::collections::BTreeMap;
@@ -39,10 +38,8 @@ use std::collections::BTreeMap;
 /// What the user fixed about the launch and the checks.
 #[derive(Clone, Debug)]
 pub struct LowerOptions {
-    /// Threads a block on each axis; `None` is arbitrary.
-    pub block: [Option<u32>; 3],
-    /// Blocks on each axis; `None` is arbitrary.
-    pub grid: [Option<u32>; 3],
+    /// Sizes of launches.
+    pub geometry: Geometry,
     /// Scalar parameters with fixed values, by name or position from 0.
     pub params: Vec<(String, u64)>,
     /// Global arrays may overlap.
@@ -56,8 +53,7 @@ pub struct LowerOptions {
 impl Default for LowerOptions {
     fn default() -> Self {
         LowerOptions {
-            block: [None; 3],
-            grid: [None; 3],
+            geometry: Geometry::FREE,
             params: Vec::new(),
             may_alias: false,
             max_threads: 1 << 31,
@@ -99,10 +95,8 @@ pub struct Kernel {
     pub register_names: BTreeMap<Name, String>,
     /// The parameters that the kernel reads.
     pub params: Vec<KernelParameter>,
-    /// The block size on each axis, where fixed by the options or `.reqntid`.
-    pub block: [Option<u32>; 3],
-    /// The grid size on each axis, where fixed.
-    pub grid: [Option<u32>; 3],
+    /// Sizes of launches, as far as the options or `.reqntid` fix them.
+    pub geometry: Geometry,
 }
 
 /// Translates an entry.

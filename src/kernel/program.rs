@@ -460,12 +460,12 @@ impl Lowering<'_> {
             procedures: vec![procedure],
             ..Program::default()
         };
-        let (block, grid, params) = (self.launch.block, self.launch.grid, self.parameters.infos);
+        let (geometry, params) = (self.launch.geometry, self.parameters.infos);
         let warnings = self.warnings;
         let named = self.used.iter().map(|register| register.0 as usize);
         let register_names =
             named.map(|index| (self.registers[index].clone(), self.cfg.registers[index].name.to_string())).collect();
-        Kernel { program, assumptions, warnings, array_names, register_names, params, block, grid }
+        Kernel { program, assumptions, warnings, array_names, register_names, params, geometry }
     }
 
     fn arrays(&self) -> (Vec<Array>, BTreeMap<Name, String>) {

@@ -3,6 +3,7 @@
 //! Every name is resolved to an index, every instruction is typed, every node has a byte span.
 //! Terms are those of the PTX ISA manual; instructions are cited by name.
 
+use crate::geometry::Axis;
 use crate::span::{Origin, Span};
 use std::sync::Arc;
 
@@ -310,14 +311,14 @@ pub enum Operand {
 /// Special registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpecialRegister {
-    /// `%tid`, axis 0 to 2
-    Tid(u8),
+    /// `%tid`
+    Tid(Axis),
     /// `%ntid`
-    Ntid(u8),
+    Ntid(Axis),
     /// `%ctaid`
-    Ctaid(u8),
+    Ctaid(Axis),
     /// `%nctaid`
-    Nctaid(u8),
+    Nctaid(Axis),
     /// `%laneid`
     LaneId,
     /// `%warpid` (volatile in the ISA: arbitrary)

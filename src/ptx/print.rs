@@ -6,6 +6,7 @@
 
 use super::ast::*;
 use super::words::type_name;
+use crate::geometry::Axis;
 use crate::span::SourcePosition;
 use std::fmt::Write;
 
@@ -347,7 +348,7 @@ impl Names<'_> {
 }
 
 fn special(register: SpecialRegister) -> String {
-    let axis = |name: &str, axis: u8| format!("%{name}.{}", ["x", "y", "z"][usize::from(axis)]);
+    let axis = |name: &str, axis: Axis| format!("%{name}.{axis}");
     match register {
         SpecialRegister::Tid(a) => axis("tid", a),
         SpecialRegister::Ntid(a) => axis("ntid", a),

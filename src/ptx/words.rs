@@ -4,6 +4,7 @@
 //! section "Constants".
 
 use super::ast::{Operand, ScalarType, SpecialRegister};
+use crate::geometry::Axis;
 
 /// Packed and alternate formats: name and width in bits.
 const PACKED: &[(&str, u32)] = &[
@@ -173,7 +174,7 @@ const OTHER_SPECIAL: &[(&str, u32)] = &[
 /// the four id vectors is always zero.
 pub fn special_register(name: &str, selector: &str) -> Option<Operand> {
     use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
-    let axis: Option<fn(u8) -> SpecialRegister> = match name {
+    let axis: Option<fn(Axis) -> SpecialRegister> = match name {
         "%tid" => Some(Tid),
         "%ntid" => Some(Ntid),
         "%ctaid" => Some(Ctaid),
@@ -182,11 +183,8 @@ pub fn special_register(name: &str, selector: &str) -> Option<Operand> {
     };
     if let Some(axis) = axis {
         return match selector {
-            ".x" => Some(Operand::Special(axis(0))),
-            ".y" => Some(Operand::Special(axis(1))),
-            ".z" => Some(Operand::Special(axis(2))),
             ".w" => Some(Operand::Integer(0)),
-            _ => None,
+            _ => Axis::named(selector.strip_prefix('.')?).map(|of| Operand::Special(axis(of))),
         };
     }
     let register = match (name, selector) {
@@ -263,7 +261,7 @@ mod tests {
 
     #[test]
     fn specials() {
-        assert_eq!(special_register("%tid", ".y"), Some(Operand::Special(SpecialRegister::Tid(1))));
+        assert_eq!(special_register("%tid", ".y"), Some(Operand::Special(SpecialRegister::Tid(Axis::Y))));
         assert_eq!(special_register("%ctaid", ".w"), Some(Operand::Integer(0)));
         let cluster = SpecialRegister::Other { name: "%clusterid.x", bits: 32 };
         assert_eq!(special_register("%clusterid", ".x"), Some(Operand::Special(cluster)));

@@ -6,10 +6,9 @@
 use super::causes::{Cause, causes};
 use super::source::SourceText;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::geometry::Geometry;
 use crate::span::Origin;
-use crate::verdict::finding::{
-    AccessReport, Candidates, Checked, Finding, KernelReport, Launch, Reason, Step, TraceStep,
-};
+use crate::verdict::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Reason, Step, TraceStep};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -63,7 +62,7 @@ struct Kernel<'a> {
     target: Option<&'a str>,
     verdict: &'static str,
     confirmed: bool,
-    launch: Sizes,
+    launch: Geometry,
     assumptions: &'a [String],
     conditions: &'a [String],
     checked: Counts,
@@ -75,12 +74,6 @@ struct Kernel<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     execution: Option<ExecutionCounts>,
     time_ms: u64,
-}
-
-#[derive(Serialize)]
-struct Sizes {
-    block: [Option<u32>; 3],
-    grid: [Option<u32>; 3],
 }
 
 #[derive(Serialize)]
@@ -120,7 +113,7 @@ struct FindingObject<'a> {
     accesses: Vec<AccessObject<'a>>,
     barrier: Option<Place<'a>>,
     params: BTreeMap<&'a str, i64>,
-    launch: Option<Sizes>,
+    launch: Option<Geometry>,
     message: &'a str,
     replay: Option<&'a str>,
     interleaving: Vec<StepObject<'a>>,
@@ -215,7 +208,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         target: report.target.as_deref(),
         verdict: report.verdict.name(),
         confirmed: report.verdict.confirmed(),
-        launch: sizes(&report.launch),
+        launch: report.launch,
         assumptions: &report.assumptions,
         conditions: &report.conditions,
         checked: counts(&report.checked),
@@ -228,10 +221,6 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
             .map(|execution| ExecutionCounts { threads: execution.threads, instructions: execution.instructions }),
         time_ms: report.time_ms,
     }
-}
-
-fn sizes(launch: &Launch) -> Sizes {
-    Sizes { block: launch.block, grid: launch.grid }
 }
 
 fn counts(checked: &Checked) -> Counts {
@@ -258,7 +247,7 @@ fn finding<'a>(finding: &'a Finding, report: &'a KernelReport) -> FindingObject<
         accesses: finding.accesses.iter().map(access).collect(),
         barrier: finding.barrier.as_deref().map(place),
         params: finding.params.iter().map(|(name, value)| (name.as_str(), value.signed())).collect(),
-        launch: finding.launch.as_ref().map(sizes),
+        launch: finding.launch,
         message: &finding.message,
         replay: finding.replay.as_deref(),
         interleaving: finding.interleaving.iter().map(step).collect(),

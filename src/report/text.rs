@@ -6,9 +6,10 @@
 use super::snippet::{Label, Level, Message, Paint, Style, paint, printable, render, screen};
 use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::geometry::Geometry;
 use crate::span::{Origin, Span};
 use crate::verdict::finding::{
-    AccessKind, AccessReport, Defect, Finding, KernelReport, Launch, ParameterValue, Reason, Step, StepKind, Subject,
+    AccessKind, AccessReport, Defect, Finding, KernelReport, ParameterValue, Reason, Step, StepKind, Subject,
     TraceStep, Verdict,
 };
 use std::collections::BTreeSet;
@@ -102,7 +103,7 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
 }
 
 /// `block 256, grid *`; sizes of 1 at the end are left out, as on the command line.
-pub fn launch_text(launch: &Launch) -> String {
+pub fn launch_text(launch: &Geometry) -> String {
     format!("block {}, grid {}", sizes(&launch.block), sizes(&launch.grid))
 }
 

@@ -7,6 +7,7 @@
 
 use super::copies::{Copies, THREADS};
 use super::{Options, Pair};
+use crate::geometry::Axis;
 use crate::ivl::ast::{Attribute, Condition, Constant, ExprRef, Name, Procedure, Program, Type, Variable};
 use crate::ivl::bv::{self, BvOp};
 use crate::span::Span;
@@ -38,11 +39,11 @@ impl Launch {
             }
             Pair::SameBlock | Pair::DifferentBlocks => {
                 let (id, size, sizes) = match pair {
-                    Pair::DifferentBlocks => ("ctaid", "nctaid", options.grid),
-                    _ => ("tid", "ntid", options.block),
+                    Pair::DifferentBlocks => ("ctaid", "nctaid", options.geometry.grid),
+                    _ => ("tid", "ntid", options.geometry.block),
                 };
                 let mut distinct = bv::boolean(false);
-                for (axis, extent) in ["x", "y", "z"].into_iter().zip(sizes) {
+                for (axis, extent) in Axis::ALL.into_iter().zip(sizes) {
                     let coordinate = Coordinate { id: format!("{id}.{axis}"), size: format!("{size}.{axis}"), extent };
                     distinct = bv::or(distinct, coordinate.differs(program, &mut constants, &mut requires));
                 }

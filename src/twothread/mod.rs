@@ -26,6 +26,7 @@ pub use copies::Thread;
 pub use prelude::Prelude;
 
 use crate::diagnostic::Diagnostic;
+use crate::geometry::Geometry;
 use crate::ivl::ast::{Attribute, Condition, Function, Implementation, Name, Procedure, Program, Type, Variable};
 use crate::ivl::bv;
 use crate::predicate::rewrite::BLOCK_ID_WIDTH;
@@ -65,10 +66,8 @@ impl Pair {
 /// The launch, as far as it is fixed, and command-line options.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Threads a block in x, y, z; `None` is free.
-    pub block: [Option<u32>; 3],
-    /// Blocks in x, y, z; `None` is free.
-    pub grid: [Option<u32>; 3],
+    /// Sizes of launches.
+    pub geometry: Geometry,
     /// `--allow-same-value`
     pub allow_same_value: bool,
     /// `--exited-threads=ok`
@@ -80,14 +79,14 @@ pub struct Options {
 impl Options {
     /// Threads a block, where all three sizes are fixed.
     fn threads_per_block(&self) -> Option<u128> {
-        self.block.iter().try_fold(1u128, |product, size| size.map(|size| product * u128::from(size)))
+        self.geometry.block.iter().try_fold(1u128, |product, size| size.map(|size| product * u128::from(size)))
     }
 
     /// Whether the launch may have a pair of this kind.
     pub fn pair_exists(&self, pair: Pair) -> bool {
         match pair {
-            Pair::SameBlock => self.block != [Some(1); 3],
-            Pair::DifferentBlocks => self.grid != [Some(1); 3],
+            Pair::SameBlock => self.geometry.block != [Some(1); 3],
+            Pair::DifferentBlocks => self.geometry.grid != [Some(1); 3],
             Pair::OneThread => true,
         }
     }

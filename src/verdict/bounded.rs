@@ -6,7 +6,7 @@
 //! Reference: the instruction-level paper (bounded checking of the same verification condition).
 
 use super::contents::{self, Read};
-use super::emulate::{Emulator, Shown, linear};
+use super::emulate::{Emulator, Shown};
 use super::explore::{Explored, Suspects, finish};
 use super::facts::{Facts, bits, site_of};
 use super::finding::{Defect, Finding};
@@ -14,6 +14,7 @@ use super::prove::Constants;
 use crate::effort::{Budget, Effort};
 use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
+use crate::geometry::{BLOCK_THREADS, Geometry, linear};
 use crate::infer::passive_of;
 use crate::infer::query;
 use crate::ivl::ast::{Name, Program};
@@ -34,21 +35,19 @@ const ROUNDS: [u32; 4] = [1, 2, 4, 8];
 /// Statements of a program that is still looked at.
 const MOST_STATEMENTS: usize = 12_000;
 
-/// Bounds on free sizes and on scalar parameters, smallest first. A block has at most 1024 threads.
+/// Bounds on free sizes and on scalar parameters, smallest first.
 const BOUNDS: [Bounds; 4] = [
-    Bounds { block: [4, 4, 4], grid: [4, 4, 4], scalar: 32 },
-    Bounds { block: [32, 8, 4], grid: [32, 8, 4], scalar: 1024 },
-    Bounds { block: [1024, 1, 1], grid: [1 << 20, 4, 4], scalar: u64::MAX },
-    Bounds { block: [32, 8, 4], grid: [1 << 16, 64, 4], scalar: u64::MAX },
+    Bounds { sizes: Geometry { block: [4, 4, 4], grid: [4, 4, 4] }, scalar: 32 },
+    Bounds { sizes: Geometry { block: [32, 8, 4], grid: [32, 8, 4] }, scalar: 1024 },
+    Bounds { sizes: Geometry { block: [BLOCK_THREADS, 1, 1], grid: [1 << 20, 4, 4] }, scalar: u64::MAX },
+    Bounds { sizes: Geometry { block: [32, 8, 4], grid: [1 << 16, 64, 4] }, scalar: u64::MAX },
 ];
 
 /// What a model may have at most.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    /// Threads a block along each axis.
-    block: [u32; 3],
-    /// Blocks along each axis.
-    grid: [u32; 3],
+    /// Sizes of the launch.
+    sizes: Geometry<u32>,
     /// A scalar parameter, as an unsigned number.
     scalar: u64,
 }
@@ -56,17 +55,15 @@ struct Bounds {
 impl Bounds {
     /// The bound on a constant of the program; `None` for what is neither a size nor a scalar parameter.
     fn of(&self, kernel: &Kernel, name: &str) -> Option<u128> {
-        let on_axis = |id: &str, bounds: [u32; 3]| {
-            let axis = ["x", "y", "z"].iter().position(|axis| name.strip_prefix(id) == Some(axis))?;
-            Some(u128::from(bounds[axis]))
-        };
+        let mut sizes = self.sizes.registers();
+        let size = sizes.find(|(register, _)| *register == name).map(|(_, most)| u128::from(most));
         let is_it = |constant: &Name| constant.as_str() == name;
         let scalar = || {
             let mut scalars = kernel.params.iter().filter(|parameter| !parameter.is_pointer);
             let found = scalars.any(|parameter| parameter.constant.as_ref().is_some_and(is_it));
             found.then_some(u128::from(self.scalar))
         };
-        on_axis("ntid.", self.block).or_else(|| on_axis("nctaid.", self.grid)).or_else(scalar)
+        size.or_else(scalar)
     }
 }
 
@@ -275,15 +272,13 @@ impl Bounded<'_> {
     fn replayed(&self, two: &TwoThread, model: &Model) -> Option<Explored> {
         let constants = &model.constants;
         let launch = self.facts.launch(constants);
-        let sizes = |sizes: [Option<u32>; 3]| sizes.map(|size| size.unwrap_or(1).max(1));
-        let (block, grid) = (sizes(launch.block), sizes(launch.grid));
+        let geometry = launch.or_one().map(|size| size.max(1));
         let blocks: BTreeSet<u32> =
-            [1, 2].map(|thread| linear(self.facts.position(constants, "ctaid", thread), grid)).into();
-        log::debug!("replay of a model of {} in block {block:?}, grid {grid:?}", two.procedure);
+            [1, 2].map(|thread| linear(self.facts.position(constants, "ctaid", thread), geometry.grid)).into();
+        log::debug!("replay of a model of {} in {geometry:?}", two.procedure);
         for schedule in SCHEDULES {
             let command = Command {
-                block,
-                grid,
+                geometry,
                 only_blocks: Some(blocks.iter().copied().collect()),
                 arguments: self.arguments(model)?,
                 dynamic_shared: self.emulator.dynamic_shared(&Finding::new(Defect::Race, false)),

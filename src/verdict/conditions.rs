@@ -9,6 +9,7 @@
 
 use super::finding::Finding;
 use super::natural;
+use crate::geometry::{Axis, BLOCK_THREADS, Geometry};
 use crate::ivl;
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind, Type};
 use crate::ivl::attributes::Attributes;
@@ -35,21 +36,19 @@ const LARGEST_PARAMETER: u32 = 1 << 30;
 const LARGEST_LAUNCH: u32 = 1 << 24;
 const LARGEST_AREA: u32 = i32::MAX as u32;
 
-const AXES: [&str; 3] = ["x", "y", "z"];
-
 /// A condition on the launch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
     /// Threads a block on an axis.
-    Block(usize, u32),
+    Block(Axis, u32),
     /// Blocks on an axis.
-    Grid(usize, u32),
+    Grid(Axis, u32),
     /// Threads on an axis of all blocks together, at most.
-    Span(usize, u32),
+    Span(Axis, u32),
     /// Threads a block on an axis are a multiple of this power of two.
-    MultipleOf(usize, u32),
+    MultipleOf(Axis, u32),
     /// Threads a block on an axis are a power of two.
-    PowerOfTwo(usize),
+    PowerOfTwo(Axis),
     /// A 32-bit parameter is the number of threads on the first axis.
     IsThreads(String),
     /// A 32-bit parameter is at least the number of threads of a block on the first axis.
@@ -65,11 +64,11 @@ pub enum Condition {
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Condition::Block(axis, size) => write!(f, "blockDim.{} == {size}", AXES[*axis]),
-            Condition::Grid(axis, size) => write!(f, "gridDim.{} == {size}", AXES[*axis]),
-            Condition::Span(axis, most) => write!(f, "gridDim.{0} * blockDim.{0} <= {most}", AXES[*axis]),
-            Condition::MultipleOf(axis, factor) => write!(f, "blockDim.{} % {factor} == 0", AXES[*axis]),
-            Condition::PowerOfTwo(axis) => write!(f, "blockDim.{} is a power of two", AXES[*axis]),
+            Condition::Block(axis, size) => write!(f, "blockDim.{axis} == {size}"),
+            Condition::Grid(axis, size) => write!(f, "gridDim.{axis} == {size}"),
+            Condition::Span(axis, most) => write!(f, "gridDim.{axis} * blockDim.{axis} <= {most}"),
+            Condition::MultipleOf(axis, factor) => write!(f, "blockDim.{axis} % {factor} == 0"),
+            Condition::PowerOfTwo(axis) => write!(f, "blockDim.{axis} is a power of two"),
             Condition::IsThreads(name) => write!(f, "{name} == gridDim.x * blockDim.x"),
             Condition::CoversBlock(name) => write!(f, "{name} >= blockDim.x"),
             Condition::ParameterBounded(name) => write!(f, "{name} <= {LARGEST_PARAMETER}"),
@@ -107,7 +106,7 @@ impl Condition {
                 [size.saturating_mul(2), size / 2].map(|other| Condition::Block(axis, other.max(1))).to_vec()
             }
             Condition::Span(axis, most) => {
-                let blocks = (u64::from(most) * 2).div_ceil(u64::from(block[axis].unwrap_or(1).max(1)));
+                let blocks = (u64::from(most) * 2).div_ceil(u64::from(block[axis.index()].unwrap_or(1).max(1)));
                 u32::try_from(blocks).map(|blocks| Condition::Grid(axis, blocks)).into_iter().collect()
             }
             _ => Vec::new(),
@@ -122,8 +121,8 @@ impl Condition {
     /// Fixes the size that it is about, or the bound on the number of threads.
     pub fn fix(&self, options: &mut LowerOptions) {
         match *self {
-            Condition::Block(axis, size) => options.block[axis] = Some(size),
-            Condition::Grid(axis, size) => options.grid[axis] = Some(size),
+            Condition::Block(axis, size) => options.geometry.block[axis.index()] = Some(size),
+            Condition::Grid(axis, size) => options.geometry.grid[axis.index()] = Some(size),
             Condition::ThreadsBounded => options.max_threads = options.max_threads.min(u64::from(LARGEST_LAUNCH) + 1),
             _ => {}
         }
@@ -131,19 +130,17 @@ impl Condition {
 
     /// What it requires of the constants of a kernel, if it fixes no size.
     pub fn requires(&self, kernel: &Kernel) -> Option<ExprRef> {
-        let size = |id: &str, axis: usize, fixed: Option<u32>| match fixed {
+        let sizes = kernel.geometry.map_registers(|register, fixed| match fixed {
             Some(size) => bv::literal(u128::from(size), 32),
-            None => bv::var(Name::from(format!("{id}.{}", AXES[axis])), Type::Bv(32)),
-        };
-        let block = |axis: usize| size("ntid", axis, kernel.block[axis]);
+            None => bv::var(Name::from(register), Type::Bv(32)),
+        });
+        let block = |axis: Axis| sizes.block[axis.index()].clone();
+        let grid = |axis: Axis| sizes.grid[axis.index()].clone();
         let without_bits =
             |value: ExprRef, bits: ExprRef| bv::eq(bv::binary(BvOp::And, value, bits), bv::literal(0, 32));
         match self {
             Condition::Block(..) | Condition::Grid(..) | Condition::ThreadsBounded => None,
-            Condition::Span(axis, most) => {
-                let blocks = size("nctaid", *axis, kernel.grid[*axis]);
-                Some(product_at_most(blocks, block(*axis), u64::from(*most)))
-            }
+            Condition::Span(axis, most) => Some(product_at_most(grid(*axis), block(*axis), u64::from(*most))),
             Condition::MultipleOf(axis, factor) => {
                 Some(without_bits(block(*axis), bv::literal(u128::from(factor - 1), 32)))
             }
@@ -152,11 +149,11 @@ impl Condition {
                 Some(without_bits(size.clone(), bv::sub(size, bv::literal(1, 32))))
             }
             Condition::IsThreads(name) => {
-                let threads = bv::mul(size("nctaid", 0, kernel.grid[0]), block(0));
+                let threads = bv::mul(grid(Axis::X), block(Axis::X));
                 parameter(kernel, name).map(|parameter| bv::eq(parameter, threads))
             }
             Condition::CoversBlock(name) => {
-                parameter(kernel, name).map(|parameter| bv::binary(BvOp::Uge, parameter, block(0)))
+                parameter(kernel, name).map(|parameter| bv::binary(BvOp::Uge, parameter, block(Axis::X)))
             }
             Condition::ParameterBounded(name) => {
                 let most = bv::literal(u128::from(LARGEST_PARAMETER), 32);
@@ -171,30 +168,24 @@ impl Condition {
 
     /// Whether it holds in an execution.
     pub fn holds(&self, finding: &Finding) -> bool {
-        let Some(launch) = finding.launch else { return false };
-        let block = |axis: usize| launch.block[axis].unwrap_or(1);
+        let Some(launch) = finding.launch.map(Geometry::or_one) else { return false };
+        let block = |axis: Axis| launch.block[axis.index()];
+        let span = |axis: Axis| u64::from(block(axis)) * u64::from(launch.grid[axis.index()]);
         let value = |name: &String| finding.params.get(name).map(|value| value.unsigned());
         match self {
             Condition::Block(axis, size) => block(*axis) == *size,
-            Condition::Grid(axis, size) => launch.grid[*axis].unwrap_or(1) == *size,
-            Condition::Span(axis, most) => {
-                u64::from(block(*axis)) * u64::from(launch.grid[*axis].unwrap_or(1)) <= u64::from(*most)
-            }
+            Condition::Grid(axis, size) => launch.grid[axis.index()] == *size,
+            Condition::Span(axis, most) => span(*axis) <= u64::from(*most),
             Condition::MultipleOf(axis, factor) => block(*axis) % factor == 0,
             Condition::PowerOfTwo(axis) => block(*axis).is_power_of_two(),
-            Condition::IsThreads(name) => {
-                value(name) == Some(u64::from(block(0)) * u64::from(launch.grid[0].unwrap_or(1)))
-            }
-            Condition::CoversBlock(name) => value(name).is_some_and(|value| value >= u64::from(block(0))),
+            Condition::IsThreads(name) => value(name) == Some(span(Axis::X)),
+            Condition::CoversBlock(name) => value(name).is_some_and(|value| value >= u64::from(block(Axis::X))),
             Condition::ParameterBounded(name) => value(name).is_some_and(|value| value <= u64::from(LARGEST_PARAMETER)),
             Condition::Area(width, height) => match (value(width), value(height)) {
                 (Some(width), Some(height)) => width.checked_mul(height).is_some_and(|a| a <= u64::from(LARGEST_AREA)),
                 _ => false,
             },
-            Condition::ThreadsBounded => {
-                let sizes = launch.block.iter().chain(&launch.grid);
-                sizes.map(|size| u64::from(size.unwrap_or(1))).product::<u64>() <= u64::from(LARGEST_LAUNCH)
-            }
+            Condition::ThreadsBounded => launch.threads() <= u128::from(LARGEST_LAUNCH),
         }
     }
 }
@@ -228,11 +219,12 @@ pub fn require(kernel: &mut Kernel, conditions: &[Condition]) {
 /// race in launches that nobody means.
 pub fn flat(kernel: &Kernel) -> Vec<Condition> {
     let seen = Seen::of(kernel);
-    let unused = |sizes: [Option<u32>; 3], id: &'static str, condition: fn(usize, u32) -> Condition| {
+    let unused = |sizes: [Option<u32>; 3], id: &'static str, condition: fn(Axis, u32) -> Condition| {
         let free = free_axes(sizes).filter(|axis| !seen.looks_at(id, *axis));
         free.map(|axis| condition(axis, 1)).collect::<Vec<_>>()
     };
-    [unused(kernel.block, "tid", Condition::Block), unused(kernel.grid, "ctaid", Condition::Grid)].concat()
+    [unused(kernel.geometry.block, "tid", Condition::Block), unused(kernel.geometry.grid, "ctaid", Condition::Grid)]
+        .concat()
 }
 
 /// A launch that the kernel suggests.
@@ -252,7 +244,7 @@ pub fn natural(kernel: &Kernel) -> Vec<Suggestion> {
     let bounded = bounds(kernel);
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for launch in natural::launches(kernel, !widths.is_empty()) {
-        let sizes = (0..3).filter_map(|axis| launch.block[axis].map(|size| Condition::Block(axis, size)));
+        let sizes = Axis::ALL.into_iter().filter_map(|axis| Some(Condition::Block(axis, launch.block[axis.index()]?)));
         let rows = launch.rows.iter().map(|(axis, threads)| Condition::Span(*axis, *threads));
         let further = sizes.chain(rows).filter(|condition| !flat.contains(condition));
         let plain = [flat.clone(), further.collect()].concat();
@@ -274,7 +266,7 @@ pub fn natural(kernel: &Kernel) -> Vec<Suggestion> {
 /// Sizes of launches, with bounds on what is very large, which are left out again where they are not needed.
 pub fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
     let seen = Seen::of(kernel);
-    let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
+    let used: Vec<Axis> = free_axes(kernel.geometry.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let further = [vec![Vec::new()], general_sizes(&seen, &used)].concat();
     complete(kernel, further)
 }
@@ -283,7 +275,7 @@ pub fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
 /// more: such conditions are for kernels where none is found.
 pub fn parameters(kernel: &Kernel) -> Vec<Vec<Condition>> {
     let (scalars, seen) = (scalars(kernel), Seen::of(kernel));
-    let used: Vec<usize> = free_axes(kernel.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
+    let used: Vec<Axis> = free_axes(kernel.geometry.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let usual = match used[..] {
         [only] => vec![vec![Condition::Block(only, USUAL_BLOCK)]],
         [first, second] => vec![[first, second].map(|axis| Condition::Block(axis, USUAL_TILE)).to_vec()],
@@ -341,14 +333,14 @@ fn bounds(kernel: &Kernel) -> Vec<Condition> {
 }
 
 /// Proposals about the sizes of launches in which threads on some axes are told apart.
-fn general_sizes(seen: &Seen, used: &[usize]) -> Vec<Vec<Condition>> {
+fn general_sizes(seen: &Seen, used: &[Axis]) -> Vec<Vec<Condition>> {
     let mut further: Vec<Vec<Condition>> = Vec::new();
     // Blocks of one axis have whole warps.
-    let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=1024) };
+    let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=BLOCK_THREADS) };
     let blocks = blocks(used, &sizes);
     further.extend(blocks.iter().cloned());
     // Rows of a constant length, with a last axis that is as long as it likes.
-    let rows: Vec<usize> = (0..3).filter(|axis| seen.looks_at("ctaid", *axis)).collect();
+    let rows: Vec<Axis> = Axis::ALL.into_iter().filter(|axis| seen.looks_at("ctaid", *axis)).collect();
     let rows = rows.split_last().map_or(&[][..], |(_, rows)| rows);
     let row = |length: u32| rows.iter().map(|axis| Condition::Span(*axis, length)).collect::<Vec<_>>();
     let mut lengths: Vec<u32> = seen.suggestions(32..=1 << 16).into_iter().take(LENGTHS).collect();
@@ -371,7 +363,7 @@ fn areas(scalars: &[String]) -> Vec<Condition> {
 }
 
 /// Blocks of these sizes; on two axes also of two different ones.
-fn blocks(used: &[usize], sizes: &[u32]) -> Vec<Vec<Condition>> {
+fn blocks(used: &[Axis], sizes: &[u32]) -> Vec<Vec<Condition>> {
     let equal = sizes.iter().map(|size| used.iter().map(|axis| Condition::Block(*axis, *size)).collect());
     let mut blocks: Vec<Vec<Condition>> = equal.collect();
     if let &[first, second] = used {
@@ -383,8 +375,8 @@ fn blocks(used: &[usize], sizes: &[u32]) -> Vec<Vec<Condition>> {
     blocks
 }
 
-fn free_axes(sizes: [Option<u32>; 3]) -> impl Iterator<Item = usize> {
-    (0..3).filter(move |axis| sizes[*axis].is_none())
+fn free_axes(sizes: [Option<u32>; 3]) -> impl Iterator<Item = Axis> {
+    Axis::ALL.into_iter().filter(move |axis| sizes[axis.index()].is_none())
 }
 
 /// What a kernel mentions.
@@ -451,8 +443,8 @@ impl Seen {
     }
 
     /// Whether the kernel's statements read `tid` or `ctaid` of an axis.
-    fn looks_at(&self, id: &str, axis: usize) -> bool {
-        self.names.contains(&Name::from(format!("{id}.{}", AXES[axis])))
+    fn looks_at(&self, id: &str, axis: Axis) -> bool {
+        self.names.contains(&Name::from(format!("{id}.{axis}")))
     }
 
     /// Sizes that the constants suggest, the likely ones first: numbers as they are, as shifts, and as bytes of words.

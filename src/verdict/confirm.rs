@@ -11,7 +11,7 @@ use super::decide::Question;
 use super::emulate::Judge;
 use super::explore::{Effort, Explorer, Suspects};
 use super::facts::{Facts, site_of};
-use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue};
+use super::finding::{AccessKind, AccessReport, Defect, Finding, ParameterValue};
 use super::minimal::Minimiser;
 use super::prove::{Constants, PairOutcome};
 use super::replay::{AccessEvent, ConfirmedAssertion, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
@@ -143,7 +143,7 @@ impl<'a> Confirmation<'a> {
             return;
         }
         let launch = self.facts.launch;
-        if let Some(explored) = Explorer::new(emulator, kernel, &suspects, effort).run(launch.block, launch.grid) {
+        if let Some(explored) = Explorer::new(emulator, kernel, &suspects, effort).run(launch) {
             for finding in explored.findings {
                 self.confirm(finding, Some(explored.command.clone()));
             }
@@ -219,7 +219,7 @@ fn everywhere(program: &Program) -> Suspects {
 /// Findings that evaluation of the threads suggests, at the values of the proof's models first.
 fn propose(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Finding> {
     let launch = facts.launch;
-    let mut space = SearchSpace { block: launch.block, grid: launch.grid, models: Vec::new(), threads: Vec::new() };
+    let mut space = SearchSpace { geometry: launch, models: Vec::new(), threads: Vec::new() };
     for refuted in &outcome.refuted {
         let model = model(facts, &refuted.constants);
         if !space.models.contains(&model) {
@@ -278,24 +278,17 @@ fn model(facts: &Facts, constants: &Constants) -> BTreeMap<Name, u128> {
         model.insert(Name::from(name.as_str()), bits);
     }
     let launch = facts.launch(constants);
-    for (id, sizes) in [("ntid", launch.block), ("nctaid", launch.grid)] {
-        for (axis, size) in ["x", "y", "z"].into_iter().zip(sizes) {
-            model.insert(Name::from(format!("{id}.{axis}")), u128::from(size.unwrap_or(1)));
-        }
-    }
+    let sizes = launch.or_one().registers().map(|(register, size)| (Name::from(register), u128::from(size)));
+    model.extend(sizes);
     model
 }
 
 impl Facts<'_> {
     fn confirmed(&self, found: &Found, defect: Defect) -> Finding {
-        let size = |id: &str, axis: &str, fixed: Option<u32>| {
-            let value = found.constants.get(&Name::from(format!("{id}.{axis}"))).copied();
+        let launch = self.launch.map_registers(|register, fixed| {
+            let value = found.constants.get(&Name::from(register)).copied();
             fixed.or_else(|| value.and_then(|v| u32::try_from(v).ok()))
-        };
-        let sizes = |id: &str, fixed: [Option<u32>; 3]| {
-            let [x, y, z] = fixed;
-            [size(id, "x", x), size(id, "y", y), size(id, "z", z)]
-        };
+        });
         let mut params = BTreeMap::new();
         for param in self.kernel.params.iter().filter(|p| !p.is_pointer) {
             if let Some(value) = param.constant.as_ref().and_then(|c| found.constants.get(c)) {
@@ -303,11 +296,7 @@ impl Facts<'_> {
                     .insert(param.name.clone(), ParameterValue { value: *value as u64, bits: param.bits.clamp(1, 64) });
             }
         }
-        Finding {
-            params,
-            launch: Some(Launch { block: sizes("ntid", self.launch.block), grid: sizes("nctaid", self.launch.grid) }),
-            ..Finding::new(defect, true)
-        }
+        Finding { params, launch: Some(launch), ..Finding::new(defect, true) }
     }
 
     fn race(&self, found: &Found, race: &ConfirmedRace) -> Option<Finding> {

@@ -115,7 +115,7 @@ pub fn pairs(options: &twothread::Options, kernel: &Kernel) -> Vec<Pair> {
 }
 
 fn may_be_one_thread(options: &twothread::Options) -> bool {
-    options.block.iter().chain(&options.grid).all(|size| size.is_none_or(|s| s == 1))
+    options.geometry.sizes().all(|size| size.is_none_or(|size| size == 1))
 }
 
 fn has_assertions(kernel: &Kernel) -> bool {

@@ -12,6 +12,7 @@ use crate::exec::command::{Command, quoted};
 use crate::exec::launch::{Checks, Schedule, check_sizes};
 use crate::exec::outcome::{FaultKind, Instead, Outcome, Stop};
 use crate::exec::{self, Run, report};
+use crate::geometry::{Geometry, linear};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::ptx::ast::{Function, Module, StateSpace, Variable};
 use crate::span::Origin;
@@ -50,7 +51,7 @@ const FINDING_STEPS: u64 = 8_000_000;
 const ALL_STEPS: u64 = 24_000_000;
 
 /// A launch of so many threads is run as a whole, should its two blocks alone show nothing.
-const WHOLE_LAUNCH: u64 = 8192;
+const WHOLE_LAUNCH: u128 = 8192;
 
 /// Dynamic shared memory of kernels that have some, in bytes.
 const DYNAMIC_SHARED: u32 = 48 << 10;
@@ -83,7 +84,7 @@ impl<'a> Emulator<'a> {
 
     /// Runs a command as far as the limit goes.
     pub fn run(&self, command: &Command, total_steps: u64) -> Result<Run, String> {
-        check_sizes(command.block, command.grid)?;
+        check_sizes(command.geometry)?;
         let launch = command.launch(self.module, self.entry(), total_steps).map_err(|diagnostic| diagnostic.message)?;
         exec::run(self.module, self.number, &launch).map_err(|diagnostic| diagnostic.message)
     }
@@ -241,18 +242,6 @@ fn structure_text(bytes: &[u8], arrays: &BTreeMap<usize, &str>) -> Result<String
     Ok(format!("parts:{}", parts.join("+")))
 }
 
-/// Block and grid of a finding.
-fn sizes(finding: &Finding) -> Option<([u32; 3], [u32; 3])> {
-    let launch = finding.launch?;
-    let known = |[x, y, z]: [Option<u32>; 3]| Some([x?, y?, z?]);
-    Some((known(launch.block)?, known(launch.grid)?))
-}
-
-/// The number of a block in a grid.
-pub(super) fn linear([x, y, z]: [u32; 3], [width, height, _]: [u32; 3]) -> u32 {
-    x.wrapping_add(width.wrapping_mul(y.wrapping_add(height.wrapping_mul(z))))
-}
-
 /// Decides the findings of one kernel; runs that several of them want happen once.
 pub struct Judge<'a> {
     emulator: Emulator<'a>,
@@ -292,18 +281,17 @@ impl<'a> Judge<'a> {
 
     /// The command that shows a finding, or why there is none.
     pub fn confirm(&mut self, finding: &Finding) -> Result<Command, String> {
-        let (block, grid) = sizes(finding).ok_or("its launch is not known")?;
+        let geometry = finding.launch.and_then(Geometry::known).ok_or("its launch is not known")?;
         let end = self.steps + FINDING_STEPS;
         let mut failure = Failure::default();
-        for only_blocks in parts(finding, block, grid) {
+        for only_blocks in parts(finding, geometry) {
             for overlap in [false, true].into_iter().take(1 + usize::from(self.emulator.may_alias)) {
                 for (contents, schedule, seed) in TRIES {
                     if self.steps >= end.min(ALL_STEPS) {
                         return Err(failure.text());
                     }
                     let command = Command {
-                        block,
-                        grid,
+                        geometry,
                         only_blocks: only_blocks.clone(),
                         arguments: self.arguments(finding, contents, overlap)?,
                         dynamic_shared: self.emulator.dynamic_shared(finding),
@@ -341,13 +329,12 @@ impl<'a> Judge<'a> {
 }
 
 /// Which blocks run: first those concerned alone, then all if they are few.
-fn parts(finding: &Finding, block: [u32; 3], grid: [u32; 3]) -> Vec<Option<Vec<u32>>> {
-    let concerned: BTreeSet<u32> = finding.accesses.iter().map(|access| linear(access.block, grid)).collect();
-    let product = |sizes: [u32; 3]| sizes.iter().fold(1u64, |product, size| product.saturating_mul(u64::from(*size)));
-    if concerned.len() as u64 == product(grid) {
+fn parts(finding: &Finding, geometry: Geometry<u32>) -> Vec<Option<Vec<u32>>> {
+    let concerned: BTreeSet<u32> = finding.accesses.iter().map(|access| linear(access.block, geometry.grid)).collect();
+    if concerned.len() as u128 == geometry.blocks() {
         return vec![None];
     }
-    let whole = product(block).saturating_mul(product(grid)) <= WHOLE_LAUNCH;
+    let whole = geometry.threads() <= WHOLE_LAUNCH;
     let mut parts = vec![Some(concerned.into_iter().collect())];
     parts.extend(whole.then_some(None));
     parts

@@ -6,12 +6,13 @@
 //! user does not hold. Reference: none.
 
 use super::compiled::Compiled;
-use super::emulate::{Emulator, Shown, linear};
+use super::emulate::{Emulator, Shown};
 use super::finding::{Defect, Finding};
-use super::search::{Sizes, launches, usual_values};
+use super::search::{launches, usual_values};
 use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
 use crate::exec::values::hash;
+use crate::geometry::{Geometry, linear};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,15 +94,15 @@ impl<'a> Explorer<'a> {
     }
 
     /// Runs launches of these sizes, where fixed, until one shows a suspect.
-    pub fn run(&self, block: [Option<u32>; 3], grid: [Option<u32>; 3]) -> Option<Explored> {
+    pub fn run(&self, fixed: Geometry) -> Option<Explored> {
         let compiled = Compiled::new(&self.kernel.program)?;
-        let fixed: BTreeMap<_, _> = compiled.fixed().collect();
-        let sizes: Vec<Sizes> = launches(&compiled, block, grid).into_iter().take(3).collect();
+        let values: BTreeMap<_, _> = compiled.fixed().collect();
+        let sizes: Vec<Geometry<u32>> = launches(&compiled, fixed).into_iter().take(3).collect();
         let mut steps = 0;
         for number in 0..self.effort.launches {
             let launch = sizes[number as usize % sizes.len()];
             let value = |parameter: &KernelParameter| {
-                let fixed = parameter.constant.as_ref().and_then(|constant| fixed.get(constant));
+                let fixed = parameter.constant.as_ref().and_then(|constant| values.get(constant));
                 fixed.map_or_else(|| scalar(self.emulator, parameter, &launch, number), |value| *value as u64)
             };
             let command = self.command(launch, number, &value)?;
@@ -118,11 +119,10 @@ impl<'a> Explorer<'a> {
         None
     }
 
-    fn command(&self, launch: Sizes, number: u64, value: &dyn Fn(&KernelParameter) -> u64) -> Option<Command> {
+    fn command(&self, launch: Geometry<u32>, number: u64, value: &dyn Fn(&KernelParameter) -> u64) -> Option<Command> {
         let overlap = self.emulator.may_alias && number % 2 == 1;
         Some(Command {
-            block: launch.block,
-            grid: launch.grid,
+            geometry: launch,
             only_blocks: some_blocks(&launch, hash(7, number)),
             arguments: self.emulator.arguments(self.kernel, value, &contents(number), overlap).ok()?,
             dynamic_shared: self.emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
@@ -143,10 +143,9 @@ impl<'a> Explorer<'a> {
 
     /// The same with the blocks of the finding alone, if that shows it, too.
     fn reduced(&self, mut command: Command, finding: &Finding) -> Option<Explored> {
-        let concerned = finding.accesses.iter().map(|access| linear(access.block, command.grid));
+        let concerned = finding.accesses.iter().map(|access| linear(access.block, command.geometry.grid));
         let concerned: BTreeSet<u32> = concerned.collect();
-        let blocks = command.grid.iter().map(|size| u64::from(*size)).product::<u64>();
-        if concerned.len() as u64 == blocks {
+        if concerned.len() as u128 == command.geometry.blocks() {
             return None;
         }
         command.only_blocks = Some(concerned.into_iter().collect());
@@ -177,7 +176,7 @@ fn contents(number: u64) -> String {
 }
 
 /// A parameter's value: all the same usual one, or each its own.
-fn scalar(emulator: &Emulator, parameter: &KernelParameter, launch: &Sizes, number: u64) -> u64 {
+fn scalar(emulator: &Emulator, parameter: &KernelParameter, launch: &Geometry<u32>, number: u64) -> u64 {
     let is_float = |ty: crate::ptx::ast::ScalarType| ty.is_float();
     let declared = emulator.entry().params.iter().find(|declared| *declared.name == *parameter.name);
     if declared.is_some_and(|declared| is_float(declared.ty)) {
@@ -195,9 +194,8 @@ fn scalar(emulator: &Emulator, parameter: &KernelParameter, launch: &Sizes, numb
 }
 
 /// Of a large launch the first block, the last and some between.
-fn some_blocks(launch: &Sizes, random: u64) -> Option<Vec<u32>> {
-    let product = |sizes: [u32; 3]| sizes.iter().map(|size| u64::from(*size)).product::<u64>();
-    let (threads, blocks) = (product(launch.block), product(launch.grid));
+fn some_blocks(launch: &Geometry<u32>, random: u64) -> Option<Vec<u32>> {
+    let (threads, blocks) = (launch.block_threads() as u64, launch.blocks() as u64);
     if threads * blocks <= u64::from(THREADS) {
         return None;
     }

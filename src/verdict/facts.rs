@@ -4,9 +4,10 @@
 //! Establishes: only names and places of the input are told. Reference: DESIGN section 3.
 
 use super::barrier_invariants::not_uniform;
-use super::finding::{AccessKind, AccessReport, Defect, Finding, Launch, ParameterValue, Reason};
+use super::finding::{AccessKind, AccessReport, Defect, Finding, ParameterValue, Reason};
 use super::prove::{Constants, Refuted};
 use crate::exec::outcome::BarrierMisuse;
+use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::{Name, Type};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
@@ -23,7 +24,7 @@ pub struct Facts<'a> {
     /// The kernel.
     pub kernel: &'a Kernel,
     /// Launch sizes of the proof.
-    pub launch: Launch,
+    pub launch: Geometry,
 }
 
 /// The bits of a value in a model.
@@ -38,7 +39,7 @@ pub fn bits(constants: &Constants, name: &str) -> Option<u128> {
 impl Facts<'_> {
     /// The position of a thread in a model: `tid` or `ctaid`; what has no constant is 0.
     pub fn position(&self, constants: &Constants, id: &str, thread: u32) -> [u32; 3] {
-        ["x", "y", "z"].map(|axis| {
+        Axis::ALL.map(|axis| {
             let own = bits(constants, &format!("{id}.{axis}${thread}"));
             let value = own.or_else(|| bits(constants, &format!("{id}.{axis}")));
             value.and_then(|v| u32::try_from(v).ok()).unwrap_or(0)
@@ -46,16 +47,10 @@ impl Facts<'_> {
     }
 
     /// Launch sizes in a model.
-    pub fn launch(&self, constants: &Constants) -> Launch {
-        let sizes = |fixed: [Option<u32>; 3], id: &str| {
-            let mut out = fixed;
-            for (size, axis) in out.iter_mut().zip(["x", "y", "z"]) {
-                let found = bits(constants, &format!("{id}.{axis}")).and_then(|v| u32::try_from(v).ok());
-                *size = size.or(found);
-            }
-            out
-        };
-        Launch { block: sizes(self.launch.block, "ntid"), grid: sizes(self.launch.grid, "nctaid") }
+    pub fn launch(&self, constants: &Constants) -> Geometry {
+        self.launch.map_registers(|register, fixed| {
+            fixed.or_else(|| bits(constants, register).and_then(|size| u32::try_from(size).ok()))
+        })
     }
 
     /// Scalar parameters in a model.

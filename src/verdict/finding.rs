@@ -4,6 +4,7 @@
 //! is fixed in the README ("How to read a verdict") and by `gpuvcc explain`.
 
 use crate::diagnostic::Diagnostic;
+use crate::geometry::Geometry;
 use crate::limits::{Exceeded, Limit};
 use crate::span::Origin;
 use std::collections::BTreeMap;
@@ -218,22 +219,6 @@ impl ParameterValue {
     }
 }
 
-/// Sizes of a launch, `[x, y, z]`; `None` is free (any size).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Launch {
-    /// Threads a block.
-    pub block: [Option<u32>; 3],
-    /// Blocks.
-    pub grid: [Option<u32>; 3],
-}
-
-impl Launch {
-    /// Whether it has a single thread.
-    pub fn is_one_thread(&self) -> bool {
-        self.block == [Some(1); 3] && self.grid == [Some(1); 3]
-    }
-}
-
 /// One defect, with what is known about the execution that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -256,7 +241,7 @@ pub struct Finding {
     /// Values of scalar parameters, by name.
     pub params: BTreeMap<String, ParameterValue>,
     /// The launch that shows it.
-    pub launch: Option<Launch>,
+    pub launch: Option<Geometry>,
     /// A sentence more, for people; may be empty.
     pub message: String,
     /// The command that shows it in the emulator, when it was confirmed there.
@@ -418,7 +403,7 @@ pub struct KernelReport {
     /// The verdict.
     pub verdict: Verdict,
     /// Launch sizes of the proof.
-    pub launch: Launch,
+    pub launch: Geometry,
     /// What the verdict rests on, one sentence each.
     pub assumptions: Vec<String>,
     /// Launch conditions of `verified-when`.
@@ -441,7 +426,7 @@ pub struct KernelReport {
 
 impl KernelReport {
     /// A report that says nothing yet but `unknown`.
-    pub fn new(file: impl Into<String>, entry: impl Into<String>, launch: Launch) -> Self {
+    pub fn new(file: impl Into<String>, entry: impl Into<String>, launch: Geometry) -> Self {
         KernelReport {
             file: file.into(),
             entry: entry.into(),

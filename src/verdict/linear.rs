@@ -5,6 +5,7 @@
 //! Relies on: the order of the text, in which a register is mostly set before it is used. Reference: none; what reads
 //! forms guesses launch sizes.
 
+use crate::geometry::Axis;
 use crate::ivl::ast::{ExprKind, ExprRef, Name};
 use crate::ivl::bv::{self, Builtin, BvOp, parse_builtin};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,17 +16,15 @@ const MOST_TERMS: usize = 8;
 /// Larger numbers count as unknown, so that no sum or product of two numbers of a form overflows.
 const LARGEST: u64 = 1 << 30;
 
-const AXES: [&str; 3] = ["x", "y", "z"];
-
 /// What stands in a sum.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Term {
     /// `tid` of an axis.
-    Thread(usize),
+    Thread(Axis),
     /// `ctaid` of an axis.
-    Block(usize),
+    Block(Axis),
     /// `ctaid * ntid` of an axis, where the block is of any size.
-    BlockStart(usize),
+    BlockStart(Axis),
     /// A variable with a value that is no such sum.
     Unknown(Name),
 }
@@ -140,11 +139,8 @@ impl Forms {
     }
 
     fn variable(&self, name: &Name) -> Form {
-        let axis = |id: &str| {
-            let axis = name.as_str().strip_prefix(id)?;
-            AXES.iter().position(|a| *a == axis)
-        };
-        let id = axis("tid.").map(Term::Thread).or_else(|| axis("ctaid.").map(Term::Block));
+        let axis = |vector: &str| Axis::of(name.as_str(), vector);
+        let id = axis("tid").map(Term::Thread).or_else(|| axis("ctaid").map(Term::Block));
         let known = || self.forms.get(name).cloned();
         match id {
             Some(term) => Form::term(term),
@@ -177,8 +173,8 @@ impl Forms {
 
 /// `ctaid * ntid`, if that is what the two are.
 fn block_start(block: &Form, size: &Form) -> Option<Form> {
-    (0..3).find_map(|axis| {
-        let ntid = Term::Unknown(Name::from(format!("ntid.{}", AXES[axis])));
+    Axis::ALL.into_iter().find_map(|axis| {
+        let ntid = Term::Unknown(Name::from(format!("ntid.{axis}")));
         let matches = *block == Form::term(Term::Block(axis)) && *size == Form::term(ntid);
         matches.then(|| Form::term(Term::BlockStart(axis)))
     })

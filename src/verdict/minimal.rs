@@ -8,9 +8,10 @@
 
 use super::compiled::Compiled;
 use super::emulate::{Emulator, Shown};
-use super::finding::{Defect, Finding, Launch};
+use super::finding::{Defect, Finding};
 use crate::exec::command::Command;
 use crate::exec::trace;
+use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::Name;
 use crate::kernel::Kernel;
 use std::collections::BTreeSet;
@@ -31,9 +32,9 @@ const TOLD_STEPS: u64 = 2_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quantity {
     /// Threads a block along an axis.
-    Block(usize),
+    Block(Axis),
     /// Blocks along an axis.
-    Grid(usize),
+    Grid(Axis),
     /// The argument with this number.
     Argument(usize),
 }
@@ -50,11 +51,11 @@ pub struct Minimiser<'a> {
 
 impl<'a> Minimiser<'a> {
     /// For a kernel of which the launch is fixed as far as `launch` says.
-    pub fn new(emulator: Emulator<'a>, kernel: &'a Kernel, launch: Launch) -> Self {
+    pub fn new(emulator: Emulator<'a>, kernel: &'a Kernel, launch: Geometry) -> Self {
         let mut free = Vec::new();
         if let Some(compiled) = Compiled::new(&kernel.program) {
-            free.extend((0..3).filter(|axis| launch.block[*axis].is_none()).map(Quantity::Block));
-            free.extend((0..3).filter(|axis| launch.grid[*axis].is_none()).map(Quantity::Grid));
+            free.extend(Axis::ALL.into_iter().filter(|axis| launch.block[axis.index()].is_none()).map(Quantity::Block));
+            free.extend(Axis::ALL.into_iter().filter(|axis| launch.grid[axis.index()].is_none()).map(Quantity::Grid));
             let fixed: BTreeSet<_> = compiled.fixed().map(|(name, _)| name).collect();
             let is_fixed = |name: &str| {
                 let mut places = kernel.params.iter().filter(|parameter| parameter.name == name);
@@ -112,16 +113,17 @@ impl<'a> Minimiser<'a> {
 
     /// Blocks and grids along one axis, where all three are free: they are easier to read.
     fn flat(&self, command: &Command) -> Command {
-        let mut command = command.clone();
-        let is_free = |quantity: fn(usize) -> Quantity| (0..3).all(|axis| self.free.contains(&quantity(axis)));
+        let mut geometry = command.geometry;
+        let is_free =
+            |quantity: fn(Axis) -> Quantity| Axis::ALL.into_iter().all(|axis| self.free.contains(&quantity(axis)));
         let flat = |sizes: [u32; 3]| [sizes.iter().product::<u32>().next_power_of_two(), 1, 1];
-        if is_free(Quantity::Block) && command.block[1..] != [1, 1] {
-            command.block = flat(command.block);
+        if is_free(Quantity::Block) && geometry.block[1..] != [1, 1] {
+            geometry.block = flat(geometry.block);
         }
-        if is_free(Quantity::Grid) && command.grid[1..] != [1, 1] && command.only_blocks.is_none() {
-            command.grid = flat(command.grid);
+        if is_free(Quantity::Grid) && geometry.grid[1..] != [1, 1] && command.only_blocks.is_none() {
+            geometry.grid = flat(geometry.grid);
         }
-        command
+        Command { geometry, ..command.clone() }
     }
 
     fn name_as_in_source(&self, array: &mut Option<String>) {
@@ -151,8 +153,8 @@ fn candidates(quantity: Quantity) -> impl Iterator<Item = u64> {
 /// The value; `None` for arguments that are no positive numbers.
 fn value(command: &Command, quantity: Quantity) -> Option<u64> {
     match quantity {
-        Quantity::Block(axis) => Some(u64::from(command.block[axis])),
-        Quantity::Grid(axis) => Some(u64::from(command.grid[axis])),
+        Quantity::Block(axis) => Some(u64::from(command.geometry.block[axis.index()])),
+        Quantity::Grid(axis) => Some(u64::from(command.geometry.grid[axis.index()])),
         Quantity::Argument(number) => command.arguments.get(number)?.split_once('=')?.1.parse().ok(),
     }
 }
@@ -160,9 +162,9 @@ fn value(command: &Command, quantity: Quantity) -> Option<u64> {
 fn with_value(command: &Command, quantity: Quantity, value: u64) -> Command {
     let mut command = command.clone();
     match quantity {
-        Quantity::Block(axis) => command.block[axis] = value as u32,
+        Quantity::Block(axis) => command.geometry.block[axis.index()] = value as u32,
         Quantity::Grid(axis) => {
-            command.grid[axis] = value as u32;
+            command.geometry.grid[axis.index()] = value as u32;
             // The numbers of the blocks were those in the larger grid.
             command.only_blocks = None;
         }

@@ -11,6 +11,7 @@
 //! - indices that run down (`127 - threadIdx.x`), and constants with which `tid` is compared.
 
 use super::linear::{Form, Forms, Term};
+use crate::geometry::{Axis, BLOCK_THREADS};
 use crate::ivl::ast::{Access, ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
 use crate::ivl::visit;
@@ -24,7 +25,7 @@ const BLOCKS: usize = 3;
 const SIZES: usize = 3;
 
 /// Threads of the largest block.
-const MOST_THREADS: i64 = 1024;
+const MOST_THREADS: i64 = BLOCK_THREADS as i64;
 
 /// How often one kind of sign counts for a size: more only tells that a loop is unrolled.
 const MOST_OF_A_KIND: u32 = 2;
@@ -76,7 +77,7 @@ pub struct Natural {
     /// Threads a block, on the axes of which the kernel says anything.
     pub block: [Option<u32>; 3],
     /// Threads of a row of blocks along an axis, where blocks of the next row write behind them.
-    pub rows: Vec<(usize, u32)>,
+    pub rows: Vec<(Axis, u32)>,
     /// Whether blocks have more elements than threads, so that indices wrap around in the largest launches.
     pub wraps: bool,
 }
@@ -86,18 +87,24 @@ pub struct Natural {
 pub fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
     let signs = Signs::of(kernel);
     let votes = signs.votes(kernel);
-    let blocks = votes.blocks(kernel.block);
+    let blocks = votes.blocks(kernel.geometry.block);
     let first = blocks.first().copied().unwrap_or_default();
     let launch = |block: [Option<u32>; 3]| {
-        let threads = |axis: usize| i64::from(block[axis].or(kernel.block[axis]).unwrap_or(1));
+        let threads = |axis: Axis| i64::from(block[axis.index()].or(kernel.geometry.block[axis.index()]).unwrap_or(1));
         let wraps = signs.reads_grid || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
-        let is_apart = |axis: usize| block[axis].is_some_and(|size| signs.sums.contains(&(axis, i64::from(size))));
-        let is_rival = (0..3).all(|axis| match (first[axis], block[axis]) {
+        let is_apart =
+            |axis: Axis| block[axis.index()].is_some_and(|size| signs.sums.contains(&(axis, i64::from(size))));
+        let is_rival = Axis::ALL.into_iter().all(|axis| match (first[axis.index()], block[axis.index()]) {
             (Some(likely), Some(size)) => 5 * votes.of(axis, size) >= 2 * votes.of(axis, likely),
             _ => true,
         });
-        let launch =
-            Natural { is_rival, is_fixed: (0..3).any(is_apart), block, rows: signs.rows(kernel, block), wraps };
+        let launch = Natural {
+            is_rival,
+            is_fixed: Axis::ALL.into_iter().any(is_apart),
+            block,
+            rows: signs.rows(kernel, block),
+            wraps,
+        };
         log::debug!("suggested: {launch:?}");
         launch
     };
@@ -131,13 +138,13 @@ struct Signs {
     forms: Forms,
     accesses: BTreeMap<(Name, BTreeMap<Term, i64>), Group>,
     /// Axis, and what `ctaid` has as factor in units of that of `tid`.
-    sums: BTreeSet<(usize, i64)>,
+    sums: BTreeSet<(Axis, i64)>,
     /// Forms of variables to which loops add a constant.
     steps: BTreeSet<(Form, i64)>,
     /// Axis and bound of the comparisons of one `tid`.
-    compared: BTreeSet<(usize, i64)>,
+    compared: BTreeSet<(Axis, i64)>,
     /// The same where the bound is a literal: it would serve nothing in a smaller block.
-    guarded: BTreeSet<(usize, i64)>,
+    guarded: BTreeSet<(Axis, i64)>,
     /// Whether the statements read the size of the grid.
     reads_grid: bool,
 }
@@ -160,7 +167,7 @@ impl Signs {
             StmtKind::Assign(pairs) => {
                 for (variable, value) in pairs {
                     let (form, step) = self.forms.assign(variable, value);
-                    self.sums.extend((0..3).filter_map(|axis| Some((axis, blocks_apart(&form, axis)?))));
+                    self.sums.extend(Axis::ALL.into_iter().filter_map(|axis| Some((axis, blocks_apart(&form, axis)?))));
                     let step = step.filter(|step| *step > 0 && !form.terms.is_empty());
                     self.steps.extend(step.map(|step| (form, step)));
                 }
@@ -214,7 +221,7 @@ impl Signs {
 
     fn votes(&self, kernel: &Kernel) -> Votes {
         let loops = self.steps.iter().filter_map(|(form, step)| Some((form.variable()?.clone(), *step)));
-        let guarded = [0, 1, 2].map(|axis| self.guarded.iter().filter(|(of, _)| *of == axis).map(|(_, v)| *v).max());
+        let guarded = Axis::ALL.map(|axis| self.guarded.iter().filter(|(of, _)| *of == axis).map(|(_, v)| *v).max());
         let mut votes = Votes { guarded, loops: loops.collect(), ..Votes::default() };
         for ((array, terms), group) in &self.accesses {
             let declared = kernel.program.arrays.iter().find(|declared| declared.name == *array);
@@ -227,7 +234,7 @@ impl Signs {
         for &(axis, apart) in &self.sums {
             votes.vote(axis, apart, Sign::Sum);
         }
-        for axis in 0..3 {
+        for axis in Axis::ALL {
             // A reduction starts with half of the threads.
             let bounds = self.compared.iter().filter(|(of, _)| *of == axis).map(|(_, bound)| *bound);
             if let Some(largest) = bounds.max() {
@@ -241,30 +248,33 @@ impl Signs {
 
     /// A block that is usual for as many axes as the kernel accesses arrays by.
     fn usual_block(&self, kernel: &Kernel) -> [Option<u32>; 3] {
-        let is_used = |axis: usize| self.accesses.keys().any(|(_, terms)| terms.contains_key(&Term::Thread(axis)));
-        let used: Vec<usize> = (0..3).filter(|axis| kernel.block[*axis].is_none() && is_used(*axis)).collect();
+        let is_used = |axis: Axis| self.accesses.keys().any(|(_, terms)| terms.contains_key(&Term::Thread(axis)));
+        let used: Vec<Axis> = Axis::ALL
+            .into_iter()
+            .filter(|axis| kernel.geometry.block[axis.index()].is_none() && is_used(*axis))
+            .collect();
         let sizes: &[u32] = match used.len() {
             1 => &[256],
             2 => &[16, 16],
             _ => &[8, 8, 4],
         };
         let mut block = [None; 3];
-        used.iter().zip(sizes).for_each(|(axis, size)| block[*axis] = Some(*size));
+        used.iter().zip(sizes).for_each(|(axis, size)| block[axis.index()] = Some(*size));
         block
     }
 
     /// Threads of a row of blocks: how far the next larger step goes in an address, in units of what a step to the next
     /// block adds. Arrays that are written count, and those that are read where they have rows of a power of two: a halo
     /// makes rows longer, and a row that is written with another length is a slip.
-    fn rows(&self, kernel: &Kernel, block: [Option<u32>; 3]) -> Vec<(usize, u32)> {
+    fn rows(&self, kernel: &Kernel, block: [Option<u32>; 3]) -> Vec<(Axis, u32)> {
         let is_global = |name: &Name| {
             kernel.program.arrays.iter().any(|array| array.name == *name && array.space == ArraySpace::Global)
         };
         let global = || self.accesses.iter().filter(|((array, _), _)| is_global(array));
         let all: Vec<&BTreeMap<Term, i64>> = global().map(|((_, terms), _)| terms).collect();
         let written: Vec<_> = global().filter(|(_, group)| group.writes).map(|((_, terms), _)| terms).collect();
-        let row = |axis: usize| {
-            let block = block[axis].or(kernel.block[axis]);
+        let row = |axis: Axis| {
+            let block = block[axis.index()].or(kernel.geometry.block[axis.index()]);
             let in_addresses = written.iter().filter_map(|terms| row_of(terms, None, axis, block)).min();
             let even = all.iter().filter_map(|terms| row_of(terms, None, axis, block));
             let even = even.filter(|row| row.count_ones() == 1).max();
@@ -277,12 +287,12 @@ impl Signs {
             };
             Some((axis, u32::try_from(length).ok().filter(|length| *length >= LEAST_ROW)?))
         };
-        (0..3).filter(|axis| kernel.grid[*axis].is_none()).filter_map(row).collect()
+        Axis::ALL.into_iter().filter(|axis| kernel.geometry.grid[axis.index()].is_none()).filter_map(row).collect()
     }
 }
 
 /// Threads on an axis of all blocks for which the factors of that axis stay below the next larger one.
-fn row_of(terms: &BTreeMap<Term, i64>, step: Option<i64>, axis: usize, block: Option<u32>) -> Option<i64> {
+fn row_of(terms: &BTreeMap<Term, i64>, step: Option<i64>, axis: Axis, block: Option<u32>) -> Option<i64> {
     let factor = |term: Term| terms.get(&term).copied().filter(|factor| *factor > 0);
     let (own, threads) = match factor(Term::Block(axis)) {
         Some(own) => (own, i64::from(block?)),
@@ -308,13 +318,13 @@ fn is_multiple(terms: &BTreeMap<Term, i64>, of: &BTreeMap<Term, i64>) -> bool {
 }
 
 /// What the factor of `ctaid` is in units of that of `tid`.
-fn blocks_apart(form: &Form, axis: usize) -> Option<i64> {
+fn blocks_apart(form: &Form, axis: Axis) -> Option<i64> {
     let (own, blocks) = (form.factor(&Term::Thread(axis)), form.factor(&Term::Block(axis)));
     (own != 0 && blocks != 0 && blocks % own == 0).then(|| blocks / own)
 }
 
 /// The axis and the factor of a form that has no other term.
-fn single_axis(form: &Form) -> Option<(usize, i64)> {
+fn single_axis(form: &Form) -> Option<(Axis, i64)> {
     let mut terms = form.terms.iter();
     match (terms.next(), terms.next()) {
         (Some((Term::Thread(axis), factor)), None) => Some((*axis, *factor)),
@@ -336,24 +346,24 @@ struct Votes {
 }
 
 impl Votes {
-    fn vote(&mut self, axis: usize, size: i64, sign: Sign) {
+    fn vote(&mut self, axis: Axis, size: i64, sign: Sign) {
         // One less than a power of two is a slip, which smaller blocks would hide.
         let size = if size > 4 && (size + 1).count_ones() == 1 { size + 1 } else { size };
         if (2..=MOST_THREADS).contains(&size) {
-            *self.axes[axis].entry(size as u32).or_default().entry(sign).or_default() += 1;
+            *self.axes[axis.index()].entry(size as u32).or_default().entry(sign).or_default() += 1;
         }
     }
 
     /// How much speaks for a size.
-    fn of(&self, axis: usize, size: u32) -> u32 {
-        let signs = self.axes[axis].get(&size).into_iter().flatten();
+    fn of(&self, axis: Axis, size: u32) -> u32 {
+        let signs = self.axes[axis.index()].get(&size).into_iter().flatten();
         let votes: u32 = signs.map(|(sign, count)| sign.votes() * (*count).min(MOST_OF_A_KIND)).sum();
-        let is_guarded = self.guarded[axis].is_some_and(|bound| i64::from(size) <= bound);
+        let is_guarded = self.guarded[axis.index()].is_some_and(|bound| i64::from(size) <= bound);
         if is_guarded { votes / 4 } else { votes }
     }
 
     /// A length that a size is at most: itself, or the power of two below, if it has room for a halo.
-    fn length(&mut self, axis: usize, length: i64, sign: Sign) {
+    fn length(&mut self, axis: Axis, length: i64, sign: Sign) {
         if length.count_ones() == 1 {
             self.vote(axis, length, sign);
         } else if length > 2 {
@@ -365,7 +375,7 @@ impl Votes {
     /// `shared`: the size in bytes, where known, of an array in shared memory.
     fn accesses(&mut self, terms: &BTreeMap<Term, i64>, group: &Group, shared: Option<Option<u64>>) {
         let factor = |term: Term| terms.get(&term).copied().unwrap_or(0);
-        let mut axes: Vec<(i64, usize)> = (0..3).map(|axis| (factor(Term::Thread(axis)), axis)).collect();
+        let mut axes: Vec<(i64, Axis)> = Axis::ALL.into_iter().map(|axis| (factor(Term::Thread(axis)), axis)).collect();
         axes.retain(|(own, _)| *own != 0);
         // The axis of the longest way first.
         axes.sort_by_key(|(own, axis)| (-own.abs(), *axis));
@@ -419,8 +429,8 @@ impl Votes {
     }
 
     fn step(&mut self, form: &Form, step: i64) {
-        let axes = (0..3).map(|axis| (form.factor(&Term::Thread(axis)), axis));
-        let mut axes: Vec<(i64, usize)> = axes.filter(|(own, _)| *own > 0 && step % own == 0).collect();
+        let axes = Axis::ALL.into_iter().map(|axis| (form.factor(&Term::Thread(axis)), axis));
+        let mut axes: Vec<(i64, Axis)> = axes.filter(|(own, _)| *own > 0 && step % own == 0).collect();
         axes.sort_unstable();
         match axes[..] {
             [(own, axis)] => self.vote(axis, step / own, Sign::Step),
@@ -434,8 +444,9 @@ impl Votes {
     }
 
     /// The sizes of an axis, those with most votes first.
-    fn sizes(&self, axis: usize) -> Vec<(u32, u32)> {
-        let mut sizes: Vec<(u32, u32)> = self.axes[axis].keys().map(|size| (self.of(axis, *size), *size)).collect();
+    fn sizes(&self, axis: Axis) -> Vec<(u32, u32)> {
+        let mut sizes: Vec<(u32, u32)> =
+            self.axes[axis.index()].keys().map(|size| (self.of(axis, *size), *size)).collect();
         sizes.sort_by_key(|size| std::cmp::Reverse(*size));
         sizes.truncate(SIZES);
         sizes
@@ -444,7 +455,7 @@ impl Votes {
     /// The blocks with most votes, on the axes that are free.
     fn blocks(&self, fixed: [Option<u32>; 3]) -> Vec<[Option<u32>; 3]> {
         let mut blocks: Vec<(u32, [Option<u32>; 3])> = vec![(0, [None; 3])];
-        for axis in (0..3).filter(|axis| fixed[*axis].is_none()) {
+        for axis in Axis::ALL.into_iter().filter(|axis| fixed[axis.index()].is_none()) {
             let sizes = self.sizes(axis);
             // One hint alone says too little.
             if sizes.iter().all(|(votes, _)| *votes <= Sign::Hint.votes()) {
@@ -453,14 +464,15 @@ impl Votes {
             let longer = blocks.iter().flat_map(|(all, block)| {
                 sizes.iter().map(move |(votes, size)| {
                     let mut block = *block;
-                    block[axis] = Some(*size);
+                    block[axis.index()] = Some(*size);
                     (all + votes, block)
                 })
             });
             blocks = longer.collect();
         }
         let threads = |block: &[Option<u32>; 3]| {
-            let sizes = (0..3).map(|axis| u64::from(block[axis].or(fixed[axis]).unwrap_or(1)));
+            let sizes =
+                Axis::ALL.into_iter().map(|axis| u64::from(block[axis.index()].or(fixed[axis.index()]).unwrap_or(1)));
             sizes.product::<u64>()
         };
         blocks.retain(|(_, block)| threads(block) <= MOST_THREADS as u64);
@@ -478,7 +490,7 @@ impl Votes {
 }
 
 /// How far apart accesses are that differ by a constant, in threads of the axis of which that is a multiple.
-fn distance(constants: &BTreeSet<i64>, axes: &[(i64, usize)]) -> Option<(usize, i64)> {
+fn distance(constants: &BTreeSet<i64>, axes: &[(i64, Axis)]) -> Option<(Axis, i64)> {
     let first = constants.first()?;
     axes.iter().find_map(|&(own, axis)| {
         let distances = constants.iter().map(|constant| constant - first).filter(|distance| distance % own == 0);

@@ -14,6 +14,7 @@ use super::conflict::{Conflict, Rules, Traced, find_races};
 use super::evaluate::Value;
 pub use super::thread::End;
 use super::thread::{Event, Histories, Run, Trace};
+use crate::geometry::{BLOCK_THREADS, Geometry, LARGEST};
 use crate::ivl::ast::{ArraySpace, Attribute, Name, Program};
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
@@ -29,12 +30,6 @@ pub struct ThreadIds {
     /// `%ctaid`
     pub ctaid: [u32; 3],
 }
-
-/// Threads of a block along each axis that CUDA GPUs can launch.
-const LARGEST_BLOCK: [u64; 3] = [1024, 1024, 64];
-
-/// Blocks along each axis that CUDA GPUs can launch.
-const LARGEST_GRID: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
 
 /// Two threads and the values of what is the same for all threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +67,7 @@ impl Default for Limits {
             thread_statements: 200_000,
             search_statements: 4_000_000,
             races: 32,
-            block_threads: 1024,
+            block_threads: u64::from(BLOCK_THREADS),
             allow_same_value: false,
             exited_ok: false,
         }
@@ -217,11 +212,11 @@ pub(super) fn evaluate(
     budget: &mut u64,
 ) -> Option<Evaluated> {
     let size = |name: &str| constants.get(&Name::from(name)).map(|&value| value as u32);
-    let block = ["ntid.x", "ntid.y", "ntid.z"].map(size);
-    let grid = ["nctaid.x", "nctaid.y", "nctaid.z"].map(size);
-    if !is_launchable(block, grid, threads, limits) {
+    let given = Geometry::FREE.map_registers(|name, _| size(name));
+    if !is_launchable(given, threads, limits) {
         return None;
     }
+    let block = given.block;
     let block_size = block.iter().try_fold(1, |product, size| Some(product * u64::from((*size)?)));
     let mut run = Run { kernel, block_size, histories: Histories::default(), step_limit: limits.thread_statements };
     let mut traced = Vec::with_capacity(threads.len());
@@ -248,15 +243,17 @@ pub(super) fn evaluate(
 
 /// Whether a GPU can launch this, and the threads are in it. A size that is not given is what the
 /// threads need.
-fn is_launchable(block: [Option<u32>; 3], grid: [Option<u32>; 3], threads: &[ThreadIds], limits: &Limits) -> bool {
+fn is_launchable(Geometry { block, grid }: Geometry, threads: &[ThreadIds], limits: &Limits) -> bool {
     let needed = |index: &dyn Fn(&ThreadIds) -> u32| threads.iter().map(|ids| u64::from(index(ids)) + 1).max();
     let admitted = |given: Option<u32>, needed: Option<u64>, largest: u64| {
         let (given, needed) = (given.map(u64::from), needed.unwrap_or(1));
         let size = given.unwrap_or(needed);
         (needed <= size && size <= largest).then_some(size)
     };
-    let block_sizes = (0..3).map(|axis| admitted(block[axis], needed(&|ids| ids.tid[axis]), LARGEST_BLOCK[axis]));
-    let mut grid_sizes = (0..3).map(|axis| admitted(grid[axis], needed(&|ids| ids.ctaid[axis]), LARGEST_GRID[axis]));
+    let block_sizes =
+        (0..3).map(|axis| admitted(block[axis], needed(&|ids| ids.tid[axis]), u64::from(LARGEST.block[axis])));
+    let mut grid_sizes =
+        (0..3).map(|axis| admitted(grid[axis], needed(&|ids| ids.ctaid[axis]), u64::from(LARGEST.grid[axis])));
     let block_threads = block_sizes.into_iter().try_fold(1, |product: u64, size| Some(product.saturating_mul(size?)));
     block_threads.is_some_and(|count| count <= limits.block_threads) && grid_sizes.all(|size| size.is_some())
 }

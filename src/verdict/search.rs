@@ -9,6 +9,7 @@
 
 use super::compiled::Compiled;
 use super::replay::{Evaluated, Limits, Replay, ThreadIds, evaluate};
+use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::{Name, Program, Variable};
 use crate::ivl::attributes::Attributes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,10 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What may be tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchSpace {
-    /// Threads a block along each axis, where fixed.
-    pub block: [Option<u32>; 3],
-    /// Blocks along each axis, where fixed.
-    pub grid: [Option<u32>; 3],
+    /// Sizes of the launch, where fixed.
+    pub geometry: Geometry,
     /// Constants of models, each with the launch sizes; tried first.
     pub models: Vec<BTreeMap<Name, u128>>,
     /// Threads of the models, evaluated beside others wherever the launch has them.
@@ -64,9 +63,6 @@ const BASE_DISTANCE: u128 = 1 << 20;
 /// Distance of the addresses tried for the windows of address spaces.
 const WINDOW_DISTANCE: u128 = 1 << 40;
 
-const BLOCK: [&str; 3] = ["ntid.x", "ntid.y", "ntid.z"];
-const GRID: [&str; 3] = ["nctaid.x", "nctaid.y", "nctaid.z"];
-
 /// Tries launches and values until the goal is met or the limit is reached.
 pub fn search(program: &Program, space: &SearchSpace, goal: Goal, limits: &Limits) -> Option<Found> {
     let kernel = Compiled::new(program)?;
@@ -77,15 +73,6 @@ pub fn search(program: &Program, space: &SearchSpace, goal: Goal, limits: &Limit
         search.budget += limits.search_statements / 4;
         way(&mut search)
     })
-}
-
-/// Sizes of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sizes {
-    /// Threads a block.
-    pub block: [u32; 3],
-    /// Blocks.
-    pub grid: [u32; 3],
 }
 
 /// Which threads of a launch are evaluated.
@@ -109,14 +96,11 @@ struct Search<'s, 'a> {
 impl Search<'_, '_> {
     /// The models' constants, in the models' launches and in ours.
     fn models(&mut self) -> Option<Found> {
-        let launches = launches(self.kernel, self.space.block, self.space.grid);
+        let launches = launches(self.kernel, self.space.geometry);
         let space = self.space;
         for model in &space.models {
             let size = |name: &str| model.get(&Name::from(name)).and_then(|&size| u32::try_from(size).ok());
-            let sizes = |fixed: [Option<u32>; 3], names: [&str; 3]| {
-                [0, 1, 2].map(|axis| fixed[axis].or_else(|| size(names[axis])).unwrap_or(1).max(1))
-            };
-            let own = Sizes { block: sizes(space.block, BLOCK), grid: sizes(space.grid, GRID) };
+            let own = space.geometry.map_registers(|name, fixed| fixed.or_else(|| size(name)).unwrap_or(1).max(1));
             for launch in std::iter::once(&own).chain(&launches) {
                 if let Some(found) = self.attempt(launch, model.clone(), Sample::Neighbours) {
                     return Some(found);
@@ -128,7 +112,7 @@ impl Search<'_, '_> {
 
     /// All scalars equal.
     fn uniform_values(&mut self) -> Option<Found> {
-        let launches = launches(self.kernel, self.space.block, self.space.grid);
+        let launches = launches(self.kernel, self.space.geometry);
         let scalars = self.scalars();
         for number in 0..usual_values(&launches[0]).len() {
             for launch in &launches {
@@ -148,7 +132,7 @@ impl Search<'_, '_> {
     /// Threads of many blocks, which may be far apart.
     fn many_blocks(&mut self) -> Option<Found> {
         let scalars = self.scalars();
-        for launch in launches(self.kernel, self.space.block, self.space.grid).iter().take(2) {
+        for launch in launches(self.kernel, self.space.geometry).iter().take(2) {
             for value in usual_values(launch).into_iter().take(if scalars.is_empty() { 1 } else { 3 }) {
                 let constants = scalars.iter().map(|scalar| (scalar.clone(), value)).collect();
                 if let Some(found) = self.attempt(launch, constants, Sample::All) {
@@ -162,7 +146,7 @@ impl Search<'_, '_> {
     /// One scalar apart from the others.
     fn mixed_values(&mut self) -> Option<Found> {
         let scalars = self.scalars();
-        for launch in launches(self.kernel, self.space.block, self.space.grid).iter().take(2) {
+        for launch in launches(self.kernel, self.space.geometry).iter().take(2) {
             let values = usual_values(launch);
             for common in [values[0], values[2]] {
                 for different in &scalars {
@@ -187,7 +171,12 @@ impl Search<'_, '_> {
     }
 
     /// Evaluates threads of one launch.
-    fn attempt(&mut self, launch: &Sizes, mut constants: BTreeMap<Name, u128>, sample: Sample) -> Option<Found> {
+    fn attempt(
+        &mut self,
+        launch: &Geometry<u32>,
+        mut constants: BTreeMap<Name, u128>,
+        sample: Sample,
+    ) -> Option<Found> {
         if self.budget == 0 {
             return None;
         }
@@ -225,7 +214,7 @@ impl Search<'_, '_> {
     /// `None` without a race.
     fn whole_blocks(
         &self,
-        launch: &Sizes,
+        launch: &Geometry<u32>,
         constants: &BTreeMap<Name, u128>,
         threads: &[ThreadIds],
         limits: &Limits,
@@ -247,7 +236,7 @@ impl Search<'_, '_> {
     }
 
     /// The models' threads that the launch has.
-    fn model_threads(&self, launch: &Sizes) -> Vec<ThreadIds> {
+    fn model_threads(&self, launch: &Geometry<u32>) -> Vec<ThreadIds> {
         let inside = |index: [u32; 3], size: [u32; 3]| index.iter().zip(size).all(|(index, size)| *index < size);
         let mut threads = self.space.threads.clone();
         threads.retain(|ids| inside(ids.tid, launch.block) && inside(ids.ctaid, launch.grid));
@@ -255,7 +244,7 @@ impl Search<'_, '_> {
     }
 
     /// Adds launch sizes and addresses, and cuts values to their widths.
-    fn complete(&self, launch: &Sizes, constants: &mut BTreeMap<Name, u128>) {
+    fn complete(&self, launch: &Geometry<u32>, constants: &mut BTreeMap<Name, u128>) {
         let (mut base, mut window) = (0, 0);
         constants.extend(self.kernel.fixed());
         for (number, constant) in self.kernel.constants.iter().enumerate() {
@@ -274,18 +263,15 @@ impl Search<'_, '_> {
                 *value &= super::bits::mask(self.kernel.widths[number]);
             }
         }
-        for axis in 0..3 {
-            constants.insert(Name::from(BLOCK[axis]), u128::from(launch.block[axis]));
-            constants.insert(Name::from(GRID[axis]), u128::from(launch.grid[axis]));
-        }
+        constants.extend(launch.registers().map(|(name, size)| (Name::from(name), u128::from(size))));
     }
 }
 
 /// Launches with the fixed sizes, likely ones first; an axis that the kernel never looks at has size 1.
-pub(super) fn launches(kernel: &Compiled, fixed_block: [Option<u32>; 3], fixed_grid: [Option<u32>; 3]) -> Vec<Sizes> {
+pub(super) fn launches(kernel: &Compiled, fixed: Geometry) -> Vec<Geometry<u32>> {
     let blocks = [[64, 1, 1], [8, 8, 1], [4, 4, 4], [256, 1, 1], [32, 8, 1], [2, 1, 1], [1024, 1, 1]];
     let sizes = |sizes: [u32; 3], fixed: [Option<u32>; 3], ids: [&str; 3]| {
-        [0, 1, 2].map(|axis| match fixed[axis] {
+        Axis::ALL.map(Axis::index).map(|axis| match fixed[axis] {
             Some(size) => size,
             None if axis == 0 || kernel.reads_constant(ids[axis]) => sizes[axis],
             None => 1,
@@ -293,9 +279,9 @@ pub(super) fn launches(kernel: &Compiled, fixed_block: [Option<u32>; 3], fixed_g
     };
     let mut launches = Vec::new();
     for block in blocks {
-        let block = sizes(block, fixed_block, ["tid.x", "tid.y", "tid.z"]);
-        let grid = sizes([2, 2, 2], fixed_grid, ["ctaid.x", "ctaid.y", "ctaid.z"]);
-        let launch = Sizes { block, grid };
+        let block = sizes(block, fixed.block, ["tid.x", "tid.y", "tid.z"]);
+        let grid = sizes([2, 2, 2], fixed.grid, ["ctaid.x", "ctaid.y", "ctaid.z"]);
+        let launch = Geometry { block, grid };
         if !launches.contains(&launch) {
             launches.push(launch);
         }
@@ -305,16 +291,15 @@ pub(super) fn launches(kernel: &Compiled, fixed_block: [Option<u32>; 3], fixed_g
 
 /// Values of scalars that kernels are launched with: sizes of the data in terms of the launch first. The
 /// large one makes products wrap.
-pub(super) fn usual_values(launch: &Sizes) -> [u128; 15] {
-    let [block, grid] = [launch.block, launch.grid].map(|sizes| sizes.iter().map(|&n| u128::from(n)).product::<u128>());
-    let total = block * grid;
+pub(super) fn usual_values(launch: &Geometry<u32>) -> [u128; 15] {
+    let (block, total) = (launch.block_threads(), launch.threads());
     let row = u128::from(launch.block[0]);
     let width = row * u128::from(launch.grid[0]);
     [total, block, 16, 1024, width, 1, 2, 4 * total, total - 1, 0, row, 64, 3, 4, 1 << 24]
 }
 
 /// Threads of a launch, those of the first block first.
-fn sampled(launch: &Sizes, sample: Sample, block_threads: u64) -> Vec<ThreadIds> {
+fn sampled(launch: &Geometry<u32>, sample: Sample, block_threads: u64) -> Vec<ThreadIds> {
     let most = usize::try_from(block_threads).unwrap_or(usize::MAX).min(LARGEST_SAMPLE);
     let block: Vec<[u32; 3]> = indices(launch.block).take(most).collect();
     let of_block = |ctaid: [u32; 3]| block.iter().map(move |&tid| ThreadIds { tid, ctaid });

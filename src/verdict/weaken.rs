@@ -7,12 +7,10 @@
 
 use super::conditions::{Condition, flat};
 use super::finding::{Finding, KernelReport};
+use crate::geometry::{BLOCK_THREADS, volume};
 use crate::ivl::ast::{ArraySpace, StmtKind};
 use crate::kernel::Kernel;
 use std::collections::VecDeque;
-
-/// Threads of the largest block.
-const MOST_THREADS: u64 = 1024;
 
 /// What an attempt to prove the kernel under conditions came to: the report of a proof, or what refutes it.
 pub type Attempt = Result<KernelReport, Vec<Finding>>;
@@ -53,7 +51,9 @@ pub fn find(
 pub fn longest(conditions: &[Condition]) -> Vec<Condition> {
     let block = blocks_of(conditions);
     let size = |condition: &Condition| match *condition {
-        Condition::Span(axis, most) => Condition::Grid(axis, (most / block[axis].unwrap_or(most).max(1)).max(1)),
+        Condition::Span(axis, most) => {
+            Condition::Grid(axis, (most / block[axis.index()].unwrap_or(most).max(1)).max(1))
+        }
         ref other => other.clone(),
     };
     conditions.iter().map(size).collect()
@@ -73,15 +73,14 @@ fn blocks_of(conditions: &[Condition]) -> [Option<u32>; 3] {
     let mut block = [None; 3];
     for condition in conditions {
         if let Condition::Block(axis, size) = condition {
-            block[*axis] = Some(*size);
+            block[axis.index()] = Some(*size);
         }
     }
     block
 }
 
 fn can_be_launched(conditions: &[Condition]) -> bool {
-    let threads = blocks_of(conditions).into_iter().flatten().map(u64::from);
-    threads.product::<u64>() <= MOST_THREADS
+    volume(blocks_of(conditions).map(|size| size.unwrap_or(1))) <= u128::from(BLOCK_THREADS)
 }
 
 /// Leaves out what the proof does not need: all that is no flat launch, all bounds, and then one condition after the

@@ -11,9 +11,10 @@ use crate::support::run::{summary, verify};
 use crate::{kernels, module};
 use gpuvcc::driver::cli::{Arithmetic, Options, PreludeChoice};
 use gpuvcc::driver::input::{Input, Language};
+use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx::ast::Module;
 use gpuvcc::report::source::SourceText;
-use gpuvcc::verdict::finding::{KernelReport, Launch, Verdict};
+use gpuvcc::verdict::finding::{KernelReport, Verdict};
 use libtest_mimic::Failed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -113,7 +114,11 @@ fn subject(Generated { text, block, grid }: Generated) -> (Case, String, String)
         verdict: String::new(),
         entry: None,
         // The bounds of local arrays are proved, or assumed in words that nothing here reads.
-        options: Options { block, grid, check_bounds: text.contains(".local"), ..Options::default() },
+        options: Options {
+            geometry: Geometry { block, grid },
+            check_bounds: text.contains(".local"),
+            ..Options::default()
+        },
         race_lines: BTreeSet::new(),
         divergence_lines: BTreeSet::new(),
         assertion_lines: BTreeSet::new(),
@@ -262,9 +267,8 @@ fn hidden(
         return Ok(Some(defect.clone()));
     }
     for _ in 0..SIZES {
-        let sizes = Launch { block: options.block, grid: options.grid };
-        let Launch { block, grid } = conditions::sizes(&report.conditions, &other_sizes(sizes, random));
-        let case = Case { options: Options { block, grid, ..subject.case.options.clone() }, ..subject.case.clone() };
+        let geometry = conditions::sizes(&report.conditions, &other_sizes(options.geometry, random));
+        let case = Case { options: Options { geometry, ..subject.case.options.clone() }, ..subject.case.clone() };
         if let Some(defect) = oracle::search(module, &case, LAUNCHES, random.next()).defect
             && meets(&defect)?
         {
@@ -275,7 +279,7 @@ fn hidden(
 }
 
 /// Random sizes where they are free.
-fn other_sizes(mut sizes: Launch, random: &mut Random) -> Launch {
+fn other_sizes(mut sizes: Geometry, random: &mut Random) -> Geometry {
     for (size, choices) in [(&mut sizes.block[0], BLOCKS), (&mut sizes.grid[0], GRIDS)] {
         *size = size.or(random.pick(choices).copied());
     }
@@ -301,12 +305,12 @@ fn rank(replayed: &Replayed) -> u8 {
 fn options(case: &Case, random: &mut Random) -> Options {
     let mut options = Options { timeout: TIMEOUT, ..case.options.clone() };
     if setting("GPUVCC_ATTACK_FREE", 0) == 1 {
-        (options.block, options.grid) = ([None; 3], [None; 3]);
+        options.geometry = Geometry::FREE;
         return options;
     }
     match random.below(8) {
-        0 => options.grid = [None; 3],
-        1 => (options.block, options.grid) = ([None; 3], [None; 3]),
+        0 => options.geometry.grid = [None; 3],
+        1 => options.geometry = Geometry::FREE,
         2 => options.arith = Arithmetic::Bv,
         3 => options.prelude = PreludeChoice::LoggingSets,
         _ => {}
@@ -371,7 +375,7 @@ fn command_line(options: &Options) -> String {
         let text = |size: Option<u32>| size.map_or("*".to_string(), |size| size.to_string());
         sizes.map(text).join(",")
     };
-    let mut text = format!("--block '{}' --grid '{}'", sizes(options.block), sizes(options.grid));
+    let mut text = format!("--block '{}' --grid '{}'", sizes(options.geometry.block), sizes(options.geometry.grid));
     for setting in &options.params {
         let _ = write!(text, " --param {}={}", setting.name, setting.value);
     }

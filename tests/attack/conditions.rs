@@ -1,8 +1,8 @@
 //! Whether a launch meets the conditions of a `verified-when`, as a reader of the report would decide it.
 
 use crate::emulator::Launch;
+use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx::ast::Function;
-use gpuvcc::verdict::finding;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -22,7 +22,7 @@ pub fn meets(conditions: &[String], entry: &Function, launch: &Launch) -> Result
 }
 
 /// The sizes that conditions fix, with `otherwise` for the rest.
-pub fn sizes(conditions: &[String], otherwise: &finding::Launch) -> finding::Launch {
+pub fn sizes(conditions: &[String], otherwise: &Geometry) -> Geometry {
     let mut sizes = *otherwise;
     for (axis, name) in AXES.into_iter().enumerate() {
         for (id, size) in [("blockDim", &mut sizes.block[axis]), ("gridDim", &mut sizes.grid[axis])] {

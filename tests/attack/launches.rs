@@ -2,20 +2,19 @@
 
 use crate::emulator::random::Random;
 use crate::emulator::{Contents, Launch, pointer};
+use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx::ast::{
     AddressBase, Function, Instruction, IntOp, Item, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
 };
-use gpuvcc::verdict::finding;
 use std::collections::BTreeSet;
 
 /// Instructions a thread may execute in one run.
 const STEPS: u32 = 3_000;
 
 /// A launch of the given sizes with parameters drawn from a seed; fixed parameters keep their value.
-pub fn launch(entry: &Function, sizes: &finding::Launch, fixed: &[(usize, u64)], seed: u64) -> Launch {
+pub fn launch(entry: &Function, sizes: &Geometry, fixed: &[(usize, u64)], seed: u64) -> Launch {
     let mut random = Random::new(seed);
-    let size = |sizes: [Option<u32>; 3]| sizes.map(|size| size.unwrap_or(1));
-    let (block, grid) = (size(sizes.block), size(sizes.grid));
+    let Geometry { block, grid } = sizes.or_one();
     let pointers = pointer_slots(entry);
     let constants = constants(entry);
     let mut arrays = 0;

@@ -31,8 +31,8 @@ mod support;
 
 use emulator::random;
 use gpuvcc::driver::input;
+use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx::{self, ast::Module};
-use gpuvcc::verdict::finding::Launch;
 use libtest_mimic::{Arguments, Failed, Trial};
 use support::cases::{Case, cases};
 use support::run::on_large_stack;
@@ -83,7 +83,7 @@ fn shipped_kernels() -> Result<(), Failed> {
             broken += 1;
             found += 1;
         } else if case.verdict == "verified" {
-            let Launch { block, grid } = Launch { block: case.options.block, grid: case.options.grid };
+            let Geometry { block, grid } = case.options.geometry;
             let outcome = &defect.outcome;
             let (races, barriers) = (&outcome.races, &outcome.divergences);
             wrong.push(format!("{}: {block:?} {grid:?} races {races:?}, divergences {barriers:?}", case.name));

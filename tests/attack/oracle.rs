@@ -44,7 +44,7 @@ pub fn kernel<'m>(module: &'m Module, entry: Option<&str>) -> Option<&'m Functio
 pub fn search(module: &Module, case: &Case, tries: u64, seed: u64) -> Search {
     let mut search = Search::default();
     let Some(entry) = kernel(module, case.entry.as_deref()) else { return search };
-    let sizes = finding::Launch { block: case.options.block, grid: case.options.grid };
+    let sizes = case.options.geometry;
     let fixed = fixed_parameters(entry, case);
     let mut steps = 0;
     for number in 0..tries {

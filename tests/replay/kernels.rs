@@ -29,7 +29,7 @@ fn check(case: &Case) -> Result<(), Failed> {
     let text = std::fs::read_to_string(&case.input)?;
     let Ok(module) = gpuvcc::ptx::parse(&text) else { return Ok(()) };
     let Some((number, kernel)) = lowered(case, &module)? else { return Ok(()) };
-    let space = SearchSpace { block: kernel.block, grid: kernel.grid, ..SearchSpace::default() };
+    let space = SearchSpace { geometry: kernel.geometry, ..SearchSpace::default() };
     let limits = Limits::default();
     let find = |goal| search(&kernel.program, &space, goal, &limits);
     let (race, divergence) = (find(Goal::Race), find(Goal::Divergence));
@@ -92,7 +92,7 @@ fn explored(case: &Case, module: &Module, number: usize, kernel: &Kernel) -> Vec
     if assumption_of_user(kernel).is_some() {
         return Vec::new();
     }
-    let explored = Explorer::new(&emulator, kernel, &suspects, Effort::PATIENT).run(kernel.block, kernel.grid);
+    let explored = Explorer::new(&emulator, kernel, &suspects, Effort::PATIENT).run(kernel.geometry);
     explored.map_or_else(Vec::new, |explored| explored.findings)
 }
 
@@ -106,8 +106,7 @@ fn lowered(case: &Case, module: &Module) -> Result<Option<(usize, Kernel)>, Fail
     let number = number.ok_or("no such kernel")?;
     let entry = &module.functions[number];
     let options = LowerOptions {
-        block: case.options.block,
-        grid: case.options.grid,
+        geometry: case.options.geometry,
         params: case.options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
         ..LowerOptions::default()
     };

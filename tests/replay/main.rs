@@ -112,8 +112,8 @@ fn run_search(program: &Program, case: &Case, text: &str) -> Result<Vec<String>,
     let mut goal = Goal::Race;
     for word in case.what.split_whitespace() {
         match word.split_once('=') {
-            Some(("block", sizes)) => space.block = triple(sizes)?,
-            Some(("grid", sizes)) => space.grid = triple(sizes)?,
+            Some(("block", sizes)) => space.geometry.block = triple(sizes)?,
+            Some(("grid", sizes)) => space.geometry.grid = triple(sizes)?,
             _ if word == "race" => goal = Goal::Race,
             _ if word == "divergence" => goal = Goal::Divergence,
             _ if word == "assertion" => goal = Goal::Assertion,

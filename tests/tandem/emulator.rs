@@ -94,7 +94,7 @@ pub fn moves_matrices(entry: &Function) -> bool {
 pub fn run(module: &Module, entry: usize, launch: &Launch, steps: u64, blocks: u32) -> Result<Run, String> {
     let program = decode::decode(module, entry, launch).map_err(|diagnostic| diagnostic.message)?;
     let mut world = World::new(&program, launch, parameter_bytes(module, entry, launch), module.address_size);
-    let [width, height, depth] = launch.grid;
+    let [width, height, depth] = launch.geometry.grid;
     let watched = if moves_matrices(&module.functions[entry]) { WATCHED_WARP } else { WATCHED };
     let mut logs = Vec::new();
     for number in 0..(width * height * depth).min(blocks) {
@@ -115,7 +115,7 @@ fn run_block(
     (steps, noted): (u64, usize),
     logs: &mut Vec<Log>,
 ) {
-    let [x, y, z] = launch.block;
+    let [x, y, z] = launch.geometry.block;
     let size = x * y * z;
     let mut state = BlockState::new(program, size);
     state.start(number, &launch.contents);

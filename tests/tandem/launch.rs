@@ -5,6 +5,7 @@ use crate::evaluate::{Store, Value};
 use gpuvcc::exec::command::Command;
 use gpuvcc::exec::launch::{Checks, Launch, Schedule};
 use gpuvcc::exec::values::hash;
+use gpuvcc::geometry::Geometry;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::kernel::{Kernel, KernelParameter};
 use gpuvcc::ptx::ast::{Function, Module};
@@ -58,8 +59,8 @@ pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed:
         true => [[32, 1, 1], [64, 1, 1], [16, 4, 1], [8, 4, 1]],
         false => [[4, 1, 1], [6, 1, 1], [3, 2, 1], [32, 1, 1]],
     };
-    let block = sizes(kernel.block, blocks, 1);
-    let grid = sizes(kernel.grid, [[1, 1, 1], [2, 1, 1], [2, 2, 1], [3, 1, 1]], 2);
+    let block = sizes(kernel.geometry.block, blocks, 1);
+    let grid = sizes(kernel.geometry.grid, [[1, 1, 1], [2, 1, 1], [2, 2, 1], [3, 1, 1]], 2);
     let entry = &module.functions[number];
     let value = |parameter: &KernelParameter| {
         let salt = parameter.name.bytes().fold(parameter.offset as u64, |salt, byte| hash(salt, u64::from(byte)));
@@ -74,8 +75,7 @@ pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed:
     };
     let contents = ["below:*:16:1", "zeros:*", "random:*:1", "below:*:2:1"][(random(3) % 4) as usize];
     let command = Command {
-        block,
-        grid,
+        geometry: Geometry { block, grid },
         only_blocks: None,
         arguments: emulator.arguments(kernel, &value, contents, false)?,
         dynamic_shared: emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
@@ -112,8 +112,8 @@ fn position(name: &str, launch: &Launch, thread: [u32; 3], block: [u32; 3]) -> V
     let values = match stem {
         "tid" => thread,
         "ctaid" => block,
-        "ntid" => launch.block,
-        "nctaid" => launch.grid,
+        "ntid" => launch.geometry.block,
+        "nctaid" => launch.geometry.grid,
         _ => return None,
     };
     Some(u128::from(values[axis]))

@@ -26,6 +26,7 @@ mod support;
 use evaluate::Evaluator;
 use follow::{Bindings, Compared, Follower, Stop};
 use generate::Generated;
+use gpuvcc::geometry::Geometry;
 use gpuvcc::ivl::ast::Condition;
 use gpuvcc::kernel::{Kernel, LowerOptions, lower};
 use gpuvcc::ptx::ast::Module;
@@ -130,7 +131,7 @@ fn follow(
     let entry = &module.functions[number];
     let bases = Bases::of(run);
     let registers = entry.body.as_ref().map_or(&[][..], |body| &body.registers);
-    let follower = Follower::new(kernel, registers, &bases, launch.block);
+    let follower = Follower::new(kernel, registers, &bases, launch.geometry.block);
     let evaluator = Evaluator::new(&kernel.program);
     let (mut bindings, mut joints) = (Bindings::new(), Joints::new());
     for log in &run.logs {
@@ -172,7 +173,7 @@ fn shipped_kernels() {
         let text = std::fs::read_to_string(&case.input).expect("readable");
         let Ok(Ok(module)) = on_large_stack(|| gpuvcc::ptx::parse(&text)) else { continue };
         let Some(number) = kernel_of(&case, &module) else { continue };
-        let fixed = LowerOptions { block: case.options.block, grid: case.options.grid, ..LowerOptions::default() };
+        let fixed = LowerOptions { geometry: case.options.geometry, ..LowerOptions::default() };
         let file = case.input.to_string_lossy();
         for options in [fixed, LowerOptions::default()] {
             let seeds: Vec<u64> = (0..launches(2)).collect();
@@ -231,8 +232,7 @@ fn generated(what: &str, number: u64, generate: impl Fn(&mut Random) -> Generate
         let options = match case % 2 {
             0 => LowerOptions::default(),
             _ => LowerOptions {
-                block: [Some(generated.block), Some(1), Some(1)],
-                grid: [Some(generated.grid), Some(1), Some(1)],
+                geometry: Geometry { block: [generated.block, 1, 1], grid: [generated.grid, 1, 1] }.into(),
                 ..LowerOptions::default()
             },
         };

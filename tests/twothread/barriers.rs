@@ -1,5 +1,6 @@
 //! Barriers: what clears, what is divergence, what is refused.
 
+use gpuvcc::geometry::Geometry;
 use gpuvcc::ivl::{self, ast::*};
 use gpuvcc::twothread::prelude::{WATCHED_BYTE, load};
 use gpuvcc::twothread::{self, Options, Pair, TwoThread};
@@ -28,8 +29,11 @@ fn lines(two: &TwoThread) -> Vec<String> {
     lines.filter(|line| !line.starts_with("var")).map(str::to_string).collect()
 }
 
-const FREE: Options =
-    Options { block: [None; 3], grid: [None; 3], allow_same_value: false, exited_ok: false, contents: false };
+const FREE: Options = Options { geometry: Geometry::FREE, allow_same_value: false, exited_ok: false, contents: false };
+
+fn of_block(block: [Option<u32>; 3]) -> Options {
+    Options { geometry: Geometry { block, ..Geometry::FREE }, ..FREE }
+}
 
 #[test]
 fn clears_only_if_both_are_active() {
@@ -84,7 +88,7 @@ fn a_reduction_is_one_value_a_block() {
 
 #[test]
 fn only_whole_block_barriers() {
-    let fixed = Options { block: [Some(64), Some(2), Some(1)], ..FREE };
+    let fixed = of_block([Some(64), Some(2), Some(1)]);
     assert_eq!(lines(&translate("barrier {:count 128bv32};", Pair::SameBlock, &fixed).unwrap()).len(), 3);
     let refused = |barrier: &str, options: &Options| translate(barrier, Pair::SameBlock, options).unwrap_err();
     assert_eq!(
@@ -105,7 +109,7 @@ fn only_whole_block_barriers() {
 #[test]
 fn distinct_threads() {
     let requires = |block, pair| {
-        let two = translate("", pair, &Options { block, ..FREE }).unwrap();
+        let two = translate("", pair, &of_block(block)).unwrap();
         let text = ivl::print(&two.program);
         text.lines().filter_map(|line| line.trim().strip_prefix("requires {:")).map(str::to_string).collect::<Vec<_>>()
     };
@@ -120,7 +124,7 @@ fn distinct_threads() {
     );
     assert_eq!(requires([Some(32), Some(1), Some(1)], Pair::SameBlock), ["distinct} tid.x$1 != tid.x$2;"]);
     assert_eq!(requires([Some(1); 3], Pair::SameBlock), ["distinct} false;"]);
-    assert!(!Options { block: [Some(1); 3], ..FREE }.pair_exists(Pair::SameBlock));
+    assert!(!of_block([Some(1); 3]).pair_exists(Pair::SameBlock));
     assert_eq!(
         requires([None; 3], Pair::DifferentBlocks),
         ["distinct} ctaid.x$1 != ctaid.x$2 || ctaid.y$1 != ctaid.y$2 || ctaid.z$1 != ctaid.z$2;"]

@@ -1,6 +1,7 @@
 //! Programs as files: the papers' tutorial example as a snapshot for each pair; what comes out of this stage
 //! is well typed, prints to text that parses, and is accepted by Boogie where that is installed.
 
+use gpuvcc::geometry::Geometry;
 use gpuvcc::ivl::{self, ast::Program};
 use gpuvcc::predicate;
 use gpuvcc::twothread::prelude::{LOGGING_SETS, WATCHED_BYTE, load};
@@ -10,8 +11,7 @@ use std::process::Command;
 
 const PAIRS: [Pair; 3] = [Pair::SameBlock, Pair::DifferentBlocks, Pair::OneThread];
 const OPTIONS: Options = Options {
-    block: [Some(64), Some(1), Some(1)],
-    grid: [None; 3],
+    geometry: Geometry { block: [Some(64), Some(1), Some(1)], grid: [None; 3] },
     allow_same_value: false,
     exited_ok: false,
     contents: false,

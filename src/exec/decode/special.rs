@@ -4,6 +4,7 @@
 
 use super::Slot;
 use crate::exec::launch::Launch;
+use crate::geometry::Axis;
 use crate::ptx::ast::SpecialRegister;
 
 /// A slot that depends on the thread.
@@ -19,9 +20,9 @@ pub struct SpecialSlot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecialValue {
     /// `%tid` of an axis.
-    Thread(u8),
+    Thread(Axis),
     /// `%ctaid` of an axis.
-    Block(u8),
+    Block(Axis),
     /// `%laneid`
     Lane,
     /// `%warpid`
@@ -47,8 +48,8 @@ impl SpecialValue {
         let lane = linear % 32;
         let bit = 1u32 << lane;
         let value = match self {
-            SpecialValue::Thread(axis) => thread[usize::from(axis)],
-            SpecialValue::Block(axis) => block[usize::from(axis)],
+            SpecialValue::Thread(axis) => thread[axis.index()],
+            SpecialValue::Block(axis) => block[axis.index()],
             SpecialValue::Lane => lane,
             SpecialValue::Warp => linear / 32,
             SpecialValue::LaneMask(order) => match order {
@@ -79,12 +80,12 @@ pub enum Known {
 pub fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Known {
     use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
     let constant = |value: u32| Known::Constant(u64::from(value));
-    let threads: u32 = launch.block.iter().product();
+    let threads = launch.geometry.block_threads() as u32;
     match register {
         Tid(axis) => Known::Slot(SpecialValue::Thread(axis)),
         Ctaid(axis) => Known::Slot(SpecialValue::Block(axis)),
-        Ntid(axis) => constant(launch.block[usize::from(axis)]),
-        Nctaid(axis) => constant(launch.grid[usize::from(axis)]),
+        Ntid(axis) => constant(launch.geometry.block[axis.index()]),
+        Nctaid(axis) => constant(launch.geometry.grid[axis.index()]),
         LaneId => Known::Slot(SpecialValue::Lane),
         WarpId => Known::Slot(SpecialValue::Warp),
         WarpSize => constant(32),
@@ -95,12 +96,12 @@ pub fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Kn
             "%lanemask_ge" => Known::Slot(SpecialValue::LaneMask(LaneOrder::GreaterEqual)),
             "%lanemask_gt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Greater)),
             "%nwarpid" => constant(threads.div_ceil(32)),
-            "%clusterid.x" => Known::Slot(SpecialValue::Block(0)),
-            "%clusterid.y" => Known::Slot(SpecialValue::Block(1)),
-            "%clusterid.z" => Known::Slot(SpecialValue::Block(2)),
-            "%nclusterid.x" => constant(launch.grid[0]),
-            "%nclusterid.y" => constant(launch.grid[1]),
-            "%nclusterid.z" => constant(launch.grid[2]),
+            "%clusterid.x" => Known::Slot(SpecialValue::Block(Axis::X)),
+            "%clusterid.y" => Known::Slot(SpecialValue::Block(Axis::Y)),
+            "%clusterid.z" => Known::Slot(SpecialValue::Block(Axis::Z)),
+            "%nclusterid.x" => constant(launch.geometry.grid[0]),
+            "%nclusterid.y" => constant(launch.geometry.grid[1]),
+            "%nclusterid.z" => constant(launch.geometry.grid[2]),
             "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" | "%cluster_nctarank" => constant(1),
             "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctarank" => constant(0),
             "%is_explicit_cluster" => constant(0),

@@ -22,6 +22,7 @@ use super::scope::with_suggestion;
 use super::surface::Synonym;
 use super::token::{Spanned, Token};
 use crate::diagnostic::Diagnostic;
+use crate::geometry::Axis;
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -78,7 +79,7 @@ pub fn launch_constant(name: &str) -> Option<&'static str> {
         "ntid" | "nctaid" => "launch",
         _ => return None,
     };
-    ["x", "y", "z"].contains(&component).then_some(attribute)
+    Axis::named(component).map(|_| attribute)
 }
 
 /// What a variable name stands for.

@@ -14,6 +14,7 @@ mod typing;
 pub use parse::{Mistake, Names, Statement, parse, statement};
 
 use super::ast::{Function, RegisterId, ScalarType, SpecialRegister, VariableRef};
+use crate::geometry::Axis;
 use crate::span::Origin;
 use std::sync::Arc;
 
@@ -230,7 +231,7 @@ impl Value {
     /// `%tid.x`
     pub fn thread() -> Value {
         let ty = ValueType::Bits { width: 32, signed: false };
-        Value { kind: ValueKind::Special(SpecialRegister::Tid(0)), ty }
+        Value { kind: ValueKind::Special(SpecialRegister::Tid(Axis::X)), ty }
     }
 
     /// True or false.

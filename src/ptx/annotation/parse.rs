@@ -9,6 +9,7 @@
 
 use super::typing::{Meaning, Operand, combine, literal};
 use super::{AnnotationKind, ArrayRef, Operator, Value, ValueKind, ValueType};
+use crate::geometry::Axis;
 use crate::ptx::ast::{RegisterId, ScalarType, SpecialRegister};
 use std::ops::Range;
 
@@ -420,7 +421,7 @@ fn number(word: &str) -> Option<i128> {
 /// By its name in PTX or in CUDA C++ (where a `%` is special in inline assembly).
 fn special(word: &str) -> Option<SpecialRegister> {
     let (name, axis) = word.split_once('.')?;
-    let axis = u8::try_from(["x", "y", "z"].iter().position(|a| *a == axis)?).ok()?;
+    let axis = Axis::named(axis)?;
     match name {
         "%tid" | "threadIdx" => Some(SpecialRegister::Tid(axis)),
         "%ntid" | "blockDim" => Some(SpecialRegister::Ntid(axis)),

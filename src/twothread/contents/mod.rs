@@ -129,7 +129,7 @@ impl<'a> Contents<'a> {
             pair,
             changed: changed(body, &predicated.loops, &selection),
             synchronised: synchronised(body, &predicated.loops),
-            definitions: Definitions::of(&predicated.program, body, options.block[0]),
+            definitions: Definitions::of(&predicated.program, body, options.geometry.block[0]),
             exited_ok: options.exited_ok,
             selection,
             pending: BTreeMap::new(),

@@ -14,6 +14,7 @@ use gpuvcc::exec::decode::{Code, Program, Space};
 use gpuvcc::exec::launch::{self, Array, Checks, Schedule, array_address};
 use gpuvcc::exec::memory::UNBOUNDED;
 use gpuvcc::exec::outcome::{Fault, FaultKind, Stop};
+use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx::ast::{Function, Module, StateSpace};
 use random::{Random, hash};
 use std::collections::BTreeSet;
@@ -165,8 +166,7 @@ fn emulated(module: &Module, launch: &Launch) -> launch::Launch {
     let mut variables = module.variables.iter().chain(bodies.flat_map(|body| &body.variables));
     let dynamic = variables.any(|variable| variable.space == StateSpace::Shared && variable.size.is_none());
     launch::Launch {
-        block: launch.block,
-        grid: launch.grid,
+        geometry: Geometry { block: launch.block, grid: launch.grid },
         parameters: launch.parameters.clone(),
         arrays: (0..launch.arrays).map(array).collect(),
         dynamic_shared: if dynamic { DYNAMIC_SHARED } else { 0 },
