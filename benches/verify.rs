@@ -135,9 +135,8 @@ fn lowering(input: &input::Input, case: &Case) -> Option<Vec<Duration>> {
     let options = LowerOptions {
         geometry: case.options.geometry,
         params: case.options.params.iter().map(|one| (one.name.clone(), one.value as u64)).collect(),
-        may_alias: case.options.may_alias,
+        rules: case.options.rules,
         max_threads: case.options.max_threads,
-        check_bounds: case.options.check_bounds,
     };
     let mut times = Vec::new();
     let mut last = Instant::now();
@@ -155,12 +154,8 @@ fn lowering(input: &input::Input, case: &Case) -> Option<Vec<Duration>> {
     lap();
     let predicated = predicate::run(&kernel.program).ok()?;
     lap();
-    let two_thread_options = twothread::Options {
-        geometry: kernel.geometry,
-        allow_same_value: case.options.allow_same_value,
-        exited_ok: case.options.exited_threads_ok,
-        contents: true,
-    };
+    let two_thread_options =
+        twothread::Options { geometry: kernel.geometry, rules: case.options.rules, contents: true };
     let prelude = prelude::load(prelude::WATCHED_BYTE).ok()?;
     for pair in decide::pairs(&two_thread_options, &kernel) {
         twothread::run(&predicated, &prelude, pair, &two_thread_options).ok()?;

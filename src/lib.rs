@@ -20,6 +20,7 @@ pub mod modular;
 pub mod predicate;
 pub mod ptx;
 pub mod report;
+pub mod rules;
 pub mod solver;
 pub mod span;
 pub mod twothread;

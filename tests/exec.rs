@@ -1,9 +1,10 @@
 //! Instructions against recorded values: each table in `tests/exec` says what an instruction gives for some
 //! operands. The README there explains the format and where the values come from.
 
-use gpuvcc::exec::launch::{Array, Checks, Contents, Launch, Schedule, array_address};
+use gpuvcc::exec::launch::{Array, Contents, Launch, Schedule, array_address};
 use gpuvcc::exec::memory;
 use gpuvcc::geometry::Geometry;
+use gpuvcc::rules::Rules;
 use gpuvcc::{exec, ptx};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fmt::Write;
@@ -94,7 +95,8 @@ fn check(group: &Group) -> Result<(), Failed> {
         thread_steps: 1000,
         total_steps: u64::MAX,
         blocks: None,
-        checks: Checks::default(),
+        races: true,
+        rules: Rules::default(),
     };
     let run = exec::run(&module, 0, &launch).map_err(|diagnostic| diagnostic.message)?;
     if !run.outcome.is_complete() {

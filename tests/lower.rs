@@ -16,6 +16,7 @@ use gpuvcc::diagnostic::{Diagnostic, Severity};
 use gpuvcc::ivl::ast::{BinaryOp, ExprKind, ExprRef, Implementation, Stmt, StmtKind, Transfer};
 use gpuvcc::kernel::{Kernel, LowerOptions};
 use gpuvcc::ptx::ast::{Function, Module};
+use gpuvcc::rules::Rules;
 use gpuvcc::{cfg, ivl, kernel, ptx};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
@@ -68,7 +69,10 @@ fn lowers(_: &str, text: &str) -> Result<(), Failed> {
     let module = ptx::parse(text).map_err(|errors| show(&errors))?;
     for entry in module.functions.iter().filter(|f| f.is_entry) {
         for may_alias in [false, true] {
-            let options = LowerOptions { may_alias, check_bounds: may_alias, ..LowerOptions::default() };
+            let options = LowerOptions {
+                rules: Rules { may_alias, check_bounds: may_alias, ..Rules::default() },
+                ..LowerOptions::default()
+            };
             match translate(&module, entry, &options) {
                 Ok((_, kernel)) => well_formed(&kernel)?,
                 Err(errors) if errors.iter().all(|e| e.severity == Severity::Unsupported) => {}
@@ -170,8 +174,8 @@ fn option(text: &str, options: &mut LowerOptions) -> Result<(), Failed> {
         [(); 3].map(|()| parts.next().unwrap_or(Some(1)))
     };
     match text.split_once('=') {
-        None if text == "may-alias" => options.may_alias = true,
-        None if text == "check-bounds" => options.check_bounds = true,
+        None if text == "may-alias" => options.rules.may_alias = true,
+        None if text == "check-bounds" => options.rules.check_bounds = true,
         Some(("block", value)) => options.geometry.block = sizes(value),
         Some(("grid", value)) => options.geometry.grid = sizes(value),
         Some((name, value)) => options.params.push((name.to_string(), value.parse()?)),

@@ -91,8 +91,7 @@ fn check_verifier(path: &Path) -> Result<(), Failed> {
     let Ok(Command::Run(launch)) = cli::parse(words) else { return Err("the header is no run".into()) };
     let options = Options {
         geometry: Geometry { block: launch.block.unwrap_or([32, 1, 1]), grid: launch.grid }.into(),
-        allow_same_value: launch.checks.allow_same_value,
-        exited_threads_ok: launch.checks.exited_threads_ok,
+        rules: launch.common.rules,
         timeout: Duration::from_secs(5),
         ..Options::default()
     };

@@ -11,6 +11,7 @@ use super::values::{Sizes, parse_family, parse_parameter, parse_sizes};
 use crate::container::target::Target;
 use crate::geometry::{Geometry, unlaunchable_block};
 use crate::report::explain;
+use crate::rules::Rules;
 use crate::twothread::Prelude;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -68,16 +69,8 @@ pub struct Options {
     pub quiet: bool,
     /// Colours.
     pub color: Color,
-    /// Two writes of the same value do not race.
-    pub allow_same_value: bool,
-    /// Volatile accesses are weak ones.
-    pub volatile_races: bool,
-    /// Pointers may refer to the same array.
-    pub may_alias: bool,
-    /// Threads that have exited count as arrived at barriers.
-    pub exited_threads_ok: bool,
-    /// Accesses stay inside arrays of known size.
-    pub check_bounds: bool,
+    /// What counts as a defect, and what is taken for granted.
+    pub rules: Rules,
     /// Procedures may leave out what they modify.
     pub infer_modifies: bool,
     /// How accesses are remembered.
@@ -201,11 +194,7 @@ impl Default for Options {
             jobs: NonZeroUsize::MIN,
             quiet: false,
             color: Color::Auto,
-            allow_same_value: false,
-            volatile_races: false,
-            may_alias: false,
-            exited_threads_ok: false,
-            check_bounds: false,
+            rules: Rules::default(),
             infer_modifies: false,
             prelude: PreludeChoice::WatchedByte,
             arith: Arithmetic::Auto,
@@ -383,11 +372,14 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         jobs: arguments.jobs.unwrap_or_else(all_cores),
         quiet: arguments.quiet,
         color: arguments.color,
-        allow_same_value: arguments.allow_same_value,
-        volatile_races: arguments.volatile_races,
-        may_alias: arguments.may_alias,
-        exited_threads_ok: arguments.exited_threads.is_some(),
-        check_bounds: arguments.check_bounds,
+        rules: Rules {
+            allow_same_value: arguments.allow_same_value,
+            volatile_races: arguments.volatile_races,
+            may_alias: arguments.may_alias,
+            exited_threads_ok: arguments.exited_threads.is_some(),
+            check_bounds: arguments.check_bounds,
+            warp_lockstep: false,
+        },
         infer_modifies: arguments.infer_modifies,
         prelude: arguments.prelude,
         arith: arguments.arith,
@@ -451,7 +443,7 @@ mod tests {
         let options = verify(&["a.ptx", "-", "--block", "8,8", "--param", "n=-1", "--exited-threads=ok", "--arith=bv"]);
         assert_eq!(options.files, ["a.ptx", "-"]);
         assert_eq!(options.geometry, Geometry { block: [Some(8), Some(8), Some(1)], grid: [None; 3] });
-        assert!(options.exited_threads_ok);
+        assert!(options.rules.exited_threads_ok);
         assert_eq!(options.arith, Arithmetic::Bv);
         assert_eq!(options.params, [ParameterSetting { name: "n".to_string(), value: -1 }]);
     }

@@ -58,7 +58,7 @@ pub fn run(options: &RunOptions) -> u8 {
     schedule::all(&Jobs::new(1), 1, work, |_, result| match result {
         Ok(Ok((mut report, seconds))) => {
             report.target = task.input.target.map(|target| target.to_string());
-            report.assumptions = stated::by_checks(&options.common).collect();
+            report.assumptions = stated::by_rules(options.common.rules).collect();
             if options.stats {
                 print_stats(&report, seconds);
             }
@@ -120,7 +120,8 @@ pub fn emulate(
         thread_steps: options.steps,
         total_steps: u64::MAX,
         blocks: options.only_blocks.clone(),
-        checks: options.checks,
+        races: options.races,
+        rules: options.common.rules,
     };
     let started = Instant::now();
     let run = exec::run(module, number, &launch)?;

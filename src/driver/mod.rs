@@ -202,7 +202,7 @@ impl Sink<Result<Program, Vec<Diagnostic>>> for Parsing<'_, '_> {
         let input = &self.inputs[index];
         match result {
             Ok(Ok(mut program)) => {
-                if let (true, Program::Ptx(module)) = (self.options.volatile_races, &mut program) {
+                if let (true, Program::Ptx(module)) = (self.options.rules.volatile_races, &mut program) {
                     ptx::weaken_volatile(module);
                 }
                 self.programs.push((input, program));

@@ -8,7 +8,6 @@ use super::procedures::{self, Source};
 use super::stated;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
-use crate::exec::launch::Checks;
 use crate::geometry::Geometry;
 use crate::ivl;
 use crate::ivl::attributes::Attributes;
@@ -133,9 +132,8 @@ fn lower(
     let mut lower_options = LowerOptions {
         geometry: options.geometry,
         params: options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
-        may_alias: options.may_alias,
+        rules: options.rules,
         max_threads: options.max_threads,
-        check_bounds: options.check_bounds,
     };
     conditions.iter().for_each(|condition| condition.fix(&mut lower_options));
     let mut kernel = match program {
@@ -171,12 +169,7 @@ fn entry_of<'a>(module: &'a ptx::ast::Module, entry: &str) -> Result<&'a ptx::as
 }
 
 fn two_thread_options(geometry: Geometry, options: &Options) -> twothread::Options {
-    twothread::Options {
-        geometry,
-        allow_same_value: options.allow_same_value,
-        exited_ok: options.exited_threads_ok,
-        contents: true,
-    }
+    twothread::Options { geometry, rules: options.rules, contents: true }
 }
 
 fn encodings(arithmetic: Arithmetic) -> &'static [Encoding] {
@@ -191,15 +184,9 @@ fn encodings(arithmetic: Arithmetic) -> &'static [Encoding] {
 fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &'a Options) -> Option<Emulator<'a>> {
     let Program::Ptx(module) = program else { return None };
     let number = module.functions.iter().position(|function| function.is_entry && *function.name == *entry)?;
-    let checks = Checks {
-        allow_same_value: options.allow_same_value,
-        volatile_races: options.volatile_races,
-        exited_threads_ok: options.exited_threads_ok,
-        ..Checks::default()
-    };
-    let (file, may_alias, dynamic_shared) = (input.source.name(), options.may_alias, options.dynamic_shared);
+    let (file, rules, dynamic_shared) = (input.source.name(), options.rules, options.dynamic_shared);
     let annotations = options.annotations.as_deref();
-    Some(Emulator { module, number, file, annotations, may_alias, dynamic_shared, checks })
+    Some(Emulator { module, number, file, annotations, dynamic_shared, rules })
 }
 
 fn question<'a>(

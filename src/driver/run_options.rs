@@ -6,8 +6,9 @@
 use super::cli::{Color, Format, Options};
 use crate::container::target::Target;
 use crate::exec::arguments::{self, Argument};
-use crate::exec::launch::{Checks, Schedule, check_sizes};
+use crate::exec::launch::{Schedule, check_sizes};
 use crate::geometry::Geometry;
+use crate::rules::Rules;
 use clap::{Args, ValueEnum};
 
 /// Options of an emulation, as plain data.
@@ -31,8 +32,8 @@ pub struct RunOptions {
     pub seed: u64,
     /// Instructions of a thread.
     pub steps: u64,
-    /// What is looked for.
-    pub checks: Checks,
+    /// Whether data races are looked for.
+    pub races: bool,
     /// Whether to print the rate.
     pub stats: bool,
 }
@@ -177,9 +178,13 @@ pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         format: arguments.format,
         quiet: arguments.quiet,
         color: arguments.color,
-        allow_same_value: arguments.allow_same_value,
-        volatile_races: arguments.volatile_races,
-        exited_threads_ok: arguments.exited_threads.is_some(),
+        rules: Rules {
+            allow_same_value: arguments.allow_same_value,
+            volatile_races: arguments.volatile_races,
+            warp_lockstep: arguments.warp_lockstep,
+            exited_threads_ok: arguments.exited_threads.is_some(),
+            ..Rules::default()
+        },
         ..Options::default()
     };
     let block = arguments.block.map(|sizes| sizes.0);
@@ -205,13 +210,7 @@ pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         schedule,
         seed: arguments.seed,
         steps: arguments.steps,
-        checks: Checks {
-            races: !arguments.no_races,
-            allow_same_value: arguments.allow_same_value,
-            volatile_races: arguments.volatile_races,
-            warp_lockstep: arguments.warp_lockstep,
-            exited_threads_ok: arguments.exited_threads.is_some(),
-        },
+        races: !arguments.no_races,
         stats: arguments.stats,
     })
 }

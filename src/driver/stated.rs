@@ -6,14 +6,14 @@
 use super::cli::Options;
 use crate::ivl::ast::StmtKind;
 use crate::kernel::Kernel;
+use crate::rules::Rules;
 
-/// Sentences about the options that decide what a defect is.
-pub fn by_checks(options: &Options) -> impl Iterator<Item = String> + use<> {
+/// Sentences about the rules that decide what a defect is.
+pub fn by_rules(rules: Rules) -> impl Iterator<Item = String> + use<> {
     let same = "two writes of the same value do not race (--allow-same-value)";
     let volatile = "volatile accesses race as plain ones do (--volatile-races)";
     let exited = "barriers that name no count do not wait for threads that have exited (--exited-threads=ok)";
-    let said =
-        [(options.allow_same_value, same), (options.volatile_races, volatile), (options.exited_threads_ok, exited)];
+    let said = [(rules.allow_same_value, same), (rules.volatile_races, volatile), (rules.exited_threads_ok, exited)];
     said.into_iter().filter(|(given, _)| *given).map(|(_, sentence)| sentence.to_string())
 }
 
@@ -22,9 +22,9 @@ pub fn by_options(options: &Options, kernel: &Kernel) -> Vec<String> {
     let body = kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
     let mut statements = body.flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
     let has_barrier = statements.any(|stmt| matches!(stmt.kind, StmtKind::Barrier(_)));
-    let checks = Options { exited_threads_ok: options.exited_threads_ok && has_barrier, ..options.clone() };
-    let mut said: Vec<String> = by_checks(&checks).collect();
-    if options.may_alias {
+    let rules = Rules { exited_threads_ok: options.rules.exited_threads_ok && has_barrier, ..options.rules };
+    let mut said: Vec<String> = by_rules(rules).collect();
+    if rules.may_alias {
         said.push("pointers may refer to arrays that overlap (--may-alias)".to_string());
     }
     said.extend(options.params.iter().map(|setting| format!("`{}` is {} (--param)", setting.name, setting.value)));

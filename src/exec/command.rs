@@ -5,10 +5,11 @@
 //! total of instructions, the command goes on.
 
 use super::arguments;
-use super::launch::{Checks, Contents, Launch, Schedule};
+use super::launch::{Contents, Launch, Schedule};
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
 use crate::ptx::ast::{Function, Module};
+use crate::rules::Rules;
 use std::fmt::Write;
 
 /// A `gpuvcc run` command.
@@ -28,8 +29,8 @@ pub struct Command {
     pub seed: u64,
     /// Instructions that one thread may execute, where the default is too many.
     pub steps: Option<u64>,
-    /// What is looked for.
-    pub checks: Checks,
+    /// What counts as a defect.
+    pub rules: Rules,
 }
 
 /// Instructions of a thread when the command does not say.
@@ -52,7 +53,8 @@ impl Command {
             thread_steps: self.steps.unwrap_or(DEFAULT_STEPS),
             total_steps,
             blocks: self.only_blocks.clone(),
-            checks: self.checks,
+            races: true,
+            rules: self.rules,
         })
     }
 
@@ -79,13 +81,13 @@ impl Command {
         if let Some(steps) = self.steps {
             let _ = write!(text, " --steps {steps}");
         }
-        if self.checks.allow_same_value {
+        if self.rules.allow_same_value {
             text += " --allow-same-value";
         }
-        if self.checks.volatile_races {
+        if self.rules.volatile_races {
             text += " --volatile-races";
         }
-        if self.checks.exited_threads_ok {
+        if self.rules.exited_threads_ok {
             text += " --exited-threads ok";
         }
         text

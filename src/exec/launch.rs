@@ -1,6 +1,7 @@
 //! What is run: sizes, arguments, memory before the launch, and the schedule.
 
 use crate::geometry::{self, BLOCK_THREADS, Geometry};
+use crate::rules::Rules;
 use std::collections::BTreeMap;
 
 /// A concrete launch.
@@ -26,8 +27,10 @@ pub struct Launch {
     pub total_steps: u64,
     /// Only these blocks run (by linear number); all when `None`.
     pub blocks: Option<Vec<u32>>,
-    /// What is looked for.
-    pub checks: Checks,
+    /// Whether data races are looked for.
+    pub races: bool,
+    /// What counts as a defect.
+    pub rules: Rules,
 }
 
 impl Launch {
@@ -36,34 +39,6 @@ impl Launch {
         let size = self.geometry.block_threads() as u32;
         let number = geometry::linear(block, self.geometry.grid);
         number.wrapping_mul(size).wrapping_add(geometry::linear(thread, self.geometry.block))
-    }
-}
-
-/// What is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checks {
-    /// Data races.
-    pub races: bool,
-    /// Two writes of the same value do not race.
-    pub allow_same_value: bool,
-    /// Volatile accesses were made weak before ([`crate::ptx::weaken_volatile`]).
-    pub volatile_races: bool,
-    /// Threads of a warp that execute an instruction together are ordered by it (the model before
-    /// Volta). Only the lock-step schedules do so.
-    pub warp_lockstep: bool,
-    /// Barriers do not wait for threads that have exited.
-    pub exited_threads_ok: bool,
-}
-
-impl Default for Checks {
-    fn default() -> Self {
-        Checks {
-            races: true,
-            allow_same_value: false,
-            volatile_races: false,
-            warp_lockstep: false,
-            exited_threads_ok: false,
-        }
     }
 }
 

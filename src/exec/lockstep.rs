@@ -57,7 +57,7 @@ impl Warps {
             let groups = &mut self.groups[warp];
             let Some((position, active)) = choose(groups, threads, warp * 32) else { return false };
             let at = threads[warp * 32 + active.trailing_zeros() as usize].next;
-            if launch.checks.warp_lockstep && world.races && is_access(program, at) {
+            if launch.rules.warp_lockstep && world.races && is_access(program, at) {
                 order(world, threads, warp, active);
             }
             for lane in lanes(active) {
@@ -79,7 +79,7 @@ impl Warps {
                 (at, program.reconvergence[at as usize]),
                 taken_first,
             );
-            if parted && launch.checks.warp_lockstep && world.races {
+            if parted && launch.rules.warp_lockstep && world.races {
                 order(world, threads, warp, active);
             }
         }

@@ -112,7 +112,7 @@ impl<'r> Reporter<'r> {
                      that all threads of the block execute the same barrier instruction (PTX ISA, `barrier`; `bar.sync` is \
                      `barrier.sync.aligned`)"
                 ),
-                Instead::Exited if self.launch.checks.exited_threads_ok => format!(
+                Instead::Exited if self.launch.rules.exited_threads_ok => format!(
                     "the other thread has exited, at PTX line {line}: only barriers \"for all threads in the CTA\" do not wait \
                      for it (PTX ISA, `exit`), and this one names how many it waits for"
                 ),

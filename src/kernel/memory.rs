@@ -322,7 +322,7 @@ impl Lowering<'_> {
 
     /// Asserts that an access stays inside its region; false if that is not asked for, or the size is not known.
     fn bounds(&mut self, region: RegionId, offset: &ExprRef, bytes: u32, guard: Option<ExprRef>) -> bool {
-        if !self.options.check_bounds {
+        if !self.options.rules.check_bounds {
             return false;
         }
         let literal = |bytes: u64| bv::literal(u128::from(bytes), 64);

@@ -33,6 +33,7 @@ use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
 use crate::ivl::ast::{Name, Program};
 use crate::ptx::ast::{Function, Module};
+use crate::rules::Rules;
 use std::collections::BTreeMap;
 
 /// What the user fixed about the launch and the checks.
@@ -42,23 +43,15 @@ pub struct LowerOptions {
     pub geometry: Geometry,
     /// Scalar parameters with fixed values, by name or position from 0.
     pub params: Vec<(String, u64)>,
-    /// Global arrays may overlap.
-    pub may_alias: bool,
+    /// What counts as a defect, and what is taken for granted.
+    pub rules: Rules,
     /// A launch has fewer threads than this.
     pub max_threads: u64,
-    /// Assert that accesses stay inside arrays of known size.
-    pub check_bounds: bool,
 }
 
 impl Default for LowerOptions {
     fn default() -> Self {
-        LowerOptions {
-            geometry: Geometry::FREE,
-            params: Vec::new(),
-            may_alias: false,
-            max_threads: 1 << 31,
-            check_bounds: false,
-        }
+        LowerOptions { geometry: Geometry::FREE, params: Vec::new(), rules: Rules::default(), max_threads: 1 << 31 }
     }
 }
 

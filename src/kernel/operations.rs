@@ -133,7 +133,7 @@ impl<'a> Lowering<'a> {
         let Operand::Register(register) = dst else { return };
         let address = self.arbitrary(Type::Bv(64));
         let region = self.pointers.regions.heap(*register);
-        if self.options.check_bounds
+        if self.options.rules.check_bounds
             && let Some([start, extent]) = self.declarations.blocks.get(&region).cloned()
         {
             let kept = [(start, address.clone()), (extent, size)];

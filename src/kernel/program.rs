@@ -124,7 +124,7 @@ pub fn run(
     options: &LowerOptions,
 ) -> Result<Kernel, Vec<Diagnostic>> {
     let exposed = Exposed::of(cfg);
-    let pointers = Pointers::of(entry, cfg, &exposed, Regions::of(module, entry, cfg, options.may_alias));
+    let pointers = Pointers::of(entry, cfg, &exposed, Regions::of(module, entry, cfg, options.rules.may_alias));
     let definite = Definite::of(cfg, &exposed);
     let mut names = Names::default();
     let mut declarations = Declarations::default();
@@ -524,7 +524,7 @@ impl Lowering<'_> {
     fn assumptions(&self, arrays: &[Array], blocks: &[Block]) -> Vec<String> {
         let mut said = Vec::new();
         let global = arrays.iter().filter(|a| a.space == ArraySpace::Global).count();
-        if global > 1 && !self.options.may_alias {
+        if global > 1 && !self.options.rules.may_alias {
             said.push("pointer parameters and global arrays refer to disjoint arrays".to_string());
         }
         let shared = arrays.iter().filter(|a| a.space == ArraySpace::Shared).count();

@@ -101,7 +101,7 @@ impl<'a> Accesses<'a> {
         taken.extend(body.locals.iter().map(|local| local.name.clone()));
         Accesses {
             copies,
-            allow_same_value: options.allow_same_value,
+            allow_same_value: options.rules.allow_same_value,
             pair,
             arrays: program.arrays.iter().map(|array| (array.name.clone(), array)).collect(),
             checked_arrays: checked_arrays(program, &written, pair),

@@ -57,11 +57,11 @@ pub(super) fn refuse_without_meaning(
     let refuse = |stmt: &Stmt, message: String| Diagnostic::unsupported("barrier-invariant", message, place(stmt));
     let stmts = || body.blocks.iter().flat_map(|block| &block.stmts);
     let Some(first) = stmts().find(|stmt| stmt.attributes.has(STATED)) else { return Ok(()) };
-    if options.exited_ok {
+    if options.rules.exited_threads_ok {
         let message = "with --exited-threads=ok a thread that has left the kernel states no barrier invariant";
         return Err(vec![refuse(first, message.to_string())]);
     }
-    if options.allow_same_value {
+    if options.rules.allow_same_value {
         let message = "with --allow-same-value others may write what a barrier invariant reads";
         return Err(vec![refuse(first, message.to_string())]);
     }

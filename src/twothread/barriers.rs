@@ -76,7 +76,7 @@ impl Barriers<'_> {
     /// the CTA" only.
     fn together(&self, first: &ExprRef, second: &ExprRef, has_count: bool) -> ExprRef {
         let agree = bv::eq(first.clone(), second.clone());
-        if !self.options.exited_ok || has_count {
+        if !self.options.rules.exited_threads_ok || has_count {
             return agree;
         }
         let exited = |thread: Thread| bv::eq(self.copies.expr(&self.active, thread), block_id(self.end_id));

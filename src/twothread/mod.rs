@@ -31,6 +31,7 @@ use crate::ivl::ast::{Attribute, Condition, Function, Implementation, Name, Proc
 use crate::ivl::bv;
 use crate::predicate::rewrite::BLOCK_ID_WIDTH;
 use crate::predicate::{LoopInfo, Predicated};
+use crate::rules::Rules;
 use crate::span::Span;
 use accesses::Accesses;
 use barriers::Barriers;
@@ -68,10 +69,8 @@ impl Pair {
 pub struct Options {
     /// Sizes of launches.
     pub geometry: Geometry,
-    /// `--allow-same-value`
-    pub allow_same_value: bool,
-    /// `--exited-threads=ok`
-    pub exited_ok: bool,
+    /// What counts as a defect.
+    pub rules: Rules,
     /// Arrays that are written have contents where that can matter ([`contents`]).
     pub contents: bool,
 }
@@ -177,7 +176,7 @@ pub fn run(
         let copy = |expr| Condition { expr, ..axiom.clone() };
         result.axioms.extend(copies.formulas(&axiom.expr).into_iter().map(copy));
     }
-    let (same_block, allow_same_value) = (pair == Pair::SameBlock, options.allow_same_value);
+    let (same_block, allow_same_value) = (pair == Pair::SameBlock, options.rules.allow_same_value);
     let setting = Setting { same_block, allow_same_value, narrow: false };
     if !accesses.checked_arrays.is_empty() {
         append(&mut result, prelude.common(setting));

@@ -285,7 +285,7 @@ impl Bounded<'_> {
                 schedule,
                 seed: 1,
                 steps: Some(THREAD_STEPS),
-                checks: self.emulator.checks,
+                rules: self.emulator.rules,
             };
             let mut shown: Shown = self.emulator.show(&command, RUN_STEPS).ok()?;
             let counts = shown.is_defined;

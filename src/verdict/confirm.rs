@@ -232,8 +232,8 @@ fn propose(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Fin
         }
     }
     let limits = Limits {
-        allow_same_value: question.options.allow_same_value,
-        exited_ok: question.options.exited_ok,
+        allow_same_value: question.options.rules.allow_same_value,
+        exited_ok: question.options.rules.exited_threads_ok,
         ..Limits::default()
     };
     let mut findings = Vec::new();

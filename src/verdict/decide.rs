@@ -76,7 +76,7 @@ impl Question<'_> {
 
     /// The tries to prove a pair.
     pub fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
-        let uniform_barriers = two.pair == Pair::SameBlock && !self.options.exited_ok;
+        let uniform_barriers = two.pair == Pair::SameBlock && !self.options.rules.exited_threads_ok;
         let Question { encodings, effort, omitted, jobs, .. } = *self;
         let first_failure = self.search == Search::Proof;
         Tries::new(two, Plan { uniform_barriers, encodings, effort, omitted, first_failure, jobs })

@@ -9,12 +9,13 @@
 use super::compiled::Compiled;
 use super::finding::{Defect, Finding};
 use crate::exec::command::{Command, quoted};
-use crate::exec::launch::{Checks, Schedule, check_sizes};
+use crate::exec::launch::{Schedule, check_sizes};
 use crate::exec::outcome::{FaultKind, Instead, Outcome, Stop};
 use crate::exec::{self, Run, report};
 use crate::geometry::{Geometry, linear};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::ptx::ast::{Function, Module, StateSpace, Variable};
+use crate::rules::Rules;
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,12 +31,10 @@ pub struct Emulator<'a> {
     pub file: &'a str,
     /// The file of annotations that the command names.
     pub annotations: Option<&'a str>,
-    /// Global arrays may overlap.
-    pub may_alias: bool,
     /// Bytes of dynamic shared memory of every launch, if known.
     pub dynamic_shared: Option<u32>,
-    /// What is looked for.
-    pub checks: Checks,
+    /// What counts as a defect, and whether global arrays may overlap.
+    pub rules: Rules,
 }
 
 /// Instructions of all threads in one run.
@@ -285,7 +284,7 @@ impl<'a> Judge<'a> {
         let end = self.steps + FINDING_STEPS;
         let mut failure = Failure::default();
         for only_blocks in parts(finding, geometry) {
-            for overlap in [false, true].into_iter().take(1 + usize::from(self.emulator.may_alias)) {
+            for overlap in [false, true].into_iter().take(1 + usize::from(self.emulator.rules.may_alias)) {
                 for (contents, schedule, seed) in TRIES {
                     if self.steps >= end.min(ALL_STEPS) {
                         return Err(failure.text());
@@ -298,7 +297,7 @@ impl<'a> Judge<'a> {
                         schedule,
                         seed,
                         steps: Some(THREAD_STEPS),
-                        checks: self.emulator.checks,
+                        rules: self.emulator.rules,
                     };
                     let seen = self.see(command)?;
                     if let Some(command) = seen.command.as_ref().filter(|_| seen.shows(finding)) {

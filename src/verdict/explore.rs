@@ -120,7 +120,7 @@ impl<'a> Explorer<'a> {
     }
 
     fn command(&self, launch: Geometry<u32>, number: u64, value: &dyn Fn(&KernelParameter) -> u64) -> Option<Command> {
-        let overlap = self.emulator.may_alias && number % 2 == 1;
+        let overlap = self.emulator.rules.may_alias && number % 2 == 1;
         Some(Command {
             geometry: launch,
             only_blocks: some_blocks(&launch, hash(7, number)),
@@ -129,7 +129,7 @@ impl<'a> Explorer<'a> {
             schedule: [Schedule::RoundRobin, Schedule::Adversarial, Schedule::Lockstep][(number / 2 % 3) as usize],
             seed: number + 1,
             steps: Some(THREAD_STEPS),
-            checks: self.emulator.checks,
+            rules: self.emulator.rules,
         })
     }
 

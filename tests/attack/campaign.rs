@@ -14,6 +14,7 @@ use gpuvcc::driver::input::{Input, Language};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx::ast::Module;
 use gpuvcc::report::source::SourceText;
+use gpuvcc::rules::Rules;
 use gpuvcc::verdict::finding::{KernelReport, Verdict};
 use libtest_mimic::Failed;
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +117,7 @@ fn subject(Generated { text, block, grid }: Generated) -> (Case, String, String)
         // The bounds of local arrays are proved, or assumed in words that nothing here reads.
         options: Options {
             geometry: Geometry { block, grid },
-            check_bounds: text.contains(".local"),
+            rules: Rules { check_bounds: text.contains(".local"), ..Rules::default() },
             ..Options::default()
         },
         race_lines: BTreeSet::new(),
@@ -379,7 +380,7 @@ fn command_line(options: &Options) -> String {
     for setting in &options.params {
         let _ = write!(text, " --param {}={}", setting.name, setting.value);
     }
-    if options.check_bounds {
+    if options.rules.check_bounds {
         text += " --check-bounds";
     }
     if options.arith == Arithmetic::Bv {

@@ -51,7 +51,7 @@ pub fn search(module: &Module, case: &Case, tries: u64, seed: u64) -> Search {
         let launch = launches::launch(entry, &sizes, &fixed, hash(seed, number));
         let outcome = emulator::run(module, entry, &launch);
         steps += outcome.steps;
-        if outcome.is_defect(case.options.check_bounds) {
+        if outcome.is_defect(case.options.rules.check_bounds) {
             search.defect = Some(Defect { launch, outcome });
             return search;
         }

@@ -2,9 +2,9 @@
 //! nothing, a race that they find in a broken one lies on marked lines.
 
 use super::cases::{Case, cases};
-use gpuvcc::exec::launch::Checks;
 use gpuvcc::kernel::{Kernel, LowerOptions, lower};
 use gpuvcc::ptx::ast::Module;
+use gpuvcc::rules::Rules;
 use gpuvcc::span::Origin;
 use gpuvcc::verdict::decide::assumption_of_user;
 use gpuvcc::verdict::emulate::Emulator;
@@ -79,15 +79,8 @@ fn check(case: &Case) -> Result<(), Failed> {
 /// What random launches show, whatever the line.
 fn explored(case: &Case, module: &Module, number: usize, kernel: &Kernel) -> Vec<Finding> {
     let file = case.input.to_string_lossy();
-    let emulator = Emulator {
-        module,
-        number,
-        file: &file,
-        annotations: None,
-        may_alias: false,
-        dynamic_shared: None,
-        checks: Checks::default(),
-    };
+    let emulator =
+        Emulator { module, number, file: &file, annotations: None, dynamic_shared: None, rules: Rules::default() };
     let suspects = Suspects { races: (1..10_000).collect(), barriers: (1..10_000).collect(), ..Suspects::default() };
     if assumption_of_user(kernel).is_some() {
         return Vec::new();

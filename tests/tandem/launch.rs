@@ -3,12 +3,13 @@
 use crate::emulator::{Run, moves_matrices};
 use crate::evaluate::{Store, Value};
 use gpuvcc::exec::command::Command;
-use gpuvcc::exec::launch::{Checks, Launch, Schedule};
+use gpuvcc::exec::launch::{Launch, Schedule};
 use gpuvcc::exec::values::hash;
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::kernel::{Kernel, KernelParameter};
 use gpuvcc::ptx::ast::{Function, Module};
+use gpuvcc::rules::Rules;
 use gpuvcc::verdict::emulate::Emulator;
 use gpuvcc::verdict::finding::{Defect, Finding};
 use std::collections::BTreeSet;
@@ -41,15 +42,7 @@ impl Bases {
 
 /// A launch of a kernel, by a seed.
 pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed: u64) -> Result<Launch, String> {
-    let emulator = Emulator {
-        annotations: None,
-        module,
-        number,
-        file,
-        may_alias: false,
-        dynamic_shared: None,
-        checks: Checks { races: false, ..Checks::default() },
-    };
+    let emulator = Emulator { annotations: None, module, number, file, dynamic_shared: None, rules: Rules::default() };
     let random = |salt: u64| hash(seed, salt);
     let sizes = |fixed: [Option<u32>; 3], choices: [[u32; 3]; 4], salt: u64| {
         let chosen = choices[(random(salt) % 4) as usize];
@@ -82,9 +75,10 @@ pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed:
         schedule: Schedule::RoundRobin,
         seed: seed | 1,
         steps: None,
-        checks: emulator.checks,
+        rules: emulator.rules,
     };
-    command.launch(module, entry, u64::MAX).map_err(|diagnostic| diagnostic.message)
+    let launch = command.launch(module, entry, u64::MAX).map_err(|diagnostic| diagnostic.message)?;
+    Ok(Launch { races: false, ..launch })
 }
 
 /// The values of the constants for a thread; `None` where the emulator has none.

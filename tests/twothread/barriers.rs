@@ -2,6 +2,7 @@
 
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ivl::{self, ast::*};
+use gpuvcc::rules::Rules;
 use gpuvcc::twothread::prelude::{WATCHED_BYTE, load};
 use gpuvcc::twothread::{self, Options, Pair, TwoThread};
 
@@ -29,15 +30,13 @@ fn lines(two: &TwoThread) -> Vec<String> {
     lines.filter(|line| !line.starts_with("var")).map(str::to_string).collect()
 }
 
-const FREE: Options = Options { geometry: Geometry::FREE, allow_same_value: false, exited_ok: false, contents: false };
-
 fn of_block(block: [Option<u32>; 3]) -> Options {
-    Options { geometry: Geometry { block, ..Geometry::FREE }, ..FREE }
+    Options { geometry: Geometry { block, ..Geometry::FREE }, ..Options::default() }
 }
 
 #[test]
 fn clears_only_if_both_are_active() {
-    let two = translate("barrier;", Pair::SameBlock, &FREE).unwrap();
+    let two = translate("barrier;", Pair::SameBlock, &Options::default()).unwrap();
     assert_eq!(
         lines(&two),
         [
@@ -50,7 +49,12 @@ fn clears_only_if_both_are_active() {
 
 #[test]
 fn exited_threads_are_no_divergence_but_clear_nothing() {
-    let two = translate("barrier;", Pair::SameBlock, &Options { exited_ok: true, ..FREE }).unwrap();
+    let two = translate(
+        "barrier;",
+        Pair::SameBlock,
+        &Options { rules: Rules { exited_threads_ok: true, ..Rules::default() }, ..Options::default() },
+    )
+    .unwrap();
     assert_eq!(
         lines(&two)[..2],
         [
@@ -63,26 +67,26 @@ fn exited_threads_are_no_divergence_but_clear_nothing() {
 #[test]
 fn barriers_mean_nothing_between_blocks_or_for_one_thread() {
     for pair in [Pair::DifferentBlocks, Pair::OneThread] {
-        assert!(lines(&translate("barrier;", pair, &FREE).unwrap()).is_empty());
+        assert!(lines(&translate("barrier;", pair, &Options::default()).unwrap()).is_empty());
     }
-    let two = translate("barrier;", Pair::DifferentBlocks, &FREE).unwrap();
+    let two = translate("barrier;", Pair::DifferentBlocks, &Options::default()).unwrap();
     // The `.shared` array of another block is another array.
     assert_eq!(two.checked_arrays, [Name::from("A")]);
     assert_eq!(two.sites.iter().map(|site| site.checked).collect::<Vec<_>>(), [true, false, true]);
-    assert!(translate("", Pair::OneThread, &FREE).unwrap().checked_arrays.is_empty());
+    assert!(translate("", Pair::OneThread, &Options::default()).unwrap().checked_arrays.is_empty());
 }
 
 #[test]
 fn unaligned_barriers_say_so() {
-    let two = translate("barrier {:unaligned};", Pair::SameBlock, &FREE).unwrap();
+    let two = translate("barrier {:unaligned};", Pair::SameBlock, &Options::default()).unwrap();
     assert_eq!(lines(&two)[0], "assert {:barrier_divergence_unaligned} p.Start$1 == p.Start$2;");
 }
 
 #[test]
 fn a_reduction_is_one_value_a_block() {
-    let two = translate("r := barrier;", Pair::SameBlock, &FREE).unwrap();
+    let two = translate("r := barrier;", Pair::SameBlock, &Options::default()).unwrap();
     assert_eq!(lines(&two)[3..], ["havoc r$1;", "r$2 := r$1;"]);
-    let two = translate("r := barrier;", Pair::DifferentBlocks, &FREE).unwrap();
+    let two = translate("r := barrier;", Pair::DifferentBlocks, &Options::default()).unwrap();
     assert_eq!(lines(&two), ["havoc r$1, r$2;"]);
 }
 
@@ -95,9 +99,9 @@ fn only_whole_block_barriers() {
         refused("barrier {:count 64bv32};", &fixed),
         "barrier-count: this barrier waits for 64 threads, but a block has 128"
     );
-    assert!(refused("barrier {:count 128bv32};", &FREE).starts_with("barrier-count"));
+    assert!(refused("barrier {:count 128bv32};", &Options::default()).starts_with("barrier-count"));
     assert!(refused("barrier {:count ntid.x};", &fixed).starts_with("barrier-count"));
-    assert!(translate("barrier {:id 1bv32};", Pair::SameBlock, &FREE).is_ok());
+    assert!(translate("barrier {:id 1bv32};", Pair::SameBlock, &Options::default()).is_ok());
     let numbered = translate("barrier {:id tid.x};", Pair::SameBlock, &fixed).unwrap();
     assert!(
         lines(&numbered)[0].ends_with("(p.Start$1 && p.Start$2 ==> tid.x$1 == tid.x$2);"),

@@ -10,12 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PAIRS: [Pair; 3] = [Pair::SameBlock, Pair::DifferentBlocks, Pair::OneThread];
-const OPTIONS: Options = Options {
-    geometry: Geometry { block: [Some(64), Some(1), Some(1)], grid: [None; 3] },
-    allow_same_value: false,
-    exited_ok: false,
-    contents: false,
-};
+
+/// Blocks of 64 threads, and any number of them.
+fn options() -> Options {
+    Options { geometry: Geometry { block: [Some(64), Some(1), Some(1)], grid: [None; 3] }, ..Options::default() }
+}
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -56,7 +55,7 @@ fn plain_boogie_comes_out() {
         for (name, program) in programs() {
             let Ok(predicated) = predicate::run(&program) else { continue };
             for pair in PAIRS {
-                let two = twothread::run(&predicated, &prelude, pair, &OPTIONS)
+                let two = twothread::run(&predicated, &prelude, pair, &options())
                     .unwrap_or_else(|errors| panic!("{name}: {errors:#?}"));
                 ivl::check(&two.program).unwrap_or_else(|errors| panic!("{name}: ill-typed: {errors:#?}"));
                 let text = ivl::print(&two.program);
@@ -74,7 +73,7 @@ fn snapshots() {
     for (name, program) in programs().into_iter().filter(|(name, _)| name == "add_neighbour" || name == "accesses") {
         let predicated = predicate::run(&program).expect("a kernel");
         for pair in PAIRS {
-            let two = twothread::run(&predicated, &prelude, pair, &OPTIONS).expect("translates");
+            let two = twothread::run(&predicated, &prelude, pair, &options()).expect("translates");
             // The prelude's part is in prelude/.
             let main = two.program.procedures.into_iter().filter(|procedure| procedure.name == two.procedure);
             let main = Program {

@@ -121,7 +121,7 @@ impl<'a> Contents<'a> {
         pair: Pair,
         options: &Options,
     ) -> Contents<'a> {
-        let wanted = options.contents && !options.allow_same_value;
+        let wanted = options.contents && !options.rules.allow_same_value;
         let selection = if wanted { Selection::of(predicated, body) } else { Selection::default() };
         let spaces: BTreeMap<Name, ArraySpace> = spaces(&predicated.program, &selection);
         let mut this = Contents {
@@ -130,7 +130,7 @@ impl<'a> Contents<'a> {
             changed: changed(body, &predicated.loops, &selection),
             synchronised: synchronised(body, &predicated.loops),
             definitions: Definitions::of(&predicated.program, body, options.geometry.block[0]),
-            exited_ok: options.exited_ok,
+            exited_ok: options.rules.exited_threads_ok,
             selection,
             pending: BTreeMap::new(),
             settled: BTreeMap::new(),

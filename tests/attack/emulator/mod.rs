@@ -11,11 +11,12 @@ pub mod random;
 
 use gpuvcc::exec;
 use gpuvcc::exec::decode::{Code, Program, Space};
-use gpuvcc::exec::launch::{self, Array, Checks, Schedule, array_address};
+use gpuvcc::exec::launch::{self, Array, Schedule, array_address};
 use gpuvcc::exec::memory::UNBOUNDED;
 use gpuvcc::exec::outcome::{Fault, FaultKind, Stop};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx::ast::{Function, Module, StateSpace};
+use gpuvcc::rules::Rules;
 use random::{Random, hash};
 use std::collections::BTreeSet;
 
@@ -176,7 +177,8 @@ fn emulated(module: &Module, launch: &Launch) -> launch::Launch {
         thread_steps: u64::from(launch.steps),
         total_steps: if launch.only.is_empty() { ENOUGH } else { ENOUGH_FOR_NAMED },
         blocks: Some(blocks(launch, &mut random)),
-        checks: Checks::default(),
+        races: true,
+        rules: Rules::default(),
     }
 }
 

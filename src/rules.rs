@@ -1,0 +1,19 @@
+//! The options that change what is proved, or what an execution may show.
+
+/// What counts as a defect, and what is taken for granted. By default nothing is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Two writes of the same value do not race.
+    pub allow_same_value: bool,
+    /// Volatile accesses race as plain ones do: they were made weak before ([`crate::ptx::weaken_volatile`]).
+    pub volatile_races: bool,
+    /// Threads that have exited count as arrived at barriers that name no count.
+    pub exited_threads_ok: bool,
+    /// Pointers may refer to the same array.
+    pub may_alias: bool,
+    /// Accesses stay inside arrays of known size.
+    pub check_bounds: bool,
+    /// Threads of a warp that execute an instruction together are ordered by it (the model before Volta). Only the
+    /// emulator has it, and there only the lock-step schedules.
+    pub warp_lockstep: bool,
+}
