@@ -6,7 +6,7 @@
 //! says, or a query that Z3 does not count (`solver::meter`). Relies on: who works for another thread begins with its meter and hands back what it spent ([`apart`],
 //! [`spend`]); work that is thrown away is not counted.
 
-use crate::solver::interrupt;
+use crate::interrupt;
 use std::cell::Cell;
 use std::ops::{Add, Div, Mul, Sub};
 use std::time::Duration;

@@ -132,13 +132,13 @@ pub(super) fn passive(passive: &Passive, out: &mut String) {
 
 /// One query: all assertions under the kept invariants.
 fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
-    let Inference { fates, passive, encodings, .. } = inference;
-    let encoding = encodings[0];
-    let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
+    let encoding = inference.encodings[0];
+    let keep: Vec<bool> = (0..inference.fates.len()).map(|candidate| inference.keeps(candidate)).collect();
+    let passive = &mut inference.passive;
     let proper: Vec<bool> =
         passive.checks.iter().map(|c| c.candidate.is_none() && infer::probe_of(&c.attributes).is_none()).collect();
     let role = |i: usize| if proper[i] { Role::Prove } else { Role::Ignore };
-    let formula = wp::formula(passive, &keep, &role);
+    let formula = wp::formula(passive, &|candidate| keep[candidate], &role);
     if stage == Stage::Vc {
         out.push_str(&smtlib::definitions(&passive.terms, formula));
         return;

@@ -6,18 +6,16 @@
 //! Reference: Flanagan and Leino, Houdini; tutorial section 4; proof-notes, lesson 9: all
 //! obligations in one query, everything that its model refutes is dropped at once.
 
-use super::query::{Verdict, ask_from_head, failing_checks, role_of, terms_of, wanted};
 use super::sightings::Watch;
 use super::simulate::{self, Simulation};
 use crate::concrete::program::Steps;
 use crate::effort::{Budget, Effort};
 use crate::jobs::Jobs;
-use crate::limits;
-use crate::solver::{Answer, Encoding, Value, interrupt, prove, prove_opaque};
+use crate::query::{self, From, Model, Query, Reply};
+use crate::solver::Encoding;
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
-use crate::vcgen::term::Term;
-use crate::vcgen::wp;
-use std::collections::{BTreeSet, HashMap};
+use crate::{interrupt, limits};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// When and why a candidate was dropped.
@@ -137,14 +135,9 @@ impl State<'_> {
 
     /// Executions from the start refute what is simply false before any proof is tried.
     fn test(&mut self, passive: &mut Passive, watch: &Watch) {
-        let preconditions = passive.preconditions();
-        let start = passive.terms.chain(true, preconditions);
-        let wanted = simulate::model_terms(passive, start);
-        let impossible = passive.terms.not(start);
-        let effort = self.start.budget.most(EFFORT);
-        if let Answer::Refuted(values) = prove(&mut passive.terms, self.start.encodings[0], impossible, &wanted, effort)
-        {
-            let mut simulation = self.simulation(passive, &wanted, &values);
+        let (reads, encoding) = (&simulate::model_terms, self.start.encodings[0]);
+        if let Some(model) = query::start(passive, reads, encoding, EFFORT, self.start.budget) {
+            let mut simulation = self.simulation(passive, &model);
             let begin = Instant::now();
             simulation.execute_watching(watch);
             let failing = simulation.failing;
@@ -160,8 +153,8 @@ impl State<'_> {
             self.iteration += 1;
             let open: BTreeSet<usize> = self.open_checks(passive).collect();
             match self.answer(passive, &open, EFFORT) {
-                Verdict::Proved => return true,
-                Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => {}
+                Reply::Proved => return true,
+                Reply::Refuted(model) if self.drop_failing(passive, &model.failing) => {}
                 _ => return false,
             }
         }
@@ -201,7 +194,7 @@ impl State<'_> {
         let (fates, encodings) = (self.fates.clone(), self.encodings.clone());
         let mut state = State { fates, encodings, start: self.start, steps: self.steps, iteration: self.iteration };
         let open = state.open_checks(&passive).filter(|&i| loop_of(&passive, i) == Some(number)).collect();
-        let open = state.doubtful(&mut passive, open, None);
+        let open = state.doubtful(&mut passive, open, From::Start);
         let is_round = |&i: &usize| passive.checks[i].kind == CheckKind::Maintenance(number);
         let (rounds, mut left): (BTreeSet<usize>, BTreeSet<usize>) = open.into_iter().partition(is_round);
         left.extend(state.not_local(&mut passive, number, rounds));
@@ -214,20 +207,18 @@ impl State<'_> {
     /// The checks of a round that do not follow from the invariants of the loop alone. Whatever
     /// happened before the loop is a larger question, and mostly of no matter.
     fn not_local(&mut self, passive: &mut Passive, number: usize, checks: BTreeSet<usize>) -> BTreeSet<usize> {
-        let mut local = self.doubtful(passive, checks, Some(number));
+        let mut local = self.doubtful(passive, checks, From::Head(number));
         let mut left = BTreeSet::new();
         while !local.is_empty() {
             log::debug!("houdini, loop {number}: {} checks of a round", local.len());
-            let (fates, encoding) = (&self.fates, self.encodings[0]);
-            let effort = self.start.budget.most(EFFORT);
-            let keep = |c: usize| fates[c] == Fate::Kept;
-            match ask_from_head(passive, number, &local, &keep, self.start.relied, (encoding, effort)) {
-                Verdict::Proved => break,
-                Verdict::Refuted(failing) => {
+            let reply = self.query(passive, From::Head(number), &local).ask(self.start.budget);
+            match reply {
+                Reply::Proved => break,
+                Reply::Refuted(Model { failing, .. }) if !failing.is_empty() => {
                     local.retain(|check| !failing.contains(check));
                     left.extend(failing);
                 }
-                Verdict::Unknown => left.append(&mut local),
+                _ => left.append(&mut local),
             }
         }
         left
@@ -236,23 +227,24 @@ impl State<'_> {
     /// The checks that do not hold whatever the products of unknowns are, from the head of a loop or from the start;
     /// all of them if the solver does not say, or nothing is multiplied. Most checks are not about products, and
     /// soon proved where the others are not in the way.
-    fn doubtful(&self, passive: &mut Passive, open: BTreeSet<usize>, head: Option<usize>) -> BTreeSet<usize> {
+    fn doubtful(&self, passive: &mut Passive, open: BTreeSet<usize>, from: From) -> BTreeSet<usize> {
         let mut doubtful = BTreeSet::new();
         let mut parts = vec![open];
         while let Some(mut open) = parts.pop() {
             while !open.is_empty() {
-                match self.ask_opaque(passive, &open, head) {
+                let mut query = Query { most: EFFORT * 4, ..self.query(passive, from, &open) };
+                match query.ask_opaque(self.start.budget) {
                     None => {
                         doubtful.append(&mut open);
                         parts.drain(..).for_each(|mut part| doubtful.append(&mut part));
                     }
-                    Some(Verdict::Proved) => break,
-                    Some(Verdict::Refuted(failing)) => {
+                    Some(Reply::Proved) => break,
+                    Some(Reply::Refuted(Model { failing, .. })) if !failing.is_empty() => {
                         open.retain(|check| !failing.contains(check));
                         doubtful.extend(failing);
                     }
-                    Some(Verdict::Unknown) if open.len() <= SMALL => doubtful.append(&mut open),
-                    Some(Verdict::Unknown) => {
+                    Some(_) if open.len() <= SMALL => doubtful.append(&mut open),
+                    Some(_) => {
                         let middle = open.iter().nth(open.len() / 2).copied().unwrap_or_default();
                         parts.push(open.split_off(&middle));
                     }
@@ -262,27 +254,12 @@ impl State<'_> {
         doubtful
     }
 
-    /// Asks for checks whatever the products of unknowns are; `None` if nothing is multiplied.
-    fn ask_opaque(&self, passive: &mut Passive, open: &BTreeSet<usize>, head: Option<usize>) -> Option<Verdict> {
-        let keep = |c: usize| self.fates[c] == Fate::Kept;
-        let role = |i: usize| role_of(i, open, self.start.relied);
-        let (formula, wanted) = match head {
-            Some(number) => (wp::formula_of_round(passive, &keep, &role, number), terms_of(passive, open)),
-            None => (wp::formula(passive, &keep, &role), wanted(passive, &keep, &role)),
-        };
-        let effort = self.start.budget.most(EFFORT * 4);
-        let values = match prove_opaque(&mut passive.terms, formula, &wanted, effort)? {
-            Answer::Proved => return Some(Verdict::Proved),
-            Answer::Unknown(_) => return Some(Verdict::Unknown),
-            Answer::Refuted(values) => values,
-        };
-        let model: HashMap<Term, Option<Value>> = wanted.into_iter().zip(values).collect();
-        let is_false = |&i: &usize| model.get(&passive.checks[i].term) == Some(&Some(Value::Bool(false)));
-        let failing: BTreeSet<usize> = match head {
-            Some(_) => open.iter().copied().filter(is_false).collect(),
-            None => failing_checks(passive, &model, &keep, &role),
-        };
-        Some(if failing.is_empty() { Verdict::Unknown } else { Verdict::Refuted(failing) })
+    /// A query under what is kept so far.
+    fn query<'q>(&self, program: &'q mut Passive, from: From, goal: &'q BTreeSet<usize>) -> Query<'q> {
+        let keep = self.fates.iter().map(|fate| *fate == Fate::Kept).collect();
+        let rely = (0..program.checks.len()).map(self.start.relied).collect();
+        let encoding = self.encodings[0];
+        Query { program, from, goal, keep, rely, except: &[], reads: &query::nothing, encoding, most: EFFORT }
     }
 
     /// Asks for checks at once, and for each apart where that has no answer: shortly first, then with
@@ -291,8 +268,8 @@ impl State<'_> {
         let mut dropped = false;
         loop {
             match self.answer(passive, &open, EFFORT) {
-                Verdict::Proved => return dropped,
-                Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => dropped = true,
+                Reply::Proved => return dropped,
+                Reply::Refuted(model) if self.drop_failing(passive, &model.failing) => dropped = true,
                 _ => break,
             }
             let still_open: BTreeSet<usize> = self.open_checks(passive).collect();
@@ -309,8 +286,8 @@ impl State<'_> {
                     continue;
                 }
                 match self.answer(passive, &BTreeSet::from([check]), effort) {
-                    Verdict::Proved => {}
-                    Verdict::Refuted(failing) if self.drop_failing(passive, &failing) => dropped = true,
+                    Reply::Proved => {}
+                    Reply::Refuted(model) if self.drop_failing(passive, &model.failing) => dropped = true,
                     _ if effort == SHORT_EFFORT => {
                         open.insert(check);
                     }
@@ -325,16 +302,17 @@ impl State<'_> {
     }
 
     /// Asks in the encoding that answered last, then in the other.
-    fn answer(&mut self, passive: &mut Passive, open: &BTreeSet<usize>, effort: Effort) -> Verdict {
+    fn answer(&mut self, passive: &mut Passive, open: &BTreeSet<usize>, effort: Effort) -> Reply {
         log::debug!("houdini, iteration {}: {} checks", self.iteration, open.len());
+        let mut reply = Reply::Unknown("no encoding was given".into());
         for tried in 0..self.encodings.len() {
-            let answer = self.ask(passive, open, self.encodings[tried], effort);
-            if !matches!(answer, Verdict::Unknown) {
+            reply = self.ask(passive, open, self.encodings[tried], effort);
+            if !matches!(reply, Reply::Unknown(_)) {
                 self.encodings[..=tried].rotate_right(1);
-                return answer;
+                break;
             }
         }
-        Verdict::Unknown
+        reply
     }
 
     /// Drops the candidates of failing checks; false when none was kept until now.
@@ -345,35 +323,23 @@ impl State<'_> {
         !failing.is_empty()
     }
 
-    fn ask(&mut self, passive: &mut Passive, checks: &BTreeSet<usize>, encoding: Encoding, effort: Effort) -> Verdict {
-        let fates = &self.fates;
-        let keep = |c: usize| fates[c] == Fate::Kept;
-        let role = |i: usize| role_of(i, checks, self.start.relied);
-        let goal = wp::formula(passive, &keep, &role);
-        let mut wanted = wanted(passive, &keep, &role);
-        let checked = wanted.len();
-        wanted.extend(simulate::model_terms(passive, goal));
-        let effort = self.start.budget.most(effort);
-        match prove(&mut passive.terms, encoding, goal, &wanted, effort) {
-            Answer::Proved => Verdict::Proved,
-            Answer::Unknown(_) => Verdict::Unknown,
-            Answer::Refuted(values) => {
-                let (terms, values) = (wanted.split_at(checked), values.split_at(checked));
-                let model = terms.0.iter().copied().zip(values.0.iter().copied()).collect();
-                let mut failing = failing_checks(passive, &model, &keep, &role);
-                let mut simulation = self.simulation(passive, terms.1, values.1);
-                simulation.follow_model();
-                failing.extend(simulation.failing);
-                Verdict::Refuted(failing)
-            }
+    /// Asks, and runs on from the model.
+    fn ask(&mut self, passive: &mut Passive, checks: &BTreeSet<usize>, encoding: Encoding, most: Effort) -> Reply {
+        let query = self.query(passive, From::Start, checks);
+        let mut reply = Query { encoding, most, reads: &simulate::model_terms, ..query }.ask(self.start.budget);
+        if let Reply::Refuted(model) = &mut reply {
+            let mut simulation = self.simulation(passive, model);
+            simulation.follow_model();
+            model.failing.extend(simulation.failing);
         }
+        reply
     }
 
     /// A simulation that starts from the values of a model.
-    fn simulation<'p>(&'p self, passive: &'p Passive, terms: &[Term], values: &[Option<Value>]) -> Simulation<'p> {
+    fn simulation<'p>(&'p self, passive: &'p Passive, model: &Model) -> Simulation<'p> {
         let kept = self.fates.iter().map(|f| *f == Fate::Kept).collect();
         let mut simulation = Simulation::new((passive, self.steps), kept, self.start.relied, ROUNDS);
-        simulation.load(terms, values);
+        simulation.load(&model.terms, &model.values);
         simulation
     }
 

@@ -10,7 +10,6 @@
 pub mod candidates;
 pub mod ghosts;
 pub mod houdini;
-pub mod query;
 pub mod reify;
 pub mod rename;
 mod sightings;

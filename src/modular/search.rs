@@ -9,8 +9,10 @@ use super::concrete::Concrete;
 use super::detour::{self, Detour};
 use crate::effort::{Budget, Effort};
 use crate::ivl::ast::Name;
+use crate::query::walk::{After, Part};
+use crate::query::{self, From, Query, Reply};
+use crate::solver::Encoding;
 use crate::solver::exact::{self, End, Next, Shown, Values};
-use crate::solver::{self, Answer, Encoding};
 use crate::span::Span;
 use crate::vcgen::passive::{Check, CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
@@ -190,12 +192,17 @@ impl<'a> Search<'a> {
         left
     }
 
+    /// The checks of a part that are to be proved: not those that fail.
+    fn goal(&self, part: &[usize]) -> BTreeSet<usize> {
+        part.iter().copied().filter(|number| !self.found.contains_key(number)).collect()
+    }
+
     /// Each check is proved or assumed: what fails is assumed from there on, and so is what is proved elsewhere.
-    fn roles(&self, part: &[usize]) -> Vec<Role> {
-        let other = |check: &Check| if wp::is_assumed(check) { Role::Rely } else { Role::Ignore };
-        let mut roles: Vec<Role> = self.passive.checks.iter().map(other).collect();
-        part.iter().filter(|number| !self.found.contains_key(number)).for_each(|&number| roles[number] = Role::Prove);
-        roles
+    fn query<'q>(&'q mut self, goal: &'q BTreeSet<usize>) -> Query<'q> {
+        let (program, from, encoding) = (&mut *self.passive, From::Start, Encoding::Exact);
+        let keep = vec![true; program.candidates()];
+        let rely = program.checks.iter().map(wp::is_assumed).collect();
+        Query { program, from, goal, keep, rely, except: &[], reads: &query::nothing, encoding, most: Effort::ALL }
     }
 
     /// Without labels the formula is much simpler, and each failure is worth a query of its own. What is left.
@@ -215,23 +222,23 @@ impl<'a> Search<'a> {
     }
 
     fn ask(&mut self, part: &[usize], patience: Patience) -> Told {
-        let roles = self.roles(part);
-        let goal = wp::formula(self.passive, &|_| true, &|number| roles[number]);
-        let told =
-            if patience.exact.is_none() { Told::Nothing } else { self.ask_exactly(goal, &roles, patience.exact) };
+        let goal = self.goal(part);
+        let told = if patience.exact.is_none() { Told::Nothing } else { self.ask_exactly(&goal, patience.exact) };
         match told {
-            Told::Nothing if self.has_bits && !self.is_guess => self.ask_integers(goal, &roles, patience.integers),
+            Told::Nothing if self.has_bits && !self.is_guess => self.ask_integers(&goal, patience.integers),
             told => told,
         }
     }
 
-    fn ask_exactly(&mut self, goal: Term, roles: &[Role], effort: Effort) -> Told {
+    fn ask_exactly(&mut self, goal: &BTreeSet<usize>, effort: Effort) -> Told {
+        let mut query = self.query(goal);
+        let (goal, part) = (query.formula(), query.part());
         let mut terms = std::mem::take(&mut self.passive.terms);
         let mut fails = None;
         let (effort, passive) = (self.half.most(effort), &*self.passive);
         let end = exact::search(&mut terms, goal, &[], effort, &mut |model| {
             fails = model.filter(|(_, is_certain)| *is_certain).and_then(|(model, _)| {
-                let (number, path) = execute(passive, roles, model)?;
+                let (number, path) = execute(passive, &part, model)?;
                 Some((number, failure(passive, number, &path, model, true)))
             });
             Next::Stop
@@ -249,17 +256,19 @@ impl<'a> Search<'a> {
     }
 
     /// A model over integers counts where an execution with machine arithmetic fails with its values.
-    fn ask_integers(&mut self, goal: Term, roles: &[Role], effort: Effort) -> Told {
-        let effort = self.half.most(effort);
-        let leaves = Concrete::leaves(&self.passive.terms, goal);
-        let values = match solver::prove(&mut self.passive.terms, Encoding::Integers, goal, &leaves, effort) {
-            Answer::Proved => return Told::Proved,
-            Answer::Unknown(_) => return Told::Nothing,
-            Answer::Refuted(values) => values,
+    fn ask_integers(&mut self, goal: &BTreeSet<usize>, most: Effort) -> Told {
+        let half = self.half;
+        let leaves = |passive: &Passive, formula: Term| Concrete::leaves(&passive.terms, formula);
+        let mut query = Query { encoding: Encoding::Integers, reads: &leaves, most, ..self.query(goal) };
+        let (reply, part) = (query.ask_for_values(half), query.part());
+        let values = match reply {
+            Reply::Proved => return Told::Proved,
+            Reply::Unknown(_) => return Told::Nothing,
+            Reply::Refuted(model) => model.read().collect::<Vec<_>>(),
         };
         let mut terms = std::mem::take(&mut self.passive.terms);
-        let mut model = Concrete::new(&mut terms, leaves.into_iter().zip(values));
-        let fails = execute(self.passive, roles, &mut model).filter(|_| !model.is_unclear);
+        let mut model = Concrete::new(&mut terms, values);
+        let fails = execute(self.passive, &part, &mut model).filter(|_| !model.is_unclear);
         let told = fails.map(|(number, path)| (number, failure(self.passive, number, &path, &mut model, true)));
         self.passive.terms = terms;
         told.map_or(Told::Nothing, |(number, failure)| Told::Fails(number, failure))
@@ -267,7 +276,8 @@ impl<'a> Search<'a> {
 
     /// One failure after the other, each with its path: the literals of [`Labels`] tell it also in a model that is a guess.
     fn by_labels(&mut self, part: &[usize], effort: Effort) -> Option<String> {
-        let roles = self.roles(part);
+        let goal = self.goal(part);
+        let roles = self.query(&goal).part().roles;
         let (goal, labels) = wp::labelled(self.passive, &|number| roles[number]);
         let all = labels.fails.iter().chain(labels.goes_to.iter().flatten());
         let negated: HashMap<Term, Term> = all.map(|&t| (t, self.passive.terms.not(t))).collect();
@@ -313,57 +323,20 @@ impl<'a> Search<'a> {
 
 /// Runs the passive program with the values of a model: the first check on any way that fails and has to be proved. If
 /// the way decides where it is told to fail, one to the closing brace is looked for.
-fn execute(passive: &Passive, roles: &[Role], model: &mut dyn Values) -> Option<(usize, Vec<usize>)> {
-    let mut path: Vec<usize> = Vec::new();
-    let mut open = vec![(0, 0)];
-    let mut seen = BTreeSet::new();
+fn execute(passive: &Passive, part: &Part, model: &mut dyn Values) -> Option<(usize, Vec<usize>)> {
     let mut found: Option<(usize, Vec<usize>)> = None;
-    while let Some((depth, block)) = open.pop() {
-        if !seen.insert(block) {
-            continue;
+    part.walk(passive, &mut |term| model.holds(term), &mut |number, path| {
+        let is_last = !detour::is_placed_by_way(&passive.checks[number]) || detour::closes(passive, path);
+        let is_better = match &found {
+            None => true,
+            Some((first, _)) => *first == number && is_last,
+        };
+        if is_better {
+            found = Some((number, path.to_vec()));
         }
-        path.truncate(depth);
-        path.push(block);
-        match execute_block(passive, roles, block, model) {
-            Left::Fails(number) => {
-                let is_last = !detour::is_placed_by_way(&passive.checks[number]) || detour::closes(passive, &path);
-                match &found {
-                    None if is_last => return Some((number, path)),
-                    None => found = Some((number, path.clone())),
-                    Some((first, _)) if *first == number && is_last => return Some((number, path)),
-                    Some(_) => {}
-                }
-            }
-            Left::Stops => {}
-            Left::GoesOn => {
-                let successors = passive.blocks[block].successors.iter().rev();
-                open.extend(successors.map(|&next| (depth + 1, next)));
-            }
-        }
-    }
+        if is_better && is_last { After::Ends } else { After::TurnsBack }
+    });
     found
-}
-
-/// How an execution leaves a block.
-enum Left {
-    Fails(usize),
-    Stops,
-    GoesOn,
-}
-
-fn execute_block(passive: &Passive, roles: &[Role], block: usize, model: &mut dyn Values) -> Left {
-    for item in &passive.blocks[block].items {
-        match item {
-            PassiveItem::Assume { term, .. } if !model.holds(*term) => return Left::Stops,
-            PassiveItem::Check(number) if roles[*number] != Role::Ignore => {
-                if !model.holds(passive.checks[*number].term) {
-                    return if roles[*number] == Role::Prove { Left::Fails(*number) } else { Left::Stops };
-                }
-            }
-            PassiveItem::Assume { .. } | PassiveItem::Check(_) => {}
-        }
-    }
-    Left::GoesOn
 }
 
 /// The check that fails in a model, by number, with the way there.

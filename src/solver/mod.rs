@@ -10,7 +10,6 @@ pub mod exact;
 mod facts;
 mod ghosts;
 mod integers;
-pub mod interrupt;
 mod interval;
 mod meter;
 mod multiples;
@@ -219,4 +218,36 @@ fn ranges(terms: &mut Terms, formula: Term) -> Vec<Term> {
     let mut symbols = std::collections::BTreeSet::new();
     terms.collect_symbols(formula, &mut std::collections::HashSet::new(), &mut symbols);
     symbols.into_iter().flat_map(|symbol| terms.range_facts(symbol)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interrupt::{Interrupt, during};
+    use crate::vcgen::term::{BvBinary, Sort};
+    use std::time::Duration;
+
+    /// The factors of a number with two large ones are not found soon.
+    #[test]
+    fn a_query_ends_when_it_is_asked_for() {
+        let interrupt = Interrupt::default();
+        let asked = interrupt.clone();
+        let task = move || {
+            let mut terms = Terms::default();
+            let (a, b) = (terms.symbol("a", Sort::Bv(64), None), terms.symbol("b", Sort::Bv(64), None));
+            let (a, b) = (terms.zero_extend(a, 128), terms.zero_extend(b, 128));
+            let product = terms.bv_binary(BvBinary::Mul, a, b);
+            let number = terms.bv(11_400_714_785_074_694_791 * 14_029_467_366_897_019_727, 128);
+            let equal = terms.eq(product, number);
+            let goal = terms.not(equal);
+            during(Some(asked), || prove(&mut terms, Encoding::BitVectors, goal, &[], Effort::seconds(60)))
+        };
+        let start = Instant::now();
+        let thread = std::thread::spawn(task);
+        std::thread::sleep(Duration::from_millis(200));
+        interrupt.ask();
+        let answer = thread.join().unwrap_or_else(|_| panic!("the query panicked"));
+        assert!(matches!(answer, Answer::Unknown(_)), "{answer:?}");
+        assert!(start.elapsed() < Duration::from_secs(20));
+    }
 }

@@ -3,17 +3,17 @@
 //! Each query runs in a fresh context, so that `rlimit` counts repeat exactly (DESIGN section 5).
 
 use super::meter::{self, Limit, Rate};
-use super::{Answer, Encoded, Encoding, Value, interrupt, refine};
+use super::{Answer, Encoded, Encoding, Value, refine};
 use crate::effort::Effort;
 use crate::jobs::STACK;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
-use crate::{effort, limits};
+use crate::{effort, interrupt, limits};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
-use z3::{Config, FuncDecl, Model, Pattern, SatResult, Solver, Tactic, with_z3_config};
+use z3::{Config, Context, FuncDecl, Model, Pattern, SatResult, Solver, Tactic, with_z3_config};
 
 /// Z3's older simplex, several times as fast on linear formulas of this kind as the default (6), and
 /// slower where products have a meaning.
@@ -81,10 +81,18 @@ pub fn core(
 /// Contexts belong to their thread: threads share nothing.
 pub(super) fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
     // The library does not put the earlier context back when a thread unwinds.
-    let guarded = || catch_unwind(AssertUnwindSafe(|| interrupt::watch(queries))).map_err(Mutex::new);
+    let guarded = || catch_unwind(AssertUnwindSafe(|| interruptible(queries))).map_err(Mutex::new);
     meter::of_new_context();
     let result = with_z3_config(&Config::new(), guarded);
     result.unwrap_or_else(|payload| resume_unwind(payload.into_inner().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// Runs queries in the context of this thread, where somebody may interrupt them.
+fn interruptible<T>(queries: impl FnOnce() -> T) -> T {
+    let Some(interrupt) = interrupt::of_thread() else { return queries() };
+    let context = Context::thread_local();
+    let handle = context.handle();
+    interrupt::watch(&interrupt, || handle.interrupt(), queries)
 }
 
 /// Ends what Z3 does when it has so many bytes, in all contexts of the process together.
@@ -116,7 +124,7 @@ pub fn in_own_context<T: Send>(task: impl FnOnce() -> T + Send) -> T {
 
 /// In the context that the queries of this thread share, or in a fresh one.
 pub(super) fn in_some_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
-    if SHARES.get() { interrupt::watch(queries) } else { in_fresh_context(queries) }
+    if SHARES.get() { interruptible(queries) } else { in_fresh_context(queries) }
 }
 
 fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], limit: Limit, view: View) -> Option<Vec<usize>> {

@@ -126,6 +126,22 @@ pub struct CutLoop {
 }
 
 impl Passive {
+    /// The block that is the head of a loop.
+    pub(crate) fn head(&self, number: usize) -> usize {
+        let head = self.blocks.iter().position(|b| b.head_of == Some(number));
+        head.unwrap_or_else(|| panic!("vcgen: loop {number} has no head"))
+    }
+
+    /// One more than the number of the last candidate.
+    pub(crate) fn candidates(&self) -> usize {
+        let assumed = self.blocks.iter().flat_map(|block| &block.items).filter_map(|item| match item {
+            PassiveItem::Assume { candidate, .. } => *candidate,
+            PassiveItem::Check(_) => None,
+        });
+        let checked = self.checks.iter().filter_map(|check| check.candidate);
+        assumed.chain(checked).max().map_or(0, |last| last + 1)
+    }
+
     /// How many checks of invariants on entry lead the head of a loop.
     pub fn entry_checks(&self, head: usize) -> usize {
         let is_entry = |item: &PassiveItem| matches!(item, PassiveItem::Check(i) if matches!(self.checks[*i].kind, CheckKind::Entry(_)));

@@ -42,9 +42,7 @@ pub fn formula_of_round(
     role: &dyn Fn(usize) -> Role,
     number: usize,
 ) -> Term {
-    let Some(head) = passive.blocks.iter().position(|b| b.head_of == Some(number)) else {
-        panic!("vcgen: loop {number} has no head");
-    };
+    let head = passive.head(number);
     let round = preconditions(passive, keep, role, head, passive.entry_checks(head))[head];
     let mut cases: Vec<Term> = passive.preconditions().into_iter().map(|t| passive.terms.not(t)).collect();
     cases.push(round);

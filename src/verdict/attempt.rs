@@ -4,18 +4,17 @@
 //! Establishes: an assertion that is neither was proved under the kept invariants, in the encoding of the try or in
 //! an earlier one. Relies on: a race check is not relied on behind it. Reference: DESIGN section 5; proof-notes, lesson 5.
 
-use super::prove::{Constants, Inference, Refuted, assertions, is_part, is_probe, may_rely_on};
+use super::prove::{Constants, Inference, Refuted, assertions, is_part, may_rely_on};
 use crate::concrete::program::Steps;
 use crate::effort::{Budget, Effort};
 use crate::infer::houdini::Fate;
-use crate::infer::query::{self, Verdict, role_of};
 use crate::infer::simulate::{self, Simulation};
-use crate::solver::{Answer, Encoding, Value, prove};
-use crate::vcgen::passive::{Check, Shown};
+use crate::query::{self, From, Query, Reply};
+use crate::solver::{Encoding, Value};
+use crate::vcgen::passive::{Check, Passive, Shown};
 use crate::vcgen::regions;
 use crate::vcgen::term::Term;
-use crate::vcgen::wp;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a try may cost.
 #[derive(Clone, Copy)]
@@ -50,11 +49,18 @@ pub(super) const FINDING_LIMIT: usize = 12;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     constants: Constants,
-    /// Terms that assertions of the user show.
+    /// Terms that assertions of the user show, and constants.
     shown: BTreeMap<Term, Value>,
 }
 
 impl Model {
+    fn of(inference: &Inference, model: &query::Model) -> Model {
+        let shown: BTreeMap<Term, Value> = model.read().filter_map(|(term, value)| Some((term, value?))).collect();
+        let constants = inference.passive.constants.iter();
+        let constants = constants.filter_map(|(name, term)| Some((name.to_string(), *shown.get(term)?))).collect();
+        Model { constants, shown }
+    }
+
     pub(super) fn refuted(self, check: &Check) -> Refuted {
         let value = |term: Term| self.shown.get(&term).copied();
         let shown = |shown: &Shown| Some((shown.name.clone(), value(shown.now)?, shown.before.and_then(value)));
@@ -107,19 +113,22 @@ impl Proof {
                 continue;
             }
             log::debug!("{} assertions", part.len());
-            let reply = ask(inference, encoding, &part, budget.most(effort));
+            let reply = ask(inference, encoding, &part, effort, budget);
             let alone = part.first().copied().filter(|_| part.len() == 1);
             match (reply, alone) {
                 (Reply::Proved, _) => {}
-                (Reply::Refuted(failing, model), _) if !failing.is_empty() => {
-                    for check in failing {
+                (Reply::Refuted(found), _) if !found.failing.is_empty() => {
+                    let model = Model::of(inference, &found);
+                    for check in found.failing {
                         part.remove(&check);
                         self.refuted.push((check, encoding, model.clone()));
                         self.set_aside(&inference.passive.checks, check, &mut part);
                     }
                     parts.extend((!part.is_empty()).then_some(part));
                 }
-                (Reply::Refuted(_, model), Some(check)) => self.refuted.push((check, encoding, model)),
+                (Reply::Refuted(found), Some(check)) => {
+                    self.refuted.push((check, encoding, Model::of(inference, &found)));
+                }
                 (Reply::Unknown(why), Some(_)) if effort == last => self.leave(part, &why),
                 (Reply::Unknown(why), _) if patience.alone.is_none() || budget.is_over() => self.leave(part, &why),
                 (Reply::Unknown(_) | Reply::Refuted(..), _) => {
@@ -160,10 +169,13 @@ impl Proof {
                 let mut tried = goal.clone();
                 while !tried.is_empty() {
                     log::debug!("{} assertions behind loop {number}", tried.len());
-                    match ask_behind(inference, number, &tried, (encoding, budget.most(REGION))) {
-                        Verdict::Proved => break,
-                        Verdict::Refuted(failing) => tried.retain(|check| !failing.contains(check)),
-                        Verdict::Unknown => tried.clear(),
+                    let query = inference.query(From::Head(number), &tried);
+                    match (Query { encoding, most: REGION, ..query }.ask(budget)) {
+                        Reply::Proved => break,
+                        Reply::Refuted(model) if !model.failing.is_empty() => {
+                            tried.retain(|check| !model.failing.contains(check));
+                        }
+                        _ => tried.clear(),
                     }
                 }
                 self.undecided.retain(|(check, _)| !tried.contains(check));
@@ -173,61 +185,30 @@ impl Proof {
     }
 }
 
-/// Asks for assertions from the head of a loop.
-fn ask_behind(inference: &mut Inference, number: usize, goal: &BTreeSet<usize>, how: (Encoding, Effort)) -> Verdict {
-    let Inference { fates, passive, .. } = inference;
-    let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
-    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
-    query::ask_from_head(passive, number, goal, &keep, &|i| relied[i], how)
+/// Asks for assertions from the start.
+fn ask(inference: &mut Inference, encoding: Encoding, goal: &BTreeSet<usize>, most: Effort, budget: Budget) -> Reply {
+    let reads = |passive: &Passive, _: Term| {
+        let constants = passive.constants.iter().map(|(_, term)| *term);
+        let shown = goal.iter().flat_map(|&check| &passive.checks[check].values);
+        constants.chain(shown.flat_map(|shown| [Some(shown.now), shown.before]).flatten()).collect()
+    };
+    let query = inference.query(From::Start, goal);
+    Query { encoding, most, reads: &reads, ..query }.ask(budget)
 }
 
-/// What came of a query.
-pub(super) enum Reply {
-    Proved,
-    Refuted(BTreeSet<usize>, Model),
-    Unknown(String),
-}
-
-/// Asks for assertions or probes from the start.
-pub(super) fn ask(inference: &mut Inference, encoding: Encoding, goal: &BTreeSet<usize>, effort: Effort) -> Reply {
-    let Inference { fates, passive, .. } = inference;
-    let keep = |c: usize| fates.get(c) == Some(&Fate::Kept);
-    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
-    let role = |i: usize| role_of(i, goal, &|i| relied[i]);
-    let formula = wp::formula(passive, &keep, &role);
-    let mut wanted = query::wanted(passive, &keep, &role);
-    let checked = wanted.len();
-    let named: Vec<(String, Term)> = passive.constants.iter().map(|(n, t)| (n.to_string(), *t)).collect();
-    wanted.extend(named.iter().map(|(_, t)| *t));
-    let shown = goal.iter().flat_map(|&i| &passive.checks[i].values);
-    let shown: Vec<Term> = shown.flat_map(|shown| [Some(shown.now), shown.before]).flatten().collect();
-    wanted.extend(&shown);
-    let for_probes = goal.iter().all(|&i| is_probe(&passive.checks[i]));
-    if for_probes {
-        wanted.extend(simulate::model_terms(passive, formula));
+/// Asks for probes from the start. An execution that comes to a probe refutes it as well as a model does.
+pub(super) fn ask_probes(inference: &mut Inference, goal: &BTreeSet<usize>, most: Effort, budget: Budget) -> Reply {
+    let query = inference.query(From::Start, goal);
+    let mut reply = Query { most, reads: &simulate::model_terms, ..query }.ask(budget);
+    if let Reply::Refuted(model) = &mut reply {
+        let passive = &inference.passive;
+        let kept = inference.fates.iter().map(|fate| *fate == Fate::Kept).collect();
+        let is_relied = |check: usize| may_rely_on(&passive.checks[check]);
+        let steps = Steps::new(passive, &[]);
+        let mut simulation = Simulation::new((passive, &steps), kept, &is_relied, ROUNDS);
+        simulation.load(&model.terms, &model.values);
+        simulation.execute();
+        model.failing.extend(simulation.failing.intersection(goal));
     }
-    match prove(&mut passive.terms, encoding, formula, &wanted, effort) {
-        Answer::Proved => Reply::Proved,
-        Answer::Unknown(why) => Reply::Unknown(why),
-        Answer::Refuted(values) => {
-            let (checks, values) = values.split_at(checked);
-            let (constants, values) = values.split_at(named.len());
-            let (values, model) = values.split_at(shown.len());
-            let truth: HashMap<Term, Option<Value>> = wanted.iter().copied().zip(checks.iter().copied()).collect();
-            let mut failing = query::failing_checks(passive, &truth, &keep, &role);
-            if for_probes {
-                // An execution that comes to a probe refutes it as well as a model does.
-                let terms = &wanted[checked + named.len() + shown.len()..];
-                let is_relied = |i: usize| relied[i];
-                let (steps, kept) = (Steps::new(passive, &[]), fates.iter().map(|f| *f == Fate::Kept).collect());
-                let mut simulation = Simulation::new((passive, &steps), kept, &is_relied, ROUNDS);
-                simulation.load(terms, model);
-                simulation.execute();
-                failing.extend(simulation.failing.intersection(goal));
-            }
-            let constants = named.into_iter().zip(constants).filter_map(|((n, _), v)| v.map(|v| (n, v))).collect();
-            let shown = shown.into_iter().zip(values).filter_map(|(t, v)| Some((t, (*v)?))).collect();
-            Reply::Refuted(failing, Model { constants, shown })
-        }
-    }
+    reply
 }

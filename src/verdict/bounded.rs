@@ -16,18 +16,17 @@ use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
 use crate::geometry::{BLOCK_THREADS, Geometry, linear};
 use crate::infer::passive_of;
-use crate::infer::query;
 use crate::ivl::ast::{Name, Program};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
 use crate::kernel::{Kernel, KernelParameter};
-use crate::solver::{Answer, Encoding, Value, prove};
+use crate::query::{self, From, Query, Reply};
+use crate::solver::{Encoding, Value};
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{Check, Passive};
 use crate::vcgen::term::{BvCompare, Node, Sort, Term, mask};
 use crate::vcgen::unroll;
-use crate::vcgen::wp::{self, Role};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds of each loop.
 const ROUNDS: [u32; 4] = [1, 2, 4, 8];
@@ -108,10 +107,16 @@ struct Model {
     failing: BTreeSet<usize>,
 }
 
-enum Reply {
-    Model(Model),
-    Proved,
-    Unknown,
+impl Model {
+    fn of(passive: &Passive, reads: &BTreeMap<Name, Read>, model: query::Model) -> Model {
+        let values: BTreeMap<Term, Option<Value>> = model.read().collect();
+        let value = |term: &Term| values.get(term).copied().flatten();
+        let constants = passive.constants.iter();
+        let constants = constants.filter_map(|(name, term)| Some((name.to_string(), value(term)?))).collect();
+        let loads = model.terms.iter().filter_map(|&term| load(passive, term, reads));
+        let cells = cells(loads.map(|(read, offset, load)| (read, [value(&offset), value(&load)])));
+        Model { constants, cells, failing: model.failing }
+    }
 }
 
 impl Bounded<'_> {
@@ -181,7 +186,7 @@ impl Bounded<'_> {
                 if open.is_empty() || self.is_late() {
                     break;
                 }
-                let Reply::Model(model) = self.ask(passive, reads, &open, &outside) else { break };
+                let Some(model) = self.ask(passive, reads, &open, &outside) else { break };
                 log::debug!("a model of {} checks", model.failing.len());
                 if let Some(found) = self.replayed(two, &model) {
                     return Some(found);
@@ -197,61 +202,38 @@ impl Bounded<'_> {
         None
     }
 
+    /// A model in which some check of the goal fails, and none of `outside` holds.
     fn ask(
         &self,
         passive: &mut Passive,
         reads: &BTreeMap<Name, Read>,
         goal: &BTreeSet<usize>,
         outside: &[Term],
-    ) -> Reply {
-        for encoding in self.encodings {
-            match self.ask_in(*encoding, passive, reads, goal, outside) {
-                Reply::Unknown => {}
-                reply => return reply,
-            }
-        }
-        Reply::Unknown
-    }
-
-    fn ask_in(
-        &self,
-        encoding: Encoding,
-        passive: &mut Passive,
-        reads: &BTreeMap<Name, Read>,
-        goal: &BTreeSet<usize>,
-        outside: &[Term],
-    ) -> Reply {
-        let relied: Vec<bool> = passive.checks.iter().map(|check| check.attributes.named("race").is_none()).collect();
-        let role = |check: usize| match (goal.contains(&check), relied[check]) {
-            (true, _) => Role::Prove,
-            (false, true) => Role::Rely,
-            (false, false) => Role::Ignore,
+    ) -> Option<Model> {
+        let wanted = |passive: &Passive, formula: Term| {
+            let loads = loads(passive, formula, reads).into_iter().flat_map(|(_, offset, value)| [offset, value]);
+            passive.constants.iter().map(|(_, term)| *term).chain(loads).collect()
         };
-        let keep = |_: usize| false;
-        let mut cases = outside.to_vec();
-        cases.push(wp::formula(passive, &keep, &role));
-        let formula = passive.terms.chain(false, cases);
-        let mut wanted = query::wanted(passive, &keep, &role);
-        let checks = wanted.len();
-        let named: Vec<(Name, Term)> = passive.constants.clone();
-        wanted.extend(named.iter().map(|(_, term)| *term));
-        let loads = loads(passive, formula, reads);
-        wanted.extend(loads.iter().flat_map(|(_, offset, value)| [*offset, *value]));
-        match prove(&mut passive.terms, encoding, formula, &wanted, self.budget.most(EFFORT)) {
-            Answer::Proved => Reply::Proved,
-            Answer::Unknown(_) => Reply::Unknown,
-            Answer::Refuted(values) => {
-                let truth: HashMap<Term, Option<Value>> =
-                    wanted.iter().copied().zip(values.iter().copied()).take(checks).collect();
-                let failing = query::failing_checks(passive, &truth, &keep, &role);
-                let constants = named.iter().zip(&values[checks..]);
-                let constants =
-                    constants.filter_map(|((name, _), value)| Some((name.to_string(), (*value)?))).collect();
-                let values = values[checks + named.len()..].chunks(2);
-                let cells = cells(loads.iter().map(|(read, ..)| *read).zip(values));
-                Reply::Model(Model { constants, cells, failing })
+        for &encoding in self.encodings {
+            let rely = passive.checks.iter().map(|check| check.attributes.named("race").is_none()).collect();
+            let mut query = Query {
+                program: &mut *passive,
+                from: From::Start,
+                goal,
+                keep: Vec::new(),
+                rely,
+                except: outside,
+                reads: &wanted,
+                encoding,
+                most: EFFORT,
+            };
+            match query.ask(self.budget) {
+                Reply::Proved => return None,
+                Reply::Unknown(_) => {}
+                Reply::Refuted(model) => return Some(Model::of(passive, reads, model)),
             }
         }
+        None
     }
 
     /// What a model beyond the bounds has: one of these holds.
@@ -330,29 +312,26 @@ fn unrolled(program: &Program, two: &TwoThread, rounds: u32) -> Option<Passive> 
 
 /// The loads in a formula: what reads, the offset, the value.
 fn loads<'r>(passive: &Passive, formula: Term, reads: &'r BTreeMap<Name, Read>) -> Vec<(&'r Read, Term, Term)> {
-    let terms = &passive.terms;
-    let load = |term: Term| match terms.node(term) {
-        Node::Apply(function, operands) => {
-            let name = &terms.functions.get(*function as usize)?.name;
-            Some((reads.get(&Name::from(name.as_str()))?, *operands.first()?, term))
-        }
-        _ => None,
-    };
-    terms.postorder(formula, &|_| false).into_iter().filter_map(load).collect()
+    passive.terms.postorder(formula, &|_| false).into_iter().filter_map(|term| load(passive, term, reads)).collect()
+}
+
+/// What a term reads, if it is a load, with its offset.
+fn load<'r>(passive: &Passive, term: Term, reads: &'r BTreeMap<Name, Read>) -> Option<(&'r Read, Term, Term)> {
+    let Node::Apply(function, operands) = passive.terms.node(term) else { return None };
+    let name = &passive.terms.functions.get(*function as usize)?.name;
+    Some((reads.get(&Name::from(name.as_str()))?, *operands.first()?, term))
 }
 
 /// The bytes behind loads and the values of their offsets and results; zeros are left out.
-fn cells<'r, 'v>(loads: impl Iterator<Item = (&'r Read, &'v [Option<Value>])>) -> BTreeMap<Name, BTreeMap<i64, u8>> {
-    let number = |value: &Option<Value>| match value {
-        Some(Value::Bits(value)) => Some(*value),
-        Some(Value::Int(value)) => Some(*value as u128),
+fn cells<'r>(loads: impl Iterator<Item = (&'r Read, [Option<Value>; 2])>) -> BTreeMap<Name, BTreeMap<i64, u8>> {
+    let number = |value: Option<Value>| match value {
+        Some(Value::Bits(value)) => Some(value),
+        Some(Value::Int(value)) => Some(value as u128),
         _ => None,
     };
     let mut cells: BTreeMap<Name, BTreeMap<i64, u8>> = BTreeMap::new();
     for (read, values) in loads {
-        let [Some(offset), Some(value)] = [values.first(), values.get(1)].map(|value| value.and_then(number)) else {
-            continue;
-        };
+        let [Some(offset), Some(value)] = values.map(number) else { continue };
         let array = cells.entry(read.array.clone()).or_default();
         for (index, byte) in (0..).zip(value.to_le_bytes()).take(read.bytes as usize) {
             array.insert((offset as u64 as i64).wrapping_add(index), byte);
@@ -386,7 +365,7 @@ mod tests {
         let read = Read { array: Name::from("a"), bytes: 4 };
         let bits = |value: u128| Some(Value::Bits(value));
         let values = [[bits(4), bits(0x0107)], [bits(u128::from(u64::MAX - 3)), bits(9)], [bits(8), bits(0)]];
-        let cells = cells(values.iter().map(|values| (&read, &values[..])));
+        let cells = cells(values.iter().map(|values| (&read, *values)));
         assert_eq!(cells_text(&cells[&Name::from("a")]), "cells:*:09@-4,0701@4");
     }
 }

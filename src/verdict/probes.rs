@@ -3,10 +3,11 @@
 //! Input: a program whose assertions are proved, with its probes. Output: [`Probed`]. Establishes: what is told is
 //! proved under the kept invariants; a probe without an answer tells nothing. Reference: [`crate::infer::Probe`].
 
-use super::attempt::{Reply, ask};
+use super::attempt::ask_probes;
 use super::prove::Inference;
 use crate::effort::{Budget, Effort};
 use crate::infer::{self, Probe};
+use crate::query::Reply;
 use crate::span::Origin;
 use crate::vcgen::passive::Check;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,20 +57,21 @@ fn proved_probes(
     budget: Budget,
     selects: &dyn Fn(Probe, usize) -> bool,
 ) -> Vec<(Probe, usize)> {
-    let encoding = inference.encodings[0];
     let probes = inference.passive.checks.iter().enumerate();
     let probes = probes.filter_map(|(check, found)| Some((check, infer::probe_of(&found.attributes)?)));
     let mut open: BTreeMap<usize, (Probe, usize)> = probes.filter(|(_, p)| selects(p.0, p.1)).collect();
     let mut proved = Vec::new();
     while let Some((&first, &probe)) = open.first_key_value() {
-        match ask(inference, encoding, &open.keys().copied().collect(), budget.most(PROBE)) {
-            Reply::Refuted(failing, _) if !failing.is_empty() => open.retain(|check, _| !failing.contains(check)),
+        match ask_probes(inference, &open.keys().copied().collect(), PROBE, budget) {
+            Reply::Refuted(model) if !model.failing.is_empty() => {
+                open.retain(|check, _| !model.failing.contains(check))
+            }
             Reply::Proved => {
                 proved.extend(open.values());
                 break;
             }
             _ => {
-                if let Reply::Proved = ask(inference, encoding, &BTreeSet::from([first]), budget.most(PROBE)) {
+                if let Reply::Proved = ask_probes(inference, &BTreeSet::from([first]), PROBE, budget) {
                     proved.push(probe);
                 }
                 open.remove(&first);

@@ -16,6 +16,7 @@ use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Typ
 use crate::ivl::attributes::Attributes;
 use crate::ivl::visit::{self, Visitor};
 use crate::jobs::Jobs;
+use crate::query::{self, From, Query};
 use crate::solver::{Encoding, Value};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
@@ -84,6 +85,14 @@ impl Inference {
     /// Whether a candidate is kept.
     pub fn keeps(&self, candidate: usize) -> bool {
         self.fates.get(candidate) == Some(&Fate::Kept)
+    }
+
+    /// A query under the kept candidates.
+    pub(super) fn query<'q>(&'q mut self, from: From, goal: &'q BTreeSet<usize>) -> Query<'q> {
+        let keep = self.fates.iter().map(|fate| *fate == Fate::Kept).collect();
+        let (program, encoding) = (&mut self.passive, self.encodings[0]);
+        let rely = program.checks.iter().map(may_rely_on).collect();
+        Query { program, from, goal, keep, rely, except: &[], reads: &query::nothing, encoding, most: Effort::ALL }
     }
 
     /// The kept candidates.

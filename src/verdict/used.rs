@@ -10,12 +10,11 @@ use super::prove::{Inference, PairOutcome, assertions, may_rely_on};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
 use crate::infer;
-use crate::infer::query::role_of;
-use crate::solver::{self, Answer, Encoding};
+use crate::query::{self, From, Query, Reply};
+use crate::solver::Encoding;
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::regions;
 use crate::vcgen::term::{Sort, Term};
-use crate::vcgen::wp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Effort for a query about many checks, and about one.
@@ -68,9 +67,6 @@ pub fn run(outcome: &PairOutcome, budget: Budget) -> Result<Used, Diagnostic> {
     }
 }
 
-/// The loop from whose head a query starts; `None` is the start of the program.
-type Start = Option<usize>;
-
 /// Proofs under some of the candidates.
 struct Search {
     passive: Passive,
@@ -78,7 +74,7 @@ struct Search {
     /// The literal of each guarded candidate; empty when candidates are simply assumed.
     literals: BTreeMap<Term, usize>,
     /// The head that suits an assertion.
-    heads: BTreeMap<usize, usize>,
+    heads: BTreeMap<usize, From>,
     encodings: Vec<Encoding>,
     budget: Budget,
 }
@@ -90,12 +86,12 @@ impl Search {
         let regions = regions::run(&passive);
         let mut heads = BTreeMap::new();
         for (number, checks) in regions {
-            heads.extend(checks.into_iter().map(|check| (check, number)));
+            heads.extend(checks.into_iter().map(|check| (check, From::Head(number))));
         }
         // A round is proved from its own head, even where it ends behind another one.
         for (check, found) in passive.checks.iter().enumerate() {
             if let CheckKind::Maintenance(number) = found.kind {
-                heads.insert(check, number);
+                heads.insert(check, From::Head(number));
             }
         }
         let keep = (0..inference.fates.len()).map(|candidate| kept.contains(&candidate)).collect();
@@ -141,49 +137,44 @@ impl Search {
     /// Proves checks: from the heads of loops, then from the start, then each apart. The guarded
     /// candidates that the proofs needed; `None` when one of the checks has no proof.
     fn prove_all(&mut self, goal: BTreeSet<usize>) -> Option<BTreeSet<usize>> {
-        let mut groups: BTreeMap<Start, BTreeSet<usize>> = BTreeMap::new();
+        let mut groups: BTreeMap<From, BTreeSet<usize>> = BTreeMap::new();
         for check in goal {
-            groups.entry(self.heads.get(&check).copied()).or_default().insert(check);
+            groups.entry(self.heads.get(&check).copied().unwrap_or(From::Start)).or_default().insert(check);
         }
         let mut used = BTreeSet::new();
-        let mut left = groups.remove(&None).unwrap_or_default();
+        let mut left = groups.remove(&From::Start).unwrap_or_default();
         for (from, checks) in groups {
             match self.ask(&checks, from, TOGETHER) {
                 Some(needed) => used.extend(needed),
                 None => left.extend(checks),
             }
         }
-        if let Some(needed) = self.ask(&left, None, TOGETHER) {
+        if let Some(needed) = self.ask(&left, From::Start, TOGETHER) {
             used.extend(needed);
             return Some(used);
         }
         for check in left {
             let from = self.heads.get(&check).copied();
             let checks = BTreeSet::from([check]);
-            let near = from.and_then(|_| self.ask(&checks, from, TOGETHER));
-            used.extend(near.or_else(|| self.ask(&checks, None, ALONE))?);
+            let near = from.and_then(|from| self.ask(&checks, from, TOGETHER));
+            used.extend(near.or_else(|| self.ask(&checks, From::Start, ALONE))?);
         }
         Some(used)
     }
 
     /// One query in each encoding until one proves it; the guarded candidates that it needed.
-    fn ask(&mut self, goal: &BTreeSet<usize>, from: Start, effort: Effort) -> Option<Vec<usize>> {
-        let relied: Vec<bool> = self.passive.checks.iter().map(may_rely_on).collect();
-        let role = |check: usize| role_of(check, goal, &|other| relied[other]);
-        let keep = |candidate: usize| self.keep[candidate];
-        let formula = match from {
-            Some(number) => wp::formula_of_round(&mut self.passive, &keep, &role, number),
-            None => wp::formula(&mut self.passive, &keep, &role),
-        };
+    fn ask(&mut self, goal: &BTreeSet<usize>, from: From, most: Effort) -> Option<Vec<usize>> {
         let literals: Vec<Term> = self.literals.keys().copied().collect();
         for &encoding in &self.encodings {
-            let effort = self.budget.most(effort);
-            let terms = &mut self.passive.terms;
+            let program = &mut self.passive;
+            let (keep, rely) = (self.keep.clone(), program.checks.iter().map(may_rely_on).collect());
+            let mut query =
+                Query { program, from, goal, keep, rely, except: &[], reads: &query::nothing, encoding, most };
             if literals.is_empty() {
-                if let Answer::Proved = solver::prove(terms, encoding, formula, &[], effort) {
+                if let Reply::Proved = query.ask(self.budget) {
                     return Some(Vec::new());
                 }
-            } else if let Some(core) = solver::core(terms, encoding, formula, &literals, effort) {
+            } else if let Some(core) = query.core(&literals, self.budget) {
                 return Some(core.into_iter().map(|place| self.literals[&literals[place]]).collect());
             }
         }
