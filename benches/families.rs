@@ -162,18 +162,18 @@ fn measure(
         let program = pipeline::parse(&input).map_err(|diagnostics| diagnostics[0].message.clone())?;
         let first = program.kernels().into_iter().next().ok_or("no kernel")?;
         let entry = case.entry.clone().unwrap_or(first);
-        let (mut last, mut calls) = (Instant::now(), solver::calls_of_thread());
+        let (mut last, mut calls) = (Instant::now(), solver::counted().queries);
         let mut outcomes = Vec::new();
         let proof = pipeline::prove(&input, &program, &entry, &options, &mut |two, outcome| {
             match two.pair {
                 Pair::DifferentBlocks => measured.different_blocks += last.elapsed(),
                 Pair::SameBlock | Pair::OneThread => measured.same_block += last.elapsed(),
             }
-            measured.calls += solver::calls_of_thread() - calls;
+            measured.calls += solver::counted().queries - calls;
             measured.proved &= outcome.refuted.is_empty() && outcome.open.is_empty();
             measured.proved &= outcome.endless.is_empty() && !outcome.vacuous;
             outcomes.push(outcome);
-            (last, calls) = (Instant::now(), solver::calls_of_thread());
+            (last, calls) = (Instant::now(), solver::counted().queries);
             Ok(measured.proved)
         });
         proof.map_err(|diagnostics| diagnostics[0].message.clone())?;

@@ -5,7 +5,7 @@
 //! depend on who made them, so that reports are the same for all numbers of jobs (but for times).
 
 use crate::effort::{self, Effort};
-use crate::limits;
+use crate::{interrupt, limits};
 use std::any::Any;
 use std::cell::RefCell;
 use std::io;
@@ -97,14 +97,37 @@ pub fn help<'scope, 'env>(
 /// # Panics
 /// As the helper did.
 pub fn wait_for(helper: Helper<'_>) {
-    match helper.join() {
-        Ok(Ok(())) => {}
-        // Whatever ended the helper, a limit is over for this thread, too.
-        _ if limits::is_over() => limits::check_now(),
+    result_of(helper.join());
+}
+
+fn result_of<T>(joined: std::thread::Result<Result<T, String>>) -> T {
+    let panic: Box<dyn Any + Send> = match joined {
+        Ok(Ok(result)) => return result,
         // The message tells the place already.
-        Ok(Err(message)) => std::panic::resume_unwind(Box::new(message)),
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
+        Ok(Err(message)) => Box::new(message),
+        Err(panic) => panic,
+    };
+    // Whatever ended the thread, a limit that is over is over for this one, too.
+    limits::check_now();
+    std::panic::resume_unwind(panic)
+}
+
+/// Runs a task in a thread of its own, where what belongs to a thread begins anew, and waits for it. It is no help: only
+/// one of the two works.
+///
+/// # Panics
+/// As the task did.
+pub(crate) fn in_own_thread<T: Send>(task: impl FnOnce() -> T + Send) -> T {
+    let (interrupt, limits, start) = (interrupt::of_thread(), limits::of_thread(), effort::spent());
+    let task = || limits::during(limits, || interrupt::during(interrupt, task));
+    let work = || guarded(|| effort::apart(start, task));
+    let joined = std::thread::scope(|scope| {
+        let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        thread.unwrap_or_else(|error| panic!("jobs: no thread: {error}")).join()
+    });
+    let (result, effort) = result_of(joined);
+    effort::spend(effort);
+    result
 }
 
 thread_local! {

@@ -8,11 +8,12 @@
 
 use super::sightings::Watch;
 use super::simulate::{self, Simulation};
+use super::start;
 use crate::concrete::program::Steps;
 use crate::effort::{Budget, Effort};
 use crate::jobs::Jobs;
 use crate::query::{self, From, Model, Query, Reply};
-use crate::solver::Encoding;
+use crate::solver::{Encoding, in_own_context};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::{interrupt, limits};
 use std::collections::BTreeSet;
@@ -135,8 +136,11 @@ impl State<'_> {
 
     /// Executions from the start refute what is simply false before any proof is tried.
     fn test(&mut self, passive: &mut Passive, watch: &Watch) {
-        let (reads, encoding) = (&simulate::model_terms, self.start.encodings[0]);
-        if let Some(model) = query::start(passive, reads, encoding, EFFORT, self.start.budget) {
+        query::encode_start(passive, self.start.encodings[0], &simulate::model_terms);
+        if self.open_checks(passive).next().is_none() {
+            return;
+        }
+        if let Some(model) = self.first_state(passive) {
             let mut simulation = self.simulation(passive, &model);
             let begin = Instant::now();
             simulation.execute_watching(watch);
@@ -144,6 +148,12 @@ impl State<'_> {
             log::debug!("executions refute {} checks, after {} ms", failing.len(), begin.elapsed().as_millis());
             self.drop_failing(passive, &failing);
         }
+    }
+
+    /// A state in which the program starts: one that is guessed, or else the solver's.
+    fn first_state(&self, passive: &mut Passive) -> Option<Model> {
+        let (reads, encoding) = (&simulate::model_terms, self.start.encodings[0]);
+        start::find(passive).or_else(|| query::start(passive, reads, encoding, EFFORT, self.start.budget))
     }
 
     /// Asks for the checks of all loops in one query: a model that refutes something is easy to find
@@ -173,7 +183,12 @@ impl State<'_> {
             asked += open.len();
             let numbers: Vec<usize> = std::mem::take(&mut open).into_iter().collect();
             let interrupt = interrupt::of_thread();
-            let ask = |&number: &usize| interrupt::during(interrupt.clone(), || self.ask_loop(passive.clone(), number));
+            let is_alone = numbers.len() == 1;
+            let ask = |&number: &usize| {
+                let ask = || self.ask_loop(passive.clone(), number);
+                // Loops that may be asked for side by side share no context.
+                interrupt::during(interrupt.clone(), || if is_alone { ask() } else { in_own_context(ask) })
+            };
             for (number, found) in numbers.iter().zip(self.start.jobs.map(&numbers, ask)) {
                 self.encodings = found.encodings;
                 open.extend(found.changed.then_some(number));

@@ -14,6 +14,7 @@ pub mod reify;
 pub mod rename;
 mod sightings;
 pub mod simulate;
+pub(crate) mod start;
 pub mod walks;
 pub mod witness;
 

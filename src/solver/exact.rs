@@ -6,8 +6,8 @@
 //! Reference: Boogie 2, maps; Detlefs, Nelson, Saxe (Simplify), triggers and labels.
 
 use super::meter::{Limit, Rate};
-use super::z3_backend::{Emitter, LINEAR_SOLVER, in_some_context, read_value, smt_solver};
-use super::{Encoding, SPENT, Value, encode, smtlib};
+use super::z3_backend::{Emitter, LINEAR_SOLVER, read_value, smt_solver};
+use super::{Encoding, SPENT, Value, context, encode, smtlib};
 use crate::effort::Effort;
 use crate::limits;
 use crate::vcgen::term::{Node, Term, Terms, signed};
@@ -147,7 +147,7 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], effort: Effort, r
             }
         }
     };
-    in_some_context(task)
+    context::in_some(task)
 }
 
 fn solver(has_quantifiers: bool, has_products: bool, limit: Limit) -> Solver {

@@ -50,6 +50,11 @@ pub(super) struct Limit {
 }
 
 impl Limit {
+    /// No more than that.
+    pub(super) fn at_most(self, effort: Effort) -> Limit {
+        Limit { effort: self.effort.min(effort), ..self }
+    }
+
     /// What a solver is told. Ctrl-C ends the process ([`crate::driver::schedule`]), not only a query.
     pub(super) fn parameters(self) -> Params {
         let mut params = Params::new();

@@ -1,11 +1,12 @@
 //! Stage 8, `solver`: formulas to proofs and models.
 //!
 //! Input: a Boolean term. Output: [`Answer`]. Establishes: `Proved` only when Z3 answered `unsat`
-//! for its negation under a sound encoding. All contact with Z3 is in [`z3_backend`]; the same
+//! for its negation under a sound encoding. All contact with Z3 is in this folder; the same
 //! formulas print as SMT-LIB 2 ([`smtlib`]).
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 
 mod comparison;
+mod context;
 pub mod exact;
 mod facts;
 mod ghosts;
@@ -19,14 +20,14 @@ mod refine;
 pub mod smtlib;
 mod z3_backend;
 
-pub use z3_backend::{in_own_context, limit_memory};
+pub use context::{Counted, counted, in_own_context};
+pub use z3_backend::limit_memory;
 
 use crate::effort::Effort;
 use crate::limits;
 use crate::vcgen::term::{Term, Terms};
 use multiples::Multiple;
 use products::Product;
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
@@ -91,16 +92,6 @@ impl Encoded {
     }
 }
 
-thread_local! {
-    /// A measurement, no input of anything: so it is not carried through every stage that asks.
-    static CALLS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// How many queries went to Z3 on this thread so far. With one job a kernel stays on its thread.
-pub fn calls_of_thread() -> u64 {
-    CALLS.get()
-}
-
 /// Is `goal` valid? In a model of its negation the `wanted` terms are evaluated.
 pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term], effort: Effort) -> Answer {
     match terms.truth(goal) {
@@ -130,7 +121,7 @@ fn logged(
     check: fn(&Terms, &Encoded, Encoding, Effort) -> Answer,
 ) -> Answer {
     let _stage = limits::stage("solver");
-    CALLS.set(CALLS.get() + 1);
+    context::of_query();
     let start = Instant::now();
     let answer = check(terms, encoded, encoding, effort);
     let outcome = match &answer {
@@ -159,7 +150,7 @@ pub fn core(
         _ => {}
     }
     let encoded = encode(terms, encoding, goal, &[])?;
-    CALLS.set(CALLS.get() + 1);
+    context::of_query();
     let start = Instant::now();
     let core = z3_backend::core(terms, &encoded, literals, encoding, effort);
     let size = core.as_ref().map_or("no proof".to_string(), |core| format!("{} of {}", core.len(), literals.len()));

@@ -1,23 +1,22 @@
-//! The only place that talks to Z3.
-//!
-//! Each query runs in a fresh context, so that `rlimit` counts repeat exactly (DESIGN section 5).
+//! Formulas to Z3 and back.
 
-use super::meter::{self, Limit, Rate};
-use super::{Answer, Encoded, Encoding, Value, refine};
+use super::meter::{Limit, Rate};
+use super::{Answer, Encoded, Encoding, Value, context, refine};
 use crate::effort::Effort;
-use crate::jobs::STACK;
+use crate::limits;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
-use crate::{effort, interrupt, limits};
-use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeSet, HashSet};
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
-use z3::{Config, Context, FuncDecl, Model, Pattern, SatResult, Solver, Tactic, with_z3_config};
+use z3::{FuncDecl, Model, Pattern, SatResult, Solver, Tactic};
 
 /// Z3's older simplex, several times as fast on linear formulas of this kind as the default (6), and
 /// slower where products have a meaning.
 pub(super) const LINEAR_SOLVER: u32 = 2;
+
+/// What a query in a shared context may cost: about as much as it costs to begin a fresh one twice.
+const LITTLE: Effort = Effort::milliseconds(15);
+/// Terms of a query that is not asked in a shared context: it keeps the memory that a query took.
+const LARGE: usize = 20_000;
 
 /// The function that reads a map, without its sort.
 const SELECT: &str = "select";
@@ -42,7 +41,7 @@ pub(super) enum View {
 /// terms with the facts about them ([`super::products`]) that most proofs need. Only if that has a model, which may
 /// multiply wrongly, facts are looked for that are about this very formula.
 pub fn check(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effort) -> Answer {
-    let run = |rate, view| in_some_context(|| check_with(terms, encoded, Limit { effort, rate }, view));
+    let run = |rate, view| ask(terms, encoded, Limit { effort, rate }, view);
     if !encoded.has_products() {
         return run(Rate::of(encoding), View::Exact);
     }
@@ -56,12 +55,35 @@ pub fn check(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effor
             answer => return answer,
         }
     }
-    in_some_context(|| refine::check(terms, encoded, Limit { effort, rate: Rate::of(encoding) }))
+    context::in_fresh(|| refine::check(terms, encoded, Limit { effort, rate: Rate::of(encoding) }))
 }
 
 /// Checks satisfiability where products of unknowns are opaque. A model may multiply wrongly.
 pub fn check_opaque(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effort) -> Answer {
-    in_fresh_context(|| check_with(terms, encoded, Limit { effort, rate: Rate::of(encoding) }, View::Related))
+    ask(terms, encoded, Limit { effort, rate: Rate::of(encoding) }, View::Related)
+}
+
+/// Asks shortly in the context that the queries of this thread share; what needs more is asked again in a fresh one.
+fn ask(terms: &Terms, encoded: &Encoded, limit: Limit, view: View) -> Answer {
+    if context::is_shared() && size(terms, &encoded.assertions) <= LARGE {
+        let answer = context::in_shared(|| check_with(terms, encoded, limit.at_most(LITTLE), view));
+        if !matches!(answer, Answer::Unknown(_)) || limit.effort <= LITTLE {
+            return answer;
+        }
+    }
+    context::in_fresh(|| check_with(terms, encoded, limit, view))
+}
+
+/// How many terms the assertions have, if that is not beyond [`LARGE`].
+fn size(terms: &Terms, assertions: &[Term]) -> usize {
+    let mut seen = HashSet::new();
+    let mut open = assertions.to_vec();
+    while let Some(term) = open.pop() {
+        if seen.insert(term) && seen.len() <= LARGE {
+            open.extend(terms.operands(term));
+        }
+    }
+    seen.len()
 }
 
 /// Unsatisfiable where the literals hold? Then the places of literals that are enough for it.
@@ -72,59 +94,15 @@ pub fn core(
     encoding: Encoding,
     effort: Effort,
 ) -> Option<Vec<usize>> {
-    let run = |rate, view| in_fresh_context(|| core_with(terms, encoded, literals, Limit { effort, rate }, view));
+    let run = |rate, view| context::in_fresh(|| core_with(terms, encoded, literals, Limit { effort, rate }, view));
     let linear = Rate::of(encoding);
     let plain = run(if encoded.has_products() { Rate::PRODUCTS } else { linear }, View::Exact);
     if plain.is_some() || encoded.lemmas.is_empty() { plain } else { run(linear, View::Related) }
 }
 
-/// Contexts belong to their thread: threads share nothing.
-pub(super) fn in_fresh_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
-    // The library does not put the earlier context back when a thread unwinds.
-    let guarded = || catch_unwind(AssertUnwindSafe(|| interruptible(queries))).map_err(Mutex::new);
-    meter::of_new_context();
-    let result = with_z3_config(&Config::new(), guarded);
-    result.unwrap_or_else(|payload| resume_unwind(payload.into_inner().unwrap_or_else(PoisonError::into_inner)))
-}
-
-/// Runs queries in the context of this thread, where somebody may interrupt them.
-fn interruptible<T>(queries: impl FnOnce() -> T) -> T {
-    let Some(interrupt) = interrupt::of_thread() else { return queries() };
-    let context = Context::thread_local();
-    let handle = context.handle();
-    interrupt::watch(&interrupt, || handle.interrupt(), queries)
-}
-
 /// Ends what Z3 does when it has so many bytes, in all contexts of the process together.
 pub fn limit_memory(bytes: u64) {
     z3::set_global_param("memory_max_size", &(bytes / 1_000_000).max(1).to_string());
-}
-
-thread_local! {
-    /// Whether queries of this thread share its context.
-    static SHARES: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs a task in a thread whose queries ([`in_some_context`]) share one context: the pages of a new one take longer
-/// than a small query. Their answers depend on those before, so a task has to ask them in an order that repeats.
-pub fn in_own_context<T: Send>(task: impl FnOnce() -> T + Send) -> T {
-    let (interrupt, limits, start) = (interrupt::of_thread(), limits::of_thread(), effort::spent());
-    let task = || {
-        SHARES.set(true);
-        effort::apart(start, || limits::during(limits, || interrupt::during(interrupt, task)))
-    };
-    let (result, effort) = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, task);
-        let thread = thread.unwrap_or_else(|error| panic!("solver: no thread: {error}"));
-        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-    });
-    effort::spend(effort);
-    result
-}
-
-/// In the context that the queries of this thread share, or in a fresh one.
-pub(super) fn in_some_context<T: Send + Sync>(queries: impl FnOnce() -> T + Send + Sync) -> T {
-    if SHARES.get() { interruptible(queries) } else { in_fresh_context(queries) }
 }
 
 fn core_with(terms: &Terms, encoded: &Encoded, literals: &[Term], limit: Limit, view: View) -> Option<Vec<usize>> {

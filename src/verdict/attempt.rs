@@ -201,14 +201,20 @@ pub(super) fn ask_probes(inference: &mut Inference, goal: &BTreeSet<usize>, most
     let query = inference.query(From::Start, goal);
     let mut reply = Query { most, reads: &simulate::model_terms, ..query }.ask(budget);
     if let Reply::Refuted(model) = &mut reply {
-        let passive = &inference.passive;
-        let kept = inference.fates.iter().map(|fate| *fate == Fate::Kept).collect();
-        let is_relied = |check: usize| may_rely_on(&passive.checks[check]);
-        let steps = Steps::new(passive, &[]);
-        let mut simulation = Simulation::new((passive, &steps), kept, &is_relied, ROUNDS);
-        simulation.load(&model.terms, &model.values);
-        simulation.execute();
-        model.failing.extend(simulation.failing.intersection(goal));
+        let executed = executed(inference, model);
+        model.failing.extend(executed.intersection(goal));
     }
     reply
+}
+
+/// The checks that fail in executions from a state.
+pub(super) fn executed(inference: &Inference, state: &query::Model) -> BTreeSet<usize> {
+    let passive = &inference.passive;
+    let kept = inference.fates.iter().map(|fate| *fate == Fate::Kept).collect();
+    let is_relied = |check: usize| may_rely_on(&passive.checks[check]);
+    let steps = Steps::new(passive, &[]);
+    let mut simulation = Simulation::new((passive, &steps), kept, &is_relied, ROUNDS);
+    simulation.load(&state.terms, &state.values);
+    simulation.execute();
+    simulation.failing
 }

@@ -22,7 +22,7 @@ use crate::exec::outcome::BarrierMisuse;
 use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
-use crate::solver::{Encoding, Value};
+use crate::solver::{Encoding, Value, in_own_context};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
 use crate::twothread::barrier_invariants::is_of_annotation;
@@ -167,7 +167,7 @@ impl<'a> Confirmation<'a> {
             encodings: &[Encoding::BitVectors, Encoding::Integers],
             budget: Budget::new(most),
         };
-        let found = bounded.run(two);
+        let found = in_own_context(|| bounded.run(two));
         self.unrolling = self.unrolling - (effort::spent() - start);
         for finding in found.iter().flat_map(|found| &found.findings) {
             self.confirm(finding.clone(), found.as_ref().map(|found| found.command.clone()));

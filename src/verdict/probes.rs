@@ -3,10 +3,10 @@
 //! Input: a program whose assertions are proved, with its probes. Output: [`Probed`]. Establishes: what is told is
 //! proved under the kept invariants; a probe without an answer tells nothing. Reference: [`crate::infer::Probe`].
 
-use super::attempt::ask_probes;
+use super::attempt::{ask_probes, executed};
 use super::prove::Inference;
 use crate::effort::{Budget, Effort};
-use crate::infer::{self, Probe};
+use crate::infer::{self, Probe, start};
 use crate::query::Reply;
 use crate::span::Origin;
 use crate::vcgen::passive::Check;
@@ -27,20 +27,24 @@ pub(super) struct Probed {
     pub unsatisfied: Vec<Arc<Origin>>,
 }
 
-/// Asks the probes.
+/// Asks the probes: what an execution comes to, and only for the others the solver.
 pub(super) fn probe(inference: &mut Inference, budget: Budget) -> Probed {
-    let proved = proved_probes(inference, budget, &|probe, _| !matches!(probe, Probe::Entry | Probe::Reached));
+    let met = start::find(&inference.passive).map(|state| executed(inference, &state)).unwrap_or_default();
+    let proved_probes = |inference: &mut Inference, selects: &dyn Fn(Probe, usize) -> bool| {
+        proved_probes(inference, budget, &met, selects)
+    };
+    let proved = proved_probes(inference, &|probe, _| !matches!(probe, Probe::Entry | Probe::Reached));
     let left: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Exit).map(|(_, l)| *l).collect();
     let mut endless = Vec::new();
     if !left.is_empty() {
-        let not_entered = proved_probes(inference, budget, &|probe, l| probe == Probe::Entry && left.contains(&l));
+        let not_entered = proved_probes(inference, &|probe, l| probe == Probe::Entry && left.contains(&l));
         endless.extend(left.into_iter().filter(|l| !not_entered.contains(&(Probe::Entry, *l))));
     }
     let vacuous = endless.is_empty() && proved.iter().any(|(probe, _)| *probe == Probe::End);
     let never: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Satisfied).map(|(_, n)| *n).collect();
     let mut unsatisfied = Vec::new();
     if !never.is_empty() {
-        let dead = proved_probes(inference, budget, &|probe, n| probe == Probe::Reached && never.contains(&n));
+        let dead = proved_probes(inference, &|probe, n| probe == Probe::Reached && never.contains(&n));
         let checks = &inference.passive.checks;
         let meets = |check: &&Check| match infer::probe_of(&check.attributes) {
             Some((Probe::Satisfied, number)) => never.contains(&number) && !dead.contains(&(Probe::Reached, number)),
@@ -51,15 +55,17 @@ pub(super) fn probe(inference: &mut Inference, budget: Budget) -> Probed {
     Probed { endless, vacuous, unsatisfied }
 }
 
-/// The selected probes that are provable, with their numbers.
+/// The selected probes that are provable, with their numbers; not those that an execution met.
 fn proved_probes(
     inference: &mut Inference,
     budget: Budget,
+    met: &BTreeSet<usize>,
     selects: &dyn Fn(Probe, usize) -> bool,
 ) -> Vec<(Probe, usize)> {
     let probes = inference.passive.checks.iter().enumerate();
     let probes = probes.filter_map(|(check, found)| Some((check, infer::probe_of(&found.attributes)?)));
-    let mut open: BTreeMap<usize, (Probe, usize)> = probes.filter(|(_, p)| selects(p.0, p.1)).collect();
+    let mut open: BTreeMap<usize, (Probe, usize)> =
+        probes.filter(|(check, p)| !met.contains(check) && selects(p.0, p.1)).collect();
     let mut proved = Vec::new();
     while let Some((&first, &probe)) = open.first_key_value() {
         match ask_probes(inference, &open.keys().copied().collect(), PROBE, budget) {

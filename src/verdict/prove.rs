@@ -17,7 +17,7 @@ use crate::ivl::attributes::Attributes;
 use crate::ivl::visit::{self, Visitor};
 use crate::jobs::Jobs;
 use crate::query::{self, From, Query};
-use crate::solver::{Encoding, Value};
+use crate::solver::{Encoding, Value, in_own_context};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{Check, Passive};
@@ -226,7 +226,7 @@ impl Iterator for Tries<'_> {
             return None;
         }
         let start = effort::spent();
-        let outcome = self.attempt();
+        let outcome = in_own_context(|| self.attempt());
         // What happens between two tries is not theirs: another thread may make them.
         self.plan.effort = self.plan.effort - (effort::spent() - start);
         self.step += 1;

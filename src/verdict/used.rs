@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
 use crate::infer;
 use crate::query::{self, From, Query, Reply};
-use crate::solver::Encoding;
+use crate::solver::{Encoding, in_own_context};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::regions;
 use crate::vcgen::term::{Sort, Term};
@@ -44,6 +44,10 @@ impl Used {
 /// # Errors
 /// What `vcgen` cannot translate.
 pub fn run(outcome: &PairOutcome, budget: Budget) -> Result<Used, Diagnostic> {
+    in_own_context(|| search(outcome, budget))
+}
+
+fn search(outcome: &PairOutcome, budget: Budget) -> Result<Used, Diagnostic> {
     let inference = &outcome.inference;
     if !outcome.refuted.is_empty() || !outcome.open.is_empty() {
         return Ok(Used::All("not every assertion is proved"));
