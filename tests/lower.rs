@@ -106,7 +106,7 @@ fn siblings_are_a_tautology(body: &Implementation) -> Result<(), Failed> {
         let mut conditions = Vec::new();
         for target in targets {
             match blocks.get(target.as_str()).and_then(|stmts| stmts.first()).map(|s| &s.kind) {
-                Some(StmtKind::Assume(condition)) => conditions.push(condition.clone()),
+                Some(StmtKind::Assume(_, condition)) => conditions.push(condition.clone()),
                 _ => return Err(format!("`{target}` does not start with an assume").into()),
             }
         }

@@ -9,6 +9,7 @@ use gpuvcc::infer::houdini;
 use gpuvcc::ivl;
 use gpuvcc::jobs::Jobs;
 use gpuvcc::solver::{self, Answer, Encoding};
+use gpuvcc::twothread::log::Log;
 use gpuvcc::vcgen::passify;
 use gpuvcc::vcgen::passive::Passive;
 use gpuvcc::vcgen::wp::{self, Role};
@@ -406,6 +407,7 @@ fn what_houdini_keeps_always_holds() {
             encodings: &[Encoding::BitVectors],
             budget: Budget::new(Effort::seconds(20)),
             jobs: &Jobs::default(),
+            log: &Log::default(),
         };
         let fates = houdini::run(&mut passive, &start).fates;
         let keeps = |candidate: usize| fates[candidate] == houdini::Fate::Kept;

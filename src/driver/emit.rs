@@ -135,8 +135,7 @@ fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
     let encoding = inference.encodings[0];
     let keep: Vec<bool> = (0..inference.fates.len()).map(|candidate| inference.keeps(candidate)).collect();
     let passive = &mut inference.passive;
-    let proper: Vec<bool> =
-        passive.checks.iter().map(|c| c.candidate.is_none() && infer::probe_of(&c.attributes).is_none()).collect();
+    let proper: Vec<bool> = passive.checks.iter().map(|c| c.candidate.is_none() && c.claim.probe().is_none()).collect();
     let role = |i: usize| if proper[i] { Role::Prove } else { Role::Ignore };
     let formula = wp::formula(passive, &|candidate| keep[candidate], &role);
     if stage == Stage::Vc {

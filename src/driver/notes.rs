@@ -35,7 +35,7 @@ pub fn of_predicated(kernel: &Program, predicated: &Predicated) -> Notes {
 /// The line where a block begins, or the edge that it stands for.
 fn of_block(block: &Block, blocks: &[Block]) -> Option<String> {
     // The condition of a branch stands at the start of its target, but comes from the branch.
-    let own = block.stmts.iter().filter(|stmt| !matches!(stmt.kind, StmtKind::Assume(_)));
+    let own = block.stmts.iter().filter(|stmt| !matches!(stmt.kind, StmtKind::Assume(..)));
     if let Some(origin) = own.filter_map(|stmt| stmt.origin.as_ref()).next() {
         return Some(format!("from line {} of the input", origin.line));
     }

@@ -8,7 +8,7 @@
 //! a block in front of the head, one block for the back edge, one for the exit.
 //! Reference: DESIGN section 4 (the witness of an access).
 
-use crate::ivl::ast::{Block, ExprRef, Name, Procedure, Stmt, StmtKind, Type, Variable};
+use crate::ivl::ast::{Block, ExprRef, Name, Procedure, Stmt, StmtKind, Thread, Type, Variable};
 use crate::ivl::bv;
 use crate::predicate::LoopInfo;
 use crate::span::Span;
@@ -72,8 +72,8 @@ impl LoopGhosts {
     }
 
     /// A thread's `v_active` on entry.
-    pub fn active_at_entry(&self, thread: u32) -> Name {
-        Name::from(format!("{}${thread}", self.v_active_at_entry))
+    pub fn active_at_entry(&self, thread: Thread) -> Name {
+        self.v_active_at_entry.of(thread)
     }
 
     /// The round counter.
@@ -82,13 +82,13 @@ impl LoopGhosts {
     }
 
     /// The rounds that a thread began after its first.
-    pub fn own_counter(&self, thread: u32) -> ExprRef {
+    pub fn own_counter(&self, thread: Thread) -> ExprRef {
         bv::var(self.own_k(thread), Type::Int)
     }
 
     /// Name of a thread's own counter.
-    pub fn own_k(&self, thread: u32) -> Name {
-        Name::from(format!("{}${thread}", self.k))
+    pub fn own_k(&self, thread: Thread) -> Name {
+        self.k.of(thread)
     }
 
     /// The type of block ids and the id of the head.
@@ -98,17 +98,12 @@ impl LoopGhosts {
 
     /// Name of the snapshot of a variable on entry.
     pub fn snapshot(&self, variable: &Name) -> Name {
-        match variable.as_str().rsplit_once('$') {
-            Some((base, thread)) => Name::from(format!("{base}.entry.{}${thread}", self.head)),
-            None => Name::from(format!("{variable}.entry.{}", self.head)),
-        }
+        variable.with(format_args!(".entry.{}", self.head))
     }
 
     /// The variable that a snapshot of this loop copies.
     pub fn original_of_snapshot(&self, snapshot: &Name) -> Option<Name> {
-        let mark = format!(".entry.{}", self.head);
-        let (base, rest) = snapshot.as_str().rsplit_once(&mark)?;
-        Some(Name::from(format!("{base}{rest}")))
+        snapshot.without(&format!(".entry.{}", self.head))
     }
 }
 
@@ -140,17 +135,17 @@ pub fn insert(procedure: &mut Procedure, loops: &[LoopGhosts]) {
     for ghosts in loops {
         declare(procedure, &ghosts.k, Type::Int);
         declare(procedure, &ghosts.round, Type::Int);
-        declare(procedure, &ghosts.own_k(1), Type::Int);
-        declare(procedure, &ghosts.own_k(2), Type::Int);
+        declare(procedure, &ghosts.own_k(Thread::First), Type::Int);
+        declare(procedure, &ghosts.own_k(Thread::Second), Type::Int);
         if let Some(entry) = block_mut(procedure, &ghosts.entry) {
             entry.stmts.push(assign(&ghosts.k, bv::int(0)));
             entry.stmts.push(assign(&ghosts.round, bv::int(-1)));
-            entry.stmts.extend([1, 2].map(|t| assign(&ghosts.own_k(t), bv::int(0))));
+            entry.stmts.extend(Thread::BOTH.map(|t| assign(&ghosts.own_k(t), bv::int(0))));
         }
         if let Some(back) = block_mut(procedure, &ghosts.back) {
             let next = bv::op(crate::ivl::ast::BinaryOp::Add, ghosts.counter(), bv::int(1));
             back.stmts.push(assign(&ghosts.k, next));
-            back.stmts.extend([1, 2].map(|t| count_if_staying(ghosts, t)));
+            back.stmts.extend(Thread::BOTH.map(|t| count_if_staying(ghosts, t)));
         }
     }
     let Some(body) = &mut procedure.body else { return };
@@ -163,19 +158,19 @@ pub fn insert(procedure: &mut Procedure, loops: &[LoopGhosts]) {
 }
 
 /// `k.L$t := if v_active$t == head then k.L$t + 1 else k.L$t`
-fn count_if_staying(ghosts: &LoopGhosts, thread: u32) -> Stmt {
+fn count_if_staying(ghosts: &LoopGhosts, thread: Thread) -> Stmt {
     let (ty, head) = ghosts.head_literal();
-    let stays = bv::eq(bv::var(super::candidates::copy(&ghosts.v_active, thread), ty), head);
+    let stays = bv::eq(bv::var(ghosts.v_active.of(thread), ty), head);
     let own = ghosts.own_counter(thread);
     let next = bv::op(crate::ivl::ast::BinaryOp::Add, own.clone(), bv::int(1));
     assign(&ghosts.own_k(thread), bv::ite(stays, next, own))
 }
 
-/// After each call that may log, `round.L := if logged then k.L else round.L`.
+/// After each statement that may log, `round.L := if logged then k.L else round.L`.
 fn record_rounds(block: &mut Block, around: &[&LoopGhosts]) {
     let mut stmts = Vec::with_capacity(block.stmts.len());
     for stmt in std::mem::take(&mut block.stmts) {
-        let logged = logged_result(&stmt);
+        let logged = if let StmtKind::Log { logged, .. } = &stmt.kind { Some(logged.clone()) } else { None };
         let origin = stmt.origin.clone();
         stmts.push(stmt);
         let Some(logged) = logged else { continue };
@@ -186,14 +181,6 @@ fn record_rounds(block: &mut Block, around: &[&LoopGhosts]) {
         }
     }
     block.stmts = stmts;
-}
-
-/// The variable that tells whether a LOG call remembered its access.
-fn logged_result(stmt: &Stmt) -> Option<Name> {
-    match &stmt.kind {
-        StmtKind::Call { procedure, results, .. } if procedure.as_str().starts_with("LOG_") => results.first().cloned(),
-        _ => None,
-    }
 }
 
 /// Adds snapshots of values on entry to the block in front of the head.

@@ -14,6 +14,7 @@ use crate::effort::{Budget, Effort};
 use crate::jobs::Jobs;
 use crate::query::{self, From, Model, Query, Reply};
 use crate::solver::{Encoding, in_own_context};
+use crate::twothread::log::Log;
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::{interrupt, limits};
 use std::collections::BTreeSet;
@@ -55,6 +56,8 @@ pub struct Start<'a> {
     pub budget: Budget,
     /// Threads that may help.
     pub jobs: &'a Jobs,
+    /// What the program remembers of accesses.
+    pub log: &'a Log,
 }
 
 /// What Houdini ends with.
@@ -71,7 +74,7 @@ pub struct Outcome {
 pub fn run(passive: &mut Passive, start: &Start) -> Outcome {
     let _stage = limits::stage("infer");
     let fates = vec![Fate::Kept; start.known.len()];
-    let watch = Watch::new(passive);
+    let watch = Watch::new(passive, start.log);
     let steps = Steps::new(passive, &watch.terms());
     let mut state = State { fates, encodings: start.encodings.to_vec(), start, steps: &steps, iteration: 0 };
     state.test(passive, &watch);
@@ -419,6 +422,7 @@ mod tests {
             encodings: &[Encoding::BitVectors],
             budget: Budget::new(Effort::seconds(20)),
             jobs: &Jobs::default(),
+            log: &Log::default(),
         };
         let fates = vec![Fate::Kept; 2];
         let steps = Steps::new(&passive, &[]);

@@ -19,58 +19,19 @@ pub mod walks;
 pub mod witness;
 
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{
-    Attribute, AttributeArg, BinaryOp, Expr, ExprKind, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type,
-};
-use crate::ivl::attributes::Attributes;
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Thread, Transfer, Type};
 use crate::ivl::bv;
+use crate::ivl::claim::{Claim, Inferred, Premise, Probe};
 use crate::limits;
 use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::TwoThread;
 use crate::vcgen::passify;
-use crate::vcgen::passive::{self, Passive};
+use crate::vcgen::passive::Passive;
 use candidates::Candidate;
 use ghosts::LoopGhosts;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use walks::Walk;
-
-/// Questions about a loop, asked as assertions that should fail; they are no part of the proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Probe {
-    /// Behind the loop: thread 1 did not enter. Provable if no thread that enters can leave.
-    Exit,
-    /// In front of the loop: thread 1 does not enter. Provable if no thread enters.
-    Entry,
-    /// At the end of the kernel: false. Provable if no execution comes there, so that nothing is proved.
-    End,
-    /// In front of an assumption of the user: thread 1 is not there. Provable if no thread comes to it.
-    Reached,
-    /// Behind it: the same. Provable if no thread that comes to it satisfies it.
-    Satisfied,
-}
-
-impl Probe {
-    fn attribute(self) -> &'static str {
-        match self {
-            Probe::Exit => "exit_probe",
-            Probe::Entry => "entry_probe",
-            Probe::End => "end_probe",
-            Probe::Reached => "reached_probe",
-            Probe::Satisfied => "satisfied_probe",
-        }
-    }
-}
-
-/// The probe that an assertion is, and the number of its loop or of its assumption.
-pub fn probe_of(attributes: &[Attribute]) -> Option<(Probe, usize)> {
-    let all = [Probe::Exit, Probe::Entry, Probe::End, Probe::Reached, Probe::Satisfied];
-    all.into_iter().find_map(|probe| {
-        let attribute = attributes.named(probe.attribute())?;
-        Some((probe, usize::try_from(attribute.number()?).ok()?))
-    })
-}
 
 /// A two-thread program with candidates in place.
 pub struct Annotated {
@@ -104,7 +65,6 @@ pub fn annotate(
     let loops: Vec<LoopGhosts> = two.loops.iter().map(|l| LoopGhosts::new(l, &two.active, blocks)).collect();
     with_procedure(&mut program, &two.procedure, |p| ghosts::insert(p, &loops));
     with_procedure(&mut program, &two.procedure, |p| insert_probes(p, &loops));
-    let (flags, records) = log_state(two);
     let barriers: Vec<bool> = loops.iter().map(|l| has_barrier(&program, &two.procedure, l)).collect();
     let mut found = Vec::new();
     if !loops.is_empty() {
@@ -115,16 +75,18 @@ pub fn annotate(
             with_procedure(&mut program, &two.procedure, |p| walks.iter().for_each(|w| walks::insert(p, w, &loops)));
             passive = passive_of(&program, &two.procedure)?;
         }
-        let (list, snapshots) = candidates::find(&mut passive, &loops, &walks, &flags, &barriers, encoding, omitted);
+        let (list, snapshots) = candidates::find(&mut passive, &loops, &walks, &two.log, &barriers, encoding, omitted);
         found = list;
         for (ghosts, mut wanted) in loops.iter().zip(snapshots) {
-            wanted.extend(flags.iter().chain(&records).cloned());
+            wanted.extend(two.log.flags().chain(two.log.records()).cloned());
             let types = types(&program, &two.procedure);
             let typed: Vec<(Name, Type)> =
                 wanted.into_iter().filter_map(|n| types.get(&n).cloned().map(|t| (n, t))).collect();
             with_procedure(&mut program, &two.procedure, |p| ghosts::insert_snapshots(p, ghosts, &typed));
         }
         with_procedure(&mut program, &two.procedure, |p| place(p, &loops, &found));
+        let (flags, records): (Vec<Name>, Vec<Name>) =
+            (two.log.flags().cloned().collect(), two.log.records().cloned().collect());
         // Inner loops first: the copy of an outer body holds the witnesses of its inner loops.
         for index in (0..loops.len()).rev() {
             let covered = |p: &Procedure| p.name == two.procedure && walks::covers(&walks, p, index, &loops[index]);
@@ -172,27 +134,23 @@ pub fn with_kept(annotated: &Annotated, keep: &dyn Fn(usize) -> bool, is_used: &
     let mut program = annotated.program.clone();
     with_procedure(&mut program, &annotated.procedure, |procedure| {
         for block in procedure.body.iter_mut().flat_map(|b| &mut b.blocks) {
-            block.stmts.retain(|s| passive::candidate_number(&s.attributes).is_none_or(keep));
-            block.stmts.retain(|s| probe_of(&s.attributes).is_none());
-            for stmt in &mut block.stmts {
-                rename_candidate(stmt, &annotated.candidates, is_used);
-            }
+            block.stmts.retain_mut(|stmt| is_left(stmt, keep, is_used));
         }
     });
     program
 }
 
-/// `{:candidate "family", N}` becomes `{:invariant "family"}`, with `{:used}` behind it if it is.
-fn rename_candidate(stmt: &mut Stmt, candidates: &[Candidate], is_used: &dyn Fn(usize) -> bool) {
-    if let Some(number) = passive::candidate_number(&stmt.attributes) {
-        let family = candidates[number].family.to_string();
-        stmt.attributes.retain(|a| a.name.as_str() != "candidate");
-        let args = vec![AttributeArg::Text(family)];
-        stmt.attributes.insert(0, Attribute { name: Name::from("invariant"), args });
-        if is_used(number) {
-            stmt.attributes.insert(1, Attribute { name: Name::from("used"), args: Vec::new() });
-        }
-    }
+/// Whether a statement is left when Houdini is done; candidates that are become invariants.
+fn is_left(stmt: &mut Stmt, keep: &dyn Fn(usize) -> bool, is_used: &dyn Fn(usize) -> bool) -> bool {
+    let inferred = match &mut stmt.kind {
+        StmtKind::Assert(Claim::Probe(..), _) => return false,
+        StmtKind::Assert(Claim::Inferred(inferred), _) => inferred,
+        StmtKind::Assume(Premise::Witness(Some(inferred)), _) => inferred,
+        _ => return true,
+    };
+    let Inferred::Candidate(family, number) = *inferred else { return true };
+    *inferred = Inferred::Kept(family, is_used(number));
+    keep(number)
 }
 
 fn with_procedure(program: &mut Program, name: &Name, change: impl FnOnce(&mut Procedure)) {
@@ -206,11 +164,8 @@ fn place(procedure: &mut Procedure, loops: &[LoopGhosts], candidates: &[Candidat
     for (index, ghosts) in loops.iter().enumerate() {
         let mut stmts = Vec::new();
         for (number, candidate) in candidates.iter().enumerate().filter(|(_, c)| c.in_loop == index) {
-            let number = Expr { kind: ExprKind::Int(number as i128), ty: Type::Int, span: Span::NONE };
-            let args = vec![AttributeArg::Text(candidate.family.to_string()), AttributeArg::Expr(Arc::new(number))];
-            let mut stmt = ghosts::statement(StmtKind::Assert(candidate.expr.clone()));
-            stmt.attributes.push(Attribute { name: Name::from("candidate"), args });
-            stmts.push(stmt);
+            let claim = Claim::Inferred(Inferred::Candidate(candidate.family, number));
+            stmts.push(ghosts::statement(StmtKind::Assert(claim, candidate.expr.clone())));
         }
         if let Some(head) = ghosts::block_mut(procedure, &ghosts.head) {
             head.stmts.splice(0..0, stmts);
@@ -223,8 +178,8 @@ fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
     for (index, ghosts) in loops.iter().enumerate() {
         let (ty, head) = ghosts.head_literal();
         let places = [
-            (Probe::Exit, &ghosts.exit, ghosts.active_at_entry(1)),
-            (Probe::Entry, &ghosts.entry, candidates::copy(&ghosts.v_active, 1)),
+            (Probe::Exit, &ghosts.exit, ghosts.active_at_entry(Thread::First)),
+            (Probe::Entry, &ghosts.entry, ghosts.v_active.of(Thread::First)),
         ];
         for (probe, label, v_active) in places {
             let entered = bv::eq(bv::var(v_active, ty.clone()), head.clone());
@@ -237,7 +192,7 @@ fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
         let stmts = procedure.body.iter_mut().flat_map(|b| &mut b.blocks).nth(block).map(|b| &mut b.stmts);
         let Some(stmts) = stmts else { continue };
         let away = match &stmts[at].kind {
-            StmtKind::Assume(e) => match &e.kind {
+            StmtKind::Assume(_, e) => match &e.kind {
                 ExprKind::Binary(BinaryOp::Implies, active, _) => bv::not(active.clone()),
                 _ => bv::boolean(false),
             },
@@ -257,10 +212,7 @@ fn insert_probes(procedure: &mut Procedure, loops: &[LoopGhosts]) {
 
 /// Where thread 1 meets assumptions of the user: block and statement, in order.
 fn assumptions(procedure: &Procedure) -> Vec<(usize, usize)> {
-    let of_user = |stmt: &Stmt| {
-        matches!(stmt.kind, StmtKind::Assume(_))
-            && stmt.attributes.iter().any(|a| matches!(a.name.as_str(), "requires" | "assume"))
-    };
+    let of_user = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Assume(premise, _) if premise.is_of_user());
     let mut found = Vec::new();
     for (block, stmts) in procedure.body.iter().flat_map(|b| &b.blocks).map(|b| &b.stmts).enumerate() {
         // The statement of thread 2 follows that of thread 1.
@@ -270,20 +222,8 @@ fn assumptions(procedure: &Procedure) -> Vec<(usize, usize)> {
     found
 }
 
-fn probe_statement(probe: Probe, index: usize, e: crate::ivl::ast::ExprRef) -> Stmt {
-    let mut stmt = ghosts::statement(StmtKind::Assert(e));
-    let number = Expr { kind: ExprKind::Int(index as i128), ty: Type::Int, span: Span::NONE };
-    let args = vec![AttributeArg::Expr(Arc::new(number))];
-    stmt.attributes.push(Attribute { name: Name::from(probe.attribute()), args });
-    stmt
-}
-
-/// The log: flags (`true` while an access is pending) and what is recorded beside them.
-fn log_state(two: &TwoThread) -> (Vec<Name>, Vec<Name>) {
-    let is_flag = |name: &Name| {
-        two.program.globals.iter().any(|g| g.name == *name && g.ty == Type::Bool) && name.as_str().contains("OCCURRED")
-    };
-    two.log_state.iter().cloned().partition(is_flag)
+fn probe_statement(probe: Probe, index: usize, e: ExprRef) -> Stmt {
+    ghosts::statement(StmtKind::Assert(Claim::Probe(probe, index), e))
 }
 
 /// Types of all variables of a procedure.
@@ -298,7 +238,6 @@ fn types(program: &Program, procedure: &Name) -> BTreeMap<Name, Type> {
 fn has_barrier(program: &Program, procedure: &Name, ghosts: &LoopGhosts) -> bool {
     let procedure = program.procedures.iter().find(|p| p.name == *procedure);
     let blocks = procedure.and_then(|p| p.body.as_ref()).map(|b| b.blocks.as_slice()).unwrap_or_default();
-    blocks.iter().filter(|b| ghosts.blocks.contains(&b.label)).flat_map(|b| &b.stmts).any(
-        |stmt| matches!(&stmt.kind, StmtKind::Call { procedure, .. } if procedure.as_str().starts_with("BARRIER_")),
-    )
+    let mut stmts = blocks.iter().filter(|b| ghosts.blocks.contains(&b.label)).flat_map(|b| &b.stmts);
+    stmts.any(|stmt| matches!(stmt.kind, StmtKind::Order { .. }))
 }

@@ -6,7 +6,9 @@
 //! sightings most executions log nothing: few bytes are accessed, and the watched one is arbitrary.
 
 use crate::concrete::evaluate::Evaluator;
+use crate::ivl::ast::Name;
 use crate::solver::Value;
+use crate::twothread::log::{ArrayLog, Log};
 use crate::vcgen::passive::Passive;
 use crate::vcgen::term::{BvCompare, Node, Term, Terms, mask};
 
@@ -52,22 +54,19 @@ pub struct Sighting {
 
 impl Watch {
     /// Finds the places.
-    pub fn new(passive: &Passive) -> Watch {
-        let constant = |name: &str| passive.constants.iter().find(|(n, _)| n.as_str() == name).map(|(_, t)| *t);
-        let watched: Vec<(&str, Term)> = passive
-            .constants
-            .iter()
-            .filter_map(|(name, term)| Some((name.as_str().strip_prefix("_WATCHED_OFFSET_")?, *term)))
-            .collect();
-        let start = |(array, watched): &(&str, Term)| Some((*watched, constant(&format!("_WATCHED_START_{array}"))?));
-        let tracked = constant("_TRACKED_SITE");
+    pub fn new(passive: &Passive, log: &Log) -> Watch {
+        let constant = |name: &Name| passive.constants.iter().find(|(n, _)| n == name).map(|(_, t)| *t);
+        let watched: Vec<(&ArrayLog, Term)> =
+            log.arrays().filter_map(|log| Some((log, constant(&log.watched)?))).collect();
+        let start = |(log, watched): &(&ArrayLog, Term)| Some((*watched, constant(&log.start)?));
+        let tracked = constant(&log.tracked_site());
         let symbols: Vec<Term> = watched.iter().map(|(_, symbol)| *symbol).collect();
         let places = tracked.map(|tracked| places(&passive.terms, tracked, &symbols)).unwrap_or_default();
         Watch {
             places,
             tracked,
             starts: watched.iter().filter_map(start).collect(),
-            strong_width: constant("_WATCHED_WIDTH"),
+            strong_width: constant(&log.strong_width()),
         }
     }
 

@@ -17,9 +17,10 @@
 
 use super::ghosts::{LoopGhosts, declare, statement};
 use super::rename::{assigned, free_variables, substitute};
-use crate::ivl::ast::{Attribute, Block, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Type};
+use crate::ivl::ast::{Block, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Thread, Type};
 use crate::ivl::bv;
-use crate::ivl::claim::Claim;
+use crate::ivl::claim::{Claim, Inferred, Premise};
+use crate::ivl::event::as_call;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the copy of a body needs to know.
@@ -73,19 +74,20 @@ pub fn insert(procedure: &mut Procedure, context: &Context, index: usize) {
         }
     }
     if let Some(head) = super::ghosts::block_mut(procedure, &ghosts.head) {
-        let position = head.stmts.iter().take_while(|s| matches!(s.kind, StmtKind::Assert(_))).count();
+        let position = head.stmts.iter().take_while(|s| matches!(s.kind, StmtKind::Assert(..))).count();
         head.stmts.splice(position..position, stmts);
     }
 }
 
 fn leading_asserts(head: Option<&&Block>) -> Vec<Stmt> {
     let stmts = head.map(|b| b.stmts.as_slice()).unwrap_or_default();
-    stmts.iter().take_while(|s| matches!(s.kind, StmtKind::Assert(_))).cloned().collect()
+    stmts.iter().take_while(|s| matches!(s.kind, StmtKind::Assert(..))).cloned().collect()
 }
 
 /// The prelude procedure that a call names, with its single block.
 fn callee<'a>(context: &Context<'a>, stmt: &Stmt) -> Option<(&'a Procedure, &'a Block)> {
-    let StmtKind::Call { procedure, .. } = &stmt.kind else { return None };
+    let call = as_call(&stmt.kind, &[]).0;
+    let StmtKind::Call { procedure, .. } = &*call else { return None };
     let callee = context.program.procedures.iter().find(|p| p.name == *procedure)?;
     Some((callee, callee.body.as_ref()?.blocks.first()?))
 }
@@ -136,7 +138,9 @@ fn cut_inner(context: &Context, blocks: &[&Block], inner: &LoopGhosts, invariant
 
 fn assume_instead(stmt: Stmt) -> Stmt {
     match stmt.kind {
-        StmtKind::Assert(e) => Stmt { kind: StmtKind::Assume(e), ..stmt },
+        StmtKind::Assert(claim, e) => {
+            Stmt { kind: StmtKind::Assume(Premise::Witness(claim.inferred().cloned()), e), ..stmt }
+        }
         _ => stmt,
     }
 }
@@ -145,14 +149,16 @@ fn assume_instead(stmt: Stmt) -> Stmt {
 /// and race checks vanish, calls into the prelude are inlined.
 fn flatten(context: &Context, stmt: &Stmt, out: &mut Vec<Stmt>) {
     match &stmt.kind {
-        StmtKind::Assert(_) if is_barrier_assertion(&stmt.attributes) && !context.uniform_barriers => {
+        StmtKind::Assert(Claim::BarrierMet { .. }, _) if !context.uniform_barriers => {
             out.push(assume_instead(stmt.clone()));
         }
-        StmtKind::Assert(_) => {}
-        StmtKind::Call { procedure, .. } if procedure.as_str().starts_with("CHECK_") => {}
-        StmtKind::Call { args, results, .. } => {
+        StmtKind::Assert(..) => {}
+        StmtKind::Check(_) => {}
+        StmtKind::Log { .. } | StmtKind::Order { .. } => {
             let Some((callee, block)) = callee(context, stmt) else { return };
-            let first_thread = context.uniform_barriers && callee.name.as_str().starts_with("BARRIER_");
+            let call = as_call(&stmt.kind, &[]).0;
+            let StmtKind::Call { args, results, .. } = &*call else { return };
+            let first_thread = context.uniform_barriers && matches!(stmt.kind, StmtKind::Order { .. });
             let actual = |a: &ExprRef| if first_thread { of_first_thread(a) } else { a.clone() };
             let mut map: BTreeMap<Name, ExprRef> =
                 callee.params.iter().zip(args).map(|(p, a)| (p.name.clone(), actual(a))).collect();
@@ -173,14 +179,10 @@ fn of_first_thread(e: &ExprRef) -> ExprRef {
     let mut names = BTreeSet::new();
     free_variables(e, &mut names);
     let second = names.into_iter().filter_map(|n| {
-        let base = n.as_str().strip_suffix("$2")?;
-        Some((n.clone(), bv::var(format!("{base}$1"), Type::Bool)))
+        let first = n.of(Thread::First);
+        (n.thread() == Some(Thread::Second)).then(|| (n, bv::var(first, Type::Bool)))
     });
     substitute(e, &second.collect())
-}
-
-fn is_barrier_assertion(attributes: &[Attribute]) -> bool {
-    Claim::of(attributes) == Some(Claim::BarrierMet)
 }
 
 /// The name that a local of a prelude procedure has in copies.
@@ -197,7 +199,7 @@ fn rewrite(stmt: &Stmt, map: &BTreeMap<Name, ExprRef>) -> Option<Stmt> {
     let kind = match &stmt.kind {
         StmtKind::Assign(list) => StmtKind::Assign(list.iter().map(|(n, e)| (target(n), substitute(e, map))).collect()),
         StmtKind::Havoc(names) => StmtKind::Havoc(names.iter().map(target).collect()),
-        StmtKind::Assume(e) => StmtKind::Assume(substitute(e, map)),
+        StmtKind::Assume(premise, e) => StmtKind::Assume(premise.clone(), substitute(e, map)),
         _ => return None,
     };
     Some(Stmt { kind, ..stmt.clone() })
@@ -232,10 +234,7 @@ impl<'a> Copier<'a> {
 
     /// The copy of a variable.
     fn name(&self, variable: &Name) -> Name {
-        match variable.as_str().rsplit_once('$') {
-            Some((base, thread)) => Name::from(format!("{base}.earlier.{}${thread}", self.ghosts.head)),
-            None => Name::from(format!("{variable}.earlier.{}", self.ghosts.head)),
-        }
+        variable.with(format_args!(".earlier.{}", self.ghosts.head))
     }
 
     /// Keeps what the log at the end of the body depends on, going backwards; an assumption is kept
@@ -253,7 +252,7 @@ impl<'a> Copier<'a> {
                     let names = names.iter().filter(|n| needed.contains(*n)).cloned().collect();
                     kept.push(Stmt { kind: StmtKind::Havoc(names), ..stmt });
                 }
-                StmtKind::Assume(e) if self.speaks_of(e, &needed) => {
+                StmtKind::Assume(_, e) if self.speaks_of(e, &needed) => {
                     free_variables(e, &mut needed);
                     kept.push(stmt);
                 }
@@ -267,11 +266,11 @@ impl<'a> Copier<'a> {
         }
         // Invariants may connect needed variables through others: two passes reach what matters.
         // What needs thread 2 where the body does not says nothing about thread 1's log.
-        let both = needed.iter().any(|n| n.as_str().ends_with("$2") && self.changed.contains(n));
+        let both = needed.iter().any(|n| n.thread() == Some(Thread::Second) && self.changed.contains(n));
         let mut chosen = vec![false; invariants.len()];
         for _ in 0..2 {
             for (i, stmt) in invariants.iter().enumerate() {
-                let StmtKind::Assert(e) = &stmt.kind else { continue };
+                let StmtKind::Assert(_, e) = &stmt.kind else { continue };
                 if self.speaks_of(e, &needed) && (both || !self.mentions_second(e)) {
                     chosen[i] = true;
                     free_variables(e, &mut needed);
@@ -291,7 +290,7 @@ impl<'a> Copier<'a> {
     fn mentions_second(&self, e: &ExprRef) -> bool {
         let mut free = BTreeSet::new();
         free_variables(e, &mut free);
-        free.iter().any(|n| n.as_str().ends_with("$2") && self.changed.contains(n))
+        free.iter().any(|n| n.thread() == Some(Thread::Second) && self.changed.contains(n))
     }
 
     fn statements(&self, context: &Context, sliced: Sliced) -> Vec<Stmt> {
@@ -306,11 +305,11 @@ impl<'a> Copier<'a> {
         out.push(statement(StmtKind::Havoc(havocked)));
         if sliced.needed.contains(&self.ghosts.k) {
             let counter = bv::var(self.name(&self.ghosts.k), Type::Int);
-            out.push(self.assume(&earlier, bv::eq(counter, round), &[]));
+            out.push(assume(&earlier, bv::eq(counter, round), None));
         }
         for stmt in &sliced.invariants {
-            if let StmtKind::Assert(e) = &stmt.kind {
-                out.push(self.assume(&earlier, substitute(e, &self.map), &stmt.attributes));
+            if let StmtKind::Assert(claim, e) = &stmt.kind {
+                out.push(assume(&earlier, substitute(e, &self.map), claim.inferred()));
             }
         }
         for f in context.flags.iter().filter(|f| self.changed.contains(*f)) {
@@ -318,31 +317,31 @@ impl<'a> Copier<'a> {
         }
         for stmt in &sliced.body {
             match &stmt.kind {
-                StmtKind::Assume(e) => out.push(self.assume(&earlier, substitute(e, &self.map), &stmt.attributes)),
+                StmtKind::Assume(premise, e) => {
+                    out.push(assume(&earlier, substitute(e, &self.map), premise.inferred()));
+                }
                 _ => out.extend(rewrite(stmt, &self.map)),
             }
         }
         for f in context.flags.iter().filter(|f| self.changed.contains(*f)) {
             let on_entry = bv::and(bv::not(logged_here.clone()), bv::var(self.ghosts.snapshot(f), Type::Bool));
             let here = bv::and(logged_here.clone(), flag(&self.name(f)));
-            out.push(self.assume(&bv::boolean(true), bv::implies(flag(f), bv::or(on_entry, here)), &[]));
+            out.push(assume(&bv::boolean(true), bv::implies(flag(f), bv::or(on_entry, here)), None));
         }
         for record in context.records.iter().filter(|r| self.changed.contains(*r)) {
             let Some(ty) = context.types.get(record) else { continue };
             let on_entry = bv::var(self.ghosts.snapshot(record), ty.clone());
             let source = bv::ite(logged_here.clone(), bv::var(self.name(record), ty.clone()), on_entry);
             let same = bv::eq(bv::var(record.clone(), ty.clone()), source);
-            out.push(self.assume(&pending, same, &[]));
+            out.push(assume(&pending, same, None));
         }
         out
     }
+}
 
-    fn assume(&self, guard: &ExprRef, e: ExprRef, attributes: &[Attribute]) -> Stmt {
-        let mut stmt = statement(StmtKind::Assume(bv::implies(guard.clone(), e)));
-        stmt.attributes = attributes.iter().filter(|a| a.name.as_str() == "candidate").cloned().collect();
-        stmt.attributes.push(Attribute { name: Name::from("witness"), args: Vec::new() });
-        stmt
-    }
+/// An assumption of the witness, which may rest on a candidate.
+fn assume(guard: &ExprRef, e: ExprRef, inferred: Option<&Inferred>) -> Stmt {
+    statement(StmtKind::Assume(Premise::Witness(inferred.cloned()), bv::implies(guard.clone(), e)))
 }
 
 fn flag(name: &Name) -> ExprRef {

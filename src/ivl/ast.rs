@@ -4,35 +4,105 @@
 //! and atomics, `barrier`, `fence`. One language serves stages 3 to 7; the kernel-only statements
 //! are gone after `twothread`. Few node kinds; every node has a span; types are explicit.
 
+use super::claim::{Claim, Premise};
+use super::event::Event;
 use crate::span::{Origin, Span};
 use std::fmt;
 use std::sync::Arc;
 
-/// An identifier. Cheap to clone, ordered by its text so that output order is stable.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(pub Arc<str>);
+/// One of the two threads of a two-thread program. Accesses of thread 1 are logged, those of thread 2 checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Thread {
+    /// Thread 1.
+    First,
+    /// Thread 2.
+    Second,
+}
 
-impl Name {
-    /// A name from text.
-    pub fn new(text: impl AsRef<str>) -> Name {
-        Name(Arc::from(text.as_ref()))
+impl Thread {
+    /// Both, in order.
+    pub const BOTH: [Thread; 2] = [Thread::First, Thread::Second];
+
+    /// 1 or 2.
+    pub fn number(self) -> u32 {
+        self.index() as u32 + 1
     }
 
-    /// Its text.
+    /// Its place in [`Thread::BOTH`].
+    pub fn index(self) -> usize {
+        match self {
+            Thread::First => 0,
+            Thread::Second => 1,
+        }
+    }
+
+    /// The other one.
+    pub fn other(self) -> Thread {
+        match self {
+            Thread::First => Thread::Second,
+            Thread::Second => Thread::First,
+        }
+    }
+}
+
+/// An identifier, and the thread whose copy it names, if one. Cheap to clone, ordered by its text and thread so that
+/// output order is stable.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name {
+    text: Arc<str>,
+    thread: Option<Thread>,
+}
+
+impl Name {
+    /// A name from text, which is no thread's copy.
+    pub fn new(text: impl AsRef<str>) -> Name {
+        Name { text: Arc::from(text.as_ref()), thread: None }
+    }
+
+    /// Its text, without the thread.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// The thread whose copy it is.
+    pub fn thread(&self) -> Option<Thread> {
+        self.thread
+    }
+
+    /// A thread's copy of it, printed `x$1` or `x$2`.
+    pub fn of(&self, thread: Thread) -> Name {
+        Name { text: self.text.clone(), thread: Some(thread) }
+    }
+
+    /// The name of which it is a copy, or itself.
+    pub fn shared(&self) -> Name {
+        Name { text: self.text.clone(), thread: None }
+    }
+
+    /// Another name of the same thread: `text` behind its own.
+    pub fn with(&self, text: impl fmt::Display) -> Name {
+        Name { text: format!("{}{text}", self.text).into(), thread: self.thread }
+    }
+
+    /// The name of the same thread from which [`Name::with`] makes this one, if any.
+    pub fn without(&self, text: &str) -> Option<Name> {
+        Some(Name { text: self.text.strip_suffix(text)?.into(), thread: self.thread })
     }
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)?;
+        match self.thread {
+            Some(thread) => write!(f, "${}", thread.number()),
+            None => Ok(()),
+        }
     }
 }
 
 impl fmt::Debug for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        write!(f, "{self}")
     }
 }
 
@@ -187,7 +257,7 @@ pub const FREE_CALL: &str = "free";
 pub struct Stmt {
     /// What it does.
     pub kind: StmtKind,
-    /// Attributes: `{:race ...}`, `{:candidate "family"}`, ...
+    /// Attributes, but for those that a [`Claim`] or [`Premise`] stands for.
     pub attributes: Vec<Attribute>,
     /// Where it stands in an IVL input; `NONE` in generated code.
     pub span: Span,
@@ -203,9 +273,9 @@ pub enum StmtKind {
     /// `havoc x, y;`
     Havoc(Vec<Name>),
     /// `assume e;`
-    Assume(ExprRef),
+    Assume(Premise, ExprRef),
     /// `assert e;`
-    Assert(ExprRef),
+    Assert(Claim, ExprRef),
     /// `call r, s := p(args);`
     Call {
         /// The procedure.
@@ -240,6 +310,36 @@ pub enum StmtKind {
     Barrier(Barrier),
     /// Kernel language: `fence "name";` no effect on values.
     Fence(Arc<str>),
+    /// Kernel language: the thread ends the launch; printed `fence "trap";`.
+    Trap,
+    /// Two-thread language: an access of thread 1 may be remembered, and whether it is.
+    Log {
+        /// The access.
+        event: Box<Event>,
+        /// Takes whether it is remembered.
+        logged: Name,
+    },
+    /// Two-thread language: an access of thread 2 does not race with what is remembered.
+    Check(Box<Event>),
+    /// Two-thread language: what was logged of an array comes before all that follows.
+    Order {
+        /// The array.
+        array: Name,
+        /// Where this holds, both threads take part.
+        both: ExprRef,
+    },
+}
+
+impl StmtKind {
+    /// `assume e;`, which the program says.
+    pub fn assume(e: ExprRef) -> StmtKind {
+        StmtKind::Assume(Premise::Program, e)
+    }
+
+    /// `assert e;`, of which no more is said.
+    pub fn assert(e: ExprRef) -> StmtKind {
+        StmtKind::Assert(Claim::Formula, e)
+    }
 }
 
 /// A shared-array access of the kernel language.

@@ -35,6 +35,7 @@ mod check;
 pub mod claim;
 mod desugar;
 mod directives;
+pub mod event;
 mod int_definitions;
 mod left_out;
 pub mod merge;

@@ -12,6 +12,7 @@ use super::access;
 use super::ast::*;
 use super::bv::{self, BvOp};
 use super::bv_names::{Builtin, parse_builtin};
+use super::event::{TRAP, as_call};
 use super::print_expr::{Expressions, Quoted, Written, identifier, identifiers, print_type};
 use super::visit::{self, Visitor};
 use crate::span::Origin;
@@ -322,8 +323,9 @@ impl Printer<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> fmt::Result {
-        let attributes = &stmt.attributes;
-        match &stmt.kind {
+        let (kind, attributes) = as_call(&stmt.kind, &stmt.attributes);
+        let attributes = &*attributes;
+        match &*kind {
             StmtKind::Assign(pairs) => {
                 let targets: Vec<String> = pairs.iter().map(|(name, _)| identifier(name).to_string()).collect();
                 let values: Vec<String> = pairs.iter().map(|(_, value)| super::print_expr(value)).collect();
@@ -336,8 +338,8 @@ impl Printer<'_> {
                 write!(self.out, "havoc {}", identifiers(names))?;
                 self.attributes(attributes, " ", "")
             }
-            StmtKind::Assume(e) => self.formula("assume", attributes, e),
-            StmtKind::Assert(e) => self.formula("assert", attributes, e),
+            StmtKind::Assume(premise, e) => self.formula("assume", (&premise.attributes(), attributes), e),
+            StmtKind::Assert(claim, e) => self.formula("assert", (&claim.attributes(), attributes), e),
             StmtKind::Call { procedure, args, results } => {
                 let (free, attributes): (Vec<Attribute>, Vec<Attribute>) =
                     attributes.iter().cloned().partition(|a| a.name.as_str() == FREE_CALL);
@@ -378,11 +380,19 @@ impl Printer<'_> {
                 write!(self.out, "fence {}", Quoted(text))?;
                 self.attributes(attributes, " ", "")
             }
+            StmtKind::Trap => {
+                write!(self.out, "fence {}", Quoted(TRAP))?;
+                self.attributes(attributes, " ", "")
+            }
+            StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
+                panic!("ivl: an event is printed as a call")
+            }
         }
     }
 
-    fn formula(&mut self, word: &str, attributes: &[Attribute], e: &ExprRef) -> fmt::Result {
+    fn formula(&mut self, word: &str, (first, attributes): (&[Attribute], &[Attribute]), e: &ExprRef) -> fmt::Result {
         write!(self.out, "{word} ")?;
+        self.attributes(first, "", " ")?;
         self.attributes(attributes, "", " ")?;
         self.out.push_str(&super::print_expr(e));
         Ok(())

@@ -93,7 +93,7 @@ fn shared_nodes_are_checked_once() {
         e = bv::node(ExprKind::Binary(BinaryOp::Iff, e.clone(), e), Type::Bool);
     }
     let mut program = super::parse("procedure p() { var a: bool; assume a; }").unwrap();
-    program.procedures[0].body.as_mut().unwrap().blocks[0].stmts[0].kind = StmtKind::Assume(e);
+    program.procedures[0].body.as_mut().unwrap().blocks[0].stmts[0].kind = StmtKind::assume(e);
     assert_eq!(super::check(&program), Ok(()));
 }
 

@@ -136,8 +136,10 @@ pub fn for_each_stmt_expr(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef)) {
     };
     match &stmt.kind {
         StmtKind::Assign(pairs) => pairs.iter().for_each(|(_, e)| f(e)),
-        StmtKind::Havoc(_) | StmtKind::Fence(_) => {}
-        StmtKind::Assume(e) | StmtKind::Assert(e) => f(e),
+        StmtKind::Havoc(_) | StmtKind::Fence(_) | StmtKind::Trap => {}
+        StmtKind::Log { event, .. } | StmtKind::Check(event) => event.expressions().for_each(f),
+        StmtKind::Order { both, .. } => f(both),
+        StmtKind::Assume(_, e) | StmtKind::Assert(_, e) => f(e),
         StmtKind::Call { args, .. } => args.iter().for_each(f),
         StmtKind::Load { access: a, .. } | StmtKind::Atomic { access: a, .. } => access(a, f),
         StmtKind::Store { value, access: a } => {
@@ -200,8 +202,8 @@ pub fn map_stmt(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> Stmt {
     };
     let kind = match &stmt.kind {
         StmtKind::Assign(pairs) => StmtKind::Assign(pairs.iter().map(|(name, e)| (name.clone(), f(e))).collect()),
-        StmtKind::Assume(e) => StmtKind::Assume(f(e)),
-        StmtKind::Assert(e) => StmtKind::Assert(f(e)),
+        StmtKind::Assume(premise, e) => StmtKind::Assume(premise.clone(), f(e)),
+        StmtKind::Assert(claim, e) => StmtKind::Assert(claim.clone(), f(e)),
         StmtKind::Call { procedure, args, results } => StmtKind::Call {
             procedure: procedure.clone(),
             args: args.iter().map(&mut *f).collect(),
@@ -216,7 +218,10 @@ pub fn map_stmt(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> Stmt {
             count: b.count.as_ref().map(&mut *f),
             ..b.clone()
         }),
-        StmtKind::Havoc(_) | StmtKind::Fence(_) => stmt.kind.clone(),
+        StmtKind::Havoc(_) | StmtKind::Fence(_) | StmtKind::Trap => stmt.kind.clone(),
+        StmtKind::Log { event, logged } => StmtKind::Log { event: Box::new(event.map(f)), logged: logged.clone() },
+        StmtKind::Check(event) => StmtKind::Check(Box::new(event.map(f))),
+        StmtKind::Order { array, both } => StmtKind::Order { array: array.clone(), both: f(both) },
     };
     let attributes = stmt.attributes.iter().map(|a| map_attribute(a, f)).collect();
     Stmt { kind, attributes, span: stmt.span, origin: stmt.origin.clone() }
@@ -331,7 +336,14 @@ pub fn assigned(stmt: &Stmt) -> Vec<&Name> {
         StmtKind::Load { dst, .. } => vec![dst],
         StmtKind::Atomic { dst, .. } => dst.iter().collect(),
         StmtKind::Barrier(barrier) => barrier.result.iter().collect(),
-        StmtKind::Assume(_) | StmtKind::Assert(_) | StmtKind::Store { .. } | StmtKind::Fence(_) => Vec::new(),
+        StmtKind::Log { logged, .. } => vec![logged],
+        StmtKind::Assume(..)
+        | StmtKind::Assert(..)
+        | StmtKind::Store { .. }
+        | StmtKind::Fence(_)
+        | StmtKind::Trap
+        | StmtKind::Check(_)
+        | StmtKind::Order { .. } => Vec::new(),
     }
 }
 

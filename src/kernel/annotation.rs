@@ -6,11 +6,12 @@
 //! Reference: README, "Annotations".
 
 use super::barrier_invariant::Reading;
-use super::lowering::{Lowering, flag, text};
+use super::lowering::Lowering;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::geometry::Axis;
 use crate::ivl::ast::{ExprKind, ExprRef, StmtKind};
 use crate::ivl::bv::{self, BvOp};
+use crate::ivl::claim::{Claim, Premise};
 use crate::ptx::annotation::{Operator, Value, ValueKind, ValueType};
 use crate::ptx::ast::{Annotation, AnnotationKind, SpecialRegister};
 
@@ -31,12 +32,12 @@ impl Lowering<'_> {
             }
         }
         match annotation.kind {
-            AnnotationKind::Requires => self.emit_with(StmtKind::Assume(formula), vec![flag("requires")]),
-            AnnotationKind::Assume => self.emit_with(StmtKind::Assume(formula), vec![flag("assume")]),
+            AnnotationKind::Requires => self.emit(StmtKind::Assume(Premise::Required, formula)),
+            AnnotationKind::Assume => self.emit(StmtKind::Assume(Premise::Assumed, formula)),
             AnnotationKind::Invariant => {
-                self.emit_with(StmtKind::Assert(formula), vec![text("invariant", &annotation.text)]);
+                self.emit(StmtKind::Assert(Claim::Invariant(annotation.text.clone()), formula));
             }
-            _ => self.emit_with(StmtKind::Assert(formula), vec![text("user_assert", &annotation.text)]),
+            _ => self.emit(StmtKind::Assert(Claim::Stated(annotation.text.clone()), formula)),
         }
     }
 

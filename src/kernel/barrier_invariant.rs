@@ -18,6 +18,7 @@ use crate::diagnostic::Diagnostic;
 use crate::geometry::Axis;
 use crate::ivl::ast::{Access, Attribute, AttributeArg, ExprRef, Name, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
+use crate::ivl::claim::{Claim, Premise};
 use crate::ptx::annotation::{ArrayRef, Value, ValueType};
 use crate::ptx::ast::{Annotation, BarrierKind, Instruction, Op, RegisterId, SpecialRegister};
 use std::collections::BTreeMap;
@@ -69,13 +70,13 @@ impl<'a> Lowering<'a> {
             registers.insert(register, value);
         }
         let mark = Some(text("barrier_invariant", &annotation.text));
-        let reading = Reading { thread: None, registers: registers.clone(), mark: mark.clone() };
+        let reading = Reading { thread: None, registers: registers.clone(), mark };
         let mistakes = self.diagnostics.len();
         let fact = self.annotated_value(&annotation.expression, &reading);
         if self.diagnostics.len() > mistakes {
             return;
         }
-        self.emit_with(StmtKind::Assert(fact), mark.into_iter().collect());
+        self.emit(StmtKind::Assert(Claim::BarrierInvariant(annotation.text.clone()), fact));
         self.barrier_invariants.push(Stated { annotation, registers });
     }
 
@@ -108,8 +109,8 @@ impl<'a> Lowering<'a> {
                 let number = self.shared(number);
                 let reading = Reading { thread: Some(number), ..reading };
                 let fact = self.annotated_value(&annotation.expression, &reading);
-                let instance = text("instance", &annotation.text);
-                self.emit_with(StmtKind::Assume(bv::implies(exists, fact)), vec![instance]);
+                let premise = Premise::Instance(annotation.text.clone());
+                self.emit(StmtKind::Assume(premise, bv::implies(exists, fact)));
             }
         }
     }

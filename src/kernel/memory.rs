@@ -14,6 +14,7 @@ use super::points::Number;
 use super::regions::{RegionId, RegionKind, Space};
 use crate::ivl::ast::{Access, ExprRef, Name, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
+use crate::ivl::claim::Claim;
 use crate::ptx::ast::{Address, AddressBase, Operand, ScalarType, Scope, StateSpace, VariableRef};
 
 /// An address with what it may reach.
@@ -338,7 +339,7 @@ impl Lowering<'_> {
             (None, None) => return false,
         };
         let inside = guard.into_iter().fold(inside, |e, guard| bv::implies(guard, e));
-        self.emit_with(StmtKind::Assert(inside), vec![flag("bounds")]);
+        self.emit(StmtKind::Assert(Claim::Bounds, inside));
         true
     }
 

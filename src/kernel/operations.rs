@@ -4,12 +4,12 @@
 //! without a sound model are refused with their line, none is skipped.
 //! Reference: each PTX instruction by its name.
 
-use super::lowering::{Lowering, tag_literal, tag_type, text};
+use super::lowering::{Lowering, tag_literal, tag_type};
 use super::points::Points;
 use crate::cfg::graph::Statement;
 use crate::ivl::ast::{Barrier, ExprKind, ExprRef, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
-use crate::ivl::claim::BARRIER_RULE;
+use crate::ivl::claim::{BarrierRule, Claim};
 use crate::ptx::ast::{
     AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, Ordering, RegisterId, ScalarType, StateSpace,
 };
@@ -197,7 +197,7 @@ impl<'a> Lowering<'a> {
         let id = (*id != Operand::Integer(0)).then(|| self.read(id, 32));
         if let Some(number) = id.as_ref().filter(|id| !matches!(id.kind, ExprKind::Bv(..=15))) {
             let exists = bv::binary(BvOp::Ult, number.clone(), bv::literal(16, 32));
-            self.emit_with(StmtKind::Assert(exists), vec![text(BARRIER_RULE, "number")]);
+            self.emit(StmtKind::Assert(Claim::BarrierRule(BarrierRule::Number), exists));
         }
         let count = count.map(|count| self.read(count, 32));
         let result = reduce.map(|(operation, _)| {

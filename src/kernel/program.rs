@@ -383,14 +383,14 @@ impl Lowering<'_> {
         (self.guard, self.guard_value) = (None, None);
         if cfg.graph[node].traps {
             // Proofs take it for an exit; a replayed execution must not, as the launch fails here.
-            self.emit(StmtKind::Fence("trap".into()));
+            self.emit(StmtKind::Trap);
         }
         let mut edges: Vec<_> = cfg.graph.edges(node).map(|e| (e.id(), e.target(), e.weight())).collect();
         edges.sort_by_key(|e| e.0);
         let conditions = self.edge_conditions(&edges.iter().map(|e| e.2).collect::<Vec<_>>());
         let guarded = edges.iter().zip(conditions).map(|(edge, condition)| {
             let assume = condition.map(|expr| Stmt {
-                kind: StmtKind::Assume(expr),
+                kind: StmtKind::assume(expr),
                 attributes: Vec::new(),
                 span: Span::NONE,
                 origin: self.origin.clone(),

@@ -7,10 +7,10 @@
 //! Reference: PTX ISA, the instructions of these names ("the behavior is undefined if the executing thread is not in the
 //! membermask").
 
-use super::lowering::{Lowering, text};
+use super::lowering::Lowering;
 use crate::ivl::ast::{ExprRef, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
-use crate::ivl::claim::BARRIER_RULE;
+use crate::ivl::claim::{BarrierRule, Claim};
 use crate::ptx::ast::{Operand, SpecialRegister};
 
 /// A mask of all lanes.
@@ -58,7 +58,7 @@ impl Lowering<'_> {
             }
         };
         let inside = self.guard_value.iter().cloned().fold(inside, |inside, guard| bv::implies(guard, inside));
-        self.emit_with(StmtKind::Assert(inside), vec![text(BARRIER_RULE, "member")]);
+        self.emit(StmtKind::Assert(Claim::BarrierRule(BarrierRule::Member), inside));
     }
 
     /// A mask of lanes, of which only the bit of the executing lane is known.

@@ -6,9 +6,8 @@
 //! the failure, else where the first one returns. Relies on: [`Labels`] name the way. Reference: none; so does Boogie,
 //! whose solver tries the last way first.
 
-use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::span::Span;
-use crate::vcgen::contracts::POSTCONDITION;
 use crate::vcgen::passive::{Check, Passive};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp::Labels;
@@ -28,7 +27,7 @@ pub struct Detour {
 
 /// Whether the way to a check decides where it is said to fail: only of postconditions, where several blocks return.
 pub fn is_placed_by_way(check: &Check) -> bool {
-    check.span == Span::NONE && check.attributes.has(POSTCONDITION)
+    check.span == Span::NONE && check.claim == Claim::Postcondition
 }
 
 impl Detour {

@@ -6,11 +6,10 @@
 use super::search::{Failure, Step};
 use super::verify::Outcome;
 use crate::ivl::ast::{Attribute, AttributeArg};
-use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::report::source::SourceText;
 use crate::solver::exact::Shown;
 use crate::span::{Origin, Span};
-use crate::vcgen::contracts::{POSTCONDITION, PRECONDITION};
 use crate::vcgen::passive::{Check, CheckKind};
 use crate::verdict::finding::{Defect, Finding, KernelReport, Reason, TraceStep, Verdict};
 use std::sync::Arc;
@@ -66,16 +65,12 @@ fn is_telling(value: &Shown) -> bool {
     !matches!(value, Shown::Text(_))
 }
 
-fn has(check: &Check, name: &str) -> bool {
-    check.attributes.has(name)
-}
-
 fn kind(check: &Check) -> &'static str {
     match check.kind {
         CheckKind::Entry(_) => "invariant-entry",
         CheckKind::Maintenance(_) => "invariant-maintenance",
-        CheckKind::Assertion if has(check, PRECONDITION) => PRECONDITION,
-        CheckKind::Assertion if has(check, POSTCONDITION) => POSTCONDITION,
+        CheckKind::Assertion if check.claim == Claim::Precondition => "precondition",
+        CheckKind::Assertion if check.claim == Claim::Postcondition => "postcondition",
         CheckKind::Assertion => "assertion",
     }
 }

@@ -11,9 +11,10 @@ use crate::ivl::ast::{
     SeparateImplementation, Stmt, StmtKind, Transfer, Variable,
 };
 use crate::ivl::attributes::{ASSUMPTION, Attributes};
+use crate::ivl::claim::Claim;
 use crate::ivl::{bv, visit};
 use crate::span::Span;
-use crate::vcgen::contracts::{POSTCONDITION, PRECONDITION, without_effect};
+use crate::vcgen::contracts::without_effect;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -114,7 +115,7 @@ impl Inliner<'_> {
         if nested >= callee.depth {
             let name = AttributeArg::Text(callee.procedure.name.to_string());
             let attributes = vec![Attribute { name: Name::from(CUT), args: vec![name] }];
-            open.stmts.push(Stmt { attributes, ..statement(StmtKind::Assume(bv::boolean(false)), call.span) });
+            open.stmts.push(Stmt { attributes, ..statement(StmtKind::assume(bv::boolean(false)), call.span) });
             return open;
         }
         self.copies += 1;
@@ -133,13 +134,13 @@ impl Inliner<'_> {
         }
         let contract = copy.for_contract(callee);
         for requires in callee.procedure.requires.iter().filter(|requires| !requires.free) {
-            open.stmts.push(copy.clause(requires, &contract, PRECONDITION, call.span));
+            open.stmts.push(copy.clause(requires, &contract, Claim::Precondition, call.span));
         }
         let entry = callee.body.blocks.first().map(|block| copy.label(&block.label));
         let behind = Name::from(format!("{}@behind.{}", open.label, self.copies));
         let mut after = Block { label: behind.clone(), stmts: Vec::new(), ..open.clone() };
         for ensures in callee.procedure.ensures.iter().filter(|ensures| !ensures.free) {
-            after.stmts.push(copy.clause(ensures, &contract, POSTCONDITION, call.span));
+            after.stmts.push(copy.clause(ensures, &contract, Claim::Postcondition, call.span));
         }
         let pairs = results.iter().zip(callee.results);
         let pairs: Vec<(Name, ExprRef)> =
@@ -217,13 +218,12 @@ impl Copy {
         pairs.map(|(formal, own)| (formal.name.clone(), bv::var(self.name(&own.name), own.ty.clone()))).collect()
     }
 
-    fn clause(&self, clause: &Condition, names: &BTreeMap<Name, ExprRef>, kind: &str, span: Span) -> Stmt {
+    fn clause(&self, clause: &Condition, names: &BTreeMap<Name, ExprRef>, claim: Claim, span: Span) -> Stmt {
         let expr = self.expr(&clause.expr, names);
         // The place of the formula tells which clause it is.
         let expr = Arc::new(Expr { span: clause.span, ..(*expr).clone() });
-        let kind_attribute = Attribute { name: Name::from(kind), args: Vec::new() };
-        let attributes = std::iter::once(kind_attribute).chain(without_effect(&clause.attributes).cloned()).collect();
-        Stmt { kind: StmtKind::Assert(expr), attributes, span, origin: None }
+        let attributes = without_effect(&clause.attributes).cloned().collect();
+        Stmt { kind: StmtKind::Assert(claim, expr), attributes, span, origin: None }
     }
 
     /// With other names, and saved values for `old`.

@@ -6,19 +6,17 @@
 //! rounds of narrowing; Boogie infers the same by default, also without `where` clauses.
 
 use crate::ivl::ast::{
-    Attribute, BinaryOp, Expr, ExprKind, ExprRef, FREE_CALL, Implementation, Name, Procedure, Program, Stmt, StmtKind,
-    Transfer, Type, UnaryOp,
+    BinaryOp, Expr, ExprKind, ExprRef, FREE_CALL, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer,
+    Type, UnaryOp,
 };
 use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::ivl::{bv, visit};
 use crate::vcgen::passify::Target;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The attribute of what is added.
-pub const INFERRED: &str = "inferred";
 
 /// Rounds over the whole body after the widening, which make bounds tighter.
 const NARROWINGS: usize = 2;
@@ -130,9 +128,12 @@ fn facts(name: &Name, interval: Interval) -> Vec<Stmt> {
     let variable = || bv::var(name.clone(), Type::Int);
     let low = interval.low.map(|low| bv::op(BinaryOp::Le, bv::int(low), variable()));
     let high = interval.high.map(|high| bv::op(BinaryOp::Le, variable(), bv::int(high)));
-    let attributes = || vec![Attribute { name: Name::from(INFERRED), args: Vec::new() }];
-    let assert =
-        |e| Stmt { kind: StmtKind::Assert(e), attributes: attributes(), span: crate::span::Span::NONE, origin: None };
+    let assert = |e| Stmt {
+        kind: StmtKind::Assert(Claim::IntegerBound, e),
+        attributes: Vec::new(),
+        span: crate::span::Span::NONE,
+        origin: None,
+    };
     low.into_iter().chain(high).map(assert).collect()
 }
 
@@ -229,7 +230,7 @@ impl<'a> Analysis<'a> {
                         pairs.iter().map(|(name, e)| (name.clone(), value(e, &state))).collect();
                     values.into_iter().for_each(|(name, interval)| set(&mut state, name, interval));
                 }
-                StmtKind::Assume(e) | StmtKind::Assert(e) => assume(e, true, &mut state)?,
+                StmtKind::Assume(_, e) | StmtKind::Assert(_, e) => assume(e, true, &mut state)?,
                 StmtKind::Call { procedure, args, results } => {
                     let callee = self.program.procedures.iter().find(|callee| callee.name == *procedure)?;
                     let is_free = stmt.attributes.has(FREE_CALL);

@@ -126,7 +126,7 @@ struct Search<'a> {
 /// What a query about some checks told.
 enum Told {
     Proved,
-    Fails(usize, Failure),
+    Fails(usize, Box<Failure>),
     Nothing,
 }
 
@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
                 Told::Nothing => return part,
                 Told::Fails(number, failure) => {
                     part.retain(|&other| other != number);
-                    self.found.insert(number, failure);
+                    self.found.insert(number, *failure);
                 }
             }
         }
@@ -246,7 +246,7 @@ impl<'a> Search<'a> {
         self.passive.terms = terms;
         match (end, fails) {
             (End::Proved, _) => Told::Proved,
-            (End::Stopped, Some((number, failure))) => Told::Fails(number, failure),
+            (End::Stopped, Some((number, failure))) => Told::Fails(number, Box::new(failure)),
             (End::Stopped, None) => {
                 self.is_guess = true;
                 Told::Nothing
@@ -271,7 +271,7 @@ impl<'a> Search<'a> {
         let fails = execute(self.passive, &part, &mut model).filter(|_| !model.is_unclear);
         let told = fails.map(|(number, path)| (number, failure(self.passive, number, &path, &mut model, true)));
         self.passive.terms = terms;
-        told.map_or(Told::Nothing, |(number, failure)| Told::Fails(number, failure))
+        told.map_or(Told::Nothing, |(number, failure)| Told::Fails(number, Box::new(failure)))
     }
 
     /// One failure after the other, each with its path: the literals of [`Labels`] tell it also in a model that is a guess.

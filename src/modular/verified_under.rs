@@ -24,13 +24,15 @@ pub fn run(body: Cow<'_, Implementation>) -> Cow<'_, Implementation> {
 }
 
 fn both(stmt: Stmt) -> Vec<Stmt> {
-    let (StmtKind::Assert(e), Some(under)) = (&stmt.kind, condition(&stmt.attributes)) else { return vec![stmt] };
+    let (StmtKind::Assert(claim, e), Some(under)) = (&stmt.kind, condition(&stmt.attributes)) else {
+        return vec![stmt];
+    };
     let either = Expr { kind: ExprKind::Binary(BinaryOp::Or, under.clone(), e.clone()), ty: Type::Bool, span: e.span };
     let attributes =
         stmt.attributes.iter().filter(|attribute| attribute.name.as_str() != VERIFIED_UNDER).cloned().collect();
     let is_known = !wp::is_never_assumed(&stmt.attributes);
-    let checked = Stmt { kind: StmtKind::Assert(Arc::new(either)), attributes, ..stmt.clone() };
-    let known = Stmt { kind: StmtKind::Assume(e.clone()), attributes: Vec::new(), ..stmt.clone() };
+    let checked = Stmt { kind: StmtKind::Assert(claim.clone(), Arc::new(either)), attributes, ..stmt.clone() };
+    let known = Stmt { kind: StmtKind::assume(e.clone()), attributes: Vec::new(), ..stmt.clone() };
     if is_known { vec![checked, known] } else { vec![checked] }
 }
 

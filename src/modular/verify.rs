@@ -8,7 +8,7 @@ use super::{Body, inline, intervals, verified_under};
 use crate::diagnostic::Diagnostic;
 use crate::effort::Budget;
 use crate::ivl::ast::{Implementation, Name, Program};
-use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::limits;
 use crate::vcgen::passify;
 use crate::vcgen::passive::{Check, Passive};
@@ -77,7 +77,7 @@ fn attempt(
 }
 
 fn is_inferred(check: &Check) -> bool {
-    check.attributes.named(intervals::INFERRED).is_some()
+    check.claim == Claim::IntegerBound
 }
 
 /// The passive program, and what is known before it is looked at.

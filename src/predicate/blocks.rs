@@ -254,13 +254,13 @@ impl Layout {
             let at_head = bv::eq(active.clone(), block_id(this.head_id));
             out.push(Block {
                 label: this.back.clone(),
-                stmts: vec![generated(StmtKind::Assume(at_head.clone()), None)],
+                stmts: vec![generated(StmtKind::assume(at_head.clone()), None)],
                 transfer: Transfer::Goto(vec![this.head.clone()]),
                 span: Span::NONE,
                 end: Span::NONE,
             });
             let left = bv::ne(active.clone(), block_id(this.head_id));
-            let stmts = vec![generated(StmtKind::Assume(left), None)];
+            let stmts = vec![generated(StmtKind::assume(left), None)];
             open = Block {
                 label: this.exit.clone(),
                 stmts,

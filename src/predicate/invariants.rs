@@ -11,8 +11,8 @@ use super::flow::LoopForest;
 use super::kernel::{Exit, Kernel};
 use crate::infer::rename::{free_variables, substitute};
 use crate::ivl::ast::{ExprRef, Name, Stmt, StmtKind};
-use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
+use crate::ivl::claim::Claim;
 use crate::ivl::visit::{self, Visitor, assigned};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ const MOST_NODES: usize = 2000;
 
 /// Whether a statement is an invariant of the user.
 pub fn is_invariant(stmt: &Stmt) -> bool {
-    matches!(stmt.kind, StmtKind::Assert(_)) && stmt.attributes.has("invariant")
+    matches!(stmt.kind, StmtKind::Assert(Claim::Invariant(_), _))
 }
 
 /// Moves what can be moved.
@@ -33,9 +33,11 @@ pub fn move_to_heads(kernel: &mut Kernel, forest: &LoopForest) {
         let places: Vec<usize> = (0..stmts.len()).filter(|&at| is_invariant(&stmts[at])).collect();
         let mut gone = BTreeSet::new();
         for at in places {
+            let StmtKind::Assert(claim, _) = &stmts[at].kind else { continue };
+            let claim = claim.clone();
             let Some(condition) = at_head(kernel, forest, index, (block, at)) else { continue };
             let stmt = &kernel.blocks[block].stmts[at];
-            let stmt = Stmt { kind: StmtKind::Assert(condition), ..stmt.clone() };
+            let stmt = Stmt { kind: StmtKind::Assert(claim, condition), ..stmt.clone() };
             moved.entry(forest.loops[index].header).or_default().push(stmt);
             gone.insert(at);
         }
@@ -52,7 +54,7 @@ pub fn move_to_heads(kernel: &mut Kernel, forest: &LoopForest) {
 
 /// The condition of an invariant at the head of its loop; `None` if it cannot be stated there.
 fn at_head(kernel: &Kernel, forest: &LoopForest, index: usize, (block, at): (usize, usize)) -> Option<ExprRef> {
-    let StmtKind::Assert(condition) = &kernel.blocks[block].stmts[at].kind else { return None };
+    let StmtKind::Assert(_, condition) = &kernel.blocks[block].stmts[at].kind else { return None };
     let mut condition = condition.clone();
     let (mut block, mut end) = (block, at);
     loop {
@@ -81,7 +83,7 @@ fn before(stmt: &Stmt, condition: ExprRef) -> Option<ExprRef> {
             let map: BTreeMap<Name, ExprRef> = pairs.iter().cloned().collect();
             substitute(&condition, &map)
         }
-        StmtKind::Assume(assumed) => bv::implies(assumed.clone(), condition),
+        StmtKind::Assume(_, assumed) => bv::implies(assumed.clone(), condition),
         _ => {
             let mut variables = BTreeSet::new();
             free_variables(&condition, &mut variables);

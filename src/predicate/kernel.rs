@@ -231,7 +231,7 @@ fn take_over_branch_conditions(blocks: &mut [NumberedBlock], graph: &FlowGraph) 
 
 fn leading_assume(block: &NumberedBlock) -> Option<(ExprRef, Option<Arc<Origin>>)> {
     match block.stmts.first() {
-        Some(Stmt { kind: StmtKind::Assume(condition), origin, .. }) => Some((condition.clone(), origin.clone())),
+        Some(Stmt { kind: StmtKind::Assume(_, condition), origin, .. }) => Some((condition.clone(), origin.clone())),
         _ => None,
     }
 }

@@ -93,8 +93,10 @@ impl Rewriter {
                     self.through_temporary(stmt, name, guard, out, |fresh| StmtKind::Havoc(vec![fresh]))?;
                 }
             }
-            StmtKind::Assume(e) => push(StmtKind::Assume(bv::implies(guard.clone(), e.clone()))),
-            StmtKind::Assert(e) => push(StmtKind::Assert(bv::implies(guard.clone(), e.clone()))),
+            StmtKind::Assume(premise, e) => {
+                push(StmtKind::Assume(premise.clone(), bv::implies(guard.clone(), e.clone())))
+            }
+            StmtKind::Assert(claim, e) => push(StmtKind::Assert(claim.clone(), bv::implies(guard.clone(), e.clone()))),
             StmtKind::Store { value, access } => {
                 push(StmtKind::Store { value: value.clone(), access: guarded(access, guard) });
             }
@@ -127,6 +129,10 @@ impl Rewriter {
                 }
             }
             StmtKind::Fence(name) => push(StmtKind::Fence(name.clone())),
+            StmtKind::Trap => push(StmtKind::Trap),
+            StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
+                panic!("predicate: an event of the two-thread language in a kernel")
+            }
             StmtKind::Call { procedure, .. } => {
                 let message = format!("a kernel cannot call the procedure `{procedure}`");
                 return Err(Diagnostic::unsupported("kernel-call", message, place(stmt)));
@@ -202,7 +208,7 @@ impl Rewriter {
                 let is = |target: &usize| bv::eq(variable.clone(), block_id(ids[*target]));
                 let any = targets.iter().map(is).fold(bv::boolean(false), bv::or);
                 out.push(generated(StmtKind::Havoc(vec![next]), None));
-                out.push(generated(StmtKind::Assume(any), None));
+                out.push(generated(StmtKind::assume(any), None));
                 variable
             }
         };

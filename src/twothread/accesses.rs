@@ -6,14 +6,15 @@
 //! stores and atomics are all there (an unknown pointer appears as accesses of every array).
 //! Reference: the tutorial paper, LOG and CHECK, adversarial abstraction; PTX memory consistency model.
 
-use super::copies::{Copies, THREADS, Thread};
+use super::copies::Copies;
 use super::{Options, Pair, barrier_invariants, narrow};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
-    Access, Array, ArraySpace, Attribute, AttributeArg, ExprKind, ExprRef, Function, Implementation, Name, Program,
-    Stmt, StmtKind, Type, Variable,
+    Access, Array, ArraySpace, ExprKind, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Thread,
+    Type, Variable,
 };
 use crate::ivl::bv;
+use crate::ivl::event::{Event, EventKind};
 use crate::predicate::rewrite::place;
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
@@ -167,42 +168,36 @@ impl<'a> Accesses<'a> {
         let offset = if is_narrow { narrow::offset(access) } else { byte_offset(access) };
         let offset = offset.ok_or_else(|| offset_error(stmt))?;
         let own = access.own_guard().unwrap_or_else(|| bv::boolean(true));
-        let mut performed = THREADS.map(|thread| Performed {
+        let mut performed = Thread::BOTH.map(|thread| Performed {
             active: self.copies.expr(&own, thread),
             offset: self.copies.expr(&offset, thread),
         });
         if access.collective.is_some() && self.pair == Pair::SameBlock {
             let there = access.guard.clone().unwrap_or_else(|| bv::boolean(true));
-            let there = THREADS.map(|thread| self.copies.expr(&there, thread));
+            let there = Thread::BOTH.map(|thread| self.copies.expr(&there, thread));
             performed = self.by_any_thread(stmt, performed, there, out);
         }
-        let (stem, last) = match (kind, strong) {
-            (AccessKind::Read, None) => ("READ", None),
+        let kind = match (kind, strong) {
+            (AccessKind::Read, None) => EventKind::Read,
             (AccessKind::Write, None) => {
-                ("WRITE", Some(self.value_argument(stmt, value.filter(|_| access.collective.is_none()))?))
+                EventKind::Write(self.value_argument(stmt, value.filter(|_| access.collective.is_none()))?)
             }
-            (AccessKind::Read, Some(scope)) => ("STRONG_READ", Some(scope_number(scope))),
-            (AccessKind::Write | AccessKind::Atomic, Some(scope)) => ("STRONG_WRITE", Some(scope_number(scope))),
+            (AccessKind::Read, Some(scope)) => EventKind::StrongRead(scope),
+            (AccessKind::Write | AccessKind::Atomic, Some(scope)) => EventKind::StrongWrite(scope),
             (AccessKind::Atomic, None) => unreachable!("twothread: an atomic has a scope"),
         };
-        let site = bv::literal(u128::from(number), 16);
-        let width = bv::literal(u128::from(access.bytes), 64);
-        let mut call = |verb: &str, thread: Thread, site: Option<&ExprRef>, results: Vec<Name>| {
-            let Performed { active, offset } = &performed[usize::from(thread == Thread::Second)];
-            let mut args = vec![active.clone()];
-            args.extend(site.cloned());
-            args.extend([offset.clone(), width.clone()]);
-            args.extend(last.as_ref().map(|last| self.copies.expr(last, thread)));
-            let procedure = Name::from(format!("{verb}_{stem}_{}", access.array));
-            out.push(Stmt {
-                kind: StmtKind::Call { procedure, args, results },
-                attributes: vec![site_attribute(number)],
-                span: stmt.span,
-                origin: stmt.origin.clone(),
-            });
+        let event = |thread: Thread| {
+            let Performed { active, offset } = &performed[thread.index()];
+            let kind = match &kind {
+                EventKind::Write(value) => EventKind::Write(self.copies.expr(value, thread)),
+                kind => kind.clone(),
+            };
+            let (active, offset, array) = (active.clone(), offset.clone(), access.array.clone());
+            Box::new(Event { site: number, thread, array, kind, active, offset, bytes: access.bytes })
         };
-        call("LOG", Thread::First, Some(&site), vec![logged]);
-        call("CHECK", Thread::Second, None, Vec::new());
+        let generated = |kind| Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() };
+        out.push(generated(StmtKind::Log { event: event(Thread::First), logged }));
+        out.push(generated(StmtKind::Check(event(Thread::Second))));
         Ok(())
     }
 
@@ -267,15 +262,15 @@ impl<'a> Accesses<'a> {
             && access.collective.is_none()
             && !self.written.contains(&access.array);
         let Some(ty) = self.copies.doubled.get(dst).cloned().filter(|_| keeps_values) else {
-            let copies = [Thread::First, Thread::Second].map(|thread| thread.copy(dst));
+            let copies = Thread::BOTH.map(|thread| dst.of(thread));
             out.push(Stmt { kind: StmtKind::Havoc(copies.to_vec()), ..stmt.clone() });
             return Ok(());
         };
         let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
         let function = self.read_function(&access.array, access.bytes, &ty);
-        for thread in [Thread::First, Thread::Second] {
+        for thread in Thread::BOTH {
             let value = bv::call(function.clone(), vec![self.copies.expr(&offset, thread)], ty.clone());
-            out.push(Stmt { kind: StmtKind::Assign(vec![(thread.copy(dst), value)]), ..stmt.clone() });
+            out.push(Stmt { kind: StmtKind::Assign(vec![(dst.of(thread), value)]), ..stmt.clone() });
         }
         Ok(())
     }
@@ -354,20 +349,4 @@ pub(super) fn byte_offset(access: &Access) -> Option<ExprRef> {
 /// For offsets that are none.
 pub(super) fn offset_error(stmt: &Stmt) -> Diagnostic {
     Diagnostic::error("offset-type", "an array offset is an integer or a bit-vector of at most 64 bits", place(stmt))
-}
-
-/// Scopes as the prelude numbers them.
-fn scope_number(scope: Scope) -> ExprRef {
-    let number = match scope {
-        Scope::Cta => 0,
-        Scope::Cluster => 1,
-        Scope::Gpu => 2,
-        Scope::Sys => 3,
-    };
-    bv::literal(number, 8)
-}
-
-/// `{:site N}`
-fn site_attribute(number: u32) -> Attribute {
-    Attribute { name: Name::from("site"), args: vec![AttributeArg::Expr(bv::int(i128::from(number)))] }
 }

@@ -13,8 +13,9 @@
 use super::Options;
 use super::contents::selection::{Selection, refusal};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{ArraySpace, Attribute, AttributeArg, ExprRef, Implementation, Name, Program, Stmt, StmtKind};
+use crate::ivl::ast::{ArraySpace, AttributeArg, ExprRef, Implementation, Name, Program, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::predicate::rewrite::place;
 use crate::ptx::mangled::human;
 use std::collections::BTreeSet;
@@ -32,13 +33,13 @@ pub fn text_of(stmt: &Stmt) -> Option<&str> {
     stmt.attributes.named(STATED)?.text()
 }
 
-/// What has to be equal for the threads that pass a barrier, with the attribute of the assertion.
-pub(super) fn uniform(stmt: &Stmt) -> impl Iterator<Item = (&ExprRef, Attribute)> {
+/// What has to be equal for the threads that pass a barrier, with what that claims.
+pub(super) fn uniform(stmt: &Stmt) -> impl Iterator<Item = (&ExprRef, Claim)> {
     let marked = stmt.attributes.iter().filter(|attribute| attribute.name.as_str() == "uniform");
     marked.filter_map(|attribute| match &attribute.args[..] {
-        [texts @ .., AttributeArg::Expr(value)] => {
-            let name = Name::from("barrier_invariant_uniform");
-            Some((value, Attribute { name, args: texts.to_vec() }))
+        [AttributeArg::Text(invariant), AttributeArg::Text(register), AttributeArg::Expr(value)] => {
+            let (invariant, register) = (invariant.as_str().into(), register.as_str().into());
+            Some((value, Claim::Uniform { invariant, register }))
         }
         _ => None,
     })

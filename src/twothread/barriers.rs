@@ -1,15 +1,16 @@
 //! Block barriers in the two-thread program.
 //!
-//! Input: a predicated barrier. Output: a divergence assertion and BARRIER_CLEAR calls. Establishes:
+//! Input: a predicated barrier. Output: a divergence assertion and [`StmtKind::Order`]. Establishes:
 //! what was logged is forgotten only when both threads are of one block, both take part, and the barrier
-//! is of the whole block. Relies on: the prelude's `BARRIER_CLEAR`. Reference: the lock-step paper, Table 3
+//! is of the whole block. Reference: the lock-step paper, Table 3
 //! (sync); PTX `bar`, `barrier`, `exit`.
 
-use super::copies::{Copies, THREADS, Thread};
+use super::copies::Copies;
 use super::{Options, Pair, barrier_invariants};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Attribute, Barrier, ExprKind, ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::ast::{Barrier, ExprKind, ExprRef, Name, Stmt, StmtKind, Thread};
 use crate::ivl::bv;
+use crate::ivl::claim::Claim;
 use crate::predicate::rewrite::{block_id, place};
 use std::collections::BTreeSet;
 
@@ -44,25 +45,23 @@ impl Barriers<'_> {
         self.count += 1;
         self.whole_block(stmt, barrier)?;
         let guard = barrier.guard.clone().unwrap_or_else(|| bv::boolean(true));
-        let [first, second] = THREADS.map(|thread| self.copies.expr(&guard, thread));
+        let [first, second] = Thread::BOTH.map(|thread| self.copies.expr(&guard, thread));
         let generated = |kind| Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() };
         if self.pair == Pair::SameBlock {
-            let kind = if barrier.aligned { "barrier_divergence" } else { "barrier_divergence_unaligned" };
-            let attributes = vec![Attribute { name: Name::from(kind), args: Vec::new() }];
             let both = bv::and(first.clone(), second.clone());
             let mut together = self.together(&first, &second, barrier.count.is_some());
             if let Some(same) = self.same_number(barrier) {
                 together = bv::and(together, bv::implies(both.clone(), same));
             }
-            out.push(Stmt { attributes, ..generated(StmtKind::Assert(together)) });
-            for (value, attribute) in barrier_invariants::uniform(stmt) {
-                let [a, b] = THREADS.map(|thread| self.copies.expr(value, thread));
+            let claim = Claim::BarrierMet { aligned: barrier.aligned };
+            out.push(generated(StmtKind::Assert(claim, together)));
+            for (value, claim) in barrier_invariants::uniform(stmt) {
+                let [a, b] = Thread::BOTH.map(|thread| self.copies.expr(value, thread));
                 let same = bv::implies(both.clone(), bv::eq(a, b));
-                out.push(Stmt { attributes: vec![attribute], ..generated(StmtKind::Assert(same)) });
+                out.push(generated(StmtKind::Assert(claim, same)));
             }
             for array in arrays {
-                let procedure = Name::from(format!("BARRIER_CLEAR_{array}"));
-                out.push(generated(StmtKind::Call { procedure, args: vec![both.clone()], results: Vec::new() }));
+                out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone() }));
             }
         }
         if let Some(result) = &barrier.result {
@@ -86,14 +85,14 @@ impl Barriers<'_> {
     /// Whether two threads at one statement name the same barrier; `None` where its number is a constant.
     fn same_number(&self, barrier: &Barrier) -> Option<ExprRef> {
         let id = barrier.id.as_ref().filter(|id| literal(id).is_none())?;
-        let [first, second] = THREADS.map(|thread| self.copies.expr(id, thread));
+        let [first, second] = Thread::BOTH.map(|thread| self.copies.expr(id, thread));
         Some(bv::eq(first, second))
     }
 
     /// The result of `bar.red` is one value for the block: arbitrary, and equal for two threads of a
     /// block. When only one of them takes part, the other's copy is not read.
     fn result(&self, name: &Name) -> Vec<StmtKind> {
-        let [first, second] = THREADS.map(|thread| thread.copy(name));
+        let [first, second] = Thread::BOTH.map(|thread| name.of(thread));
         if self.pair != Pair::SameBlock {
             return vec![StmtKind::Havoc(vec![first, second])];
         }

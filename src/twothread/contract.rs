@@ -6,6 +6,7 @@
 //! nothing (no axiom, assumption, precondition, `where` or `unique`), so that it cannot make a proof vacuous.
 //! Relies on: the type checker. Reference: prelude/README.md, which lists the rules in this order.
 
+use super::log::{FLAGS, TRACKED_SITE, WATCHED_OFFSET};
 use super::prelude::{NARROW, PLACEHOLDER, is_template};
 use crate::diagnostic::Diagnostic;
 use crate::ivl;
@@ -13,12 +14,9 @@ use crate::ivl::ast::{
     Attribute, AttributeArg, ExprKind, ExprRef, Function, Name, Procedure, Program, Stmt, StmtKind, Transfer, Type,
     Variable,
 };
-use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::{Claim, Conflict};
 use crate::ivl::visit::{Visitor, free_vars, walk_expr, walk_program, walk_stmt};
 use crate::span::Span;
-
-/// Kinds of races, thread 1's access first.
-const RACES: [&str; 3] = ["write-read", "read-write", "write-write"];
 
 /// A procedure of the contract.
 struct Signature {
@@ -101,10 +99,9 @@ fn missing_variables(program: &Program) -> Vec<Diagnostic> {
             None => error(format!("{wanted} is missing"), Span::NONE),
         })
     };
-    let flags = ["READ", "WRITE", "STRONG_READ", "STRONG_WRITE"].map(|kind| format!("_{kind}_HAS_OCCURRED_$ARRAY"));
-    let site = wanted("constant", "_TRACKED_SITE", Type::Bv(16), &constants);
-    let watched = wanted("constant or variable", "_WATCHED_OFFSET_$ARRAY", Type::Bv(64), &both);
-    let flags = flags.iter().filter_map(|flag| wanted("variable", flag, Type::Bool, &globals));
+    let site = wanted("constant", TRACKED_SITE, Type::Bv(16), &constants);
+    let watched = wanted("constant or variable", WATCHED_OFFSET, Type::Bv(64), &both);
+    let flags = FLAGS.iter().filter_map(|flag| wanted("variable", flag, Type::Bool, &globals));
     let mut errors: Vec<Diagnostic> = site.into_iter().chain(watched).chain(flags).collect();
     // The program that the prelude is made for decides these.
     for name in ["_SAME_BLOCK", "_ALLOW_SAME_VALUE", NARROW] {
@@ -151,7 +148,7 @@ fn statements_of_fact(program: &Program) -> Vec<Diagnostic> {
         errors.push(refuse(&format!("`{}` has a `where` clause", variable.name), variable.span));
     }
     let stmts = bodies.flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
-    for stmt in stmts.filter(|stmt| matches!(stmt.kind, StmtKind::Assume(_))) {
+    for stmt in stmts.filter(|stmt| matches!(stmt.kind, StmtKind::Assume(..))) {
         errors.push(refuse("this is an assumption", stmt.span));
     }
     errors
@@ -178,12 +175,12 @@ fn procedure_error(procedure: &Procedure, program: &Program) -> Option<Diagnosti
     for stmt in &block.stmts {
         use StmtKind::*;
         match &stmt.kind {
-            Assign(_) | Havoc(_) | Assume(_) => {}
-            Assert(_) if race_of(stmt).is_none() => {
+            Assign(_) | Havoc(_) | Assume(..) => {}
+            Assert(..) if race_of(stmt).is_none() => {
                 let message = "has an assertion that does not say its race: `{:race KIND}` with one of";
-                return refuse(&format!("{message} {}", RACES.join(", ")), stmt.span);
+                return refuse(&format!("{message} {}", Conflict::ALL.map(Conflict::name).join(", ")), stmt.span);
             }
-            Assert(_) => {}
+            Assert(..) => {}
             Call { .. } => return refuse("calls; its body must be a straight line", stmt.span),
             _ => return refuse("may only assign, havoc and assert", stmt.span),
         }
@@ -215,10 +212,9 @@ fn is_inline_once(attribute: &Attribute) -> bool {
 }
 
 /// The kind of race that an assertion speaks of.
-fn race_of(stmt: &Stmt) -> Option<&str> {
-    let race = stmt.attributes.named("race")?;
-    match &race.args[..] {
-        [AttributeArg::Text(kind)] => RACES.into_iter().find(|known| known == kind),
+fn race_of(stmt: &Stmt) -> Option<Conflict> {
+    match stmt.kind {
+        StmtKind::Assert(Claim::Race(conflict), _) => Some(conflict),
         _ => None,
     }
 }

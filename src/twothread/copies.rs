@@ -2,42 +2,15 @@
 //!
 //! Input: the predicated program and the pair. Output: [`Copies`]. Establishes: private variables and
 //! per-thread constants become `x$1` and `x$2`; what all threads of the pair share stays one. Relies
-//! on: kernel names do not end in `$1` or `$2`. Reference: the lock-step paper, section 4.2 (the map
+//! on: no name of the kernel is a thread's copy already. Reference: the lock-step paper, section 4.2 (the map
 //! over expressions that replaces each private variable by the thread's own).
 
 use super::Pair;
-use crate::ivl::ast::{Constant, ExprKind, ExprRef, Name, Program, Type, Variable};
+use crate::ivl::ast::{Constant, ExprKind, ExprRef, Name, Program, Thread, Type, Variable};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::visit::{free_vars, map_children};
 use std::collections::BTreeMap;
-
-/// One of the two threads. Accesses of thread 1 are logged, those of thread 2 checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Thread {
-    /// Thread 1.
-    First,
-    /// Thread 2.
-    Second,
-}
-
-/// Both threads, in order.
-pub const THREADS: [Thread; 2] = [Thread::First, Thread::Second];
-
-impl Thread {
-    /// 1 or 2.
-    pub fn number(self) -> u32 {
-        match self {
-            Thread::First => 1,
-            Thread::Second => 2,
-        }
-    }
-
-    /// The name of the thread's copy: `x$1` or `x$2`.
-    pub fn copy(self, name: &Name) -> Name {
-        Name::from(format!("{name}${}", self.number()))
-    }
-}
 
 /// How a constant of the kernel varies over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +76,7 @@ impl Copies {
     fn expr_under(&self, expr: &ExprRef, thread: Thread, bound: &mut Vec<Name>) -> ExprRef {
         match &expr.kind {
             ExprKind::Var(name) if self.doubled.contains_key(name) && !bound.contains(name) => {
-                bv::var(thread.copy(name), expr.ty.clone())
+                bv::var(name.of(thread), expr.ty.clone())
             }
             ExprKind::Quantifier { variables, .. } => {
                 let outer = bound.len();
@@ -121,7 +94,8 @@ impl Copies {
         let mut result = Vec::new();
         for variable in variables {
             if self.doubled.contains_key(&variable.name) {
-                result.extend(THREADS.map(|thread| Variable { name: thread.copy(&variable.name), ..variable.clone() }));
+                result
+                    .extend(Thread::BOTH.map(|thread| Variable { name: variable.name.of(thread), ..variable.clone() }));
             } else {
                 result.push(variable.clone());
             }
@@ -137,6 +111,10 @@ impl Copies {
 
     /// The copies of a formula: one for both threads if they cannot differ on it.
     pub fn formulas(&self, expr: &ExprRef) -> Vec<ExprRef> {
-        if self.differ_on(expr) { THREADS.map(|thread| self.expr(expr, thread)).to_vec() } else { vec![expr.clone()] }
+        if self.differ_on(expr) {
+            Thread::BOTH.map(|thread| self.expr(expr, thread)).to_vec()
+        } else {
+            vec![expr.clone()]
+        }
     }
 }

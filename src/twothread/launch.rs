@@ -5,10 +5,10 @@
 //! pair satisfy the preconditions, in either order (nothing ranks them). Relies on: `tid.*` and
 //! `ctaid.*` number threads and blocks, as in PTX. Reference: the special registers `%tid`, `%ctaid`.
 
-use super::copies::{Copies, THREADS};
+use super::copies::Copies;
 use super::{Options, Pair};
 use crate::geometry::Axis;
-use crate::ivl::ast::{Attribute, Condition, Constant, ExprRef, Name, Procedure, Program, Type, Variable};
+use crate::ivl::ast::{Attribute, Condition, Constant, ExprRef, Name, Procedure, Program, Thread, Type, Variable};
 use crate::ivl::bv::{self, BvOp};
 use crate::span::Span;
 
@@ -78,8 +78,8 @@ impl Coordinate {
         }
         let ty = Type::Bv(32);
         let variable = Variable::new(Name::from(self.id.as_str()), ty);
-        for thread in THREADS {
-            let copy = Variable { name: thread.copy(&variable.name), ..variable.clone() };
+        for thread in Thread::BOTH {
+            let copy = Variable { name: variable.name.of(thread), ..variable.clone() };
             constants.push(Constant { variable: copy, unique: false });
         }
         let size = match (self.extent, find(&self.size)) {
@@ -102,7 +102,7 @@ impl Coordinate {
 
 /// Both copies of a constant.
 fn both(variable: &Variable) -> [ExprRef; 2] {
-    THREADS.map(|thread| bv::var(thread.copy(&variable.name), variable.ty.clone()))
+    Thread::BOTH.map(|thread| bv::var(variable.name.of(thread), variable.ty.clone()))
 }
 
 fn condition(attribute: &str, expr: ExprRef) -> Condition {

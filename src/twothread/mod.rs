@@ -17,17 +17,19 @@ pub mod contents;
 mod contract;
 pub mod copies;
 mod launch;
+pub mod log;
 mod narrow;
 pub mod prelude;
 mod statements;
 
 pub use accesses::{AccessKind, Site};
-pub use copies::Thread;
 pub use prelude::Prelude;
 
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
-use crate::ivl::ast::{Attribute, Condition, Function, Implementation, Name, Procedure, Program, Type, Variable};
+use crate::ivl::ast::{
+    Attribute, Condition, Function, Implementation, Name, Procedure, Program, Thread, Type, Variable,
+};
 use crate::ivl::bv;
 use crate::predicate::rewrite::BLOCK_ID_WIDTH;
 use crate::predicate::{LoopInfo, Predicated};
@@ -36,8 +38,9 @@ use crate::span::Span;
 use accesses::Accesses;
 use barriers::Barriers;
 use contents::Contents;
-use copies::{Copies, THREADS};
+use copies::Copies;
 use launch::Launch;
+use log::Log;
 use prelude::Setting;
 use statements::Translator;
 use std::collections::BTreeSet;
@@ -112,13 +115,18 @@ pub struct TwoThread {
     pub checked_arrays: Vec<Name>,
     /// Barriers in the text of the kernel.
     pub barriers: usize,
-    /// Global variables: the state of the log.
-    pub log_state: Vec<Name>,
+    /// The state in which accesses are remembered.
+    pub log: Log,
     /// Names of which each thread has its copy, without suffix: private variables and constants.
     pub doubled: BTreeSet<Name>,
 }
 
 impl TwoThread {
+    /// The access of that number.
+    pub fn site(&self, number: u32) -> Option<&Site> {
+        self.sites.get(number as usize)
+    }
+
     /// The procedure.
     pub fn implementation(&self) -> &Implementation {
         let procedure = self.program.procedures.iter().find(|procedure| procedure.name == self.procedure);
@@ -181,14 +189,14 @@ pub fn run(
     if !accesses.checked_arrays.is_empty() {
         append(&mut result, prelude.common(setting));
     }
-    let mut requires = launch.requires;
+    let (mut requires, mut log) = (launch.requires, Log::default());
     for array in &accesses.checked_arrays {
         let narrow = accesses.narrow_arrays.contains(array);
         let instance = prelude.instantiate(array, Setting { narrow, ..setting });
         requires.extend(narrow.then(|| watched_in_space(&instance, array)).flatten());
+        log.add(array, &instance);
         append(&mut result, instance);
     }
-    let log_state: Vec<Name> = result.globals.iter().map(|global| global.name.clone()).collect();
     let mut locals = copies.variables(&body.locals);
     locals.extend(accesses.introduced);
     locals.extend(contents.introduced);
@@ -197,7 +205,7 @@ pub fn run(
         name: procedure.clone(),
         params: kernel.params.clone(),
         results: Vec::new(),
-        modifies: log_state.clone(),
+        modifies: result.globals.iter().map(|global| global.name.clone()).collect(),
         requires,
         ensures: Vec::new(),
         body: Some(Implementation { locals, blocks }),
@@ -215,7 +223,7 @@ pub fn run(
         sites: accesses.sites,
         checked_arrays: accesses.checked_arrays.into_iter().collect(),
         barriers,
-        log_state,
+        log,
         doubled: copies.doubled.into_keys().collect(),
     })
 }
@@ -272,7 +280,7 @@ fn refuse_clashes(program: &Program) -> Result<(), Vec<Diagnostic>> {
 
 fn clashes<'a>(names: impl Iterator<Item = (&'a Name, Span)>) -> impl Iterator<Item = Diagnostic> {
     let mut seen = BTreeSet::new();
-    names.filter(move |(name, _)| !seen.insert(*name)).map(|(name, span)| {
+    names.filter(move |(name, _)| !seen.insert(name.to_string())).map(|(name, span)| {
         let message = format!("the name `{name}` is taken by the race-checking code");
         Diagnostic::error("name-clash", message, span)
             .note("names that end in `$1` or `$2` or begin with `_` are reserved")
@@ -280,6 +288,6 @@ fn clashes<'a>(names: impl Iterator<Item = (&'a Name, Span)>) -> impl Iterator<I
 }
 
 fn both_facts(this: &LoopInfo, copies: &Copies) -> LoopInfo {
-    let facts = this.activity_facts.iter().flat_map(|fact| THREADS.map(|thread| copies.expr(fact, thread)));
+    let facts = this.activity_facts.iter().flat_map(|fact| Thread::BOTH.map(|thread| copies.expr(fact, thread)));
     LoopInfo { activity_facts: facts.collect(), ..this.clone() }
 }

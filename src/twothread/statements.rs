@@ -7,11 +7,12 @@
 use super::accesses::{AccessKind, Accesses, byte_offset, offset_error};
 use super::barriers::Barriers;
 use super::contents::Contents;
-use super::copies::{Copies, THREADS};
+use super::copies::Copies;
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Implementation, Name, Stmt, StmtKind};
+use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
+use crate::ivl::claim::Claim;
 use crate::ivl::visit::map_attribute;
 use crate::predicate::LoopInfo;
 use crate::span::Span;
@@ -42,16 +43,16 @@ impl Translator<'_, '_> {
             let mut stmts = if blocks.is_empty() { self.start() } else { Vec::new() };
             let is_back = self.loops.iter().any(|this| this.back == block.label);
             // Assertions that lead the head of a loop are its invariants.
-            let leading = block.stmts.iter().take_while(|stmt| matches!(stmt.kind, StmtKind::Assert(_))).count();
+            let leading = block.stmts.iter().take_while(|stmt| matches!(stmt.kind, StmtKind::Assert(..))).count();
             for (index, stmt) in block.stmts.iter().enumerate() {
                 if index == leading {
                     stmts.extend(self.contents.at_block(&block.label));
                 }
                 match &stmt.kind {
                     // The loop goes on while one thread is at its head.
-                    StmtKind::Assume(e) if is_back => {
-                        let [first, second] = THREADS.map(|thread| self.copies.expr(e, thread));
-                        stmts.push(with_kind(stmt, StmtKind::Assume(bv::or(first, second))));
+                    StmtKind::Assume(premise, e) if is_back => {
+                        let [first, second] = Thread::BOTH.map(|thread| self.copies.expr(e, thread));
+                        stmts.push(with_kind(stmt, StmtKind::Assume(premise.clone(), bv::or(first, second))));
                     }
                     _ => errors.extend(self.statement(stmt, (&block.label, index), &mut stmts).err()),
                 }
@@ -66,11 +67,7 @@ impl Translator<'_, '_> {
 
     /// Nothing is logged at the start.
     fn start(&self) -> Vec<Stmt> {
-        let clear = |array: &Name| StmtKind::Call {
-            procedure: Name::from(format!("BARRIER_CLEAR_{array}")),
-            args: vec![bv::boolean(true)],
-            results: Vec::new(),
-        };
+        let clear = |array: &Name| StmtKind::Order { array: array.clone(), both: bv::boolean(true) };
         let stmt = |kind| Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None };
         let mut stmts: Vec<Stmt> = self.accesses.checked_arrays.iter().map(|array| stmt(clear(array))).collect();
         stmts.extend(self.contents.start());
@@ -86,21 +83,21 @@ impl Translator<'_, '_> {
     ) -> Result<(), Diagnostic> {
         match &stmt.kind {
             StmtKind::Assign(pairs) => {
-                for thread in THREADS {
-                    let copy = |(name, value): &(Name, ExprRef)| (thread.copy(name), self.copies.expr(value, thread));
+                for thread in Thread::BOTH {
+                    let copy = |(name, value): &(Name, ExprRef)| (name.of(thread), self.copies.expr(value, thread));
                     out.push(with_kind(stmt, StmtKind::Assign(pairs.iter().map(copy).collect())));
                 }
             }
             StmtKind::Havoc(names) => {
-                let both = names.iter().flat_map(|name| THREADS.map(|thread| thread.copy(name))).collect();
+                let both = names.iter().flat_map(|name| Thread::BOTH.map(|thread| name.of(thread))).collect();
                 out.push(with_kind(stmt, StmtKind::Havoc(both)));
             }
-            StmtKind::Assume(e) => {
-                for thread in THREADS {
-                    out.push(with_kind(stmt, StmtKind::Assume(self.copies.expr(e, thread))));
+            StmtKind::Assume(premise, e) => {
+                for thread in Thread::BOTH {
+                    out.push(with_kind(stmt, StmtKind::Assume(premise.clone(), self.copies.expr(e, thread))));
                 }
             }
-            StmtKind::Assert(e) => out.extend(self.asserts(stmt, e)),
+            StmtKind::Assert(claim, e) => out.extend(self.asserts(stmt, claim, e)),
             StmtKind::Load { dst, access } => {
                 if !stmt.attributes.has("ghost") {
                     self.accesses.log_and_check(stmt, AccessKind::Read, access, None, block, out)?;
@@ -119,7 +116,7 @@ impl Translator<'_, '_> {
             StmtKind::Atomic { dst, access } => {
                 self.accesses.log_and_check(stmt, AccessKind::Atomic, access, None, block, out)?;
                 if let Some(dst) = dst {
-                    let both = THREADS.map(|thread| thread.copy(dst)).to_vec();
+                    let both = Thread::BOTH.map(|thread| dst.of(thread)).to_vec();
                     out.push(with_kind(stmt, StmtKind::Havoc(both)));
                 }
             }
@@ -129,19 +126,23 @@ impl Translator<'_, '_> {
             }
             // Fences order nothing that this stage relies on: only barriers clear the log.
             StmtKind::Fence(_) => {}
-            StmtKind::Call { procedure, .. } => panic!("twothread: a call of `{procedure}` passed stage 4"),
+            // A proof takes it for the exit that follows.
+            StmtKind::Trap => {}
+            StmtKind::Call { .. } | StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
+                panic!("twothread: what the kernel language does not have passed stage 4")
+            }
         }
         Ok(())
     }
 
     /// The assertion of each thread, which `{:thread N}` names.
-    fn asserts(&self, stmt: &Stmt, e: &ExprRef) -> [Stmt; 2] {
-        THREADS.map(|thread| {
+    fn asserts(&self, stmt: &Stmt, claim: &Claim, e: &ExprRef) -> [Stmt; 2] {
+        Thread::BOTH.map(|thread| {
             let copy = |attribute: &Attribute| map_attribute(attribute, &mut |e| self.copies.expr(e, thread));
             let mut attributes: Vec<Attribute> = stmt.attributes.iter().map(copy).collect();
             let number = AttributeArg::Expr(bv::int(i128::from(thread.number())));
             attributes.push(Attribute { name: Name::from("thread"), args: vec![number] });
-            Stmt { attributes, ..with_kind(stmt, StmtKind::Assert(self.copies.expr(e, thread))) }
+            Stmt { attributes, ..with_kind(stmt, StmtKind::Assert(claim.clone(), self.copies.expr(e, thread))) }
         })
     }
 }

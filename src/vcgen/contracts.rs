@@ -17,14 +17,10 @@ use crate::ivl::ast::{
     Stmt, StmtKind, Type, Variable,
 };
 use crate::ivl::attributes::{ASSUMPTION, Attributes, SUBSUMPTION, VERIFIED_UNDER};
+use crate::ivl::claim::Claim;
 use crate::ivl::{bv, visit};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// An assertion that is a clause of a contract.
-pub const PRECONDITION: &str = "precondition";
-/// Likewise.
-pub const POSTCONDITION: &str = "postcondition";
 
 /// Whether a constant stands for a choice: `const {:existential true} b: bool;`.
 pub fn is_existential(variable: &Variable) -> bool {
@@ -176,7 +172,7 @@ impl Generator<'_> {
         for requires in callee.requires.iter().filter(|requires| !requires.free && !is_free) {
             self.checks_here |= selective::is_mark(&call.attributes);
             let scope = Scope::new(env, None).with(bound.clone());
-            self.check_clause(requires, PRECONDITION, (call.span, &call.attributes, under), &scope, items)?;
+            self.check_clause(requires, Claim::Precondition, (call.span, &call.attributes, under), &scope, items)?;
         }
         let before = self.globals_of(env);
         for global in &callee.modifies {
@@ -186,7 +182,7 @@ impl Generator<'_> {
         let mut values = Vec::new();
         for result in &callee.results {
             let sort = self.translator.sort_of(&mut self.terms, &result.ty, result.span)?;
-            values.push(self.terms.fresh(result.name.as_str(), sort));
+            values.push(self.terms.fresh(&result.name.to_string(), sort));
         }
         bound.extend(bind(&callee.results, values.iter().copied()));
         let clauses = callee.results.iter().filter_map(|result| result.where_clause.as_ref());
@@ -212,7 +208,7 @@ impl Generator<'_> {
         let before = self.at_start.clone();
         for ensures in procedure.ensures.iter().filter(|ensures| !ensures.free) {
             let scope = Scope::new(env, Some(&before)).with(self.own_names(env));
-            self.check_clause(ensures, POSTCONDITION, (block.end, &[], None), &scope, items)?;
+            self.check_clause(ensures, Claim::Postcondition, (block.end, &[], None), &scope, items)?;
         }
         Ok(())
     }
@@ -221,20 +217,31 @@ impl Generator<'_> {
     fn check_clause(
         &mut self,
         clause: &Condition,
-        kind: &str,
+        claim: Claim,
         (span, more, under): (Span, &[Attribute], Option<Term>),
         scope: &Scope,
         items: &mut Vec<PassiveItem>,
     ) -> Result<(), Diagnostic> {
         let known = self.translator.in_scope(&mut self.terms, &mut scope.clone(), &clause.expr)?;
         let term = under.map_or(known, |under| self.terms.or2(under, known));
-        let mut attributes = vec![Attribute { name: Name::from(kind), args: Vec::new() }];
-        attributes.extend(without_effect(&clause.attributes).chain(more).cloned());
+        let attributes = without_effect(&clause.attributes).chain(more).cloned().collect();
         let mut shower = Shower { translator: &self.translator, terms: &mut self.terms };
-        let values = shower.of(&attributes, &clause.expr, scope, None)?;
+        let values = shower.of(&claim, &clause.expr, scope, None)?;
         let (kind, related, guards) = (CheckKind::Assertion, Some(clause.span), self.guards(&clause.expr));
         self.check(
-            Check { term, kind, candidate: None, attributes, origin: None, span, related, guards, values },
+            Check {
+                term,
+                kind,
+                claim,
+                site: None,
+                candidate: None,
+                attributes,
+                origin: None,
+                span,
+                related,
+                guards,
+                values,
+            },
             items,
         );
         if under.is_some() && !wp::is_never_assumed(more) {

@@ -6,11 +6,12 @@
 //! Reference: Barnett and Leino, weakest precondition of unstructured programs, section 2.
 
 use super::passify::Generator;
-use super::passive::{CheckKind, CutLoop, PassiveItem, candidate_number};
+use super::passive::{CheckKind, CutLoop, PassiveItem};
 use super::selective;
 use super::translate::{Environment, Language};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Block, Name, Stmt, StmtKind};
+use crate::ivl::event::as_call;
 use petgraph::algo::dominators;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::DfsPostOrder;
@@ -69,8 +70,8 @@ impl<'a> Generator<'a> {
     pub(super) fn invariants(&self, head: usize) -> &'a [Stmt] {
         let stmts = &self.body.blocks[head].stmts;
         let leads = |s: &&Stmt| match s.kind {
-            StmtKind::Assert(_) => true,
-            StmtKind::Assume(_) => self.translator.language == Language::Full,
+            StmtKind::Assert(..) => true,
+            StmtKind::Assume(..) => self.translator.language == Language::Full,
             _ => false,
         };
         let count = stmts.iter().take_while(leads).count();
@@ -96,11 +97,14 @@ impl<'a> Generator<'a> {
         let names: Vec<Name> = assigned.iter().cloned().collect();
         self.where_clauses(&names, env, items)?;
         for stmt in invariants {
-            if let StmtKind::Assert(e) | StmtKind::Assume(e) = &stmt.kind {
-                self.checks_here |= selective::is_mark(&stmt.attributes);
-                let term = self.value(env, e)?;
-                items.push(PassiveItem::Assume { term, candidate: candidate_number(&stmt.attributes), defines: None });
-            }
+            let (candidate, e) = match &stmt.kind {
+                StmtKind::Assert(claim, e) => (claim.candidate(), e),
+                StmtKind::Assume(premise, e) => (premise.candidate(), e),
+                _ => continue,
+            };
+            self.checks_here |= selective::is_mark(&stmt.attributes);
+            let term = self.value(env, e)?;
+            items.push(PassiveItem::Assume { term, candidate, defines: None });
         }
         self.loops.push(CutLoop {
             head: self.body.blocks[head].label.clone(),
@@ -120,8 +124,8 @@ impl<'a> Generator<'a> {
         kind: CheckKind,
     ) -> Result<(), Diagnostic> {
         for stmt in invariants {
-            if let StmtKind::Assert(e) = &stmt.kind {
-                self.assertion(stmt, e, env, items, kind.clone(), &[])?;
+            if let StmtKind::Assert(claim, e) = &stmt.kind {
+                self.assertion(stmt, (claim, e), env, items, kind.clone(), &[])?;
             }
         }
         Ok(())
@@ -138,7 +142,7 @@ impl<'a> Generator<'a> {
 
     fn assigned_by(&self, block: &Block, names: &mut BTreeSet<Name>) {
         for stmt in &block.stmts {
-            match &stmt.kind {
+            match &*as_call(&stmt.kind, &[]).0 {
                 StmtKind::Assign(list) => names.extend(list.iter().map(|(n, _)| n.clone())),
                 StmtKind::Havoc(list) => names.extend(list.iter().cloned()),
                 StmtKind::Call { procedure, results, .. } => {

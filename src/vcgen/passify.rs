@@ -13,7 +13,7 @@ use super::contracts;
 use super::definitions;
 use super::edges;
 use super::exits;
-use super::passive::{Check, CheckKind, CutLoop, Passive, PassiveBlock, PassiveItem, candidate_number};
+use super::passive::{Check, CheckKind, CutLoop, Passive, PassiveBlock, PassiveItem};
 use super::selective;
 use super::shown::Shower;
 use super::term::{Sort, Term, Terms};
@@ -22,6 +22,8 @@ use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
     Attribute, Block, Expr, ExprRef, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Variable,
 };
+use crate::ivl::claim::Claim;
+use crate::ivl::event::as_call;
 use crate::limits;
 use crate::span::Span;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -197,7 +199,7 @@ impl<'a> Generator<'a> {
             let Ok(sort) = self.translator.sort_of(&mut self.terms, &variable.ty, variable.span) else { continue };
             let term = match (ranges.get(name), sort) {
                 (Some(&(low, high)), Sort::Bv(width)) if low == high => self.terms.bv(low, width),
-                (range, _) => self.terms.symbol(name.as_str(), sort, range.copied()),
+                (range, _) => self.terms.symbol(&name.to_string(), sort, range.copied()),
             };
             env.insert(name.clone(), term);
         }
@@ -224,7 +226,7 @@ impl<'a> Generator<'a> {
         let mut merged = arriving[0].1.clone();
         for (name, value) in &mut merged {
             if arriving.iter().any(|(_, env)| env.get(name) != Some(value)) {
-                *value = self.terms.fresh(name.as_str(), self.terms.sort(*value));
+                *value = self.terms.fresh(&name.to_string(), self.terms.sort(*value));
             }
         }
         for (p, env) in arriving {
@@ -258,18 +260,15 @@ impl<'a> Generator<'a> {
                 }
                 self.where_clauses(names, env, items)?;
             }
-            StmtKind::Assume(e) => {
+            StmtKind::Assume(premise, e) => {
                 self.checks_here |= selective::is_mark(&stmt.attributes);
                 let term = self.value(env, e)?;
                 if self.terms.truth(term) != Some(true) {
-                    items.push(PassiveItem::Assume {
-                        term,
-                        candidate: candidate_number(&stmt.attributes),
-                        defines: None,
-                    });
+                    items.push(PassiveItem::Assume { term, candidate: premise.candidate(), defines: None });
                 }
             }
-            StmtKind::Assert(e) => self.assertion(stmt, e, env, items, CheckKind::Assertion, &[])?,
+            StmtKind::Assert(claim, e) => self.assertion(stmt, (claim, e), env, items, CheckKind::Assertion, &[])?,
+            StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => self.event(stmt, env, items)?,
             StmtKind::Call { procedure, args, results } => {
                 let args = args.iter().map(|a| self.value(env, a)).collect::<Result<Vec<_>, _>>()?;
                 match self.translator.language {
@@ -301,7 +300,7 @@ impl<'a> Generator<'a> {
                 None => return Ok(()),
             },
         };
-        let fresh = self.terms.fresh(name.as_str(), sort);
+        let fresh = self.terms.fresh(&name.to_string(), sort);
         env.insert(name.clone(), fresh);
         Ok(())
     }
@@ -309,7 +308,7 @@ impl<'a> Generator<'a> {
     pub(super) fn assertion(
         &mut self,
         stmt: &Stmt,
-        e: &ExprRef,
+        (claim, e): (&Claim, &ExprRef),
         env: &Environment,
         items: &mut Vec<PassiveItem>,
         kind: CheckKind,
@@ -325,14 +324,17 @@ impl<'a> Generator<'a> {
         let scope = Scope::new(env, Some(&self.at_start));
         let term = self.translator.in_scope(&mut self.terms, &mut scope.clone(), e)?;
         let mut shower = Shower { translator: &self.translator, terms: &mut self.terms };
-        let values = shower.of(&attributes, e, &scope, at_head)?;
-        let candidate = candidate_number(&attributes);
+        let values = shower.of(claim, e, &scope, at_head)?;
+        let candidate = claim.candidate();
         let guards = self.guards(e);
         // An inlined clause of a contract stands where it is checked; its formula where it is written.
-        let is_clause = |a: &Attribute| [contracts::PRECONDITION, contracts::POSTCONDITION].contains(&a.name.as_str());
-        let related = attributes.iter().any(is_clause).then_some(e.span);
+        let related = claim.is_clause().then_some(e.span);
+        let claim = claim.clone();
         let (origin, span) = (stmt.origin.clone(), stmt.span);
-        self.check(Check { term, kind, candidate, attributes, origin, span, related, guards, values }, items);
+        self.check(
+            Check { term, kind, claim, site: None, candidate, attributes, origin, span, related, guards, values },
+            items,
+        );
         Ok(())
     }
 
@@ -342,6 +344,17 @@ impl<'a> Generator<'a> {
         }
         items.push(PassiveItem::Check(self.checks.len()));
         self.checks.push(check);
+    }
+
+    /// An event of the two-thread language: what the prelude says of it.
+    fn event(&mut self, stmt: &Stmt, env: &mut Environment, items: &mut Vec<PassiveItem>) -> Result<(), Diagnostic> {
+        let (call, _) = as_call(&stmt.kind, &[]);
+        let from = self.checks.len();
+        self.statement(&Stmt { kind: call.into_owned(), ..stmt.clone() }, env, items)?;
+        if let StmtKind::Check(event) = &stmt.kind {
+            self.checks[from..].iter_mut().for_each(|check| check.site = Some(event.site));
+        }
+        Ok(())
     }
 
     /// Inlines a procedure with one straight-line block.
@@ -377,13 +390,13 @@ impl<'a> Generator<'a> {
         }
         for variable in callee.results.iter().chain(&body.locals) {
             let sort = self.translator.sort_of(&mut self.terms, &variable.ty, variable.span)?;
-            let fresh = self.terms.fresh(variable.name.as_str(), sort);
+            let fresh = self.terms.fresh(&variable.name.to_string(), sort);
             env.insert(variable.name.clone(), fresh);
         }
         for stmt in &block.stmts {
-            if let StmtKind::Assert(e) = &stmt.kind {
+            if let StmtKind::Assert(claim, e) = &stmt.kind {
                 let placed = Stmt { origin: call.origin.clone(), span: call.span, ..stmt.clone() };
-                self.assertion(&placed, e, env, items, CheckKind::Assertion, &call.attributes)?;
+                self.assertion(&placed, (claim, e), env, items, CheckKind::Assertion, &call.attributes)?;
             } else {
                 self.statement(stmt, env, items)?;
             }

@@ -4,7 +4,7 @@
 use super::term::{Term, Terms};
 use super::translate::Environment;
 use crate::ivl::ast::{Attribute, Name};
-use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::span::{Origin, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -83,6 +83,10 @@ pub struct Check {
     pub term: Term,
     /// Why.
     pub kind: CheckKind,
+    /// What it claims.
+    pub claim: Claim,
+    /// The access of thread 2 that it is about, by number.
+    pub site: Option<u32>,
     /// The candidate invariant it belongs to.
     pub candidate: Option<usize>,
     /// Attributes of the assert and, for inlined ones, of the call.
@@ -157,10 +161,4 @@ impl Passive {
         });
         assumed.collect()
     }
-}
-
-/// The index that a `{:candidate "family", N}` attribute carries.
-pub fn candidate_number(attributes: &[Attribute]) -> Option<usize> {
-    let attribute = attributes.named("candidate")?;
-    usize::try_from(attribute.number()?).ok()
 }

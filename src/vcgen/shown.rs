@@ -7,7 +7,7 @@ use super::passive::Shown;
 use super::term::Terms;
 use super::translate::{Environment, Language, Scope, Translator};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Attribute, ExprKind, ExprRef, Name, Type};
+use crate::ivl::ast::{ExprKind, ExprRef, Name, Type};
 use crate::ivl::bv_names::parse_builtin;
 use crate::ivl::claim::Claim;
 use crate::ivl::print_expr;
@@ -29,13 +29,13 @@ impl Shower<'_> {
     /// The variables with their values; in programs that are no kernels also the other parts.
     pub fn of(
         &mut self,
-        attributes: &[Attribute],
+        claim: &Claim,
         e: &ExprRef,
         scope: &Scope,
         at_head: Option<&Environment>,
     ) -> Result<Vec<Shown>, Diagnostic> {
         let shows_all = self.translator.language == Language::Full;
-        if !shows_all && !Claim::of(attributes).is_some_and(Claim::is_of_user) {
+        if !shows_all && !claim.is_of_user() {
             return Ok(Vec::new());
         }
         let mut parts = Parts::default();
@@ -47,7 +47,7 @@ impl Shower<'_> {
         let mut shown: Vec<Shown> = parts.variables.into_iter().filter_map(variable).collect();
         for part in parts.others.iter().filter(|_| shows_all) {
             let name = Name::from(print_expr(part));
-            if name.as_str().len() > LONGEST || shown.iter().any(|shown| shown.name == name) {
+            if name.to_string().len() > LONGEST || shown.iter().any(|shown| shown.name == name) {
                 continue;
             }
             let now = self.translator.in_scope(self.terms, &mut scope.clone(), part)?;

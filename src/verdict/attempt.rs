@@ -57,7 +57,7 @@ impl Model {
     fn of(inference: &Inference, model: &query::Model) -> Model {
         let shown: BTreeMap<Term, Value> = model.read().filter_map(|(term, value)| Some((term, value?))).collect();
         let constants = inference.passive.constants.iter();
-        let constants = constants.filter_map(|(name, term)| Some((name.to_string(), *shown.get(term)?))).collect();
+        let constants = constants.filter_map(|(name, term)| Some((name.clone(), *shown.get(term)?))).collect();
         Model { constants, shown }
     }
 

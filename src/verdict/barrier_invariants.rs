@@ -6,13 +6,14 @@
 use super::facts::{Facts, bits};
 use super::finding::Finding;
 use super::prove::Constants;
-use crate::ivl::ast::{Attribute, AttributeArg};
-use crate::twothread::Site;
+use crate::ivl::ast::Thread;
+use crate::twothread::{Site, TwoThread};
 
 impl Facts<'_> {
     /// Completes a finding about two accesses, of which one is that of a barrier invariant: no defect of the kernel.
     pub(super) fn unsure_read(
         &self,
+        two: &TwoThread,
         finding: &mut Finding,
         written: &str,
         constants: &Constants,
@@ -26,23 +27,17 @@ impl Facts<'_> {
         let sites = || [second, first].into_iter().flatten();
         if let Some(site) = sites().next() {
             (finding.array, finding.space) = self.array(&site.array);
-            let watched = bits(constants, &format!("_WATCHED_OFFSET_{}", site.array));
+            let watched = two.log.of(&site.array).and_then(|log| bits(constants, &log.watched));
             finding.offset = watched.map(|v| i128::from(v as u64 as i64));
         }
         finding.barrier = sites().find(|site| site.barrier_invariant.is_some()).and_then(|site| site.origin.clone());
-        finding.accesses.extend(first.and_then(|site| self.access(constants, site, 1)));
-        finding.accesses.extend(second.and_then(|site| self.access(constants, site, 2)));
+        finding.accesses.extend(first.and_then(|site| self.access(constants, site, Thread::First)));
+        finding.accesses.extend(second.and_then(|site| self.access(constants, site, Thread::Second)));
     }
 }
 
-/// `{:barrier_invariant_uniform "fact" "%r"}` in words.
-pub(super) fn not_uniform(fact: &Attribute) -> String {
-    let texts: Vec<&str> = fact
-        .args
-        .iter()
-        .filter_map(|arg| if let AttributeArg::Text(text) = arg { Some(&**text) } else { None })
-        .collect();
-    let (written, register) = (texts.first().unwrap_or(&""), texts.get(1).unwrap_or(&""));
+/// What it means that a register of a barrier invariant is not the same for all threads.
+pub(super) fn not_uniform(written: &str, register: &str) -> String {
     format!(
         "states: {written}\nthe barrier invariant in front of this barrier speaks of `{register}`, which threads of a block \
          may hold different values in: what one of them states says nothing about another"

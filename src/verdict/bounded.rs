@@ -16,8 +16,7 @@ use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
 use crate::geometry::{BLOCK_THREADS, Geometry, linear};
 use crate::infer::passive_of;
-use crate::ivl::ast::{Name, Program};
-use crate::ivl::attributes::Attributes;
+use crate::ivl::ast::{Name, Program, Thread};
 use crate::ivl::claim::Claim;
 use crate::kernel::{Kernel, KernelParameter};
 use crate::query::{self, From, Query, Reply};
@@ -53,10 +52,10 @@ struct Bounds {
 
 impl Bounds {
     /// The bound on a constant of the program; `None` for what is neither a size nor a scalar parameter.
-    fn of(&self, kernel: &Kernel, name: &str) -> Option<u128> {
+    fn of(&self, kernel: &Kernel, name: &Name) -> Option<u128> {
         let mut sizes = self.sizes.registers();
-        let size = sizes.find(|(register, _)| *register == name).map(|(_, most)| u128::from(most));
-        let is_it = |constant: &Name| constant.as_str() == name;
+        let size = sizes.find(|(register, _)| *register == name.as_str()).map(|(_, most)| u128::from(most));
+        let is_it = |constant: &Name| constant == name;
         let scalar = || {
             let mut scalars = kernel.params.iter().filter(|parameter| !parameter.is_pointer);
             let found = scalars.any(|parameter| parameter.constant.as_ref().is_some_and(is_it));
@@ -112,7 +111,7 @@ impl Model {
         let values: BTreeMap<Term, Option<Value>> = model.read().collect();
         let value = |term: &Term| values.get(term).copied().flatten();
         let constants = passive.constants.iter();
-        let constants = constants.filter_map(|(name, term)| Some((name.to_string(), value(term)?))).collect();
+        let constants = constants.filter_map(|(name, term)| Some((name.clone(), value(term)?))).collect();
         let loads = model.terms.iter().filter_map(|&term| load(passive, term, reads));
         let cells = cells(loads.map(|(read, offset, load)| (read, [value(&offset), value(&load)])));
         Model { constants, cells, failing: model.failing }
@@ -149,11 +148,11 @@ impl Bounded<'_> {
         let is_wanted = |check: &Check| {
             let site = site_of(two, check).and_then(|site| site.origin.as_ref());
             let line = site.or(check.origin.as_ref()).map(|origin| origin.line);
-            let lines = match (wanted, Claim::of(&check.attributes)) {
-                (Defect::Race, Some(Claim::Race(_))) => &self.suspects.races,
-                (Defect::Divergence, Some(Claim::BarrierMet)) => &self.suspects.barriers,
-                (Defect::BarrierError, Some(Claim::BarrierRule(_))) => &self.suspects.rules,
-                (Defect::Assertion, Some(claim)) => {
+            let lines = match (wanted, &check.claim) {
+                (Defect::Race, Claim::Race(_)) => &self.suspects.races,
+                (Defect::Divergence, Claim::BarrierMet { .. }) => &self.suspects.barriers,
+                (Defect::BarrierError, Claim::BarrierRule(_)) => &self.suspects.rules,
+                (Defect::Assertion, claim) => {
                     return claim.is_of_user()
                         && check.origin.as_ref().is_some_and(|place| self.suspects.assertions.contains(place));
                 }
@@ -215,7 +214,7 @@ impl Bounded<'_> {
             passive.constants.iter().map(|(_, term)| *term).chain(loads).collect()
         };
         for &encoding in self.encodings {
-            let rely = passive.checks.iter().map(|check| check.attributes.named("race").is_none()).collect();
+            let rely = passive.checks.iter().map(|check| !matches!(check.claim, Claim::Race(_))).collect();
             let mut query = Query {
                 program: &mut *passive,
                 from: From::Start,
@@ -240,7 +239,7 @@ impl Bounded<'_> {
     fn outside(&self, passive: &mut Passive, bounds: Bounds) -> Vec<Term> {
         let mut cases = Vec::new();
         for (name, term) in passive.constants.clone() {
-            let Some(bound) = bounds.of(self.facts.kernel, name.as_str()) else { continue };
+            let Some(bound) = bounds.of(self.facts.kernel, &name) else { continue };
             let Sort::Bv(width) = passive.terms.sort(term) else { continue };
             if bound < mask(width) {
                 let bound = passive.terms.bv(bound, width);
@@ -256,7 +255,7 @@ impl Bounded<'_> {
         let launch = self.facts.launch(constants);
         let geometry = launch.or_one().map(|size| size.max(1));
         let blocks: BTreeSet<u32> =
-            [1, 2].map(|thread| linear(self.facts.position(constants, "ctaid", thread), geometry.grid)).into();
+            Thread::BOTH.map(|thread| linear(self.facts.position(constants, "ctaid", thread), geometry.grid)).into();
         log::debug!("replay of a model of {} in {geometry:?}", two.procedure);
         for schedule in SCHEDULES {
             let command = Command {
@@ -284,7 +283,7 @@ impl Bounded<'_> {
     fn arguments(&self, model: &Model) -> Option<Vec<String>> {
         let value = |parameter: &KernelParameter| {
             let constant = parameter.constant.as_ref();
-            constant.and_then(|name| bits(&model.constants, name.as_str())).unwrap_or(0) as u64
+            constant.and_then(|name| bits(&model.constants, name)).unwrap_or(0) as u64
         };
         let kernel = self.facts.kernel;
         let mut arguments = self.emulator.arguments(kernel, &value, "zeros:*", false).ok()?;

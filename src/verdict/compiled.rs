@@ -9,6 +9,7 @@ use super::evaluate::{ExprId, Expressions, Position, type_width};
 use super::skip::{Skip, find_skips};
 use crate::ivl::ast::*;
 use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Premise;
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
 use crate::twothread::barrier_invariants::is_of_annotation;
@@ -287,7 +288,7 @@ impl<'a> Builder<'a> {
     }
 
     fn block(&mut self, block: &'a Block, labels: &BTreeMap<&Name, usize>) -> Option<CompiledBlock> {
-        let guarded = block.stmts.first().is_some_and(|stmt| matches!(stmt.kind, StmtKind::Assume(_)));
+        let guarded = block.stmts.first().is_some_and(|stmt| matches!(stmt.kind, StmtKind::Assume(..)));
         let mut instructions = Vec::new();
         // The variables of a `havoc` with only assumptions since.
         let mut arbitrary: Vec<u32> = Vec::new();
@@ -351,9 +352,9 @@ impl<'a> Builder<'a> {
                 Instruction::Havoc(names.iter().filter_map(|name| self.locals.get(name).copied()).collect())
             }
             // Threads that the two do not stand for asserted it.
-            StmtKind::Assume(_) if stmt.attributes.has("instance") => Instruction::Havoc(Vec::new()),
-            StmtKind::Assume(condition) => Instruction::Assume(self.enter(condition)),
-            StmtKind::Assert(condition) => {
+            StmtKind::Assume(Premise::Instance(_), _) => Instruction::Havoc(Vec::new()),
+            StmtKind::Assume(_, condition) => Instruction::Assume(self.enter(condition)),
+            StmtKind::Assert(_, condition) => {
                 self.compiled.assertions.push(stmt);
                 Instruction::Assert(self.compiled.assertions.len() as u32 - 1, self.enter(condition))
             }
@@ -384,13 +385,15 @@ impl<'a> Builder<'a> {
                 }
             }
             // The mark of a block that ends in `trap`.
-            StmtKind::Fence(name) if &**name == "trap" => Instruction::Trap,
+            StmtKind::Trap => Instruction::Trap,
             // The barrier of a warp orders its threads; other fences alone order nothing.
             StmtKind::Fence(name) if name.contains("warp") => {
                 Instruction::WarpBarrier(self.barrier_site(stmt, false, false))
             }
             StmtKind::Fence(_) => Instruction::Havoc(Vec::new()),
-            StmtKind::Call { .. } => Instruction::Opaque,
+            StmtKind::Call { .. } | StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
+                Instruction::Opaque
+            }
         })
     }
 

@@ -19,8 +19,7 @@ use super::search::{Found, Goal, SearchSpace, search};
 use crate::effort::{self, Budget};
 use crate::exec::command::Command;
 use crate::exec::outcome::BarrierMisuse;
-use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
-use crate::ivl::attributes::Attributes;
+use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind, Thread};
 use crate::ivl::claim::Claim;
 use crate::solver::{Encoding, Value, in_own_context};
 use crate::span::Origin;
@@ -182,11 +181,11 @@ fn suspects(two: &TwoThread, outcome: &PairOutcome) -> Suspects {
     for check in outcome.refuted.iter().map(|refuted| &refuted.check).chain(open) {
         let site = site_of(two, check).and_then(|site| site.origin.as_ref());
         let line = site.or(check.origin.as_ref()).map(|origin| origin.line);
-        match Claim::of(&check.attributes) {
-            Some(Claim::Race(_)) => suspects.races.extend(line),
-            Some(Claim::BarrierMet) => suspects.barriers.extend(line),
-            Some(Claim::BarrierRule(_)) => suspects.rules.extend(line),
-            Some(claim) if claim.is_of_user() => suspects.assertions.extend(check.origin.clone()),
+        match &check.claim {
+            Claim::Race(_) => suspects.races.extend(line),
+            Claim::BarrierMet { .. } => suspects.barriers.extend(line),
+            Claim::BarrierRule(_) => suspects.rules.extend(line),
+            claim if claim.is_of_user() => suspects.assertions.extend(check.origin.clone()),
             _ => {}
         }
     }
@@ -206,10 +205,10 @@ fn everywhere(program: &Program) -> Suspects {
                 suspects.barriers.extend(line);
                 suspects.rules.extend(line);
             }
-            StmtKind::Assert(_) if matches!(Claim::of(&statement.attributes), Some(Claim::BarrierRule(_))) => {
+            StmtKind::Assert(Claim::BarrierRule(_), _) => {
                 suspects.rules.extend(line);
             }
-            StmtKind::Assert(_) => suspects.assertions.extend(statement.origin.clone()),
+            StmtKind::Assert(..) => suspects.assertions.extend(statement.origin.clone()),
             _ => {}
         }
     }
@@ -225,7 +224,7 @@ fn propose(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Fin
         if !space.models.contains(&model) {
             space.models.push(model);
         }
-        for thread in [1, 2] {
+        for thread in Thread::BOTH {
             let tid = facts.position(&refuted.constants, "tid", thread);
             let ctaid = facts.position(&refuted.constants, "ctaid", thread);
             space.threads.push(ThreadIds { tid, ctaid });
@@ -253,12 +252,12 @@ fn propose(question: &Question, facts: &Facts, outcome: &PairOutcome) -> Vec<Fin
 /// Whether some assertion that is such a goal was not proved.
 fn suspected(outcome: &PairOutcome, goal: Goal) -> bool {
     let mut checks = outcome.refuted.iter().map(|r| &r.check).chain(outcome.open.iter().map(|(c, _)| c));
-    checks.any(|check| match (Claim::of(&check.attributes), goal) {
-        (Some(Claim::Race(_)), Goal::Race) => true,
+    checks.any(|check| match (&check.claim, goal) {
+        (Claim::Race(_), Goal::Race) => true,
         // Where it is not aligned, evaluation is never certain.
-        (Some(Claim::BarrierMet), Goal::Divergence) => check.attributes.has("barrier_divergence"),
-        (Some(Claim::BarrierRule(_)), Goal::Assertion) => true,
-        (Some(claim), Goal::Assertion) => claim.is_of_user(),
+        (Claim::BarrierMet { aligned }, Goal::Divergence) => *aligned,
+        (Claim::BarrierRule(_), Goal::Assertion) => true,
+        (claim, Goal::Assertion) => claim.is_of_user(),
         _ => false,
     })
 }
@@ -267,7 +266,7 @@ fn suspected(outcome: &PairOutcome, goal: Goal) -> bool {
 fn model(facts: &Facts, constants: &Constants) -> BTreeMap<Name, u128> {
     let mut model = BTreeMap::new();
     for (name, value) in constants {
-        if name.contains('$') || name.starts_with('_') {
+        if name.thread().is_some() || name.as_str().starts_with('_') {
             continue;
         }
         let bits = match value {
@@ -275,7 +274,7 @@ fn model(facts: &Facts, constants: &Constants) -> BTreeMap<Name, u128> {
             Value::Bits(value) => *value,
             Value::Int(value) => *value as u128,
         };
-        model.insert(Name::from(name.as_str()), bits);
+        model.insert(name.clone(), bits);
     }
     let launch = facts.launch(constants);
     let sizes = launch.or_one().registers().map(|(register, size)| (Name::from(register), u128::from(size)));
@@ -315,17 +314,17 @@ impl Facts<'_> {
     /// The thread is an access until the execution is replayed.
     fn assertion(&self, found: &Found, assertion: &ConfirmedAssertion) -> Option<Finding> {
         let origin = assertion.origin.clone()?;
-        let (defect, kind) = match Claim::of(&assertion.attributes)? {
+        let (defect, kind) = match &assertion.claim {
             Claim::Invariant(_) => (Defect::Assertion, "invariant"),
             Claim::BarrierInvariant(_) => (Defect::Assertion, "barrier-invariant"),
-            Claim::Assertion(_) => (Defect::Assertion, "user-assertion"),
-            Claim::BarrierRule(rule) => (Defect::BarrierError, rule),
+            Claim::Stated(_) => (Defect::Assertion, "user-assertion"),
+            Claim::BarrierRule(rule) => (Defect::BarrierError, rule.name()),
             _ => return None,
         };
         let mut finding = self.confirmed(found, defect);
         finding.kind = kind.to_string();
-        if let Claim::BarrierRule(rule) = Claim::of(&assertion.attributes)? {
-            finding.message = BarrierMisuse::of_rule(rule).map_or("", BarrierMisuse::message).to_string();
+        if let Claim::BarrierRule(rule) = assertion.claim {
+            finding.message = BarrierMisuse::of_rule(rule.name()).map_or("", BarrierMisuse::message).to_string();
             finding.accesses = vec![arrival(assertion.thread, AccessKind::Arrive, origin)];
             return Some(finding);
         }

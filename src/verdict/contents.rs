@@ -4,10 +4,9 @@
 //! same where weak loads of global arrays read the contents at the launch, as a function of the offset.
 //! Establishes: a model of the result names contents with which both threads read the same; that nothing has
 //! written them before is not established, so only a replay confirms what the model says. Relies on: a load
-//! stands right behind its CHECK call. Reference: `twothread::accesses`.
+//! stands right behind its check. Reference: `twothread::accesses`.
 
-use crate::ivl::ast::{ArraySpace, AttributeArg, ExprKind, ExprRef, Function, Name, Program, Stmt, StmtKind, Type};
-use crate::ivl::attributes::Attributes;
+use crate::ivl::ast::{ArraySpace, ExprKind, ExprRef, Function, Name, Program, StmtKind, Type};
 use crate::ivl::bv;
 use crate::ivl::visit::{map_children, map_stmt};
 use crate::kernel::Kernel;
@@ -44,15 +43,12 @@ pub fn run(two: &TwoThread, kernel: &Kernel) -> (Program, BTreeMap<Name, Read>) 
         let mut last: Option<(&Site, [Option<ExprRef>; 2])> = None;
         for stmt in &mut block.stmts {
             match &stmt.kind {
-                StmtKind::Call { procedure, args, .. } => {
-                    if let Some(site) = site(two, stmt) {
-                        let known = last.take().filter(|(other, _)| other.number == site.number);
-                        let mut offsets = known.map(|(_, offsets)| offsets).unwrap_or_default();
-                        let is_log = procedure.as_str().starts_with("LOG_");
-                        let (thread, position) = if is_log { (0, 2) } else { (1, 1) };
-                        offsets[thread] = args.get(position).cloned();
-                        last = Some((site, offsets));
-                    }
+                StmtKind::Log { event, .. } | StmtKind::Check(event) => {
+                    let Some(site) = two.site(event.site) else { continue };
+                    let known = last.take().filter(|(other, _)| other.number == site.number);
+                    let mut offsets = known.map(|(_, offsets)| offsets).unwrap_or_default();
+                    offsets[event.thread.index()] = Some(event.offset.clone());
+                    last = Some((site, offsets));
                 }
                 StmtKind::Havoc(names) => {
                     let Some((site, [Some(first), Some(second)])) = last.take() else { continue };
@@ -130,17 +126,4 @@ fn declared(function: &Function) -> Option<Read> {
     let (array, bytes) = function.name.as_str().strip_prefix("read.")?.trim_end_matches('\'').rsplit_once('.')?;
     let bytes = bytes.parse().ok().filter(|bytes| function.result == Type::Bv(8 * bytes))?;
     (function.body.is_none() && function.params.len() == 1).then(|| Read { array: Name::from(array), bytes })
-}
-
-/// The access that a LOG or CHECK call stands for.
-fn site<'t>(two: &'t TwoThread, call: &Stmt) -> Option<&'t Site> {
-    let attribute = call.attributes.named("site")?;
-    let number = attribute.args.iter().find_map(|arg| match arg {
-        AttributeArg::Expr(e) => match e.kind {
-            ExprKind::Int(number) => Some(number),
-            _ => None,
-        },
-        AttributeArg::Text(_) => None,
-    })?;
-    two.sites.iter().find(|site| i128::from(site.number) == number)
 }

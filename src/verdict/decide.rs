@@ -119,7 +119,7 @@ fn may_be_one_thread(options: &twothread::Options) -> bool {
 }
 
 fn has_assertions(kernel: &Kernel) -> bool {
-    statements(kernel).any(|s| matches!(s.kind, StmtKind::Assert(_)))
+    statements(kernel).any(|s| matches!(s.kind, StmtKind::Assert(..)))
 }
 
 /// Decides a kernel and completes its report.
@@ -283,7 +283,7 @@ pub(super) fn statements(kernel: &Kernel) -> impl Iterator<Item = &Stmt> {
 
 /// The first statement by which the user limits the executions.
 pub fn assumption_of_user(kernel: &Kernel) -> Option<&Stmt> {
-    let limits = |s: &&Stmt| ["requires", "assume"].iter().any(|name| s.attributes.has(name));
+    let limits = |s: &&Stmt| matches!(&s.kind, StmtKind::Assume(premise, _) if premise.is_of_user());
     statements(kernel).find(limits)
 }
 
@@ -311,13 +311,11 @@ fn count(report: &mut KernelReport, two: &TwoThread, outcome: &PairOutcome) {
         Pair::DifferentBlocks => report.checked.pairs_different_blocks = pairs,
         Pair::OneThread => {}
     }
-    let number = |is_such: &dyn Fn(Claim) -> bool| {
-        let is_counted = |check: &&Check| {
-            Claim::of(&check.attributes).is_some_and(is_such) && !matches!(check.kind, CheckKind::Maintenance(_))
-        };
+    let number = |is_such: &dyn Fn(&Claim) -> bool| {
+        let is_counted = |check: &&Check| is_such(&check.claim) && !matches!(check.kind, CheckKind::Maintenance(_));
         outcome.inference.passive.checks.iter().filter(is_counted).count() as u64 / 2
     };
-    let assertions = number(&|claim| claim.is_of_user() || claim == Claim::Bounds);
+    let assertions = number(&|claim| claim.is_of_user() || *claim == Claim::Bounds);
     report.checked.assertions = report.checked.assertions.max(assertions);
     report.checked.rules = report.checked.rules.max(number(&|claim| matches!(claim, Claim::BarrierRule(_))));
     report.candidates.tried += outcome.candidates.0 as u64;

@@ -8,7 +8,7 @@ use super::finding::{AccessKind, AccessReport, Defect, Finding, ParameterValue, 
 use super::prove::{Constants, Refuted};
 use crate::exec::outcome::BarrierMisuse;
 use crate::geometry::{Axis, Geometry};
-use crate::ivl::ast::{Name, Type};
+use crate::ivl::ast::{Name, Thread, Type};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
 use crate::kernel::Kernel;
@@ -28,7 +28,7 @@ pub struct Facts<'a> {
 }
 
 /// The bits of a value in a model.
-pub fn bits(constants: &Constants, name: &str) -> Option<u128> {
+pub fn bits(constants: &Constants, name: &Name) -> Option<u128> {
     match constants.get(name)? {
         Value::Bits(value) => Some(*value),
         Value::Int(value) => u128::try_from(*value).ok(),
@@ -38,10 +38,10 @@ pub fn bits(constants: &Constants, name: &str) -> Option<u128> {
 
 impl Facts<'_> {
     /// The position of a thread in a model: `tid` or `ctaid`; what has no constant is 0.
-    pub fn position(&self, constants: &Constants, id: &str, thread: u32) -> [u32; 3] {
+    pub fn position(&self, constants: &Constants, id: &str, thread: Thread) -> [u32; 3] {
         Axis::ALL.map(|axis| {
-            let own = bits(constants, &format!("{id}.{axis}${thread}"));
-            let value = own.or_else(|| bits(constants, &format!("{id}.{axis}")));
+            let shared = Name::from(format!("{id}.{axis}"));
+            let value = bits(constants, &shared.of(thread)).or_else(|| bits(constants, &shared));
             value.and_then(|v| u32::try_from(v).ok()).unwrap_or(0)
         })
     }
@@ -49,7 +49,7 @@ impl Facts<'_> {
     /// Launch sizes in a model.
     pub fn launch(&self, constants: &Constants) -> Geometry {
         self.launch.map_registers(|register, fixed| {
-            fixed.or_else(|| bits(constants, register).and_then(|size| u32::try_from(size).ok()))
+            fixed.or_else(|| bits(constants, &Name::from(register)).and_then(|size| u32::try_from(size).ok()))
         })
     }
 
@@ -57,7 +57,7 @@ impl Facts<'_> {
     pub fn params(&self, constants: &Constants) -> BTreeMap<String, ParameterValue> {
         let mut out = BTreeMap::new();
         for param in self.kernel.params.iter().filter(|p| !p.is_pointer) {
-            if let Some(value) = param.constant.as_ref().and_then(|c| bits(constants, c.as_str())) {
+            if let Some(value) = param.constant.as_ref().and_then(|c| bits(constants, c)) {
                 out.insert(param.name.clone(), ParameterValue { value: value as u64, bits: param.bits.clamp(1, 64) });
             }
         }
@@ -65,7 +65,7 @@ impl Facts<'_> {
     }
 
     /// An access of a thread in a model.
-    pub fn access(&self, constants: &Constants, site: &Site, thread: u32) -> Option<AccessReport> {
+    pub fn access(&self, constants: &Constants, site: &Site, thread: Thread) -> Option<AccessReport> {
         Some(AccessReport {
             op: match site.kind {
                 twothread::AccessKind::Read => AccessKind::Read,
@@ -104,53 +104,58 @@ impl Facts<'_> {
         let (second, first) = (site_of(two, check), tracked_site(two, constants));
         let read = [second, first].into_iter().flatten().find_map(|site| site.barrier_invariant.as_ref());
         if let Some(written) = read {
-            self.unsure_read(&mut finding, written, constants, (first, second));
+            self.unsure_read(two, &mut finding, written, constants, (first, second));
             return finding;
         }
-        match Claim::of(&check.attributes) {
-            Some(Claim::Race(kind)) => {
+        match &check.claim {
+            Claim::Race(conflict) => {
                 finding.defect = Defect::Race;
                 finding.barrier = None;
-                finding.kind = kind.to_string();
+                finding.kind = conflict.name().to_string();
                 if let Some(site) = second.or(first) {
                     (finding.array, finding.space) = self.array(&site.array);
-                    let watched = bits(constants, &format!("_WATCHED_OFFSET_{}", site.array));
+                    let watched = two.log.of(&site.array).and_then(|log| bits(constants, &log.watched));
                     finding.offset = watched.map(|v| i128::from(v as u64 as i64));
                 }
-                finding.accesses.extend(first.and_then(|s| self.access(constants, s, 1)));
-                finding.accesses.extend(second.and_then(|s| self.access(constants, s, 2)));
+                finding.accesses.extend(first.and_then(|s| self.access(constants, s, Thread::First)));
+                finding.accesses.extend(second.and_then(|s| self.access(constants, s, Thread::Second)));
             }
-            Some(Claim::BarrierMet) => {
+            Claim::BarrierMet { .. } => {
                 finding.defect = Defect::Divergence;
                 finding.kind = "barrier".into();
-                for (thread, op) in [(1, AccessKind::Arrive), (2, AccessKind::Absent)] {
+                for (thread, op) in [(Thread::First, AccessKind::Arrive), (Thread::Second, AccessKind::Absent)] {
                     finding.accesses.extend(self.arrival(constants, check.origin.as_ref(), thread, op));
                 }
             }
-            Some(Claim::BarrierRule(rule)) => {
+            Claim::BarrierRule(rule) => {
                 finding.defect = Defect::BarrierError;
-                finding.kind = rule.into();
-                finding.message = BarrierMisuse::of_rule(rule).map_or("", BarrierMisuse::message).to_string();
+                finding.kind = rule.name().into();
+                finding.message = BarrierMisuse::of_rule(rule.name()).map_or("", BarrierMisuse::message).to_string();
                 finding.accesses.extend(
                     refuted_thread(check)
                         .and_then(|thread| self.arrival(constants, check.origin.as_ref(), thread, AccessKind::Arrive)),
                 );
             }
-            Some(Claim::Bounds) => finding.kind = "bounds".into(),
-            Some(Claim::Assertion(written)) => {
+            Claim::Bounds => finding.kind = "bounds".into(),
+            Claim::Stated(written) => {
                 finding.kind = "user-assertion".into();
                 finding.message = self.stated(refuted, written);
             }
-            Some(Claim::BarrierInvariant(written)) => {
+            Claim::BarrierInvariant(written) => {
                 finding.kind = "barrier-invariant".into();
                 finding.message = self.stated(refuted, written);
             }
-            Some(Claim::Uniform(fact)) => {
+            Claim::Uniform { invariant, register } => {
                 finding.kind = "barrier-invariant-uniform".into();
-                finding.message = not_uniform(fact);
+                finding.message = not_uniform(invariant, register);
             }
-            Some(Claim::Invariant(written)) => self.broken_invariant(&mut finding, refuted, written),
-            None => {}
+            Claim::Invariant(written) => self.broken_invariant(&mut finding, refuted, written),
+            Claim::Formula
+            | Claim::Inferred(_)
+            | Claim::Probe(..)
+            | Claim::Precondition
+            | Claim::Postcondition
+            | Claim::IntegerBound => {}
         }
         finding
     }
@@ -181,9 +186,9 @@ impl Facts<'_> {
             lines.push(format!("fails for thread ({tx},{ty},{tz}) of block ({bx},{by},{bz})"));
         }
         let shown = refuted.values.iter().filter_map(|(name, now, before)| {
-            let base = name.as_str().rsplit_once('$').map_or(name.as_str(), |(base, _)| base);
-            let register = self.kernel.register_names.get(&Name::from(base))?;
-            let text = |value: Value| self.register_text(base, value);
+            let variable = name.shared();
+            let register = self.kernel.register_names.get(&variable)?;
+            let text = |value: Value| self.register_text(&variable, value);
             let now = text(*now);
             Some(match before.map(text) {
                 Some(before) => format!("{register} = {now} (at the beginning of the round: {before})"),
@@ -195,14 +200,14 @@ impl Facts<'_> {
     }
 
     /// A register's value, as parameters are told.
-    fn register_text(&self, variable: &str, value: Value) -> String {
+    fn register_text(&self, variable: &Name, value: Value) -> String {
         let bits = match value {
             Value::Bool(value) => return value.to_string(),
             Value::Int(value) => value as u64,
             Value::Bits(bits) => bits as u64,
         };
         let bodies = self.kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
-        let local = bodies.flat_map(|body| &body.locals).find(|local| local.name.as_str() == variable);
+        let local = bodies.flat_map(|body| &body.locals).find(|local| local.name == *variable);
         let width = match local.map(|local| &local.ty) {
             Some(Type::Bv(width)) => *width,
             _ => 64,
@@ -216,7 +221,7 @@ impl Facts<'_> {
         &self,
         constants: &Constants,
         origin: Option<&Arc<Origin>>,
-        thread: u32,
+        thread: Thread,
         op: AccessKind,
     ) -> Option<AccessReport> {
         Some(AccessReport {
@@ -242,18 +247,18 @@ impl Facts<'_> {
 }
 
 /// The number of the thread that an assertion of one thread is about.
-fn refuted_thread(check: &Check) -> Option<u32> {
-    u32::try_from(check.attributes.named("thread")?.number()?).ok()
+fn refuted_thread(check: &Check) -> Option<Thread> {
+    let number = check.attributes.named("thread")?.number()?;
+    Thread::BOTH.into_iter().find(|thread| u128::from(thread.number()) == number)
 }
 
 /// The site of a race check: thread 2's access.
 pub(super) fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
-    let wanted = check.attributes.named("site")?.number()?;
-    two.sites.iter().find(|s| u128::from(s.number) == wanted)
+    two.site(check.site?)
 }
 
 /// The site that a model tracks: thread 1's access.
 fn tracked_site<'a>(two: &'a TwoThread, constants: &Constants) -> Option<&'a Site> {
-    let wanted = bits(constants, "_TRACKED_SITE")?;
+    let wanted = bits(constants, &two.log.tracked_site())?;
     two.sites.iter().find(|s| u128::from(s.number) == wanted)
 }

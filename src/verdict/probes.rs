@@ -1,12 +1,13 @@
 //! Whether a proof says anything: loops that end, assumptions that somebody meets.
 //!
 //! Input: a program whose assertions are proved, with its probes. Output: [`Probed`]. Establishes: what is told is
-//! proved under the kept invariants; a probe without an answer tells nothing. Reference: [`crate::infer::Probe`].
+//! proved under the kept invariants; a probe without an answer tells nothing. Reference: [`Probe`].
 
 use super::attempt::{ask_probes, executed};
 use super::prove::Inference;
 use crate::effort::{Budget, Effort};
-use crate::infer::{self, Probe, start};
+use crate::infer::start;
+use crate::ivl::claim::Probe;
 use crate::query::Reply;
 use crate::span::Origin;
 use crate::vcgen::passive::Check;
@@ -46,7 +47,7 @@ pub(super) fn probe(inference: &mut Inference, budget: Budget) -> Probed {
     if !never.is_empty() {
         let dead = proved_probes(inference, &|probe, n| probe == Probe::Reached && never.contains(&n));
         let checks = &inference.passive.checks;
-        let meets = |check: &&Check| match infer::probe_of(&check.attributes) {
+        let meets = |check: &&Check| match check.claim.probe() {
             Some((Probe::Satisfied, number)) => never.contains(&number) && !dead.contains(&(Probe::Reached, number)),
             _ => false,
         };
@@ -63,7 +64,7 @@ fn proved_probes(
     selects: &dyn Fn(Probe, usize) -> bool,
 ) -> Vec<(Probe, usize)> {
     let probes = inference.passive.checks.iter().enumerate();
-    let probes = probes.filter_map(|(check, found)| Some((check, infer::probe_of(&found.attributes)?)));
+    let probes = probes.filter_map(|(check, found)| Some((check, found.claim.probe()?)));
     let mut open: BTreeMap<usize, (Probe, usize)> =
         probes.filter(|(check, p)| !met.contains(check) && selects(p.0, p.1)).collect();
     let mut proved = Vec::new();

@@ -13,7 +13,7 @@ use crate::infer::candidates::{self, Candidate};
 use crate::infer::houdini::{self, Fate};
 use crate::infer::{self, Annotated};
 use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
-use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Claim;
 use crate::ivl::visit::{self, Visitor};
 use crate::jobs::Jobs;
 use crate::query::{self, From, Query};
@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A model's values of the program's constants, by IVL name.
-pub type Constants = BTreeMap<String, Value>;
+pub type Constants = BTreeMap<Name, Value>;
 
 /// An assertion that a model refutes.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ fn infer_in(
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let known = annotated.candidates.iter().map(|c| proved.contains(c)).collect();
     let twins = candidates::twins(&annotated.candidates);
-    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, budget, jobs };
+    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, budget, jobs, log: &two.log };
     let houdini::Outcome { fates, encodings, iterations } = houdini::run(&mut passive, &start);
     Ok(Inference { annotated, fates, encodings, iterations, passive })
 }
@@ -297,24 +297,19 @@ fn outcome(inference: Inference, proof: Proof) -> PairOutcome {
     }
 }
 
-fn has_attribute(check: &Check, name: &str) -> bool {
-    check.attributes.has(name)
-}
-
 /// A race check: what follows does not rely on it.
 fn is_race(check: &Check) -> bool {
-    has_attribute(check, "race")
+    matches!(check.claim, Claim::Race(_))
 }
 
 /// Whether two race checks are of one instruction, and of the same kind.
 pub(super) fn is_part(check: &Check, other: &Check) -> bool {
-    let kind = |check: &Check| check.attributes.named("race").map(|a| a.args.clone());
-    is_race(check) && check.origin.is_some() && check.origin == other.origin && kind(check) == kind(other)
+    is_race(check) && check.origin.is_some() && check.origin == other.origin && check.claim == other.claim
 }
 
 /// A probe asks whether a loop can be entered or left; it is no assertion.
 pub(super) fn is_probe(check: &Check) -> bool {
-    infer::probe_of(&check.attributes).is_some()
+    check.claim.probe().is_some()
 }
 
 /// Whether what follows may rely on a check that is proved elsewhere: assertions of barriers and of

@@ -15,7 +15,8 @@ use super::evaluate::Value;
 pub use super::thread::End;
 use super::thread::{Event, Histories, Run, Trace};
 use crate::geometry::{BLOCK_THREADS, Geometry, LARGEST};
-use crate::ivl::ast::{ArraySpace, Attribute, Name, Program};
+use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
+use crate::ivl::claim::Claim;
 use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
 use crate::verdict::finding::AccessKind;
@@ -144,8 +145,8 @@ pub struct ConfirmedDivergence {
 pub struct ConfirmedAssertion {
     /// The thread.
     pub thread: ThreadIds,
-    /// The attributes of the assertion, which say what it claims.
-    pub attributes: Vec<Attribute>,
+    /// What the assertion claims.
+    pub claim: Claim,
     /// The PTX instruction.
     pub origin: Option<Arc<Origin>>,
     /// The statement in an IVL input.
@@ -345,8 +346,8 @@ impl Evaluated {
         }
         let confirmed = |(number, thread): (u32, ThreadIds)| {
             let stmt = kernel.assertions[number as usize];
-            let attributes = stmt.attributes.clone();
-            ConfirmedAssertion { thread, attributes, origin: stmt.origin.clone(), span: stmt.span }
+            let StmtKind::Assert(claim, _) = &stmt.kind else { panic!("verdict: an assertion is none") };
+            ConfirmedAssertion { thread, claim: claim.clone(), origin: stmt.origin.clone(), span: stmt.span }
         };
         first.into_iter().map(confirmed).collect()
     }

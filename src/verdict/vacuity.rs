@@ -7,8 +7,8 @@
 use super::decide::statements;
 use super::prove::PairOutcome;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::ivl::ast::Stmt;
-use crate::ivl::attributes::Attributes;
+use crate::ivl::ast::{Stmt, StmtKind};
+use crate::ivl::claim::Premise;
 use crate::kernel::Kernel;
 use crate::span::Origin;
 use std::sync::Arc;
@@ -50,7 +50,9 @@ impl Vacuity {
         let mut warnings = Vec::new();
         for origin in first.iter().filter(|origin| others.iter().all(|other| other.contains(origin))) {
             let message = "no thread that comes here satisfies this, so nothing is said about what stands behind it";
-            let is_required = |stmt: &Stmt| stmt.origin.as_ref() == Some(origin) && stmt.attributes.has("requires");
+            let is_required = |stmt: &Stmt| {
+                stmt.origin.as_ref() == Some(origin) && matches!(stmt.kind, StmtKind::Assume(Premise::Required, _))
+            };
             if statements(kernel).any(is_required) {
                 return Err(vec![Diagnostic::error("contradictory-requirements", message, origin.span)]);
             }

@@ -1,6 +1,7 @@
 //! Random well-typed programs, and the round trip through text.
 
 use gpuvcc::ivl::ast::*;
+use gpuvcc::ivl::claim::{Claim, Premise};
 use gpuvcc::ivl::visit::{self, Visitor};
 use gpuvcc::ivl::{self, bv};
 use gpuvcc::ptx::ast::Scope;
@@ -32,8 +33,8 @@ fn is_plain_statement(stmt: &Stmt) -> bool {
     match stmt.kind {
         // Boogie has no attributes there.
         Assign(_) | Havoc(_) => stmt.attributes.is_empty(),
-        Load { .. } | Store { .. } | Atomic { .. } | Barrier(_) | Fence(_) => false,
-        Assume(_) | Assert(_) | Call { .. } => true,
+        Load { .. } | Store { .. } | Atomic { .. } | Barrier(_) | Fence(_) | Trap => false,
+        Assume(..) | Assert(..) | Call { .. } | Log { .. } | Check(_) | Order { .. } => true,
     }
 }
 
@@ -294,13 +295,18 @@ fn stmt() -> BoxedStrategy<Stmt> {
         3 => memory,
         1 => barrier,
         1 => call,
-        1 => expr(Type::Bool, 4).prop_map(StmtKind::Assert),
-        1 => expr(Type::Bool, 4).prop_map(StmtKind::Assume),
+        1 => expr(Type::Bool, 4).prop_map(StmtKind::assert),
+        1 => expr(Type::Bool, 4).prop_map(StmtKind::assume),
         1 => (0..TYPES).prop_map(move |i| StmtKind::Havoc(vec![name("g", i), name("l", i)])),
         1 => "[ -~]{0,6}".prop_map(|text| StmtKind::Fence(text.into())),
     ];
     (kind, attributes(), any::<bool>())
         .prop_map(|(kind, mut attributes, free)| {
+            let kind = match kind {
+                StmtKind::Assert(_, e) => StmtKind::Assert(Claim::take(&mut attributes), e),
+                StmtKind::Assume(_, e) => StmtKind::Assume(Premise::take(&mut attributes), e),
+                kind => kind,
+            };
             if free && matches!(kind, StmtKind::Call { .. }) {
                 attributes.insert(0, Attribute { name: "free".into(), args: vec![] });
             }

@@ -54,7 +54,7 @@ impl Thread {
                 let values: Vec<u128> = pairs.iter().map(|(_, value)| evaluate(value, &self.store)).collect();
                 self.store.extend(pairs.iter().map(|(name, _)| name.clone()).zip(values));
             }
-            StmtKind::Assume(e) => return evaluate(e, &self.store) == 1,
+            StmtKind::Assume(_, e) => return evaluate(e, &self.store) == 1,
             StmtKind::Load { dst, access } => {
                 let index = evaluate(&access.offset, &self.store);
                 let mut value = 99;
@@ -101,7 +101,7 @@ pub fn alone(program: &Program, number: u128) -> Option<Trace> {
         }
         let Transfer::Goto(targets) = &at.transfer else { return Some(thread.trace) };
         let possible = |target: &&Name| match blocks[target].stmts.first().map(|stmt| &stmt.kind) {
-            Some(StmtKind::Assume(e)) => evaluate(e, &thread.store) == 1,
+            Some(StmtKind::Assume(_, e)) => evaluate(e, &thread.store) == 1,
             _ => true,
         };
         at = blocks[targets.iter().find(possible).expect("siblings are complementary")];

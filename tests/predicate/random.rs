@@ -122,7 +122,7 @@ pub fn kernel(source: &mut Source, with_barriers: bool) -> Program {
                 }
                 let mut targets = Vec::new();
                 for (suffix, condition, target) in [("yes", condition.clone(), yes), ("no", bv::not(condition), no)] {
-                    let assume = stmt(StmtKind::Assume(condition));
+                    let assume = stmt(StmtKind::assume(condition));
                     if in_targets {
                         leading.insert(target, assume);
                         targets.push(label(target));

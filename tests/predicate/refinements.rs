@@ -95,7 +95,7 @@ fn two_definitions_need_predication() {
 fn an_exit_condition_counts_where_the_branch_is() {
     // `assume` at the target behind the loop, but the branch takes it over into the loop.
     let assume = |e: ExprRef| {
-        let kind = StmtKind::Assume(e);
+        let kind = StmtKind::assume(e);
         Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
     };
     let condition = bv::eq(x(1), bv::literal(0, 32));

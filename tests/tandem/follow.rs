@@ -230,7 +230,7 @@ impl<'p> Thread<'_, 'p> {
         let mut open = Vec::new();
         for target in targets {
             let block = self.follower.blocks[target];
-            let (Some(stmt), Some(StmtKind::Assume(condition))) =
+            let (Some(stmt), Some(StmtKind::Assume(_, condition))) =
                 (block.stmts.first(), block.stmts.first().map(|stmt| &stmt.kind))
             else {
                 return Err(Stop::Disagreement(format!("block {target} has no condition")));
@@ -266,14 +266,14 @@ impl<'p> Thread<'_, 'p> {
             StmtKind::Havoc(names) => names.iter().for_each(|name| {
                 self.store.insert(name.clone(), None);
             }),
-            StmtKind::Assume(condition) if self.truth(condition) == Some(false) => {
+            StmtKind::Assume(_, condition) if self.truth(condition) == Some(false) => {
                 return Err(match is_user(stmt) {
                     true => Stop::UserAssumption,
                     false => Stop::Disagreement("an assumption does not hold".to_string()),
                 });
             }
-            StmtKind::Assume(_) => {}
-            StmtKind::Assert(_) | StmtKind::Fence(_) => {}
+            StmtKind::Assume(..) => {}
+            StmtKind::Assert(..) | StmtKind::Fence(_) | StmtKind::Trap => {}
             // What annotations read, no instruction reads.
             StmtKind::Load { dst, .. } if is_of_annotation(stmt) => {
                 self.store.insert(dst.clone(), None);
@@ -297,7 +297,9 @@ impl<'p> Thread<'_, 'p> {
                     self.store.insert(result.clone(), None);
                 }
             }
-            StmtKind::Call { procedure, .. } => panic!("a kernel calls {procedure}"),
+            StmtKind::Call { .. } | StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
+                panic!("no statement of a kernel: {stmt:?}")
+            }
         }
         Ok(())
     }
@@ -420,10 +422,14 @@ impl<'p> Thread<'_, 'p> {
 
 /// Whether a statement is an annotation of the user.
 fn is_user(stmt: &Stmt) -> bool {
-    let names = ["requires", "assume", "user_assert", "invariant"];
     // A barrier invariant has statements without attributes, too, and such that stand behind its barrier.
     let is_comment = stmt.origin.as_ref().is_some_and(|origin| origin.text.starts_with("//@"));
-    is_comment || stmt.attributes.iter().any(|attribute| names.contains(&attribute.name.as_str()))
+    is_comment
+        || match &stmt.kind {
+            StmtKind::Assert(claim, _) => claim.is_of_user(),
+            StmtKind::Assume(premise, _) => premise.is_of_user(),
+            _ => false,
+        }
 }
 
 fn describe(done: &Done) -> String {

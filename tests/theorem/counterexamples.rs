@@ -40,7 +40,7 @@ fn read_v() -> Stmt {
 }
 
 fn assume(e: ExprRef) -> Stmt {
-    stmt(StmtKind::Assume(e))
+    stmt(StmtKind::assume(e))
 }
 
 fn block(label: &str, stmts: Vec<Stmt>, targets: &[&str]) -> Block {
@@ -75,7 +75,7 @@ fn failures(program: &Program, loaded: u128) -> BTreeSet<String> {
     let mut failed = BTreeSet::new();
     for threads in [[0, 1], [1, 0]] {
         for site in 0..two.sites.len() as u128 {
-            let stores = threads.map(|number| Thread::new(number, 1, &body(&predicated.program).locals).store);
+            let stores = threads.map(|number| Execution::new(number, 1, &body(&predicated.program).locals).store);
             let run = program::Run::new(&two, stores, Watched { site, offset: 0 }, Always(loaded)).go(100);
             failed.extend(run.expect("it ends"));
         }

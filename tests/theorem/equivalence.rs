@@ -70,7 +70,7 @@ fn agree(mixed: &Run, locked: &Run, shape: Shape) -> Result<(), String> {
         (End::Terminated, End::Terminated) => {
             check(mixed.interval == locked.interval, "different numbers of barriers")?;
             check(mixed.memory == locked.memory, "different memory at the end")?;
-            let same = |(a, b): (&Thread, &Thread)| a.trace == b.trace;
+            let same = |(a, b): (&Execution, &Execution)| a.trace == b.trace;
             check(mixed.threads.iter().zip(&locked.threads).all(same), "a thread did something else")?;
             let without_interval = |run: &Run| run.failed.iter().map(|failed| (failed.1, failed.2)).collect();
             let [one, other]: [BTreeSet<_>; 2] = [without_interval(mixed), without_interval(locked)];

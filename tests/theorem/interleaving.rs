@@ -86,9 +86,9 @@ fn step<'p>(graph: &Graph<'p>, place: &mut Place<'p>, run: &mut Run, number: usi
                 thread.store.insert(name.clone(), value);
             }
         }
-        StmtKind::Assume(e) if !thread.holds(e) => return Step::Stop(End::Infeasible),
-        StmtKind::Assume(_) => {}
-        StmtKind::Assert(e) => {
+        StmtKind::Assume(_, e) if !thread.holds(e) => return Step::Stop(End::Infeasible),
+        StmtKind::Assume(..) => {}
+        StmtKind::Assert(_, e) => {
             if !thread.holds(e) {
                 run.failed.insert((run.interval, number, stmt.span.start));
             }

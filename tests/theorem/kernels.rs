@@ -7,6 +7,7 @@
 use crate::random::{Source, program, reducible_graph, stmt};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::bv::{self, BvOp};
+use gpuvcc::ivl::claim::{Claim, Premise};
 use gpuvcc::predicate::flow::FlowGraph;
 use gpuvcc::span::Span;
 
@@ -79,7 +80,7 @@ pub fn kernel(source: &mut Source, shape: Shape) -> Program {
                         continue;
                     };
                     let edge = Name::from(format!("B{node}.{suffix}"));
-                    let assume = vec![stmt(StmtKind::Assume(condition.clone()))];
+                    let assume = vec![stmt(StmtKind::assume(condition.clone()))];
                     edges.push(block(edge.clone(), assume, Transfer::Goto(vec![label(target)])));
                     to.push(edge);
                 }
@@ -171,11 +172,8 @@ impl Writer<'_> {
             7..=9 => self.barrier(),
             10 if self.shape.assertions => {
                 let (number, value) = (self.source.below(4), self.source.below(8));
-                let mut stmt = self.named(StmtKind::Assert(bv::ne(low_bits(variable(number), 3), small(value))));
-                if self.shape.invariants {
-                    stmt.attributes.push(Attribute { name: Name::from("invariant"), args: Vec::new() });
-                }
-                stmt
+                let claim = if self.shape.invariants { Claim::Invariant("".into()) } else { Claim::Formula };
+                self.named(StmtKind::Assert(claim, bv::ne(low_bits(variable(number), 3), small(value))))
             }
             11 if self.shape.arbitrary => {
                 let number = self.number(false);
@@ -298,12 +296,12 @@ impl Writer<'_> {
                 StmtKind::Load { dst, .. } => bv::var(dst.clone(), Type::Bv(32)),
                 other => panic!("no load: {other:?}"),
             };
-            let assertion = StmtKind::Assert(fact(loaded(&stated), tid()));
-            let assertion = Stmt { attributes: stated.attributes.clone(), ..self.named(assertion) };
+            let claim = Claim::BarrierInvariant("".into());
+            let assertion = self.named(StmtKind::Assert(claim, fact(loaded(&stated), tid())));
             // Every block of the tests has two threads at least.
             let exists = bv::binary(BvOp::Ult, user.clone(), small(2));
-            let instance = stmt(StmtKind::Assume(bv::implies(exists, fact(loaded(&ghost), user))));
-            let instance = Stmt { attributes: vec![mark("instance")], ..instance };
+            let fact = bv::implies(exists, fact(loaded(&ghost), user));
+            let instance = stmt(StmtKind::Assume(Premise::Instance("".into()), fact));
             all.extend([stated, assertion, barrier, ghost, instance]);
         }
         all

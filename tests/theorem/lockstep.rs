@@ -7,6 +7,7 @@ use crate::random::Source;
 use crate::run::*;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::attributes::Attributes;
+use gpuvcc::ivl::claim::Premise;
 use gpuvcc::predicate::Predicated;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +53,7 @@ impl<'p> Lockstep<'p> {
         let mut at = &body(&self.predicated.program).blocks[0];
         for visit in 0..fuel {
             let id = self.ids.get(&at.label).copied();
-            let is_active = |thread: &Thread| {
+            let is_active = |thread: &Execution| {
                 // At the very start `v_active` is about to be set.
                 id.is_some_and(|id| visit == 0 || thread.store[&self.predicated.active] == u128::from(id))
             };
@@ -65,7 +66,7 @@ impl<'p> Lockstep<'p> {
             }
             let Transfer::Goto(targets) = &at.transfer else {
                 let ended =
-                    |thread: &Thread| thread.store[&self.predicated.active] == u128::from(self.predicated.end_id);
+                    |thread: &Execution| thread.store[&self.predicated.active] == u128::from(self.predicated.end_id);
                 assert!(self.run.threads.iter().all(ended), "a thread was left behind");
                 return self.run.ended(End::Terminated);
             };
@@ -81,7 +82,7 @@ impl<'p> Lockstep<'p> {
     /// Table 3: `back` needs one thread at the head, `exit` all away from it.
     fn loop_end(&self, back: &'p Block, exit: &'p Block) -> &'p Block {
         let condition = |block: &'p Block| match &block.stmts[0].kind {
-            StmtKind::Assume(e) => e,
+            StmtKind::Assume(_, e) => e,
             other => panic!("{} starts with {other:?}", block.label),
         };
         let back_open = self.run.threads.iter().any(|thread| thread.holds(condition(back)));
@@ -95,18 +96,16 @@ impl<'p> Lockstep<'p> {
         match &stmt.kind {
             StmtKind::Assign(pairs) => self.run.threads.iter_mut().for_each(|thread| thread.assign(pairs)),
             StmtKind::Havoc(names) => names.iter().for_each(|name| self.havoc(name, block)),
-            StmtKind::Assume(_) if self.predicated.loops.iter().any(loop_block) => {}
-            StmtKind::Assume(e) => {
+            StmtKind::Assume(..) if self.predicated.loops.iter().any(loop_block) => {}
+            StmtKind::Assume(premise, e) => {
                 if !self.run.threads.iter().all(|thread| thread.holds(e)) {
                     // What all threads asserted, without a race, holds for each of them behind the barrier.
-                    assert!(
-                        !stmt.attributes.has("instance") || !self.run.failed.is_empty(),
-                        "nobody asserted {stmt:?}"
-                    );
+                    let is_instance = matches!(premise, Premise::Instance(_));
+                    assert!(!is_instance || !self.run.failed.is_empty(), "nobody asserted {stmt:?}");
                     return Some(End::Infeasible);
                 }
             }
-            StmtKind::Assert(e) => {
+            StmtKind::Assert(_, e) => {
                 for number in 0..self.run.threads.len() {
                     if !self.run.threads[number].holds(e) {
                         self.run.failed.insert((self.run.interval, number, stmt.span.start));

@@ -34,7 +34,7 @@ impl<'p> Recorded<'p> {
     }
 
     /// The id of a block where the thread may go, whether or not it is there.
-    fn any_target(&self, block: &Name, thread: Thread) -> u128 {
+    fn any_target(&self, block: &Name, thread: Execution) -> u128 {
         let original = blocks(self.program);
         let Transfer::Goto(targets) = &original[block].transfer else { panic!("{block} does not choose") };
         let target = open_targets(targets, &original, &thread)[0];
@@ -45,10 +45,10 @@ impl<'p> Recorded<'p> {
 
 impl Arbitrary for Recorded<'_> {
     fn value(&mut self, thread: usize, name: &Name, block: &Name, store: &Store) -> u128 {
-        let suffix = format!("${}", thread + 1);
+        let copy = Thread::BOTH[thread];
         let ordered = self.predicated.order.iter().find(|ordered| ordered.label == *block);
         let activity = &ordered.expect("a block of the kernel").activity;
-        let active = store[&Name::from(format!("{activity}{suffix}"))] == 1;
+        let active = store[&activity.of(copy)] == 1;
         self.is_real = false;
         if active && let Some(value) = self.inputs[thread].pop_front() {
             self.is_real = true;
@@ -57,8 +57,9 @@ impl Arbitrary for Recorded<'_> {
         if name.as_str().trim_end_matches('\'') != "v_next" {
             return 77;
         }
-        let own = store.iter().filter_map(|(name, value)| Some((name.as_str().strip_suffix(&suffix)?.into(), *value)));
-        let mut thread = Thread::new(0, 0, &[]);
+        let own = store.iter().filter(|(name, _)| name.thread() == Some(copy));
+        let own = own.map(|(name, value)| (name.shared(), *value));
+        let mut thread = Execution::new(0, 0, &[]);
         thread.store = own.collect();
         self.any_target(block, thread)
     }
@@ -74,7 +75,7 @@ struct Two<'r> {
     predicated: &'r Predicated,
     two: &'r TwoThread,
     /// Private stores at the start, and what came of them.
-    threads: [(Store, &'r Thread); 2],
+    threads: [(Store, &'r Execution); 2],
 }
 
 impl Two<'_> {
@@ -121,7 +122,7 @@ impl Two<'_> {
 }
 
 /// Bytes that a thread reads and writes.
-fn bytes(thread: &Thread) -> (BTreeSet<u64>, BTreeSet<u64>) {
+fn bytes(thread: &Execution) -> (BTreeSet<u64>, BTreeSet<u64>) {
     let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
     for event in &thread.trace {
         match *event {
@@ -162,7 +163,7 @@ fn same_block(
     unfold(&mut two.program);
     let pair = [(0, 1), (0, 2), (1, 2)][case as usize % 3];
     let locals = &body(&predicated.program).locals;
-    let thread = |number: usize| (Thread::new(numbers[number], case, locals).store, &run.threads[number]);
+    let thread = |number: usize| (Execution::new(numbers[number], case, locals).store, &run.threads[number]);
     let complete = run.end == End::Terminated;
     let failed = Two { program, predicated, two: &two, threads: [thread(pair.0), thread(pair.1)] }.failures(complete);
     let mut expected = BTreeSet::new();
@@ -198,8 +199,8 @@ fn two_blocks(
     let locals = &body(&predicated.program).locals;
     let (a, b) = (case as usize % 2, case as usize / 2 % 2);
     let threads = [
-        (Thread::new(numbers[a], case, locals).store, &first.threads[a]),
-        (Thread::new(numbers[b], case + 1, locals).store, &second.threads[b]),
+        (Execution::new(numbers[a], case, locals).store, &first.threads[a]),
+        (Execution::new(numbers[b], case + 1, locals).store, &second.threads[b]),
     ];
     let [(reads, writes), (other_reads, other_writes)] = [bytes(threads[0].1), bytes(threads[1].1)];
     let mut failed = Two { program, predicated, two: &two, threads }.failures(true);

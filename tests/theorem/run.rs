@@ -59,7 +59,7 @@ pub enum Event {
 
 /// A thread with its private store.
 #[derive(Clone, Debug)]
-pub struct Thread {
+pub struct Execution {
     pub store: Store,
     /// What it did, in order.
     pub trace: Vec<Event>,
@@ -71,9 +71,9 @@ pub struct Thread {
     seed: u64,
 }
 
-impl Thread {
+impl Execution {
     /// Thread `number` before its first statement. Variables `x0` and `x1` start alike in all threads.
-    pub fn new(number: u64, seed: u64, locals: &[Variable]) -> Thread {
+    pub fn new(number: u64, seed: u64, locals: &[Variable]) -> Execution {
         let initial = |local: &Variable| match local.name.as_str() {
             rounds if rounds.starts_with('r') => 0,
             "x0" | "x1" => u128::from(mix(&[seed, u64::from(local.name.as_str() == "x1")]) % 8),
@@ -84,7 +84,7 @@ impl Thread {
         };
         let mut store: Store = locals.iter().map(|local| (local.name.clone(), initial(local))).collect();
         store.insert("tid.x".into(), u128::from(number));
-        Thread { store, trace: Vec::new(), inputs: Vec::new(), drawn: 0, seed: mix(&[seed, number]) }
+        Execution { store, trace: Vec::new(), inputs: Vec::new(), drawn: 0, seed: mix(&[seed, number]) }
     }
 
     fn draw(&mut self) -> u64 {
@@ -144,7 +144,7 @@ pub struct Run {
     /// Failed assertions: interval, thread, start of the statement's span.
     pub failed: BTreeSet<(usize, usize, u32)>,
     pub memory: Memory,
-    pub threads: Vec<Thread>,
+    pub threads: Vec<Execution>,
     /// Blocks executed by all threads.
     pub blocks: usize,
 }
@@ -160,7 +160,7 @@ impl Run {
             split: Default::default(),
             failed: BTreeSet::new(),
             memory,
-            threads: numbers.iter().map(|&number| Thread::new(number, seed, locals)).collect(),
+            threads: numbers.iter().map(|&number| Execution::new(number, seed, locals)).collect(),
             blocks: 0,
         }
     }
@@ -212,9 +212,9 @@ pub fn blocks(program: &Program) -> BTreeMap<&Name, &Block> {
 }
 
 /// The targets of a `goto` whose leading assumption holds. Where none does, all: the run is infeasible.
-pub fn open_targets<'p>(targets: &'p [Name], blocks: &BTreeMap<&Name, &'p Block>, thread: &Thread) -> Vec<&'p Name> {
+pub fn open_targets<'p>(targets: &'p [Name], blocks: &BTreeMap<&Name, &'p Block>, thread: &Execution) -> Vec<&'p Name> {
     let open = |target: &&Name| match blocks[*target].stmts.first().map(|stmt| &stmt.kind) {
-        Some(StmtKind::Assume(e)) => thread.holds(e),
+        Some(StmtKind::Assume(_, e)) => thread.holds(e),
         _ => true,
     };
     let found: Vec<&Name> = targets.iter().filter(open).collect();

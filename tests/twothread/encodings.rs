@@ -57,8 +57,8 @@ fn execute(program: &Program, name: &str, args: &[u128], store: &mut Store) -> b
                     store.insert(target.clone(), value);
                 }
             }
-            StmtKind::Assert(e) if evaluate(e, store) == 0 => return false,
-            StmtKind::Assert(_) | StmtKind::Havoc(_) => {}
+            StmtKind::Assert(_, e) if evaluate(e, store) == 0 => return false,
+            StmtKind::Assert(..) | StmtKind::Havoc(_) => {}
             other => panic!("not in a prelude: {other:?}"),
         }
     }

@@ -2,7 +2,8 @@
 
 use crate::evaluate::{Store, evaluate};
 use gpuvcc::ivl::ast::*;
-use gpuvcc::ivl::attributes::Attributes;
+use gpuvcc::ivl::claim::{Claim, Premise};
+use gpuvcc::ivl::event::as_call;
 use gpuvcc::ivl::visit;
 use gpuvcc::twothread::TwoThread;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ pub trait Arbitrary {
     /// A thread comes to a checked access.
     fn access(&mut self, _thread: usize, _active: bool, _offset: u128) {}
 
-    /// The value of a havocked variable, named without its suffix, in this block.
+    /// The value of a havocked variable, not of one thread, in this block.
     fn value(&mut self, thread: usize, name: &Name, block: &Name, store: &Store) -> u128;
 
     /// Whether the value given last is what the thread really loaded.
@@ -25,10 +26,17 @@ pub trait Arbitrary {
     }
 }
 
-/// The name without its suffix, and the thread, 0 or 1.
+/// The name that both threads have a copy of, and the thread, 0 or 1.
 fn copy(name: &Name) -> (Name, usize) {
-    let (stem, suffix) = name.as_str().rsplit_once('$').expect("a copy for one thread");
-    (stem.into(), usize::from(suffix != "1"))
+    (name.shared(), name.thread().expect("a copy for one thread").index())
+}
+
+/// A word for what fails; what each thread asserts is "thread".
+fn what(claim: &Claim) -> String {
+    match claim {
+        Claim::Formula | Claim::BarrierInvariant(_) => "thread".to_string(),
+        _ => claim.attributes()[0].name.to_string(),
+    }
 }
 
 fn is_epoch(name: &Name) -> bool {
@@ -96,13 +104,13 @@ impl<'a, A: Arbitrary> Run<'a, A> {
         }
         // Epochs of two blocks are two.
         for local in two.implementation().locals.iter().filter(|local| is_epoch(&local.name)) {
-            store.insert(local.name.clone(), u128::from(local.name.as_str().ends_with("$2")));
+            store.insert(local.name.clone(), u128::from(local.name.thread() == Some(Thread::Second)));
         }
         for global in &two.program.globals {
             store.insert(global.name.clone(), 1);
         }
-        for (suffix, thread) in [1, 2].into_iter().zip(threads) {
-            store.extend(thread.into_iter().map(|(name, value)| (format!("{name}${suffix}").into(), value)));
+        for (copy, thread) in Thread::BOTH.into_iter().zip(threads) {
+            store.extend(thread.into_iter().map(|(name, value)| (name.of(copy), value)));
         }
         store.insert("_TRACKED_SITE".into(), watched.site);
         store.insert("_WATCHED_OFFSET_A".into(), watched.offset);
@@ -119,13 +127,14 @@ impl<'a, A: Arbitrary> Run<'a, A> {
             for stmt in &at.stmts {
                 if !self.statement(stmt, &at.label) {
                     // Another thread failed to assert what is assumed of it.
-                    assert!(stmt.attributes.has("instance"), "an assumption fails in {}", at.label);
+                    let is_instance = matches!(stmt.kind, StmtKind::Assume(Premise::Instance(_), _));
+                    assert!(is_instance, "an assumption fails in {}", at.label);
                     return Err(self.failed);
                 }
             }
             let Transfer::Goto(targets) = &at.transfer else { return Ok(self.failed) };
             let open = |target: &&Name| match blocks[target].stmts.first().map(|stmt| &stmt.kind) {
-                Some(StmtKind::Assume(e)) if targets.len() > 1 => evaluate(e, &self.store) == 1,
+                Some(StmtKind::Assume(_, e)) if targets.len() > 1 => evaluate(e, &self.store) == 1,
                 _ => true,
             };
             at = blocks[targets.iter().find(open).unwrap_or(targets.last().expect("a target"))];
@@ -143,15 +152,17 @@ impl<'a, A: Arbitrary> Run<'a, A> {
                 self.store.extend(pairs.iter().map(|(name, _)| name.clone()).zip(values));
             }
             StmtKind::Havoc(names) => names.iter().for_each(|name| self.havoc(name, block)),
-            StmtKind::Assume(e) => return evaluate(e, &self.store) == 1,
-            StmtKind::Assert(e) => {
+            StmtKind::Assume(_, e) => return evaluate(e, &self.store) == 1,
+            StmtKind::Assert(claim, e) => {
                 if evaluate(e, &self.store) == 0 {
-                    let name = stmt.attributes[0].name.as_str();
-                    // Each thread makes it, as all that has `{:thread N}`.
-                    self.failed.insert(if name == "barrier_invariant" { "thread" } else { name }.to_string());
+                    self.failed.insert(what(claim));
                 }
             }
             StmtKind::Call { procedure, args, results } => self.call(procedure, args, results, block),
+            StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
+                let (call, _) = as_call(&stmt.kind, &[]);
+                self.statement(&Stmt { kind: call.into_owned(), ..stmt.clone() }, block);
+            }
             other => panic!("no plain Boogie: {other:?}"),
         }
         true
@@ -178,7 +189,7 @@ impl<'a, A: Arbitrary> Run<'a, A> {
         let loaded = self.arbitrary.value(thread, &stem, block, &self.store);
         let known = self.arbitrary.is_real(thread, block, &self.store);
         let before = self.contents.len();
-        let mixed = Name::from(format!("mixed.bv{}${}", gpuvcc::ivl::bv::width(value), thread + 1));
+        let mixed = Name::from(format!("mixed.bv{}", gpuvcc::ivl::bv::width(value))).of(Thread::BOTH[thread]);
         self.store.insert(mixed, loaded);
         let value = self.with_contents(value, known.then_some(loaded));
         if known && evaluate(&value, &self.store) != loaded {

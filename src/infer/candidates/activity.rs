@@ -8,8 +8,8 @@
 //! Inductive because a thread moves only inside the loop, and only while it is active there.
 //! Reference: gpuverify-notes section 4 (`loopPredicateEquality`).
 
-use super::{View, copy};
-use crate::ivl::ast::BinaryOp;
+use super::View;
+use crate::ivl::ast::{BinaryOp, Thread};
 use crate::ivl::bv;
 
 /// More exits than this give no candidate.
@@ -18,12 +18,12 @@ const EXIT_LIMIT: usize = 6;
 pub(super) fn propose(view: &mut View) {
     let v_active = view.ghosts.v_active.clone();
     let (ty, head) = view.ghosts.head_literal();
-    let places = [1, 2].map(|t| bv::var(copy(&v_active, t), ty.clone()));
+    let places = Thread::BOTH.map(|t| bv::var(v_active.of(t), ty.clone()));
     view.propose("activity", bv::eq(places[0].clone(), places[1].clone()));
-    view.propose("activity", bv::eq(view.ghosts.own_counter(1), view.ghosts.own_counter(2)));
+    view.propose("activity", bv::eq(view.ghosts.own_counter(Thread::First), view.ghosts.own_counter(Thread::Second)));
     last_round(view);
-    for thread in [1, 2] {
-        let here = places[thread as usize - 1].clone();
+    for thread in Thread::BOTH {
+        let here = places[thread.index()].clone();
         let entry = bv::var(view.ghosts.active_at_entry(thread), ty.clone());
         let entered = bv::eq(entry.clone(), head.clone());
         let active = view.active(thread);
@@ -52,15 +52,15 @@ fn last_round(view: &mut View) {
     let next = |e| bv::op(BinaryOp::Add, e, bv::int(1));
     let cases = [
         bv::eq(k.clone(), bv::int(0)),
-        view.active(1),
-        view.active(2),
-        bv::eq(k.clone(), next(view.ghosts.own_counter(1))),
-        bv::eq(k.clone(), next(view.ghosts.own_counter(2))),
+        view.active(Thread::First),
+        view.active(Thread::Second),
+        bv::eq(k.clone(), next(view.ghosts.own_counter(Thread::First))),
+        bv::eq(k.clone(), next(view.ghosts.own_counter(Thread::Second))),
     ];
     if let Some(some_case) = cases.into_iter().reduce(bv::or) {
         view.propose("activity", some_case);
     }
-    for thread in [1, 2] {
+    for thread in Thread::BOTH {
         view.propose("activity", bv::op(BinaryOp::Le, view.ghosts.own_counter(thread), k.clone()));
     }
 }

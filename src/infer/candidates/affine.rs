@@ -12,8 +12,8 @@
 //! left out: what needs them is tried over bit-vectors next.
 //! Reference: proof-notes, lesson 3.
 
-use super::{View, bounds, copy};
-use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
+use super::{View, bounds};
+use crate::ivl::ast::{BinaryOp, ExprRef, Name, Thread, Type};
 use crate::ivl::bv;
 use crate::solver::Encoding;
 use crate::vcgen::term::{Sort, Term, signed};
@@ -28,8 +28,8 @@ pub(super) fn propose(view: &mut View) {
         if name == view.ghosts.v_active || width > 64 {
             continue;
         }
-        for thread in [1, 2] {
-            let variable = copy(&name, thread);
+        for thread in Thread::BOTH {
+            let variable = name.of(thread);
             let steps = steps(view, &variable);
             if steps.len() > STEP_LIMIT {
                 continue;
@@ -53,17 +53,17 @@ pub(super) fn steps(view: &mut View, variable: &Name) -> Vec<Term> {
 }
 
 /// Whether the register grows in every round, by a step that the loop does not change.
-pub(super) fn grows_evenly(view: &mut View, variable: &Name, thread: u32) -> bool {
+pub(super) fn grows_evenly(view: &mut View, variable: &Name, thread: Thread) -> bool {
     let &[step] = steps(view, variable).as_slice() else { return false };
     let grows = !rests_sometimes(view, variable, thread);
     grows && view.reify(step).is_some_and(|step| !mentions_assigned(view, &step))
 }
 
-fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, step: Term) {
+fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: Thread, step: Term) {
     let Some(step_expr) = view.reify(step) else { return };
     let mentions_loop = mentions_assigned(view, &step_expr);
-    let base = variable.as_str().rsplit_once('$').map(|(base, _)| Name::from(base));
-    let walks = base.is_some_and(|base| view.walks.iter().any(|walk| walk.moves(view.index, &base)));
+    let register = variable.shared();
+    let walks = view.walks.iter().any(|walk| walk.moves(view.index, &register));
     if mentions_loop || walks {
         return;
     }
@@ -112,8 +112,8 @@ fn affine(view: &mut View, variable: &Name, ty: &Type, width: u32, thread: u32, 
 }
 
 /// Whether an active thread may leave the register as it is.
-fn rests_sometimes(view: &mut View, variable: &Name, thread: u32) -> bool {
-    let v_active = copy(&view.ghosts.v_active, thread);
+fn rests_sometimes(view: &mut View, variable: &Name, thread: Thread) -> bool {
+    let v_active = view.ghosts.v_active.of(thread);
     let (Some(&head), Some(&active)) = (view.cut.at_head.get(variable), view.cut.at_head.get(&v_active)) else {
         return false;
     };

@@ -8,12 +8,12 @@
 //! Reference: gpuverify-notes section 4 (`loopBound`, `guardNonNeg`).
 
 use super::View;
-use crate::ivl::ast::{Name, Type};
+use crate::ivl::ast::{Name, Thread, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::solver::Encoding;
 
 /// For a register that [`super::affine`] looks at: side by side they are proved with half the queries.
-pub(super) fn propose(view: &mut View, variable: &Name, ty: &Type, thread: u32) {
+pub(super) fn propose(view: &mut View, variable: &Name, ty: &Type, thread: Thread) {
     let ops = match view.encoding {
         Encoding::BitVectors | Encoding::Exact => &[BvOp::Sle, BvOp::Sge, BvOp::Ule, BvOp::Uge][..],
         Encoding::Integers => &[BvOp::Sle, BvOp::Sge],

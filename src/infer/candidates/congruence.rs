@@ -6,8 +6,8 @@
 //! Inductive because 2^b divides 2^n too; it needs no bound on x, and it holds of threads that have left.
 //! Reference: gpuverify-notes section 4 (`loopCounterIsStrided`).
 
-use super::{View, affine, copy};
-use crate::ivl::ast::Type;
+use super::{View, affine};
+use crate::ivl::ast::{Thread, Type};
 use crate::ivl::bv;
 use crate::vcgen::term::{Node, Term, Terms};
 
@@ -17,8 +17,8 @@ pub(super) fn propose(view: &mut View) {
         if name == view.ghosts.v_active {
             continue;
         }
-        for thread in [1, 2] {
-            let variable = copy(&name, thread);
+        for thread in Thread::BOTH {
+            let variable = name.of(thread);
             let steps = affine::steps(view, &variable);
             let kept = steps.iter().map(|&step| zero_bits(view.terms, step)).min().unwrap_or(0);
             if kept == 0 || kept >= width {

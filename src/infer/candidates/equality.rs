@@ -5,16 +5,17 @@
 //! Inductive when every update is by equal values.
 //! Reference: gpuverify-notes section 4 (`predicatedEquality`).
 
-use super::{View, copy};
+use super::View;
+use crate::ivl::ast::Thread;
 use crate::ivl::bv;
 
 pub(super) fn propose(view: &mut View) {
-    let both = bv::and(view.active(1), view.active(2));
+    let both = bv::and(view.active(Thread::First), view.active(Thread::Second));
     for (name, ty) in view.variables.clone() {
         if name == view.ghosts.v_active {
             continue;
         }
-        let equal = bv::eq(bv::var(copy(&name, 1), ty.clone()), bv::var(copy(&name, 2), ty));
+        let equal = bv::eq(bv::var(name.of(Thread::First), ty.clone()), bv::var(name.of(Thread::Second), ty));
         view.propose("equality", equal.clone());
         view.propose("equality", bv::implies(both.clone(), equal));
     }

@@ -9,13 +9,13 @@
 //! Reference: proof-notes, lesson 3.
 
 use super::{View, affine};
-use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, UnaryOp};
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Thread, UnaryOp};
 use crate::ivl::bv::{self, BvOp};
 use crate::vcgen::term::{Node, Sort, Term};
 use std::collections::HashMap;
 
 pub(super) fn propose(view: &mut View) {
-    for thread in [1, 2] {
+    for thread in Thread::BOTH {
         let Some(stay) = view.stay(thread) else { continue };
         let conditions = view.terms.conjuncts(stay);
         let map = to_next_head(view, thread);
@@ -51,7 +51,7 @@ fn strict_bounds(condition: &ExprRef) -> Vec<ExprRef> {
 }
 
 /// For a thread that left: the condition that would have kept it is false of the updated values.
-fn left(view: &mut View, thread: u32, stay: Term, map: &(Substitution, Substitution, Substitution)) {
+fn left(view: &mut View, thread: Thread, stay: Term, map: &(Substitution, Substitution, Substitution)) {
     let mut updated = map.0.clone();
     let marked = view.terms.substitute(stay, &mut updated);
     let mut unmarked = map.2.clone();
@@ -67,10 +67,10 @@ type Substitution = HashMap<Term, Term>;
 
 /// Three substitutions: updated value to marker, head value to the previous head value in terms of
 /// the new one (for constant steps; others get a value without a name), marker to new head value.
-fn to_next_head(view: &mut View, thread: u32) -> (Substitution, Substitution, Substitution) {
+fn to_next_head(view: &mut View, thread: Thread) -> (Substitution, Substitution, Substitution) {
     let (mut updated, mut shifted, mut unmarked) = (HashMap::new(), HashMap::new(), HashMap::new());
     for name in view.cut.assigned.clone() {
-        if !name.as_str().ends_with(&format!("${thread}")) {
+        if name.thread() != Some(thread) {
             continue;
         }
         let Some(&head) = view.cut.at_head.get(&name) else { continue };

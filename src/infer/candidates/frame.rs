@@ -7,7 +7,8 @@
 //! Inductive because every assignment in the loop is guarded by the activity of its block.
 //! Reference: the lock-step paper's predication: a thread that is not active does not assign.
 
-use super::{View, affine, copy};
+use super::{View, affine};
+use crate::ivl::ast::Thread;
 use crate::ivl::bv;
 
 pub(super) fn propose(view: &mut View) {
@@ -16,8 +17,8 @@ pub(super) fn propose(view: &mut View) {
         if name == view.ghosts.v_active {
             continue;
         }
-        for thread in [1, 2] {
-            let variable = copy(&name, thread);
+        for thread in Thread::BOTH {
+            let variable = name.of(thread);
             if affine::grows_evenly(view, &variable, thread) {
                 continue;
             }

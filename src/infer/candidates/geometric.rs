@@ -10,8 +10,8 @@
 //! keeps it from 0.
 //! Reference: gpuverify-notes section 4 (`pow2`, `pow2NotZero`).
 
-use super::{View, copy};
-use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
+use super::View;
+use crate::ivl::ast::{BinaryOp, ExprRef, Name, Thread, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::vcgen::term::{Node, Term};
 use std::collections::HashMap;
@@ -24,8 +24,8 @@ pub(super) fn propose(view: &mut View) {
         if name == view.ghosts.v_active || !matches!(ty, Type::Bv(1..=64)) {
             continue;
         }
-        for thread in [1, 2] {
-            let variable = copy(&name, thread);
+        for thread in Thread::BOTH {
+            let variable = name.of(thread);
             let updates = view.updates(&variable);
             let [update] = updates.as_slice() else { continue };
             let Some(&head) = view.cut.at_head.get(&variable) else { continue };
@@ -42,7 +42,7 @@ pub(super) fn propose(view: &mut View) {
 }
 
 /// Proposes a shift by the counter; true when the update is some kind of doubling or halving.
-fn shifts(view: &mut View, variable: &Name, ty: &Type, thread: u32, update: Term, head: Term) -> bool {
+fn shifts(view: &mut View, variable: &Name, ty: &Type, thread: Thread, update: Term, head: Term) -> bool {
     let Some((ops, amount)) = shift_of(view, update, head) else { return false };
     let width = view.terms.width(head);
     let counter = view.ghosts.counter();
@@ -82,7 +82,7 @@ fn depends_on(view: &View, term: Term, symbol: Term) -> bool {
     symbols.len() == 1 && symbols.contains(&symbol)
 }
 
-fn powers_of_two(view: &mut View, variable: &Name, ty: &Type, thread: u32) {
+fn powers_of_two(view: &mut View, variable: &Name, ty: &Type, thread: Thread) {
     let here = bv::var(variable.clone(), ty.clone());
     let width = bv::width(&here);
     let (zero, one) = (bv::literal(0, width), bv::literal(1, width));
@@ -93,7 +93,7 @@ fn powers_of_two(view: &mut View, variable: &Name, ty: &Type, thread: u32) {
 }
 
 /// The values from a constant start, round by round.
-fn table(view: &mut View, variable: &Name, ty: &Type, thread: u32, update: Term, head: Term) {
+fn table(view: &mut View, variable: &Name, ty: &Type, thread: Thread, update: Term, head: Term) {
     let Some(&entry) = view.cut.entry.get(variable) else { return };
     if view.terms.bv_value(entry).is_none() || !depends_on(view, update, head) {
         return;

@@ -22,10 +22,11 @@ mod steps;
 use super::ghosts::LoopGhosts;
 use super::reify::Names;
 use super::walks::Walk;
-use crate::ivl::ast::{ExprKind, ExprRef, Name, Type};
+use crate::ivl::ast::{ExprKind, ExprRef, Name, Thread, Type};
 use crate::ivl::bv;
 use crate::ivl::visit::{self, Visitor};
 use crate::solver::Encoding;
+use crate::twothread::log::Log;
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -86,8 +87,8 @@ pub struct View<'a> {
     pub names: Names,
     /// Variables worth an invariant, without the thread suffix, with their type.
     pub variables: BTreeMap<Name, Type>,
-    /// Log flags, by name.
-    pub flags: &'a [Name],
+    /// What is remembered of accesses.
+    pub log: &'a Log,
     /// The encoding that will decide.
     pub encoding: Encoding,
     /// True when the loop may run a barrier.
@@ -98,11 +99,6 @@ pub struct View<'a> {
     pub snapshots: BTreeSet<Name>,
     /// What was found.
     pub found: Vec<(&'static str, ExprRef)>,
-}
-
-/// A thread's copy of a variable.
-pub fn copy(name: &Name, thread: u32) -> Name {
-    Name::from(format!("{name}${thread}"))
 }
 
 impl View<'_> {
@@ -118,9 +114,9 @@ impl View<'_> {
     }
 
     /// `v_active$t == head`
-    pub fn active(&self, thread: u32) -> ExprRef {
+    pub fn active(&self, thread: Thread) -> ExprRef {
         let (ty, head) = self.ghosts.head_literal();
-        bv::eq(bv::var(copy(&self.ghosts.v_active, thread), ty), head)
+        bv::eq(bv::var(self.ghosts.v_active.of(thread), ty), head)
     }
 
     /// The snapshot of a variable's value on entry, as an expression.
@@ -152,8 +148,8 @@ impl View<'_> {
     }
 
     /// The condition, at the end of a round, under which an active thread comes back to the head.
-    pub fn stay(&mut self, thread: u32) -> Option<Term> {
-        let v_active = copy(&self.ghosts.v_active, thread);
+    pub fn stay(&mut self, thread: Thread) -> Option<Term> {
+        let v_active = self.ghosts.v_active.of(thread);
         let head_symbol = *self.cut.at_head.get(&v_active)?;
         let end = *self.cut.at_end.first()?.get(&v_active)?;
         let Sort::Bv(width) = self.terms.sort(end) else { return None };
@@ -170,7 +166,7 @@ pub fn find(
     passive: &mut Passive,
     ghosts: &[LoopGhosts],
     walks: &[Walk],
-    flags: &[Name],
+    log: &Log,
     barriers: &[bool],
     encoding: Encoding,
     omitted: &[&'static str],
@@ -191,7 +187,7 @@ pub fn find(
             walks,
             names,
             variables,
-            flags,
+            log,
             encoding,
             has_barrier: barriers[index],
             omitted,
@@ -225,12 +221,8 @@ fn exchanged(e: &ExprRef) -> ExprRef {
     let mut types = Types::default();
     types.expr(e);
     for name in names {
-        let other = match name.as_str().rsplit_once('$') {
-            Some((base, "1")) => copy(&Name::from(base), 2),
-            Some((base, "2")) => copy(&Name::from(base), 1),
-            _ => continue,
-        };
-        if let Some(ty) = types.0.get(&name) {
+        if let (Some(thread), Some(ty)) = (name.thread(), types.0.get(&name)) {
+            let other = name.of(thread.other());
             map.insert(name, bv::var(other, ty.clone()));
         }
     }
@@ -286,14 +278,11 @@ fn relevant_symbols(passive: &Passive) -> BTreeSet<Term> {
 fn loop_variables(terms: &Terms, cut: &CutLoop, relevant: &BTreeSet<Term>) -> BTreeMap<Name, Type> {
     let mut variables = BTreeMap::new();
     for name in &cut.assigned {
-        let Some(base) = name.as_str().strip_suffix("$1").or_else(|| name.as_str().strip_suffix("$2")) else {
-            continue;
-        };
-        let Some(&head) = cut.at_head.get(name) else { continue };
+        let Some(&head) = cut.at_head.get(name).filter(|_| name.thread().is_some()) else { continue };
         if !relevant.contains(&head) || cut.at_end.iter().all(|end| end.get(name) == Some(&head)) {
             continue;
         }
-        variables.insert(Name::from(base), super::reify::type_of(terms.sort(head)));
+        variables.insert(name.shared(), super::reify::type_of(terms.sort(head)));
     }
     variables
 }
@@ -313,8 +302,7 @@ pub fn names_at_head(terms: &Terms, cut: &CutLoop, ghosts: &LoopGhosts) -> Names
         }
     }
     for (name, &value) in &cut.entry {
-        let dualised = name.as_str().ends_with("$1") || name.as_str().ends_with("$2");
-        if cut.assigned.contains(name) && dualised && !is_literal(value) {
+        if cut.assigned.contains(name) && name.thread().is_some() && !is_literal(value) {
             names.add(value, ghosts.snapshot(name));
         }
     }

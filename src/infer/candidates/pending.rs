@@ -19,7 +19,7 @@ pub(super) fn propose(view: &mut View) {
     let last_round = bv::eq(round.clone(), bv::op(BinaryOp::Sub, counter.clone(), bv::int(1)));
     let first_round = bv::eq(counter, bv::int(0));
     let logged_inside = bv::ne(round, bv::int(-1));
-    for flag in view.flags {
+    for flag in view.log.flags() {
         let set = bv::var(flag.clone(), Type::Bool);
         view.propose("pending", bv::not(set.clone()));
         view.propose("pending", bv::implies(set.clone(), last_round.clone()));

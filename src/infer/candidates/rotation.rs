@@ -7,8 +7,8 @@
 //! Inductive because a permutation of distinct values is one again.
 //! Reference: the kernels `pingpong` and `ring_of_three` in tests/kernels.
 
-use super::{View, copy};
-use crate::ivl::ast::{Name, Type};
+use super::View;
+use crate::ivl::ast::{Name, Thread, Type};
 use crate::ivl::bv;
 use crate::vcgen::term::Term;
 use petgraph::unionfind::UnionFind;
@@ -24,7 +24,7 @@ pub(super) fn propose(view: &mut View) {
         .map(|(name, ty)| (name.clone(), ty.clone()))
         .filter(|(_, ty)| *ty != Type::Bool)
         .collect();
-    for thread in [1, 2] {
+    for thread in Thread::BOTH {
         for group in groups(view, &variables, thread) {
             if (2..=MEMBER_LIMIT).contains(&group.len()) {
                 rotation(view, &group, thread);
@@ -34,13 +34,13 @@ pub(super) fn propose(view: &mut View) {
 }
 
 /// Registers connected by `x` takes the value of `y`.
-fn groups(view: &View, variables: &[(Name, Type)], thread: u32) -> Vec<Vec<(Name, Type)>> {
+fn groups(view: &View, variables: &[(Name, Type)], thread: Thread) -> Vec<Vec<(Name, Type)>> {
     let heads: BTreeMap<Term, usize> = (variables.iter().enumerate())
-        .filter_map(|(i, (name, _))| Some((*view.cut.at_head.get(&copy(name, thread))?, i)))
+        .filter_map(|(i, (name, _))| Some((*view.cut.at_head.get(&name.of(thread))?, i)))
         .collect();
     let mut sets = UnionFind::new(variables.len());
     for (i, (name, _)) in variables.iter().enumerate() {
-        for update in view.updates(&copy(name, thread)) {
+        for update in view.updates(&name.of(thread)) {
             if let Some(&j) = heads.get(&update) {
                 sets.union(i, j);
             }
@@ -53,16 +53,16 @@ fn groups(view: &View, variables: &[(Name, Type)], thread: u32) -> Vec<Vec<(Name
     groups.into_values().collect()
 }
 
-fn rotation(view: &mut View, group: &[(Name, Type)], thread: u32) {
+fn rotation(view: &mut View, group: &[(Name, Type)], thread: Thread) {
     let mut starts = Vec::new();
     for (name, ty) in group {
-        starts.push(view.on_entry(&copy(name, thread), ty));
+        starts.push(view.on_entry(&name.of(thread), ty));
     }
     for (i, (name, ty)) in group.iter().enumerate() {
-        let here = bv::var(copy(name, thread), ty.clone());
+        let here = bv::var(name.of(thread), ty.clone());
         for (other, other_ty) in &group[..i] {
             if other_ty == ty {
-                let there = bv::var(copy(other, thread), ty.clone());
+                let there = bv::var(other.of(thread), ty.clone());
                 view.propose("rotation", bv::ne(here.clone(), there));
             }
         }

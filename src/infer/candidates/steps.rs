@@ -8,9 +8,9 @@
 //! Inductive because the ghosts move with the register; no product but `s * steps` is needed.
 //! Reference: scalar evolution; gpuverify-notes section 4 (`accessOffsetsSatisfyPredicates`).
 
-use super::{View, copy};
+use super::View;
 use crate::infer::walks::{Place, Walk};
-use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
+use crate::ivl::ast::{BinaryOp, ExprRef, Thread, Type};
 use crate::ivl::bv::{self, BvOp};
 
 fn plus(a: ExprRef, b: ExprRef) -> ExprRef {
@@ -27,7 +27,7 @@ fn times(factor: i128, e: ExprRef) -> ExprRef {
 
 pub(super) fn propose(view: &mut View) {
     for walk in view.walks {
-        for thread in [1, 2] {
+        for thread in Thread::BOTH {
             moved(view, walk, thread);
             counted(view, walk, thread);
         }
@@ -36,27 +36,27 @@ pub(super) fn propose(view: &mut View) {
 }
 
 /// `start + s * steps`, over the integers.
-fn position(walk: &Walk, thread: u32, steps: ExprRef) -> ExprRef {
-    let stride = bv::to_sint(walk.stride[thread as usize - 1].clone());
+fn position(walk: &Walk, thread: Thread, steps: ExprRef) -> ExprRef {
+    let stride = bv::to_sint(walk.stride[thread.index()].clone());
     plus(bv::to_sint(walk.start(thread)), bv::op(BinaryOp::Mul, stride, steps))
 }
 
-fn moved(view: &mut View, walk: &Walk, thread: u32) {
+fn moved(view: &mut View, walk: &Walk, thread: Thread) {
     if !walk.loops.contains_key(&view.index) {
         return;
     }
-    let here = bv::to_sint(bv::var(copy(&walk.register, thread), walk.ty.clone()));
+    let here = bv::to_sint(bv::var(walk.register.of(thread), walk.ty.clone()));
     let position = position(walk, thread, walk.steps(thread));
     view.propose("steps", bv::eq(here.clone(), position));
     let (active, index) = (view.active(thread), view.index);
     for follower in walk.followers.iter().filter(|follower| follower.in_loop == index) {
-        let own = bv::to_sint(bv::var(copy(&follower.register, thread), follower.ty.clone()));
+        let own = bv::to_sint(bv::var(follower.register.of(thread), follower.ty.clone()));
         let multiple = plus_constant(times(follower.factor, here.clone()), follower.displacement);
         view.propose("steps", bv::implies(active.clone(), bv::eq(own, multiple)));
     }
 }
 
-fn counted(view: &mut View, walk: &Walk, thread: u32) {
+fn counted(view: &mut View, walk: &Walk, thread: Thread) {
     let Some(&steps) = walk.loops.get(&view.index) else { return };
     let (counter, own) = (view.ghosts.counter(), view.ghosts.own_counter(thread));
     let entry = view.on_entry(&walk.steps_name(thread), &Type::Int);
@@ -73,35 +73,31 @@ fn counted(view: &mut View, walk: &Walk, thread: u32) {
 
 fn pending(view: &mut View, walk: &Walk) {
     for (array, sites) in &walk.arrays {
-        let suffix = format!("_{array}");
-        let of_array = |flag: &&Name| flag.as_str().ends_with(&suffix) && view.cut.assigned.contains(*flag);
-        let flags = view.flags.iter().filter(of_array).map(|flag| bv::var(flag.clone(), Type::Bool));
+        let Some(log) = view.log.of(array) else { continue };
+        let assigned = log.flags.iter().filter(|flag| view.cut.assigned.contains(*flag));
+        let flags = assigned.map(|flag| bv::var(flag.clone(), Type::Bool));
         let Some(pending) = flags.reduce(bv::or) else { continue };
-        let is_tracked =
-            |site: &u32| bv::eq(bv::var("_TRACKED_SITE", Type::Bv(16)), bv::literal(u128::from(*site), 16));
+        let is_tracked = |site: &u32| view.log.is_tracked(*site);
+        let watched = bv::var(log.watched.clone(), Type::Bv(64));
         let Some(any) = sites.iter().map(is_tracked).reduce(bv::or) else { continue };
         view.propose("steps", bv::implies(pending.clone(), any));
         for place in walk.places.iter().filter(|place| place.array == *array) {
             let Some(tracked) = place.sites.iter().map(is_tracked).reduce(bv::or) else { continue };
-            view.propose("steps", bv::implies(bv::and(tracked, pending.clone()), range(walk, place)));
+            view.propose("steps", bv::implies(bv::and(tracked, pending.clone()), range(walk, place, &watched)));
         }
         for log in walk.outside.iter().filter(|log| log.array == *array) {
-            let distance = bv::sub(watched(array), log.offset.clone());
+            let distance = bv::sub(watched.clone(), log.offset.clone());
             let touches = bv::binary(BvOp::Ult, distance, bv::literal(u128::from(log.bytes), 64));
             view.propose("steps", bv::implies(bv::and(is_tracked(&log.site), pending.clone()), touches));
         }
     }
 }
 
-fn watched(array: &Name) -> ExprRef {
-    bv::var(format!("_WATCHED_OFFSET_{array}"), Type::Bv(64))
-}
-
 /// The watched byte is one of those that were logged.
-fn range(walk: &Walk, place: &Place) -> ExprRef {
+fn range(walk: &Walk, place: &Place, watched: &ExprRef) -> ExprRef {
     let steps = plus_constant(walk.logged(), place.steps);
-    let first = plus_constant(times(place.factor, position(walk, 1, steps)), place.displacement);
-    let watched = bv::to_sint(watched(&place.array));
+    let first = plus_constant(times(place.factor, position(walk, Thread::First, steps)), place.displacement);
+    let watched = bv::to_sint(watched.clone());
     let behind = plus(first.clone(), bv::int(i128::from(place.bytes)));
     bv::and(bv::op(BinaryOp::Le, first, watched.clone()), bv::op(BinaryOp::Lt, watched, behind))
 }

@@ -5,22 +5,21 @@
 
 use super::Walk;
 use super::logs::log_of;
-use crate::infer::candidates::copy;
 use crate::infer::ghosts::{self, LoopGhosts};
-use crate::ivl::ast::{BinaryOp, ExprKind, Procedure, StmtKind, Type};
+use crate::ivl::ast::{BinaryOp, ExprKind, Procedure, StmtKind, Thread, Type};
 use crate::ivl::bv;
 
 /// Adds the ghosts of a walk.
 pub fn insert(procedure: &mut Procedure, walk: &Walk, loops: &[LoopGhosts]) {
     let Some((&first, _)) = walk.loops.first_key_value() else { return };
-    for thread in [1, 2] {
+    for thread in Thread::BOTH {
         ghosts::declare(procedure, &walk.steps_name(thread), Type::Int);
         ghosts::declare(procedure, &walk.start_name(thread), walk.ty.clone());
     }
     ghosts::declare(procedure, &walk.logged_name(), Type::Int);
     if let Some(entry) = ghosts::block_mut(procedure, &loops[first].entry) {
-        for thread in [1, 2] {
-            let here = bv::var(copy(&walk.register, thread), walk.ty.clone());
+        for thread in Thread::BOTH {
+            let here = bv::var(walk.register.of(thread), walk.ty.clone());
             entry.stmts.push(ghosts::assign(&walk.start_name(thread), here));
             entry.stmts.push(ghosts::assign(&walk.steps_name(thread), bv::int(0)));
         }
@@ -33,8 +32,8 @@ pub fn insert(procedure: &mut Procedure, walk: &Walk, loops: &[LoopGhosts]) {
 
 /// Behind the assignments of a loop to the register, `steps.r$t := steps.r$t + (if guard then STEPS else 0)`.
 fn count(procedure: &mut Procedure, walk: &Walk, ghosts: &LoopGhosts, steps: i128) {
-    for thread in [1, 2] {
-        let register = copy(&walk.register, thread);
+    for thread in Thread::BOTH {
+        let register = walk.register.of(thread);
         let blocks = procedure.body.iter_mut().flat_map(|body| &mut body.blocks);
         for block in blocks.filter(|block| ghosts.blocks.contains(&block.label)) {
             let update = block.stmts.iter().enumerate().find_map(|(at, stmt)| match &stmt.kind {
@@ -62,7 +61,7 @@ fn record(procedure: &mut Procedure, walk: &Walk) {
             let log = log_of(&stmt).filter(|log| walk.places.iter().any(|place| place.sites.contains(&log.site)));
             stmts.push(stmt);
             if let Some(log) = log {
-                let value = bv::ite(bv::var(log.logged, Type::Bool), walk.steps(1), walk.logged());
+                let value = bv::ite(bv::var(log.logged, Type::Bool), walk.steps(Thread::First), walk.logged());
                 stmts.push(ghosts::assign(&walk.logged_name(), value));
             }
         }

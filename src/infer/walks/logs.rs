@@ -1,16 +1,14 @@
 //! The accesses that a program logs.
 //!
-//! Input: a two-thread program. Output: its calls that log weak reads and writes, with number, array, width and
-//! offset. Establishes: nothing; what is missing only has no walk. Relies on: names and parameters of the prelude's
-//! procedures (prelude/README.md).
+//! Input: a two-thread program. Output: its logs of weak reads and writes, with number, array, width and
+//! offset. Establishes: nothing; what is missing only has no walk.
 
 use super::Walk;
 use crate::infer::ghosts::{self, LoopGhosts};
-use crate::ivl::ast::{Attribute, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind};
-use crate::ivl::attributes::Attributes;
+use crate::ivl::ast::{ExprRef, Name, Procedure, Stmt, StmtKind};
 use std::collections::BTreeSet;
 
-/// A call that logs an access.
+/// A logged access.
 #[derive(Clone, Debug)]
 pub struct Log {
     /// Number of the access.
@@ -27,17 +25,16 @@ pub struct Log {
 
 /// The access that a statement logs.
 pub(super) fn log_of(stmt: &Stmt) -> Option<Log> {
-    let StmtKind::Call { procedure, args, results } = &stmt.kind else { return None };
-    let array = ["LOG_READ_", "LOG_WRITE_"].iter().find_map(|p| procedure.as_str().strip_prefix(p))?;
-    let (offset, bytes) = (args.get(2)?, args.get(3)?);
-    let ExprKind::Bv(bytes) = bytes.kind else { return None };
-    let site = stmt.attributes.named("site").and_then(site_of)?;
-    let logged = results.first()?.clone();
-    Some(Log { site, array: Name::from(array), bytes: u32::try_from(bytes).ok()?, offset: offset.clone(), logged })
-}
-
-fn site_of(attribute: &Attribute) -> Option<u32> {
-    u32::try_from(attribute.number()?).ok()
+    match &stmt.kind {
+        StmtKind::Log { event, logged } if event.kind.is_weak() => Some(Log {
+            site: event.site,
+            array: event.array.clone(),
+            bytes: event.bytes,
+            offset: event.offset.clone(),
+            logged: logged.clone(),
+        }),
+        _ => None,
+    }
 }
 
 /// Accesses of the arrays of a walk that stand in no loop.
@@ -50,15 +47,12 @@ pub(super) fn outside(procedure: &Procedure, loops: &[LoopGhosts], walk: &Walk) 
 
 /// The numbers of the accesses of an array that are logged.
 pub(super) fn logging(procedure: &Procedure, array: &Name) -> BTreeSet<u32> {
-    let suffix = format!("_{array}");
     let stmts = procedure.body.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
-    let logs = stmts.filter(|stmt| match &stmt.kind {
-        StmtKind::Call { procedure, .. } => {
-            procedure.as_str().starts_with("LOG_") && procedure.as_str().ends_with(&suffix)
-        }
-        _ => false,
-    });
-    logs.filter_map(|stmt| stmt.attributes.named("site").and_then(site_of)).collect()
+    let site = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Log { event, .. } if event.array == *array => Some(event.site),
+        _ => None,
+    };
+    stmts.filter_map(site).collect()
 }
 
 pub(super) fn offset_name(site: u32) -> Name {

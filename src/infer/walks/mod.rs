@@ -17,9 +17,9 @@ mod places;
 pub use code::insert;
 pub use logs::{Log, with_offsets};
 
-use super::candidates::{copy, names_at_head};
+use super::candidates::names_at_head;
 use super::ghosts::LoopGhosts;
-use crate::ivl::ast::{ExprRef, Name, Procedure, Stmt, StmtKind, Type};
+use crate::ivl::ast::{ExprRef, Name, Procedure, Stmt, StmtKind, Thread, Type};
 use crate::ivl::bv;
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms, signed};
@@ -96,22 +96,22 @@ impl Walk {
     }
 
     /// `start.r$t`
-    pub fn start(&self, thread: u32) -> ExprRef {
+    pub fn start(&self, thread: Thread) -> ExprRef {
         bv::var(self.start_name(thread), self.ty.clone())
     }
 
-    fn start_name(&self, thread: u32) -> Name {
-        copy(&Name::from(format!("start.{}.{}", self.register, self.first)), thread)
+    fn start_name(&self, thread: Thread) -> Name {
+        Name::from(format!("start.{}.{}", self.register, self.first)).of(thread)
     }
 
     /// `steps.r$t`
-    pub fn steps(&self, thread: u32) -> ExprRef {
+    pub fn steps(&self, thread: Thread) -> ExprRef {
         bv::var(self.steps_name(thread), Type::Int)
     }
 
     /// The name of that.
-    pub fn steps_name(&self, thread: u32) -> Name {
-        copy(&Name::from(format!("steps.{}.{}", self.register, self.first)), thread)
+    pub fn steps_name(&self, thread: Thread) -> Name {
+        Name::from(format!("steps.{}.{}", self.register, self.first)).of(thread)
     }
 
     /// `steps.r.logged`
@@ -195,7 +195,7 @@ fn moving(terms: &mut Terms, cuts: &[CutLoop], loops: &[LoopGhosts]) -> Vec<Walk
 
 /// Whether a register comes to a loop as another loop before left it, in every thread.
 fn goes_on(terms: &Terms, cuts: &[CutLoop], last: &Name, cut: &CutLoop, register: &Name) -> bool {
-    let name = copy(register, 1);
+    let name = register.of(Thread::First);
     let before = cuts.iter().find(|cut| cut.head == *last).and_then(|cut| cut.at_head.get(&name));
     let (Some(&before), Some(&entry)) = (before, cut.entry.get(&name)) else { return false };
     terms.leaves(entry).into_iter().all(|leaf| {
@@ -205,14 +205,18 @@ fn goes_on(terms: &Terms, cuts: &[CutLoop], last: &Name, cut: &CutLoop, register
     })
 }
 
+/// The registers that a loop assigns, without thread.
+fn registers(cut: &CutLoop) -> Vec<Name> {
+    cut.assigned.iter().filter(|name| name.thread() == Some(Thread::First)).map(Name::shared).collect()
+}
+
 /// Registers that a round moves by a constant multiple of something that the loop does not change.
 fn moved(terms: &mut Terms, cut: &CutLoop) -> Vec<(Name, Type, [Term; 2], i128)> {
-    let registers: Vec<Name> =
-        cut.assigned.iter().filter_map(|name| name.as_str().strip_suffix("$1")).map(Name::from).collect();
+    let registers: Vec<Name> = registers(cut);
     let mut found = Vec::new();
     for register in registers {
-        let by = |terms: &mut Terms, thread: u32| -> Option<(Term, i128)> {
-            let name = copy(&register, thread);
+        let by = |terms: &mut Terms, thread: Thread| -> Option<(Term, i128)> {
+            let name = register.of(thread);
             let &head = cut.at_head.get(&name)?;
             let ends: BTreeSet<Term> = cut.at_end.iter().filter_map(|end| end.get(&name)).copied().collect();
             let mut updates: BTreeSet<Term> = ends.iter().flat_map(|&end| terms.leaves(end)).collect();
@@ -224,9 +228,12 @@ fn moved(terms: &mut Terms, cut: &CutLoop) -> Vec<(Name, Type, [Term; 2], i128)>
             };
             stride_of(terms, step).filter(|(stride, _)| is_fixed(terms, cut, *stride))
         };
-        let (Some((first, steps)), Some((second, other))) = (by(terms, 1), by(terms, 2)) else { continue };
+        let (Some((first, steps)), Some((second, other))) = (by(terms, Thread::First), by(terms, Thread::Second))
+        else {
+            continue;
+        };
         if steps == other {
-            let ty = crate::infer::reify::type_of(terms.sort(cut.at_head[&copy(&register, 1)]));
+            let ty = crate::infer::reify::type_of(terms.sort(cut.at_head[&register.of(Thread::First)]));
             found.push((register, ty, [first, second], steps));
         }
     }
@@ -257,19 +264,18 @@ fn is_fixed(terms: &Terms, cut: &CutLoop, value: Term) -> bool {
 fn is_moved_once(procedure: &Procedure, ghosts: &LoopGhosts, register: &Name) -> bool {
     let blocks = procedure.body.iter().flat_map(|body| &body.blocks).filter(|b| ghosts.blocks.contains(&b.label));
     let stmts: Vec<&Stmt> = blocks.flat_map(|block| &block.stmts).collect();
-    let assigns = |stmt: &&&Stmt, thread: u32| {
+    let assigns = |stmt: &&&Stmt, thread: Thread| {
         let mut names = BTreeSet::new();
         super::rename::assigned(stmt, &mut names);
-        names.contains(&copy(register, thread))
+        names.contains(&register.of(thread))
     };
-    [1, 2].into_iter().all(|thread| stmts.iter().filter(|stmt| assigns(stmt, thread)).count() == 1)
+    Thread::BOTH.into_iter().all(|thread| stmts.iter().filter(|stmt| assigns(stmt, thread)).count() == 1)
 }
 
 /// Whether the walks of a loop tell where every access of it is: then no witness is needed.
 pub fn covers(walks: &[Walk], procedure: &Procedure, index: usize, ghosts: &LoopGhosts) -> bool {
     let places = || walks.iter().filter(|walk| walk.loops.contains_key(&index)).flat_map(|walk| &walk.places);
-    let is_log =
-        |stmt: &&Stmt| matches!(&stmt.kind, StmtKind::Call { procedure, .. } if procedure.as_str().starts_with("LOG_"));
+    let is_log = |stmt: &&Stmt| matches!(stmt.kind, StmtKind::Log { .. });
     let blocks = procedure.body.iter().flat_map(|body| &body.blocks).filter(|b| ghosts.blocks.contains(&b.label));
     let mut logs = blocks.flat_map(|block| &block.stmts).filter(is_log);
     let is_known = |site: u32| places().any(|place| place.sites.contains(&site));

@@ -4,27 +4,25 @@
 //! many strides and bytes beyond. Establishes: nothing; Houdini decides whether they are right.
 
 use super::logs::{Log, log_of, offset_name};
-use super::{Follower, Place, Walk, stride_of};
-use crate::infer::candidates::copy;
+use super::{Follower, Place, Walk, registers, stride_of};
 use crate::infer::ghosts::LoopGhosts;
 use crate::infer::rename;
-use crate::ivl::ast::{Block, Name, Procedure, Type};
+use crate::ivl::ast::{Block, Name, Procedure, Thread, Type};
 use crate::vcgen::passive::CutLoop;
 use crate::vcgen::term::{Node, Sort, Term, Terms, signed};
 use std::collections::BTreeSet;
 
 /// Registers of a loop that move with a walk, and start from a multiple of it.
 pub(super) fn followers(terms: &mut Terms, cut: &CutLoop, walk: &Walk, index: usize) -> Vec<Follower> {
-    let entry_of = |name: &Name| cut.entry.get(&copy(name, 1)).copied();
+    let entry_of = |name: &Name| cut.entry.get(&name.of(Thread::First)).copied();
     let Some(entry) = entry_of(&walk.register) else { return Vec::new() };
     let mut starts: Vec<Term> = terms.leaves(entry).into_iter().collect();
     starts.push(entry);
     let steps = walk.loops[&index];
     let mut found = Vec::new();
-    let registers: Vec<Name> =
-        cut.assigned.iter().filter_map(|name| name.as_str().strip_suffix("$1")).map(Name::from).collect();
+    let registers: Vec<Name> = registers(cut);
     for register in registers.into_iter().filter(|register| *register != walk.register) {
-        let name = copy(&register, 1);
+        let name = register.of(Thread::First);
         let (Some(&head), Some(own)) = (cut.at_head.get(&name), entry_of(&register)) else { continue };
         let Sort::Bv(width) = terms.sort(head) else { continue };
         let mut updates: BTreeSet<Term> =
@@ -75,7 +73,7 @@ pub(super) fn places(
     let is_inner = |block: &Block| loops.iter().any(|l| l.parent == Some(index) && l.blocks.contains(&block.label));
     let blocks = procedure.body.iter().flat_map(|body| &body.blocks);
     let blocks = blocks.filter(|block| loops[index].blocks.contains(&block.label) && !is_inner(block));
-    let register = copy(&walk.register, 1);
+    let register = walk.register.of(Thread::First);
     let (mut found, mut counted): (Vec<Place>, i128) = (Vec::new(), 0);
     for stmt in blocks.flat_map(|block| &block.stmts) {
         let mut names = BTreeSet::new();
@@ -115,7 +113,7 @@ fn place_of_members(
     constant: u128,
     members: &[(Term, u128)],
 ) -> Option<(i128, i128, i128)> {
-    let here = *cut.at_head.get(&copy(&walk.register, 1))?;
+    let here = *cut.at_head.get(&walk.register.of(Thread::First))?;
     let strides = extended(terms, walk.terms[0], width);
     let (mut factor, mut ahead, mut displacement) = (None, 0, signed(constant, width));
     for &(member, times) in members {
@@ -125,7 +123,7 @@ fn place_of_members(
             continue;
         }
         let follower = walk.followers.iter().find(|follower| {
-            follower.in_loop == index && cut.at_head.get(&copy(&follower.register, 1)) == Some(&member)
+            follower.in_loop == index && cut.at_head.get(&follower.register.of(Thread::First)) == Some(&member)
         });
         let (of_walk, beyond, more) = match follower {
             Some(follower) => (follower.factor * times, 0, follower.displacement * times),

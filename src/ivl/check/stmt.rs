@@ -9,6 +9,7 @@ use super::super::visit;
 use super::expr::declared_at;
 use super::{Checker, EntryKind, Mode};
 use crate::diagnostic::Diagnostic;
+use crate::ivl::event::as_call;
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -86,7 +87,7 @@ impl Checker<'_> {
                     self.assigned(name, span);
                 });
             }
-            StmtKind::Assume(e) | StmtKind::Assert(e) => self.formula(e, "a formula"),
+            StmtKind::Assume(_, e) | StmtKind::Assert(_, e) => self.formula(e, "a formula"),
             StmtKind::Call { procedure, args, results } => self.call_stmt(procedure, args, results, span),
             StmtKind::Load { dst, access } => {
                 let ty = self.assigned(dst, span);
@@ -108,7 +109,13 @@ impl Checker<'_> {
                 self.access(access, ty.as_ref(), span);
             }
             StmtKind::Barrier(barrier) => self.barrier(barrier, span),
-            StmtKind::Fence(_) => {}
+            StmtKind::Fence(_) | StmtKind::Trap => {}
+            StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
+                let (mut call, _) = as_call(&stmt.kind, &[]);
+                if let StmtKind::Call { procedure, args, results } = call.to_mut() {
+                    self.call_stmt(procedure, args, results, span);
+                }
+            }
         }
     }
 

@@ -9,6 +9,8 @@ use super::super::scope::with_suggestion;
 use super::super::surface::*;
 use super::Arrays;
 use crate::diagnostic::Diagnostic;
+use crate::ivl::claim::{Claim, Premise};
+use crate::ivl::event::TRAP;
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -158,13 +160,20 @@ impl<'a> Flattener<'a> {
             StatementKind::Label(_) => {}
             StatementKind::Assign { targets, values } => self.assign(targets, values, attributes, span),
             StatementKind::Havoc(names) => self.push(StmtKind::Havoc(names), attributes, span),
-            StatementKind::Assume(e) => self.push(StmtKind::Assume(e), attributes, span),
-            StatementKind::Assert(e) => self.push(StmtKind::Assert(e), attributes, span),
+            StatementKind::Assume(e) => {
+                let mut attributes = attributes;
+                self.push(StmtKind::Assume(Premise::take(&mut attributes), e), attributes, span);
+            }
+            StatementKind::Assert(e) => {
+                let mut attributes = attributes;
+                self.push(StmtKind::Assert(Claim::take(&mut attributes), e), attributes, span);
+            }
             StatementKind::Call { procedure, args, results } => {
                 self.push(StmtKind::Call { procedure, args, results }, attributes, span)
             }
             StatementKind::Atomic { dst, target } => self.atomic(dst, target, attributes, span),
             StatementKind::Barrier { result } => self.barrier(result, attributes, span),
+            StatementKind::Fence(text) if text == TRAP => self.push(StmtKind::Trap, attributes, span),
             StatementKind::Fence(text) => self.push(StmtKind::Fence(text.into()), attributes, span),
             StatementKind::Goto(targets) => {
                 let labels = targets.iter().map(|t| t.name.clone()).collect();
@@ -258,10 +267,11 @@ impl<'a> Flattener<'a> {
             ["", "_body", "_exit", "_done"].map(|suffix| self.fresh_label(&format!("loop{number}{suffix}")));
         self.begin(head.clone(), span);
         for invariant in invariants {
-            let kind = if invariant.free { StmtKind::Assume } else { StmtKind::Assert };
-            let mut attributes = vec![Attribute { name: Name::new("invariant"), args: Vec::new() }];
-            attributes.extend(invariant.attributes);
-            self.push(kind(invariant.expr), attributes, invariant.span);
+            let kind = match invariant.free {
+                true => StmtKind::Assume(Premise::Invariant, invariant.expr),
+                false => StmtKind::Assert(Claim::Invariant("".into()), invariant.expr),
+            };
+            self.push(kind, invariant.attributes, invariant.span);
         }
         self.end(Transfer::Goto(vec![inside.clone(), exit.clone()]));
         self.begin(inside, span);
@@ -283,7 +293,7 @@ impl<'a> Flattener<'a> {
     fn assume_guard(&mut self, guard: &Guard, value: bool) {
         if let Some(condition) = guard {
             let formula = if value { condition.clone() } else { negate(condition) };
-            self.push(StmtKind::Assume(formula), Vec::new(), condition.span);
+            self.push(StmtKind::assume(formula), Vec::new(), condition.span);
         }
     }
 

@@ -50,11 +50,11 @@
 pub mod selection;
 mod threads;
 
-use super::copies::{Copies, THREADS, Thread};
+use super::copies::Copies;
 use super::{Options, Pair};
 use crate::ivl::ast::{
-    Access, Array, ArraySpace, ExprKind, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Type,
-    Variable,
+    Access, Array, ArraySpace, ExprKind, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Thread,
+    Type, Variable,
 };
 use crate::ivl::bv::{self, BvOp};
 use crate::predicate::{LoopInfo, Predicated};
@@ -142,7 +142,8 @@ impl<'a> Contents<'a> {
             spaces,
         };
         for array in this.spaces.keys() {
-            let epochs: BTreeSet<Name> = THREADS.into_iter().map(|thread| this.epoch_name(array, thread)).collect();
+            let epochs: BTreeSet<Name> =
+                Thread::BOTH.into_iter().map(|thread| this.epoch_name(array, thread)).collect();
             let local = |name| Variable {
                 name,
                 ty: Type::Bv(64),
@@ -211,8 +212,8 @@ impl<'a> Contents<'a> {
     /// Variables that say whether the threads passed the barrier.
     fn keep_guard(&mut self, guard: &ExprRef, out: &mut Vec<Stmt>) -> [ExprRef; 2] {
         let stem = Name::from(format!("passed.{}", self.number()));
-        THREADS.map(|thread| {
-            let name = thread.copy(&stem);
+        Thread::BOTH.map(|thread| {
+            let name = stem.of(thread);
             self.introduce(name.clone(), Type::Bool);
             out.push(statement(StmtKind::Assign(vec![(name.clone(), self.copies.expr(guard, thread))])));
             bv::var(name, Type::Bool)
@@ -228,7 +229,7 @@ impl<'a> Contents<'a> {
         self.pending.remove(array);
         self.settled.remove(array);
         self.tables.remove(array);
-        let epochs: BTreeSet<Name> = THREADS.into_iter().map(|thread| self.epoch_name(array, thread)).collect();
+        let epochs: BTreeSet<Name> = Thread::BOTH.into_iter().map(|thread| self.epoch_name(array, thread)).collect();
         statement(StmtKind::Havoc(epochs.into_iter().collect()))
     }
 
@@ -247,12 +248,12 @@ impl<'a> Contents<'a> {
         let text = [active.clone(), offset.clone(), value.clone()];
         let mut pairs = Vec::new();
         let mut keep = |this: &mut Self, what: &str, thread: Thread, e: &ExprRef| {
-            let name = thread.copy(&Name::from(format!("stored.{what}.{number}")));
+            let name = Name::from(format!("stored.{what}.{number}")).of(thread);
             this.introduce(name.clone(), e.ty.clone());
             pairs.push((name.clone(), this.copies.expr(e, thread)));
             bv::var(name, e.ty.clone())
         };
-        let by = THREADS.map(|thread| Stored {
+        let by = Thread::BOTH.map(|thread| Stored {
             active: keep(self, "active", thread, &active),
             offset: keep(self, "offset", thread, offset),
             value: keep(self, "value", thread, value),
@@ -276,10 +277,10 @@ impl<'a> Contents<'a> {
         }
         let mut out = Vec::new();
         let mut pairs = Vec::new();
-        for thread in THREADS {
+        for thread in Thread::BOTH {
             let offset = self.copies.expr(offset, thread);
             // What a pending store covers in part is arbitrary.
-            let unknown = thread.copy(&Name::from(format!("mixed.bv{}", 8 * access.bytes)));
+            let unknown = Name::from(format!("mixed.bv{}", 8 * access.bytes)).of(thread);
             let other = bv::var(unknown.clone(), ty.clone());
             let mut value = self.value(&access.array, access.bytes, thread, &offset, &other);
             // An inactive thread does not look at the value; one that only skips the load may.
@@ -291,7 +292,7 @@ impl<'a> Contents<'a> {
                 self.introduce(unknown.clone(), ty.clone());
                 out.push(Stmt { kind: StmtKind::Havoc(vec![unknown]), ..stmt.clone() });
             }
-            pairs.push((thread.copy(dst), value));
+            pairs.push((dst.of(thread), value));
         }
         out.push(Stmt { kind: StmtKind::Assign(pairs), ..stmt.clone() });
         Some(out)
@@ -323,7 +324,7 @@ impl<'a> Contents<'a> {
     fn settled(&self, array: &Name, bytes: u32, thread: Thread, offset: &ExprRef, contents: ExprRef) -> ExprRef {
         let seen = |by: &&Thread| **by == thread || self.pair == Pair::SameBlock;
         let stores = self.settled.get(array).map(Vec::as_slice).unwrap_or_default();
-        THREADS.iter().filter(seen).fold(contents.clone(), |before, by| {
+        Thread::BOTH.iter().filter(seen).fold(contents.clone(), |before, by| {
             stores.iter().fold(before, |before, store| {
                 let Stored { active, offset: start, value } = &store.by[by.number() as usize - 1];
                 let hides = bv::and(active.clone(), touches(start, store.bytes, offset, bytes));
@@ -352,7 +353,7 @@ impl<'a> Contents<'a> {
 
     fn epoch_name(&self, array: &Name, thread: Thread) -> Name {
         let name = Name::from(format!("epoch.{array}"));
-        if self.pair == Pair::SameBlock { name } else { thread.copy(&name) }
+        if self.pair == Pair::SameBlock { name } else { name.of(thread) }
     }
 
     fn epoch(&self, array: &Name, thread: Thread) -> ExprRef {

@@ -15,6 +15,7 @@
 use super::super::barrier_invariants::is_of_annotation;
 use crate::ivl::ast::{ExprKind, Implementation, Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
+use crate::ivl::claim::Premise;
 use crate::ivl::visit::{assigned, for_each_stmt_expr, free_vars};
 use crate::predicate::{LoopInfo, Predicated};
 use std::collections::{BTreeMap, BTreeSet};
@@ -202,10 +203,10 @@ fn assumed(body: &Implementation, loops: &[LoopInfo]) -> BTreeSet<Name> {
     for block in &body.blocks {
         let of_loop = loops.iter().any(|this| this.back == block.label || this.exit == block.label);
         for stmt in block.stmts.iter().filter(|_| !of_loop) {
-            if let StmtKind::Assume(e) = &stmt.kind
-                && !stmt.attributes.has("instance")
-            {
-                names.extend(free_vars(e));
+            match &stmt.kind {
+                StmtKind::Assume(Premise::Instance(_), _) => {}
+                StmtKind::Assume(_, e) => names.extend(free_vars(e)),
+                _ => {}
             }
         }
     }
@@ -217,7 +218,7 @@ fn sinks(body: &Implementation, active: &Name) -> BTreeSet<Name> {
     let mut names = BTreeSet::from([active.clone()]);
     for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
         match &stmt.kind {
-            StmtKind::Assert(e) => names.extend(free_vars(e)),
+            StmtKind::Assert(_, e) => names.extend(free_vars(e)),
             StmtKind::Barrier(_) | StmtKind::Load { .. } => {
                 for_each_stmt_expr(stmt, &mut |e| names.extend(free_vars(e)))
             }

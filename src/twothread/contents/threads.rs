@@ -16,8 +16,8 @@
 //!
 //! A later store by thread k might have hidden it: its place must be known as well, and must not touch this one.
 
-use super::super::copies::{Copies, Thread, Variation};
-use crate::ivl::ast::{BinaryOp, Constant, ExprKind, ExprRef, Implementation, Name, Program, StmtKind, Type};
+use super::super::copies::{Copies, Variation};
+use crate::ivl::ast::{BinaryOp, Constant, ExprKind, ExprRef, Implementation, Name, Program, StmtKind, Thread, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::{assigned, children, free_vars, map_children, substitute};
 use std::collections::BTreeMap;
