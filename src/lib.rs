@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod driver;
 pub mod effort;
 pub mod exec;
+pub mod flow;
 pub mod geometry;
 pub mod infer;
 pub mod interrupt;

@@ -8,6 +8,7 @@
 use super::graph::{BasicBlock, Cfg, EdgeCondition};
 use super::inline::{Flat, FlatLabel, Line, LineKind};
 use crate::diagnostic::Diagnostic;
+use crate::flow::{Graph, LoopForest};
 use crate::ptx::ast::{Function, Guard};
 use crate::span::Origin;
 use petgraph::Direction;
@@ -28,7 +29,7 @@ pub fn run(entry: &Function, flat: Flat) -> Result<Cfg, Vec<Diagnostic>> {
     builder.report(&reachable)?;
     builder.collapse_equal_targets();
     let (graph, start) = builder.finish(&reachable);
-    let (entry_name, loops) = (entry.name.clone(), Vec::new());
+    let (entry_name, loops) = (entry.name.clone(), LoopForest::default());
     let mut cfg = Cfg { entry_name, graph, start, registers, variables, assumptions, loops };
     unique_names(&mut cfg);
     Ok(cfg)
@@ -136,14 +137,7 @@ impl Builder {
     }
 
     fn reachable(&self) -> Vec<bool> {
-        let mut seen = vec![false; self.blocks.len()];
-        let mut work = vec![0];
-        while let Some(block) = work.pop() {
-            if !std::mem::replace(&mut seen[block], true) {
-                work.extend(self.successors[block].iter().map(|s| s.0));
-            }
-        }
-        seen
+        Graph::new(self.successors.iter().map(|targets| targets.iter().map(|s| s.0).collect()).collect()).reachable()
     }
 
     fn report(&mut self, reachable: &[bool]) -> Result<(), Vec<Diagnostic>> {

@@ -1,5 +1,6 @@
 //! The control-flow graph type that `cfg` hands to `kernel`.
 
+use crate::flow::LoopForest;
 use crate::ptx::ast::{Annotation, Guard, Instruction, Register, RegisterId, Variable};
 use crate::span::Origin;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -22,8 +23,8 @@ pub struct Cfg {
     pub variables: Vec<Variable>,
     /// What is assumed of its calls, for people.
     pub assumptions: BTreeSet<&'static str>,
-    /// Natural loops, outermost first, by header position.
-    pub loops: Vec<NaturalLoop>,
+    /// Natural loops, by the indices of blocks.
+    pub loops: LoopForest,
 }
 
 /// A maximal straight line of statements; guarded non-branches stay guarded, branches are edges.
@@ -67,17 +68,4 @@ pub enum EdgeCondition {
     If(Guard),
     /// `brx.idx`: when the index register equals this number.
     Index(crate::ptx::ast::Operand, u32),
-}
-
-/// A natural loop.
-#[derive(Clone, Debug)]
-pub struct NaturalLoop {
-    /// Its header.
-    pub header: NodeIndex,
-    /// All blocks, sorted by index.
-    pub blocks: Vec<NodeIndex>,
-    /// Index of the enclosing loop in `Cfg::loops`.
-    pub parent: Option<usize>,
-    /// False when no edge leaves the loop.
-    pub has_exit: bool,
 }

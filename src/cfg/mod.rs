@@ -19,7 +19,6 @@ pub mod reducible;
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{Function, Module};
 use graph::Cfg;
-pub use loops::{PostDominators, post_dominators};
 pub use print::{dot, print};
 
 /// Builds the control-flow graph of an entry.

@@ -4,6 +4,7 @@
 
 use super::graph::{BasicBlock, Cfg, EdgeCondition, Statement};
 use super::reducible::ordered_successors;
+use crate::flow::Loop;
 use crate::ptx::ast::{Guard, Operand, RegisterId};
 use petgraph::graph::NodeIndex;
 use std::fmt::Write;
@@ -51,10 +52,13 @@ pub fn dot(cfg: &Cfg) -> String {
 }
 
 fn role(cfg: &Cfg, node: NodeIndex) -> String {
-    let depth = cfg.loops.iter().filter(|l| l.blocks.contains(&node)).count();
-    let header = cfg.loops.iter().find(|l| l.header == node);
-    match (header, depth) {
-        (Some(head), _) if !head.has_exit => format!(" // head of a loop without exit, depth {depth}"),
+    let depth = cfg.loops.depth(node.index());
+    let is_left = |own: &Loop| {
+        let mut leaving = own.blocks.iter().flat_map(|block| cfg.graph.neighbors(NodeIndex::new(*block)));
+        leaving.any(|target| !own.blocks.contains(&target.index()))
+    };
+    match (cfg.loops.headed_by(node.index()), depth) {
+        (Some(own), _) if !is_left(own) => format!(" // head of a loop without exit, depth {depth}"),
         (Some(_), _) => format!(" // loop head, depth {depth}"),
         (None, 0) => String::new(),
         (None, _) => format!(" // depth {depth}"),

@@ -158,7 +158,7 @@ mod tests {
             registers: Vec::new(),
             variables: Vec::new(),
             assumptions: std::collections::BTreeSet::new(),
-            loops: Vec::new(),
+            loops: crate::flow::LoopForest::default(),
         };
         for number in 0..successors.len() {
             let name = Arc::from(format!("b{number}"));

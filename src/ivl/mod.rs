@@ -36,6 +36,7 @@ pub mod claim;
 mod desugar;
 mod directives;
 pub mod event;
+pub(crate) mod graph;
 mod int_definitions;
 mod left_out;
 pub mod merge;

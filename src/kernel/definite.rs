@@ -5,9 +5,10 @@
 //! the same guard while the predicate keeps its value, and after a branch on that predicate.
 //! Reference: PTX leaves registers undefined at the start; DESIGN section 3 (arbitrary at each read).
 
-use super::exposed::{Exposed, Worklist};
+use super::exposed::Exposed;
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
 use crate::cfg::operands::registers;
+use crate::flow::Worklist;
 use crate::ptx::ast::{Guard, RegisterId, ScalarType};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
@@ -105,10 +106,9 @@ impl<'c> Definite<'c> {
     pub fn of(cfg: &'c Cfg, exposed: &'c Exposed) -> Definite<'c> {
         let mut this = Definite { cfg, exposed, entries: vec![None; cfg.graph.node_count()] };
         this.entries[cfg.start.index()] = Some(vec![Status::Undefined; exposed.registers.len()]);
-        let mut work = Worklist::default();
-        work.push(exposed, cfg.start);
+        let mut work = Worklist::new(&exposed.order);
         let mut state = this.new_state();
-        while let Some(node) = work.pop(exposed) {
+        while let Some(node) = work.pop().map(NodeIndex::new) {
             this.enter(&mut state, node);
             for statement in &cfg.graph[node].statements {
                 this.step(&mut state, statement);
@@ -123,7 +123,7 @@ impl<'c> Definite<'c> {
                 };
                 if entry.as_ref() != Some(&joined) {
                     *entry = Some(joined);
-                    work.push(exposed, edge.target());
+                    work.push(edge.target().index());
                 }
             }
         }

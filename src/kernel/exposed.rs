@@ -5,35 +5,16 @@
 
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
 use crate::cfg::operands::{registers, registers_of};
+use crate::flow::{Graph, Order};
 use crate::ptx::ast::RegisterId;
-use petgraph::graph::NodeIndex;
-use petgraph::visit::DfsPostOrder;
 use std::collections::BTreeSet;
 
 /// The exposed registers in ascending order.
 pub struct Exposed {
     /// The registers.
     pub registers: Vec<RegisterId>,
-    /// Position of each block in reverse postorder: forward analyses visit the lowest first.
-    rank: Vec<usize>,
-    /// The blocks in that order.
-    order: Vec<NodeIndex>,
-}
-
-/// Blocks to visit, the first in reverse postorder next.
-#[derive(Default)]
-pub struct Worklist(BTreeSet<usize>);
-
-impl Worklist {
-    /// Adds a block.
-    pub fn push(&mut self, exposed: &Exposed, node: NodeIndex) {
-        self.0.insert(exposed.rank[node.index()]);
-    }
-
-    /// Takes the next block.
-    pub fn pop(&mut self, exposed: &Exposed) -> Option<NodeIndex> {
-        self.0.pop_first().map(|rank| exposed.order[rank])
-    }
+    /// In which order to visit blocks.
+    pub order: Order,
 }
 
 impl Exposed {
@@ -56,15 +37,8 @@ impl Exposed {
                 exposed.extend(read.into_iter().filter(|r| !written.contains(r)));
             }
         }
-        let mut order = Vec::new();
-        let mut search = DfsPostOrder::new(&cfg.graph, cfg.start);
-        while let Some(node) = search.next(&cfg.graph) {
-            order.push(node);
-        }
-        order.reverse();
-        let mut rank = vec![0; cfg.graph.node_count()];
-        order.iter().enumerate().for_each(|(position, node)| rank[node.index()] = position);
-        Exposed { registers: exposed.into_iter().collect(), rank, order }
+        let order = Order::of(&Graph::of(&cfg.graph, cfg.start));
+        Exposed { registers: exposed.into_iter().collect(), order }
     }
 }
 

@@ -10,12 +10,13 @@
 //! A parameter becomes a pointer by evidence: `.ptr`, a `cvta`, or an access whose address is that
 //! parameter plus integers. The fixpoint is computed again until no new evidence turns up.
 
-use super::exposed::{Exposed, Worklist};
+use super::exposed::Exposed;
 use super::points::{Number, Points, Summand};
 use super::regions::{HeldPlace, ParameterPlace, RegionId, Regions, Space};
 use super::transfer;
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
 use crate::cfg::operands::registers_of;
+use crate::flow::Worklist;
 use crate::ptx::ast::{Function, Instruction, Operand, RegisterId, StateSpace};
 use petgraph::graph::NodeIndex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -142,10 +143,9 @@ impl<'a> Pointers<'a> {
         self.entries = vec![None; cfg.graph.node_count()];
         self.entries[cfg.start.index()] = Some(vec![UNDEFINED; self.exposed.registers.len()]);
         let exposed = self.exposed;
-        let mut work = Worklist::default();
-        work.push(exposed, cfg.start);
+        let mut work = Worklist::new(&exposed.order);
         let mut state = self.new_state();
-        while let Some(node) = work.pop(exposed) {
+        while let Some(node) = work.pop().map(NodeIndex::new) {
             self.enter(&mut state, node);
             for statement in &cfg.graph[node].statements {
                 self.step(&mut state, statement);
@@ -164,7 +164,7 @@ impl<'a> Pointers<'a> {
                     }
                 };
                 self.entries[target.index()] = Some(joined);
-                work.push(exposed, target);
+                work.push(target.index());
             }
         }
     }

@@ -5,16 +5,15 @@
 //! Relies on: labels exist, no variable hides another. Reference: Cousot and Cousot, abstract interpretation over intervals, with widening and two
 //! rounds of narrowing; Boogie infers the same by default, also without `where` clauses.
 
+use crate::flow::{Graph, Order};
 use crate::ivl::ast::{
-    BinaryOp, Expr, ExprKind, ExprRef, FREE_CALL, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer,
-    Type, UnaryOp,
+    BinaryOp, Expr, ExprKind, ExprRef, FREE_CALL, Implementation, Name, Procedure, Program, Stmt, StmtKind, Type,
+    UnaryOp,
 };
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
-use crate::ivl::{bv, visit};
+use crate::ivl::{bv, graph, visit};
 use crate::vcgen::passify::Target;
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::DfsPostOrder;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -140,53 +139,27 @@ fn facts(name: &Name, interval: Interval) -> Vec<Stmt> {
 struct Analysis<'a> {
     program: &'a Program,
     body: &'a Implementation,
-    graph: DiGraph<usize, ()>,
+    graph: Graph,
     /// Blocks that loops lead back to.
     heads: BTreeSet<usize>,
     /// Variables that the body assigns.
     assigned: BTreeSet<Name>,
-    /// Reachable blocks, each behind its predecessors but for back edges.
-    order: Vec<usize>,
+    /// How the blocks are visited.
+    order: Order,
 }
 
 impl<'a> Analysis<'a> {
     fn new(program: &'a Program, body: &'a Implementation) -> Self {
-        let index: BTreeMap<&Name, usize> = body.blocks.iter().enumerate().map(|(i, b)| (&b.label, i)).collect();
-        let mut graph = DiGraph::new();
-        let nodes: Vec<NodeIndex> = (0..body.blocks.len()).map(|i| graph.add_node(i)).collect();
-        for (i, block) in body.blocks.iter().enumerate() {
-            if let Transfer::Goto(targets) = &block.transfer {
-                for target in targets.iter().filter_map(|target| index.get(target)) {
-                    graph.update_edge(nodes[i], nodes[*target], ());
-                }
-            }
-        }
-        let (heads, assigned, order) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
-        let mut analysis = Analysis { program, body, graph, heads, assigned, order };
-        if !nodes.is_empty() {
-            analysis.find_loops(nodes[0]);
-        }
-        analysis
-    }
-
-    fn find_loops(&mut self, start: NodeIndex) {
-        let mut walk = DfsPostOrder::new(&self.graph, start);
-        while let Some(node) = walk.next(&self.graph) {
-            self.order.push(node.index());
-        }
-        self.order.reverse();
-        let positions: BTreeMap<usize, usize> = self.order.iter().enumerate().map(|(at, &block)| (block, at)).collect();
-        for edge in self.graph.edge_indices() {
-            let Some((from, to)) = self.graph.edge_endpoints(edge) else { continue };
-            // What goes back in this order: a loop without one head, which is refused later, has such a block too.
-            let goes_back = positions.get(&from.index()).zip(positions.get(&to.index())).is_some_and(|(a, b)| a >= b);
-            if goes_back {
-                self.heads.insert(to.index());
-            }
-        }
-        let stmts = self.body.blocks.iter().flat_map(|block| &block.stmts);
-        self.assigned = stmts.flat_map(visit::assigned).cloned().collect();
-        self.assigned.extend(self.program.globals.iter().map(|global| global.name.clone()));
+        let graph = graph::of(body);
+        let order = Order::of(&graph);
+        // A loop without one head, which is refused later, has a block to which an edge goes back, too.
+        let edges =
+            graph.successors.iter().enumerate().flat_map(|(from, targets)| targets.iter().map(move |to| (from, *to)));
+        let heads = edges.filter(|(from, to)| order.goes_back(*from, *to)).map(|(_, to)| to).collect();
+        let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
+        let mut assigned: BTreeSet<Name> = stmts.flat_map(visit::assigned).cloned().collect();
+        assigned.extend(program.globals.iter().map(|global| global.name.clone()));
+        Analysis { program, body, graph, heads, assigned, order }
     }
 
     /// The bounds where control reaches each block; `None`: it does not.
@@ -207,11 +180,11 @@ impl<'a> Analysis<'a> {
     }
 
     fn round(&self, start: &Option<State>, states: &mut [Option<State>], widens: bool) {
-        for (position, &block) in self.order.iter().enumerate() {
+        for (position, &block) in self.order.nodes.iter().enumerate() {
             let mut arriving = if position == 0 { start.clone() } else { None };
-            for before in self.graph.neighbors_directed(NodeIndex::new(block), petgraph::Direction::Incoming) {
-                let Some(state) = &states[before.index()] else { continue };
-                let Some(left) = self.leave(before.index(), state.clone()) else { continue };
+            for &before in &self.graph.predecessors[block] {
+                let Some(state) = &states[before] else { continue };
+                let Some(left) = self.leave(before, state.clone()) else { continue };
                 arriving = Some(arriving.map_or_else(|| left.clone(), |known| join(&known, &left)));
             }
             states[block] = match (&states[block], arriving) {

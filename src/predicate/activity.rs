@@ -11,13 +11,13 @@
 //! graph an inner loop is one node, and edges to the region's own header and out of the region lead to
 //! a virtual exit: a `continue` ends the sweep, so it must count as a way around.
 
-use super::flow::{FlowGraph, LoopForest};
 use super::order::region_items;
+use crate::flow::{Graph, LoopForest};
 use std::collections::BTreeMap;
 
 /// The representative of each block: the first equivalent block, in most cases the block itself. The
 /// header of a loop represents itself, since whether it is active changes from sweep to sweep.
-pub fn representatives(graph: &FlowGraph, forest: &LoopForest) -> Vec<usize> {
+pub fn representatives(graph: &Graph, forest: &LoopForest) -> Vec<usize> {
     let mut result: Vec<usize> = (0..graph.len()).collect();
     for region in std::iter::once(None).chain((0..forest.loops.len()).map(Some)) {
         represent_region(graph, forest, region, &mut result);
@@ -25,16 +25,13 @@ pub fn representatives(graph: &FlowGraph, forest: &LoopForest) -> Vec<usize> {
     result
 }
 
-fn represent_region(graph: &FlowGraph, forest: &LoopForest, region: Option<usize>, result: &mut [usize]) {
+fn represent_region(graph: &Graph, forest: &LoopForest, region: Option<usize>, result: &mut [usize]) {
     let items = region_items(forest, region, graph.len());
     let start = region.map_or(0, |index| forest.loops[index].header);
     let (nodes, forward) = region_graph(graph, &items, start, region.is_some());
     let exit = nodes.len();
     let dominators = forward.dominators();
-    // Reversed, with the exit as node 0.
-    let flip = |node: usize| exit - node;
-    let reversed = (0..=exit).map(|node| forward.predecessors[flip(node)].iter().map(|&p| flip(p)).collect()).collect();
-    let post_dominators = FlowGraph::new(reversed).dominators();
+    let post_dominators = forward.post_dominators(exit);
 
     // A class is a chain in the dominator tree; walking up finds its first block.
     for node in 0..exit {
@@ -44,19 +41,14 @@ fn represent_region(graph: &FlowGraph, forest: &LoopForest, region: Option<usize
         let first = dominators
             .of(node)
             .filter(|&above| forest.innermost[nodes[above]] == region)
-            .filter(|&above| post_dominators.dominates(flip(node), flip(above)))
+            .filter(|&above| post_dominators.dominates(node, above))
             .last();
         result[nodes[node]] = first.map_or(nodes[node], |above| nodes[above]);
     }
 }
 
 /// The acyclic graph of a region: its items by number, the start being 0, and the exit last.
-fn region_graph(
-    graph: &FlowGraph,
-    items: &BTreeMap<usize, usize>,
-    start: usize,
-    is_loop: bool,
-) -> (Vec<usize>, FlowGraph) {
+fn region_graph(graph: &Graph, items: &BTreeMap<usize, usize>, start: usize, is_loop: bool) -> (Vec<usize>, Graph) {
     let mut nodes: Vec<usize> = items.values().copied().filter(|&item| item != start).collect();
     nodes.sort_unstable();
     nodes.dedup();
@@ -84,5 +76,5 @@ fn region_graph(
         list.sort_unstable();
         list.dedup();
     }
-    (nodes, FlowGraph::new(successors))
+    (nodes, Graph::new(successors))
 }

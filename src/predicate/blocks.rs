@@ -6,12 +6,12 @@
 //! the last of several; invariants of the user lead the block of their head. Relies on: the sort order keeps loops contiguous. Reference: the lock-step paper,
 //! Table 2 and "Predication of Kernels".
 
-use super::flow::LoopForest;
 use super::invariants::is_invariant;
 use super::kernel::{Exit, Kernel};
 use super::rewrite::{Rewriter, block_id, generated};
 use super::{LoopInfo, OrderedBlock, Predicated, names_in_use};
 use crate::diagnostic::Diagnostic;
+use crate::flow::LoopForest;
 use crate::ivl::ast::{Block, ExprRef, Name, Program, Stmt, StmtKind, Transfer, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::span::Span;

@@ -7,8 +7,8 @@
 //! stays where it is, as an assertion. Relies on: one path leads from the head to the place.
 //! Reference: Barnett and Leino, weakest preconditions (the condition at the head is that of the place).
 
-use super::flow::LoopForest;
 use super::kernel::{Exit, Kernel};
+use crate::flow::LoopForest;
 use crate::infer::rename::{free_variables, substitute};
 use crate::ivl::ast::{ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::bv;

@@ -7,8 +7,8 @@
 //! paper, section 3.1.
 
 use super::complement::are_complementary;
-use super::flow::FlowGraph;
 use crate::diagnostic::Diagnostic;
+use crate::flow::Graph;
 use crate::ivl::ast::{Block, ExprKind, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Transfer, UnaryOp};
 use crate::ivl::attributes::Attributes;
 use crate::span::{Origin, Span};
@@ -22,7 +22,7 @@ pub struct Kernel<'a> {
     /// Blocks in the order of the text, unreachable ones left out.
     pub blocks: Vec<NumberedBlock>,
     /// Their graph.
-    pub graph: FlowGraph,
+    pub graph: Graph,
 }
 
 /// A block of a kernel.
@@ -149,8 +149,8 @@ fn resolve(blocks: &[Block]) -> Result<Vec<Exit>, Vec<Diagnostic>> {
 
 /// Drops unreachable blocks, and puts a start block in front when the first block has predecessors:
 /// `v_active` is set there once, not in every iteration of a loop.
-fn number(blocks: &[Block], exits: Vec<Exit>) -> (Vec<NumberedBlock>, FlowGraph) {
-    let whole = FlowGraph::new(exits.iter().map(Exit::targets).collect());
+fn number(blocks: &[Block], exits: Vec<Exit>) -> (Vec<NumberedBlock>, Graph) {
+    let whole = Graph::new(exits.iter().map(Exit::targets).collect());
     let reachable = whole.reachable();
     let needs_start = whole.predecessors[0].iter().any(|&from| reachable[from]);
     let mut result: Vec<NumberedBlock> = Vec::new();
@@ -177,7 +177,7 @@ fn number(blocks: &[Block], exits: Vec<Exit>) -> (Vec<NumberedBlock>, FlowGraph)
             result.push(NumberedBlock { label: block.label.clone(), stmts, exit, span: block.span });
         }
     }
-    let graph = FlowGraph::new(result.iter().map(|block| block.exit.targets()).collect());
+    let graph = Graph::new(result.iter().map(|block| block.exit.targets()).collect());
     (result, graph)
 }
 
@@ -193,7 +193,7 @@ fn fresh_label(blocks: &[Block], stem: &str) -> Name {
 /// Refinement 1: `goto B1, B2` is a branch when both blocks start with complementary `assume`s and have
 /// no other predecessors than blocks that end in this same choice. The next block is then a function of
 /// the thread's state, and the `assume`s, which hold by construction, disappear.
-fn take_over_branch_conditions(blocks: &mut [NumberedBlock], graph: &FlowGraph) {
+fn take_over_branch_conditions(blocks: &mut [NumberedBlock], graph: &Graph) {
     for from in 0..blocks.len() {
         let Exit::Choice(targets) = &blocks[from].exit else { continue };
         let &[first, second] = &targets[..] else { continue };

@@ -15,7 +15,6 @@
 pub mod activity;
 mod blocks;
 mod complement;
-pub mod flow;
 mod invariants;
 pub mod kernel;
 pub mod order;
@@ -23,9 +22,9 @@ pub mod rewrite;
 pub mod single_definition;
 
 use crate::diagnostic::Diagnostic;
+use crate::flow::LoopForest;
 use crate::ivl::ast::{ExprRef, Name, Program};
 use crate::span::{Origin, Span};
-use flow::LoopForest;
 use kernel::Kernel;
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -5,11 +5,11 @@
 //! contiguous, the header first. Relies on: [`LoopForest`]. Reference: the lock-step paper, section 4,
 //! "Sort Order": an inner loop is sorted as one abstract block and then put in its place.
 
-use super::flow::{FlowGraph, LoopForest};
+use crate::flow::{Graph, LoopForest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The blocks in sort order. Blocks that the conditions leave free keep the order of their numbers.
-pub fn sort_order(graph: &FlowGraph, forest: &LoopForest) -> Vec<usize> {
+pub fn sort_order(graph: &Graph, forest: &LoopForest) -> Vec<usize> {
     // Loops come outer before inner, so going backwards every inner loop is sorted before it is placed.
     let mut sorted: Vec<Vec<usize>> = vec![Vec::new(); forest.loops.len()];
     for region in (0..forest.loops.len()).rev() {
@@ -20,7 +20,7 @@ pub fn sort_order(graph: &FlowGraph, forest: &LoopForest) -> Vec<usize> {
 
 /// The blocks directly in a region (a loop body, or the whole kernel) and its inner loops as abstract
 /// blocks, sorted topologically and expanded. An abstract block is named by its header.
-fn sort_region(graph: &FlowGraph, forest: &LoopForest, region: Option<usize>, sorted: &[Vec<usize>]) -> Vec<usize> {
+fn sort_region(graph: &Graph, forest: &LoopForest, region: Option<usize>, sorted: &[Vec<usize>]) -> Vec<usize> {
     let items = region_items(forest, region, graph.len());
     let mut edges: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     let mut waiting: BTreeMap<usize, usize> = items.values().map(|&item| (item, 0)).collect();

@@ -14,8 +14,8 @@
 //! So the destroyed value is never read: x is not live across a back edge of a loop around D, nor
 //! behind the loop. Dropping (b) or (c) alone is unsound; the tests hold a counterexample for each.
 
-use super::flow::{Dominators, LoopForest};
 use super::kernel::{Exit, Kernel};
+use crate::flow::{Dominators, LoopForest};
 use crate::ivl::ast::{ExprKind, ExprRef, Name};
 use crate::ivl::visit::{Visitor, assigned, walk_expr};
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,60 +10,20 @@ use super::passive::{CheckKind, CutLoop, PassiveItem};
 use super::selective;
 use super::translate::{Environment, Language};
 use crate::diagnostic::Diagnostic;
+use crate::flow::{LoopForest, Order};
 use crate::ivl::ast::{Block, Name, Stmt, StmtKind};
 use crate::ivl::event::as_call;
-use petgraph::algo::dominators;
-use petgraph::graph::NodeIndex;
-use petgraph::visit::DfsPostOrder;
 use std::collections::BTreeSet;
 
 impl<'a> Generator<'a> {
     /// Natural loops and a topological order of the blocks without back edges.
     pub(super) fn find_loops(&mut self) -> Result<Vec<usize>, Diagnostic> {
-        let start = NodeIndex::new(0);
-        let doms = dominators::simple_fast(&self.graph, start);
-        let mut acyclic = self.graph.clone();
-        for edge in self.graph.edge_indices() {
-            let Some((from, to)) = self.graph.edge_endpoints(edge) else { continue };
-            let above = doms.dominators(from);
-            if above.is_none() {
-                // Nothing leads there: what loops there does not matter.
-                if let Some(e) = acyclic.find_edge(from, to) {
-                    acyclic.remove_edge(e);
-                }
-            } else if above.is_some_and(|mut d| d.any(|n| n == to)) {
-                let blocks = self.loop_blocks(from, to);
-                self.heads.entry(to.index()).or_default().extend(blocks);
-                if let Some(e) = acyclic.find_edge(from, to) {
-                    acyclic.remove_edge(e);
-                }
-            }
-        }
-        let mut walk = DfsPostOrder::new(&acyclic, start);
-        let mut order = Vec::new();
-        while let Some(node) = walk.next(&acyclic) {
-            order.push(node.index());
-        }
-        order.reverse();
-        if petgraph::algo::is_cyclic_directed(&acyclic) {
-            return Err(Diagnostic::unsupported(
-                "irreducible",
-                "this procedure has irreducible control flow",
-                self.target.procedure.span,
-            ));
-        }
-        Ok(order)
-    }
-
-    fn loop_blocks(&self, latch: NodeIndex, head: NodeIndex) -> BTreeSet<usize> {
-        let mut blocks = BTreeSet::from([head.index()]);
-        let mut stack = vec![latch];
-        while let Some(node) = stack.pop() {
-            if blocks.insert(node.index()) {
-                stack.extend(self.graph.neighbors_directed(node, petgraph::Direction::Incoming));
-            }
-        }
-        blocks
+        let forest = LoopForest::of(&self.graph, &self.graph.dominators()).map_err(|_| {
+            let message = "this procedure has irreducible control flow";
+            Diagnostic::unsupported("irreducible", message, self.target.procedure.span)
+        })?;
+        self.heads = forest.loops.into_iter().map(|own| (own.header, own.blocks)).collect();
+        Ok(Order::of(&self.graph).nodes)
     }
 
     /// The invariants of a head: the asserts that lead its block, and free ones among them.
@@ -165,7 +125,7 @@ impl<'a> Generator<'a> {
 
     /// The head that a block goes back to.
     pub(super) fn back_edge(&self, b: usize) -> Option<usize> {
-        let mut targets = self.graph.neighbors(NodeIndex::new(b)).map(NodeIndex::index);
+        let mut targets = self.graph.successors[b].iter().copied();
         targets.find(|target| self.heads.get(target).is_some_and(|blocks| blocks.contains(&b)))
     }
 }

@@ -19,14 +19,15 @@ use super::shown::Shower;
 use super::term::{Sort, Term, Terms};
 use super::translate::{Environment, Language, Scope, Translator};
 use crate::diagnostic::Diagnostic;
+use crate::flow::Graph;
 use crate::ivl::ast::{
     Attribute, Block, Expr, ExprRef, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Variable,
 };
 use crate::ivl::claim::Claim;
 use crate::ivl::event::as_call;
+use crate::ivl::graph;
 use crate::limits;
 use crate::span::Span;
-use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Generates the passive program of a procedure of a two-thread program.
@@ -90,7 +91,7 @@ pub(super) struct Generator<'a> {
     pub(super) variables: BTreeMap<&'a Name, &'a Variable>,
     /// What is declared of variables, with the names of the body.
     pub(super) clauses: BTreeMap<Name, ExprRef>,
-    pub(super) graph: DiGraph<usize, ()>,
+    pub(super) graph: Graph,
     pub(super) terms: Terms,
     checks: Vec<Check>,
     /// Whether assertions are checked at this place, and were at the end of each block so far; otherwise they are assumed.
@@ -116,17 +117,11 @@ impl<'a> Generator<'a> {
         let declared = program.constants.iter().map(|c| &c.variable).chain(&program.globals);
         let declared = declared.chain(target.params).chain(target.results).chain(&body.locals);
         let variables = declared.map(|variable| (&variable.name, variable)).collect();
-        let index: BTreeMap<&Name, usize> = body.blocks.iter().enumerate().map(|(i, b)| (&b.label, i)).collect();
-        let mut graph = DiGraph::new();
-        let nodes: Vec<NodeIndex> = (0..body.blocks.len()).map(|i| graph.add_node(i)).collect();
-        for (i, block) in body.blocks.iter().enumerate() {
-            if let Transfer::Goto(targets) = &block.transfer {
-                for target in targets {
-                    let Some(&j) = index.get(target) else {
-                        return Err(Diagnostic::error("unknown-label", format!("no block `{target}`"), block.span));
-                    };
-                    graph.update_edge(nodes[i], nodes[j], ());
-                }
+        let labels: BTreeSet<&Name> = body.blocks.iter().map(|block| &block.label).collect();
+        for block in &body.blocks {
+            let Transfer::Goto(targets) = &block.transfer else { continue };
+            if let Some(target) = targets.iter().find(|target| !labels.contains(target)) {
+                return Err(Diagnostic::error("unknown-label", format!("no block `{target}`"), block.span));
             }
         }
         let functions = program.functions.iter().map(|f| (&f.name, f)).collect();
@@ -138,7 +133,7 @@ impl<'a> Generator<'a> {
             translator: Translator { functions, by_axiom, language },
             variables,
             clauses: contracts::where_clauses(program, target, body),
-            graph,
+            graph: graph::of(body),
             terms: Terms::default(),
             checks: Vec::new(),
             checks_here: !target.is_selective,
@@ -427,7 +422,7 @@ impl<'a> Generator<'a> {
         p: usize,
     ) -> Result<Vec<usize>, Diagnostic> {
         let mut successors = Vec::new();
-        let targets: BTreeSet<usize> = self.graph.neighbors(NodeIndex::new(b)).map(NodeIndex::index).collect();
+        let targets: BTreeSet<usize> = self.graph.successors[b].iter().copied().collect();
         if let Some(head) = self.back_edge(b) {
             if targets.len() > 1 {
                 let message = "a block with a back edge has another successor; split the edge";

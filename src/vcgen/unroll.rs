@@ -6,9 +6,9 @@
 //! in the input; a proof of it says nothing about longer executions. Relies on: reducible control flow.
 //! Reference: the instruction-level paper (bounded checking); Biere et al., bounded model checking.
 
+use crate::flow::LoopForest;
 use crate::ivl::ast::{Block, Implementation, Name, Transfer};
-use petgraph::algo::dominators;
-use petgraph::graph::{DiGraph, NodeIndex};
+use crate::ivl::graph;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Rounds of the loops around a copy of a block, by the loops' heads.
@@ -17,7 +17,7 @@ type Rounds = BTreeMap<usize, u32>;
 /// A copy of a block: its index, and in which round it stands.
 type Place = (usize, Rounds);
 
-/// Writes the loops out. `None` if that takes more than so many statements, or a label does not exist.
+/// Writes the loops out. `None` if that takes more than so many statements, or a loop has several heads.
 pub fn run(body: &Implementation, rounds: u32, most_statements: usize) -> Option<Implementation> {
     let loops = Loops::of(body)?;
     let mut blocks = Vec::new();
@@ -59,34 +59,10 @@ struct Loops {
 
 impl Loops {
     fn of(body: &Implementation) -> Option<Loops> {
-        let index: BTreeMap<&Name, usize> = (0..).zip(&body.blocks).map(|(i, block)| (&block.label, i)).collect();
-        let targets = |block: &Block| match &block.transfer {
-            Transfer::Goto(targets) => targets.iter().map(|target| index.get(target).copied()).collect(),
-            _ => Some(Vec::new()),
-        };
-        let successors = body.blocks.iter().map(targets).collect::<Option<Vec<Vec<usize>>>>()?;
-        let mut graph = DiGraph::<(), ()>::new();
-        let nodes: Vec<NodeIndex> = successors.iter().map(|_| graph.add_node(())).collect();
-        for (from, targets) in successors.iter().enumerate() {
-            for target in targets {
-                graph.update_edge(nodes[from], nodes[*target], ());
-            }
-        }
-        let dominators = dominators::simple_fast(&graph, *nodes.first()?);
-        let mut blocks: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for edge in graph.edge_indices() {
-            let Some((from, to)) = graph.edge_endpoints(edge) else { continue };
-            if dominators.dominators(from).is_some_and(|mut above| above.any(|node| node == to)) {
-                let members = blocks.entry(to.index()).or_insert_with(|| BTreeSet::from([to.index()]));
-                let mut stack = vec![from];
-                while let Some(node) = stack.pop() {
-                    if members.insert(node.index()) {
-                        stack.extend(graph.neighbors_directed(node, petgraph::Direction::Incoming));
-                    }
-                }
-            }
-        }
-        Some(Loops { successors, blocks })
+        let flow = graph::of(body);
+        let forest = LoopForest::of(&flow, &flow.dominators()).ok()?;
+        let blocks = forest.loops.into_iter().map(|own| (own.header, own.blocks)).collect();
+        Some(Loops { successors: flow.successors, blocks })
     }
 
     /// The rounds at a block to which control comes from outside of the loop that it may head.

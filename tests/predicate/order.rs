@@ -1,7 +1,7 @@
 //! The sort order satisfies the two conditions of section 4 on random reducible graphs.
 
 use crate::random::{Source, reducible_graph};
-use gpuvcc::predicate::flow::{FlowGraph, LoopForest};
+use gpuvcc::flow::{Graph, LoopForest};
 use gpuvcc::predicate::order::sort_order;
 use proptest::prelude::*;
 
@@ -35,6 +35,6 @@ proptest! {
 
 #[test]
 fn irreducible_cycle_is_refused() {
-    let graph = FlowGraph::new(vec![vec![1, 2], vec![2], vec![1, 3], vec![]]);
+    let graph = Graph::new(vec![vec![1, 2], vec![2], vec![1, 3], vec![]]);
     assert!(LoopForest::of(&graph, &graph.dominators()).is_err());
 }

@@ -1,8 +1,8 @@
 //! Random reducible graphs and random kernels over them.
 
+use gpuvcc::flow::{Graph, LoopForest};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::bv::{self, BvOp};
-use gpuvcc::predicate::flow::{FlowGraph, LoopForest};
 use gpuvcc::span::Span;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl Source {
 
 /// A graph whose nodes are all reachable from node 0 and whose cycles are natural loops. Drawn as a
 /// whole and thrown away when it is not reducible, so that no shape is left out.
-pub fn reducible_graph(source: &mut Source, start_may_be_header: bool) -> FlowGraph {
+pub fn reducible_graph(source: &mut Source, start_may_be_header: bool) -> Graph {
     loop {
         let nodes = 2 + source.below(8);
         let mut successors = Vec::new();
@@ -37,7 +37,7 @@ pub fn reducible_graph(source: &mut Source, start_may_be_header: bool) -> FlowGr
             targets.dedup();
             successors.push(targets);
         }
-        let graph = FlowGraph::new(successors);
+        let graph = Graph::new(successors);
         if graph.reachable().iter().all(|&seen| seen) && LoopForest::of(&graph, &graph.dominators()).is_ok() {
             return graph;
         }

@@ -1,9 +1,9 @@
 //! The conditions of the refinements, each with its near miss.
 
 use crate::random::program;
+use gpuvcc::flow::LoopForest;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::bv;
-use gpuvcc::predicate::flow::LoopForest;
 use gpuvcc::predicate::kernel::Kernel;
 use gpuvcc::predicate::single_definition::unpredicated;
 use gpuvcc::span::Span;

@@ -5,10 +5,10 @@
 //! was left, so that most loops end. Where a block has two successors, a thread takes the one whose assumption holds, or any.
 
 use crate::random::{Source, program, reducible_graph, stmt};
+use gpuvcc::flow::Graph;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::bv::{self, BvOp};
 use gpuvcc::ivl::claim::{Claim, Premise};
-use gpuvcc::predicate::flow::FlowGraph;
 use gpuvcc::span::Span;
 
 /// What the kernels of one family are made of.
@@ -100,7 +100,7 @@ pub fn kernel(source: &mut Source, shape: Shape) -> Program {
 }
 
 /// Whether an end can be reached from everywhere.
-fn ends(graph: &FlowGraph) -> bool {
+fn ends(graph: &Graph) -> bool {
     let mut good: Vec<bool> = graph.successors.iter().map(Vec::is_empty).collect();
     for _ in 0..graph.len() {
         for node in 0..graph.len() {

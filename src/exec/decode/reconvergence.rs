@@ -2,20 +2,15 @@
 //!
 //! Input: the instructions of a function. Output: for each, where lock-step warps wait for the paths
 //! that leave it; `u32::MAX` where they meet only at the end of the function.
-//! Reference: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (petgraph's).
+//! Reference: Fung, Sham, Yuan, Aamodt, "Dynamic Warp Formation and Scheduling", section 3 (reconvergence).
 
 use super::{Code, Program};
-use petgraph::algo::dominators::simple_fast;
-use petgraph::graph::{DiGraph, NodeIndex};
+use crate::flow::Graph;
 
 /// The meeting points of the instructions in a range.
 pub fn meeting_points(program: &Program, start: usize, end: usize) -> Vec<u32> {
-    let mut reversed = DiGraph::<(), ()>::with_capacity(end - start + 1, end - start + 1);
-    for _ in start..=end {
-        reversed.add_node(());
-    }
-    let node = |at: usize| NodeIndex::new(at - start);
-    let leave = node(end);
+    let leave = end - start;
+    let mut successors = vec![Vec::new(); leave + 1];
     for at in start..end {
         let follow = (at + 1).min(end);
         let targets: Vec<usize> = match program.code[at] {
@@ -28,14 +23,12 @@ pub fn meeting_points(program: &Program, start: usize, end: usize) -> Vec<u32> {
             Code::Return | Code::Exit | Code::Trap => vec![end],
             _ => vec![follow],
         };
-        for target in targets {
-            reversed.add_edge(node(target), node(at), ());
-        }
+        successors[at - start] = targets.into_iter().map(|target| target - start).collect();
     }
-    let dominators = simple_fast(&reversed, leave);
-    let meeting = |at: usize| match dominators.immediate_dominator(node(at)) {
-        Some(found) if found != leave => (found.index() + start) as u32,
+    let post_dominators = Graph::new(successors).post_dominators(leave);
+    let meeting = |at: usize| match post_dominators.immediate(at) {
+        Some(found) if found != leave => (found + start) as u32,
         _ => u32::MAX,
     };
-    (start..end).map(meeting).collect()
+    (0..leave).map(meeting).collect()
 }
