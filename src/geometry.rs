@@ -142,6 +142,12 @@ impl Geometry<u32> {
         volume(self.grid)
     }
 
+    /// The number of a thread among all threads.
+    pub(crate) fn thread_number(&self, block: [u32; 3], thread: [u32; 3]) -> u32 {
+        let before = linear(block, self.grid).wrapping_mul(self.block_threads() as u32);
+        before.wrapping_add(linear(thread, self.block))
+    }
+
     /// All threads.
     pub fn threads(&self) -> u128 {
         self.block_threads().saturating_mul(self.blocks())

@@ -8,10 +8,11 @@ use super::{
     Task, annotations, parse_inputs, read_inputs, schedule, select_kernels, stated, unplaced, unused_clusters,
 };
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes, report, trace};
+use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes};
 use crate::geometry::Geometry;
 use crate::jobs::{self, Jobs};
 use crate::ptx::ast::Module;
+use crate::verdict::execution;
 use crate::verdict::finding::KernelReport;
 use std::borrow::Cow;
 use std::time::Instant;
@@ -126,10 +127,10 @@ pub fn emulate(
     let started = Instant::now();
     let run = exec::run(module, number, &launch)?;
     let seconds = started.elapsed().as_secs_f64();
-    let mut report = report::report(file, module, entry, &launch, &run);
+    let mut report = execution::report(file, module, entry, &launch, &run);
     if run.outcome.instructions <= TOLD_STEPS {
         for finding in report.findings.iter_mut().take(TOLD_FINDINGS) {
-            finding.interleaving = trace::interleaving(module, number, &launch, finding);
+            finding.interleaving = execution::interleaving(module, number, &launch, finding);
         }
     }
     report.time_ms = (seconds * 1000.0) as u64;

@@ -1,7 +1,7 @@
-//! Arguments of an emulated launch, as the command line writes them.
+//! Arguments of an emulated launch, and their text on the command line.
 //!
-//! Input: texts such as `17`, `1.5`, `zeros:1024xf32`, `random:256:7`, `zeros:*` or `n=3`. Output: bytes of each parameter
-//! and the arrays that they point to.
+//! Input: texts such as `17`, `1.5`, `zeros:1024xf32`, `random:256:7`, `zeros:*` or `n=3`, or [`Argument`]s. Output: bytes of
+//! each parameter and the arrays that they point to; the text of an argument, which reads as the same argument.
 //! Establishes: every parameter has exactly one argument that fits it.
 
 use super::launch::{Array, Contents, array_address};
@@ -10,8 +10,9 @@ use super::values::float::{Format, Rounding};
 use super::values::hash;
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{Function, Module, ScalarType, Variable};
-use crate::ptx::words::scalar_type;
+use crate::ptx::words::{scalar_type, type_name};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Bytes of an array argument at most.
 const LARGEST: u64 = 1 << 34;
@@ -51,6 +52,89 @@ pub enum Value {
     Parts(Vec<Value>),
     /// The array of an earlier parameter, by name or position.
     Same(String),
+}
+
+impl Argument {
+    /// The argument of a parameter.
+    pub fn of(parameter: &str, value: Value) -> Argument {
+        Argument { name: Some(parameter.to_string()), value }
+    }
+}
+
+impl Value {
+    /// Whether it has an array without bounds.
+    pub(crate) fn is_endless(&self) -> bool {
+        match self {
+            Value::Endless(_) => true,
+            Value::Parts(parts) => parts.iter().any(Value::is_endless),
+            _ => false,
+        }
+    }
+
+    /// An endless array of zeros, but for these bytes at these distances from its pointer.
+    pub(crate) fn cells(bytes: impl IntoIterator<Item = (i64, u8)>) -> Value {
+        // Offsets count from the pointer, in the middle of the array.
+        let cells = bytes.into_iter().map(|(distance, byte)| (UNBOUNDED.wrapping_add_signed(distance), byte));
+        Value::Endless(Contents::Cells(cells.filter(|(offset, _)| *offset < 2 * UNBOUNDED).collect()))
+    }
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{name}={}", self.value),
+            None => write!(f, "{}", self.value),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Integer(value) => write!(f, "{value}"),
+            Value::Decimal(value) => write!(f, "{value:?}"),
+            Value::Bytes(bytes) => write!(f, "bytes:{}", digits(bytes)),
+            Value::Array { count, ty, fill } => {
+                let size = format!("{count}x{}", type_name(*ty));
+                match fill {
+                    Fill::Zeros => write!(f, "zeros:{size}"),
+                    Fill::Ramp => write!(f, "ramp:{size}"),
+                    Fill::Random(seed) => write!(f, "random:{size}:{seed}"),
+                }
+            }
+            Value::Endless(contents) => match contents {
+                Contents::Zero => write!(f, "zeros:*"),
+                Contents::Any { seed } => write!(f, "random:*:{seed}"),
+                Contents::Small { bound, seed } => write!(f, "below:*:{bound}:{seed}"),
+                Contents::Cells(cells) if cells.is_empty() => write!(f, "zeros:*"),
+                Contents::Cells(cells) => write!(f, "cells:*:{}", runs(cells)),
+                Contents::Bytes(_) => panic!("exec: bytes have an end"),
+            },
+            Value::File(path) => write!(f, "file:{path}"),
+            Value::Parts(parts) => {
+                let parts: Vec<String> = parts.iter().map(Value::to_string).collect();
+                write!(f, "parts:{}", parts.join("+"))
+            }
+            Value::Same(other) => write!(f, "same:{other}"),
+        }
+    }
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// `07@0,0100@64`: runs of bytes with their distances from the pointer.
+fn runs(cells: &BTreeMap<u64, u8>) -> String {
+    let mut runs: Vec<(u64, Vec<u8>)> = Vec::new();
+    for (&offset, &byte) in cells {
+        match runs.last_mut() {
+            Some((start, bytes)) if *start + bytes.len() as u64 == offset => bytes.push(byte),
+            _ => runs.push((offset, vec![byte])),
+        }
+    }
+    let text = |(start, bytes): &(u64, Vec<u8>)| format!("{}@{}", digits(bytes), *start as i64 - UNBOUNDED as i64);
+    runs.iter().map(text).collect::<Vec<_>>().join(",")
 }
 
 /// What the elements of an array are.
@@ -107,21 +191,14 @@ fn part(text: &str) -> Result<Value, String> {
 /// What follows `cells:`, as in `cells:*:07@0,0100@64`: an endless array of zeros, but for these bytes at these byte offsets.
 fn cells(text: &str) -> Result<Value, String> {
     let runs = text.strip_prefix("*:").ok_or("cells have no count; write cells:*:BYTES@OFFSET")?;
-    let mut cells = BTreeMap::new();
+    let mut cells: BTreeMap<i64, u8> = BTreeMap::new();
     for run in runs.split(',') {
         let (digits, start) =
             run.split_once('@').ok_or_else(|| format!("`{run}` is not BYTES@OFFSET, as in ff00@64"))?;
         let start: i64 = start.parse().map_err(|_| format!("`{start}` is no byte offset"))?;
-        let inside = |offset: &u64| *offset < 2 * UNBOUNDED;
-        for (index, byte) in (0..).zip(hexadecimal(digits)?) {
-            // Offsets count from the pointer, in the middle of the array.
-            let offset = UNBOUNDED.wrapping_add_signed(start).wrapping_add(index);
-            if inside(&offset) {
-                cells.insert(offset, byte);
-            }
-        }
+        cells.extend((0..).map(|index| start.wrapping_add(index)).zip(hexadecimal(digits)?));
     }
-    Ok(Value::Endless(Contents::Cells(cells)))
+    Ok(Value::cells(cells))
 }
 
 /// Bytes from pairs of hexadecimal digits.
@@ -276,7 +353,7 @@ fn structure(module: &Module, parameter: &Variable, parts: &[Value], bound: &mut
 }
 
 fn type_text(parameter: &Variable) -> String {
-    crate::ptx::words::type_name(parameter.ty)
+    type_name(parameter.ty)
 }
 
 fn position(entry: &Function, name: &str) -> Option<usize> {
@@ -386,6 +463,28 @@ mod tests {
             "parts:same:0",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn texts_of_arguments_read_as_the_same_arguments() {
+        let texts = [
+            "n=-5",
+            "1.5",
+            "bytes:00ff",
+            "zeros:4xf32",
+            "ramp:4xu8",
+            "random:4xu32:7",
+            "a=zeros:*",
+            "random:*:3",
+            "below:*:16:2",
+            "cells:*:09@-4,0701@4",
+            "file:data.bin",
+            "parts:bytes:00000000+zeros:*",
+            "same:a",
+        ];
+        for text in texts {
+            assert_eq!(parse(text).map(|argument| argument.to_string()), Ok(text.to_string()));
         }
     }
 }

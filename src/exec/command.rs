@@ -4,7 +4,7 @@
 //! Establishes: the text, run by hand, goes through the same execution; where this launch stops for its
 //! total of instructions, the command goes on.
 
-use super::arguments;
+use super::arguments::{self, Argument};
 use super::launch::{Contents, Launch, Schedule};
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
@@ -19,8 +19,8 @@ pub struct Command {
     pub geometry: Geometry<u32>,
     /// Only these blocks run (by linear number); all when `None`.
     pub only_blocks: Option<Vec<u32>>,
-    /// One argument for each parameter, as `--arg` takes them.
-    pub arguments: Vec<String>,
+    /// One argument for each parameter.
+    pub arguments: Vec<Argument>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// The order in which threads run.
@@ -39,9 +39,7 @@ pub const DEFAULT_STEPS: u64 = 10_000_000;
 impl Command {
     /// The launch, with a limit on the instructions of all threads.
     pub fn launch(&self, module: &Module, entry: &Function, total_steps: u64) -> Result<Launch, Diagnostic> {
-        let parsed: Result<Vec<_>, String> = self.arguments.iter().map(|text| arguments::parse(text)).collect();
-        let parsed = parsed.map_err(|message| Diagnostic::error("argument", message, entry.span))?;
-        let bound = arguments::bind(module, entry, &parsed)?;
+        let bound = arguments::bind(module, entry, &self.arguments)?;
         Ok(Launch {
             geometry: self.geometry,
             parameters: bound.parameters,
@@ -67,7 +65,7 @@ impl Command {
             let _ = write!(text, " --only-blocks {}", numbers.join(","));
         }
         for argument in &self.arguments {
-            let _ = write!(text, " --arg {}", quoted(argument));
+            let _ = write!(text, " --arg {}", quoted(&argument.to_string()));
         }
         if self.dynamic_shared > 0 {
             let _ = write!(text, " --dynamic-shared {}", self.dynamic_shared);

@@ -1,6 +1,6 @@
 //! What is run: sizes, arguments, memory before the launch, and the schedule.
 
-use crate::geometry::{self, BLOCK_THREADS, Geometry};
+use crate::geometry::{BLOCK_THREADS, Geometry};
 use crate::rules::Rules;
 use std::collections::BTreeMap;
 
@@ -31,15 +31,6 @@ pub struct Launch {
     pub races: bool,
     /// What counts as a defect.
     pub rules: Rules,
-}
-
-impl Launch {
-    /// The number of a thread in the launch.
-    pub fn number_of(&self, block: [u32; 3], thread: [u32; 3]) -> u32 {
-        let size = self.geometry.block_threads() as u32;
-        let number = geometry::linear(block, self.geometry.grid);
-        number.wrapping_mul(size).wrapping_add(geometry::linear(thread, self.geometry.block))
-    }
 }
 
 /// A global array that a parameter points to.

@@ -6,7 +6,7 @@
 //!
 //! The way: [`decode`] makes a flat program, once a launch; [`machine`] chooses which thread runs ([`lockstep`]
 //! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`warp`] and the functions of
-//! [`values`]; [`races`] watches. [`report`] turns the outcome into the verifier's findings, [`trace`] tells how a finding came about.
+//! [`values`]; [`races`] watches, [`trace`] tells how a defect came about.
 
 pub mod access;
 pub mod arguments;
@@ -19,7 +19,6 @@ pub mod machine;
 pub mod memory;
 pub mod outcome;
 pub mod races;
-pub mod report;
 pub mod thread;
 pub mod trace;
 pub mod values;

@@ -1,15 +1,13 @@
 //! The steps of two threads around a defect.
 //!
-//! Input: a launch that shows a finding. Output: [`Step`]s: what the two threads did last before and at it, in the
+//! Input: a launch that shows the defect. Output: [`Event`]s: what the two threads did last before and at it, in the
 //! order of the execution. Establishes: the launch runs again in the same way (nothing in it is left to chance),
-//! up to the moment at which the defect is seen. Relies on: the finding is one of this launch. Reference: none.
+//! up to the moment at which the defect is seen. Relies on: the defect is one of this launch. Reference: none.
 
 use super::launch::Launch;
 use super::races::{Location, Race};
-use super::report::Reporter;
-use super::{decode, finished, machine, parameter_bytes, world};
+use super::{Run, decode, finished, machine, parameter_bytes, world};
 use crate::ptx::ast::Module;
-use crate::verdict::finding::{Defect, Finding, Step, StepKind};
 use std::collections::BTreeSet;
 
 /// Steps of each thread that are shown before the defect, beside the last barrier.
@@ -69,29 +67,26 @@ impl Watch {
     }
 }
 
-/// The steps around a race or a divergence; none for other findings.
-pub fn interleaving(module: &Module, entry: usize, launch: &Launch, finding: &Finding) -> Vec<Step> {
-    let [first, second] = &finding.accesses[..] else { return Vec::new() };
-    let lines = match finding.defect {
-        Defect::Race => Some([first.origin.line, second.origin.line]),
-        Defect::Divergence => None,
-        Defect::Deadlock | Defect::BarrierError | Defect::Assertion => return Vec::new(),
-    };
-    let threads = [first, second].map(|access| launch.number_of(access.block, access.thread));
-    let Ok(program) = decode::decode(module, entry, launch) else { return Vec::new() };
+/// Runs a launch once more, up to the moment at which the threads are seen to race at these lines, or to its end. Answers
+/// the run with the last events of both threads, and for each whether it belongs to the defect.
+pub(crate) fn watch(
+    module: &Module,
+    entry: usize,
+    launch: &Launch,
+    threads: [u32; 2],
+    lines: Option<[u32; 2]>,
+) -> Option<(Run, Vec<(Event, bool)>)> {
+    let program = decode::decode(module, entry, launch).ok()?;
     let mut world = world::World::new(&program, launch, parameter_bytes(module, entry, launch), module.address_size);
     world.watch = Some(Box::new(Watch { threads, lines, events: Vec::new(), met: None }));
     let (outcome, memory, watch) = machine::Machine::new(&program, launch, world).run_watched();
-    let Some(watch) = watch else { return Vec::new() };
-    let run = finished(program, outcome, memory);
-    let reporter = Reporter::new(module, &module.functions[entry], launch, &run);
-    let Some(shown) = watch.shown() else { return Vec::new() };
-    shown.into_iter().map(|(event, at_fault)| reporter.step(event, at_fault)).collect()
+    let shown = watch?.shown()?;
+    Some((finished(program, outcome, memory), shown))
 }
 
 impl Watch {
     /// The events to show, and whether they are those of the defect.
-    fn shown(&self) -> Option<Vec<(&Event, bool)>> {
+    fn shown(&self) -> Option<Vec<(Event, bool)>> {
         let ends = match &self.met {
             Some(race) => {
                 let is_second = |event: &Event| (event.thread, event.code) == race.second;
@@ -111,7 +106,7 @@ impl Watch {
             shown.extend(earlier().take(BEFORE));
             shown.extend(earlier().find(|index| self.events[*index].location.is_none()));
         }
-        Some(shown.into_iter().map(|index| (&self.events[index], ends.contains(&index))).collect())
+        Some(shown.into_iter().map(|index| (self.events[index], ends.contains(&index))).collect())
     }
 }
 
@@ -124,21 +119,6 @@ impl Event {
             }
             (Some(Location::Shared(start)), Location::Shared(at)) => at.wrapping_sub(start) < self.bytes,
             _ => false,
-        }
-    }
-}
-
-impl StepKind {
-    /// What an instruction does to others.
-    pub fn of(code: decode::Code) -> StepKind {
-        use decode::Code;
-        match code {
-            Code::Load(_) => StepKind::Read,
-            Code::Store(_) => StepKind::Write,
-            Code::Atomic(_) => StepKind::Atomic,
-            Code::Barrier(_) => StepKind::Barrier,
-            Code::Fence { .. } => StepKind::Fence,
-            _ => StepKind::Exit,
         }
     }
 }

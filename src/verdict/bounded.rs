@@ -12,8 +12,9 @@ use super::facts::{Facts, bits, site_of};
 use super::finding::{Defect, Finding};
 use super::prove::Constants;
 use crate::effort::{Budget, Effort};
+use crate::exec::arguments::{self, Argument};
 use crate::exec::command::Command;
-use crate::exec::launch::Schedule;
+use crate::exec::launch::{Contents, Schedule};
 use crate::geometry::{BLOCK_THREADS, Geometry, linear};
 use crate::infer::passive_of;
 use crate::ivl::ast::{Name, Program, Thread};
@@ -280,21 +281,21 @@ impl Bounded<'_> {
     }
 
     /// Arguments with the model's parameters and contents of arrays.
-    fn arguments(&self, model: &Model) -> Option<Vec<String>> {
+    fn arguments(&self, model: &Model) -> Option<Vec<Argument>> {
         let value = |parameter: &KernelParameter| {
             let constant = parameter.constant.as_ref();
             constant.and_then(|name| bits(&model.constants, name)).unwrap_or(0) as u64
         };
         let kernel = self.facts.kernel;
-        let mut arguments = self.emulator.arguments(kernel, &value, "zeros:*", false).ok()?;
+        let mut arguments = self.emulator.arguments(kernel, &value, &Contents::Zero, false).ok()?;
         for (array, cells) in &model.cells {
             let Some(shown) = kernel.array_names.get(array) else { continue };
-            let plain = format!("{shown}=zeros:*");
+            let plain = Argument::of(shown, arguments::Value::Endless(Contents::Zero));
             if let Some(argument) = arguments.iter_mut().find(|argument| **argument == plain)
                 && cells.len() <= MOST_CELLS
                 && !self.emulator.synchronises(kernel, shown)
             {
-                *argument = format!("{shown}={}", cells_text(cells));
+                argument.value = arguments::Value::cells(cells.iter().map(|(distance, byte)| (*distance, *byte)));
             }
         }
         Some(arguments)
@@ -341,30 +342,16 @@ fn cells<'r>(loads: impl Iterator<Item = (&'r Read, [Option<Value>; 2])>) -> BTr
     cells
 }
 
-/// `cells:*:07@0,0100@64`: runs of bytes with their offsets.
-fn cells_text(cells: &BTreeMap<i64, u8>) -> String {
-    let mut runs: Vec<(i64, Vec<u8>)> = Vec::new();
-    for (&offset, &byte) in cells {
-        match runs.last_mut() {
-            Some((start, bytes)) if start.checked_add(bytes.len() as i64) == Some(offset) => bytes.push(byte),
-            _ => runs.push((offset, vec![byte])),
-        }
-    }
-    let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let runs: Vec<String> = runs.iter().map(|(start, bytes)| format!("{}@{start}", digits(bytes))).collect();
-    format!("cells:*:{}", runs.join(","))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_told_in_runs() {
+    fn cells_are_the_bytes_of_loads_that_are_not_zero() {
         let read = Read { array: Name::from("a"), bytes: 4 };
         let bits = |value: u128| Some(Value::Bits(value));
         let values = [[bits(4), bits(0x0107)], [bits(u128::from(u64::MAX - 3)), bits(9)], [bits(8), bits(0)]];
         let cells = cells(values.iter().map(|values| (&read, *values)));
-        assert_eq!(cells_text(&cells[&Name::from("a")]), "cells:*:09@-4,0701@4");
+        assert_eq!(cells[&Name::from("a")], BTreeMap::from([(-4, 9), (4, 7), (5, 1)]));
     }
 }

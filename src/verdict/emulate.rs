@@ -7,11 +7,13 @@
 //! hardware has not started yet). Reference: DESIGN section 3 (what `confirmed` means).
 
 use super::compiled::Compiled;
+use super::execution;
 use super::finding::{Defect, Finding};
+use crate::exec::arguments::{Argument, Value};
 use crate::exec::command::{Command, quoted};
-use crate::exec::launch::{Schedule, check_sizes};
+use crate::exec::launch::{Contents, Schedule, check_sizes};
 use crate::exec::outcome::{FaultKind, Instead, Outcome, Stop};
-use crate::exec::{self, Run, report};
+use crate::exec::{self, Run};
 use crate::geometry::{Geometry, linear};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::ptx::ast::{Function, Module, StateSpace, Variable};
@@ -56,14 +58,14 @@ const WHOLE_LAUNCH: u128 = 8192;
 const DYNAMIC_SHARED: u32 = 48 << 10;
 
 /// Contents of arrays, schedule and seed of the executions that are tried.
-const TRIES: [(&str, Schedule, u64); 7] = [
-    ("zeros:*", Schedule::RoundRobin, 1),
-    ("zeros:*", Schedule::Lockstep, 1),
-    ("zeros:*", Schedule::Adversarial, 1),
-    ("below:*:64:1", Schedule::Random, 2),
-    ("zeros:*", Schedule::LockstepTaken, 1),
-    ("random:*:1", Schedule::Adversarial, 3),
-    ("below:*:2:1", Schedule::Adversarial, 4),
+const TRIES: [(Contents, Schedule, u64); 7] = [
+    (Contents::Zero, Schedule::RoundRobin, 1),
+    (Contents::Zero, Schedule::Lockstep, 1),
+    (Contents::Zero, Schedule::Adversarial, 1),
+    (Contents::Small { bound: 64, seed: 1 }, Schedule::Random, 2),
+    (Contents::Zero, Schedule::LockstepTaken, 1),
+    (Contents::Any { seed: 1 }, Schedule::Adversarial, 3),
+    (Contents::Small { bound: 2, seed: 1 }, Schedule::Adversarial, 4),
 ];
 
 impl<'a> Emulator<'a> {
@@ -93,7 +95,7 @@ impl<'a> Emulator<'a> {
         let run = self.run(command, total_steps)?;
         let launch = command.launch(self.module, self.entry(), total_steps).map_err(|diagnostic| diagnostic.message)?;
         Ok(Shown {
-            findings: report::report(self.file, self.module, self.entry(), &launch, &run).findings,
+            findings: execution::report(self.file, self.module, self.entry(), &launch, &run).findings,
             instructions: run.outcome.instructions,
             is_defined: is_defined(&run.outcome),
             command: limited(command.clone(), &run.outcome),
@@ -107,23 +109,23 @@ impl<'a> Emulator<'a> {
         &self,
         kernel: &Kernel,
         value: &dyn Fn(&KernelParameter) -> u64,
-        contents: &str,
+        contents: &Contents,
         overlap: bool,
-    ) -> Result<Vec<String>, String> {
+    ) -> Result<Vec<Argument>, String> {
         let params = &kernel.params;
         let synchronising = synchronising_arrays(kernel);
         let contents_of = |name: &str| {
             let zeros = synchronising.contains(name) || overlap && !synchronising.is_empty();
-            if zeros { "zeros:*" } else { contents }
+            Value::Endless(if zeros { Contents::Zero } else { contents.clone() })
         };
         let mut first_array: Option<&str> = None;
         let argument = |parameter: &'a Variable| {
             let fields: Vec<&KernelParameter> = params.iter().filter(|field| is_of(field, parameter)).collect();
             let size = usize::try_from(parameter.size.unwrap_or(0)).unwrap_or(0);
             if size == 8 && fields.iter().any(|field| field.is_pointer) {
-                let shared = first_array.filter(|_| overlap).map(|other| format!("same:{other}"));
+                let shared = first_array.filter(|_| overlap).map(|other| Value::Same(other.to_string()));
                 first_array = first_array.or(Some(&parameter.name));
-                return Ok(shared.unwrap_or_else(|| contents_of(&parameter.name).to_string()));
+                return Ok(shared.unwrap_or_else(|| contents_of(&parameter.name)));
             }
             let mut bytes = vec![0; size];
             for field in &fields {
@@ -133,13 +135,13 @@ impl<'a> Emulator<'a> {
                 room.zip(part).for_each(|(byte, new)| *byte = new);
             }
             let pointers = fields.iter().filter(|field| field.is_pointer);
-            let arrays: BTreeMap<usize, &str> =
+            let arrays: BTreeMap<usize, Value> =
                 pointers.map(|field| (field.offset.max(0) as usize, contents_of(&field.name))).collect();
-            if arrays.is_empty() { Ok(scalar_text(parameter, &bytes)) } else { structure_text(&bytes, &arrays) }
+            if arrays.is_empty() { Ok(scalar(parameter, bytes)) } else { structure(&bytes, arrays) }
         };
-        let texts = self.entry().params.iter().map(argument).collect::<Result<Vec<String>, String>>()?;
-        let named = self.entry().params.iter().zip(texts);
-        Ok(named.map(|(parameter, text)| format!("{}={text}", parameter.name)).collect())
+        let values = self.entry().params.iter().map(argument).collect::<Result<Vec<Value>, String>>()?;
+        let named = self.entry().params.iter().zip(values);
+        Ok(named.map(|(parameter, value)| Argument::of(&parameter.name, value)).collect())
     }
 
     /// Whether threads synchronise by an array, which then holds zeros before a launch.
@@ -210,35 +212,29 @@ fn is_of(field: &KernelParameter, parameter: &Variable) -> bool {
 }
 
 /// A number where it can be read, else bytes.
-fn scalar_text(parameter: &Variable, bytes: &[u8]) -> String {
+fn scalar(parameter: &Variable, bytes: Vec<u8>) -> Value {
     let is_number =
         bytes.len() <= 8 && !parameter.ty.is_float() && parameter.size == Some(u64::from(parameter.ty.bytes()));
     if is_number && !bytes.is_empty() {
         let value = bytes.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
         let unused = 64 - 8 * bytes.len();
-        return (((value << unused) as i64) >> unused).to_string();
+        return Value::Integer(i128::from(((value << unused) as i64) >> unused));
     }
-    bytes_text(bytes)
-}
-
-fn bytes_text(bytes: &[u8]) -> String {
-    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("bytes:{}", digits.concat())
+    Value::Bytes(bytes)
 }
 
 /// A structure with pointers to arrays, by their offsets.
-fn structure_text(bytes: &[u8], arrays: &BTreeMap<usize, &str>) -> Result<String, String> {
+fn structure(bytes: &[u8], arrays: BTreeMap<usize, Value>) -> Result<Value, String> {
     let mut parts = Vec::new();
     let mut at = 0;
-    for (&offset, &contents) in arrays {
-        let between = bytes.get(at..offset).ok_or("pointers of a structure overlap")?;
-        parts.extend((!between.is_empty()).then(|| bytes_text(between)));
-        parts.push(contents.to_string());
+    let plain = |bytes: &[u8]| (!bytes.is_empty()).then(|| Value::Bytes(bytes.to_vec()));
+    for (offset, array) in arrays {
+        parts.extend(plain(bytes.get(at..offset).ok_or("pointers of a structure overlap")?));
+        parts.push(array);
         at = offset + 8;
     }
-    let rest = bytes.get(at..).ok_or("a pointer lies at the end of a structure")?;
-    parts.extend((!rest.is_empty()).then(|| bytes_text(rest)));
-    Ok(format!("parts:{}", parts.join("+")))
+    parts.extend(plain(bytes.get(at..).ok_or("a pointer lies at the end of a structure")?));
+    Ok(Value::Parts(parts))
 }
 
 /// Decides the findings of one kernel; runs that several of them want happen once.
@@ -292,7 +288,7 @@ impl<'a> Judge<'a> {
                     let command = Command {
                         geometry,
                         only_blocks: only_blocks.clone(),
-                        arguments: self.arguments(finding, contents, overlap)?,
+                        arguments: self.arguments(finding, &contents, overlap)?,
                         dynamic_shared: self.emulator.dynamic_shared(finding),
                         schedule,
                         seed,
@@ -310,7 +306,7 @@ impl<'a> Judge<'a> {
         Err(failure.text())
     }
 
-    fn arguments(&self, finding: &Finding, contents: &str, overlap: bool) -> Result<Vec<String>, String> {
+    fn arguments(&self, finding: &Finding, contents: &Contents, overlap: bool) -> Result<Vec<Argument>, String> {
         let value = |parameter: &KernelParameter| finding.params.get(&parameter.name).map_or(0, |v| v.unsigned());
         self.emulator.arguments(self.kernel, &value, contents, overlap)
     }

@@ -10,7 +10,7 @@ use super::emulate::{Emulator, Shown};
 use super::finding::{Defect, Finding};
 use super::search::{launches, usual_values};
 use crate::exec::command::Command;
-use crate::exec::launch::Schedule;
+use crate::exec::launch::{Contents, Schedule};
 use crate::exec::values::hash;
 use crate::geometry::{Geometry, linear};
 use crate::kernel::{Kernel, KernelParameter};
@@ -156,7 +156,7 @@ impl<'a> Explorer<'a> {
 
 /// A finding of the emulator in the form of the verifier's.
 pub(super) fn finish(finding: &mut Finding, command: &Command) {
-    if command.arguments.iter().any(|argument| argument.contains(":*")) {
+    if command.arguments.iter().any(|argument| argument.value.is_endless()) {
         let parts = [finding.message.as_str(), "arrays hold what the command below says"];
         finding.message = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
     }
@@ -165,13 +165,14 @@ pub(super) fn finish(finding: &mut Finding, command: &Command) {
     }
 }
 
-/// What arrays hold, as an argument.
-fn contents(number: u64) -> String {
+/// What arrays hold.
+fn contents(number: u64) -> Contents {
+    let seed = number + 1;
     match number % 4 {
-        0 => "below:*:64:".to_string() + &(number + 1).to_string(),
-        1 => "zeros:*".to_string(),
-        2 => "below:*:2:".to_string() + &(number + 1).to_string(),
-        _ => "random:*:".to_string() + &(number + 1).to_string(),
+        0 => Contents::Small { bound: 64, seed },
+        1 => Contents::Zero,
+        2 => Contents::Small { bound: 2, seed },
+        _ => Contents::Any { seed },
     }
 }
 

@@ -8,9 +8,10 @@
 
 use super::compiled::Compiled;
 use super::emulate::{Emulator, Shown};
+use super::execution;
 use super::finding::{Defect, Finding};
+use crate::exec::arguments::Value;
 use crate::exec::command::Command;
-use crate::exec::trace;
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::Name;
 use crate::kernel::Kernel;
@@ -137,7 +138,7 @@ impl<'a> Minimiser<'a> {
     fn interleaving(&self, shown: &Shown, finding: &Finding) -> Vec<super::finding::Step> {
         let Emulator { module, number, .. } = self.emulator;
         let launch = shown.command.launch(module, self.emulator.entry(), TOLD_STEPS);
-        let steps = launch.map(|launch| trace::interleaving(module, number, &launch, finding));
+        let steps = launch.map(|launch| execution::interleaving(module, number, &launch, finding));
         let mut steps = steps.unwrap_or_default();
         steps.iter_mut().for_each(|step| self.name_as_in_source(&mut step.array));
         steps
@@ -155,7 +156,10 @@ fn value(command: &Command, quantity: Quantity) -> Option<u64> {
     match quantity {
         Quantity::Block(axis) => Some(u64::from(command.geometry.block[axis.index()])),
         Quantity::Grid(axis) => Some(u64::from(command.geometry.grid[axis.index()])),
-        Quantity::Argument(number) => command.arguments.get(number)?.split_once('=')?.1.parse().ok(),
+        Quantity::Argument(number) => match command.arguments.get(number)?.value {
+            Value::Integer(value) => u64::try_from(value).ok(),
+            _ => None,
+        },
     }
 }
 
@@ -170,8 +174,7 @@ fn with_value(command: &Command, quantity: Quantity, value: u64) -> Command {
         }
         Quantity::Argument(number) => {
             if let Some(argument) = command.arguments.get_mut(number) {
-                let name = argument.split('=').next().unwrap_or_default();
-                *argument = format!("{name}={value}");
+                argument.value = Value::Integer(i128::from(value));
             }
         }
     }

@@ -13,6 +13,7 @@ mod contents;
 pub mod decide;
 pub mod emulate;
 mod evaluate;
+pub(crate) mod execution;
 pub mod explore;
 pub mod facts;
 pub mod finding;

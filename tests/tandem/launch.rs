@@ -3,7 +3,7 @@
 use crate::emulator::{Run, moves_matrices};
 use crate::evaluate::{Store, Value};
 use gpuvcc::exec::command::Command;
-use gpuvcc::exec::launch::{Launch, Schedule};
+use gpuvcc::exec::launch::{Contents, Launch, Schedule};
 use gpuvcc::exec::values::hash;
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ivl::ast::*;
@@ -66,11 +66,17 @@ pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed:
             _ => usual[(random(salt) % 8) as usize],
         }
     };
-    let contents = ["below:*:16:1", "zeros:*", "random:*:1", "below:*:2:1"][(random(3) % 4) as usize];
+    let small = |bound: u32| Contents::Small { bound, seed: 1 };
+    let contents = match random(3) % 4 {
+        0 => small(16),
+        1 => Contents::Zero,
+        2 => Contents::Any { seed: 1 },
+        _ => small(2),
+    };
     let command = Command {
         geometry: Geometry { block, grid },
         only_blocks: None,
-        arguments: emulator.arguments(kernel, &value, contents, false)?,
+        arguments: emulator.arguments(kernel, &value, &contents, false)?,
         dynamic_shared: emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
         schedule: Schedule::RoundRobin,
         seed: seed | 1,

@@ -1,19 +1,21 @@
-//! From an outcome to the findings of the verifier.
+//! From an execution in the emulator to findings.
 //!
-//! Establishes: every finding is confirmed, because this execution has it; findings are in ranking order.
+//! Input: a launch and its run. Output: the report, and the steps that lead to a finding. Establishes: every finding is
+//! confirmed, because this execution has it; findings are in ranking order. Relies on: the steps of a finding are asked
+//! for with the launch that shows it. Reference: none.
 
-use super::Run;
-use super::decode::{Access, Code, NamedSlot};
-use super::launch::Launch;
-use super::outcome::{Fault, FaultKind, Instead, Place, Stop};
-use super::races::{Location, Race};
-use super::trace::Event;
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::geometry::{Geometry, index_of};
-use crate::ptx::ast::{AnnotationKind, Function, Module};
-use crate::verdict::finding::{
+use super::finding::{
     AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, ParameterValue, Reason, Step, StepKind, Verdict,
 };
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::exec::Run;
+use crate::exec::decode::{Access, Code, NamedSlot, SharedVariable};
+use crate::exec::launch::{Launch, array_address};
+use crate::exec::outcome::{Fault, FaultKind, Instead, Place, Stop};
+use crate::exec::races::{Location, Race};
+use crate::exec::trace::{self, Event};
+use crate::geometry::{Geometry, index_of};
+use crate::ptx::ast::{AnnotationKind, Function, Module};
 use std::collections::BTreeMap;
 
 /// The report on a run.
@@ -37,9 +39,35 @@ pub fn report(file: &str, module: &Module, entry: &Function, launch: &Launch, ru
     report
 }
 
+/// The steps around a race or a divergence of a launch; none for other findings.
+pub fn interleaving(module: &Module, entry: usize, launch: &Launch, finding: &Finding) -> Vec<Step> {
+    let [first, second] = &finding.accesses[..] else { return Vec::new() };
+    let lines = match finding.defect {
+        Defect::Race => Some([first.origin.line, second.origin.line]),
+        Defect::Divergence => None,
+        Defect::Deadlock | Defect::BarrierError | Defect::Assertion => return Vec::new(),
+    };
+    let threads = [first, second].map(|access| launch.geometry.thread_number(access.block, access.thread));
+    let Some((run, shown)) = trace::watch(module, entry, launch, threads, lines) else { return Vec::new() };
+    let reporter = Reporter::new(module, &module.functions[entry], launch, &run);
+    shown.iter().map(|(event, at_fault)| reporter.step(event, *at_fault)).collect()
+}
+
+/// What an instruction does to others.
+fn step_kind(code: Code) -> StepKind {
+    match code {
+        Code::Load(_) => StepKind::Read,
+        Code::Store(_) => StepKind::Write,
+        Code::Atomic(_) => StepKind::Atomic,
+        Code::Barrier(_) => StepKind::Barrier,
+        Code::Fence { .. } => StepKind::Fence,
+        _ => StepKind::Exit,
+    }
+}
+
 fn parameters(module: &Module, entry: &Function, launch: &Launch) -> BTreeMap<String, ParameterValue> {
     let pointers: Vec<u64> =
-        (0..launch.arrays.len()).map(|number| super::launch::array_address(number, module.address_size)).collect();
+        (0..launch.arrays.len()).map(|number| array_address(number, module.address_size)).collect();
     let scalars = entry.params.iter().zip(&launch.parameters).filter(|(_, bytes)| bytes.len() <= 8);
     let scalars = scalars.map(|(parameter, bytes)| {
         let value = bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
@@ -49,7 +77,7 @@ fn parameters(module: &Module, entry: &Function, launch: &Launch) -> BTreeMap<St
 }
 
 /// Tells what a run showed.
-pub struct Reporter<'r> {
+struct Reporter<'r> {
     launch: &'r Launch,
     run: &'r Run,
     sizes: Geometry,
@@ -57,19 +85,18 @@ pub struct Reporter<'r> {
 }
 
 impl<'r> Reporter<'r> {
-    /// A reporter on a run.
-    pub fn new(module: &Module, entry: &Function, launch: &'r Launch, run: &'r Run) -> Self {
+    fn new(module: &Module, entry: &Function, launch: &'r Launch, run: &'r Run) -> Self {
         let sizes = launch.geometry.into();
         Reporter { launch, run, sizes, params: parameters(module, entry, launch) }
     }
 
     /// Something that a watched thread did; `at_fault` if it is a part of the defect.
-    pub fn step(&self, event: &Event, at_fault: bool) -> Step {
+    fn step(&self, event: &Event, at_fault: bool) -> Step {
         let part = self.access(AccessKind::Arrive, (event.thread, event.code), event.bytes);
         let place = event.location.map(|location| self.place(location));
         let (array, _, offset) = place.unwrap_or_default();
         Step {
-            kind: StepKind::of(self.run.program.code[event.code as usize]),
+            kind: step_kind(self.run.program.code[event.code as usize]),
             bytes: event.bytes,
             thread: part.thread,
             block: part.block,
@@ -88,7 +115,7 @@ impl<'r> Reporter<'r> {
                 (name, Some("global"), Some(i128::from(offset) - i128::from(origin.unwrap_or(0))))
             }
             Location::Shared(offset) => {
-                let inside = |one: &&super::decode::SharedVariable| offset.wrapping_sub(one.offset) < one.size;
+                let inside = |one: &&SharedVariable| offset.wrapping_sub(one.offset) < one.size;
                 let variable = self.run.program.shared.iter().find(inside);
                 let (name, offset) = variable.map(|one| (one.name.clone(), i128::from(offset - one.offset))).unzip();
                 (name, Some("shared"), offset)
@@ -222,8 +249,8 @@ impl<'r> Reporter<'r> {
 
     fn kind(&self, code: u32) -> AccessKind {
         match self.run.program.code[code as usize] {
-            super::decode::Code::Load(_) => AccessKind::Read,
-            super::decode::Code::Atomic(_) => AccessKind::Atomic,
+            Code::Load(_) => AccessKind::Read,
+            Code::Atomic(_) => AccessKind::Atomic,
             _ => AccessKind::Write,
         }
     }
