@@ -108,7 +108,7 @@ pub fn body<'a>(
     shared: &mut Shared<'_, 'a>,
     function: &Function,
     parameters: &[Parameter<'a>],
-    statements: &[Statement<'a>],
+    statements: Vec<Statement<'a>>,
 ) -> Body {
     let locations = Locations::new(&shared.module.files);
     let scopes = Scopes::new(shared.reserved);
@@ -163,15 +163,15 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
     }
 
     /// The statements of one scope. Labels first, then lists of them: branches may go forward.
-    fn scope(&mut self, statements: &[Statement<'a>]) {
-        for statement in statements {
+    fn scope(&mut self, statements: Vec<Statement<'a>>) {
+        for statement in &statements {
             if let Statement::Label(name) = statement
                 && self.scopes.declare_label(*name).is_none()
             {
                 self.shared.errors.report(duplicate("label", *name));
             }
         }
-        for statement in statements {
+        for statement in &statements {
             self.declare_table(statement);
         }
         // Most statements become one item.
@@ -217,7 +217,7 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         functions.into()
     }
 
-    fn statement(&mut self, statement: &Statement<'a>) -> Result<()> {
+    fn statement(&mut self, statement: Statement<'a>) -> Result<()> {
         match statement {
             Statement::Label(name) => {
                 // A duplicate stands for the first label of that name; it was reported.
@@ -225,17 +225,17 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
                     self.scopes.body.items.push(Item::Label(label));
                 }
             }
-            Statement::Variables(declaration) if declaration.space.text == ".reg" => self.registers(declaration)?,
+            Statement::Variables(declaration) if declaration.space.text == ".reg" => self.registers(&declaration)?,
             Statement::Variables(declaration) => {
-                for (declared, variable) in declare::variables(declaration)? {
+                for (declared, variable) in declare::variables(&declaration)? {
                     if !self.scopes.declare_variable(declared.text.clone(), variable) {
                         return Err(duplicate("variable", declared.name()));
                     }
                 }
             }
-            Statement::Location(location) => self.locations.enter(location),
-            Statement::Annotation(comment) => self.annotation(*comment)?,
-            Statement::Instruction(instruction) => self.instruction(instruction)?,
+            Statement::Location(location) => self.locations.enter(&location),
+            Statement::Annotation(comment) => self.annotation(comment)?,
+            Statement::Instruction(instruction) => self.instruction(&instruction)?,
             Statement::Scope(statements) => {
                 self.scopes.open();
                 self.scope(statements);

@@ -43,29 +43,44 @@ pub struct ModuleContext<'a> {
 /// Errors, up to [`MAX_ERRORS`].
 #[derive(Debug, Default)]
 pub struct Errors {
+    syntax: Vec<Diagnostic>,
+    /// Of other kinds.
     list: Vec<Diagnostic>,
-    /// Declarations may be missing because of syntax errors: undefined names are no news then.
-    incomplete: bool,
+    /// Names that nothing declares. Where there are errors of syntax, these are no news: a declaration may be missing
+    /// because of them.
+    undefined: Vec<Diagnostic>,
 }
 
 impl Errors {
-    /// Starts with the syntax errors.
-    pub fn new(syntax: Vec<Diagnostic>) -> Self {
-        Errors { incomplete: !syntax.is_empty(), list: syntax }
+    /// Records errors of syntax.
+    pub fn syntax(&mut self, errors: Vec<Diagnostic>) {
+        self.syntax.extend(errors);
+    }
+
+    /// How many more errors of syntax are looked for.
+    pub fn syntax_left(&self) -> usize {
+        MAX_ERRORS.saturating_sub(self.syntax.len())
+    }
+
+    /// Whether there is no error of syntax so far.
+    pub fn is_complete(&self) -> bool {
+        self.syntax.is_empty()
     }
 
     /// Records an error.
     pub fn report(&mut self, error: Diagnostic) {
-        let follows_from_syntax = self.incomplete && error.code == "undefined-name";
-        if self.list.len() < MAX_ERRORS && !follows_from_syntax {
-            self.list.push(error);
+        let list = if error.code == "undefined-name" { &mut self.undefined } else { &mut self.list };
+        if list.len() < MAX_ERRORS {
+            list.push(error);
         }
     }
 
     /// All errors in the order of their places; where there are too many, the first says so.
     pub fn into_list(self) -> Vec<Diagnostic> {
-        let mut list = self.list;
+        let undefined = if self.syntax.is_empty() { self.undefined } else { Vec::new() };
+        let mut list: Vec<Diagnostic> = self.syntax.into_iter().chain(self.list).chain(undefined).collect();
         list.sort_by_key(|error| error.labels.first().map_or(0, |label| label.0.start));
+        list.truncate(MAX_ERRORS);
         if list.len() >= MAX_ERRORS
             && let Some(first) = list.first_mut()
         {

@@ -5,13 +5,15 @@
 //! Establishes: comments are gone (except `//@` annotations); a debug `.section` is one token; the
 //! braces of a scope and of a vector or initialiser are different tokens, so that the parser can
 //! recover from an error inside a vector without losing the nesting of scopes.
+//! For the parser of the module level a whole function body is one token.
 //! Relies on: nothing.
 //! Reference: PTX ISA, chapter "Syntax".
 
+use super::syntax::BodyText;
 use crate::diagnostic::Diagnostic;
 use crate::limits;
 use crate::span::Span;
-use logos::{Logos, Skip};
+use logos::{Filter, Logos, Skip};
 
 /// Deeper nesting of scopes, brackets and signs is refused: no compiler writes it, and what
 /// works on the tree recurses.
@@ -33,17 +35,17 @@ pub enum LexError {
     UnterminatedText,
 }
 
-/// A PTX token. Text is borrowed from the input.
-#[derive(Clone, Copy, Debug, PartialEq, Logos)]
+/// What kind of token; its text is that of its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Logos)]
 #[logos(error = LexError)]
 #[logos(skip r"[ \t\r\n\f\u{feff}]+")]
 // Line marks of a C preprocessor.
 #[logos(skip(r"#[ \t]+[0-9][^\n]*", allow_greedy = true))]
 #[allow(missing_docs)] // directives carry their own name
-pub enum Token<'a> {
-    /// A `//@` comment, without these three characters.
+pub enum Token {
+    /// A `//@` comment.
     #[regex(r"//[^\n]*", line_comment, allow_greedy = true)]
-    Annotation(&'a str),
+    Annotation,
     /// Never produced: block comments are skipped.
     #[token("/*", block_comment)]
     BlockComment,
@@ -88,33 +90,35 @@ pub enum Token<'a> {
     CallPrototype,
     /// A state space of a variable, also a modifier: `.global`, `.shared`, `.local`, `.param`, `.const`.
     #[regex(r"\.(global|shared|local|param|const)")]
-    Space(&'a str),
+    Space,
     /// A performance-tuning or ABI directive of a function, with its dot.
     #[regex(r"\.(reqntid|maxntid|minnctapersm|maxnctapersm|maxnreg|maxclusterrank|reqnctapercluster|explicitcluster|blocksareclusters|noreturn|abi_preserve|abi_preserve_control)")]
-    FunctionDirective(&'a str),
+    FunctionDirective,
     /// `.section name { ... }` as a whole.
     #[token(".section")]
     Section,
     /// Any other word with a leading dot: a type, a modifier or an unknown directive.
     // `.sp::2:4` is the only word with a single colon.
     #[regex(r"\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*|\.sp::2:4")]
-    Dotted(&'a str),
+    Dotted,
 
     /// A name: register, variable, label, opcode.
     #[regex(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+")]
-    Identifier(&'a str),
+    Identifier,
     #[token("_")]
     Sink,
     #[regex(r"0[xX][0-9A-Fa-f]+U?|0[bB][01]+U?|[0-9]+U?")]
-    Integer(&'a str),
+    Integer,
     #[regex(r"0[fF][0-9A-Fa-f]{8}|0[dD][0-9A-Fa-f]{16}|[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+")]
-    Float(&'a str),
-    /// A quoted string, without the quotes.
-    #[regex(r#""([^"\\\n]|\\.)*""#, |lexer| &lexer.slice()[1..lexer.slice().len() - 1])]
+    Float,
+    /// A quoted string.
+    #[regex(r#""([^"\\\n]|\\.)*""#)]
     // Without this, a line of quotes would be read again from each of them.
-    #[regex(r#""([^"\\\n]|\\.)*"#, |_| Err(LexError::UnterminatedText))]
-    Text(&'a str),
+    #[regex(r#""([^"\\\n]|\\.)*"#, unterminated_text)]
+    Text,
 
+    /// A function body with its braces, where it is not read token by token.
+    Body,
     /// `{` of a function body or nested scope.
     ScopeOpen,
     /// `}` of a function body or nested scope.
@@ -169,14 +173,15 @@ pub enum Token<'a> {
     Caret,
 }
 
-fn line_comment<'a>(lexer: &mut logos::Lexer<'a, Token<'a>>) -> logos::Filter<&'a str> {
-    match lexer.slice().strip_prefix("//@") {
-        Some(text) => logos::Filter::Emit(text),
-        None => logos::Filter::Skip,
-    }
+fn line_comment(lexer: &mut logos::Lexer<'_, Token>) -> Filter<()> {
+    if lexer.slice().starts_with("//@") { Filter::Emit(()) } else { Filter::Skip }
 }
 
-fn block_comment<'a>(lexer: &mut logos::Lexer<'a, Token<'a>>) -> Result<Skip, LexError> {
+fn unterminated_text(_: &mut logos::Lexer<'_, Token>) -> Result<(), LexError> {
+    Err(LexError::UnterminatedText)
+}
+
+fn block_comment<'a, T: Logos<'a, Source = str>>(lexer: &mut logos::Lexer<'a, T>) -> Result<Skip, LexError> {
     match lexer.remainder().find("*/") {
         Some(end) => {
             lexer.bump(end + 2);
@@ -189,22 +194,41 @@ fn block_comment<'a>(lexer: &mut logos::Lexer<'a, Token<'a>>) -> Result<Skip, Le
     }
 }
 
+/// What matters to find the end of a function body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Logos)]
+#[logos(error = LexError)]
+enum Piece {
+    #[token("{")]
+    Open,
+    #[token("}")]
+    Close,
+    /// Anything else: where a [`Token`] has a brace inside, so has this.
+    #[regex(r##"[^{}/"#]+"##)]
+    #[regex(r"//[^\n]*", allow_greedy = true)]
+    #[token("/*", block_comment)]
+    #[regex(r#""([^"\\\n]|\\.)*"?"#)]
+    #[regex(r"#[ \t]+[0-9][^\n]*", allow_greedy = true)]
+    Other,
+}
+
 /// A token between its start and end byte offsets.
-pub type Spanned<'a> = (usize, Token<'a>, usize);
+pub type Spanned = (usize, Token, usize);
 
 /// The token stream: the raw tokens with sections folded and braces classified.
 ///
 /// Bad characters never reach the parser: they are collected in [`Tokens::errors`], and after
 /// `max_errors` of them the stream ends.
 pub struct Tokens<'a> {
-    lexer: logos::Lexer<'a, Token<'a>>,
+    lexer: logos::Lexer<'a, Token>,
     /// For every open brace: is it a scope?
     braces: Vec<bool>,
     brackets: usize,
     signs: usize,
     /// Tokens since the body of a function began.
     in_function: usize,
-    previous: Option<Token<'a>>,
+    previous: Option<Token>,
+    /// Whether a function body is one token.
+    whole_bodies: bool,
     max_errors: usize,
     stopped: bool,
     /// What was wrong so far, in order of appearance.
@@ -222,10 +246,23 @@ impl<'a> Tokens<'a> {
             signs: 0,
             in_function: 0,
             previous: None,
+            whole_bodies: false,
             max_errors,
             stopped: false,
             errors: Vec::new(),
         }
+    }
+
+    /// The same, with each function body as one token.
+    pub fn with_whole_bodies(text: &'a str, max_errors: usize) -> Self {
+        Tokens { whole_bodies: true, ..Tokens::new(text, max_errors) }
+    }
+
+    /// The tokens of one function body.
+    pub fn of_body(body: BodyText<'a>, max_errors: usize) -> Self {
+        let mut tokens = Tokens::new(&body.file[..body.span.end as usize], max_errors);
+        tokens.lexer.bump(body.span.start as usize);
+        tokens
     }
 
     /// Whether the stream ended before the text did.
@@ -245,14 +282,14 @@ impl<'a> Tokens<'a> {
                     | Token::ScopeOpen
                     | Token::ScopeClose
                     | Token::ParenClose
-                    | Token::Integer(_)
-                    | Token::Text(_)
-                    | Token::Annotation(_)
-                    | Token::FunctionDirective(_)
+                    | Token::Integer
+                    | Token::Text
+                    | Token::Annotation
+                    | Token::FunctionDirective
             ),
         };
         // A parameterless header is `.entry name {` or `.func name {`: the only scope after a name.
-        let after_header = self.braces.is_empty() && matches!(self.previous, Some(Token::Identifier(_)));
+        let after_header = self.braces.is_empty() && matches!(self.previous, Some(Token::Identifier));
         !in_vector && (after_statement || after_header)
     }
 
@@ -271,6 +308,21 @@ impl<'a> Tokens<'a> {
                 Err(Diagnostic::error("ptx-syntax", "this `.section` is not closed", span).label("no `}` follows"))
             }
         }
+    }
+
+    /// Goes behind the body whose `{` was just read; one that is not closed ends with the text.
+    fn skip_body(&mut self) {
+        let rest = self.lexer.remainder();
+        let mut pieces = Piece::lexer(rest);
+        let mut depth = 1;
+        while depth > 0 && let Some(piece) = pieces.next() {
+            match piece {
+                Ok(Piece::Open) => depth += 1,
+                Ok(Piece::Close) => depth -= 1,
+                Ok(Piece::Other) | Err(_) => {}
+            }
+        }
+        self.lexer.bump(rest.len() - pieces.remainder().len());
     }
 
     fn lex_error(&mut self, error: LexError) {
@@ -296,7 +348,7 @@ impl<'a> Tokens<'a> {
 
     /// Stops at input nested too deep, or too long. Brackets count until the statement ends, signs until their
     /// operand begins.
-    fn measure(&mut self, token: Token<'a>) {
+    fn measure(&mut self, token: Token) {
         match token {
             Token::Minus | Token::Tilde | Token::Bang => self.signs += 1,
             // Signs in front of it nest too.
@@ -323,9 +375,9 @@ impl<'a> Tokens<'a> {
 }
 
 impl<'a> Iterator for Tokens<'a> {
-    type Item = Spanned<'a>;
+    type Item = Spanned;
 
-    fn next(&mut self) -> Option<Spanned<'a>> {
+    fn next(&mut self) -> Option<Spanned> {
         loop {
             limits::check();
             self.stopped |= self.errors.len() >= self.max_errors;
@@ -338,13 +390,17 @@ impl<'a> Iterator for Tokens<'a> {
                     self.lex_error(error);
                     match error {
                         // It stands where a string should, so the parser need not complain too.
-                        LexError::UnterminatedText => Token::Text(""),
+                        LexError::UnterminatedText => Token::Text,
                         _ => continue,
                     }
                 }
             };
             let start = self.lexer.span().start;
             let token = match token {
+                Token::BraceOpen if self.whole_bodies && self.braces.is_empty() && self.opens_scope() => {
+                    self.skip_body();
+                    Token::Body
+                }
                 Token::BraceOpen => {
                     let scope = self.opens_scope();
                     self.braces.push(scope);
@@ -404,13 +460,11 @@ pub fn tokens(text: &str) -> String {
             let _ = writeln!(out, "{}..{}\terror\t{}", span.start, span.end, error.message);
         }
         let Some((start, token, end)) = next else { return out };
-        let kind = format!("{token:?}");
-        let kind = kind.split('(').next().unwrap_or_default();
         let shown = match token {
             Token::Section => ".section ...".to_string(),
             _ => text[start..end].escape_debug().to_string(),
         };
-        let _ = writeln!(out, "{start}..{end}\t{kind}\t{shown}");
+        let _ = writeln!(out, "{start}..{end}\t{token:?}\t{shown}");
     }
 }
 
@@ -418,42 +472,52 @@ pub fn tokens(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<Token<'_>> {
-        Tokens::new(text, 20).map(|(_, token, _)| token).collect()
+    fn read(text: &str) -> Vec<(Token, &str)> {
+        Tokens::new(text, 20).map(|(start, token, end)| (token, &text[start..end])).collect()
     }
 
     #[test]
     fn numbers_and_modifiers() {
         use Token::*;
         assert_eq!(
-            kinds("0x1F 017 0b11U 0f3F800000 0d3FF0000000000000 1.5e3"),
+            read("0x1F 017 0b11U 0f3F800000 0d3FF0000000000000 1.5e3"),
             vec![
-                Integer("0x1F"),
-                Integer("017"),
-                Integer("0b11U"),
-                Float("0f3F800000"),
-                Float("0d3FF0000000000000"),
-                Float("1.5e3"),
+                (Integer, "0x1F"),
+                (Integer, "017"),
+                (Integer, "0b11U"),
+                (Float, "0f3F800000"),
+                (Float, "0d3FF0000000000000"),
+                (Float, "1.5e3"),
             ]
         );
         assert_eq!(
-            kinds("tex.2d.shared::cta.L2::128B"),
-            vec![Identifier("tex"), Dotted(".2d"), Dotted(".shared::cta"), Dotted(".L2::128B")]
+            read("tex.2d.shared::cta.L2::128B"),
+            vec![(Identifier, "tex"), (Dotted, ".2d"), (Dotted, ".shared::cta"), (Dotted, ".L2::128B")]
         );
     }
 
     #[test]
     fn annotations_survive_other_comments_do_not() {
-        assert_eq!(kinds("// a\n/* b */ //@ assert 1;\n"), vec![Token::Annotation(" assert 1;")]);
+        assert_eq!(read("// a\n/* b */ //@ assert 1;\n"), vec![(Token::Annotation, "//@ assert 1;")]);
     }
 
     #[test]
     fn braces_are_classified() {
         use Token::*;
-        let tokens = kinds("{ mov {a}, b; L: { } }");
+        let tokens = read("{ mov {a}, b; L: { } }").into_iter().map(|(token, _)| token);
         let braces: Vec<_> =
-            tokens.into_iter().filter(|t| matches!(t, ScopeOpen | ScopeClose | BraceOpen | BraceClose)).collect();
+            tokens.filter(|t| matches!(t, ScopeOpen | ScopeClose | BraceOpen | BraceClose)).collect();
         assert_eq!(braces, vec![ScopeOpen, BraceOpen, BraceClose, ScopeOpen, ScopeClose, ScopeClose]);
+    }
+
+    #[test]
+    fn a_body_is_one_token() {
+        for body in ["{}", "{ { /* } */ } // }\n \"}\" {a} / }", "{ \n# 1 \"}\"\n }", "{ \" }\n}", "{ not closed"] {
+            let text = format!(".entry k() {body} .func");
+            let tokens = Tokens::with_whole_bodies(&text, 20).map(|(start, token, end)| (token, &text[start..end]));
+            let whole = if body.ends_with('}') { body } else { &text[".entry k() ".len()..] };
+            assert!(tokens.collect::<Vec<_>>().contains(&(Token::Body, whole)), "{body}");
+        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Module level: from top-level constructs to a typed module.
 //!
-//! Input: the syntax tree of a file.
+//! Input: the text of a file.
 //! Output: an [`ast::Module`](super::ast::Module), or all errors.
 //! Establishes: a declaration is merged with its definition; names of variables and functions are
 //! unique; aliases are resolved.
-//! Relies on: `declare` for variables, `body` for function bodies.
+//! Relies on: `parse` for syntax trees, `declare` for variables, `body` for function bodies.
 //! Reference: PTX ISA, chapter "Directives".
 
 use super::ast::*;
@@ -12,8 +12,9 @@ use super::body::{self, Parameter, Shared, duplicate};
 use super::context::{Arity, Errors, Interner, MAX_ERRORS, ModuleContext, ModuleSymbol};
 use super::declare;
 use super::lexer::Lines;
+use super::parse::{parse_body, parse_module};
 use super::scope::index;
-use super::syntax::{self, Name, Statement, TopLevel};
+use super::syntax::{self, BodyText, Name, Statement, TopLevel};
 use super::values::{integer_literal, undefined};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -25,8 +26,10 @@ struct Builder<'a> {
     module: Module,
     context: ModuleContext<'a>,
     errors: Errors,
-    /// By function index: parameter names and statements of the definition.
-    bodies: Vec<(Vec<Parameter<'a>>, Option<Vec<Statement<'a>>>)>,
+    /// By function index: parameter names and body of the definition.
+    bodies: Vec<(Vec<Parameter<'a>>, Option<BodyText<'a>>)>,
+    /// Bodies that belong to no function, as their headers are wrong.
+    others: Vec<BodyText<'a>>,
     version_seen: bool,
 }
 
@@ -39,20 +42,18 @@ pub fn parse(text: &str) -> Result<Module, Vec<Diagnostic>> {
     if u32::try_from(text.len()).is_err() {
         return Err(vec![Diagnostic::error("ptx-syntax", "files of 4 GiB and more are not supported", Span::NONE)]);
     }
-    let (tree, syntax_errors) = super::parse::parse_syntax(text, MAX_ERRORS);
-    let complete = syntax_errors.is_empty();
+    let (tree, syntax_errors) = parse_module(text, MAX_ERRORS);
     let mut builder = Builder {
         module: Module { address_size: 32, ..Module::default() },
         context: ModuleContext::default(),
-        errors: Errors::new(syntax_errors),
+        errors: Errors::default(),
         bodies: Vec::new(),
+        others: Vec::new(),
         version_seen: false,
     };
+    builder.errors.syntax(syntax_errors);
     builder.declare(tree);
     builder.check_initialisers();
-    if complete {
-        builder.check_header(text);
-    }
     builder.finish(text)
 }
 
@@ -105,18 +106,10 @@ impl<'a> Builder<'a> {
                 let message = "annotations belong inside a function body";
                 return Err(Diagnostic::error("annotation", message, comment.span));
             }
+            TopLevel::SkippedBody(body) => self.others.push(body),
             TopLevel::Alias(..) | TopLevel::Skipped => {}
         }
         Ok(())
-    }
-
-    fn check_header(&mut self, text: &str) {
-        let start = Span::new(0, text.chars().next().map_or(0, char::len_utf8));
-        if !self.version_seen {
-            self.errors.report(Diagnostic::error("ptx-header", "a PTX file starts with `.version`", start));
-        } else if self.module.target.is_empty() {
-            self.errors.report(Diagnostic::error("ptx-header", "this PTX file has no `.target`", start));
-        }
     }
 
     fn variables(&mut self, declaration: &syntax::VariableDeclaration<'a>) -> Result<(), Diagnostic> {
@@ -167,35 +160,36 @@ impl<'a> Builder<'a> {
             returns: typed.returns.len(),
             params: typed.params.last().is_none_or(|last| last.size.is_some()).then_some(typed.params.len()),
         };
-        let statements = function.body;
+        let body = function.body;
         match self.context.names.get(function.name.text) {
             None => {
                 let symbol = ModuleSymbol::Function(index(self.module.functions.len()));
                 self.context.names.insert(function.name.text.into(), symbol);
                 self.module.functions.push(typed);
                 self.context.arities.push(arity);
-                self.bodies.push((parameters, statements));
+                self.bodies.push((parameters, body));
             }
             Some(ModuleSymbol::Function(old)) => {
                 let old = *old as usize;
-                if statements.is_none() {
+                if body.is_none() {
                     return Ok(());
                 }
                 if self.bodies[old].1.is_some() {
+                    self.others.extend(body);
                     return Err(duplicate("function", function.name));
                 }
                 self.module.functions[old] = typed;
                 self.context.arities[old] = arity;
-                self.bodies[old] = (parameters, statements);
+                self.bodies[old] = (parameters, body);
             }
             Some(ModuleSymbol::Variable(_)) => return Err(duplicate("function", function.name)),
         }
         Ok(())
     }
 
-    /// Types the bodies.
+    /// Reads the bodies, one after the other.
     fn finish(self, text: &'a str) -> Result<Module, Vec<Diagnostic>> {
-        let Builder { mut module, context, errors, bodies, .. } = self;
+        let Builder { mut module, context, errors, bodies, others, version_seen } = self;
         let lines = Lines::new(text);
         let reserved: HashSet<Arc<str>> = module.variables.iter().map(|variable| variable.name.clone()).collect();
         let mut shared = Shared {
@@ -208,13 +202,44 @@ impl<'a> Builder<'a> {
             interner: Interner::default(),
             errors,
         };
-        for (function, (parameters, statements)) in module.functions.iter_mut().zip(bodies) {
-            let Some(statements) = statements else { continue };
-            function.body = Some(body::body(&mut shared, function, &parameters, &statements));
+        for (function, (parameters, body)) in module.functions.iter_mut().zip(bodies) {
+            let Some(body) = body else { continue };
+            let Some(statements) = statements(body, &mut shared.errors) else { break };
+            function.body = Some(body::body(&mut shared, function, &parameters, statements));
         }
-        let errors = shared.errors.into_list();
+        for body in others {
+            statements(body, &mut shared.errors);
+        }
+        let mut errors = shared.errors;
+        if errors.is_complete()
+            && let Some(message) = wrong_header(&module, version_seen)
+        {
+            let start = Span::new(0, text.chars().next().map_or(0, char::len_utf8));
+            errors.report(Diagnostic::error("ptx-header", message, start));
+        }
+        let errors = errors.into_list();
         if errors.is_empty() { Ok(module) } else { Err(errors) }
     }
+}
+
+/// What is wrong with the first lines of the file.
+fn wrong_header(module: &Module, version_seen: bool) -> Option<&'static str> {
+    match (version_seen, module.target.is_empty()) {
+        (false, _) => Some("a PTX file starts with `.version`"),
+        (true, true) => Some("this PTX file has no `.target`"),
+        (true, false) => None,
+    }
+}
+
+/// Parses a body; `None` if there are as many errors of syntax as are told.
+fn statements<'a>(body: BodyText<'a>, errors: &mut Errors) -> Option<Vec<Statement<'a>>> {
+    let left = errors.syntax_left();
+    if left == 0 {
+        return None;
+    }
+    let (statements, syntax_errors) = parse_body(body, left);
+    errors.syntax(syntax_errors);
+    Some(statements)
 }
 
 fn is_test_header(comment: &str) -> bool {

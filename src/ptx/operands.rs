@@ -283,7 +283,7 @@ impl<'a> Resolver<'_, '_, 'a> {
         let ExpressionKind::Address(list, suffix) = &expression.kind else {
             return Err(kind_error(expression.span, "an address in brackets"));
         };
-        if let Some(suffix) = suffix.filter(|suffix| suffix.text != ".unified") {
+        if let Some(suffix) = suffix.as_deref().filter(|suffix| suffix.text != ".unified") {
             let message = format!("unknown modifier `{}` of an address", suffix.text);
             return Err(Diagnostic::error("unknown-modifier", message, suffix.span).label("expected `.unified`"));
         }

@@ -1,13 +1,14 @@
 //! Tokens to the untyped syntax tree.
 //!
 //! Input: text.
-//! Output: the top-level constructs, and every syntax error (up to a bound).
+//! Output: the top-level constructs with the places of function bodies, or the statements of one body, and every
+//! syntax error (up to a bound). Bodies are parsed one by one, so that the tree of one is in memory at a time.
 //! Establishes: nothing but shape; a tree with errors lacks the statements that were skipped.
 //! Relies on: `lexer`, and the parser generated from `grammar/ptx.lalrpop`.
 //! Reference: PTX ISA, chapters "Syntax" and "Directives".
 
 use super::lexer::{Token, Tokens};
-use super::syntax::TopLevel;
+use super::syntax::{BodyText, Statement, TopLevel};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use lalrpop_util::{ErrorRecovery, ParseError, lalrpop_mod};
@@ -23,59 +24,85 @@ lalrpop_mod!(
 #[derive(Clone, Copy, Debug)]
 pub struct TooManyErrors;
 
-type Error<'a> = ParseError<usize, Token<'a>, TooManyErrors>;
+type Error = ParseError<usize, Token, TooManyErrors>;
 
 /// Collects the errors from which the parser recovers.
 #[derive(Debug)]
-pub struct Recovery {
+pub struct Recovery<'a> {
+    text: &'a str,
     errors: Vec<Diagnostic>,
     maximum: usize,
 }
 
-impl Recovery {
+impl Recovery<'_> {
     /// Records an error; fails when there are enough.
-    pub fn add<'a>(&mut self, recovered: ErrorRecovery<usize, Token<'a>, TooManyErrors>) -> Result<(), Error<'a>> {
-        if let Some(diagnostic) = diagnose(&recovered.error) {
+    pub fn add(&mut self, recovered: ErrorRecovery<usize, Token, TooManyErrors>) -> Result<(), Error> {
+        if let Some(diagnostic) = diagnose(self.text, &recovered.error) {
             self.errors.push(diagnostic);
         }
         if self.errors.len() < self.maximum { Ok(()) } else { Err(ParseError::User { error: TooManyErrors }) }
     }
 }
 
-/// Parses a whole file. The diagnostics are empty exactly when the tree is complete.
-pub fn parse_syntax(text: &str, max_errors: usize) -> (Vec<TopLevel<'_>>, Vec<Diagnostic>) {
-    let mut recovery = Recovery { errors: Vec::new(), maximum: max_errors };
-    let mut tokens = Tokens::new(text, max_errors);
+/// Parses the module level of a file. The diagnostics are empty exactly when the tree is complete.
+pub fn parse_module(text: &str, max_errors: usize) -> (Vec<TopLevel<'_>>, Vec<Diagnostic>) {
+    let mut recovery = Recovery { text, errors: Vec::new(), maximum: max_errors };
+    let mut tokens = Tokens::with_whole_bodies(text, max_errors);
     let stream = tokens.by_ref().map(Ok::<_, TooManyErrors>);
     let result = grammar::ModuleParser::new().parse(text, &mut recovery, stream);
-    let mut errors = recovery.errors;
-    let module = match result {
-        Ok(module) => module,
+    collect_errors(result, recovery, &mut tokens)
+}
+
+/// Parses one function body. The diagnostics are empty exactly when the tree is complete.
+pub fn parse_body(body: BodyText<'_>, max_errors: usize) -> (Vec<Statement<'_>>, Vec<Diagnostic>) {
+    let mut recovery = Recovery { text: body.file, errors: Vec::new(), maximum: max_errors };
+    let mut tokens = Tokens::of_body(body, max_errors);
+    let stream = tokens.by_ref().map(Ok::<_, TooManyErrors>);
+    let result = grammar::BodyParser::new().parse(body.file, &mut recovery, stream);
+    collect_errors(result, recovery, &mut tokens)
+}
+
+/// The errors of the parser and of the lexer in the order of their places, and the tree if there is one.
+fn collect_errors<T>(
+    result: Result<Vec<T>, Error>,
+    recovery: Recovery<'_>,
+    tokens: &mut Tokens<'_>,
+) -> (Vec<T>, Vec<Diagnostic>) {
+    let Recovery { text, mut errors, maximum } = recovery;
+    let tree = match result {
+        Ok(tree) => tree,
         Err(error) => {
             // A stream that the lexer gave up on, or whose last comment is open, ends too early; that
             // is no error of its own.
             let ended_early = matches!(error, ParseError::UnrecognizedEof { .. }) && !tokens.errors.is_empty();
             if !tokens.stopped() && !ended_early {
-                errors.extend(diagnose(&error));
+                errors.extend(diagnose(text, &error));
             }
             Vec::new()
         }
     };
     errors.append(&mut tokens.errors);
     errors.sort_by_key(|error| error.labels.first().map_or(0, |label| label.0.start));
-    errors.truncate(max_errors);
-    (module, errors)
+    errors.truncate(maximum);
+    (tree, errors)
 }
 
-fn diagnose(error: &Error<'_>) -> Option<Diagnostic> {
+/// What stands between the quotes of a string; of one that is not closed, which is an error, the rest of the line.
+pub fn unquoted(text: &str) -> &str {
+    let rest = text.strip_prefix('"').unwrap_or(text);
+    rest.strip_suffix('"').unwrap_or(rest)
+}
+
+fn diagnose(text: &str, error: &Error) -> Option<Diagnostic> {
     match error {
         ParseError::UnrecognizedToken { token: (start, token, end), expected } => {
             let span = Span::new(*start, *end);
+            let word = &text[*start..*end];
             let diagnostic = match token {
-                Token::Dotted(word) if expects_directive(expected) => {
+                Token::Dotted if expects_directive(expected) => {
                     Diagnostic::error("unknown-directive", format!("unknown directive `{word}`"), span)
                 }
-                _ => Diagnostic::error("ptx-syntax", format!("unexpected {}", describe(token)), span),
+                _ => Diagnostic::error("ptx-syntax", format!("unexpected {}", describe(*token, word)), span),
             };
             Some(diagnostic.label(expectation(expected)))
         }
@@ -96,51 +123,13 @@ fn expects_directive(expected: &[String]) -> bool {
     expected.iter().any(|name| name.contains(".pragma"))
 }
 
-fn describe(token: &Token<'_>) -> String {
+fn describe(token: Token, text: &str) -> String {
     match token {
-        Token::Annotation(_) => "annotation".to_string(),
-        Token::Space(text)
-        | Token::FunctionDirective(text)
-        | Token::Dotted(text)
-        | Token::Identifier(text)
-        | Token::Integer(text)
-        | Token::Float(text) => format!("`{text}`"),
-        Token::Text(_) => "string".to_string(),
+        Token::Annotation => "annotation".to_string(),
+        Token::Text => "string".to_string(),
         Token::Section => "`.section`".to_string(),
-        Token::ScopeOpen | Token::BraceOpen => "`{`".to_string(),
-        Token::ScopeClose | Token::BraceClose => "`}`".to_string(),
-        Token::BracketOpen => "`[`".to_string(),
-        Token::BracketClose => "`]`".to_string(),
-        Token::ParenOpen => "`(`".to_string(),
-        Token::ParenClose => "`)`".to_string(),
-        Token::Comma => "`,`".to_string(),
-        Token::Semicolon => "`;`".to_string(),
-        Token::Colon => "`:`".to_string(),
-        Token::Equal => "`=`".to_string(),
-        Token::Less => "`<`".to_string(),
-        Token::Greater => "`>`".to_string(),
-        other => format!("`{}`", operator(other)),
-    }
-}
-
-/// The remaining tokens are single characters or directives named by their variant.
-fn operator(token: &Token<'_>) -> String {
-    match token {
-        Token::Sink => "_".to_string(),
-        Token::At => "@".to_string(),
-        Token::Bang => "!".to_string(),
-        Token::Bar => "|".to_string(),
-        Token::Plus => "+".to_string(),
-        Token::Minus => "-".to_string(),
-        Token::Star => "*".to_string(),
-        Token::Tilde => "~".to_string(),
-        Token::Slash => "/".to_string(),
-        Token::ShiftLeft => "<<".to_string(),
-        Token::ShiftRight => ">>".to_string(),
-        Token::Ampersand => "&".to_string(),
-        Token::Caret => "^".to_string(),
-        Token::AddressSize => ".address_size".to_string(),
-        directive => format!(".{directive:?}").to_lowercase(),
+        Token::Body => "`{`".to_string(),
+        _ => format!("`{text}`"),
     }
 }
 
@@ -168,7 +157,7 @@ fn readable(name: &str) -> String {
         ".word" => "a type or modifier".to_string(),
         ".space" => "a state space".to_string(),
         ".functiondirective" => "a function directive".to_string(),
-        "v{" => "`{`".to_string(),
+        "v{" | "body" => "`{`".to_string(),
         "v}" => "`}`".to_string(),
         other => format!("`{other}`"),
     }

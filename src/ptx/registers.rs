@@ -111,8 +111,8 @@ impl<'a> Resolver<'_, '_, 'a> {
     ) -> Result<()> {
         let whole = match &expression.kind {
             ExpressionKind::Negative(inner) if negated => return self.part(written, false, inner, out),
-            ExpressionKind::Selected(name, selector) if is_part(selector) => {
-                Expression { kind: ExpressionKind::Name(name), span: expression.span }
+            ExpressionKind::Selected(selected) if is_part(selected.1) => {
+                Expression { kind: ExpressionKind::Name(selected.0), span: expression.span }
             }
             _ => expression.clone(),
         };
@@ -202,7 +202,7 @@ impl<'a> Resolver<'_, '_, 'a> {
 /// `v.x`, `v.y` and so on.
 fn selected<'a>(name: &'a str, count: usize, span: Span) -> Vec<Expression<'a>> {
     let selectors = SELECTORS.into_iter().take(count);
-    selectors.map(|selector| Expression { kind: ExpressionKind::Selected(name, selector), span }).collect()
+    selectors.map(|selector| Expression { kind: ExpressionKind::Selected(Box::new((name, selector))), span }).collect()
 }
 
 /// `.b0`, `.h1`, `.b3210`, `.h10`

@@ -33,13 +33,24 @@ pub enum TopLevel<'a> {
     /// `.alias name, target;`
     Alias(Name<'a>, Name<'a>),
     /// Variables.
-    Variables(VariableDeclaration<'a>),
+    Variables(Box<VariableDeclaration<'a>>),
     /// An entry or function.
     Function(Box<Function<'a>>),
     /// An annotation outside any body: an error later.
     Annotation(Name<'a>),
+    /// A body whose header has a syntax error.
+    SkippedBody(BodyText<'a>),
     /// Sections, pragmas and what was skipped after a syntax error.
     Skipped,
+}
+
+/// A function body that is not parsed yet.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyText<'a> {
+    /// The text of the file.
+    pub file: &'a str,
+    /// The body with its braces.
+    pub span: Span,
 }
 
 /// A part of a declaration between the state space and the name.
@@ -184,7 +195,7 @@ pub struct Function<'a> {
     /// `.reqntid` and the like with their numbers.
     pub directives: Vec<(Name<'a>, Vec<Name<'a>>)>,
     /// The statements, if defined here.
-    pub body: Option<Vec<Statement<'a>>>,
+    pub body: Option<BodyText<'a>>,
     /// The header.
     pub span: Span,
 }
@@ -254,7 +265,7 @@ pub enum ExpressionKind<'a> {
     /// A name.
     Name(&'a str),
     /// `name.x`: a special register, an element of a vector register, or a byte selector.
-    Selected(&'a str, &'a str),
+    Selected(Box<(&'a str, &'a str)>),
     /// An integer constant as written.
     Integer(&'a str),
     /// A float constant as written.
@@ -268,14 +279,17 @@ pub enum ExpressionKind<'a> {
     /// `~a`
     Complement(Box<Expression<'a>>),
     /// `a + b * c`, also `p|q`: the first operand, and operators with theirs, without precedence.
-    Chain(Box<Expression<'a>>, Vec<(BinaryOperator, Expression<'a>)>),
+    Chain(Box<Chain<'a>>),
     /// `{a, b}`
     Vector(Vec<Expression<'a>>),
     /// `[a, b]`, with a `.unified` behind it or not.
-    Address(Vec<Expression<'a>>, Option<Name<'a>>),
+    Address(Vec<Expression<'a>>, Option<Box<Name<'a>>>),
     /// `(a, b)`
     Parenthesised(Vec<Expression<'a>>),
 }
+
+/// The first operand, and operators with theirs.
+pub type Chain<'a> = (Expression<'a>, Vec<(BinaryOperator, Expression<'a>)>);
 
 /// Operators of constant expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -326,8 +340,8 @@ impl<'a> Expression<'a> {
     /// `p|q` as two operands.
     pub fn pair(&self) -> Option<(&Expression<'a>, &Expression<'a>)> {
         match &self.kind {
-            ExpressionKind::Chain(first, rest) => match rest.as_slice() {
-                [(BinaryOperator::Or, second)] => Some((first, second)),
+            ExpressionKind::Chain(chain) => match (&chain.0, chain.1.as_slice()) {
+                (first, [(BinaryOperator::Or, second)]) => Some((first, second)),
                 _ => None,
             },
             _ => None,

@@ -9,6 +9,8 @@
 //! gives and the one that its print gives. What has no effect here (pragmas, sections, hints, prototypes)
 //! is in the tree only as a mark, and stands for the shortest construct of its kind.
 
+use super::context::MAX_ERRORS;
+use super::parse::parse_body;
 use super::syntax::*;
 use std::fmt::{Display, Formatter, Result};
 
@@ -56,7 +58,7 @@ impl Display for TopLevel<'_> {
             TopLevel::Variables(declaration) => write!(out, "{declaration};"),
             TopLevel::Function(function) => write!(out, "{function}"),
             TopLevel::Annotation(comment) => write!(out, "{comment}"),
-            TopLevel::Skipped => out.write_str(EMPTY_PRAGMA),
+            TopLevel::SkippedBody(_) | TopLevel::Skipped => out.write_str(EMPTY_PRAGMA),
         }
     }
 }
@@ -140,7 +142,7 @@ impl Display for Function<'_> {
         }
         match &self.body {
             None => out.write_str(";"),
-            Some(statements) => write!(out, "\n{}", Scope(statements)),
+            Some(body) => write!(out, "\n{}", Scope(&parse_body(*body, MAX_ERRORS).0)),
         }
     }
 }
@@ -196,12 +198,13 @@ impl Display for Expression<'_> {
             ExpressionKind::Name(text) | ExpressionKind::Integer(text) | ExpressionKind::Float(text) => {
                 out.write_str(text)
             }
-            ExpressionKind::Selected(name, selector) => write!(out, "{name}{selector}"),
+            ExpressionKind::Selected(selected) => write!(out, "{}{}", selected.0, selected.1),
             ExpressionKind::Sink => out.write_str("_"),
             ExpressionKind::Negative(inner) => write!(out, "-{inner}"),
             ExpressionKind::Not(inner) => write!(out, "!{inner}"),
             ExpressionKind::Complement(inner) => write!(out, "~{inner}"),
-            ExpressionKind::Chain(first, rest) => {
+            ExpressionKind::Chain(chain) => {
+                let (first, rest) = &**chain;
                 write!(out, "{first}")?;
                 rest.iter().try_for_each(|(operator, operand)| write!(out, " {} {operand}", operator.text()))
             }

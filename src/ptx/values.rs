@@ -61,14 +61,14 @@ impl<'a> Resolver<'_, '_, 'a> {
         match &expression.kind {
             ExpressionKind::Integer(text) => Ok(Folded::Constant(integer_literal(text, span)?)),
             ExpressionKind::Name(name) => Ok(Folded::Based(self.name(name, span)?, 0)),
-            ExpressionKind::Selected(name, selector) => Ok(match self.selected(name, selector, span)? {
+            ExpressionKind::Selected(selected) => Ok(match self.selected(selected.0, selected.1, span)? {
                 Operand::Integer(value) => Folded::Constant(value),
                 other => Folded::Based(other, 0),
             }),
             ExpressionKind::Negative(inner) => Ok(Folded::Constant(self.constant(inner)?.wrapping_neg())),
             ExpressionKind::Complement(inner) => Ok(Folded::Constant(!self.constant(inner)?)),
             ExpressionKind::Parenthesised(list) if list.len() == 1 => self.fold(&list[0]),
-            ExpressionKind::Chain(first, rest) => self.fold_chain(first, rest, span),
+            ExpressionKind::Chain(chain) => self.fold_chain(&chain.0, &chain.1, span),
             _ => Err(kind_error(span, "a constant, or a base plus a constant")),
         }
     }

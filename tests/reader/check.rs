@@ -6,7 +6,8 @@ use gpuvcc::diagnostic::Diagnostic;
 use gpuvcc::ptx;
 use gpuvcc::ptx::ast::{Item, Module, Variable};
 use gpuvcc::ptx::context::MAX_ERRORS;
-use gpuvcc::ptx::parse::parse_syntax;
+use gpuvcc::ptx::parse::{parse_body, parse_module};
+use gpuvcc::ptx::syntax::TopLevel;
 use gpuvcc::ptx::unparse::unparse;
 use gpuvcc::span::{Origin, Span};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub enum Reading {
 pub fn check(text: &str) -> Result<Reading, String> {
     let start = cpu_time();
     ptx::tokens(text);
-    let (tree, syntax_errors) = parse_syntax(text, MAX_ERRORS);
+    let (tree, syntax_errors) = parse_syntax(text);
     let module = ptx::parse(text);
     let time = cpu_time() - start;
     if text.len() <= SMALL && time > LONGEST_TIME {
@@ -53,6 +54,19 @@ pub fn check(text: &str) -> Result<Reading, String> {
         (Err(one), Err(other)) if said(one) == said(other) => Ok(Reading::Parsed),
         (one, other) => Err(format!("printed\n{printed}\nit gives {other:?}\nand not {one:?}")),
     }
+}
+
+/// The tree of a file, and all errors of syntax, also in function bodies.
+fn parse_syntax(text: &str) -> (Vec<TopLevel<'_>>, Vec<Diagnostic>) {
+    let (tree, mut errors) = parse_module(text, MAX_ERRORS);
+    for construct in &tree {
+        if let TopLevel::Function(function) = construct
+            && let Some(body) = function.body
+        {
+            errors.extend(parse_body(body, MAX_ERRORS).1);
+        }
+    }
+    (tree, errors)
 }
 
 /// Whether two modules differ in nothing but where things stand.
@@ -77,7 +91,7 @@ fn check_errors(text: &str, errors: &[Diagnostic]) -> Result<(), String> {
 
 /// A print has right syntax, and the tree of a print gives that print.
 fn check_print(printed: &str) -> Result<(), String> {
-    let (tree, errors) = parse_syntax(printed, MAX_ERRORS);
+    let (tree, errors) = parse_syntax(printed);
     match errors.first() {
         Some(error) => Err(format!("printed\n{printed}\nit has an error: {error:?}")),
         None if unparse(&tree) != printed => Err(format!("printed\n{printed}\nit gives\n{}", unparse(&tree))),

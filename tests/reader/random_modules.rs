@@ -178,7 +178,7 @@ pub fn with_other_blanks(text: &str, choices: &[u8]) -> String {
     for (number, (start, token, end)) in Tokens::new(text, 1).enumerate() {
         out.push_str(&text[start..end]);
         let choice = choices.get(number % choices.len().max(1)).map_or(0, |&choice| usize::from(choice));
-        out.push_str(if matches!(token, Token::Annotation(_)) { "\n" } else { BLANKS[choice % BLANKS.len()] });
+        out.push_str(if matches!(token, Token::Annotation) { "\n" } else { BLANKS[choice % BLANKS.len()] });
     }
     out
 }
