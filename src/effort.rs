@@ -63,6 +63,7 @@ impl Effort {
 
 impl Add for Effort {
     type Output = Effort;
+    #[inline]
     fn add(self, other: Effort) -> Effort {
         Effort(self.0.saturating_add(other.0))
     }
@@ -95,11 +96,13 @@ thread_local! {
 }
 
 /// Counts work of this thread.
+#[inline]
 pub fn spend(effort: Effort) {
-    SPENT.set(SPENT.get() + effort);
+    SPENT.with(|spent| spent.set(spent.get() + effort));
 }
 
 /// Counts a step.
+#[inline]
 pub fn step() {
     spend(STEP);
 }

@@ -127,15 +127,17 @@ pub fn of_thread() -> Option<Token> {
 
 /// A step of work: counts it ([`crate::effort`]), and ends the task of this thread if a limit is met. Cheap: for inner
 /// loops.
+#[inline]
 pub fn check() {
     effort::step();
-    let left = UNTIL_LOOK.get();
-    if left > 0 {
-        UNTIL_LOOK.set(left - 1);
-        return;
+    let looks = UNTIL_LOOK.with(|left| {
+        let looks = left.get() == 0;
+        left.set(if looks { PATIENCE } else { left.get() - 1 });
+        looks
+    });
+    if looks {
+        check_now();
     }
-    UNTIL_LOOK.set(PATIENCE);
-    check_now();
 }
 
 /// How much longer the task of this thread may take; `None` is as long as it likes.

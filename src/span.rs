@@ -56,7 +56,7 @@ pub struct Origin {
     /// Line of that instruction in the input text, from 1.
     pub line: u32,
     /// The source position in force there.
-    pub position: Option<SourcePosition>,
+    pub position: Option<Arc<SourcePosition>>,
     /// The instruction as written, for comments and reports (no guard, no `;`).
     pub text: Arc<str>,
 }

@@ -35,7 +35,12 @@ fn origin(text: &str, position: Option<SourcePosition>) -> Arc<Origin> {
     let input = input();
     let start = input.text().find(text).expect("the input has this instruction");
     let line = input.line_column(start).0 as u32;
-    Arc::new(Origin { span: Span::new(start, start + text.len()), line, position, text: text.into() })
+    Arc::new(Origin {
+        span: Span::new(start, start + text.len()),
+        line,
+        position: position.map(Arc::new),
+        text: text.into(),
+    })
 }
 
 fn position(file: &str, line: u32, column: u32, inlined_at: Option<SourcePosition>) -> Option<SourcePosition> {

@@ -29,8 +29,8 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
         Op::Setp { dst, complement, a, b, combine, .. } => {
             f(Slot::Source(a));
             f(Slot::Source(b));
-            if let Some((_, c)) = combine {
-                f(Slot::Source(c));
+            if let Some(combine) = combine {
+                f(Slot::Source(&mut combine.1));
             }
             f(Slot::Destination(dst));
             if let Some(q) = complement {
@@ -40,8 +40,8 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
         Op::Set { dst, a, b, combine, .. } => {
             f(Slot::Source(a));
             f(Slot::Source(b));
-            if let Some((_, c)) = combine {
-                f(Slot::Source(c));
+            if let Some(combine) = combine {
+                f(Slot::Source(&mut combine.1));
             }
             f(Slot::Destination(dst));
         }
@@ -66,7 +66,7 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
         }
         Op::Matrix { dst, src, address, stride, .. } => {
             f(Slot::Address(address));
-            src.iter_mut().chain(stride).for_each(|s| f(Slot::Source(s)));
+            src.iter_mut().chain(stride.as_deref_mut()).for_each(|s| f(Slot::Source(s)));
             dst.iter_mut().for_each(|d| f(Slot::Destination(d)));
         }
         Op::Call { returns, arguments, .. } => {

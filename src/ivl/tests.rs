@@ -49,7 +49,7 @@ fn rewriting_shares_what_it_leaves() {
 }
 
 fn origin(line: u32, text: &str, position: Option<SourcePosition>) -> Option<Arc<Origin>> {
-    Some(Arc::new(Origin { span: Span::NONE, line, position, text: text.into() }))
+    Some(Arc::new(Origin { span: Span::NONE, line, position: position.map(Arc::new), text: text.into() }))
 }
 
 #[test]

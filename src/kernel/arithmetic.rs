@@ -209,7 +209,7 @@ pub fn type_name(ty: ScalarType) -> String {
         ScalarType::U(n) => format!("u{n}"),
         ScalarType::S(n) => format!("s{n}"),
         ScalarType::F(n) => format!("f{n}"),
-        ScalarType::Packed { name, .. } => name.to_string(),
+        ScalarType::Packed(format) => format.name().to_string(),
     }
 }
 

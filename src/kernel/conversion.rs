@@ -94,7 +94,7 @@ impl Lowering<'_> {
             ScalarType::F(16) => 0x3c00,
             ScalarType::F(32) => 0x3f80_0000,
             ScalarType::F(64) => 0x3ff0_0000_0000_0000,
-            ScalarType::F(_) | ScalarType::Packed { .. } => return self.arbitrary(Type::Bv(bits)),
+            ScalarType::F(_) | ScalarType::Packed(_) => return self.arbitrary(Type::Bv(bits)),
             _ => u128::MAX,
         };
         bv::ite(holds, bv::literal(one, bits), bv::literal(0, bits))

@@ -61,7 +61,7 @@ impl Launch {
             SpecialRegister::Nctaid(a) => axis(&self.nctaid, a),
             SpecialRegister::WarpSize => Some(bv::literal(32, 32)),
             SpecialRegister::LaneId => Some(self.lane()),
-            SpecialRegister::WarpId | SpecialRegister::Other { .. } => None,
+            SpecialRegister::WarpId | SpecialRegister::Other(_) => None,
         }
     }
 

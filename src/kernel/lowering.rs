@@ -247,7 +247,7 @@ impl Lowering<'_> {
                     let lane = self.arbitrary(Type::Bv(32));
                     bv::binary(BvOp::And, lane, bv::literal(31, 32))
                 }
-                SpecialRegister::Other { bits, .. } => self.arbitrary(Type::Bv(bits)),
+                SpecialRegister::Other(register) => self.arbitrary(Type::Bv(register.bits)),
                 _ => self.arbitrary(Type::Bv(32)),
             },
         }

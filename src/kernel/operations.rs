@@ -56,17 +56,17 @@ impl<'a> Lowering<'a> {
             Op::Float { name, ty, dst, sources } => self.float(name, *ty, dst, sources),
             Op::Setp { comparison, ty, name, dst, complement, a, b, combine } => {
                 let holds = self.compare(*comparison, *ty, name, a, b);
-                let positive = self.combine(holds.clone(), combine.as_ref());
+                let positive = self.combine(holds.clone(), combine.as_deref());
                 let mut writes = vec![(dst.clone(), positive, false)];
                 if let Some(complement) = complement {
-                    let negative = self.combine(bv::not(holds), combine.as_ref());
-                    writes.push((complement.clone(), negative, false));
+                    let negative = self.combine(bv::not(holds), combine.as_deref());
+                    writes.push(((**complement).clone(), negative, false));
                 }
                 self.write_all(writes);
             }
             Op::Set { comparison, to, ty, name, dst, a, b, combine } => {
                 let holds = self.compare(*comparison, *ty, name, a, b);
-                let holds = self.combine(holds, combine.as_ref());
+                let holds = self.combine(holds, combine.as_deref());
                 let value = self.truth_value(holds, *to);
                 self.write(dst, value, to.is_signed());
             }
@@ -92,7 +92,7 @@ impl<'a> Lowering<'a> {
                 self.atomic(*space, *ty, *elements, dst, address, ordering.strong_scope());
             }
             Op::Matrix { space, dst, address, rows, stride, .. } => {
-                self.matrix(*space, dst, address, *rows, stride.as_ref());
+                self.matrix(*space, dst, address, *rows, stride.as_deref());
             }
             Op::Barrier { kind, aligned, id, count } => self.barrier(kind, *aligned, id, count.as_ref()),
             Op::WarpBarrier { mask } => {

@@ -251,7 +251,9 @@ impl<'a> Pointers<'a> {
             Operand::Integer(value) => Points::constant(*value),
             Operand::Variable(variable, _) => Points::region(self.regions.of_variable(*variable)),
             Operand::Function(_) => Points::loaded(),
-            Operand::Special(crate::ptx::ast::SpecialRegister::Other { bits: 64, .. }) => Points::data(),
+            Operand::Special(crate::ptx::ast::SpecialRegister::Other(register)) if register.bits == 64 => {
+                Points::data()
+            }
             Operand::Vector(elements) => {
                 let parts = elements.iter().map(|e| self.operand(state, e));
                 parts.reduce(|a, b| a.mix(&b)).unwrap_or_default()

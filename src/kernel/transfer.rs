@@ -70,7 +70,7 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
             if dst.is_empty() {
                 written(analysis, state, address);
             }
-            src.iter().chain(stride).for_each(|s| stored(analysis, state, s));
+            src.iter().chain(stride.as_deref()).for_each(|s| stored(analysis, state, s));
             // Two 32-bit registers may be put together to an address.
             let value = from_memory(analysis, ScalarType::B(32));
             destinations(dst).into_iter().map(|r| (r, value.clone())).collect()

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 pub use super::annotation::{Annotation, AnnotationKind};
 pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op, Ordering, Scope};
+pub use super::words::PackedFormat;
 
 /// A whole PTX file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,12 +41,7 @@ pub enum ScalarType {
     /// IEEE float of the given width in bits (16, 32, 64).
     F(u32),
     /// Packed or alternate formats (f16x2, bf16, bf16x2, tf32, e4m3x2, u16x2, ...).
-    Packed {
-        /// Name as written, without the dot.
-        name: &'static str,
-        /// Width of the whole value in bits.
-        bits: u32,
-    },
+    Packed(PackedFormat),
 }
 
 impl ScalarType {
@@ -54,7 +50,15 @@ impl ScalarType {
         match self {
             ScalarType::Pred => 1,
             ScalarType::B(n) | ScalarType::U(n) | ScalarType::S(n) | ScalarType::F(n) => n,
-            ScalarType::Packed { bits, .. } => bits,
+            ScalarType::Packed(format) => format.bits(),
+        }
+    }
+
+    /// The name of a packed or alternate format, without the dot.
+    pub fn packed(self) -> Option<&'static str> {
+        match self {
+            ScalarType::Packed(format) => Some(format.name()),
+            _ => None,
         }
     }
 
@@ -71,15 +75,12 @@ impl ScalarType {
     /// Scalar accesses that an atomic on this type is made of (memory consistency model, "packed data types"):
     /// each element of a pair is one.
     pub fn atomic_parts(self) -> u32 {
-        match self {
-            ScalarType::Packed { name, .. } if name.ends_with("x2") => 2,
-            _ => 1,
-        }
+        if self.packed().is_some_and(|name| name.ends_with("x2")) { 2 } else { 1 }
     }
 
     /// True for floats and packed formats.
     pub fn is_float(self) -> bool {
-        matches!(self, ScalarType::F(_) | ScalarType::Packed { .. })
+        matches!(self, ScalarType::F(_) | ScalarType::Packed(_))
     }
 }
 
@@ -326,13 +327,17 @@ pub enum SpecialRegister {
     /// `WARP_SZ`
     WarpSize,
     /// `%nwarpid`, `%smid`, `%clock`, `%globaltimer`, `%envregN`, `%lanemask_*`, `%gridid`, `%clusterid`, ...:
-    /// the name as written and its width in bits. Arbitrary value at each read.
-    Other {
-        /// Name with `%`.
-        name: &'static str,
-        /// Width in bits.
-        bits: u32,
-    },
+    /// arbitrary value at each read.
+    Other(&'static OtherRegister),
+}
+
+/// A special register that has no variant of its own.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OtherRegister {
+    /// Name with `%`, as written.
+    pub name: &'static str,
+    /// Width in bits.
+    pub bits: u32,
 }
 
 /// A memory operand `[base + offset]`.

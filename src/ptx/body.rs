@@ -12,7 +12,7 @@ use super::context::{Errors, Interner, ModuleContext, ModuleSymbol};
 use super::declare;
 use super::lexer::{Lines, Tokens};
 use super::location::Locations;
-use super::operands::Resolver;
+use super::operands::{Operands, Resolver};
 use super::scope::{Family, Scopes, Symbol, Table};
 use super::syntax::{self, Expression, ExpressionKind, Name, Statement};
 use super::table::{Meaning, Mismatch, Selected, select};
@@ -20,7 +20,7 @@ use super::values::{integer_literal, kind_error, undefined};
 use super::vector_move;
 use crate::diagnostic::Diagnostic;
 use crate::span::{Origin, Span};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -39,8 +39,8 @@ pub struct Shared<'c, 'a> {
     pub variables: &'c [Variable],
     /// Table lookups so far, by opcode as written.
     pub opcodes: HashMap<&'a str, (Arc<Selected>, Arc<str>)>,
-    /// Shared copies of opcodes.
-    pub interner: Interner,
+    /// Shared copies of texts.
+    pub interner: &'c Interner,
     /// Errors so far.
     pub errors: Errors,
 }
@@ -61,6 +61,10 @@ struct Builder<'s, 'c, 'a> {
     shared: &'s mut Shared<'c, 'a>,
     scopes: Scopes<'c, 'a>,
     locations: Locations<'c>,
+    /// The operands of the instruction at hand.
+    operands: Operands,
+    /// Its text.
+    folded: String,
     /// Results that are declared as registers, with the stores that hand them over.
     results: Vec<Op>,
     /// The function, if it is a kernel.
@@ -111,9 +115,10 @@ pub fn body<'a>(
     statements: Vec<Statement<'a>>,
 ) -> Body {
     let locations = Locations::new(&shared.module.files);
-    let scopes = Scopes::new(shared.reserved);
+    let scopes = Scopes::new(shared.interner, shared.reserved);
     let entry = function.is_entry.then_some(function);
-    let mut builder = Builder { shared, scopes, locations, results: Vec::new(), entry };
+    let (operands, folded, results) = (Operands::default(), String::new(), Vec::new());
+    let mut builder = Builder { shared, scopes, locations, operands, folded, results, entry };
     builder.scopes.open();
     for parameter in parameters {
         builder.parameter(*parameter);
@@ -280,6 +285,18 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         Arc::new(Origin { span, line: self.shared.lines.line(span.start), position, text })
     }
 
+    /// The text of an instruction, with one blank for each run of white space.
+    fn text(&mut self, span: Span) -> Arc<str> {
+        self.folded.clear();
+        for word in self.shared.text[span.range()].split_ascii_whitespace() {
+            if !self.folded.is_empty() {
+                self.folded.push(' ');
+            }
+            self.folded.push_str(word);
+        }
+        self.shared.interner.intern(&self.folded)
+    }
+
     /// `//@ kind expression;`
     fn annotation(&mut self, comment: Name<'a>) -> Result<()> {
         let inside = comment.text.strip_prefix("//@").unwrap_or(comment.text);
@@ -303,22 +320,21 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
             None => None,
         };
         let (selected, name) = self.select(instruction.opcode)?;
-        let text = fold_blanks(&self.shared.text[instruction.span.range()]);
-        let origin = self.origin(instruction.span, text.into());
+        let text = self.text(instruction.span);
+        let origin = self.origin(instruction.span, text);
+        if selected.row.meaning == Meaning::Call {
+            let op = self.call(instruction, name)?;
+            self.push(guard, vec![op], &origin);
+            return Ok(());
+        }
+        let mut resolver = Resolver { scopes: &mut self.scopes, module: self.shared.module };
+        resolver.resolve(&selected, instruction.opcode, &instruction.operands, &mut self.operands)?;
         if selected.row.meaning == Meaning::VectorMove {
-            let operands = self.resolver().resolve(&selected, instruction.opcode, &instruction.operands)?;
-            let moves = vector_move::moves(selected.types[0], operands, &mut self.scopes);
+            let moves = vector_move::moves(selected.types[0], &mut self.operands, &mut self.scopes);
             self.push(guard, moves, &origin);
             return Ok(());
         }
-        let op = match selected.row.meaning {
-            Meaning::Call => self.call(instruction, name)?,
-            _ => {
-                let opcode = instruction.opcode;
-                let operands = self.resolver().resolve(&selected, opcode, &instruction.operands)?;
-                super::build::build(&selected, name, operands, &mut self.shared.interner)
-            }
-        };
+        let op = super::build::build(&selected, name, &mut self.operands, self.shared.interner);
         if matches!(op, Op::Return) {
             self.hand_over_results(guard, &origin);
         }
@@ -452,18 +468,6 @@ fn word_span(opcode: Name<'_>, index: usize) -> Span {
         offset += word.len() + 1;
     }
     opcode.span
-}
-
-/// One blank for each run of white space.
-fn fold_blanks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split_ascii_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
 }
 
 /// The error for a name declared twice.

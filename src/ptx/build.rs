@@ -19,11 +19,11 @@ struct Parts<'p> {
     selected: &'p Selected,
     /// Full opcode, without blanks.
     name: Arc<str>,
-    operands: Operands,
+    operands: &'p mut Operands,
 }
 
 /// Makes the operation. `name` is the full opcode without blanks. Calls are made elsewhere.
-pub fn build(selected: &Selected, name: Arc<str>, operands: Operands, interner: &mut Interner) -> Op {
+pub fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands, interner: &Interner) -> Op {
     let parts = Parts { selected, name, operands };
     match selected.row.meaning {
         Meaning::Int(op) => parts.int(op),
@@ -48,7 +48,8 @@ pub fn build(selected: &Selected, name: Arc<str>, operands: Operands, interner: 
         Meaning::WarpBarrier => Op::WarpBarrier { mask: parts.source(0) },
         Meaning::Fence => Op::Fence { name: parts.name },
         Meaning::Arbitrary => {
-            Op::Arbitrary { name: parts.name, dst: parts.operands.destinations, sources: parts.operands.sources }
+            let (dst, sources) = (parts.operands.take_destinations(), parts.operands.take_sources());
+            Op::Arbitrary { name: parts.name, dst, sources }
         }
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
@@ -79,10 +80,10 @@ impl Parts<'_> {
             (_, ty) => ty,
         };
         let (saturate, carry_out) = (self.has("sat"), self.has("cc"));
-        Op::Int { op, ty, saturate, carry_out, dst: self.destination(), sources: self.operands.sources }
+        Op::Int { op, ty, saturate, carry_out, dst: self.destination(), sources: self.operands.take_sources() }
     }
 
-    fn lop3(mut self) -> Op {
+    fn lop3(self) -> Op {
         let table = self.operands.sources.pop();
         let Some(Operand::Integer(table @ 0..=255)) = table else { panic!("ptx: lop3 without its immediate") };
         self.int(IntOp::Lop3(table as u8))
@@ -90,11 +91,11 @@ impl Parts<'_> {
 
     fn float(self) -> Op {
         let ty = if self.name.starts_with("testp") { ScalarType::Pred } else { self.ty(0) };
-        Op::Float { ty, dst: self.destination(), name: self.name, sources: self.operands.sources }
+        Op::Float { ty, dst: self.destination(), name: self.name, sources: self.operands.take_sources() }
     }
 
     /// `setp` and `set`
-    fn comparison(mut self) -> Op {
+    fn comparison(self) -> Op {
         let is_set = self.selected.row.meaning == Meaning::Set;
         let ty = self.ty(usize::from(is_set));
         let comparison = self.comparison_operator();
@@ -104,7 +105,7 @@ impl Parts<'_> {
         if is_set {
             return Op::Set { comparison, to: self.ty(0), ty, name, dst, a, b, combine };
         }
-        let complement = (self.operands.destinations.len() > 1).then(|| self.operands.destinations.remove(1));
+        let complement = self.operands.destinations.get(1).map(|complement| Box::new(complement.clone()));
         Op::Setp { comparison, ty, name, dst, complement, a, b, combine }
     }
 
@@ -131,14 +132,14 @@ impl Parts<'_> {
     }
 
     /// `.and c` and the like: the modifier and the operand come together.
-    fn combination(&self) -> Option<(BoolOp, Operand)> {
+    fn combination(&self) -> Option<Box<(BoolOp, Operand)>> {
         let operator = match (self.has("and"), self.has("or"), self.has("xor")) {
             (true, _, _) => BoolOp::And,
             (_, true, _) => BoolOp::Or,
             (_, _, true) => BoolOp::Xor,
             _ => return None,
         };
-        Some((operator, self.source(2)))
+        Some(Box::new((operator, self.source(2))))
     }
 
     fn selp(self) -> Op {
@@ -162,7 +163,7 @@ impl Parts<'_> {
         let (to, from) = (self.ty(0), self.ty(1));
         let dst = self.destination();
         let saturate = self.has("sat");
-        Op::Cvt { to, from, saturate, name: self.name, dst, sources: self.operands.sources }
+        Op::Cvt { to, from, saturate, name: self.name, dst, sources: self.operands.take_sources() }
     }
 
     fn cvta(self) -> Op {
@@ -216,18 +217,18 @@ impl Parts<'_> {
         let non_coherent = self.has("nc");
         let address = self.address();
         let non_coherent = non_coherent || uniform;
-        Op::Load { space, ty: self.ty(0), dst: self.operands.destinations, address, ordering, non_coherent }
+        Op::Load { space, ty: self.ty(0), dst: self.operands.take_destinations(), address, ordering, non_coherent }
     }
 
     fn store(mut self) -> Op {
         let (space, ordering) = (self.space(), self.access_ordering());
         let address = self.address();
-        let mut src = self.operands.sources;
-        src.truncate(self.selected.elements() as usize);
+        self.operands.sources.truncate(self.selected.elements() as usize);
+        let src = self.operands.take_sources();
         Op::Store { space, ty: self.selected.types[0], src, address, ordering }
     }
 
-    fn atomic(mut self, interner: &mut Interner) -> Op {
+    fn atomic(mut self, interner: &Interner) -> Op {
         const OPERATIONS: [&str; 10] = ["cas", "exch", "and", "or", "xor", "inc", "dec", "min", "max", "add"];
         let Some(operation) = OPERATIONS.into_iter().find(|word| self.has(word)) else {
             panic!("ptx: the instruction table has an atomic without operation")
@@ -242,8 +243,8 @@ impl Parts<'_> {
         let elements = self.selected.elements();
         let wanted = if operation == "cas" { 2 } else { elements as usize };
         let (space, ty, address) = (self.space(), self.ty(0), self.address());
-        let Operands { destinations: dst, mut sources, .. } = self.operands;
-        sources.truncate(wanted);
+        self.operands.sources.truncate(wanted);
+        let (dst, sources) = (self.operands.take_destinations(), self.operands.take_sources());
         let operation = interner.intern(operation);
         Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering }
     }
@@ -252,8 +253,9 @@ impl Parts<'_> {
         let (space, address, rows) = (self.space(), self.address(), super::matrix::rows(self.selected));
         // A store has its fragment before the stride.
         let values = if self.has("store") { fragment(self.selected, 'D').0 as usize } else { 0 };
-        let Operands { destinations: dst, sources: mut src, .. } = self.operands;
-        let stride = if rows.stride_bits > 0 { src.drain(values..).next() } else { None };
+        let stride = if rows.stride_bits > 0 { self.operands.sources.drain(values..).next() } else { None };
+        let (dst, src, stride) =
+            (self.operands.take_destinations(), self.operands.take_sources(), stride.map(Box::new));
         Op::Matrix { name: self.name, space, dst, src, address, rows, stride }
     }
 
@@ -266,13 +268,13 @@ impl Parts<'_> {
 
     fn branch_indexed(self) -> Op {
         let index = self.source(0);
-        match self.operands.table {
+        match self.operands.table.take() {
             Some(targets) => Op::BranchIndexed { index, targets },
             None => panic!("ptx: an indexed branch without its targets"),
         }
     }
 
-    fn barrier(mut self, interner: &mut Interner) -> Op {
+    fn barrier(self, interner: &Interner) -> Op {
         let aligned = self.has("aligned") || self.name.starts_with("bar.");
         let kind = match self.selected.row.meaning {
             Meaning::BarrierSync => BarrierKind::Sync,

@@ -2,8 +2,9 @@
 
 use super::location::Files;
 use crate::diagnostic::Diagnostic;
+use foldhash::{HashMap, HashSet};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Errors that are told apart; after more, reading stops. The report shows the first and counts the rest.
@@ -90,20 +91,21 @@ impl Errors {
     }
 }
 
-/// One shared copy of each text that occurs often (opcodes, operations).
+/// One shared copy of each text that may occur often: opcodes, names of registers, instructions.
 #[derive(Debug, Default)]
 pub struct Interner {
-    texts: HashSet<Arc<str>>,
+    texts: RefCell<HashSet<Arc<str>>>,
 }
 
 impl Interner {
     /// The shared copy.
-    pub fn intern(&mut self, text: &str) -> Arc<str> {
-        if let Some(shared) = self.texts.get(text) {
+    pub fn intern(&self, text: &str) -> Arc<str> {
+        let mut texts = self.texts.borrow_mut();
+        if let Some(shared) = texts.get(text) {
             return shared.clone();
         }
         let shared: Arc<str> = text.into();
-        self.texts.insert(shared.clone());
+        texts.insert(shared.clone());
         shared
     }
 }

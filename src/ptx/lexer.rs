@@ -14,6 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::limits;
 use crate::span::Span;
 use logos::{Filter, Logos, Skip};
+use std::cell::Cell;
 
 /// Deeper nesting of scopes, brackets and signs is refused: no compiler writes it, and what
 /// works on the tree recurses.
@@ -315,7 +316,9 @@ impl<'a> Tokens<'a> {
         let rest = self.lexer.remainder();
         let mut pieces = Piece::lexer(rest);
         let mut depth = 1;
-        while depth > 0 && let Some(piece) = pieces.next() {
+        while depth > 0
+            && let Some(piece) = pieces.next()
+        {
             match piece {
                 Ok(Piece::Open) => depth += 1,
                 Ok(Piece::Close) => depth -= 1,
@@ -431,19 +434,32 @@ impl<'a> Iterator for Tokens<'a> {
 /// Start offsets of the lines of a text.
 pub struct Lines {
     starts: Vec<u32>,
+    /// The line, from 0, that was asked for last.
+    last: Cell<usize>,
 }
 
 impl Lines {
     /// Finds the line starts.
     pub fn new(text: &str) -> Self {
-        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        let starts = std::iter::once(0).chain(newlines.map(|(at, _)| Span::new(at + 1, at + 1).start)).collect();
-        Lines { starts }
+        let mut starts = vec![0];
+        for (at, byte) in text.bytes().enumerate() {
+            if byte == b'\n' {
+                starts.push(Span::new(at + 1, at + 1).start);
+            }
+        }
+        Lines { starts, last: Cell::new(0) }
     }
 
     /// The line, from 1, of a byte offset.
     pub fn line(&self, offset: u32) -> u32 {
-        let line = self.starts.partition_point(|&start| start <= offset);
+        // Mostly a line or two behind the one before.
+        let last = self.last.get();
+        let near = &self.starts[last..self.starts.len().min(last + 8)];
+        let line = match near.iter().position(|&start| start > offset) {
+            Some(count) if count > 0 => last + count,
+            _ => self.starts.partition_point(|&start| start <= offset),
+        };
+        self.last.set(line - 1);
         u32::try_from(line).unwrap_or(u32::MAX)
     }
 }
@@ -505,8 +521,7 @@ mod tests {
     fn braces_are_classified() {
         use Token::*;
         let tokens = read("{ mov {a}, b; L: { } }").into_iter().map(|(token, _)| token);
-        let braces: Vec<_> =
-            tokens.filter(|t| matches!(t, ScopeOpen | ScopeClose | BraceOpen | BraceClose)).collect();
+        let braces: Vec<_> = tokens.filter(|t| matches!(t, ScopeOpen | ScopeClose | BraceOpen | BraceClose)).collect();
         assert_eq!(braces, vec![ScopeOpen, BraceOpen, BraceClose, ScopeOpen, ScopeClose, ScopeClose]);
     }
 

@@ -9,7 +9,8 @@
 use super::syntax::{Location, Place};
 use super::words::integer;
 use crate::span::SourcePosition;
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Longer chains of inlining are cut: the drop of a chain recurses.
@@ -28,17 +29,17 @@ pub struct Locations<'f> {
     /// Positions told so far in this function, with the depth of their inlining chains;
     /// `inlined_at` refers to them.
     seen: HashMap<Key, (Arc<SourcePosition>, u32)>,
-    current: Option<SourcePosition>,
+    current: Option<Arc<SourcePosition>>,
 }
 
 impl<'f> Locations<'f> {
     /// No position is in force at the start of a function.
     pub fn new(files: &'f Files) -> Self {
-        Locations { files, seen: HashMap::new(), current: None }
+        Locations { files, seen: HashMap::default(), current: None }
     }
 
     /// The position of an instruction that stands here.
-    pub fn current(&self) -> Option<SourcePosition> {
+    pub fn current(&self) -> Option<Arc<SourcePosition>> {
         self.current.clone()
     }
 
@@ -51,7 +52,7 @@ impl<'f> Locations<'f> {
         let depth = if inlined_at.is_some() { depth } else { 0 };
         self.current = self.position(key, inlined_at);
         if let Some(position) = &self.current {
-            self.seen.insert(key, (Arc::new(position.clone()), depth));
+            self.seen.insert(key, (position.clone(), depth));
         }
     }
 
@@ -59,14 +60,14 @@ impl<'f> Locations<'f> {
         let key = key(place)?;
         match self.seen.get(&key) {
             Some(known) => Some(known.clone()),
-            None => self.position(key, None).map(|position| (Arc::new(position), 0)),
+            None => self.position(key, None).map(|position| (position, 0)),
         }
     }
 
-    fn position(&self, key: Key, inlined_at: Option<Arc<SourcePosition>>) -> Option<SourcePosition> {
+    fn position(&self, key: Key, inlined_at: Option<Arc<SourcePosition>>) -> Option<Arc<SourcePosition>> {
         let (file, line, column) = key;
         let file = self.files.get(&file)?.clone();
-        (line != 0).then_some(SourcePosition { file, line, column, inlined_at })
+        (line != 0).then(|| Arc::new(SourcePosition { file, line, column, inlined_at }))
     }
 }
 

@@ -18,7 +18,7 @@ use super::syntax::{self, BodyText, Name, Statement, TopLevel};
 use super::values::{integer_literal, undefined};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The module level under construction.
@@ -190,7 +190,7 @@ impl<'a> Builder<'a> {
     /// Reads the bodies, one after the other.
     fn finish(self, text: &'a str) -> Result<Module, Vec<Diagnostic>> {
         let Builder { mut module, context, errors, bodies, others, version_seen } = self;
-        let lines = Lines::new(text);
+        let (lines, interner) = (Lines::new(text), Interner::default());
         let reserved: HashSet<Arc<str>> = module.variables.iter().map(|variable| variable.name.clone()).collect();
         let mut shared = Shared {
             text,
@@ -198,8 +198,8 @@ impl<'a> Builder<'a> {
             module: &context,
             reserved: &reserved,
             variables: &module.variables,
-            opcodes: HashMap::new(),
-            interner: Interner::default(),
+            opcodes: HashMap::default(),
+            interner: &interner,
             errors,
         };
         for (function, (parameters, body)) in module.functions.iter_mut().zip(bodies) {
@@ -258,7 +258,7 @@ fn header<'a>(function: &syntax::Function<'a>) -> Result<(Function, Vec<Paramete
     let mut names = Vec::new();
     let returns = parameters(&function.returns, VariableRef::Return, &mut names)?;
     let params = parameters(&function.params, VariableRef::Param, &mut names)?;
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     if let Some(twice) = names.iter().find(|p| p.name.text != "_" && !seen.insert(p.name.text)) {
         return Err(duplicate("parameter", twice.name));
     }

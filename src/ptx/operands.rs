@@ -20,7 +20,8 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use std::sync::Arc;
 
-/// The operands of one instruction.
+/// The operands of one instruction. The same lists serve one instruction after the other: what is taken from them is as
+/// long as it has to be.
 #[derive(Debug, Default)]
 pub struct Operands {
     /// Registers (or sinks) that are written, in order.
@@ -35,6 +36,25 @@ pub struct Operands {
     pub table: Option<Arc<[LabelId]>>,
 }
 
+impl Operands {
+    /// Takes all values that are read.
+    pub fn take_sources(&mut self) -> Vec<Operand> {
+        self.sources.drain(..).collect()
+    }
+
+    /// Takes all registers that are written.
+    pub fn take_destinations(&mut self) -> Vec<Operand> {
+        self.destinations.drain(..).collect()
+    }
+
+    /// As for an instruction without operands.
+    fn clear(&mut self) {
+        self.destinations.clear();
+        self.sources.clear();
+        (self.address, self.label, self.table) = (None, None, None);
+    }
+}
+
 /// Resolves operands against the names visible at a statement.
 pub struct Resolver<'r, 'n, 'a> {
     /// Names of the body.
@@ -47,13 +67,18 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 
 impl<'a> Resolver<'_, '_, 'a> {
     /// Resolves and checks all operands of an instruction.
-    pub fn resolve(&mut self, selected: &Selected, name: Name<'a>, list: &[Expression<'a>]) -> Result<Operands> {
-        let mut operands = Operands::default();
-        let slots = assign(selected, name, list)?;
-        for (slot, expression) in slots.into_iter().zip(list) {
-            self.operand(selected, slot, expression, &mut operands)?;
+    pub fn resolve(
+        &mut self,
+        selected: &Selected,
+        name: Name<'a>,
+        list: &[Expression<'a>],
+        out: &mut Operands,
+    ) -> Result<()> {
+        out.clear();
+        for (slot, expression) in assign(selected, name, list)?.zip(list) {
+            self.operand(selected, slot, expression, out)?;
         }
-        Ok(operands)
+        Ok(())
     }
 
     /// Resolves and checks one operand.
@@ -322,17 +347,17 @@ impl<'a> Resolver<'_, '_, 'a> {
 }
 
 /// Gives each operand its slot; missing optional operands are skipped from the left.
-fn assign<'s>(selected: &'s Selected, name: Name<'_>, list: &[Expression<'_>]) -> Result<Vec<&'s OperandSlot>> {
-    let patterns = &selected.row.operands;
-    if let [OperandPattern { slot: slot @ OperandSlot::Call, .. }] = patterns.as_slice() {
-        return Ok(vec![slot; list.len()]);
-    }
-    let is_possible = |pattern: &&OperandPattern| match &pattern.presence {
+fn assign<'s>(
+    selected: &'s Selected,
+    name: Name<'_>,
+    list: &'s [Expression<'_>],
+) -> Result<impl Iterator<Item = &'s OperandSlot>> {
+    let is_possible = move |pattern: &&OperandPattern| match &pattern.presence {
         Presence::With(modifiers) => modifiers.iter().any(|modifier| selected.has(modifier)),
         Presence::WithDescriptor => !matches!(list.get(1), Some(Expression { kind: ExpressionKind::Vector(_), .. })),
         Presence::Always | Presence::Optional => true,
     };
-    let possible = || patterns.iter().filter(is_possible);
+    let possible = || selected.row.operands.iter().filter(is_possible);
     let most = possible().count();
     let mandatory = possible().filter(|pattern| pattern.presence != Presence::Optional).count();
     if list.len() < mandatory || list.len() > most {
@@ -342,16 +367,15 @@ fn assign<'s>(selected: &'s Selected, name: Name<'_>, list: &[Expression<'_>]) -
         return Err(Diagnostic::error("operand-count", message, span));
     }
     let mut spare = list.len() - mandatory;
-    let mut assigned = Vec::with_capacity(list.len());
-    for pattern in possible() {
-        match pattern.presence {
-            Presence::Optional if spare == 0 => continue,
-            Presence::Optional => spare -= 1,
-            _ => {}
+    let written = move |pattern: &&OperandPattern| match pattern.presence {
+        Presence::Optional if spare == 0 => false,
+        Presence::Optional => {
+            spare -= 1;
+            true
         }
-        assigned.push(&pattern.slot);
-    }
-    Ok(assigned)
+        _ => true,
+    };
+    Ok(possible().filter(written).map(|pattern| &pattern.slot))
 }
 
 fn count(least: usize, most: usize) -> String {
@@ -378,7 +402,7 @@ pub fn slot_type(selected: &Selected, width: Width) -> (ScalarType, bool) {
 
 /// Whether a register of type `declared` may stand where `wanted` is asked for.
 fn compatible(declared: ScalarType, wanted: ScalarType, relaxed: bool) -> bool {
-    use ScalarType::{F, Packed, Pred, S, U};
+    use ScalarType::{F, Pred, S, U};
     if (declared == Pred) != (wanted == Pred) {
         return false;
     }
@@ -387,7 +411,7 @@ fn compatible(declared: ScalarType, wanted: ScalarType, relaxed: bool) -> bool {
         (F(32 | 64), U(_) | S(_)) | (U(_) | S(_), F(32 | 64)) => false,
         // Only bits and integers are taken from wider registers; of packed types, pairs of halves.
         (F(_), F(_)) => same_width,
-        (_, Packed { name, .. }) if name != "f16x2" => same_width,
+        (_, wanted) if wanted.packed().is_some_and(|name| name != "f16x2") => same_width,
         _ => same_width || (relaxed && declared.bits() >= wanted.bits()),
     }
 }

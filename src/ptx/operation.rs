@@ -133,7 +133,8 @@ pub enum BoolOp {
     Xor,
 }
 
-/// What an instruction does. One variant for each shape of meaning, not for each opcode.
+/// What an instruction does. One variant for each shape of meaning, not for each opcode. There are millions of these: what
+/// is rare is boxed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// `mov`, also packing `mov.b64 d, {a,b}` and unpacking `mov.b64 {a,b}, s`, addresses of variables.
@@ -182,13 +183,13 @@ pub enum Op {
         /// `p` of `p|q`.
         dst: Operand,
         /// `q` of `p|q`.
-        complement: Option<Operand>,
+        complement: Option<Box<Operand>>,
         /// Left operand.
         a: Operand,
         /// Right operand.
         b: Operand,
         /// Combination with a further predicate.
-        combine: Option<(BoolOp, Operand)>,
+        combine: Option<Box<(BoolOp, Operand)>>,
     },
     /// `set`: like `setp` with result all ones / zero (integer) or 1.0 / 0.0 (float).
     Set {
@@ -207,7 +208,7 @@ pub enum Op {
         /// Right operand.
         b: Operand,
         /// Combination with a further predicate.
-        combine: Option<(BoolOp, Operand)>,
+        combine: Option<Box<(BoolOp, Operand)>>,
     },
     /// `selp`: dst = predicate ? a : b.
     Selp {
@@ -314,7 +315,7 @@ pub enum Op {
         /// The bytes.
         rows: MatrixRows,
         /// Distance of the starts of two rows, in elements; `None`: they are contiguous.
-        stride: Option<Operand>,
+        stride: Option<Box<Operand>>,
     },
     /// `bra`, `bra.uni`.
     Branch {

@@ -87,7 +87,7 @@ impl Printer<'_> {
                         }
                         None => String::new(),
                     };
-                    let place = place(instruction.origin.line, instruction.origin.position.as_ref());
+                    let place = place(instruction.origin.line, instruction.origin.position.as_deref());
                     line!(self, "  {guard}{}; // {place}", names.op(&instruction.op));
                 }
             }
@@ -228,7 +228,7 @@ impl Names<'_> {
         }
     }
 
-    fn combine(&self, combine: &Option<(BoolOp, Operand)>) -> String {
+    fn combine(&self, combine: Option<&(BoolOp, Operand)>) -> String {
         match combine {
             Some((operator, operand)) => {
                 format!(" {} {}", format!("{operator:?}").to_lowercase(), self.operand(operand))
@@ -251,11 +251,11 @@ impl Names<'_> {
             Op::Setp { comparison, ty, dst, complement, a, b, combine, .. } => {
                 let complement = complement.as_ref().map_or(String::new(), |q| format!("|{}", one(q)));
                 let head = format!("setp {comparison:?}.{} {}{complement}", type_name(*ty), one(dst));
-                format!("{head}, {}, {}{}", one(a), one(b), self.combine(combine))
+                format!("{head}, {}, {}{}", one(a), one(b), self.combine(combine.as_deref()))
             }
             Op::Set { comparison, to, ty, dst, a, b, combine, .. } => {
                 let head = format!("set {comparison:?}.{}.{} {}", type_name(*to), type_name(*ty), one(dst));
-                format!("{head}, {}, {}{}", one(a), one(b), self.combine(combine))
+                format!("{head}, {}, {}{}", one(a), one(b), self.combine(combine.as_deref()))
             }
             Op::Selp { ty, dst, a, b, predicate } => {
                 format!("selp.{} {}, {}, {}, {}", type_name(*ty), one(dst), one(a), one(b), one(predicate))
@@ -357,6 +357,6 @@ fn special(register: SpecialRegister) -> String {
         SpecialRegister::LaneId => "%laneid".to_string(),
         SpecialRegister::WarpId => "%warpid".to_string(),
         SpecialRegister::WarpSize => "WARP_SZ".to_string(),
-        SpecialRegister::Other { name, .. } => name.to_string(),
+        SpecialRegister::Other(register) => register.name.to_string(),
     }
 }

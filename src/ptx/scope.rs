@@ -6,9 +6,10 @@
 //! Reference: PTX ISA, sections "Parameterized Variable Names" and "Control Flow Instructions: {}".
 
 use super::ast::{Body, Label, LabelId, Register, RegisterId, ScalarType, Variable, VariableRef};
+use super::context::Interner;
 use super::syntax::Name;
+use foldhash::{HashMap, HashSet};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What a name in a body stands for.
@@ -70,8 +71,9 @@ pub struct Scopes<'r, 'a> {
 }
 
 /// Gives each thing a name that nothing else has.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct UniqueNames<'r> {
+    interner: &'r Interner,
     /// Names that belong to others from the start.
     reserved: Option<&'r HashSet<Arc<str>>>,
     taken: HashSet<Arc<str>>,
@@ -82,32 +84,32 @@ struct UniqueNames<'r> {
 impl UniqueNames<'_> {
     /// The name itself, or with a suffix `$N` if it is taken or belongs to an outer scope.
     fn unique(&mut self, name: &str, shadows: bool) -> Arc<str> {
-        if !shadows && self.is_free(name) {
-            let name: Arc<str> = name.into();
-            self.taken.insert(name.clone());
-            return name;
+        if !shadows && !self.is_reserved(name) {
+            let name = self.interner.intern(name);
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
         }
         let mut count = self.suffixes.get(name).copied().unwrap_or(0);
         loop {
             count += 1;
             let candidate: Arc<str> = format!("{name}${count}").into();
-            if self.is_free(&candidate) {
+            if !self.is_reserved(&candidate) && self.taken.insert(candidate.clone()) {
                 self.suffixes.insert(name.to_string(), count);
-                self.taken.insert(candidate.clone());
                 return candidate;
             }
         }
     }
 
-    fn is_free(&self, name: &str) -> bool {
-        !self.taken.contains(name) && !self.reserved.is_some_and(|reserved| reserved.contains(name))
+    fn is_reserved(&self, name: &str) -> bool {
+        self.reserved.is_some_and(|reserved| reserved.contains(name))
     }
 }
 
 /// Splits `%r12` into `%r` and 12; no leading zeros.
 fn family_member(name: &str) -> Option<(&str, u64)> {
-    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let digits = &name[prefix.len()..];
+    let prefix = name.len() - name.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let (prefix, digits) = name.split_at(prefix);
     if digits.is_empty() || (digits.len() > 1 && digits.starts_with('0')) {
         return None;
     }
@@ -116,9 +118,10 @@ fn family_member(name: &str) -> Option<(&str, u64)> {
 
 impl<'r, 'a> Scopes<'r, 'a> {
     /// No scope open yet; body variables share no name with `reserved`, the module's variables.
-    pub fn new(reserved: &'r HashSet<Arc<str>>) -> Self {
-        let names = UniqueNames { reserved: Some(reserved), ..UniqueNames::default() };
-        Scopes { body: Body::default(), open: Vec::new(), names, label_names: UniqueNames::default() }
+    pub fn new(interner: &'r Interner, reserved: &'r HashSet<Arc<str>>) -> Self {
+        let names =
+            |reserved| UniqueNames { interner, reserved, taken: HashSet::default(), suffixes: HashMap::default() };
+        Scopes { body: Body::default(), open: Vec::new(), names: names(Some(reserved)), label_names: names(None) }
     }
 
     /// Opens a scope.

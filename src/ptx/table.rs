@@ -285,7 +285,7 @@ impl Row {
     /// Whether a type of the row is a floating-point one. Rows have only such types in a slot, or none.
     fn names_float(&self) -> bool {
         let types = self.slots.iter().flat_map(|slot| &slot.alternatives).filter_map(|word| scalar_type(word));
-        types.into_iter().any(|ty| ty.is_float() || matches!(ty, ScalarType::Packed { .. }))
+        types.into_iter().any(ScalarType::is_float)
     }
 
     /// The modifier slots.

@@ -11,8 +11,8 @@ use super::operands::Operands;
 use super::scope::Scopes;
 
 /// The moves, through temporaries if elements change places.
-pub fn moves(ty: ScalarType, operands: Operands, scopes: &mut Scopes<'_, '_>) -> Vec<Op> {
-    let Operands { destinations, mut sources, .. } = operands;
+pub fn moves(ty: ScalarType, operands: &mut Operands, scopes: &mut Scopes<'_, '_>) -> Vec<Op> {
+    let (destinations, mut sources) = (operands.take_destinations(), operands.take_sources());
     let mut ops = Vec::with_capacity(destinations.len());
     if overlap(&destinations, &sources) {
         for source in &mut sources {

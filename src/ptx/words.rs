@@ -3,35 +3,62 @@
 //! Reference: PTX ISA, chapters "State Spaces, Types, and Variables", "Special Registers" and
 //! section "Constants".
 
-use super::ast::{Operand, ScalarType, SpecialRegister};
+use super::ast::{Operand, OtherRegister, ScalarType, SpecialRegister};
 use crate::geometry::Axis;
 
-/// Packed and alternate formats: name and width in bits.
+/// Packed and alternate formats by name, with their widths in bits.
 const PACKED: &[(&str, u32)] = &[
-    ("f16x2", 32),
     ("bf16", 16),
     ("bf16x2", 32),
-    ("tf32", 32),
-    ("f32x2", 64),
-    ("u16x2", 32),
-    ("s16x2", 32),
-    ("u8x4", 32),
-    ("s8x4", 32),
-    ("e4m3", 8),
-    ("e5m2", 8),
-    ("e4m3x2", 16),
-    ("e5m2x2", 16),
     ("e2m1x2", 8),
-    ("e2m3x2", 16),
-    ("e3m2x2", 16),
-    ("ue8m0x2", 16),
-    ("s2f6x2", 16),
-    ("e4m3x4", 32),
-    ("e5m2x4", 32),
     ("e2m1x4", 16),
+    ("e2m3x2", 16),
     ("e2m3x4", 32),
+    ("e3m2x2", 16),
     ("e3m2x4", 32),
+    ("e4m3", 8),
+    ("e4m3x2", 16),
+    ("e4m3x4", 32),
+    ("e5m2", 8),
+    ("e5m2x2", 16),
+    ("e5m2x4", 32),
+    ("f16x2", 32),
+    ("f32x2", 64),
+    ("s16x2", 32),
+    ("s2f6x2", 16),
+    ("s8x4", 32),
+    ("tf32", 32),
+    ("u16x2", 32),
+    ("u8x4", 32),
+    ("ue8m0x2", 16),
 ];
+
+/// A packed or alternate format: where it stands in [`PACKED`]. Types are in every instruction, so they are small.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PackedFormat(u8);
+
+impl PackedFormat {
+    fn named(name: &str) -> Option<PackedFormat> {
+        let index = PACKED.binary_search_by_key(&name, |(packed, _)| packed).ok()?;
+        Some(PackedFormat(index as u8))
+    }
+
+    /// Name as written, without the dot.
+    pub fn name(self) -> &'static str {
+        PACKED[usize::from(self.0)].0
+    }
+
+    /// Width of the whole value in bits.
+    pub fn bits(self) -> u32 {
+        PACKED[usize::from(self.0)].1
+    }
+}
+
+impl std::fmt::Debug for PackedFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// The type of that name (without the dot).
 pub fn scalar_type(name: &str) -> Option<ScalarType> {
@@ -56,10 +83,7 @@ pub fn scalar_type(name: &str) -> Option<ScalarType> {
         "f64" => F(64),
         // Handles of textures: opaque, only texture instructions and `mov` take them.
         "texref" | "samplerref" | "surfref" => B(64),
-        _ => {
-            let &(name, bits) = PACKED.iter().find(|(packed, _)| *packed == name)?;
-            Packed { name, bits }
-        }
+        _ => Packed(PackedFormat::named(name)?),
     })
 }
 
@@ -71,104 +95,108 @@ pub fn type_name(ty: ScalarType) -> String {
         ScalarType::U(bits) => format!("u{bits}"),
         ScalarType::S(bits) => format!("s{bits}"),
         ScalarType::F(bits) => format!("f{bits}"),
-        ScalarType::Packed { name, .. } => name.to_string(),
+        ScalarType::Packed(format) => format.name().to_string(),
     }
 }
 
 /// Special registers whose value is arbitrary at each read, with their widths in bits.
-const OTHER_SPECIAL: &[(&str, u32)] = &[
-    ("%nwarpid", 32),
-    ("%smid", 32),
-    ("%nsmid", 32),
-    ("%gridid", 64),
-    ("%is_explicit_cluster", 1),
-    ("%clusterid.x", 32),
-    ("%clusterid.y", 32),
-    ("%clusterid.z", 32),
-    ("%clusterid.w", 32),
-    ("%nclusterid.x", 32),
-    ("%nclusterid.y", 32),
-    ("%nclusterid.z", 32),
-    ("%nclusterid.w", 32),
-    ("%cluster_ctaid.x", 32),
-    ("%cluster_ctaid.y", 32),
-    ("%cluster_ctaid.z", 32),
-    ("%cluster_ctaid.w", 32),
-    ("%cluster_nctaid.x", 32),
-    ("%cluster_nctaid.y", 32),
-    ("%cluster_nctaid.z", 32),
-    ("%cluster_nctaid.w", 32),
-    ("%cluster_ctarank", 32),
-    ("%cluster_nctarank", 32),
-    ("%lanemask_eq", 32),
-    ("%lanemask_le", 32),
-    ("%lanemask_lt", 32),
-    ("%lanemask_ge", 32),
-    ("%lanemask_gt", 32),
-    ("%clock", 32),
-    ("%clock_hi", 32),
-    ("%clock64", 64),
-    ("%globaltimer", 64),
-    ("%globaltimer_lo", 32),
-    ("%globaltimer_hi", 32),
-    ("%reserved_smem_offset_begin", 32),
-    ("%reserved_smem_offset_end", 32),
-    ("%reserved_smem_offset_cap", 32),
-    ("%reserved_smem_offset_0", 32),
-    ("%reserved_smem_offset_1", 32),
-    ("%total_smem_size", 32),
-    ("%aggr_smem_size", 32),
-    ("%dynamic_smem_size", 32),
-    ("%current_graph_exec", 64),
-    ("%pm0", 32),
-    ("%pm1", 32),
-    ("%pm2", 32),
-    ("%pm3", 32),
-    ("%pm4", 32),
-    ("%pm5", 32),
-    ("%pm6", 32),
-    ("%pm7", 32),
-    ("%pm0_64", 64),
-    ("%pm1_64", 64),
-    ("%pm2_64", 64),
-    ("%pm3_64", 64),
-    ("%pm4_64", 64),
-    ("%pm5_64", 64),
-    ("%pm6_64", 64),
-    ("%pm7_64", 64),
-    ("%envreg0", 32),
-    ("%envreg1", 32),
-    ("%envreg2", 32),
-    ("%envreg3", 32),
-    ("%envreg4", 32),
-    ("%envreg5", 32),
-    ("%envreg6", 32),
-    ("%envreg7", 32),
-    ("%envreg8", 32),
-    ("%envreg9", 32),
-    ("%envreg10", 32),
-    ("%envreg11", 32),
-    ("%envreg12", 32),
-    ("%envreg13", 32),
-    ("%envreg14", 32),
-    ("%envreg15", 32),
-    ("%envreg16", 32),
-    ("%envreg17", 32),
-    ("%envreg18", 32),
-    ("%envreg19", 32),
-    ("%envreg20", 32),
-    ("%envreg21", 32),
-    ("%envreg22", 32),
-    ("%envreg23", 32),
-    ("%envreg24", 32),
-    ("%envreg25", 32),
-    ("%envreg26", 32),
-    ("%envreg27", 32),
-    ("%envreg28", 32),
-    ("%envreg29", 32),
-    ("%envreg30", 32),
-    ("%envreg31", 32),
+static OTHER_SPECIAL: &[OtherRegister] = &[
+    other("%nwarpid", 32),
+    other("%smid", 32),
+    other("%nsmid", 32),
+    other("%gridid", 64),
+    other("%is_explicit_cluster", 1),
+    other("%clusterid.x", 32),
+    other("%clusterid.y", 32),
+    other("%clusterid.z", 32),
+    other("%clusterid.w", 32),
+    other("%nclusterid.x", 32),
+    other("%nclusterid.y", 32),
+    other("%nclusterid.z", 32),
+    other("%nclusterid.w", 32),
+    other("%cluster_ctaid.x", 32),
+    other("%cluster_ctaid.y", 32),
+    other("%cluster_ctaid.z", 32),
+    other("%cluster_ctaid.w", 32),
+    other("%cluster_nctaid.x", 32),
+    other("%cluster_nctaid.y", 32),
+    other("%cluster_nctaid.z", 32),
+    other("%cluster_nctaid.w", 32),
+    other("%cluster_ctarank", 32),
+    other("%cluster_nctarank", 32),
+    other("%lanemask_eq", 32),
+    other("%lanemask_le", 32),
+    other("%lanemask_lt", 32),
+    other("%lanemask_ge", 32),
+    other("%lanemask_gt", 32),
+    other("%clock", 32),
+    other("%clock_hi", 32),
+    other("%clock64", 64),
+    other("%globaltimer", 64),
+    other("%globaltimer_lo", 32),
+    other("%globaltimer_hi", 32),
+    other("%reserved_smem_offset_begin", 32),
+    other("%reserved_smem_offset_end", 32),
+    other("%reserved_smem_offset_cap", 32),
+    other("%reserved_smem_offset_0", 32),
+    other("%reserved_smem_offset_1", 32),
+    other("%total_smem_size", 32),
+    other("%aggr_smem_size", 32),
+    other("%dynamic_smem_size", 32),
+    other("%current_graph_exec", 64),
+    other("%pm0", 32),
+    other("%pm1", 32),
+    other("%pm2", 32),
+    other("%pm3", 32),
+    other("%pm4", 32),
+    other("%pm5", 32),
+    other("%pm6", 32),
+    other("%pm7", 32),
+    other("%pm0_64", 64),
+    other("%pm1_64", 64),
+    other("%pm2_64", 64),
+    other("%pm3_64", 64),
+    other("%pm4_64", 64),
+    other("%pm5_64", 64),
+    other("%pm6_64", 64),
+    other("%pm7_64", 64),
+    other("%envreg0", 32),
+    other("%envreg1", 32),
+    other("%envreg2", 32),
+    other("%envreg3", 32),
+    other("%envreg4", 32),
+    other("%envreg5", 32),
+    other("%envreg6", 32),
+    other("%envreg7", 32),
+    other("%envreg8", 32),
+    other("%envreg9", 32),
+    other("%envreg10", 32),
+    other("%envreg11", 32),
+    other("%envreg12", 32),
+    other("%envreg13", 32),
+    other("%envreg14", 32),
+    other("%envreg15", 32),
+    other("%envreg16", 32),
+    other("%envreg17", 32),
+    other("%envreg18", 32),
+    other("%envreg19", 32),
+    other("%envreg20", 32),
+    other("%envreg21", 32),
+    other("%envreg22", 32),
+    other("%envreg23", 32),
+    other("%envreg24", 32),
+    other("%envreg25", 32),
+    other("%envreg26", 32),
+    other("%envreg27", 32),
+    other("%envreg28", 32),
+    other("%envreg29", 32),
+    other("%envreg30", 32),
+    other("%envreg31", 32),
 ];
+
+const fn other(name: &'static str, bits: u32) -> OtherRegister {
+    OtherRegister { name, bits }
+}
 
 /// The special register `name` + `selector` (`%tid` and `.x`); the unused fourth element `.w` of
 /// the four id vectors is always zero.
@@ -192,10 +220,8 @@ pub fn special_register(name: &str, selector: &str) -> Option<Operand> {
         ("%warpid", "") => WarpId,
         ("WARP_SZ", "") => WarpSize,
         _ => {
-            let found =
-                OTHER_SPECIAL.iter().find(|(full, _)| full.strip_prefix(name).is_some_and(|rest| rest == selector));
-            let &(name, bits) = found?;
-            Other { name, bits }
+            let is_it = |other: &&OtherRegister| other.name.strip_prefix(name).is_some_and(|rest| rest == selector);
+            Other(OTHER_SPECIAL.iter().find(is_it)?)
         }
     };
     Some(Operand::Special(register))
@@ -204,7 +230,7 @@ pub fn special_register(name: &str, selector: &str) -> Option<Operand> {
 /// Width in bits of a special register.
 pub fn special_bits(register: SpecialRegister) -> u32 {
     match register {
-        SpecialRegister::Other { bits, .. } => bits,
+        SpecialRegister::Other(register) => register.bits,
         _ => 32,
     }
 }
@@ -213,13 +239,13 @@ pub fn special_bits(register: SpecialRegister) -> u32 {
 /// a final `U`. `None` if it does not fit 64 bits or has a wrong digit.
 pub fn integer(text: &str) -> Option<u64> {
     let digits = text.strip_suffix('U').unwrap_or(text);
-    let with_radix = |prefix: [&str; 2], radix| {
-        let rest = digits.strip_prefix(prefix[0]).or_else(|| digits.strip_prefix(prefix[1]))?;
-        Some(u64::from_str_radix(rest, radix))
+    let (digits, radix) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
+        [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
+        [b'0', _, ..] => (digits, 8),
+        _ => (digits, 10),
     };
-    let value = with_radix(["0x", "0X"], 16).or_else(|| with_radix(["0b", "0B"], 2));
-    let octal = digits.len() > 1 && digits.starts_with('0');
-    value.unwrap_or_else(|| u64::from_str_radix(digits, if octal { 8 } else { 10 })).ok()
+    u64::from_str_radix(digits, radix).ok()
 }
 
 /// A float literal: bits and width. Decimal literals are 64 bits wide.
@@ -260,10 +286,19 @@ mod tests {
     }
 
     #[test]
+    fn packed_formats() {
+        assert!(PACKED.is_sorted());
+        for (name, bits) in PACKED {
+            let ty = scalar_type(name);
+            assert_eq!((ty.and_then(ScalarType::packed), ty.map(ScalarType::bits)), (Some(*name), Some(*bits)));
+        }
+    }
+
+    #[test]
     fn specials() {
         assert_eq!(special_register("%tid", ".y"), Some(Operand::Special(SpecialRegister::Tid(Axis::Y))));
         assert_eq!(special_register("%ctaid", ".w"), Some(Operand::Integer(0)));
-        let cluster = SpecialRegister::Other { name: "%clusterid.x", bits: 32 };
+        let cluster = SpecialRegister::Other(&OtherRegister { name: "%clusterid.x", bits: 32 });
         assert_eq!(special_register("%clusterid", ".x"), Some(Operand::Special(cluster)));
         assert_eq!(special_register("%tid", ""), None);
     }

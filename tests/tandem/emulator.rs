@@ -215,7 +215,7 @@ fn elements(program: &Program, world: &World, thread: &Thread, code: Code) -> Ve
     let access = &program.accesses[index as usize];
     let Some((memory, start)) = place(program, world, thread, access) else { return Vec::new() };
     // An atomic on a packed type is one on each part (PTX memory model, "packed data types").
-    let is_packed = |ty: ScalarType| matches!(ty, ScalarType::Packed { name, .. } if name.ends_with("x2"));
+    let is_packed = |ty: ScalarType| ty.packed().is_some_and(|name| name.ends_with("x2"));
     let parts = if access.atomic.as_ref().is_some_and(|(_, ty, _)| is_packed(*ty)) { 2 } else { 1 };
     let bytes = access.bytes / parts;
     let element = |number: u32| {

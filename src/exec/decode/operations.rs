@@ -37,7 +37,7 @@ impl Decoder<'_> {
                 let d = self.destination(dst).map(|(slot, _)| (slot, 1));
                 let complement = complement.as_ref().and_then(|operand| self.destination(operand));
                 let parts = (d, complement.map(|(slot, _)| slot));
-                self.compare(*comparison, *ty, name, (a, b), combine.as_ref(), parts)
+                self.compare(*comparison, *ty, name, (a, b), combine.as_deref(), parts)
             }
             Op::Set { comparison, to, ty, name, dst, a, b, combine } => {
                 let one = match (Format::of(*to), to.is_float()) {
@@ -46,7 +46,7 @@ impl Decoder<'_> {
                     (None, false) => mask(to.bits()),
                 };
                 let d = self.destination(dst).map(|(slot, bits)| (slot, one & mask(u32::from(bits))));
-                self.compare(*comparison, *ty, name, (a, b), combine.as_ref(), (d, None))
+                self.compare(*comparison, *ty, name, (a, b), combine.as_deref(), (d, None))
             }
             Op::Selp { ty, dst, a, b, predicate } => {
                 let (a, b) = (self.source(a, ty.bits())?, self.source(b, ty.bits())?);
@@ -63,7 +63,7 @@ impl Decoder<'_> {
                 self.atomic((*space, address), operation, (*ty, *elements), dst, sources, *ordering)
             }
             Op::Matrix { name, space, dst, src, address, rows, stride } => {
-                let (rows, stride) = (*rows, stride.as_ref());
+                let (rows, stride) = (*rows, stride.as_deref());
                 self.matrix(&Matrix { name, space: *space, dst, src, address, rows, stride })
             }
             _ => self.control(op),

@@ -89,7 +89,7 @@ pub fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Kn
         LaneId => Known::Slot(SpecialValue::Lane),
         WarpId => Known::Slot(SpecialValue::Warp),
         WarpSize => constant(32),
-        Other { name, bits } => match name {
+        Other(register) => match register.name {
             "%lanemask_eq" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Equal)),
             "%lanemask_le" => Known::Slot(SpecialValue::LaneMask(LaneOrder::LessEqual)),
             "%lanemask_lt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Less)),
@@ -110,7 +110,7 @@ pub fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Kn
             "%clock" | "%globaltimer_lo" => Known::Clock(0, 32),
             "%clock_hi" | "%globaltimer_hi" => Known::Clock(32, 32),
             "%clock64" | "%globaltimer" => Known::Clock(0, 64),
-            _ => Known::Arbitrary(bits as u8),
+            _ => Known::Arbitrary(register.bits as u8),
         },
     }
 }

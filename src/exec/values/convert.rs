@@ -141,9 +141,9 @@ struct Small {
 }
 
 fn small(ty: ScalarType) -> Option<Small> {
-    match ty {
-        ScalarType::Packed { name: "e4m3x2", .. } => Some(Small { mantissa: 3, bias: 7, largest: 0x7e }),
-        ScalarType::Packed { name: "e5m2x2", .. } => Some(Small { mantissa: 2, bias: 15, largest: 0x7b }),
+    match ty.packed() {
+        Some("e4m3x2") => Some(Small { mantissa: 3, bias: 7, largest: 0x7e }),
+        Some("e5m2x2") => Some(Small { mantissa: 2, bias: 15, largest: 0x7b }),
         _ => None,
     }
 }

@@ -56,9 +56,11 @@ impl Format {
             ScalarType::F(16) => Format::F16,
             ScalarType::F(32) => Format::F32,
             ScalarType::F(64) => Format::F64,
-            ScalarType::Packed { name: "bf16", .. } => Format::BF16,
-            ScalarType::Packed { name: "tf32", .. } => Format::TF32,
-            _ => return None,
+            _ => match ty.packed() {
+                Some("bf16") => Format::BF16,
+                Some("tf32") => Format::TF32,
+                _ => return None,
+            },
         })
     }
 

@@ -14,10 +14,10 @@ pub type Function = Box<dyn Fn(&[u64; 5]) -> u64 + Send + Sync>;
 
 /// The format of each lane of a type, and their number.
 pub fn lanes(ty: ScalarType) -> Option<(Format, u32)> {
-    match ty {
-        ScalarType::Packed { name: "f16x2", .. } => Some((Format::F16, 2)),
-        ScalarType::Packed { name: "bf16x2", .. } => Some((Format::BF16, 2)),
-        ScalarType::Packed { name: "f32x2", .. } => Some((Format::F32, 2)),
+    match ty.packed() {
+        Some("f16x2") => Some((Format::F16, 2)),
+        Some("bf16x2") => Some((Format::BF16, 2)),
+        Some("f32x2") => Some((Format::F32, 2)),
         _ => Format::of(ty).map(|format| (format, 1)),
     }
 }
@@ -37,7 +37,7 @@ fn by_lane(count: u32, bits: u32, sources: &[u64; 5], lane: impl Fn([u64; 3]) ->
 pub fn float_function(name: &str, ty: ScalarType, sources: usize) -> Option<Function> {
     let words: Vec<&str> = name.split('.').collect();
     let (opcode, has) = (words[0], |word: &str| words.contains(&word));
-    if matches!(ty, ScalarType::Packed { name: "u16x2" | "s16x2", .. }) || has("s32") && opcode != "slct" {
+    if matches!(ty.packed(), Some("u16x2" | "s16x2")) || has("s32") && opcode != "slct" {
         return packed_integer(opcode, name, ty);
     }
     if opcode == "testp" {

@@ -112,7 +112,7 @@ impl<'t> Reader<'t, '_> {
             .map_err(|mistake| error(from + mistake.range.start..from + mistake.range.end, mistake.message))?;
         let column = u32::try_from(indent + 1).unwrap_or(1);
         let position = SourcePosition { file: self.file.clone(), line: number, column, inlined_at: None };
-        let origin = Origin { position: Some(position), text: content.into(), ..origin };
+        let origin = Origin { position: Some(Arc::new(position)), text: content.into(), ..origin };
         let annotation = Annotation { kind, expression, threads, text: text.into(), origin: Arc::new(origin) };
         Ok(Some((function, item, annotation)))
     }
