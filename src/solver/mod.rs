@@ -5,6 +5,7 @@
 //! formulas print as SMT-LIB 2 ([`smtlib`]).
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 
+mod affine;
 mod comparison;
 mod context;
 pub mod exact;
@@ -23,9 +24,9 @@ mod z3_backend;
 pub use context::{Counted, counted, in_own_context};
 pub use z3_backend::limit_memory;
 
-use crate::effort::Effort;
-use crate::limits;
+use crate::effort::{self, Effort};
 use crate::vcgen::term::{Term, Terms};
+use crate::{interrupt, limits};
 use multiples::Multiple;
 use products::Product;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,9 @@ pub enum Encoding {
     /// Everything is what it is: integers, bit-vectors, maps, quantifiers.
     Exact,
 }
+
+/// What it may cost to ask for an answer again.
+const CONTROL: Effort = Effort::milliseconds(500);
 
 /// Why there is no answer where no effort is left.
 const SPENT: &str = "the effort for this kernel is spent";
@@ -102,7 +106,21 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
     let Some(encoded) = encode(terms, encoding, goal, wanted) else {
         return Answer::Unknown("a term has no form in this encoding".into());
     };
+    if encoding == Encoding::Integers && affine::refutes(terms, &encoded.assertions) {
+        log::debug!("affine: proved");
+        agree(terms, &encoded);
+        return Answer::Proved;
+    }
     logged(terms, encoding, &encoded, effort, z3_backend::check)
+}
+
+/// In debug builds, and so in tests, Z3 is asked for what was proved without it.
+fn agree(terms: &Terms, encoded: &Encoded) {
+    if cfg!(debug_assertions) && !interrupt::is_asked() {
+        let ask = || context::in_fresh(|| z3_backend::check(terms, encoded, Encoding::Integers, CONTROL));
+        let (answer, _) = effort::apart(effort::spent(), ask);
+        assert!(!matches!(answer, Answer::Refuted(_)), "solver: Z3 has a model of what is affinely proved");
+    }
 }
 
 /// Is `goal` valid, over integers, whatever the products of unknowns are? `None` if it has no such products. What a

@@ -20,7 +20,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    fn of(terms: &Terms, term: Term) -> Linear {
+    pub(super) fn of(terms: &Terms, term: Term) -> Linear {
         match terms.node(term) {
             Node::IntConst(value) => Linear { constant: *value, members: BTreeMap::new() },
             Node::IntSum { constant, members } => {
@@ -31,7 +31,7 @@ impl Linear {
     }
 
     /// `a * self + b * other`; `None` on overflow.
-    fn combine(&self, a: i128, other: &Linear, b: i128) -> Option<Linear> {
+    pub(super) fn combine(&self, a: i128, other: &Linear, b: i128) -> Option<Linear> {
         let mut members = BTreeMap::new();
         for (list, scale) in [(&self.members, a), (&other.members, b)] {
             for (&term, factor) in list {
@@ -179,7 +179,7 @@ fn below(terms: &Terms, roots: &[Term]) -> Vec<Term> {
     found
 }
 
-fn greatest_common_divisor(a: i128, b: i128) -> i128 {
+pub(super) fn greatest_common_divisor(a: i128, b: i128) -> i128 {
     if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
 }
 

@@ -5,7 +5,7 @@ use super::{Answer, Encoded, Encoding, Value, context, refine};
 use crate::effort::Effort;
 use crate::limits;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
 use z3::{FuncDecl, Model, Pattern, SatResult, Solver, Tactic};
 
@@ -65,25 +65,13 @@ pub fn check_opaque(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort
 
 /// Asks shortly in the context that the queries of this thread share; what needs more is asked again in a fresh one.
 fn ask(terms: &Terms, encoded: &Encoded, limit: Limit, view: View) -> Answer {
-    if context::is_shared() && size(terms, &encoded.assertions) <= LARGE {
+    if context::is_shared() && terms.size(&encoded.assertions, LARGE) <= LARGE {
         let answer = context::in_shared(|| check_with(terms, encoded, limit.at_most(LITTLE), view));
         if !matches!(answer, Answer::Unknown(_)) || limit.effort <= LITTLE {
             return answer;
         }
     }
     context::in_fresh(|| check_with(terms, encoded, limit, view))
-}
-
-/// How many terms the assertions have, if that is not beyond [`LARGE`].
-fn size(terms: &Terms, assertions: &[Term]) -> usize {
-    let mut seen = HashSet::new();
-    let mut open = assertions.to_vec();
-    while let Some(term) = open.pop() {
-        if seen.insert(term) && seen.len() <= LARGE {
-            open.extend(terms.operands(term));
-        }
-    }
-    seen.len()
 }
 
 /// Unsatisfiable where the literals hold? Then the places of literals that are enough for it.

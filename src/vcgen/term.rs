@@ -421,6 +421,18 @@ impl Terms {
         order
     }
 
+    /// How many terms there are below some, these included; counted up to one more than `most`.
+    pub(crate) fn size(&self, roots: &[Term], most: usize) -> usize {
+        let mut seen = HashSet::new();
+        let mut open = roots.to_vec();
+        while let Some(term) = open.pop() {
+            if seen.len() <= most && seen.insert(term) {
+                open.extend(self.operands(term));
+            }
+        }
+        seen.len()
+    }
+
     /// Whether an integer symbol, as counters of rounds are, is multiplied by an unknown below a term.
     pub fn multiplies(&self, root: Term) -> bool {
         self.postorder(root, &|_| false).into_iter().any(|t| self.is_multiplied(t))
