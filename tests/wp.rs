@@ -7,6 +7,9 @@
 use gpuvcc::effort::{Budget, Effort};
 use gpuvcc::infer::houdini;
 use gpuvcc::ivl;
+use gpuvcc::ivl::ast::{Attribute, Program, StmtKind};
+use gpuvcc::ivl::attributes::Attributes;
+use gpuvcc::ivl::claim::{Claim, Inferred};
 use gpuvcc::jobs::Jobs;
 use gpuvcc::solver::{self, Answer, Encoding};
 use gpuvcc::twothread::log::Log;
@@ -335,8 +338,20 @@ fn programs(loops: bool) -> impl Strategy<Value = Random> {
     (prop::collection::vec(weak_truths(), 0..3), codes(loops)).prop_map(|(requires, code)| Random { requires, code })
 }
 
+/// No text has candidates, but for that of tests.
+fn mark_candidates(program: &mut Program) {
+    let blocks = program.procedures.iter_mut().flat_map(|p| &mut p.body).flat_map(|body| &mut body.blocks);
+    for stmt in blocks.flat_map(|block| &mut block.stmts) {
+        let number = stmt.attributes.named("candidate").and_then(Attribute::number);
+        if let (Some(number), StmtKind::Assert(claim, _)) = (number, &mut stmt.kind) {
+            *claim = Claim::Inferred(Inferred::Candidate("random", number as usize));
+        }
+    }
+}
+
 fn passive_of(text: &str) -> Result<Passive, TestCaseError> {
-    let program = ivl::parse(text).map_err(|e| TestCaseError::fail(format!("{e:?}\n{text}")))?;
+    let mut program = ivl::parse(text).map_err(|e| TestCaseError::fail(format!("{e:?}\n{text}")))?;
+    mark_candidates(&mut program);
     let main = program.procedures.iter().find(|p| p.name.as_str() == "main").expect("main is written");
     passify::run(&program, main).map_err(|e| TestCaseError::fail(format!("{e:?}\n{text}")))
 }

@@ -78,11 +78,15 @@ pub fn run(passive: &mut Passive, start: &Start) -> Outcome {
     let steps = Steps::new(passive, &watch.terms());
     let mut state = State { fates, encodings: start.encodings.to_vec(), start, steps: &steps, iteration: 0 };
     state.test(passive, &watch);
-    let multiplies = passive.checks.iter().any(|check| passive.terms.multiplies(check.term));
-    if multiplies || !state.all_at_once(passive) {
+    if multiplies(passive) || !state.all_at_once(passive) {
         state.loop_by_loop(passive);
     }
     Outcome { fates: state.fates, encodings: state.encodings, iterations: state.iteration }
+}
+
+/// Whether a check is about a product of unknowns.
+fn multiplies(passive: &Passive) -> bool {
+    passive.checks.iter().any(|check| passive.terms.multiplies(check.term))
 }
 
 /// The loop whose invariant a check is about.
@@ -139,7 +143,10 @@ impl State<'_> {
 
     /// Executions from the start refute what is simply false before any proof is tried.
     fn test(&mut self, passive: &mut Passive, watch: &Watch) {
-        query::encode_start(passive, self.start.encodings[0], &simulate::model_terms);
+        // Where unknowns are multiplied, which facts about products are found depends on the order of terms.
+        if !multiplies(passive) {
+            query::encode_start(passive, self.start.encodings[0], &simulate::model_terms);
+        }
         if self.open_checks(passive).next().is_none() {
             return;
         }
@@ -383,7 +390,24 @@ impl State<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ivl::ast::{Attribute, Program, StmtKind};
+    use crate::ivl::attributes::Attributes;
+    use crate::ivl::claim::{Claim, Inferred, Premise};
     use crate::vcgen::passify;
+
+    /// No text has candidates, but for that of tests.
+    fn mark_candidates(program: &mut Program) {
+        let blocks = program.procedures.iter_mut().flat_map(|p| &mut p.body).flat_map(|body| &mut body.blocks);
+        for stmt in blocks.flat_map(|block| &mut block.stmts) {
+            let Some(number) = stmt.attributes.named("candidate").and_then(Attribute::number) else { continue };
+            let inferred = Inferred::Candidate("test", number as usize);
+            match &mut stmt.kind {
+                StmtKind::Assert(claim, _) => *claim = Claim::Inferred(inferred),
+                StmtKind::Assume(premise, _) => *premise = Premise::Witness(Some(inferred)),
+                other => panic!("infer: {other:?} is marked"),
+            }
+        }
+    }
 
     /// A place far in front of a loop may assume its candidates, as the witness of a loop around does.
     /// What was proved with their help is asked again when they fall.
@@ -412,7 +436,8 @@ mod tests {
             End:
               return;
             }";
-        let program = crate::ivl::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let mut program = crate::ivl::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        mark_candidates(&mut program);
         let main = &program.procedures[0];
         let passive = passify::run(&program, main).unwrap_or_else(|error| panic!("{error:?}"));
         let start = Start {
