@@ -65,7 +65,9 @@ fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>
         programs.push((Name::new(pair.suffix()), program));
     }
     let notes = notes::of_predicated(&question.kernel.program, question.predicated);
-    out.push_str(&ivl::print_with_notes(&merge(&programs), &notes));
+    let merged = merge(programs);
+    ivl::check_stage(&merged, "merge");
+    out.push_str(&ivl::print_with_notes(&merged, &notes));
     Ok(out)
 }
 

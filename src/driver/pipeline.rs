@@ -147,20 +147,11 @@ fn lower(
         Program::Ivl(source) => super::ivl_kernel::enter(input.source.text(), &source.program, entry, &lower_options)?,
     };
     conditions::require(&mut kernel, conditions);
-    checked(&kernel.program, "kernel");
+    ivl::check_stage(&kernel.program, "kernel");
     let _stage = limits::stage("predicate");
     let predicated = predicate::run(&kernel.program)?;
-    checked(&predicated.program, "predicate");
+    ivl::check_stage(&predicated.program, "predicate");
     Ok(Lowered { kernel, predicated })
-}
-
-/// The type checker runs between the stages in debug builds and tests.
-fn checked(program: &ivl::ast::Program, stage: &str) {
-    if cfg!(debug_assertions)
-        && let Err(diagnostics) = ivl::check(program)
-    {
-        panic!("{stage}: its output does not type-check: {diagnostics:?}");
-    }
 }
 
 fn entry_of<'a>(module: &'a ptx::ast::Module, entry: &str) -> Result<&'a ptx::ast::Function, Vec<Diagnostic>> {

@@ -19,6 +19,7 @@ pub mod walks;
 pub mod witness;
 
 use crate::diagnostic::Diagnostic;
+use crate::ivl;
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Thread, Transfer, Type};
 use crate::ivl::bv;
 use crate::ivl::claim::{Claim, Inferred, Premise, Probe};
@@ -106,6 +107,7 @@ pub fn annotate(
             with_procedure(&mut program, &two.procedure, |p| witness::insert(p, &context, index));
         }
     }
+    ivl::check_stage(&program, "infer");
     Ok(Annotated { program, procedure: two.procedure.clone(), candidates: found, loops })
 }
 

@@ -1,7 +1,7 @@
 //! Several programs as one.
 //!
 //! Input: programs that share most declarations, as those for the pairs of threads of one kernel do, each with a name.
-//! Output: one program with the procedures of all.
+//! Output: one program with the procedures of all, in plain Boogie.
 //! Establishes: a procedure means what it meant in its own program. Equal declarations are there once. Where a name is
 //! declared otherwise in an earlier program, the later one and all that mention it get a suffix. An axiom that not all
 //! programs have becomes a precondition of its program's own procedures, so that it says nothing about the others.
@@ -9,18 +9,21 @@
 //! Reference: Boogie, whose input has one scope for all declarations.
 
 use super::ast::*;
+use super::event::expanded;
 use super::visit::{Visitor, assigned, map_attribute, map_children, map_stmt, walk_expr, walk_procedure, walk_stmt};
 use crate::ivl::attributes::Attributes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Merges programs; each comes with the suffix for its own versions of declarations.
-pub fn merge(programs: &[(Name, Program)]) -> Program {
+pub fn merge(programs: Vec<(Name, Program)>) -> Program {
     let mut merged = Program::default();
     let mut axioms: Vec<Vec<Condition>> = Vec::new();
     let mut owners: Vec<BTreeSet<Name>> = Vec::new();
     for (suffix, program) in programs {
-        let program = Renaming::apart(&merged, program, suffix).program(program);
+        // Calls stand for accesses, since the procedures that give these their meaning are renamed where they differ.
+        let program = expanded(program);
+        let program = Renaming::apart(&merged, &program, &suffix).program(&program);
         let own = |procedure: &&Procedure| !is_inlined(procedure) && procedure.body.is_some();
         owners.push(program.procedures.iter().filter(own).map(|procedure| procedure.name.clone()).collect());
         axioms.push(program.axioms.clone());

@@ -58,7 +58,7 @@ lalrpop_util::lalrpop_mod!(
     "/ivl.rs"
 );
 
-pub use check::{check, launch_constant};
+pub use check::{check, check_stage, launch_constant};
 pub use parse::{parse, parse_dialect, parse_expr, parse_inferring};
 pub use print::{print, print_with_notes};
 pub use print_expr::{print_expr, print_type};

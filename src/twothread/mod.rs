@@ -27,6 +27,7 @@ pub use prelude::Prelude;
 
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
+use crate::ivl;
 use crate::ivl::ast::{
     Attribute, Condition, Function, Implementation, Name, Procedure, Program, Thread, Type, Variable,
 };
@@ -213,6 +214,7 @@ pub fn run(
         span: kernel.span,
     });
     refuse_clashes(&result)?;
+    ivl::check_stage(&result, "twothread");
     Ok(TwoThread {
         program: result,
         procedure,

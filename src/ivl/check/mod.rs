@@ -45,6 +45,18 @@ pub fn check(program: &Program) -> Result<(), Vec<Diagnostic>> {
     checker.finish()
 }
 
+/// Checks what a stage gives, in debug builds and tests.
+///
+/// # Panics
+/// With the name of the stage, if its output does not type-check.
+pub fn check_stage(program: &Program, stage: &str) {
+    if cfg!(debug_assertions)
+        && let Err(diagnostics) = check(program)
+    {
+        panic!("{stage}: its output does not type-check: {diagnostics:?}");
+    }
+}
+
 /// Checks a parsed program and completes it. `errors` were found before; `tokens` are those of its text.
 pub(super) fn elaborate(
     program: &mut Program,
