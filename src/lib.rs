@@ -19,6 +19,7 @@ pub mod jobs;
 pub mod kernel;
 pub mod limits;
 pub mod modular;
+pub mod order;
 pub mod predicate;
 pub mod ptx;
 pub(crate) mod query;

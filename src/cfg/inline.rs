@@ -11,9 +11,10 @@
 use super::graph::Statement;
 use super::operands::{Slot, visit};
 use crate::diagnostic::Diagnostic;
+use crate::order::Ordering;
 use crate::ptx::ast::{
-    Address, AddressBase, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Ordering, Register,
-    RegisterId, StateSpace, Variable, VariableRef,
+    Address, AddressBase, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Register, RegisterId,
+    StateSpace, Variable, VariableRef,
 };
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};

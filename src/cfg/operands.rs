@@ -103,7 +103,7 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
         | Op::Return
         | Op::Exit
         | Op::Trap
-        | Op::Fence { .. }
+        | Op::Fence(_)
         | Op::Nothing { .. }
         | Op::Unsupported { .. } => {}
     }

@@ -20,7 +20,7 @@ use super::ast::*;
 use super::bv;
 use super::surface::Identifier;
 use crate::diagnostic::Diagnostic;
-use crate::ptx::ast::Scope;
+use crate::order::Scope;
 use crate::span::Span;
 
 /// The widest access of a thread, in bytes: a vector of four words.

@@ -6,6 +6,7 @@
 
 use super::claim::{Claim, Premise};
 use super::event::Event;
+use crate::order::{Fence, Order, Scope};
 use crate::span::{Origin, Span};
 use std::fmt;
 use std::sync::Arc;
@@ -309,7 +310,7 @@ pub enum StmtKind {
     /// Kernel language: `barrier;` the block barrier, id and count as attributes of the language.
     Barrier(Barrier),
     /// Kernel language: `fence "name";` no effect on values.
-    Fence(Arc<str>),
+    Fence(Fence),
     /// Kernel language: the thread ends the launch; printed `fence "trap";`.
     Trap,
     /// Two-thread language: an access of thread 1 may be remembered, and whether it is.
@@ -327,6 +328,8 @@ pub enum StmtKind {
         array: Name,
         /// Where this holds, both threads take part.
         both: ExprRef,
+        /// What orders.
+        by: Order,
     },
 }
 
@@ -357,7 +360,7 @@ pub struct Access {
     /// Width of the access in bytes.
     pub bytes: u32,
     /// `None` weak; otherwise the scope of the strong access.
-    pub strong: Option<crate::ptx::ast::Scope>,
+    pub strong: Option<Scope>,
     /// The threads of a warp perform it together, at the places that those threads give for which this holds: any
     /// thread of the warp may be the one that accesses, and the value is not modelled.
     pub collective: Option<ExprRef>,
@@ -383,6 +386,13 @@ pub struct Barrier {
     pub aligned: bool,
     /// Takes a value that is arbitrary but equal for all threads of the block (`bar.red`).
     pub result: Option<Name>,
+}
+
+impl Barrier {
+    /// What it orders.
+    pub fn order(&self) -> Order {
+        if self.count.is_some() { Order::Counted } else { Order::Block }
+    }
 }
 
 /// A basic block.

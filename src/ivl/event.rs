@@ -5,7 +5,7 @@
 
 use super::ast::{Attribute, AttributeArg, ExprRef, Name, Program, StmtKind, Thread};
 use super::bv;
-use crate::ptx::ast::Scope;
+use crate::order::Scope;
 use std::borrow::Cow;
 
 /// An access of one thread, which is logged or checked.
@@ -117,7 +117,7 @@ pub fn as_call<'s>(kind: &'s StmtKind, attributes: &'s [Attribute]) -> (Cow<'s, 
     let (call, site) = match kind {
         StmtKind::Log { event, logged } => (event.call(Verb::Log, Some(logged)), Some(event.site)),
         StmtKind::Check(event) => (event.call(Verb::Check, None), Some(event.site)),
-        StmtKind::Order { array, both } => (clear(array, both), None),
+        StmtKind::Order { array, both, by: _ } => (clear(array, both), None),
         _ => return (Cow::Borrowed(kind), Cow::Borrowed(attributes)),
     };
     let site =

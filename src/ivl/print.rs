@@ -376,8 +376,8 @@ impl Printer<'_> {
                 self.attributes(&access::barrier_to_attributes(barrier), " ", "")?;
                 self.attributes(attributes, " ", "")
             }
-            StmtKind::Fence(text) => {
-                write!(self.out, "fence {}", Quoted(text))?;
+            StmtKind::Fence(fence) => {
+                write!(self.out, "fence {}", Quoted(&fence.to_string()))?;
                 self.attributes(attributes, " ", "")
             }
             StmtKind::Trap => {

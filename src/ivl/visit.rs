@@ -221,7 +221,7 @@ pub fn map_stmt(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> Stmt {
         StmtKind::Havoc(_) | StmtKind::Fence(_) | StmtKind::Trap => stmt.kind.clone(),
         StmtKind::Log { event, logged } => StmtKind::Log { event: Box::new(event.map(f)), logged: logged.clone() },
         StmtKind::Check(event) => StmtKind::Check(Box::new(event.map(f))),
-        StmtKind::Order { array, both } => StmtKind::Order { array: array.clone(), both: f(both) },
+        StmtKind::Order { array, both, by } => StmtKind::Order { array: array.clone(), both: f(both), by: *by },
     };
     let attributes = stmt.attributes.iter().map(|a| map_attribute(a, f)).collect();
     Stmt { kind, attributes, span: stmt.span, origin: stmt.origin.clone() }

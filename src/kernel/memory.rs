@@ -15,7 +15,8 @@ use super::regions::{RegionId, RegionKind, Space};
 use crate::ivl::ast::{Access, ExprRef, Name, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::Claim;
-use crate::ptx::ast::{Address, AddressBase, Operand, ScalarType, Scope, StateSpace, VariableRef};
+use crate::order::Scope;
+use crate::ptx::ast::{Address, AddressBase, Operand, ScalarType, StateSpace, VariableRef};
 
 /// An address with what it may reach.
 pub(super) struct Place {

@@ -10,8 +10,9 @@ use crate::cfg::graph::Statement;
 use crate::ivl::ast::{Barrier, ExprKind, ExprRef, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::{BarrierRule, Claim};
+use crate::order::{Fence, Ordering};
 use crate::ptx::ast::{
-    AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, Ordering, RegisterId, ScalarType, StateSpace,
+    AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace,
 };
 
 impl<'a> Lowering<'a> {
@@ -97,9 +98,9 @@ impl<'a> Lowering<'a> {
             Op::Barrier { kind, aligned, id, count } => self.barrier(kind, *aligned, id, count.as_ref()),
             Op::WarpBarrier { mask } => {
                 self.is_member(mask);
-                self.emit(StmtKind::Fence("bar.warp.sync".into()));
+                self.emit(StmtKind::Fence(Fence::warp()));
             }
-            Op::Fence { name } => self.emit(StmtKind::Fence(name.clone())),
+            Op::Fence(fence) => self.emit(StmtKind::Fence(fence.clone())),
             Op::Arbitrary { name, .. } if name.starts_with("mapa") => {
                 let message = format!("`{name}`: addresses of another block's shared memory");
                 self.unsupported("unsupported-instruction", message);

@@ -115,7 +115,7 @@ pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(Regi
         | Op::Exit
         | Op::Trap
         | Op::WarpBarrier { .. }
-        | Op::Fence { .. }
+        | Op::Fence(_)
         | Op::Nothing { .. }
         | Op::Unsupported { .. } => Vec::new(),
     }

@@ -128,7 +128,7 @@ impl Rewriter {
                     }
                 }
             }
-            StmtKind::Fence(name) => push(StmtKind::Fence(name.clone())),
+            StmtKind::Fence(fence) => push(StmtKind::Fence(fence.clone())),
             StmtKind::Trap => push(StmtKind::Trap),
             StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
                 panic!("predicate: an event of the two-thread language in a kernel")

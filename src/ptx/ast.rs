@@ -8,7 +8,7 @@ use crate::span::{Origin, Span};
 use std::sync::Arc;
 
 pub use super::annotation::{Annotation, AnnotationKind};
-pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op, Ordering, Scope};
+pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op};
 pub use super::words::PackedFormat;
 
 /// A whole PTX file.

@@ -19,6 +19,7 @@ use super::table::{Meaning, Mismatch, Selected, select};
 use super::values::{integer_literal, kind_error, undefined};
 use super::vector_move;
 use crate::diagnostic::Diagnostic;
+use crate::order::Ordering;
 use crate::span::{Origin, Span};
 use foldhash::{HashMap, HashSet};
 use std::sync::Arc;

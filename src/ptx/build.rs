@@ -12,6 +12,7 @@ use super::context::Interner;
 use super::fragment::fragment;
 use super::operands::Operands;
 use super::table::{Meaning, Selected};
+use crate::order::{Fence, Ordering, Scope};
 use std::sync::Arc;
 
 /// What a row's operation is made from.
@@ -46,7 +47,10 @@ pub fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands, inter
         Meaning::Call | Meaning::VectorMove => panic!("ptx: {} reached the table's builder", parts.name),
         Meaning::BarrierSync | Meaning::BarrierArrive | Meaning::BarrierReduce => parts.barrier(interner),
         Meaning::WarpBarrier => Op::WarpBarrier { mask: parts.source(0) },
-        Meaning::Fence => Op::Fence { name: parts.name },
+        Meaning::Fence => match Fence::named(&parts.name) {
+            Some(fence) => Op::Fence(fence),
+            None => Op::Unsupported { name: parts.name, reason: "what it orders is not known".to_string() },
+        },
         Meaning::Arbitrary => {
             let (dst, sources) = (parts.operands.take_destinations(), parts.operands.take_sources());
             Op::Arbitrary { name: parts.name, dst, sources }

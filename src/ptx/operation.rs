@@ -4,48 +4,8 @@
 //! instructions are cited by name.
 
 use super::ast::{Address, LabelId, Operand, ScalarType, StateSpace};
+use crate::order::{Fence, Ordering};
 use std::sync::Arc;
-
-/// Scopes of the memory model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// `.cta`
-    Cta,
-    /// `.cluster`
-    Cluster,
-    /// `.gpu` (and `.gl`)
-    Gpu,
-    /// `.sys`
-    Sys,
-}
-
-/// How a memory operation takes part in the memory model (8.4 of the ISA: weak and strong).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Ordering {
-    /// `.weak` or nothing written.
-    Weak,
-    /// `.volatile`: relaxed at `.sys`.
-    Volatile,
-    /// `.relaxed` (also `.mmio`)
-    Relaxed(Scope),
-    /// `.acquire`
-    Acquire(Scope),
-    /// `.release`
-    Release(Scope),
-    /// `.acq_rel`
-    AcquireRelease(Scope),
-}
-
-impl Ordering {
-    /// The scope of a strong operation; `None` when weak.
-    pub fn strong_scope(self) -> Option<Scope> {
-        match self {
-            Ordering::Weak => None,
-            Ordering::Volatile => Some(Scope::Sys),
-            Ordering::Relaxed(s) | Ordering::Acquire(s) | Ordering::Release(s) | Ordering::AcquireRelease(s) => Some(s),
-        }
-    }
-}
 
 /// Integer operations with an exact model; the operand count is fixed by the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -372,11 +332,8 @@ pub enum Op {
         /// Member mask.
         mask: Operand,
     },
-    /// `membar`, `fence` without proxies.
-    Fence {
-        /// Full opcode.
-        name: Arc<str>,
-    },
+    /// `membar`, `fence`.
+    Fence(Fence),
     /// An instruction that gives arbitrary values and touches no memory: `shfl`, `vote`, `match`, `activemask`,
     /// `redux`, `elect`, carry arithmetic (`add.cc`, `addc`, `madc`), `dp4a`, video instructions, `isspacep`, ...
     Arbitrary {

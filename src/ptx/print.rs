@@ -7,6 +7,7 @@
 use super::ast::*;
 use super::words::type_name;
 use crate::geometry::Axis;
+use crate::order::{Ordering, Scope};
 use crate::span::SourcePosition;
 use std::fmt::Write;
 
@@ -336,7 +337,7 @@ impl Names<'_> {
                 format!("barrier.{form}{aligned} {dst}{}{count}{predicate}", self.operand(id))
             }
             Op::WarpBarrier { mask } => format!("bar.warp.sync {}", self.operand(mask)),
-            Op::Fence { name } => name.to_string(),
+            Op::Fence(fence) => fence.to_string(),
             Op::Arbitrary { name, dst, .. } => format!("arbitrary {name} {}", self.vector(dst)),
             Op::Nothing { name } => format!("nothing {name}"),
             Op::Allocate { dst, size } => format!("malloc {}, {}", self.operand(dst), self.operand(size)),

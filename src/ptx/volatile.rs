@@ -4,7 +4,8 @@
 //! relaxed one at system scope and races with none of its kind; who uses `volatile` without meaning synchronisation
 //! wants to see such races. Reference: PTX ISA, "Volatile Operations".
 
-use super::ast::{Item, Module, Op, Ordering};
+use super::ast::{Item, Module, Op};
+use crate::order::Ordering;
 
 /// Makes all volatile accesses of a module weak.
 pub fn weaken_volatile(module: &mut Module) {

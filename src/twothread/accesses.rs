@@ -15,8 +15,8 @@ use crate::ivl::ast::{
 };
 use crate::ivl::bv;
 use crate::ivl::event::{Event, EventKind};
+use crate::order::Scope;
 use crate::predicate::rewrite::place;
-use crate::ptx::ast::Scope;
 use crate::span::{Origin, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -61,7 +61,7 @@ impl Barriers<'_> {
                 out.push(generated(StmtKind::Assert(claim, same)));
             }
             for array in arrays {
-                out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone() }));
+                out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone(), by: barrier.order() }));
             }
         }
         if let Some(result) = &barrier.result {

@@ -14,6 +14,7 @@ use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::claim::Claim;
 use crate::ivl::visit::map_attribute;
+use crate::order::Order;
 use crate::predicate::LoopInfo;
 use crate::span::Span;
 
@@ -67,7 +68,7 @@ impl Translator<'_, '_> {
 
     /// Nothing is logged at the start.
     fn start(&self) -> Vec<Stmt> {
-        let clear = |array: &Name| StmtKind::Order { array: array.clone(), both: bv::boolean(true) };
+        let clear = |array: &Name| StmtKind::Order { array: array.clone(), both: bv::boolean(true), by: Order::Block };
         let stmt = |kind| Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None };
         let mut stmts: Vec<Stmt> = self.accesses.checked_arrays.iter().map(|array| stmt(clear(array))).collect();
         stmts.extend(self.contents.start());
@@ -124,8 +125,11 @@ impl Translator<'_, '_> {
                 self.barriers.translate(stmt, barrier, &self.accesses.checked_arrays, out)?;
                 out.extend(self.contents.barrier(stmt, barrier.guard.as_ref()));
             }
-            // Fences order nothing that this stage relies on: only barriers clear the log.
-            StmtKind::Fence(_) => {}
+            StmtKind::Fence(fence) => match fence.order() {
+                // Nothing relies on them: only barriers clear the log.
+                Order::Warp | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => {}
+                Order::Block | Order::Counted => panic!("twothread: `{fence}` is a statement of its own"),
+            },
             // A proof takes it for the exit that follows.
             StmtKind::Trap => {}
             StmtKind::Call { .. } | StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {

@@ -10,7 +10,7 @@ use super::skip::{Skip, find_skips};
 use crate::ivl::ast::*;
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Premise;
-use crate::ptx::ast::Scope;
+use crate::order::{Order, Scope};
 use crate::span::{Origin, Span};
 use crate::twothread::barrier_invariants::is_of_annotation;
 use crate::verdict::finding::AccessKind;
@@ -386,11 +386,12 @@ impl<'a> Builder<'a> {
             }
             // The mark of a block that ends in `trap`.
             StmtKind::Trap => Instruction::Trap,
-            // The barrier of a warp orders its threads; other fences alone order nothing.
-            StmtKind::Fence(name) if name.contains("warp") => {
-                Instruction::WarpBarrier(self.barrier_site(stmt, false, false))
-            }
-            StmtKind::Fence(_) => Instruction::Havoc(Vec::new()),
+            StmtKind::Fence(fence) => match fence.order() {
+                Order::Warp => Instruction::WarpBarrier(self.barrier_site(stmt, false, false)),
+                // Alone they order nothing.
+                Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => Instruction::Havoc(Vec::new()),
+                Order::Block | Order::Counted => panic!("verdict: `{fence}` is a statement of its own"),
+            },
             StmtKind::Call { .. } | StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
                 Instruction::Opaque
             }

@@ -12,7 +12,7 @@ use super::compiled::{AccessSite, Compiled};
 use super::replay::ThreadIds;
 use super::thread::{Event, Histories, Trace};
 use crate::ivl::ast::ArraySpace;
-use crate::ptx::ast::Scope;
+use crate::order::Scope;
 use crate::verdict::finding::AccessKind;
 use std::collections::BTreeMap;
 

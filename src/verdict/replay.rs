@@ -17,7 +17,7 @@ use super::thread::{Event, Histories, Run, Trace};
 use crate::geometry::{BLOCK_THREADS, Geometry, LARGEST};
 use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
 use crate::ivl::claim::Claim;
-use crate::ptx::ast::Scope;
+use crate::order::Scope;
 use crate::span::{Origin, Span};
 use crate::verdict::finding::AccessKind;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::claim::{Claim, Premise};
 use gpuvcc::ivl::visit::{self, Visitor};
 use gpuvcc::ivl::{self, bv};
-use gpuvcc::ptx::ast::Scope;
+use gpuvcc::order::{Fence, Scope};
 use gpuvcc::span::Span;
 use libtest_mimic::Failed;
 use proptest::prelude::*;
@@ -298,7 +298,8 @@ fn stmt() -> BoxedStrategy<Stmt> {
         1 => expr(Type::Bool, 4).prop_map(StmtKind::assert),
         1 => expr(Type::Bool, 4).prop_map(StmtKind::assume),
         1 => (0..TYPES).prop_map(move |i| StmtKind::Havoc(vec![name("g", i), name("l", i)])),
-        1 => "[ -~]{0,6}".prop_map(|text| StmtKind::Fence(text.into())),
+        1 => prop::sample::select(&["membar.gl", "fence.acquire.gpu", "fence.proxy.async", "bar.warp.sync"][..])
+            .prop_map(|name| StmtKind::Fence(Fence::named(name).expect("a fence"))),
     ];
     (kind, attributes(), any::<bool>())
         .prop_map(|(kind, mut attributes, free)| {

@@ -8,7 +8,8 @@ use gpuvcc::exec::memory;
 use gpuvcc::exec::thread::{Status, Thread};
 use gpuvcc::exec::values::{hash, mask};
 use gpuvcc::exec::world::World;
-use gpuvcc::ptx::ast::{Function, Instruction, Item, Module, Op, ScalarType, Scope};
+use gpuvcc::order::Scope;
+use gpuvcc::ptx::ast::{Function, Instruction, Item, Module, Op, ScalarType};
 use gpuvcc::span::Origin;
 use std::sync::Arc;
 

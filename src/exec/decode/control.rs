@@ -6,8 +6,9 @@ use crate::exec::values::atomic::AtomicOperation;
 use crate::exec::values::integer::{
     Direct, bit_mask, direct, dot_product, find_nth_set, integer, multiply24_high, permute_mode, sign_or_zero_extend,
 };
+use crate::order::{Fence, Order};
 use crate::ptx::annotation::Value;
-use crate::ptx::ast::{AnnotationKind, BarrierKind, IntOp, Op, Operand, RegisterId, ScalarType, Scope, VariableRef};
+use crate::ptx::ast::{AnnotationKind, BarrierKind, IntOp, Op, Operand, RegisterId, ScalarType, VariableRef};
 
 impl Decoder<'_> {
     /// Everything that is no computation, move or access.
@@ -34,13 +35,7 @@ impl Decoder<'_> {
                 let mask = self.source(mask, 32)?;
                 self.push_warp(WarpKind::Barrier, &[], [0; 3], Some(mask));
             }
-            // They order other proxies' accesses, of which there are none.
-            Op::Fence { name } if name.contains(".proxy.") => self.emit(Code::Nothing),
-            Op::Fence { name } if name.contains("restrict") || name.contains("mbarrier") => return None,
-            Op::Fence { name } => {
-                let code = fence(name);
-                self.emit(code);
-            }
+            Op::Fence(fence) => return self.fence(fence),
             Op::Arbitrary { name, dst, sources } => return self.named(name, dst, sources),
             Op::Nothing { .. } => self.emit(Code::Nothing),
             Op::Unsupported { name, reason } => {
@@ -48,6 +43,19 @@ impl Decoder<'_> {
                 self.refuse(reason);
             }
             _ => return None,
+        }
+        Some(())
+    }
+
+    fn fence(&mut self, fence: &Fence) -> Option<()> {
+        match fence.order() {
+            Order::Fence { scope, sequential, release, acquire } => {
+                self.emit(Code::Fence { scope, sequential, release, acquire })
+            }
+            // They order other proxies' accesses, of which there are none.
+            Order::Proxy => self.emit(Code::Nothing),
+            Order::BarrierObjects => return None,
+            Order::Block | Order::Counted | Order::Warp => panic!("exec: `{fence}` has an operation of its own"),
         }
         Some(())
     }
@@ -271,20 +279,6 @@ impl Decoder<'_> {
         self.emit(Code::Carry { out, input: true, subtract, bits: ty.bits() as u8, d, a, b });
         Some(())
     }
-}
-
-/// Scope and meaning of a fence. `membar` is `fence.sc`; a plain `fence` is `.acq_rel`.
-fn fence(name: &str) -> Code {
-    let words: Vec<&str> = name.split('.').collect();
-    let has = |word: &str| words.contains(&word);
-    let scope = match () {
-        () if has("cta") => Scope::Cta,
-        () if has("cluster") => Scope::Cluster,
-        () if has("sys") => Scope::Sys,
-        () => Scope::Gpu,
-    };
-    let sequential = words[0] == "membar" || has("sc");
-    Code::Fence { scope, sequential, release: !has("acquire"), acquire: !has("release") }
 }
 
 /// A warp operation and how many sources stand before its mask.

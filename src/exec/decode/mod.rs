@@ -18,8 +18,9 @@ use super::launch::Launch;
 use super::values::atomic::AtomicOperation;
 use super::values::packed::Function;
 use crate::diagnostic::Diagnostic;
+use crate::order::Scope;
 use crate::ptx::annotation::{ArrayRef, Value};
-use crate::ptx::ast::{AnnotationKind, Module, Scope};
+use crate::ptx::ast::{AnnotationKind, Module};
 use crate::span::Origin;
 use std::sync::Arc;
 

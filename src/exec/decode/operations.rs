@@ -13,8 +13,9 @@ use crate::exec::values::float::{self, Format};
 use crate::exec::values::integer::{self, Direct, direct, direct_compare, integer};
 use crate::exec::values::packed::{Function, float_function};
 use crate::exec::values::{mask, signed};
+use crate::order::Ordering;
 use crate::ptx::ast::{
-    Address, AddressBase, BoolOp, Comparison, IntOp, Op, Operand, Ordering, ScalarType, StateSpace, VariableRef,
+    Address, AddressBase, BoolOp, Comparison, IntOp, Op, Operand, ScalarType, StateSpace, VariableRef,
 };
 
 impl Decoder<'_> {

@@ -15,7 +15,7 @@ pub mod clock;
 pub mod shadow;
 pub mod sync;
 
-use crate::ptx::ast::Scope;
+use crate::order::Scope;
 use clock::{Shape, ThreadClock};
 use shadow::{Cell, Entry, List, Pages};
 use std::collections::BTreeMap;

@@ -11,6 +11,7 @@ use super::Arrays;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::claim::{Claim, Premise};
 use crate::ivl::event::TRAP;
+use crate::order::Fence;
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -174,7 +175,13 @@ impl<'a> Flattener<'a> {
             StatementKind::Atomic { dst, target } => self.atomic(dst, target, attributes, span),
             StatementKind::Barrier { result } => self.barrier(result, attributes, span),
             StatementKind::Fence(text) if text == TRAP => self.push(StmtKind::Trap, attributes, span),
-            StatementKind::Fence(text) => self.push(StmtKind::Fence(text.into()), attributes, span),
+            StatementKind::Fence(text) => match Fence::named(&text) {
+                Some(fence) => self.push(StmtKind::Fence(fence), attributes, span),
+                None => {
+                    let message = format!("no fence of PTX is called `{text}`");
+                    self.errors.push(Diagnostic::error("ivl-kernel", message, span));
+                }
+            },
             StatementKind::Goto(targets) => {
                 let labels = targets.iter().map(|t| t.name.clone()).collect();
                 self.gotos.extend(targets);
