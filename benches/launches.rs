@@ -7,8 +7,8 @@
 #[allow(dead_code)]
 mod support;
 
+use gpuvcc::finding::KernelReport;
 use gpuvcc::geometry::Geometry;
-use gpuvcc::verdict::finding::KernelReport;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use support::cases::{Case, cases};

@@ -17,8 +17,8 @@ use gpuvcc::driver::input;
 use gpuvcc::driver::pipeline::{self, Program};
 use gpuvcc::kernel::{self, LowerOptions};
 use gpuvcc::predicate;
+use gpuvcc::prove::question;
 use gpuvcc::twothread::{self, prelude};
-use gpuvcc::verdict::decide;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -157,7 +157,7 @@ fn lowering(input: &input::Input, case: &Case) -> Option<Vec<Duration>> {
     let two_thread_options =
         twothread::Options { geometry: kernel.geometry, rules: case.options.rules, contents: true };
     let prelude = prelude::load(prelude::WATCHED_BYTE).ok()?;
-    for pair in decide::pairs(&two_thread_options, &kernel) {
+    for pair in question::pairs(&two_thread_options, &kernel) {
         twothread::run(&predicated, &prelude, pair, &two_thread_options).ok()?;
     }
     lap();

@@ -117,7 +117,7 @@ fn is_proved(case: &Case, options: &Options) -> Result<bool, String> {
         let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
         let entry = case.entry.clone().unwrap_or_else(|| program.kernels().remove(0));
         let mut proved = true;
-        let mut visit = |_: &_, outcome: gpuvcc::verdict::prove::PairOutcome| {
+        let mut visit = |_: &_, outcome: gpuvcc::prove::PairOutcome| {
             proved &= outcome.is_proved();
             Ok(proved)
         };

@@ -3,7 +3,7 @@
 #[allow(dead_code)]
 mod support;
 
-use gpuvcc::verdict::finding::Verdict;
+use gpuvcc::finding::Verdict;
 use libtest_mimic::{Arguments, Failed, Trial};
 use support::cases::{Case, cases};
 use support::run::{summary, verify_case};

@@ -6,9 +6,9 @@
 mod support;
 
 use gpuvcc::driver::input;
+use gpuvcc::finding::KernelReport;
 use gpuvcc::geometry::Geometry;
 use gpuvcc::report::json;
-use gpuvcc::verdict::finding::KernelReport;
 use std::num::NonZeroUsize;
 use support::cases::{Case, cases};
 use support::run::verify_case;

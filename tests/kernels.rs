@@ -7,8 +7,8 @@
 mod support;
 
 use gpuvcc::driver::input;
+use gpuvcc::finding::{AccessKind, Defect, Finding, KernelReport, Verdict};
 use gpuvcc::ptx;
-use gpuvcc::verdict::finding::{AccessKind, Defect, Finding, KernelReport, Verdict};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -6,9 +6,9 @@
 #[allow(dead_code)]
 mod support;
 
+use gpuvcc::finding::{Finding, KernelReport, Verdict};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::span::Origin;
-use gpuvcc::verdict::finding::{Finding, KernelReport, Verdict};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -10,10 +10,10 @@
 
 use gpuvcc::driver::cli::{self, Command, Options};
 use gpuvcc::driver::{emulate, input, pipeline};
+use gpuvcc::finding::{AccessKind, KernelReport};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::jobs::Jobs;
 use gpuvcc::ptx;
-use gpuvcc::verdict::finding::{AccessKind, KernelReport};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

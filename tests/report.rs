@@ -1,16 +1,16 @@
 //! Reports made by hand, and what the terminal, JSON and SARIF show of them.
 
 use gpuvcc::diagnostic::Diagnostic;
+use gpuvcc::finding::{
+    AccessKind, AccessReport, Candidates, Checked, Defect, Finding, KernelReport, ParameterValue, Reason, Step,
+    StepKind, Verdict,
+};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::report::causes::causes;
 use gpuvcc::report::snippet::Style;
 use gpuvcc::report::source::SourceText;
 use gpuvcc::report::{json, sarif, text};
 use gpuvcc::span::{Origin, SourcePosition, Span};
-use gpuvcc::verdict::finding::{
-    AccessKind, AccessReport, Candidates, Checked, Defect, Finding, KernelReport, ParameterValue, Reason, Step,
-    StepKind, Verdict,
-};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -12,11 +12,12 @@ use support::run::on_large_stack;
 /// Straight-line code, a loop with barriers, calls with shared memory.
 const KERNELS: [&str; 3] = ["saxpy", "reduce_sequential", "device_shared"];
 
-const STAGES: [Stage; 9] = [
+const STAGES: [Stage; 10] = [
     Stage::Cfg,
     Stage::Order,
     Stage::Kernel,
     Stage::Predicated,
+    Stage::Twothread,
     Stage::Ivl,
     Stage::Candidates,
     Stage::Passive,
@@ -72,7 +73,7 @@ fn last_stages_of_add_neighbour() {
 /// The only snapshot that depends on what inference invents.
 #[test]
 fn inference_for_a_loop() {
-    let stages = [("candidates", Stage::Candidates), ("ivl", Stage::Ivl)];
+    let stages = [("twothread", Stage::Twothread), ("candidates", Stage::Candidates), ("ivl", Stage::Ivl)];
     assert_stages(&case_in("tests/stages", "counted_loop"), &stages);
 }
 
@@ -161,7 +162,7 @@ fn without_comments(text: &str) -> String {
 fn printed_programs_parse_again() {
     for name in KERNELS {
         let case = case(name);
-        for stage in [Stage::Kernel, Stage::Predicated, Stage::Ivl] {
+        for stage in [Stage::Kernel, Stage::Predicated, Stage::Twothread, Stage::Ivl] {
             for case in [case.clone(), minimal(case.clone())] {
                 let text = emitted(&case, stage);
                 let again = gpuvcc::ivl::parse(&text).map(|program| gpuvcc::ivl::print(&program));

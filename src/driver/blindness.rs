@@ -9,12 +9,12 @@ use super::cli::{Options, PreludeChoice};
 use super::input::{Input, Language};
 use super::{pipeline, schedule};
 use crate::diagnostic::Diagnostic;
+use crate::finding::Verdict;
 use crate::geometry::Geometry;
 use crate::ivl::Dialect;
 use crate::jobs::Jobs;
 use crate::report::source::SourceText;
 use crate::twothread::Prelude;
-use crate::verdict::finding::Verdict;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 

@@ -96,6 +96,8 @@ pub enum Stage {
     Kernel,
     /// The predicated one-thread program.
     Predicated,
+    /// The two-thread program before inference.
+    Twothread,
     /// The two-thread program with its inferred invariants.
     Ivl,
     /// Invariant candidates.

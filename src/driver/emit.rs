@@ -1,6 +1,6 @@
-//! The views of the stages behind the two-thread program: `ivl candidates passive vc smt2`.
+//! The views of the two-thread program and of the stages behind it: `twothread ivl candidates passive vc smt2`.
 //!
-//! `ivl` is one program with a procedure for each pair of threads of the launch, which Boogie takes as it stands; the
+//! `twothread` and `ivl` are one program with a procedure for each pair of threads of the launch, which Boogie takes as it stands; the
 //! other views hold the pairs one after the other.
 
 use super::cli::Stage;
@@ -12,12 +12,12 @@ use crate::infer::houdini::Fate;
 use crate::ivl;
 use crate::ivl::ast::{Name, Program, StmtKind};
 use crate::ivl::merge::merge;
+use crate::prove::Inference;
+use crate::prove::question::{self, Question, prove_pairs};
+use crate::prove::used::{self, Used};
 use crate::solver::{self, smtlib};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::wp::{self, Role};
-use crate::verdict::decide::{self, Question};
-use crate::verdict::prove::Inference;
-use crate::verdict::used::{self, Used};
 use std::fmt::Write;
 
 /// Prints a stage for all pairs; `minimal`: of the invariants only those that the proof uses.
@@ -29,7 +29,7 @@ pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<Stri
         return program(question, minimal);
     }
     let mut out = String::new();
-    decide::prove_pairs(question, &mut |two, mut outcome| {
+    prove_pairs(question, &mut |two, mut outcome| {
         // Each text stays one of its language: SMT-LIB scripts after the first start anew.
         let comment = if matches!(stage, Stage::Vc | Stage::Smt2) { ";" } else { "//" };
         if stage == Stage::Smt2 && !out.is_empty() {
@@ -46,10 +46,29 @@ pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<Stri
     Ok(out)
 }
 
-/// One program for all pairs.
+/// Prints one program for all pairs, in which nothing is invented yet.
+///
+/// # Errors
+/// What has no sound model.
+pub fn two_thread(question: &Question) -> Result<String, Vec<Diagnostic>> {
+    let mut programs = Vec::new();
+    for pair in question::pairs(&question.options, question.kernel) {
+        programs.push((Name::new(pair.suffix()), without_marks(question.program(pair)?.program)));
+    }
+    Ok(merged(question, programs))
+}
+
+/// The text of one program for all pairs.
+fn merged(question: &Question, programs: Vec<(Name, Program)>) -> String {
+    let merged = merge(programs);
+    ivl::check_stage(&merged, "merge");
+    ivl::print_with_notes(&merged, &notes::of_predicated(&question.kernel.program, question.predicated))
+}
+
+/// One program for all pairs, with invariants.
 fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>> {
     let mut outcomes = Vec::new();
-    decide::prove_pairs(question, &mut |two, outcome| {
+    prove_pairs(question, &mut |two, outcome| {
         outcomes.push((two.pair, two.procedure.clone(), outcome));
         Ok(true)
     })?;
@@ -64,10 +83,7 @@ fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>
         let program = without_marks(with_invariants(&outcome.inference, &used, minimal));
         programs.push((Name::new(pair.suffix()), program));
     }
-    let notes = notes::of_predicated(&question.kernel.program, question.predicated);
-    let merged = merge(programs);
-    ivl::check_stage(&merged, "merge");
-    out.push_str(&ivl::print_with_notes(&merged, &notes));
+    out.push_str(&merged(question, programs));
     Ok(out)
 }
 

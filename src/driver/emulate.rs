@@ -7,13 +7,13 @@ use super::run_options::RunOptions;
 use super::{
     Task, annotations, parse_inputs, read_inputs, schedule, select_kernels, stated, unplaced, unused_clusters,
 };
+use crate::confirm::execution;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes};
+use crate::finding::KernelReport;
 use crate::geometry::Geometry;
 use crate::jobs::{self, Jobs};
 use crate::ptx::ast::Module;
-use crate::verdict::execution;
-use crate::verdict::finding::KernelReport;
 use std::borrow::Cow;
 use std::time::Instant;
 

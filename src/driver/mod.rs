@@ -1,6 +1,6 @@
 //! The driver: composes the stages and nothing else.
 //!
-//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted, `launches` the order in which its launches are tried;
+//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
 //! [`schedule`] runs kernels side by side, and [`crate::jobs`] counts the threads; [`output`] prints what they gave.
 
 mod annotations;
@@ -11,7 +11,6 @@ pub mod emulate;
 mod folder;
 pub mod input;
 mod ivl_kernel;
-mod launches;
 mod notes;
 mod output;
 pub mod pipeline;
@@ -24,12 +23,12 @@ mod values;
 
 use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::finding::KernelReport;
 use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::limits;
 use crate::ptx;
 use crate::report::near_names::near_names;
-use crate::verdict::finding::KernelReport;
 use annotations::Parsed;
 use cli::{Options, Stage};
 use input::{Input, Language, LaunchFile};

@@ -4,11 +4,11 @@
 
 use super::cli::{Color, Format, Options};
 use crate::diagnostic::Diagnostic;
+use crate::finding::{KernelReport, Subject, Verdict};
 use crate::report::json::InputError;
 use crate::report::snippet::{Level, Message, Style, printable, render};
 use crate::report::source::SourceText;
 use crate::report::{json, sarif, text};
-use crate::verdict::finding::{KernelReport, Subject, Verdict};
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, IsTerminal, Write};
 

@@ -2,27 +2,28 @@
 
 use super::cli::{Arithmetic, Options, Stage};
 use super::input::{Input, Language};
-use super::launches::{self, Attempt};
 use super::notes;
 use super::procedures::{self, Source};
 use super::stated;
+use crate::confirm::emulate::Emulator;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
+use crate::finding::{KernelReport, Subject};
 use crate::geometry::Geometry;
 use crate::ivl;
 use crate::ivl::attributes::Attributes;
 use crate::jobs::Jobs;
 use crate::kernel::{self, Kernel, LowerOptions};
+use crate::launch::conditions::{self, Condition};
+use crate::launch::{self, Attempt};
 use crate::limits;
 use crate::predicate::{self, Predicated};
+use crate::prove::question::{Question, Visit, prove_pairs};
 use crate::ptx;
 use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::{self, Prelude};
-use crate::verdict::conditions::{self, Condition};
-use crate::verdict::decide::{self, Question, Search, Visit};
-use crate::verdict::emulate::Emulator;
-use crate::verdict::finding::{KernelReport, Subject};
+use crate::verdict::decide::{self, Search};
 use std::time::Instant;
 
 /// A parsed input.
@@ -185,7 +186,6 @@ fn question<'a>(
     prelude: &'a Prelude,
     options: &'a Options,
     (effort, jobs): (Effort, &'a Jobs),
-    (search, emulator): (Search, Option<Emulator<'a>>),
 ) -> Question<'a> {
     Question {
         kernel: &lowered.kernel,
@@ -195,8 +195,7 @@ fn question<'a>(
         encodings: encodings(options.arith),
         effort,
         omitted: &options.omit_families,
-        emulator,
-        search,
+        first_failure: false,
         jobs,
     }
 }
@@ -219,13 +218,14 @@ pub fn verify(
     let decide = |conditions: &[Condition], plan: Attempt| {
         let lowered = lower(input, program, entry, options, conditions)?;
         let emulator = emulator.filter(|_| plan.search != Search::Proof);
-        let mut question = question(&lowered, &prelude, options, (plan.effort, jobs), (plan.search, emulator));
+        let mut question = question(&lowered, &prelude, options, (plan.effort, jobs));
+        question.first_failure = plan.search == Search::Proof;
         question.encodings = &question.encodings[..question.encodings.len().min(plan.encodings)];
         let mut report = KernelReport::new(input.source.name(), entry, lowered.kernel.geometry);
         report.assumptions = lowered.kernel.assumptions.clone();
         report.assumptions.extend(stated::by_options(options, &lowered.kernel));
         report.diagnostics = lowered.kernel.warnings.clone();
-        decide::run(&question, report)
+        decide::run(&question, plan.search, emulator, report)
     };
     // A limit ends an attempt, and the launches that were decided before are not lost with it.
     let mut decide = |conditions: &[Condition], plan: Attempt| {
@@ -234,7 +234,7 @@ pub fn verify(
         })
     };
     let lowered = lower(input, program, entry, options, &[])?;
-    let mut report = launches::decide(&lowered.kernel, Effort::of(options.timeout), &mut decide)?;
+    let mut report = launch::decide(&lowered.kernel, Effort::of(options.timeout), &mut decide)?;
     report.launch = lowered.kernel.geometry;
     report.time_ms = start.elapsed().as_millis() as u64;
     log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
@@ -253,7 +253,7 @@ pub fn prove(
     let prelude = super::preludes::of(&options.prelude)?;
     let lowered = lower(input, program, entry, options, &[])?;
     let jobs = Jobs::default();
-    decide::prove_pairs(&question(&lowered, &prelude, options, (effort, &jobs), (Search::Thorough, None)), visit)
+    prove_pairs(&question(&lowered, &prelude, options, (effort, &jobs)), visit)
 }
 
 /// The text of a stage from `cfg` on. `Err` as for [`verify`].
@@ -284,11 +284,14 @@ pub fn emit(
             let notes = notes::of_predicated(&lowered.kernel.program, &lowered.predicated);
             Ok(ivl::print_with_notes(&lowered.predicated.program, &notes))
         }
-        Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
+        Stage::Twothread | Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
             let prelude = super::preludes::of(&options.prelude)?;
             let (effort, jobs) = (Effort::of(options.timeout), Jobs::default());
-            let question = question(&lowered, &prelude, options, (effort, &jobs), (Search::Thorough, None));
-            super::emit::inferred(&question, stage, options.minimal)
+            let question = question(&lowered, &prelude, options, (effort, &jobs));
+            match stage {
+                Stage::Twothread => super::emit::two_thread(&question),
+                _ => super::emit::inferred(&question, stage, options.minimal),
+            }
         }
     }
 }

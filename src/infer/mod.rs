@@ -11,7 +11,6 @@ pub mod candidates;
 pub mod ghosts;
 pub mod houdini;
 pub mod reify;
-pub mod rename;
 mod sightings;
 pub mod simulate;
 pub(crate) mod start;

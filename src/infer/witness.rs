@@ -16,11 +16,11 @@
 //! Reference: proof-notes, lesson 1.
 
 use super::ghosts::{LoopGhosts, declare, statement};
-use super::rename::{assigned, free_variables, substitute};
 use crate::ivl::ast::{Block, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Thread, Type};
 use crate::ivl::bv;
 use crate::ivl::claim::{Claim, Inferred, Premise};
 use crate::ivl::event::as_call;
+use crate::ivl::visit::{assigned, free_vars, substitute};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the copy of a body needs to know.
@@ -46,7 +46,7 @@ pub fn insert(procedure: &mut Procedure, context: &Context, index: usize) {
     let blocks: Vec<&Block> = body.blocks.iter().filter(|b| ghosts.blocks.contains(&b.label)).collect();
     let mut changed = BTreeSet::new();
     for stmt in blocks.iter().flat_map(|b| &b.stmts) {
-        assigned(stmt, &mut changed);
+        changed.extend(assigned(stmt).into_iter().cloned());
         inlined_effects(context, stmt, &mut changed);
     }
     if !context.flags.iter().any(|f| changed.contains(f)) {
@@ -59,7 +59,7 @@ pub fn insert(procedure: &mut Procedure, context: &Context, index: usize) {
     let stmts = copier.statements(context, kept);
     let mut copies = BTreeSet::new();
     for stmt in &stmts {
-        assigned(stmt, &mut copies);
+        copies.extend(assigned(stmt).into_iter().cloned());
     }
     for local in context.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.locals) {
         if copies.contains(&inlined_local(&local.name)) {
@@ -95,7 +95,7 @@ fn callee<'a>(context: &Context<'a>, stmt: &Stmt) -> Option<(&'a Procedure, &'a 
 fn inlined_effects(context: &Context, stmt: &Stmt, out: &mut BTreeSet<Name>) {
     if let Some((callee, block)) = callee(context, stmt) {
         let mut names = BTreeSet::new();
-        block.stmts.iter().for_each(|s| assigned(s, &mut names));
+        block.stmts.iter().for_each(|s| names.extend(assigned(s).into_iter().cloned()));
         let own: BTreeSet<&Name> = callee.params.iter().chain(&callee.results).map(|v| &v.name).collect();
         let locals: BTreeSet<&Name> = callee.body.iter().flat_map(|b| &b.locals).map(|v| &v.name).collect();
         out.extend(names.into_iter().filter(|n| !own.contains(n) && !locals.contains(n)));
@@ -128,7 +128,7 @@ fn linear_body(context: &Context, blocks: &[&Block], ghosts: &LoopGhosts) -> Vec
 fn cut_inner(context: &Context, blocks: &[&Block], inner: &LoopGhosts, invariants: Vec<Stmt>) -> Vec<Stmt> {
     let mut changed = BTreeSet::new();
     for stmt in blocks.iter().filter(|b| inner.blocks.contains(&b.label)).flat_map(|b| &b.stmts) {
-        assigned(stmt, &mut changed);
+        changed.extend(assigned(stmt).into_iter().cloned());
         inlined_effects(context, stmt, &mut changed);
     }
     let mut out = vec![statement(StmtKind::Havoc(changed.into_iter().collect()))];
@@ -176,9 +176,7 @@ fn flatten(context: &Context, stmt: &Stmt, out: &mut Vec<Stmt>) {
 
 /// The same of thread 1: what a barrier asserts to be equal for both.
 fn of_first_thread(e: &ExprRef) -> ExprRef {
-    let mut names = BTreeSet::new();
-    free_variables(e, &mut names);
-    let second = names.into_iter().filter_map(|n| {
+    let second = free_vars(e).into_iter().filter_map(|n| {
         let first = n.of(Thread::First);
         (n.thread() == Some(Thread::Second)).then(|| (n, bv::var(first, Type::Bool)))
     });
@@ -245,7 +243,7 @@ impl<'a> Copier<'a> {
         for stmt in body.into_iter().rev() {
             match &stmt.kind {
                 StmtKind::Assign(list) if list.iter().any(|(n, _)| needed.contains(n)) => {
-                    list.iter().for_each(|(_, e)| free_variables(e, &mut needed));
+                    list.iter().for_each(|(_, e)| needed.append(&mut free_vars(e)));
                     kept.push(stmt);
                 }
                 StmtKind::Havoc(names) if names.iter().any(|n| needed.contains(n)) => {
@@ -253,7 +251,7 @@ impl<'a> Copier<'a> {
                     kept.push(Stmt { kind: StmtKind::Havoc(names), ..stmt });
                 }
                 StmtKind::Assume(_, e) if self.speaks_of(e, &needed) => {
-                    free_variables(e, &mut needed);
+                    needed.append(&mut free_vars(e));
                     kept.push(stmt);
                 }
                 _ => {}
@@ -273,7 +271,7 @@ impl<'a> Copier<'a> {
                 let StmtKind::Assert(_, e) = &stmt.kind else { continue };
                 if self.speaks_of(e, &needed) && (both || !self.mentions_second(e)) {
                     chosen[i] = true;
-                    free_variables(e, &mut needed);
+                    needed.append(&mut free_vars(e));
                 }
             }
         }
@@ -283,13 +281,13 @@ impl<'a> Copier<'a> {
 
     fn speaks_of(&self, e: &ExprRef, needed: &BTreeSet<Name>) -> bool {
         let mut free = BTreeSet::new();
-        free_variables(e, &mut free);
+        free.append(&mut free_vars(e));
         free.iter().any(|n| self.changed.contains(n) && needed.contains(n))
     }
 
     fn mentions_second(&self, e: &ExprRef) -> bool {
         let mut free = BTreeSet::new();
-        free_variables(e, &mut free);
+        free.append(&mut free_vars(e));
         free.iter().any(|n| n.thread() == Some(Thread::Second) && self.changed.contains(n))
     }
 

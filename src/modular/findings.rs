@@ -5,13 +5,13 @@
 
 use super::search::{Failure, Step};
 use super::verify::Outcome;
+use crate::finding::{Defect, Finding, KernelReport, Reason, TraceStep, Verdict};
 use crate::ivl::ast::{Attribute, AttributeArg};
 use crate::ivl::claim::Claim;
 use crate::report::source::SourceText;
 use crate::solver::exact::Shown;
 use crate::span::{Origin, Span};
 use crate::vcgen::passive::{Check, CheckKind};
-use crate::verdict::finding::{Defect, Finding, KernelReport, Reason, TraceStep, Verdict};
 use std::sync::Arc;
 
 /// Characters of a statement that a report repeats.

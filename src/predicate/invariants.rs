@@ -9,11 +9,10 @@
 
 use super::kernel::{Exit, Kernel};
 use crate::flow::LoopForest;
-use crate::infer::rename::{free_variables, substitute};
 use crate::ivl::ast::{ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::bv;
 use crate::ivl::claim::Claim;
-use crate::ivl::visit::{self, Visitor, assigned};
+use crate::ivl::visit::{self, Visitor, assigned, free_vars, substitute};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Conditions with more nodes than this stay where they are.
@@ -85,8 +84,7 @@ fn before(stmt: &Stmt, condition: ExprRef) -> Option<ExprRef> {
         }
         StmtKind::Assume(_, assumed) => bv::implies(assumed.clone(), condition),
         _ => {
-            let mut variables = BTreeSet::new();
-            free_variables(&condition, &mut variables);
+            let variables = free_vars(&condition);
             if assigned(stmt).iter().any(|name| variables.contains(*name)) {
                 return None;
             }

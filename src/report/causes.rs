@@ -7,7 +7,7 @@
 
 use super::explain;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::verdict::finding::KernelReport;
+use crate::finding::KernelReport;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

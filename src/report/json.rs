@@ -6,9 +6,9 @@
 use super::causes::{Cause, causes};
 use super::source::SourceText;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Reason, Step, TraceStep};
 use crate::geometry::Geometry;
 use crate::span::Origin;
-use crate::verdict::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Reason, Step, TraceStep};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@ use super::json::InputError;
 use super::source::SourceText;
 use super::text::{access_text, headline, launch_text, parameter_text};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::finding::{Finding, KernelReport, Reason, Subject, Verdict};
 use crate::span::Origin;
-use crate::verdict::finding::{Finding, KernelReport, Reason, Subject, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

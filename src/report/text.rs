@@ -6,12 +6,12 @@
 use super::snippet::{Label, Level, Message, Paint, Style, paint, printable, render, screen};
 use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::geometry::Geometry;
-use crate::span::{Origin, Span};
-use crate::verdict::finding::{
+use crate::finding::{
     AccessKind, AccessReport, Defect, Finding, KernelReport, ParameterValue, Reason, Step, StepKind, Subject,
     TraceStep, Verdict,
 };
+use crate::geometry::Geometry;
+use crate::span::{Origin, Span};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;

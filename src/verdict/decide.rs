@@ -5,51 +5,24 @@
 //! and every loop that can be entered can be left.
 //! Reference: DESIGN section 3.
 
-use super::confirm::Confirmation;
-use super::emulate::Emulator;
-use super::explore;
-use super::facts::Facts;
-use super::finding::{Finding, KernelReport, Reason, Verdict};
-use super::pairs::Proofs;
-use super::prove::{self, PairOutcome, Plan, Tries};
 use super::vacuity::Vacuity;
+use crate::confirm::Confirmation;
+use crate::confirm::emulate::Emulator;
+use crate::confirm::explore;
 use crate::diagnostic::Diagnostic;
-use crate::effort::Effort;
+use crate::finding::facts::Facts;
+use crate::finding::{Finding, KernelReport, Reason, Verdict};
 use crate::ivl::ast::{Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
-use crate::jobs::Jobs;
 use crate::kernel::Kernel;
 use crate::limits;
-use crate::predicate::Predicated;
-use crate::solver::Encoding;
-use crate::twothread::{self, Pair, Prelude, Site, TwoThread};
+use crate::prove::pairs::Proofs;
+use crate::prove::question::{Question, assumption_of_user, may_be_one_thread, pairs, statements};
+use crate::prove::{self, PairOutcome};
+use crate::twothread::{self, Pair, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
 use std::sync::Arc;
-
-/// What decides a kernel.
-pub struct Question<'a> {
-    /// The one-thread program and what is known about its names.
-    pub kernel: &'a Kernel,
-    /// Its predicated form.
-    pub predicated: &'a Predicated,
-    /// The race-checking runtime.
-    pub prelude: &'a Prelude,
-    /// Launch and options of the two-thread stage.
-    pub options: twothread::Options,
-    /// Encodings to try, in order.
-    pub encodings: &'a [Encoding],
-    /// What the proof of each pair may spend.
-    pub effort: Effort,
-    /// Families of candidate invariants that are not tried.
-    pub omitted: &'a [&'static str],
-    /// What decides whether a defect is confirmed; `None` for kernels that are no PTX.
-    pub emulator: Option<Emulator<'a>>,
-    /// How long to look for defects.
-    pub search: Search,
-    /// Threads that may help.
-    pub jobs: &'a Jobs,
-}
 
 /// What is asked for beside a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,99 +37,32 @@ pub enum Search {
     Thorough,
 }
 
-impl Question<'_> {
-    /// The two-thread program of a pair.
-    ///
-    /// # Errors
-    /// What has no model.
-    pub fn program(&self, pair: Pair) -> Result<TwoThread, Vec<Diagnostic>> {
-        let _stage = limits::stage("twothread");
-        twothread::run(self.predicated, self.prelude, pair, &self.options)
-    }
-
-    /// The tries to prove a pair.
-    pub fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
-        let uniform_barriers = two.pair == Pair::SameBlock && !self.options.rules.exited_threads_ok;
-        let Question { encodings, effort, omitted, jobs, .. } = *self;
-        let first_failure = self.search == Search::Proof;
-        Tries::new(two, Plan { uniform_barriers, encodings, effort, omitted, first_failure, jobs })
-    }
-}
-
-/// Takes what came of a pair of threads, and tells whether to go on.
-pub type Visit<'a> = dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>> + 'a;
-
-/// Proves all pairs, one after the other, and nothing beside: no defect is looked for.
-///
-/// # Errors
-/// What a stage cannot model.
-pub fn prove_pairs(question: &Question, visit: &mut Visit) -> Result<(), Vec<Diagnostic>> {
-    for pair in pairs(&question.options, question.kernel) {
-        let two = question.program(pair)?;
-        let outcome = prove::run(question.tries(&two), &mut |_| false).map_err(|d| vec![d])?;
-        if !visit(&two, outcome)? {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// The pairs of threads that have to be looked at.
-pub fn pairs(options: &twothread::Options, kernel: &Kernel) -> Vec<Pair> {
-    let mut pairs: Vec<Pair> =
-        [Pair::SameBlock, Pair::DifferentBlocks].into_iter().filter(|p| options.pair_exists(*p)).collect();
-    // A launch of one thread has no pair; its assertions are checked all the same.
-    // One without assertions still shows whether the assumptions of the user leave anything.
-    let checked = has_assertions(kernel) || pairs.is_empty() && assumption_of_user(kernel).is_some();
-    if may_be_one_thread(options) && checked {
-        pairs.push(Pair::OneThread);
-    }
-    pairs
-}
-
-fn may_be_one_thread(options: &twothread::Options) -> bool {
-    options.geometry.sizes().all(|size| size.is_none_or(|size| size == 1))
-}
-
-fn has_assertions(kernel: &Kernel) -> bool {
-    statements(kernel).any(|s| matches!(s.kind, StmtKind::Assert(..)))
-}
-
 /// Decides a kernel and completes its report.
 ///
 /// # Errors
 /// What a stage cannot model.
-pub fn run(question: &Question, report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
-    std::thread::scope(|scope| decide(question, Proofs::new(scope, question), report))
-}
-
-fn decide(question: &Question, mut proofs: Proofs, report: KernelReport) -> Result<KernelReport, Vec<Diagnostic>> {
+pub fn run(
+    question: &Question,
+    search: Search,
+    emulator: Option<Emulator>,
+    report: KernelReport,
+) -> Result<KernelReport, Vec<Diagnostic>> {
     let facts = Facts { kernel: question.kernel, launch: report.launch };
-    let mut decision = Decision {
-        question,
-        facts: &facts,
-        confirmation: Confirmation::new(question, &facts),
-        vacuity: Vacuity::default(),
-        findings: Vec::new(),
-        unknown: Vec::new(),
-        report,
-    };
-    count_statements(&mut decision.report, question.kernel);
-    // What was found before a limit is met is found.
-    let ended = limits::within(|| match question.search {
-        Search::Execution => {
-            decision.confirmation.explore_everywhere(explore::Effort::QUICK);
-            Ok(End::Searched)
+    let confirmation = Confirmation::new(question, emulator, &facts);
+    std::thread::scope(|scope| {
+        let proofs = Proofs::new(scope, question);
+        Decision {
+            question,
+            search,
+            facts: &facts,
+            confirmation,
+            vacuity: Vacuity::default(),
+            findings: Vec::new(),
+            unknown: Vec::new(),
+            report,
         }
-        _ => decision.pairs(&mut proofs),
-    });
-    match ended {
-        Ok(end) => decision.finish(end?),
-        Err(exceeded) => {
-            decision.unknown.push(Reason::of_limit(exceeded));
-            decision.finish(End::Stopped)
-        }
-    }
+        .decide(proofs)
+    })
 }
 
 /// How a decision came to its end.
@@ -175,6 +81,7 @@ enum End {
 /// A kernel while it is decided.
 struct Decision<'a> {
     question: &'a Question<'a>,
+    search: Search,
     facts: &'a Facts<'a>,
     confirmation: Confirmation<'a>,
     vacuity: Vacuity,
@@ -184,11 +91,30 @@ struct Decision<'a> {
 }
 
 impl Decision<'_> {
+    fn decide(mut self, mut proofs: Proofs) -> Result<KernelReport, Vec<Diagnostic>> {
+        count_statements(&mut self.report, self.question.kernel);
+        // What was found before a limit is met is found.
+        let ended = limits::within(|| match self.search {
+            Search::Execution => {
+                self.confirmation.explore_everywhere(explore::Effort::QUICK);
+                Ok(End::Searched)
+            }
+            _ => self.pairs(&mut proofs),
+        });
+        match ended {
+            Ok(end) => self.finish(end?),
+            Err(exceeded) => {
+                self.unknown.push(Reason::of_limit(exceeded));
+                self.finish(End::Stopped)
+            }
+        }
+    }
+
     /// Proves one pair after the other, and looks for executions behind what fails.
     fn pairs(&mut self, proofs: &mut Proofs) -> Result<End, Vec<Diagnostic>> {
         let question = self.question;
         // Most defects show at once; to find the invariants of a kernel that has one takes long.
-        let is_costly = question.search != Search::Proof && !question.predicated.loops.is_empty();
+        let is_costly = self.search != Search::Proof && !question.predicated.loops.is_empty();
         if is_costly && self.confirmation.explore_briefly() {
             return Ok(End::Searched);
         }
@@ -211,7 +137,7 @@ impl Decision<'_> {
             }
             count(&mut self.report, &two, &outcome);
             let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();
-            match question.search {
+            match self.search {
                 Search::Thorough => self.confirmation.unroll(&two, &outcome),
                 Search::Proof if unproved => {
                     self.findings = outcome.refuted.iter().map(|refuted| self.facts.finding(&two, refuted)).collect();
@@ -274,17 +200,6 @@ fn contradictory(kernel: &Kernel) -> Diagnostic {
     let message = "no execution of this launch meets the requirements to the end, so a proof would say nothing";
     Diagnostic::error("contradictory-requirements", message, span)
         .note("look at `requires`, `assume`, --param and the launch sizes")
-}
-
-pub(super) fn statements(kernel: &Kernel) -> impl Iterator<Item = &Stmt> {
-    let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
-    blocks.flat_map(|b| &b.stmts)
-}
-
-/// The first statement by which the user limits the executions.
-pub fn assumption_of_user(kernel: &Kernel) -> Option<&Stmt> {
-    let limits = |s: &&Stmt| matches!(&s.kind, StmtKind::Assume(premise, _) if premise.is_of_user());
-    statements(kernel).find(limits)
 }
 
 /// What there is to check, whichever pairs of threads the launch has.
@@ -354,7 +269,7 @@ fn merge(findings: &mut Vec<Finding>) {
             .collect();
         places.sort();
         // What an execution shows of a misused barrier names the access only.
-        let barrier = finding.barrier.as_ref().filter(|_| finding.defect != super::finding::Defect::BarrierError);
+        let barrier = finding.barrier.as_ref().filter(|_| finding.defect != crate::finding::Defect::BarrierError);
         let key = (finding.defect, places, barrier.map(|b| b.line));
         let new = !seen.contains(&key);
         seen.push(key);

@@ -1,32 +1,4 @@
-//! Stage 9, `verdict`: proofs and models to findings.
+//! Stage 9, `verdict`: proofs and executions of all pairs of threads to a report.
 
-mod attempt;
-mod barrier_invariants;
-mod barriers;
-mod bits;
-mod bounded;
-mod compiled;
-pub mod conditions;
-pub mod confirm;
-mod conflict;
-mod contents;
 pub mod decide;
-pub mod emulate;
-mod evaluate;
-pub(crate) mod execution;
-pub mod explore;
-pub mod facts;
-pub mod finding;
-mod linear;
-pub mod minimal;
-pub mod natural;
-mod pairs;
-mod probes;
-pub mod prove;
-pub mod replay;
-pub mod search;
-mod skip;
-mod thread;
-pub mod used;
 mod vacuity;
-pub mod weaken;

@@ -4,12 +4,12 @@
 //! of threads are excluded, or no thread that comes to a `requires` satisfies it, there is no verdict.
 //! Reference: DESIGN section 3 (nothing is proved of nothing).
 
-use super::decide::statements;
-use super::prove::PairOutcome;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ivl::ast::{Stmt, StmtKind};
 use crate::ivl::claim::Premise;
 use crate::kernel::Kernel;
+use crate::prove::PairOutcome;
+use crate::prove::question::statements;
 use crate::span::Origin;
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@ use crate::emulator::{self, Launch, Outcome};
 use crate::launches;
 use crate::support::cases::Case;
 use crate::support::replay;
+use gpuvcc::finding::{self, Finding};
 use gpuvcc::ptx::ast::{Function, Module};
-use gpuvcc::verdict::finding::{self, Finding};
 use std::collections::BTreeSet;
 
 /// Instructions that all runs of one kernel may execute together.

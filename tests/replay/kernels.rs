@@ -2,16 +2,16 @@
 //! nothing, a race that they find in a broken one lies on marked lines.
 
 use super::cases::{Case, cases};
+use gpuvcc::confirm::emulate::Emulator;
+use gpuvcc::confirm::explore::{Effort, Explorer, Suspects};
+use gpuvcc::finding::{Defect, Finding};
 use gpuvcc::kernel::{Kernel, LowerOptions, lower};
+use gpuvcc::prove::question::assumption_of_user;
 use gpuvcc::ptx::ast::Module;
+use gpuvcc::replay::Limits;
+use gpuvcc::replay::search::{Found, Goal, SearchSpace, search};
 use gpuvcc::rules::Rules;
 use gpuvcc::span::Origin;
-use gpuvcc::verdict::decide::assumption_of_user;
-use gpuvcc::verdict::emulate::Emulator;
-use gpuvcc::verdict::explore::{Effort, Explorer, Suspects};
-use gpuvcc::verdict::finding::{Defect, Finding};
-use gpuvcc::verdict::replay::Limits;
-use gpuvcc::verdict::search::{Found, Goal, SearchSpace, search};
 use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn check(case: &Case) -> Result<(), Failed> {
         origins.into_iter().flatten().all(|origin| lines.contains(&line(case, origin)))
     };
     if let Some(found) = &race {
-        let right = |race: &gpuvcc::verdict::replay::ConfirmedRace| {
+        let right = |race: &gpuvcc::replay::ConfirmedRace| {
             marked(vec![&race.first.origin, &race.second.origin], &case.race_lines)
         };
         if !found.replay.races.iter().all(right) {

@@ -18,9 +18,9 @@ mod cases;
 mod kernels;
 
 use gpuvcc::ivl::ast::{Name, Program};
+use gpuvcc::replay::search::{Goal, SearchSpace, search};
+use gpuvcc::replay::{BarrierEvent, Limits, Replay, Scenario, ThreadIds, replay};
 use gpuvcc::span::Span;
-use gpuvcc::verdict::replay::{BarrierEvent, Limits, Replay, Scenario, ThreadIds, replay};
-use gpuvcc::verdict::search::{Goal, SearchSpace, search};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -152,8 +152,7 @@ fn defects(replay: &Replay, text: &str) -> Vec<String> {
     let line = |span: Span| text[..span.start as usize].matches('\n').count() + 1;
     let mut lines = Vec::new();
     for race in &replay.races {
-        let access =
-            |event: &gpuvcc::verdict::replay::AccessEvent| format!("{}@{}", event.kind.name(), line(event.span));
+        let access = |event: &gpuvcc::replay::AccessEvent| format!("{}@{}", event.kind.name(), line(event.span));
         lines.push(format!("race {}{:+}: {} {}", race.array, race.offset, access(&race.first), access(&race.second)));
     }
     if let Some(divergence) = &replay.divergence {

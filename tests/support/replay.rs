@@ -3,8 +3,8 @@
 use super::run::summary;
 use gpuvcc::driver::cli::{self, Command};
 use gpuvcc::driver::emulate;
+use gpuvcc::finding::{Defect, Finding, KernelReport};
 use gpuvcc::ptx::ast::Module;
-use gpuvcc::verdict::finding::{Defect, Finding, KernelReport};
 use std::collections::BTreeSet;
 
 /// PTX lines of a finding's accesses.

@@ -5,9 +5,9 @@ use gpuvcc::diagnostic::{Diagnostic, Severity};
 use gpuvcc::driver::cli::Options;
 use gpuvcc::driver::input::{self, Input};
 use gpuvcc::driver::pipeline;
+use gpuvcc::finding::{Finding, KernelReport};
 use gpuvcc::jobs::Jobs;
 use gpuvcc::limits::{self, Token};
-use gpuvcc::verdict::finding::{Finding, KernelReport};
 use std::fmt::Write;
 
 /// Stack of the thread that verifies, in bytes: that of the driver's workers.

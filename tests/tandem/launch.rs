@@ -2,16 +2,16 @@
 
 use crate::emulator::{Run, moves_matrices};
 use crate::evaluate::{Store, Value};
+use gpuvcc::confirm::emulate::Emulator;
 use gpuvcc::exec::command::Command;
 use gpuvcc::exec::launch::{Contents, Launch, Schedule};
 use gpuvcc::exec::values::hash;
+use gpuvcc::finding::{Defect, Finding};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::kernel::{Kernel, KernelParameter};
 use gpuvcc::ptx::ast::{Function, Module};
 use gpuvcc::rules::Rules;
-use gpuvcc::verdict::emulate::Emulator;
-use gpuvcc::verdict::finding::{Defect, Finding};
 use std::collections::BTreeSet;
 
 /// Differences between an address and a pointer that is counted from the start of its array.

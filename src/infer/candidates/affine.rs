@@ -15,6 +15,7 @@
 use super::{View, bounds};
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Thread, Type};
 use crate::ivl::bv;
+use crate::ivl::visit::free_vars;
 use crate::solver::Encoding;
 use crate::vcgen::term::{Sort, Term, signed};
 use std::collections::HashMap;
@@ -126,7 +127,5 @@ fn rests_sometimes(view: &mut View, variable: &Name, thread: Thread) -> bool {
 }
 
 fn mentions_assigned(view: &View, e: &ExprRef) -> bool {
-    let mut free = std::collections::BTreeSet::new();
-    crate::infer::rename::free_variables(e, &mut free);
-    free.iter().any(|n| view.cut.assigned.contains(n))
+    free_vars(e).iter().any(|n| view.cut.assigned.contains(n))
 }

@@ -215,8 +215,7 @@ pub fn twins(candidates: &[Candidate]) -> Vec<usize> {
 
 /// An expression with the two threads' copies exchanged.
 fn exchanged(e: &ExprRef) -> ExprRef {
-    let mut names = BTreeSet::new();
-    super::rename::free_variables(e, &mut names);
+    let names = visit::free_vars(e);
     let mut map = BTreeMap::new();
     let mut types = Types::default();
     types.expr(e);
@@ -226,7 +225,7 @@ fn exchanged(e: &ExprRef) -> ExprRef {
             map.insert(name, bv::var(other, ty.clone()));
         }
     }
-    super::rename::substitute(e, &map)
+    visit::substitute(e, &map)
 }
 
 /// Types of the variables of an expression.

@@ -21,6 +21,7 @@ use super::candidates::names_at_head;
 use super::ghosts::LoopGhosts;
 use crate::ivl::ast::{ExprRef, Name, Procedure, Stmt, StmtKind, Thread, Type};
 use crate::ivl::bv;
+use crate::ivl::visit::assigned;
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms, signed};
 use logs::{log_of, logging, outside};
@@ -264,11 +265,7 @@ fn is_fixed(terms: &Terms, cut: &CutLoop, value: Term) -> bool {
 fn is_moved_once(procedure: &Procedure, ghosts: &LoopGhosts, register: &Name) -> bool {
     let blocks = procedure.body.iter().flat_map(|body| &body.blocks).filter(|b| ghosts.blocks.contains(&b.label));
     let stmts: Vec<&Stmt> = blocks.flat_map(|block| &block.stmts).collect();
-    let assigns = |stmt: &&&Stmt, thread: Thread| {
-        let mut names = BTreeSet::new();
-        super::rename::assigned(stmt, &mut names);
-        names.contains(&register.of(thread))
-    };
+    let assigns = |stmt: &&&Stmt, thread: Thread| assigned(stmt).contains(&&register.of(thread));
     Thread::BOTH.into_iter().all(|thread| stmts.iter().filter(|stmt| assigns(stmt, thread)).count() == 1)
 }
 

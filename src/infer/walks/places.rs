@@ -6,8 +6,8 @@
 use super::logs::{Log, log_of, offset_name};
 use super::{Follower, Place, Walk, registers, stride_of};
 use crate::infer::ghosts::LoopGhosts;
-use crate::infer::rename;
 use crate::ivl::ast::{Block, Name, Procedure, Thread, Type};
+use crate::ivl::visit::assigned;
 use crate::vcgen::passive::CutLoop;
 use crate::vcgen::term::{Node, Sort, Term, Terms, signed};
 use std::collections::BTreeSet;
@@ -76,9 +76,7 @@ pub(super) fn places(
     let register = walk.register.of(Thread::First);
     let (mut found, mut counted): (Vec<Place>, i128) = (Vec::new(), 0);
     for stmt in blocks.flat_map(|block| &block.stmts) {
-        let mut names = BTreeSet::new();
-        rename::assigned(stmt, &mut names);
-        if names.contains(&register) {
+        if assigned(stmt).contains(&&register) {
             // From here on the steps of this round are counted.
             counted = walk.loops[&index];
         }

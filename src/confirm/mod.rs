@@ -1,26 +1,33 @@
 //! From a failed proof to confirmed findings.
 //!
 //! Input: what a proof attempt left refuted or open. Output: findings that some execution has. Threads
-//! evaluated on concrete values propose them ([`super::search`]), or random launches do
-//! ([`super::explore`]); of a PTX kernel only what the emulator shows is confirmed ([`super::emulate`]).
+//! evaluated on concrete values propose them ([`crate::replay::search`]), or random launches do
+//! ([`self::explore`]); of a PTX kernel only what the emulator shows is confirmed ([`self::emulate`]).
 //! Reference: DESIGN section 3 (what `confirmed` means).
 
-use super::bounded::Bounded;
-use super::compiled::Compiled;
-use super::decide::Question;
-use super::emulate::Judge;
-use super::explore::{Effort, Explorer, Suspects};
-use super::facts::{Facts, site_of};
-use super::finding::{AccessKind, AccessReport, Defect, Finding, ParameterValue};
-use super::minimal::Minimiser;
-use super::prove::{Constants, PairOutcome};
-use super::replay::{AccessEvent, ConfirmedAssertion, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
-use super::search::{Found, Goal, SearchSpace, search};
+mod bounded;
+mod contents;
+pub mod emulate;
+pub mod execution;
+pub mod explore;
+pub mod minimal;
+
+use self::bounded::Bounded;
+use self::emulate::{Emulator, Judge};
+use self::explore::{Effort, Explorer, Suspects};
+use self::minimal::Minimiser;
 use crate::effort::{self, Budget};
 use crate::exec::command::Command;
 use crate::exec::outcome::BarrierMisuse;
+use crate::finding::facts::{Facts, site_of};
+use crate::finding::{AccessKind, AccessReport, Defect, Finding, ParameterValue};
 use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind, Thread};
 use crate::ivl::claim::Claim;
+use crate::prove::question::Question;
+use crate::prove::{Constants, PairOutcome};
+use crate::replay::compiled::Compiled;
+use crate::replay::search::{Found, Goal, SearchSpace, search};
+use crate::replay::{AccessEvent, ConfirmedAssertion, ConfirmedDivergence, ConfirmedRace, Limits, ThreadIds};
 use crate::solver::{Encoding, Value, in_own_context};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
@@ -37,6 +44,8 @@ const LATE_UNROLLING: effort::Effort = effort::Effort::seconds(1);
 /// What the failed proofs of a kernel led to.
 pub struct Confirmation<'a> {
     question: &'a Question<'a>,
+    /// What decides whether a defect is confirmed; `None` for kernels that are no PTX.
+    emulator: Option<Emulator<'a>>,
     facts: &'a Facts<'a>,
     judge: Option<Judge<'a>>,
     minimiser: Option<Minimiser<'a>>,
@@ -53,12 +62,23 @@ pub struct Confirmation<'a> {
 
 impl<'a> Confirmation<'a> {
     /// Before the first proof.
-    pub fn new(question: &'a Question<'a>, facts: &'a Facts<'a>) -> Self {
-        let judge = question.emulator.map(|emulator| Judge::new(emulator, question.kernel));
-        let minimiser = question.emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
+    pub fn new(question: &'a Question<'a>, emulator: Option<Emulator<'a>>, facts: &'a Facts<'a>) -> Self {
+        let judge = emulator.map(|emulator| Judge::new(emulator, question.kernel));
+        let minimiser = emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
         let budget = Budget::new(question.effort);
         let (explored, confirmed, doubted) = (BTreeSet::new(), Vec::new(), Vec::new());
-        Confirmation { question, facts, judge, minimiser, budget, unrolling: UNROLLING, explored, confirmed, doubted }
+        Confirmation {
+            question,
+            emulator,
+            facts,
+            judge,
+            minimiser,
+            budget,
+            unrolling: UNROLLING,
+            explored,
+            confirmed,
+            doubted,
+        }
     }
 
     /// Looks for executions behind a failed proof; whether there is one.
@@ -137,7 +157,7 @@ impl<'a> Confirmation<'a> {
     }
 
     fn explore_lines(&mut self, suspects: Suspects, effort: Effort) {
-        let (Some(emulator), kernel) = (&self.question.emulator, self.facts.kernel) else { return };
+        let (Some(emulator), kernel) = (&self.emulator, self.facts.kernel) else { return };
         if !self.explored.insert(suspects.clone()) {
             return;
         }
@@ -151,7 +171,7 @@ impl<'a> Confirmation<'a> {
 
     /// Models of the program with its loops written out, when nothing else shows a defect.
     pub fn unroll(&mut self, two: &TwoThread, outcome: &PairOutcome) {
-        let Some(emulator) = self.question.emulator else { return };
+        let Some(emulator) = self.emulator else { return };
         let suspects = suspects(two, outcome);
         let nothing = suspects == Suspects::default();
         if nothing || !self.confirmed.is_empty() {

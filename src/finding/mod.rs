@@ -3,6 +3,9 @@
 //! Output only: plain data without behaviour beyond naming and ranking. The meaning of each verdict
 //! is fixed in the README ("How to read a verdict") and by `gpuvcc explain`.
 
+mod barrier_invariants;
+pub mod facts;
+
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
 use crate::limits::{Exceeded, Limit};

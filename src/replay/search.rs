@@ -2,13 +2,13 @@
 //!
 //! Input: the kernel program, what is fixed of the launch and the parameters, constants of models.
 //! Output: [`Found`]: constants with which some threads surely race or diverge. Establishes: what
-//! [`super::replay`] establishes, for the threads named; before a race, all threads of the blocks
+//! [`super`] establishes, for the threads named; before a race, all threads of the blocks
 //! concerned come to the barriers, as far as their values are known. Relies on: nothing more; finding
 //! nothing says nothing. Reference: none; launches and values are tried in a fixed order, cheap and likely ones
 //! first, until the limit on statements.
 
 use super::compiled::Compiled;
-use super::replay::{Evaluated, Limits, Replay, ThreadIds, evaluate};
+use super::{Evaluated, Limits, Replay, ThreadIds, evaluate};
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::{Name, Program, Variable};
 use crate::ivl::attributes::Attributes;
@@ -268,7 +268,7 @@ impl Search<'_, '_> {
 }
 
 /// Launches with the fixed sizes, likely ones first; an axis that the kernel never looks at has size 1.
-pub(super) fn launches(kernel: &Compiled, fixed: Geometry) -> Vec<Geometry<u32>> {
+pub fn launches(kernel: &Compiled, fixed: Geometry) -> Vec<Geometry<u32>> {
     let blocks = [[64, 1, 1], [8, 8, 1], [4, 4, 4], [256, 1, 1], [32, 8, 1], [2, 1, 1], [1024, 1, 1]];
     let sizes = |sizes: [u32; 3], fixed: [Option<u32>; 3], ids: [&str; 3]| {
         Axis::ALL.map(Axis::index).map(|axis| match fixed[axis] {
@@ -291,7 +291,7 @@ pub(super) fn launches(kernel: &Compiled, fixed: Geometry) -> Vec<Geometry<u32>>
 
 /// Values of scalars that kernels are launched with: sizes of the data in terms of the launch first. The
 /// large one makes products wrap.
-pub(super) fn usual_values(launch: &Geometry<u32>) -> [u128; 15] {
+pub fn usual_values(launch: &Geometry<u32>) -> [u128; 15] {
     let (block, total) = (launch.block_threads(), launch.threads());
     let row = u128::from(launch.block[0]);
     let width = row * u128::from(launch.grid[0]);

@@ -7,8 +7,8 @@
 //! warp, or a power of two; a parameter is the number of threads, or at least the block; the block has a size that the
 //! kernel's own constants suggest.
 
-use super::finding::Finding;
 use super::natural;
+use crate::finding::Finding;
 use crate::geometry::{Axis, BLOCK_THREADS, Geometry};
 use crate::ivl;
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind, Type};

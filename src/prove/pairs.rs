@@ -4,8 +4,8 @@
 //! number of jobs: a helper only makes tries before they are asked for, and those that are never asked for are dropped,
 //! with their errors. Relies on: the proof of a pair does not depend on what comes of the others.
 
-use super::decide::Question;
-use super::prove::{self, PairOutcome};
+use super::PairOutcome;
+use super::question::Question;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
 use crate::interrupt::{self, Interrupt};
@@ -129,8 +129,8 @@ impl PairProof<'_> {
     /// What `vcgen` cannot translate.
     pub fn run(mut self, two: &TwoThread, stop: &mut dyn FnMut(&PairOutcome) -> bool) -> Try {
         match &mut self.helped {
-            None => prove::run(self.question.tries(two), stop),
-            Some(helped) => prove::run(std::iter::from_fn(|| helped.next()), stop),
+            None => super::run(self.question.tries(two), stop),
+            Some(helped) => super::run(std::iter::from_fn(|| helped.next()), stop),
         }
     }
 }
@@ -151,7 +151,7 @@ impl Helped<'_> {
         if let Some(helper) = self.helper.take() {
             jobs::wait_for(helper);
         }
-        panic!("verdict: a helper ended too soon");
+        panic!("prove: a helper ended too soon");
     }
 }
 

@@ -6,7 +6,7 @@
 //! Reference: DESIGN section 3 (`verified-when`).
 
 use super::conditions::{Condition, flat};
-use super::finding::{Finding, KernelReport};
+use crate::finding::{Finding, KernelReport};
 use crate::geometry::{BLOCK_THREADS, volume};
 use crate::ivl::ast::{ArraySpace, StmtKind};
 use crate::kernel::Kernel;

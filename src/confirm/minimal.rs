@@ -6,15 +6,15 @@
 //! what the user fixed stays. Relies on: the emulator stops where an assumption of the user does not hold.
 //! Reference: none.
 
-use super::compiled::Compiled;
 use super::emulate::{Emulator, Shown};
 use super::execution;
-use super::finding::{Defect, Finding};
 use crate::exec::arguments::Value;
 use crate::exec::command::Command;
+use crate::finding::{Defect, Finding};
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::Name;
 use crate::kernel::Kernel;
+use crate::replay::compiled::Compiled;
 use std::collections::BTreeSet;
 
 /// Instructions of all threads in one run.
@@ -135,7 +135,7 @@ impl<'a> Minimiser<'a> {
         }
     }
 
-    fn interleaving(&self, shown: &Shown, finding: &Finding) -> Vec<super::finding::Step> {
+    fn interleaving(&self, shown: &Shown, finding: &Finding) -> Vec<crate::finding::Step> {
         let Emulator { module, number, .. } = self.emulator;
         let launch = shown.command.launch(module, self.emulator.entry(), TOLD_STEPS);
         let steps = launch.map(|launch| execution::interleaving(module, number, &launch, finding));

@@ -6,17 +6,17 @@
 //! Relies on: the emulator runs legal executions only (the blocks that do not run are those that the
 //! hardware has not started yet). Reference: DESIGN section 3 (what `confirmed` means).
 
-use super::compiled::Compiled;
 use super::execution;
-use super::finding::{Defect, Finding};
 use crate::exec::arguments::{Argument, Value};
 use crate::exec::command::{Command, quoted};
 use crate::exec::launch::{Contents, Schedule, check_sizes};
 use crate::exec::outcome::{FaultKind, Instead, Outcome, Stop};
 use crate::exec::{self, Run};
+use crate::finding::{Defect, Finding};
 use crate::geometry::{Geometry, linear};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::ptx::ast::{Function, Module, StateSpace, Variable};
+use crate::replay::compiled::Compiled;
 use crate::rules::Rules;
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};

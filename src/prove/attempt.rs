@@ -4,7 +4,7 @@
 //! Establishes: an assertion that is neither was proved under the kept invariants, in the encoding of the try or in
 //! an earlier one. Relies on: a race check is not relied on behind it. Reference: DESIGN section 5; proof-notes, lesson 5.
 
-use super::prove::{Constants, Inference, Refuted, assertions, is_part, may_rely_on};
+use super::{Constants, Inference, Refuted, assertions, is_part, may_rely_on};
 use crate::concrete::program::Steps;
 use crate::effort::{Budget, Effort};
 use crate::infer::houdini::Fate;

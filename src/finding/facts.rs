@@ -4,14 +4,14 @@
 //! Establishes: only names and places of the input are told. Reference: DESIGN section 3.
 
 use super::barrier_invariants::not_uniform;
-use super::finding::{AccessKind, AccessReport, Defect, Finding, ParameterValue, Reason};
-use super::prove::{Constants, Refuted};
+use super::{AccessKind, AccessReport, Defect, Finding, ParameterValue, Reason};
 use crate::exec::outcome::BarrierMisuse;
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::{Name, Thread, Type};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
 use crate::kernel::Kernel;
+use crate::prove::{Constants, Refuted};
 use crate::solver::Value;
 use crate::span::Origin;
 use crate::twothread::{self, Site, TwoThread};
@@ -91,7 +91,7 @@ impl Facts<'_> {
     }
 
     /// A finding from a refuted assertion, not confirmed.
-    pub(super) fn finding(&self, two: &TwoThread, refuted: &Refuted) -> Finding {
+    pub fn finding(&self, two: &TwoThread, refuted: &Refuted) -> Finding {
         let constants = &refuted.constants;
         let check = &refuted.check;
         let mut finding = Finding {
@@ -234,7 +234,7 @@ impl Facts<'_> {
     }
 
     /// Why an assertion stayed open.
-    pub(super) fn open(&self, two: &TwoThread, check: &Check, why: &str) -> Reason {
+    pub fn open(&self, two: &TwoThread, check: &Check, why: &str) -> Reason {
         let what = match site_of(two, check) {
             Some(site) => {
                 let array = self.array(&site.array).0.unwrap_or_default();
@@ -253,7 +253,7 @@ fn refuted_thread(check: &Check) -> Option<Thread> {
 }
 
 /// The site of a race check: thread 2's access.
-pub(super) fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
+pub fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
     two.site(check.site?)
 }
 

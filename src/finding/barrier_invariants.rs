@@ -3,10 +3,10 @@
 //! Input: a check that failed about what a barrier invariant reads, or about its registers. Output: the finding's words.
 //! Reference: Chong et al., "Barrier Invariants" (the access check).
 
+use super::Finding;
 use super::facts::{Facts, bits};
-use super::finding::Finding;
-use super::prove::Constants;
 use crate::ivl::ast::Thread;
+use crate::prove::Constants;
 use crate::twothread::{Site, TwoThread};
 
 impl Facts<'_> {

@@ -7,13 +7,13 @@
 //! barrier that comes before. Relies on: [`super::thread`]. Reference: PTX
 //! memory model, "data race", "morally strong"; `bar.sync`, `bar.warp.sync`.
 
+use super::ThreadIds;
 use super::barriers::{ReachedHistories, reached_histories};
 use super::compiled::{AccessSite, Compiled};
-use super::replay::ThreadIds;
 use super::thread::{Event, Histories, Trace};
+use crate::finding::AccessKind;
 use crate::ivl::ast::ArraySpace;
 use crate::order::Scope;
-use crate::verdict::finding::AccessKind;
 use std::collections::BTreeMap;
 
 /// A thread with its trace.

@@ -5,15 +5,15 @@
 //! launch has the sizes and parameters that the user fixed. Relies on: the emulator stops where an assumption of the
 //! user does not hold. Reference: none.
 
-use super::compiled::Compiled;
 use super::emulate::{Emulator, Shown};
-use super::finding::{Defect, Finding};
-use super::search::{launches, usual_values};
 use crate::exec::command::Command;
 use crate::exec::launch::{Contents, Schedule};
 use crate::exec::values::hash;
+use crate::finding::{Defect, Finding};
 use crate::geometry::{Geometry, linear};
 use crate::kernel::{Kernel, KernelParameter};
+use crate::replay::compiled::Compiled;
+use crate::replay::search::{launches, usual_values};
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -5,21 +5,30 @@
 //! constants two threads do the two accesses and nothing orders them: both are reached, at these
 //! offsets, whatever memory holds; in one block, after the same barriers. Relies on: the standing
 //! assumptions (loops terminate; pointers refer to disjoint arrays); that the threads of the block that
-//! are not given come to the barriers, too ([`super::search`] gives all of them). Reference: PTX memory
+//! are not given come to the barriers, too ([`self::search`] gives all of them). Reference: PTX memory
 //! model, "data race".
 
-use super::barriers::{Parting, find_partings};
-use super::compiled::Compiled;
-use super::conflict::{Conflict, Rules, Traced, find_races};
-use super::evaluate::Value;
-pub use super::thread::End;
-use super::thread::{Event, Histories, Run, Trace};
+mod barriers;
+mod bits;
+pub mod compiled;
+mod conflict;
+mod evaluate;
+pub mod search;
+mod skip;
+mod thread;
+
+use self::barriers::{Parting, find_partings};
+use self::compiled::Compiled;
+use self::conflict::{Conflict, Rules, Traced, find_races};
+use self::evaluate::Value;
+pub use self::thread::End;
+use self::thread::{Event, Histories, Run, Trace};
+use crate::finding::AccessKind;
 use crate::geometry::{BLOCK_THREADS, Geometry, LARGEST};
 use crate::ivl::ast::{ArraySpace, Name, Program, StmtKind};
 use crate::ivl::claim::Claim;
 use crate::order::Scope;
 use crate::span::{Origin, Span};
-use crate::verdict::finding::AccessKind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -346,7 +355,7 @@ impl Evaluated {
         }
         let confirmed = |(number, thread): (u32, ThreadIds)| {
             let stmt = kernel.assertions[number as usize];
-            let StmtKind::Assert(claim, _) = &stmt.kind else { panic!("verdict: an assertion is none") };
+            let StmtKind::Assert(claim, _) = &stmt.kind else { panic!("replay: an assertion is none") };
             ConfirmedAssertion { thread, claim: claim.clone(), origin: stmt.origin.clone(), span: stmt.span }
         };
         first.into_iter().map(confirmed).collect()

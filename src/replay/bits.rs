@@ -34,7 +34,7 @@ pub fn integer(op: BinaryOp, a: Value, b: Value) -> Value {
         // Division by zero is any value in SMT-LIB; these answer nothing then.
         BinaryOp::Div => a.checked_div_euclid(b),
         BinaryOp::Mod => a.checked_rem_euclid(b),
-        _ => panic!("verdict: {op:?} is not integer arithmetic"),
+        _ => panic!("replay: {op:?} is not integer arithmetic"),
     };
     result.map(|value| value as u128)
 }

@@ -7,13 +7,13 @@
 
 use super::evaluate::{ExprId, Expressions, Position, type_width};
 use super::skip::{Skip, find_skips};
+use crate::finding::AccessKind;
 use crate::ivl::ast::*;
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Premise;
 use crate::order::{Order, Scope};
 use crate::span::{Origin, Span};
 use crate::twothread::barrier_invariants::is_of_annotation;
-use crate::verdict::finding::AccessKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -390,7 +390,7 @@ impl<'a> Builder<'a> {
                 Order::Warp => Instruction::WarpBarrier(self.barrier_site(stmt, false, false)),
                 // Alone they order nothing.
                 Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => Instruction::Havoc(Vec::new()),
-                Order::Block | Order::Counted => panic!("verdict: `{fence}` is a statement of its own"),
+                Order::Block | Order::Counted => panic!("replay: `{fence}` is a statement of its own"),
             },
             StmtKind::Call { .. } | StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
                 Instruction::Opaque

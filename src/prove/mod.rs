@@ -5,8 +5,14 @@
 //! was proved under invariants that are themselves proved, in one of the encodings.
 //! Reference: DESIGN section 5 (integers first, bit-vectors as second try); proof-notes, lesson 5.
 
-use super::attempt::{FINDING_LIMIT, FULL, MIDDLE, PRODUCTS, Proof, QUICK};
-use super::probes::{Probed, probe};
+mod attempt;
+pub mod pairs;
+mod probes;
+pub mod question;
+pub mod used;
+
+use self::attempt::{FINDING_LIMIT, FULL, MIDDLE, PRODUCTS, Proof, QUICK};
+use self::probes::{Probed, probe};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
 use crate::infer::candidates::{self, Candidate};
@@ -180,7 +186,7 @@ pub fn run(
             break;
         }
     }
-    last.map_or_else(|| panic!("verdict: no encoding was given"), Ok)
+    last.map_or_else(|| panic!("prove: no encoding was given"), Ok)
 }
 
 impl<'a> Tries<'a> {

@@ -3,8 +3,8 @@
 //! Input: a program whose assertions are proved, with its probes. Output: [`Probed`]. Establishes: what is told is
 //! proved under the kept invariants; a probe without an answer tells nothing. Reference: [`Probe`].
 
+use super::Inference;
 use super::attempt::{ask_probes, executed};
-use super::prove::Inference;
 use crate::effort::{Budget, Effort};
 use crate::infer::start;
 use crate::ivl::claim::Probe;

@@ -8,13 +8,17 @@
 //! left out again as far as the proof allows; if an execution of the first shows a defect, that is the answer, since
 //! smaller blocks would only hide it. Then flat launches, and other sizes.
 
+pub mod conditions;
+mod linear;
+pub mod natural;
+pub mod weaken;
+
+use self::conditions::{Condition, Suggestion};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
+use crate::finding::{Finding, KernelReport, Verdict};
 use crate::kernel::Kernel;
-use crate::verdict::conditions::{self, Condition, Suggestion};
 use crate::verdict::decide::Search;
-use crate::verdict::finding::{Finding, KernelReport, Verdict};
-use crate::verdict::weaken;
 use std::collections::BTreeSet;
 
 /// For the search for launch conditions, if the verdict did not take more.
@@ -279,9 +283,9 @@ fn verified((conditions, proof): Found) -> KernelReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Defect;
     use crate::geometry::Geometry;
     use crate::kernel::{self, LowerOptions};
-    use crate::verdict::finding::Defect;
 
     const TEXT: &str = "
         .version 8.0

@@ -6,7 +6,7 @@
 //! Relies on: the solver's cores, for the choice of the set and for nothing else.
 //! Reference: Z3's unsatisfiable cores over assumption literals, one literal for each kept candidate.
 
-use super::prove::{Inference, PairOutcome, assertions, may_rely_on};
+use super::{Inference, PairOutcome, assertions, may_rely_on};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
 use crate::infer;

@@ -4,9 +4,6 @@
 //! confirmed, because this execution has it; findings are in ranking order. Relies on: the steps of a finding are asked
 //! for with the launch that shows it. Reference: none.
 
-use super::finding::{
-    AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, ParameterValue, Reason, Step, StepKind, Verdict,
-};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::Run;
 use crate::exec::decode::{Access, Code, NamedSlot, SharedVariable};
@@ -14,6 +11,9 @@ use crate::exec::launch::{Launch, array_address};
 use crate::exec::outcome::{Fault, FaultKind, Instead, Place, Stop};
 use crate::exec::races::{Location, Race};
 use crate::exec::trace::{self, Event};
+use crate::finding::{
+    AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, ParameterValue, Reason, Step, StepKind, Verdict,
+};
 use crate::geometry::{Geometry, index_of};
 use crate::ptx::ast::{AnnotationKind, Function, Module};
 use std::collections::BTreeMap;

@@ -1,0 +1,108 @@
+//! What is to be proved of a kernel, and of which pairs of threads.
+//!
+//! Input: a kernel program, its predicated form, options. Output: the two-thread programs of its pairs, and tries to prove
+//! them. Establishes: the pairs are all that the launch can have. Reference: the tutorial paper, section 3 (two threads
+//! are enough).
+
+use super::{PairOutcome, Plan, Tries};
+use crate::diagnostic::Diagnostic;
+use crate::effort::Effort;
+use crate::ivl::ast::{Stmt, StmtKind};
+use crate::jobs::Jobs;
+use crate::kernel::Kernel;
+use crate::limits;
+use crate::predicate::Predicated;
+use crate::solver::Encoding;
+use crate::twothread::{self, Pair, Prelude, TwoThread};
+
+/// What a proof of a kernel is about, and what it may spend.
+pub struct Question<'a> {
+    /// The one-thread program and what is known about its names.
+    pub kernel: &'a Kernel,
+    /// Its predicated form.
+    pub predicated: &'a Predicated,
+    /// The race-checking runtime.
+    pub prelude: &'a Prelude,
+    /// Launch and options of the two-thread stage.
+    pub options: twothread::Options,
+    /// Encodings to try, in order.
+    pub encodings: &'a [Encoding],
+    /// What the proof of each pair may spend.
+    pub effort: Effort,
+    /// Families of candidate invariants that are not tried.
+    pub omitted: &'a [&'static str],
+    /// Whether the first assertion that fails is the end.
+    pub first_failure: bool,
+    /// Threads that may help.
+    pub jobs: &'a Jobs,
+}
+
+impl Question<'_> {
+    /// The two-thread program of a pair.
+    ///
+    /// # Errors
+    /// What has no model.
+    pub fn program(&self, pair: Pair) -> Result<TwoThread, Vec<Diagnostic>> {
+        let _stage = limits::stage("twothread");
+        twothread::run(self.predicated, self.prelude, pair, &self.options)
+    }
+
+    /// The tries to prove a pair.
+    pub fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
+        let uniform_barriers = two.pair == Pair::SameBlock && !self.options.rules.exited_threads_ok;
+        let Question { encodings, effort, omitted, first_failure, jobs, .. } = *self;
+        Tries::new(two, Plan { uniform_barriers, encodings, effort, omitted, first_failure, jobs })
+    }
+}
+
+/// Takes what came of a pair of threads, and tells whether to go on.
+pub type Visit<'a> = dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>> + 'a;
+
+/// Proves all pairs, one after the other, and nothing beside: no defect is looked for.
+///
+/// # Errors
+/// What a stage cannot model.
+pub fn prove_pairs(question: &Question, visit: &mut Visit) -> Result<(), Vec<Diagnostic>> {
+    for pair in pairs(&question.options, question.kernel) {
+        let two = question.program(pair)?;
+        let outcome = super::run(question.tries(&two), &mut |_| false).map_err(|d| vec![d])?;
+        if !visit(&two, outcome)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The pairs of threads that have to be looked at.
+pub fn pairs(options: &twothread::Options, kernel: &Kernel) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> =
+        [Pair::SameBlock, Pair::DifferentBlocks].into_iter().filter(|p| options.pair_exists(*p)).collect();
+    // A launch of one thread has no pair; its assertions are checked all the same.
+    // One without assertions still shows whether the assumptions of the user leave anything.
+    let checked = has_assertions(kernel) || pairs.is_empty() && assumption_of_user(kernel).is_some();
+    if may_be_one_thread(options) && checked {
+        pairs.push(Pair::OneThread);
+    }
+    pairs
+}
+
+/// Whether a launch of one thread is among those asked for.
+pub fn may_be_one_thread(options: &twothread::Options) -> bool {
+    options.geometry.sizes().all(|size| size.is_none_or(|size| size == 1))
+}
+
+fn has_assertions(kernel: &Kernel) -> bool {
+    statements(kernel).any(|s| matches!(s.kind, StmtKind::Assert(..)))
+}
+
+/// Its statements.
+pub fn statements(kernel: &Kernel) -> impl Iterator<Item = &Stmt> {
+    let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
+    blocks.flat_map(|b| &b.stmts)
+}
+
+/// The first statement by which the user limits the executions.
+pub fn assumption_of_user(kernel: &Kernel) -> Option<&Stmt> {
+    let limits = |s: &&Stmt| matches!(&s.kind, StmtKind::Assume(premise, _) if premise.is_of_user());
+    statements(kernel).find(limits)
+}
