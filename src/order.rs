@@ -2,7 +2,7 @@
 //!
 //! Input: the full name of a PTX instruction. Output: [`Order`]. Establishes: whoever has to know what an instruction
 //! orders matches on all orders, so that a new one fails to compile where nobody has thought of it. Readers: `twothread`
-//! (what clears the log), `infer` (loops whose rounds are apart), `exec` (what synchronises).
+//! (what clears the log), `infer` (loops whose rounds are apart), `exec` (what synchronises), `replay`.
 //! Reference: PTX ISA, memory consistency model (scopes, morally strong, causality order, proxies).
 
 use std::fmt;

@@ -1,8 +1,8 @@
 //! Beside the line, `exec`: an emulator of PTX with dynamic race detection.
 //!
 //! Input: a typed module, an entry, a concrete [`launch::Launch`]. Output: an [`outcome::Outcome`]: what
-//! one legal execution showed. It shares the parser with the verifier and nothing else, so that it
-//! can judge proofs.
+//! one legal execution showed. It shares the parser, the table of orders and types of launches and rules with the
+//! verifier, and none of its stages, so that it can judge proofs.
 //!
 //! The way: [`decode`] makes a flat program, once a launch; [`machine`] chooses which thread runs ([`lockstep`]
 //! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`warp`] and the functions of

@@ -92,6 +92,11 @@ impl Checker<'_> {
         self.top_level.insert(name.clone(), entry);
     }
 
+    /// What is inlined has a scope of its own in `vcgen`, so the prelude's parameters may be called as the kernel's are.
+    fn enter_scope(&mut self, attributes: &[Attribute]) {
+        self.may_hide = self.mode == Mode::Verify && attributes.has("inline");
+    }
+
     /// Declares a parameter, result or local, whose type is resolved already.
     fn declare_local(&mut self, variable: &mut Variable, kind: EntryKind) {
         self.reserved(variable, kind);
@@ -101,7 +106,7 @@ impl Checker<'_> {
             self.duplicate("variable", name, *span, first);
         }
         let written = name.clone();
-        if self.top_level.contains_key(name) {
+        if self.top_level.contains_key(name) && !self.may_hide {
             *name = self.unhidden("local variable", &written, *span);
         }
         let is_assumption = variable.attributes.is_on(ASSUMPTION);
@@ -221,6 +226,7 @@ impl Checker<'_> {
         self.place = format!("function `{}`", function.name);
         self.context = Context::Pure;
         self.visited.clear();
+        self.enter_scope(&function.attributes);
         for (name, ty) in function.params.iter_mut().filter(|(name, _)| !name.as_str().is_empty()) {
             let span = self.word(function.span, name);
             let mut variable = Variable { span, ..Variable::new(name.clone(), ty.clone()) };
@@ -285,6 +291,7 @@ impl Checker<'_> {
         self.place = format!("procedure `{}`", procedure.name);
         self.visited.clear();
         self.context = Context::State;
+        self.enter_scope(&procedure.attributes);
         for name in &procedure.modifies {
             self.modifies(name, procedure.span);
         }
@@ -342,6 +349,7 @@ impl Checker<'_> {
                 Vec::new()
             }
         };
+        self.enter_scope(&implementation.attributes);
         self.declare_locals(&mut implementation.params, EntryKind::Parameter);
         self.declare_locals(&mut implementation.results, EntryKind::Result);
         self.context = Context::TwoState;

@@ -9,7 +9,7 @@
 //!
 //! In Boogie a parameter, local or bound variable may have the name of a global one. In a parsed
 //! program it gets a name of its own, `x#1`, so that rewriters need no renaming; in a generated one
-//! that is an error.
+//! that is an error, but for what is inlined (the prelude).
 
 mod attributes;
 mod declarations;
@@ -184,6 +184,8 @@ struct Checker<'a> {
     visited: HashSet<*const Expr>,
     /// Where we are, for generated code without spans.
     place: String,
+    /// Whether the locals at hand may have the names of globals.
+    may_hide: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -207,6 +209,7 @@ impl<'a> Checker<'a> {
             launch_constants: BTreeSet::new(),
             visited: HashSet::new(),
             place: String::new(),
+            may_hide: false,
         }
     }
 
