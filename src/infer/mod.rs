@@ -241,13 +241,13 @@ fn has_barrier(program: &Program, procedure: &Name, ghosts: &LoopGhosts) -> bool
     let procedure = program.procedures.iter().find(|p| p.name == *procedure);
     let blocks = procedure.and_then(|p| p.body.as_ref()).map(|b| b.blocks.as_slice()).unwrap_or_default();
     let mut stmts = blocks.iter().filter(|b| ghosts.blocks.contains(&b.label)).flat_map(|b| &b.stmts);
-    stmts.any(|stmt| match stmt.kind {
-        StmtKind::Order { by: Order::Block | Order::Counted, .. } => true,
-        StmtKind::Order {
-            by: by @ (Order::Warp | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy), ..
-        } => {
-            panic!("infer: {by:?} clears no log")
+    stmts.any(|stmt| {
+        let StmtKind::Order { by, .. } = stmt.kind else { return false };
+        match by {
+            Order::Block | Order::Counted => true,
+            Order::Warp | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => {
+                panic!("infer: {by:?} clears no log")
+            }
         }
-        _ => false,
     })
 }
