@@ -18,9 +18,9 @@ use gpuvcc::driver::{input, pipeline};
 use gpuvcc::effort::{Budget, Effort};
 use gpuvcc::infer::candidates;
 use gpuvcc::infer::houdini::Fate;
+use gpuvcc::limits;
 use gpuvcc::prove::PairOutcome;
 use gpuvcc::prove::used::{self, Used};
-use gpuvcc::solver;
 use gpuvcc::twothread::Pair;
 use std::time::{Duration, Instant};
 use support::cases::{Case, cases};
@@ -156,32 +156,35 @@ fn measure(
     let mut options = case.options.clone();
     options.omit_families = omitted.to_vec();
     options.timeout = timeout.unwrap_or(options.timeout);
+    let token = limits::Token::new(None);
     on_large_stack(|| {
-        let mut measured = Measured { name: case.name.clone(), proved: true, ..Measured::default() };
-        measured.counts = candidates::names().map(|_| Count::default()).collect();
-        let program = pipeline::parse(&input).map_err(|diagnostics| diagnostics[0].message.clone())?;
-        let first = program.kernels().into_iter().next().ok_or("no kernel")?;
-        let entry = case.entry.clone().unwrap_or(first);
-        let (mut last, mut calls) = (Instant::now(), solver::counted().queries);
-        let mut outcomes = Vec::new();
-        let proof = pipeline::prove(&input, &program, &entry, &options, &mut |two, outcome| {
-            match two.pair {
-                Pair::DifferentBlocks => measured.different_blocks += last.elapsed(),
-                Pair::SameBlock | Pair::OneThread => measured.same_block += last.elapsed(),
+        limits::during(Some(token), || {
+            let mut measured = Measured { name: case.name.clone(), proved: true, ..Measured::default() };
+            measured.counts = candidates::names().map(|_| Count::default()).collect();
+            let program = pipeline::parse(&input).map_err(|diagnostics| diagnostics[0].message.clone())?;
+            let first = program.kernels().into_iter().next().ok_or("no kernel")?;
+            let entry = case.entry.clone().unwrap_or(first);
+            let (mut last, mut calls) = (Instant::now(), queries());
+            let mut outcomes = Vec::new();
+            let proof = pipeline::prove(&input, &program, &entry, &options, &mut |two, outcome| {
+                match two.pair {
+                    Pair::DifferentBlocks => measured.different_blocks += last.elapsed(),
+                    Pair::SameBlock | Pair::OneThread => measured.same_block += last.elapsed(),
+                }
+                measured.calls += queries() - calls;
+                measured.proved &= outcome.refuted.is_empty() && outcome.open.is_empty();
+                measured.proved &= outcome.endless.is_empty() && !outcome.vacuous;
+                outcomes.push(outcome);
+                (last, calls) = (Instant::now(), queries());
+                Ok(measured.proved)
+            });
+            proof.map_err(|diagnostics| diagnostics[0].message.clone())?;
+            for outcome in &outcomes {
+                let used = with_used.then(|| used::run(outcome, Budget::new(CORES))).transpose();
+                count(&mut measured, outcome, used.map_err(|error| error.message)?.as_ref());
             }
-            measured.calls += solver::counted().queries - calls;
-            measured.proved &= outcome.refuted.is_empty() && outcome.open.is_empty();
-            measured.proved &= outcome.endless.is_empty() && !outcome.vacuous;
-            outcomes.push(outcome);
-            (last, calls) = (Instant::now(), solver::counted().queries);
-            Ok(measured.proved)
-        });
-        proof.map_err(|diagnostics| diagnostics[0].message.clone())?;
-        for outcome in &outcomes {
-            let used = with_used.then(|| used::run(outcome, Budget::new(CORES))).transpose();
-            count(&mut measured, outcome, used.map_err(|error| error.message)?.as_ref());
-        }
-        Ok(measured)
+            Ok(measured)
+        })
     })?
 }
 
@@ -310,4 +313,9 @@ fn ablation(request: &Request, cases: &[Case]) -> Result<(), String> {
 
 fn seconds(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64())
+}
+
+/// Queries of this task so far.
+fn queries() -> u64 {
+    limits::costs().iter().map(|(_, cost)| cost.queries).sum()
 }

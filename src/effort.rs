@@ -4,7 +4,7 @@
 //! over after the same work on every machine, at every load and for any number of jobs. Establishes: what draws from a
 //! budget ends at the same place in each run, unless the clock ends a task as a whole ([`crate::limits`]), which its report
 //! says, or a query that Z3 does not count (`solver::meter`). Relies on: who works for another thread begins with its meter and hands back what it spent ([`apart`],
-//! [`spend`]); work that is thrown away is not counted.
+//! [`take`]); work that is thrown away is not counted.
 
 use crate::interrupt;
 use std::cell::Cell;
@@ -92,6 +92,8 @@ impl Div<u64> for Effort {
 }
 
 thread_local! {
+    /// How far the meter is behind what the thread did; may be less than none.
+    static OFFSET: Cell<i64> = const { Cell::new(0) };
     static SPENT: Cell<Effort> = const { Cell::new(Effort::NONE) };
 }
 
@@ -112,6 +114,24 @@ pub fn spent() -> Effort {
     SPENT.get()
 }
 
+/// All that this thread did so far, whoever wanted it; what others did for it is not in it.
+pub fn done() -> Effort {
+    Effort(SPENT.get().0.wrapping_add_signed(OFFSET.get()))
+}
+
+/// Counts work that another thread, or this one [`apart`], did.
+pub fn take(effort: Effort) {
+    spend(effort);
+    OFFSET.set(OFFSET.get().wrapping_sub_unsigned(effort.0));
+}
+
+/// Puts the meter elsewhere; where it was.
+fn turn(meter: Effort) -> Effort {
+    let before = SPENT.replace(meter);
+    OFFSET.set(OFFSET.get().wrapping_add_unsigned(before.0).wrapping_sub_unsigned(meter.0));
+    before
+}
+
 /// Runs a task whose meter stands at `start` when it begins, in whatever thread; with what it spent. The thread's own
 /// meter stays where it was.
 pub fn apart<T>(start: Effort, task: impl FnOnce() -> T) -> (T, Effort) {
@@ -119,10 +139,10 @@ pub fn apart<T>(start: Effort, task: impl FnOnce() -> T) -> (T, Effort) {
     struct Before(Effort);
     impl Drop for Before {
         fn drop(&mut self) {
-            SPENT.set(self.0);
+            turn(self.0);
         }
     }
-    let _before = Before(SPENT.replace(start));
+    let _before = Before(turn(start));
     let result = task();
     (result, SPENT.get() - start)
 }
@@ -177,7 +197,7 @@ mod tests {
 
     #[test]
     fn work_apart_is_counted_by_who_wants_it() {
-        let start = spent();
+        let (start, before) = (spent(), done());
         let budget = Budget::new(Effort::seconds(1));
         let (left, effort) = apart(start, || {
             spend(Effort::milliseconds(400));
@@ -185,7 +205,8 @@ mod tests {
         });
         assert_eq!(left, Effort::milliseconds(600));
         assert_eq!(spent(), start);
-        spend(effort);
+        take(effort);
+        assert_eq!(done() - before, Effort::milliseconds(400));
         assert_eq!(budget.left(), left);
     }
 }

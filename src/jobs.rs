@@ -55,7 +55,7 @@ impl Jobs {
             helpers.into_iter().for_each(wait_for);
         });
         let spend = |(result, effort)| {
-            effort::spend(effort);
+            effort::take(effort);
             result
         };
         results.into_iter().flat_map(OnceLock::into_inner).map(spend).collect()
@@ -121,12 +121,14 @@ pub(crate) fn in_own_thread<T: Send>(task: impl FnOnce() -> T + Send) -> T {
     let (interrupt, limits, start) = (interrupt::of_thread(), limits::of_thread(), effort::spent());
     let task = || limits::during(limits, || interrupt::during(interrupt, task));
     let work = || guarded(|| effort::apart(start, task));
-    let joined = std::thread::scope(|scope| {
-        let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, work);
-        thread.unwrap_or_else(|error| panic!("jobs: no thread: {error}")).join()
+    let joined = limits::waiting(|| {
+        std::thread::scope(|scope| {
+            let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+            thread.unwrap_or_else(|error| panic!("jobs: no thread: {error}")).join()
+        })
     });
     let (result, effort) = result_of(joined);
-    effort::spend(effort);
+    effort::take(effort);
     result
 }
 

@@ -27,11 +27,15 @@ pub mod predicate;
 pub mod prove;
 pub mod ptx;
 pub(crate) mod query;
-pub mod replay;
 pub mod report;
 pub mod rules;
 pub mod solver;
 pub mod span;
+pub mod stats;
 pub mod twothread;
 pub mod vcgen;
 pub mod verdict;
+
+/// In place of the C library's, which gets memory in small pages.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

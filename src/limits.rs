@@ -9,6 +9,7 @@
 //! this is the net below. Relies on: unwinding; data that a task leaves behind is dropped or only read.
 
 use crate::effort;
+use crate::stats::{self, Cost, Costs};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -40,9 +41,13 @@ pub struct Exceeded {
     pub after: Duration,
 }
 
-/// The limits of one task; all clones are the same.
+/// The limits of one task, and what it cost so far. All clones are of the same task.
 #[derive(Clone, Debug)]
-pub struct Token(Arc<State>);
+pub struct Token {
+    task: Arc<State>,
+    /// What a thread that is given it is doing.
+    stage: &'static str,
+}
 
 #[derive(Debug)]
 struct State {
@@ -55,6 +60,7 @@ struct State {
     stage: Mutex<&'static str>,
     /// What was running when the limit was first seen to be met.
     stopped: OnceLock<(&'static str, Duration)>,
+    costs: Costs,
 }
 
 thread_local! {
@@ -65,15 +71,17 @@ thread_local! {
 impl Token {
     /// The limits of a task that begins now.
     pub fn new(time: Option<Duration>) -> Token {
-        let (met, stage) = (AtomicU8::new(0), Mutex::new("driver"));
-        Token(Arc::new(State { start: Instant::now(), time, met, stage, stopped: OnceLock::new() }))
+        let (start, stage) = (Instant::now(), "driver");
+        let (met, running) = (AtomicU8::new(0), Mutex::new(stage));
+        let (stopped, costs) = (OnceLock::new(), Costs::default());
+        Token { task: Arc::new(State { start, time, met, stage: running, stopped, costs }), stage }
     }
 
     /// Ends the task, wherever it looks next.
     pub fn end(&self, limit: Limit) {
         let number = if limit == Limit::Time { 1 } else { 2 };
         // The first limit that is met is the reason.
-        let _ = self.0.met.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.task.met.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// The limit that was met, with what is running.
@@ -81,29 +89,29 @@ impl Token {
         if self.is_past(Duration::ZERO) {
             self.end(Limit::Time);
         }
-        let limit = match self.0.met.load(Ordering::Relaxed) {
+        let limit = match self.task.met.load(Ordering::Relaxed) {
             0 => return None,
             1 => Limit::Time,
             _ => Limit::Memory,
         };
-        let running = || (*self.0.stage.lock().unwrap_or_else(PoisonError::into_inner), self.0.start.elapsed());
-        let &(stage, after) = self.0.stopped.get_or_init(running);
+        let running = || (*self.task.stage.lock().unwrap_or_else(PoisonError::into_inner), self.task.start.elapsed());
+        let &(stage, after) = self.task.stopped.get_or_init(running);
         Some(Exceeded { limit, stage, after })
     }
 
     /// Whether its time ended so long ago.
     pub fn is_past(&self, further: Duration) -> bool {
-        self.0.time.is_some_and(|time| self.0.start.elapsed() >= time + further)
+        self.task.time.is_some_and(|time| self.task.start.elapsed() >= time + further)
     }
 
     /// How much longer it may take; `None` is as long as it likes.
     fn left(&self) -> Option<Duration> {
-        self.0.time.map(|time| time.saturating_sub(self.0.start.elapsed()))
+        self.task.time.map(|time| time.saturating_sub(self.task.start.elapsed()))
     }
 
     /// When the task began.
     pub fn start(&self) -> Instant {
-        self.0.start
+        self.task.start
     }
 }
 
@@ -113,16 +121,36 @@ pub fn during<T>(token: Option<Token>, task: impl FnOnce() -> T) -> T {
     struct Before(Option<Token>);
     impl Drop for Before {
         fn drop(&mut self) {
-            OF_THREAD.set(self.0.take());
+            replace(self.0.take());
         }
     }
-    let _before = Before(OF_THREAD.replace(token));
+    let _before = Before(replace(token));
     task()
+}
+
+/// Runs what only waits: the time is that of whom it waits for.
+pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+    during(None, wait)
 }
 
 /// The limits of this thread; its helpers have the same.
 pub fn of_thread() -> Option<Token> {
     OF_THREAD.with_borrow(Clone::clone)
+}
+
+/// The limits of this thread from now on; those that it had.
+fn replace(token: Option<Token>) -> Option<Token> {
+    let now = token.as_ref().map(|token| token.stage);
+    let before = OF_THREAD.replace(token);
+    stats::enter(before.as_ref().map(|token| &token.task.costs), now);
+    before
+}
+
+/// What the stages of this thread's task cost so far.
+pub fn costs() -> Vec<(&'static str, Cost)> {
+    let token = of_thread();
+    replace(token.clone());
+    token.map_or_else(Vec::new, |token| token.task.costs.stages())
 }
 
 /// A step of work: counts it ([`crate::effort`]), and ends the task of this thread if a limit is met. Cheap: for inner
@@ -159,31 +187,35 @@ pub fn check_now() {
 
 /// Names what this thread does, until the guard is dropped.
 pub fn stage(name: &'static str) -> Stage {
-    let token = of_thread();
-    let before = token.as_ref().map(|token| token.rename(name));
+    let before = of_thread();
+    if let Some(token) = &before {
+        token.is_in(name);
+        replace(Some(Token { stage: name, ..token.clone() }));
+    }
+    let stage = Stage(before);
     check_now();
-    Stage { token, before }
+    stage
 }
 
 impl Token {
-    fn rename(&self, name: &'static str) -> &'static str {
-        std::mem::replace(&mut *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner), name)
+    /// For who asks why the task ended.
+    fn is_in(&self, stage: &'static str) {
+        *self.task.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
     }
 }
 
 /// See [`stage`].
 #[must_use]
-pub struct Stage {
-    token: Option<Token>,
-    before: Option<&'static str>,
-}
+pub struct Stage(Option<Token>);
 
 impl Drop for Stage {
     fn drop(&mut self) {
+        let Some(before) = self.0.take() else { return };
         // Who asks why the task ended wants to know where.
-        if let (Some(token), Some(before), false) = (&self.token, self.before, std::thread::panicking()) {
-            token.rename(before);
+        if !std::thread::panicking() {
+            before.is_in(before.stage);
         }
+        replace(Some(before));
     }
 }
 

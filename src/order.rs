@@ -2,7 +2,8 @@
 //!
 //! Input: the full name of a PTX instruction. Output: [`Order`]. Establishes: whoever has to know what an instruction
 //! orders matches on all orders, so that a new one fails to compile where nobody has thought of it. Readers: `twothread`
-//! (what clears the log), `infer` (loops whose rounds are apart), `exec` (what synchronises), `replay`.
+//! (what clears the log), `infer` (loops whose rounds are apart), `exec` (what synchronises), `confirm` (whether
+//! threads can wait for each other).
 //! Reference: PTX ISA, memory consistency model (scopes, morally strong, causality order, proxies).
 
 use std::fmt;

@@ -1,7 +1,9 @@
-//! What is reported does not depend on the number of jobs, but for times.
+//! What is reported does not depend on the number of jobs, or on other kernels of a run, but for times.
 //!
 //! `cargo bench --bench verify -- --jobs 2` tells what jobs gain.
 
+#[path = "support/program.rs"]
+mod program;
 #[allow(dead_code)]
 mod support;
 
@@ -9,7 +11,10 @@ use gpuvcc::driver::input;
 use gpuvcc::finding::KernelReport;
 use gpuvcc::geometry::Geometry;
 use gpuvcc::report::json;
+use program::gpuvcc;
+use serde_json::Value;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use support::cases::{Case, cases};
 use support::run::verify_case;
 
@@ -57,4 +62,60 @@ fn report(case: &Case, jobs: usize) -> String {
     let report = verify_case(&case).unwrap_or_else(|message| panic!("{}: {message}", case.name));
     let source = input::read(&case.input.to_string_lossy()).unwrap_or_else(|error| panic!("{error:?}")).source;
     json::print(&[KernelReport { time_ms: 0, ..report }], &[], |_| &source)
+}
+
+/// Small kernels of tests/kernels, defects among them.
+const FOLDER: [&str; 8] = [
+    "saxpy",
+    "transpose",
+    "transpose_broken",
+    "reduce_sequential",
+    "barrier_data",
+    "uniform_branch_broken",
+    "radix_count",
+    "annotated_square_broken",
+];
+
+#[test]
+fn a_kernel_is_answered_alike_alone_and_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    for name in FOLDER {
+        let file = format!("{name}.ptx");
+        let copied = std::fs::copy(Path::new("tests/kernels").join(&file), folder.path().join(&file));
+        copied.unwrap_or_else(|error| panic!("{file}: {error}"));
+    }
+    let answer = |input: &Path, jobs: &str| -> Vec<Value> {
+        let input = input.to_string_lossy();
+        let launch = ["--block", "64", "--grid", "2", "--format", "json", "--stats", "--jobs", jobs];
+        let ran = gpuvcc(&[&[&*input], &launch[..]].concat(), b"");
+        let mut report: Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stderr));
+        let mut kernels = report["kernels"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        kernels.iter_mut().for_each(forget_times);
+        kernels
+    };
+    let together = answer(folder.path(), "1");
+    assert_eq!(together.len(), FOLDER.len());
+    for kernel in &together {
+        let file = kernel["file"].as_str().unwrap_or_default();
+        // What it cost is the same, too.
+        assert_eq!(answer(Path::new(file), "1"), std::slice::from_ref(kernel), "{file}");
+    }
+    // With several jobs, work that nobody takes is in the costs.
+    let without_costs = |mut kernels: Vec<Value>| {
+        for kernel in &mut kernels {
+            assert!(kernel.as_object_mut().and_then(|kernel| kernel.remove("stats")).is_some());
+        }
+        kernels
+    };
+    assert_eq!(without_costs(answer(folder.path(), "2")), without_costs(together));
+}
+
+/// Leaves out what differs from run to run.
+fn forget_times(kernel: &mut Value) {
+    let Some(kernel) = kernel.as_object_mut() else { panic!("a kernel is an object") };
+    kernel.remove("time_ms");
+    for stage in kernel.get_mut("stats").and_then(Value::as_array_mut).into_iter().flatten() {
+        assert!(stage.as_object_mut().and_then(|stage| stage.remove("time_us")).is_some());
+    }
 }

@@ -1,8 +1,8 @@
 //! Terms as flat code.
 //!
 //! Input: terms of the formula DAG. Output: [`Code`]: an instruction for each term below them, with operands by index.
-//! Establishes: no instruction needs a name, a sort or the DAG. Relies on: terms have smaller numbers than what is built
-//! of them. Reference: none.
+//! Establishes: no instruction needs a name, a sort or the DAG. Maps, quantifiers and what depends on them have no code.
+//! Relies on: terms have smaller numbers than what is built of them. Reference: none.
 
 use crate::solver::Value;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, mask};
@@ -44,6 +44,11 @@ pub(super) enum Instruction {
         constant: u128,
         members: List,
         width: u32,
+    },
+    /// The same of integers.
+    Total {
+        constant: i128,
+        members: List,
     },
     BitVector {
         op: BvBinary,
@@ -125,7 +130,7 @@ impl Code {
         self.find(t).unwrap_or_else(|| panic!("concrete: a term without code"))
     }
 
-    /// The same; `None` for terms that are not below the roots.
+    /// The same; `None` for terms that have no code.
     pub(super) fn find(&self, t: Term) -> Option<Slot> {
         self.slots.get(t.0 as usize).copied().flatten()
     }
@@ -156,6 +161,8 @@ impl Code {
     }
 
     fn add(&mut self, terms: &Terms, t: Term, rank: &dyn Fn(Term) -> u32) {
+        let operands: Option<Vec<Slot>> = terms.operands(t).into_iter().map(|operand| self.find(operand)).collect();
+        let Some(operands) = operands.filter(|_| terms.is_basic_node(t)) else { return };
         let slot = Slot(self.instructions.len() as u32);
         let (initial, own_rank) = match terms.node(t) {
             Node::Bool(value) => (u128::from(*value), 0),
@@ -165,7 +172,7 @@ impl Code {
                 self.symbols.push(slot);
                 (0, rank(t))
             }
-            _ => (0, terms.operands(t).into_iter().map(|o| self.ranks[self.slot(o).0 as usize]).max().unwrap_or(0)),
+            _ => (0, operands.iter().map(|operand| self.ranks[operand.0 as usize]).max().unwrap_or(0)),
         };
         let instruction = self.instruction_of(terms, t);
         self.instructions.push(instruction);
@@ -195,7 +202,7 @@ impl Code {
             }
             Node::IntSum { constant, members } => {
                 let members = self.sum(members.iter().map(|&(t, factor)| (t, factor as u128)));
-                I::Sum { constant: *constant as u128, members, width }
+                I::Total { constant: *constant, members }
             }
             Node::BvBinary(op, a, b) => I::BitVector { op: *op, operands: [slot(a), slot(b)], width },
             Node::BvCompare(op, a, b) => {
@@ -214,7 +221,7 @@ impl Code {
             Node::IntMod(a, b) => I::Remainder(slot(a), slot(b)),
             Node::IntLe(a, b) => I::AtMost(slot(a), slot(b)),
             Node::Select(_) | Node::Store(_) | Node::Quantifier(_) => {
-                panic!("concrete: a term that programs of kernels do not have")
+                panic!("concrete: maps and quantifiers have no code")
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Terms evaluated under an assignment, exactly.
 //!
-//! Input: [`Code`], values of symbols. Output: the value of any slot. Establishes: a symbol without a value is zero; an
-//! uninterpreted function gets, for arguments that it has not met, a value that only depends on them. Only what a result
-//! depends on is evaluated, and only once until a symbol changes whose rank is as low. Integers stay far below the limits
-//! of 128 bits; one that does not is of no use, not wrong. Reference: none.
+//! Input: [`Code`], values of symbols. Output: the value of any slot, and whether it is a guess. Establishes: a symbol
+//! without a value is zero; an uninterpreted function gets, for arguments that it has not met, a value that only depends
+//! on them. A value that comes from such a guess is one itself, as is a division by zero of integers, and what 128 bits do
+//! not hold; all others are exact. Only what a result depends on is evaluated, and only once until a symbol changes whose
+//! rank is as low. Reference: none.
 
 use super::code::{Code, Instruction, List, Slot};
 use super::operators;
@@ -22,7 +23,7 @@ const ALWAYS: u32 = u32::MAX;
 /// The values of all symbols.
 #[derive(Clone)]
 pub(crate) struct Assignment {
-    values: Vec<u128>,
+    values: Vec<(u128, bool)>,
     /// When the symbols were like that.
     clock: u32,
 }
@@ -31,6 +32,10 @@ pub(crate) struct Assignment {
 pub struct Evaluator<'c> {
     code: &'c Code,
     values: Vec<u128>,
+    /// For each slot, whether its value is a guess.
+    guesses: Vec<bool>,
+    /// Whether what is being computed comes from one.
+    from_guess: bool,
     /// For each slot, when its value was computed.
     computed: Vec<u32>,
     /// For each rank, when a symbol of it or of a lower one changed last.
@@ -53,9 +58,13 @@ impl<'c> Evaluator<'c> {
     /// All symbols are zero.
     pub fn new(code: &'c Code) -> Self {
         let is_given = |instruction: &Instruction| matches!(instruction, Instruction::Given);
+        let mut guesses = vec![false; code.instructions.len()];
+        code.symbols.iter().for_each(|symbol| guesses[symbol.0 as usize] = true);
         Evaluator {
             code,
             values: code.initial.clone(),
+            guesses,
+            from_guess: false,
             computed: code.instructions.iter().map(|i| if is_given(i) { ALWAYS } else { 0 }).collect(),
             changed: vec![1; code.most as usize + 1],
             clock: 1,
@@ -69,7 +78,7 @@ impl<'c> Evaluator<'c> {
         let mut lowest = None;
         for (symbol, value) in values {
             if let Some(slot) = self.code.find(symbol) {
-                self.store(slot, self.code.stored(slot, value), &mut lowest);
+                self.store(slot, (self.code.stored(slot, value), false), &mut lowest);
             }
         }
         self.invalidate(lowest);
@@ -77,7 +86,7 @@ impl<'c> Evaluator<'c> {
 
     /// Gives symbols the values of other slots, all at once.
     pub(crate) fn assign(&mut self, pairs: &[(Slot, Slot)]) {
-        let values: Vec<u128> = pairs.iter().map(|&(_, value)| self.stored(value)).collect();
+        let values: Vec<_> = pairs.iter().map(|&(_, value)| (self.stored(value), self.is_guess(value))).collect();
         let mut lowest = None;
         for (&(symbol, _), value) in pairs.iter().zip(values) {
             self.store(symbol, value, &mut lowest);
@@ -85,10 +94,10 @@ impl<'c> Evaluator<'c> {
         self.invalidate(lowest);
     }
 
-    fn store(&mut self, symbol: Slot, value: u128, lowest: &mut Option<u32>) {
+    fn store(&mut self, symbol: Slot, (value, is_guess): (u128, bool), lowest: &mut Option<u32>) {
         let index = symbol.0 as usize;
-        if self.values[index] != value {
-            self.values[index] = value;
+        if (self.values[index], self.guesses[index]) != (value, is_guess) {
+            (self.values[index], self.guesses[index]) = (value, is_guess);
             let rank = self.code.ranks[index];
             *lowest = Some(lowest.map_or(rank, |lowest| lowest.min(rank)));
         }
@@ -103,7 +112,8 @@ impl<'c> Evaluator<'c> {
 
     /// The values of all symbols.
     pub(crate) fn assignment(&self) -> Assignment {
-        let values = self.code.symbols.iter().map(|symbol| self.values[symbol.0 as usize]).collect();
+        let value = |symbol: &Slot| (self.values[symbol.0 as usize], self.guesses[symbol.0 as usize]);
+        let values = self.code.symbols.iter().map(value).collect();
         Assignment { values, clock: self.clock }
     }
 
@@ -119,16 +129,17 @@ impl<'c> Evaluator<'c> {
         self.invalidate(lowest);
     }
 
-    /// Records what an uninterpreted application is.
-    pub(crate) fn learn(&mut self, application: Term, value: Value) {
+    /// Records what an uninterpreted application is; false where it is something else by what was recorded before.
+    pub(crate) fn learn(&mut self, application: Term, value: Value) -> bool {
         let code = self.code;
-        let Some(application) = code.find(application) else { return };
-        let Instruction::Application { function, arguments } = code.instruction(application) else { return };
+        let Some(application) = code.find(application) else { return true };
+        let Instruction::Application { function, arguments } = code.instruction(application) else { return true };
         let arguments = &code.lists[arguments.range()];
         let arguments = arguments.iter().map(|&argument| code.shown(argument, self.stored(argument))).collect();
         let value = code.stored(application, value);
-        self.functions.entry(function).or_default().entry(arguments).or_insert(value);
+        let recorded = *self.functions.entry(function).or_default().entry(arguments).or_insert(value);
         self.invalidate(Some(0));
+        recorded == value
     }
 
     /// Whether a Boolean slot is true.
@@ -139,6 +150,24 @@ impl<'c> Evaluator<'c> {
     /// Whether a Boolean term is true.
     pub(crate) fn holds(&mut self, t: Term) -> bool {
         self.is_true(self.code.slot(t))
+    }
+
+    /// Whether a Boolean slot is true, unless its value is a guess.
+    pub(super) fn surely(&mut self, slot: Slot) -> Option<bool> {
+        let is_true = self.is_true(slot);
+        (!self.is_guess(slot)).then_some(is_true)
+    }
+
+    /// Whether the value of a slot that was evaluated is a guess.
+    fn is_guess(&self, slot: Slot) -> bool {
+        self.guesses[slot.0 as usize]
+    }
+
+    /// The value of a term, if it has code and is no guess.
+    pub(crate) fn certain(&mut self, t: Term) -> Option<Value> {
+        let slot = self.code.find(t)?;
+        let stored = self.stored(slot);
+        (!self.is_guess(slot)).then(|| self.code.shown(slot, stored))
     }
 
     /// The value of a term.
@@ -161,9 +190,11 @@ impl<'c> Evaluator<'c> {
         let mut count = 0;
         self.waiting.push((slot, 0));
         while let Some(&(slot, seen)) = self.waiting.last() {
+            self.from_guess = false;
             match self.compute(slot, seen) {
                 Ok(value) => {
                     self.values[slot.0 as usize] = value;
+                    self.guesses[slot.0 as usize] = self.from_guess;
                     self.computed[slot.0 as usize] = self.clock;
                     self.waiting.pop();
                     count += 1;
@@ -180,22 +211,35 @@ impl<'c> Evaluator<'c> {
     }
 
     /// The value of an operand.
-    fn known(&self, slot: Slot) -> Result<u128, Missing> {
-        if self.is_known(slot) { Ok(self.values[slot.0 as usize]) } else { Err(Missing { operand: slot, seen: 0 }) }
+    fn known(&mut self, slot: Slot) -> Result<u128, Missing> {
+        if !self.is_known(slot) {
+            return Err(Missing { operand: slot, seen: 0 });
+        }
+        self.from_guess |= self.guesses[slot.0 as usize];
+        Ok(self.values[slot.0 as usize])
     }
 
-    fn integer(&self, slot: Slot) -> Result<i128, Missing> {
+    fn integer(&mut self, slot: Slot) -> Result<i128, Missing> {
         self.known(slot).map(|value| value as i128)
     }
 
-    fn compute(&self, slot: Slot, seen: u32) -> Result<u128, Missing> {
+    /// A result, or a guess where there is none.
+    fn or_guess(&mut self, result: Option<i128>) -> u128 {
+        self.from_guess |= result.is_none();
+        result.unwrap_or(0) as u128
+    }
+
+    fn compute(&mut self, slot: Slot, seen: u32) -> Result<u128, Missing> {
         Ok(match self.code.instruction(slot) {
             Instruction::Given => self.values[slot.0 as usize],
             Instruction::Not(a) => self.known(a)? ^ 1,
             Instruction::All(members) => u128::from(!self.is_among(members, seen, 0)?),
             Instruction::Any(members) => u128::from(self.is_among(members, seen, 1)?),
             Instruction::Equal(a, b) => u128::from(self.known(a)? == self.known(b)?),
-            Instruction::Choice(condition, a, b) => self.known(if self.known(condition)? == 1 { a } else { b })?,
+            Instruction::Choice(condition, a, b) => {
+                let chosen = if self.known(condition)? == 1 { a } else { b };
+                self.known(chosen)?
+            }
             Instruction::Application { function, arguments } => self.apply(slot, function, arguments)?,
             Instruction::Sum { constant, members, width } => {
                 let mut sum = constant;
@@ -203,6 +247,14 @@ impl<'c> Evaluator<'c> {
                     sum = sum.wrapping_add(self.known(member)?.wrapping_mul(factor));
                 }
                 sum & mask(width)
+            }
+            Instruction::Total { constant, members } => {
+                let mut total = Some(constant);
+                for &(member, factor) in &self.code.products[members.range()] {
+                    let product = self.integer(member)?.checked_mul(factor as i128);
+                    total = total.and_then(|total| total.checked_add(product?));
+                }
+                self.or_guess(total)
             }
             Instruction::BitVector { op, operands: [a, b], width } => {
                 operators::bit_vector(op, self.known(a)?, self.known(b)?, width) & mask(width)
@@ -213,31 +265,45 @@ impl<'c> Evaluator<'c> {
             Instruction::Extract { of, low, width } => (self.known(of)? >> low) & mask(width),
             Instruction::Concat { high, low, low_width } => (self.known(high)? << low_width) | self.known(low)?,
             Instruction::Extend { of, from, to } => signed(self.known(of)?, from) as u128 & mask(to),
-            Instruction::Product(a, b) => self.known(a)?.wrapping_mul(self.known(b)?),
-            Instruction::Quotient(a, b) => operators::quotient(self.integer(a)?, self.integer(b)?) as u128,
-            Instruction::Remainder(a, b) => operators::remainder(self.integer(a)?, self.integer(b)?) as u128,
+            Instruction::Product(a, b) => {
+                let product = self.integer(a)?.checked_mul(self.integer(b)?);
+                self.or_guess(product)
+            }
+            Instruction::Quotient(a, b) => {
+                let quotient = self.integer(a)?.checked_div_euclid(self.integer(b)?);
+                self.or_guess(quotient)
+            }
+            Instruction::Remainder(a, b) => {
+                let remainder = self.integer(a)?.checked_rem_euclid(self.integer(b)?);
+                self.or_guess(remainder)
+            }
             Instruction::AtMost(a, b) => u128::from(self.integer(a)? <= self.integer(b)?),
         })
     }
 
     /// Whether a member has a value; the first `seen` ones have not.
-    fn is_among(&self, members: List, seen: u32, value: u128) -> Result<bool, Missing> {
-        for (&member, seen) in self.code.lists[members.range()].iter().zip(0..).skip(seen as usize) {
+    fn is_among(&mut self, members: List, seen: u32, value: u128) -> Result<bool, Missing> {
+        let members = &self.code.lists[members.range()];
+        for (&member, seen) in members.iter().zip(0..).skip(seen as usize) {
             let known = self.known(member).map_err(|missing| Missing { seen, ..missing })?;
             if known == value {
+                self.from_guess = self.is_guess(member);
                 return Ok(true);
             }
         }
+        self.from_guess = members.iter().any(|&member| self.is_guess(member));
         Ok(false)
     }
 
-    fn apply(&self, slot: Slot, function: u32, arguments: List) -> Result<u128, Missing> {
-        let shown = |&argument: &Slot| Ok(self.code.shown(argument, self.known(argument)?));
+    fn apply(&mut self, slot: Slot, function: u32, arguments: List) -> Result<u128, Missing> {
+        let code = self.code;
+        let mut shown = |&argument: &Slot| Ok(code.shown(argument, self.known(argument)?));
         let arguments =
-            self.code.lists[arguments.range()].iter().map(shown).collect::<Result<Vec<Value>, Missing>>()?;
+            code.lists[arguments.range()].iter().map(&mut shown).collect::<Result<Vec<Value>, Missing>>()?;
         if let Some(&value) = self.functions.get(&function).and_then(|values| values.get(&arguments)) {
             return Ok(value);
         }
+        self.from_guess = true;
         let mut hasher = DefaultHasher::new();
         (function, arguments).hash(&mut hasher);
         let hash = hasher.finish();
@@ -327,10 +393,8 @@ mod tests {
                     let expected = terms.truth(folded).map(Value::Bool);
                     let expected = expected.or_else(|| terms.bv_value(folded).map(Value::Bits));
                     let expected = expected.or_else(|| terms.int_value(folded).map(Value::Int));
-                    // A division by zero of integers may be anything.
-                    if expected.is_some() {
-                        assert_eq!(Some(evaluator.value(example)), expected, "{:?} of {values:?}", terms.node(example));
-                    }
+                    let certain = evaluator.certain(example);
+                    assert_eq!(certain, expected, "{:?} of {values:?}", terms.node(example));
                 }
             }
         }
@@ -345,7 +409,7 @@ mod tests {
         let mut evaluator = Evaluator::new(&code);
         evaluator.set([(x, Value::Bits(3)), (y, Value::Bits(4))]);
         evaluator.learn(of_x, Value::Bits(7));
-        assert_ne!(evaluator.value(of_x), evaluator.value(of_y));
+        assert_eq!([of_x, of_y].map(|t| evaluator.certain(t)), [Some(Value::Bits(7)), None]);
         evaluator.set([(y, Value::Bits(3))]);
         assert_eq!([of_x, of_y].map(|t| evaluator.value(t)), [Value::Bits(7); 2]);
     }

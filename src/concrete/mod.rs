@@ -5,9 +5,11 @@
 //! for round, each with the values that the last one left. Nothing is proved here. Relies on: basic sorts only, as
 //! programs of kernels have them. Reference: none.
 //!
-//! [`code`] makes instructions of terms and [`program`] steps of blocks, once; [`evaluate`] runs the former.
+//! [`code`] makes instructions of terms and [`program`] steps of blocks, once; [`evaluate`] runs the former, [`way`] the
+//! latter where nothing is left open. [`crate::infer::simulate`] runs them to refute candidates.
 
 pub mod code;
 pub mod evaluate;
 mod operators;
 pub(crate) mod program;
+pub(crate) mod way;

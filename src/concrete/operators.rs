@@ -1,8 +1,8 @@
-//! Operators of bit-vectors and integers on numbers.
+//! Operators of bit-vectors on numbers.
 //!
 //! Input: numbers in the low bits. Output: the result, in 128 bits of which the caller takes those that the sort has.
 //! Establishes: results are those of SMT-LIB, also of a division by zero: quotient -1 (unsigned: all ones), remainder the
-//! dividend. Reference: SMT-LIB, FixedSizeBitVectors and Ints.
+//! dividend. Reference: SMT-LIB, FixedSizeBitVectors.
 
 use crate::vcgen::term::{BvBinary, BvCompare, signed};
 
@@ -44,14 +44,4 @@ pub(super) fn compare(op: BvCompare, x: u128, y: u128, width: u32) -> bool {
         BvCompare::Slt => signed(x, width) < signed(y, width),
         BvCompare::Sle => signed(x, width) <= signed(y, width),
     }
-}
-
-/// Euclidean quotient; zero for a division by zero.
-pub(super) fn quotient(x: i128, y: i128) -> i128 {
-    x.checked_div_euclid(y).unwrap_or(0)
-}
-
-/// Euclidean remainder; zero for a division by zero.
-pub(super) fn remainder(x: i128, y: i128) -> i128 {
-    x.checked_rem_euclid(y).unwrap_or(0)
 }

@@ -1,13 +1,19 @@
 //! Executions from models of the program with its loops written out.
 //!
 //! Input: a two-thread program with assertions that are not proved. Output: findings that one execution in the
-//! emulator has, with its command. Establishes: what [`super::emulate`] establishes. Small launches and
-//! parameters are asked for first, and few rounds of the loops. Relies on: nothing; finding nothing says nothing.
+//! emulator has, with its command; of a kernel that is no PTX, findings that every execution has with the model's
+//! constants. Establishes: what [`super::emulate`] establishes, or [`way::sure_failure`] for two threads that come to all
+//! barriers together. Small launches and parameters are asked for first, and few rounds of the loops. Relies on: nothing;
+//! finding nothing says nothing.
 //! Reference: the instruction-level paper (bounded checking of the same verification condition).
 
 use super::contents::{self, Read};
 use super::emulate::{Emulator, Shown};
 use super::explore::{Explored, Suspects, finish};
+use super::usual;
+use crate::concrete::evaluate::Evaluator;
+use crate::concrete::program::Steps;
+use crate::concrete::way;
 use crate::effort::{Budget, Effort};
 use crate::exec::arguments::{self, Argument};
 use crate::exec::command::Command;
@@ -19,7 +25,7 @@ use crate::infer::passive_of;
 use crate::ivl::ast::{Name, Program, Thread};
 use crate::ivl::claim::Claim;
 use crate::kernel::{Kernel, KernelParameter};
-use crate::prove::Constants;
+use crate::prove::{Constants, Refuted};
 use crate::query::{self, From, Query, Reply};
 use crate::solver::{Encoding, Value};
 use crate::twothread::TwoThread;
@@ -88,8 +94,8 @@ const SCHEDULES: [Schedule; 3] = [Schedule::RoundRobin, Schedule::Lockstep, Sche
 pub struct Bounded<'a> {
     /// The kernel and its launch.
     pub facts: &'a Facts<'a>,
-    /// What replays a model.
-    pub emulator: Emulator<'a>,
+    /// What replays a model; `None` for kernels that are no PTX.
+    pub emulator: Option<Emulator<'a>>,
     /// The lines to watch.
     pub suspects: &'a Suspects,
     /// In this order, per query.
@@ -188,7 +194,11 @@ impl Bounded<'_> {
                 }
                 let Some(model) = self.ask(passive, reads, &open, &outside) else { break };
                 log::debug!("a model of {} checks", model.failing.len());
-                if let Some(found) = self.replayed(two, &model) {
+                let shown = match &self.emulator {
+                    Some(emulator) => self.replayed(emulator, two, &model),
+                    None => self.executed(two, passive, &model),
+                };
+                if let Some(found) = shown {
                     return Some(found);
                 }
                 let before = open.len();
@@ -215,7 +225,7 @@ impl Bounded<'_> {
             passive.constants.iter().map(|(_, term)| *term).chain(loads).collect()
         };
         for &encoding in self.encodings {
-            let rely = passive.checks.iter().map(|check| !matches!(check.claim, Claim::Race(_))).collect();
+            let rely = passive.checks.iter().map(is_relied).collect();
             let mut query = Query {
                 program: &mut *passive,
                 from: From::Start,
@@ -250,8 +260,32 @@ impl Bounded<'_> {
         cases
     }
 
+    /// What surely happens with the constants of a model.
+    fn executed(&self, two: &TwoThread, passive: &Passive, model: &Model) -> Option<Explored> {
+        let steps = Steps::new(passive, &[]);
+        let mut evaluator = Evaluator::new(&steps.code);
+        let value = |(name, term): &(Name, Term)| Some((*term, *model.constants.get(name)?));
+        evaluator.set(passive.constants.iter().filter_map(value));
+        let relied = |check: usize| is_relied(&passive.checks[check]);
+        let number = way::sure_failure(passive, &steps, &mut evaluator, &model.failing, &relied);
+        log::debug!("surely fails: {number:?} of {:?} with {:?}", model.failing, model.constants);
+        let number = number?;
+        let check = passive.checks[number].clone();
+        let counts = match &check.claim {
+            // Threads may meet at barriers that are not `.aligned`.
+            Claim::BarrierMet { aligned } => *aligned,
+            // Another thread may stay away from a barrier before it.
+            _ if !self.suspects.barriers.is_empty() => false,
+            Claim::Race(_) => !usual::can_wait(&self.facts.kernel.program),
+            _ => true,
+        };
+        let refuted = Refuted { check, constants: model.constants.clone(), values: Vec::new() };
+        let finding = Finding { confirmed: true, ..self.facts.finding(two, &refuted) };
+        counts.then(|| Explored { findings: vec![finding], command: None })
+    }
+
     /// What the emulator shows of a model.
-    fn replayed(&self, two: &TwoThread, model: &Model) -> Option<Explored> {
+    fn replayed(&self, emulator: &Emulator, two: &TwoThread, model: &Model) -> Option<Explored> {
         let constants = &model.constants;
         let launch = self.facts.launch(constants);
         let geometry = launch.or_one().map(|size| size.max(1));
@@ -262,44 +296,49 @@ impl Bounded<'_> {
             let command = Command {
                 geometry,
                 only_blocks: Some(blocks.iter().copied().collect()),
-                arguments: self.arguments(model)?,
-                dynamic_shared: self.emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
+                arguments: self.arguments(emulator, model)?,
+                dynamic_shared: emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
                 schedule,
                 seed: 1,
                 steps: Some(THREAD_STEPS),
-                rules: self.emulator.rules,
+                rules: emulator.rules,
             };
-            let mut shown: Shown = self.emulator.show(&command, RUN_STEPS).ok()?;
+            let mut shown: Shown = emulator.show(&command, RUN_STEPS).ok()?;
             let counts = shown.is_defined;
             shown.findings.retain(|finding| counts && self.suspects.contain(finding));
             if !shown.findings.is_empty() {
                 shown.findings.iter_mut().for_each(|finding| finish(finding, &shown.command));
-                return Some(Explored { findings: shown.findings, command: shown.command });
+                return Some(Explored { findings: shown.findings, command: Some(shown.command) });
             }
         }
         None
     }
 
     /// Arguments with the model's parameters and contents of arrays.
-    fn arguments(&self, model: &Model) -> Option<Vec<Argument>> {
+    fn arguments(&self, emulator: &Emulator, model: &Model) -> Option<Vec<Argument>> {
         let value = |parameter: &KernelParameter| {
             let constant = parameter.constant.as_ref();
             constant.and_then(|name| bits(&model.constants, name)).unwrap_or(0) as u64
         };
         let kernel = self.facts.kernel;
-        let mut arguments = self.emulator.arguments(kernel, &value, &Contents::Zero, false).ok()?;
+        let mut arguments = emulator.arguments(kernel, &value, &Contents::Zero, false).ok()?;
         for (array, cells) in &model.cells {
             let Some(shown) = kernel.array_names.get(array) else { continue };
             let plain = Argument::of(shown, arguments::Value::Endless(Contents::Zero));
             if let Some(argument) = arguments.iter_mut().find(|argument| **argument == plain)
                 && cells.len() <= MOST_CELLS
-                && !self.emulator.synchronises(kernel, shown)
+                && !emulator.synchronises(kernel, shown)
             {
                 argument.value = arguments::Value::cells(cells.iter().map(|(distance, byte)| (*distance, *byte)));
             }
         }
         Some(arguments)
     }
+}
+
+/// Whether what stands behind a check may rely on it.
+fn is_relied(check: &Check) -> bool {
+    !matches!(check.claim, Claim::Race(_))
 }
 
 /// The passive program of so many rounds; `None` if it is too large.

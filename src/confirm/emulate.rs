@@ -6,7 +6,7 @@
 //! Relies on: the emulator runs legal executions only (the blocks that do not run are those that the
 //! hardware has not started yet). Reference: DESIGN section 3 (what `confirmed` means).
 
-use super::execution;
+use super::{execution, usual};
 use crate::exec::arguments::{Argument, Value};
 use crate::exec::command::{Command, quoted};
 use crate::exec::launch::{Contents, Schedule, check_sizes};
@@ -14,9 +14,9 @@ use crate::exec::outcome::{FaultKind, Instead, Outcome, Stop};
 use crate::exec::{self, Run};
 use crate::finding::{Defect, Finding};
 use crate::geometry::{Geometry, linear};
+use crate::ivl::ast::StmtKind;
 use crate::kernel::{Kernel, KernelParameter};
 use crate::ptx::ast::{Function, Module, StateSpace, Variable};
-use crate::replay::compiled::Compiled;
 use crate::rules::Rules;
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,10 +46,10 @@ const RUN_STEPS: u64 = 2_000_000;
 const THREAD_STEPS: u64 = 100_000;
 
 /// Instructions for one finding.
-const FINDING_STEPS: u64 = 8_000_000;
+const FINDING_STEPS: u64 = 2_000_000;
 
 /// Instructions for all findings of a kernel.
-const ALL_STEPS: u64 = 24_000_000;
+const ALL_STEPS: u64 = 6_000_000;
 
 /// A launch of so many threads is run as a whole, should its two blocks alone show nothing.
 const WHOLE_LAUNCH: u128 = 8192;
@@ -196,9 +196,11 @@ fn limited(mut command: Command, outcome: &Outcome) -> Command {
 
 /// Names of the arrays with atomic, volatile and other strong accesses.
 fn synchronising_arrays(kernel: &Kernel) -> BTreeSet<&str> {
-    let Some(compiled) = Compiled::new(&kernel.program) else { return BTreeSet::new() };
-    let strong = compiled.accesses.iter().filter(|site| site.strong.is_some());
-    let arrays = strong.map(|site| &compiled.arrays[site.array].name);
+    let arrays = usual::statements(&kernel.program).filter_map(|stmt| match &stmt.kind {
+        StmtKind::Load { access, .. } | StmtKind::Store { access, .. } => access.strong.map(|_| &access.array),
+        StmtKind::Atomic { access, .. } => Some(&access.array),
+        _ => None,
+    });
     arrays.filter_map(|name| kernel.array_names.get(name)).map(String::as_str).collect()
 }
 

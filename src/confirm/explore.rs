@@ -1,4 +1,4 @@
-//! Directed random launches, for failed assertions that no model and no search confirms.
+//! Directed random launches, for failed assertions that no model confirms.
 //!
 //! Input: the lines of refuted assertions, what is fixed of the launch. Output: findings that one
 //! execution in the emulator has, with its command. Establishes: what [`super::emulate`] establishes; the
@@ -6,16 +6,15 @@
 //! user does not hold. Reference: none.
 
 use super::emulate::{Emulator, Shown};
+use super::usual;
 use crate::exec::command::Command;
 use crate::exec::launch::{Contents, Schedule};
 use crate::exec::values::hash;
 use crate::finding::{Defect, Finding};
 use crate::geometry::{Geometry, linear};
 use crate::kernel::{Kernel, KernelParameter};
-use crate::replay::compiled::Compiled;
-use crate::replay::search::{launches, usual_values};
 use crate::span::Origin;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How much is tried.
@@ -25,25 +24,25 @@ pub struct Effort {
     launches: u64,
     /// Instructions of all launches together.
     steps: u64,
+    /// Instructions of all threads in one launch.
+    run: u64,
+    /// Of larger launches some blocks run.
+    threads: u32,
 }
 
 impl Effort {
     /// For lines that a failed proof suspects.
-    pub const PATIENT: Effort = Effort { launches: 24, steps: 5_000_000 };
-    /// Before the invariants of loops are looked for.
-    pub const BRIEF: Effort = Effort { launches: 6, steps: 100_000 };
+    pub const PATIENT: Effort = Effort { launches: 24, steps: 5_000_000, run: 400_000, threads: 2048 };
+    /// Before the invariants of loops are looked for: small launches.
+    pub const BRIEF: Effort = Effort { launches: 6, steps: 100_000, run: 100_000, threads: 512 };
+    /// The same: a large one.
+    pub const LARGE: Effort = Effort { launches: 1, steps: 400_000, run: 400_000, threads: 2048 };
     /// Before a proof is tried.
-    pub const QUICK: Effort = Effort { launches: 6, steps: 1_000_000 };
+    pub const QUICK: Effort = Effort { launches: 6, steps: 1_000_000, run: 400_000, threads: 2048 };
 }
-
-/// Instructions of all threads in one run.
-const RUN_STEPS: u64 = 400_000;
 
 /// Instructions of one thread.
 const THREAD_STEPS: u64 = 20_000;
-
-/// Of larger launches some blocks run.
-const THREADS: u32 = 2048;
 
 /// The PTX lines to watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,8 +82,8 @@ pub struct Explorer<'a> {
 pub struct Explored {
     /// The findings.
     pub findings: Vec<Finding>,
-    /// What shows them.
-    pub command: Command,
+    /// What shows them; `None` for kernels that the emulator does not run.
+    pub command: Option<Command>,
 }
 
 impl<'a> Explorer<'a> {
@@ -95,9 +94,8 @@ impl<'a> Explorer<'a> {
 
     /// Runs launches of these sizes, where fixed, until one shows a suspect.
     pub fn run(&self, fixed: Geometry) -> Option<Explored> {
-        let compiled = Compiled::new(&self.kernel.program)?;
-        let values: BTreeMap<_, _> = compiled.fixed().collect();
-        let sizes: Vec<Geometry<u32>> = launches(&compiled, fixed).into_iter().take(3).collect();
+        let values = usual::fixed(&self.kernel.program);
+        let sizes: Vec<Geometry<u32>> = usual::launches(&self.kernel.program, fixed).into_iter().take(3).collect();
         let mut steps = 0;
         for number in 0..self.effort.launches {
             let launch = sizes[number as usize % sizes.len()];
@@ -108,9 +106,10 @@ impl<'a> Explorer<'a> {
             let command = self.command(launch, number, &value)?;
             let shown = self.shown(&command)?;
             steps += shown.instructions;
+            log::debug!("launch {number}: {} findings, {} instructions", shown.findings.len(), shown.instructions);
             if let Some(finding) = shown.findings.first() {
                 let reduced = self.reduced(command, finding);
-                return reduced.or(Some(Explored { findings: shown.findings, command: shown.command }));
+                return reduced.or(Some(Explored { findings: shown.findings, command: Some(shown.command) }));
             }
             if steps > self.effort.steps {
                 break;
@@ -123,7 +122,7 @@ impl<'a> Explorer<'a> {
         let overlap = self.emulator.rules.may_alias && number % 2 == 1;
         Some(Command {
             geometry: launch,
-            only_blocks: some_blocks(&launch, hash(7, number)),
+            only_blocks: some_blocks(&launch, hash(7, number), self.effort.threads),
             arguments: self.emulator.arguments(self.kernel, value, &contents(number), overlap).ok()?,
             dynamic_shared: self.emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
             schedule: [Schedule::RoundRobin, Schedule::Adversarial, Schedule::Lockstep][(number / 2 % 3) as usize],
@@ -135,7 +134,7 @@ impl<'a> Explorer<'a> {
 
     /// The suspects that a run shows; `None` if the emulator cannot run it.
     fn shown(&self, command: &Command) -> Option<Shown> {
-        let mut shown = self.emulator.show(command, RUN_STEPS).ok()?;
+        let mut shown = self.emulator.show(command, self.effort.run).ok()?;
         shown.findings.retain(|finding| shown.is_defined && self.suspects.contain(finding));
         shown.findings.iter_mut().for_each(|finding| finish(finding, command));
         Some(shown)
@@ -150,7 +149,7 @@ impl<'a> Explorer<'a> {
         }
         command.only_blocks = Some(concerned.into_iter().collect());
         let Shown { findings, command, .. } = self.shown(&command)?;
-        (!findings.is_empty()).then_some(Explored { findings, command })
+        (!findings.is_empty()).then_some(Explored { findings, command: Some(command) })
     }
 }
 
@@ -184,7 +183,7 @@ fn scalar(emulator: &Emulator, parameter: &KernelParameter, launch: &Geometry<u3
         let value = [1.0, f64::NAN, 0.0, 0.5, -1.0][number as usize % 5];
         return if parameter.bits == 32 { u64::from((value as f32).to_bits()) } else { f64::to_bits(value) };
     }
-    let usual = usual_values(launch);
+    let usual = usual::values(launch);
     let name = parameter.name.bytes().fold(number, |seed, byte| hash(seed, u64::from(byte)));
     let index = if number < 4 { number } else { name };
     let value = match number % 3 {
@@ -194,13 +193,13 @@ fn scalar(emulator: &Emulator, parameter: &KernelParameter, launch: &Geometry<u3
     value as u64
 }
 
-/// Of a large launch the first block, the last and some between.
-fn some_blocks(launch: &Geometry<u32>, random: u64) -> Option<Vec<u32>> {
+/// Of a launch with more than so many threads the first block, the last and some between.
+fn some_blocks(launch: &Geometry<u32>, random: u64, most_threads: u32) -> Option<Vec<u32>> {
     let (threads, blocks) = (launch.block_threads() as u64, launch.blocks() as u64);
-    if threads * blocks <= u64::from(THREADS) {
+    if threads * blocks <= u64::from(most_threads) {
         return None;
     }
-    let most = (u64::from(THREADS) / threads).max(2).min(blocks);
+    let most = (u64::from(most_threads) / threads).max(2).min(blocks);
     let spread = (2..most).map(|number| hash(random, number) % blocks);
     let chosen: BTreeSet<u64> =
         [0, if random.is_multiple_of(2) { 1.min(blocks - 1) } else { blocks - 1 }].into_iter().chain(spread).collect();

@@ -8,13 +8,13 @@
 
 use super::emulate::{Emulator, Shown};
 use super::execution;
+use super::usual;
 use crate::exec::arguments::Value;
 use crate::exec::command::Command;
 use crate::finding::{Defect, Finding};
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::Name;
 use crate::kernel::Kernel;
-use crate::replay::compiled::Compiled;
 use std::collections::BTreeSet;
 
 /// Instructions of all threads in one run.
@@ -53,18 +53,15 @@ pub struct Minimiser<'a> {
 impl<'a> Minimiser<'a> {
     /// For a kernel of which the launch is fixed as far as `launch` says.
     pub fn new(emulator: Emulator<'a>, kernel: &'a Kernel, launch: Geometry) -> Self {
-        let mut free = Vec::new();
-        if let Some(compiled) = Compiled::new(&kernel.program) {
-            free.extend(Axis::ALL.into_iter().filter(|axis| launch.block[axis.index()].is_none()).map(Quantity::Block));
-            free.extend(Axis::ALL.into_iter().filter(|axis| launch.grid[axis.index()].is_none()).map(Quantity::Grid));
-            let fixed: BTreeSet<_> = compiled.fixed().map(|(name, _)| name).collect();
-            let is_fixed = |name: &str| {
-                let mut places = kernel.params.iter().filter(|parameter| parameter.name == name);
-                places.any(|parameter| parameter.constant.as_ref().is_none_or(|constant| fixed.contains(constant)))
-            };
-            let parameters = emulator.entry().params.iter().enumerate();
-            free.extend(parameters.filter(|(_, p)| !is_fixed(&p.name)).map(|(number, _)| Quantity::Argument(number)));
-        }
+        let fixed = usual::fixed(&kernel.program);
+        let is_fixed = |name: &str| {
+            let mut places = kernel.params.iter().filter(|parameter| parameter.name == name);
+            places.any(|parameter| parameter.constant.as_ref().is_none_or(|constant| fixed.contains_key(constant)))
+        };
+        let blocks = Axis::ALL.into_iter().filter(|axis| launch.block[axis.index()].is_none()).map(Quantity::Block);
+        let grids = Axis::ALL.into_iter().filter(|axis| launch.grid[axis.index()].is_none()).map(Quantity::Grid);
+        let parameters = emulator.entry().params.iter().enumerate().filter(|(_, p)| !is_fixed(&p.name));
+        let free = blocks.chain(grids).chain(parameters.map(|(number, _)| Quantity::Argument(number))).collect();
         Minimiser { emulator, kernel, free, left: (0, 0) }
     }
 

@@ -67,6 +67,8 @@ pub struct Options {
     pub jobs: NonZeroUsize,
     /// Verdict lines only.
     pub quiet: bool,
+    /// Say what each stage cost.
+    pub stats: bool,
     /// Colours.
     pub color: Color,
     /// What counts as a defect, and what is taken for granted.
@@ -195,6 +197,7 @@ impl Default for Options {
             memory: None,
             jobs: NonZeroUsize::MIN,
             quiet: false,
+            stats: false,
             color: Color::Auto,
             rules: Rules::default(),
             infer_modifies: false,
@@ -239,7 +242,7 @@ struct Arguments {
     /// Annotations kept apart from the PTX  [default: FILE.gpuvcc]
     #[arg(long, value_name = "FILE")]
     annotations: Option<String>,
-    /// Print instead of verify: tokens ast cfg order kernel predicated ivl candidates passive vc smt2
+    /// Print instead of verify: tokens ast cfg order kernel predicated twothread ivl candidates passive vc smt2
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
     /// Of the invariants of --emit ivl only those that the proof uses
@@ -260,6 +263,9 @@ struct Arguments {
     /// Verdict lines only
     #[arg(long)]
     quiet: bool,
+    /// What each stage cost: time, effort, queries, contexts, candidates
+    #[arg(long)]
+    stats: bool,
     /// auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     color: Color,
@@ -373,6 +379,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         memory: arguments.memory.map(|megabytes| megabytes * 1_000_000),
         jobs: arguments.jobs.unwrap_or_else(all_cores),
         quiet: arguments.quiet,
+        stats: arguments.stats,
         color: arguments.color,
         rules: Rules {
             allow_same_value: arguments.allow_same_value,
@@ -404,6 +411,9 @@ fn check(options: &Options) -> Result<(), String> {
             return Err("--emit prints text; --format json and sarif are for verdicts".to_string());
         }
         _ => {}
+    }
+    if options.stats && (options.quiet || options.emit.is_some()) {
+        return Err("--stats is for reports".to_string());
     }
     if options.minimal && options.emit != Some(Stage::Ivl) {
         return Err("--minimal is for --emit ivl".to_string());
@@ -456,6 +466,7 @@ mod tests {
             &["a.ptx", "--format", "dot"][..],
             &["a.ptx", "--emit", "ivl", "--format", "json"],
             &["a.ptx", "--minimal", "--emit", "candidates"],
+            &["a.ptx", "--stats", "--emit", "ivl"],
             &["a.ptx", "--block", "1024", "--grid", "2097152"],
             &["a.ptx", "--block", "1025"],
             &["a.ptx", "--block", "32,32,2"],

@@ -28,7 +28,7 @@ pub fn run(options: &RunOptions) -> u8 {
     jobs::quiet_panics();
     let mut output = Output::new(&options.common);
     let inputs = read_inputs(&options.common, &mut output);
-    let parsed = parse_inputs(&inputs.inputs, &options.common, &mut output);
+    let (parsed, _) = parse_inputs(&inputs.inputs, &options.common, &mut output);
     let programs = annotations::add(parsed, &options.common, &mut output);
     let tasks = select_kernels(&inputs, &programs, &options.common, &mut output);
     let [task] = &tasks[..] else {

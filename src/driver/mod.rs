@@ -29,6 +29,7 @@ use crate::jobs::{self, Jobs};
 use crate::limits;
 use crate::ptx;
 use crate::report::near_names::near_names;
+use crate::stats::Cost;
 use annotations::Parsed;
 use cli::{Options, Stage};
 use input::{Input, Language, LaunchFile};
@@ -36,7 +37,7 @@ use output::Output;
 use pipeline::Program;
 use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What came of one kernel.
 enum Outcome {
@@ -55,6 +56,8 @@ struct Task<'a> {
     entry: String,
     /// What the report says of annotations from another file.
     annotated: Option<&'a str>,
+    /// What it cost to read the input.
+    reading: Vec<(&'static str, Cost)>,
 }
 
 /// Verifies (or prints) the kernels of all files and answers the exit code of the process.
@@ -73,7 +76,8 @@ pub fn run(options: &Options) -> u8 {
         }
         return output.finish();
     }
-    let programs = annotations::add(parse_inputs(&inputs.inputs, options, &mut output), options, &mut output);
+    let (programs, reading) = parse_inputs(&inputs.inputs, options, &mut output);
+    let programs = annotations::add(programs, options, &mut output);
     if options.emit == Some(Stage::Ast) {
         for parsed in &programs {
             output.text(&pipeline::ast(&parsed.program));
@@ -82,7 +86,10 @@ pub fn run(options: &Options) -> u8 {
     }
     let Some(options) = preludes::load(options, &mut output) else { return output.finish() };
     let options = &*options;
-    let tasks = select_kernels(&inputs, &programs, options, &mut output);
+    let mut tasks = select_kernels(&inputs, &programs, options, &mut output);
+    for task in &mut tasks {
+        task.reading = reading.get(task.input.source.name()).cloned().unwrap_or_default();
+    }
     let jobs = Jobs::new(options.jobs.get());
     let mut answers = Answers { tasks: &tasks, options, answered: 0, output: Some(output) };
     schedule::in_order(&jobs, tasks.len(), limits, |index| look_at(&tasks[index], options, &jobs), &mut answers);
@@ -177,15 +184,23 @@ fn read_inputs(options: &Options, output: &mut Output) -> Inputs {
     all
 }
 
-fn parse_inputs<'a>(inputs: &'a [Input], options: &Options, output: &mut Output<'a>) -> Vec<(&'a Input, Program)> {
-    let mut parsed = Parsing { inputs, options, programs: Vec::new(), output };
+/// What the stages cost that read an input, by its name.
+type Reading = BTreeMap<String, Vec<(&'static str, Cost)>>;
+
+fn parse_inputs<'a>(
+    inputs: &'a [Input],
+    options: &Options,
+    output: &mut Output<'a>,
+) -> (Vec<(&'a Input, Program)>, Reading) {
+    let mut parsed = Parsing { inputs, options, programs: Vec::new(), reading: Reading::new(), output };
     // On a worker, because its stack is large and a panic there is caught.
     let parse = |index: usize| {
         let _stage = limits::stage("ptx");
-        pipeline::parse_with(&inputs[index], options.infer_modifies)
+        let program = pipeline::parse_with(&inputs[index], options.infer_modifies);
+        (program, limits::costs().into_iter().filter(|(stage, _)| *stage != "driver").collect())
     };
     schedule::in_order(&Jobs::new(1), inputs.len(), limits_of(options), parse, &mut parsed);
-    parsed.programs
+    (parsed.programs, parsed.reading)
 }
 
 /// Takes the inputs that parse.
@@ -193,20 +208,25 @@ struct Parsing<'a, 'o> {
     inputs: &'a [Input],
     options: &'o Options,
     programs: Vec<(&'a Input, Program)>,
+    reading: Reading,
     output: &'o mut Output<'a>,
 }
 
-impl Sink<Result<Program, Vec<Diagnostic>>> for Parsing<'_, '_> {
-    fn done(&mut self, index: usize, result: Result<Result<Program, Vec<Diagnostic>>, Failure>) {
+/// A program, and what it cost to read it.
+type Read = (Result<Program, Vec<Diagnostic>>, Vec<(&'static str, Cost)>);
+
+impl Sink<Read> for Parsing<'_, '_> {
+    fn done(&mut self, index: usize, result: Result<Read, Failure>) {
         let input = &self.inputs[index];
         match result {
-            Ok(Ok(mut program)) => {
+            Ok((Ok(mut program), costs)) => {
+                self.reading.insert(input.source.name().to_string(), costs);
                 if let (true, Program::Ptx(module)) = (self.options.rules.volatile_races, &mut program) {
                     ptx::weaken_volatile(module);
                 }
                 self.programs.push((input, program));
             }
-            Ok(Err(diagnostics)) => self.output.wrong_input(&diagnostics, &input.source, None),
+            Ok((Err(diagnostics), _)) => self.output.wrong_input(&diagnostics, &input.source, None),
             Err(Failure::Limit(exceeded)) => {
                 let report = KernelReport::new(input.source.name(), "(all kernels)", Default::default());
                 self.output.report(report.stopped(exceeded), &input.source);
@@ -245,7 +265,13 @@ fn select_kernels<'a>(
         }
         for name in names {
             if options.entries.is_empty() || options.entries.contains(&name) {
-                tasks.push(Task { input, program, entry: name.clone(), annotated: annotated.as_deref() });
+                tasks.push(Task {
+                    input,
+                    program,
+                    entry: name.clone(),
+                    annotated: annotated.as_deref(),
+                    reading: Vec::new(),
+                });
             }
             all_names.push(name);
         }
@@ -281,7 +307,7 @@ fn unplaced(code: &'static str, message: String) -> Diagnostic {
 }
 
 fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
-    let Task { input, program, entry, annotated } = task;
+    let Task { input, program, entry, annotated, reading } = task;
     let (options, mut told) = with_launch_file(task, options);
     told.extend(annotated.map(str::to_string));
     told.extend(preludes::trusted(&options));
@@ -294,6 +320,9 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
         Outcome::Report(report) => {
             report.target = input.target.map(|target| target.to_string());
             report.assumptions.extend(told);
+            if options.stats {
+                report.costs = reading.iter().copied().chain(limits::costs()).collect();
+            }
         }
         Outcome::Wrong(diagnostics) => {
             for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.code == "launch-size") {

@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
 use crate::limits::{Exceeded, Limit};
 use crate::span::Origin;
+use crate::stats::Cost;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -423,6 +424,8 @@ pub struct KernelReport {
     pub execution: Option<Execution>,
     /// Wall time, milliseconds.
     pub time_ms: u64,
+    /// What each stage cost, where that was asked for.
+    pub costs: Vec<(&'static str, Cost)>,
     /// Warnings, and what is unsupported, with places in the input file.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -446,6 +449,7 @@ impl KernelReport {
             candidates: Candidates::default(),
             execution: None,
             time_ms: 0,
+            costs: Vec::new(),
             diagnostics: Vec::new(),
         }
     }

@@ -22,13 +22,13 @@ use crate::ivl;
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Thread, Transfer, Type};
 use crate::ivl::bv;
 use crate::ivl::claim::{Claim, Inferred, Premise, Probe};
-use crate::limits;
 use crate::order::Order;
 use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::TwoThread;
 use crate::vcgen::passify;
 use crate::vcgen::passive::Passive;
+use crate::{limits, stats};
 use candidates::Candidate;
 use ghosts::LoopGhosts;
 use std::collections::BTreeMap;
@@ -77,6 +77,7 @@ pub fn annotate(
             passive = passive_of(&program, &two.procedure)?;
         }
         let (list, snapshots) = candidates::find(&mut passive, &loops, &walks, &two.log, &barriers, encoding, omitted);
+        stats::count_candidates(list.len() as u64);
         found = list;
         for (ghosts, mut wanted) in loops.iter().zip(snapshots) {
             wanted.extend(two.log.flags().chain(two.log.records()).cloned());

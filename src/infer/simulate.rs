@@ -73,7 +73,9 @@ impl<'p> Simulation<'p> {
         let (symbols, applications): (Vec<_>, Vec<_>) =
             known.partition(|(t, _)| matches!(self.passive.terms.node(*t), Node::Symbol(_)));
         self.evaluator.set(symbols);
-        applications.into_iter().for_each(|(application, value)| self.evaluator.learn(application, value));
+        for (application, value) in applications {
+            self.evaluator.learn(application, value);
+        }
     }
 
     /// Follows the model's own execution, which starts its loops in states of its choice, and runs

@@ -4,25 +4,30 @@
 //! with machine arithmetic. Establishes: where nothing is unclear, the values are those of one assignment that symbols and
 //! functions may have. Relies on: nothing; the model may be wrong. Reference: none.
 
+use crate::concrete::code::Code;
+use crate::concrete::evaluate::Evaluator;
 use crate::solver::Value;
 use crate::solver::exact::{Shown, Values};
 use crate::vcgen::term::{Node, Sort, Term, Terms, mask};
-use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Values of symbols, and of terms seen so far.
+/// Terms under the values of a model.
 pub struct Concrete<'t> {
-    terms: &'t mut Terms,
-    known: HashMap<Term, Term>,
-    /// The value of each application of a function to values.
-    applied: HashMap<Term, Term>,
+    terms: &'t Terms,
+    evaluator: Evaluator<'t>,
     /// Whether a term was asked for that has no value, or a symbol has one that it must not have.
     pub is_unclear: bool,
 }
 
 impl<'t> Concrete<'t> {
-    /// `values` of the [`Self::leaves`] of a formula; `None` is one without.
-    pub fn new(terms: &'t mut Terms, values: impl IntoIterator<Item = (Term, Option<Value>)>) -> Self {
-        let mut concrete = Concrete { terms, known: HashMap::new(), applied: HashMap::new(), is_unclear: false };
+    /// `values` of the [`Self::leaves`] of a formula; `None` is one without. What the model does not mention may be
+    /// anything.
+    pub(super) fn new(
+        terms: &'t Terms,
+        code: &'t Code,
+        values: impl IntoIterator<Item = (Term, Option<Value>)>,
+    ) -> Self {
+        let mut concrete = Concrete { terms, evaluator: Evaluator::new(code), is_unclear: false };
+        concrete.evaluator.set(symbols(terms).filter_map(|symbol| Some((symbol, least(terms, symbol)?))));
         for (leaf, value) in values {
             match value {
                 Some(value) => concrete.bind(leaf, value),
@@ -38,17 +43,8 @@ impl<'t> Concrete<'t> {
         terms.postorder(formula, &|_| false).into_iter().filter(is_leaf).collect()
     }
 
-    /// Equal arguments give equal values.
-    fn apply(&mut self, application: Term, value: Term) {
-        let operands = self.terms.operands(application);
-        let values: Vec<Term> = operands.iter().map(|&t| self.terms.substitute(t, &mut self.known)).collect();
-        let of_values = self.terms.rebuild(application, &values);
-        let known = *self.applied.entry(of_values).or_insert(value);
-        self.is_unclear |= known != value;
-    }
-
-    fn bind(&mut self, symbol: Term, value: Value) {
-        let range = self.terms.symbol_of(symbol).and_then(|symbol| symbol.range);
+    fn bind(&mut self, leaf: Term, value: Value) {
+        let range = self.terms.symbol_of(leaf).and_then(|symbol| symbol.range);
         let number = match value {
             Value::Bits(bits) => Some(bits),
             Value::Int(value) => u128::try_from(value).ok(),
@@ -56,52 +52,44 @@ impl<'t> Concrete<'t> {
         };
         let is_outside = |(low, high)| number.is_none_or(|number| number < low || number > high);
         self.is_unclear |= range.is_some_and(is_outside);
-        let constant = match (value, self.terms.sort(symbol)) {
-            (Value::Bool(value), Sort::Bool) => self.terms.boolean(value),
+        let fits = match (value, self.terms.sort(leaf)) {
+            (Value::Bool(_), Sort::Bool) | (Value::Int(_), Sort::Int) => true,
             // Over integers a bit-vector is its unsigned value.
-            (Value::Bits(_) | Value::Int(_), Sort::Bv(width)) => match number {
-                Some(number) if number <= mask(width) => self.terms.bv(number, width),
-                _ => return self.is_unclear = true,
-            },
-            (Value::Int(value), Sort::Int) => self.terms.int(value),
-            _ => return self.is_unclear = true,
+            (Value::Bits(_) | Value::Int(_), Sort::Bv(width)) => number.is_some_and(|number| number <= mask(width)),
+            _ => false,
         };
-        if matches!(self.terms.node(symbol), Node::Apply(..)) {
-            self.apply(symbol, constant);
+        self.is_unclear |= !fits;
+        // Equal arguments give equal values.
+        self.is_unclear |= !self.evaluator.learn(leaf, value);
+        if matches!(self.terms.node(leaf), Node::Symbol(_)) {
+            self.evaluator.set([(leaf, value)]);
         }
-        self.known.insert(symbol, constant);
     }
+}
 
-    /// What the model does not mention may be anything.
-    fn bind_others(&mut self, t: Term) {
-        let mut symbols = BTreeSet::new();
-        self.terms.collect_symbols(t, &mut HashSet::new(), &mut symbols);
-        for symbol in symbols {
-            if self.known.contains_key(&symbol) {
-                continue;
-            }
-            let least = self.terms.symbol_of(symbol).and_then(|symbol| symbol.range).map_or(0, |(low, _)| low);
-            match self.terms.sort(symbol) {
-                Sort::Bool => self.bind(symbol, Value::Bool(false)),
-                Sort::Bv(_) => self.bind(symbol, Value::Bits(least)),
-                Sort::Int => self.bind(symbol, Value::Int(least as i128)),
-                Sort::Other(_) => self.is_unclear = true,
-            }
-        }
+fn symbols(terms: &Terms) -> impl Iterator<Item = Term> {
+    (0..terms.len() as u32).map(Term).filter(|t| matches!(terms.node(*t), Node::Symbol(_)))
+}
+
+/// The least value of a symbol.
+fn least(terms: &Terms, symbol: Term) -> Option<Value> {
+    let least = terms.symbol_of(symbol).and_then(|symbol| symbol.range).map_or(0, |(low, _)| low);
+    match terms.sort(symbol) {
+        Sort::Bool => Some(Value::Bool(false)),
+        Sort::Bv(_) => Some(Value::Bits(least)),
+        Sort::Int => Some(Value::Int(least as i128)),
+        Sort::Other(_) => None,
     }
 }
 
 impl Values for Concrete<'_> {
     fn value(&mut self, t: Term) -> Option<Shown> {
-        if !self.known.contains_key(&t) {
-            self.bind_others(t);
-        }
-        let value = self.terms.substitute(t, &mut self.known);
-        let bits = |value| Shown::Bits { value, width: self.terms.width(t) };
-        let shown = self.terms.truth(value).map(Shown::Bool);
-        let shown = shown.or_else(|| self.terms.bv_value(value).map(bits));
-        let shown = shown.or_else(|| self.terms.int_value(value).map(Shown::Int));
-        self.is_unclear |= shown.is_none();
-        shown
+        let value = self.evaluator.certain(t);
+        self.is_unclear |= value.is_none();
+        Some(match value? {
+            Value::Bool(value) => Shown::Bool(value),
+            Value::Int(value) => Shown::Int(value),
+            Value::Bits(value) => Shown::Bits { value, width: self.terms.width(t) },
+        })
     }
 }

@@ -7,6 +7,7 @@
 
 use super::concrete::Concrete;
 use super::detour::{self, Detour};
+use crate::concrete::code::Code;
 use crate::effort::{Budget, Effort};
 use crate::ivl::ast::Name;
 use crate::query::walk::{After, Part};
@@ -266,11 +267,11 @@ impl<'a> Search<'a> {
             Reply::Unknown(_) => return Told::Nothing,
             Reply::Refuted(model) => model.read().collect::<Vec<_>>(),
         };
-        let mut terms = std::mem::take(&mut self.passive.terms);
-        let mut model = Concrete::new(&mut terms, values);
-        let fails = execute(self.passive, &part, &mut model).filter(|_| !model.is_unclear);
-        let told = fails.map(|(number, path)| (number, failure(self.passive, number, &path, &mut model, true)));
-        self.passive.terms = terms;
+        let passive = &*self.passive;
+        let code = Code::new(&passive.terms, shown_terms(passive), &|_| 0);
+        let mut model = Concrete::new(&passive.terms, &code, values);
+        let fails = execute(passive, &part, &mut model).filter(|_| !model.is_unclear);
+        let told = fails.map(|(number, path)| (number, failure(passive, number, &path, &mut model, true)));
         told.map_or(Told::Nothing, |(number, failure)| Told::Fails(number, Box::new(failure)))
     }
 
@@ -319,6 +320,21 @@ impl<'a> Search<'a> {
             End::Unknown(why) => Some(why),
         }
     }
+}
+
+/// The terms whose values an execution and a report of it need.
+fn shown_terms(passive: &Passive) -> Vec<Term> {
+    let of_check = |check: &Check| {
+        let values: Vec<Term> =
+            check.values.iter().flat_map(|shown| [Some(shown.now), shown.before]).flatten().collect();
+        std::iter::once(check.term).chain(values)
+    };
+    let assumed = passive.blocks.iter().flat_map(|block| &block.items).filter_map(|item| match item {
+        PassiveItem::Assume { term, .. } => Some(*term),
+        PassiveItem::Check(_) => None,
+    });
+    let assigned = passive.blocks.iter().flat_map(|block| &block.assigned).map(|(_, term)| *term);
+    passive.checks.iter().flat_map(of_check).chain(assumed).chain(assigned).collect()
 }
 
 /// Runs the passive program with the values of a model: the first check on any way that fails and has to be proved. If

@@ -104,7 +104,7 @@ fn measured<T>(work: impl FnOnce() -> T) -> Made<T> {
 }
 
 fn taken<T>((result, effort): Made<T>) -> T {
-    effort::spend(effort);
+    effort::take(effort);
     result
 }
 

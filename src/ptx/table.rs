@@ -13,7 +13,7 @@ use super::ast::{IntOp, ScalarType};
 use super::pattern::{self, ModifierSlot, OperandPattern, SlotPresence};
 use super::words::scalar_type;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// What an instruction means; [`super::build`] makes the typed operation of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,8 +141,25 @@ pub enum Mismatch {
     Modifier(usize, Vec<&'static str>),
 }
 
-static TABLE: LazyLock<BTreeMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
-    let mut table: BTreeMap<&'static str, Vec<Row>> = BTreeMap::new();
+/// The rows of an opcode, parsed when a program has it.
+#[derive(Default)]
+struct Opcode {
+    forms: Vec<Form>,
+    rows: OnceLock<Vec<Row>>,
+}
+
+impl Opcode {
+    fn rows(&self) -> &[Row] {
+        let row = |&form: &Form| {
+            let (slots, operands) = (pattern::modifier_slots(&form), pattern::operand_slots(&form));
+            Row { form, slots, operands, meaning: form.meaning }
+        };
+        self.rows.get_or_init(|| self.forms.iter().map(row).collect())
+    }
+}
+
+static TABLE: LazyLock<BTreeMap<&'static str, Opcode>> = LazyLock::new(|| {
+    let mut table: BTreeMap<&'static str, Opcode> = BTreeMap::new();
     let files = [
         super::table_arithmetic::FORMS,
         super::table_memory::FORMS,
@@ -153,20 +170,19 @@ static TABLE: LazyLock<BTreeMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
         super::table_control::FORMS,
     ];
     for &form in files.into_iter().flatten() {
-        let (slots, operands) = (pattern::modifier_slots(&form), pattern::operand_slots(&form));
-        table.entry(form.opcode).or_default().push(Row { form, slots, operands, meaning: form.meaning });
+        table.entry(form.opcode).or_default().forms.push(form);
     }
     table
 });
 
 /// All rows, by opcode.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    TABLE.values().flatten()
+    TABLE.values().flat_map(Opcode::rows)
 }
 
 /// The rows of an opcode; `None` if PTX has no such opcode.
 pub fn rows_of(opcode: &str) -> Option<&'static [Row]> {
-    TABLE.get(opcode).map(Vec::as_slice)
+    TABLE.get(opcode).map(Opcode::rows)
 }
 
 /// Words that keep their order among themselves.
@@ -296,7 +312,7 @@ impl Row {
 
 /// Finds the row for an opcode and its modifiers.
 pub fn select(opcode: &str, modifiers: &[&str]) -> Result<Selected, Mismatch> {
-    let Some(rows) = TABLE.get(opcode) else { return Err(Mismatch::Opcode(nearest(opcode))) };
+    let Some(rows) = rows_of(opcode) else { return Err(Mismatch::Opcode(nearest(opcode))) };
     let mut best = Wrong { taken: 0, at: 0, allowed: Vec::new() };
     for row in rows {
         match row.matches(modifiers) {

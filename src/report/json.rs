@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Reason, Step, TraceStep};
 use crate::geometry::Geometry;
 use crate::span::Origin;
+use crate::stats::Cost;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -74,6 +75,19 @@ struct Kernel<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     execution: Option<ExecutionCounts>,
     time_ms: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stats: Vec<StageObject>,
+}
+
+/// What a stage cost; effort is about nanoseconds.
+#[derive(Serialize)]
+struct StageObject {
+    stage: &'static str,
+    time_us: u128,
+    effort: u128,
+    queries: u64,
+    contexts: u64,
+    candidates: u64,
 }
 
 #[derive(Serialize)]
@@ -220,6 +234,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
             .execution
             .map(|execution| ExecutionCounts { threads: execution.threads, instructions: execution.instructions }),
         time_ms: report.time_ms,
+        stats: report.costs.iter().map(|(stage, cost)| stage_object(stage, cost)).collect(),
     }
 }
 
@@ -320,4 +335,10 @@ fn reason(reason: &Reason) -> ReasonObject<'_> {
 fn diagnostic_reason<'a>(diagnostic: &'a Diagnostic, source: &SourceText) -> ReasonObject<'a> {
     let line = source.place_of(diagnostic).map(|(line, _)| line as u64);
     ReasonObject { code: diagnostic.code, message: &diagnostic.message, file: None, line: None, ptx_line: line }
+}
+
+fn stage_object(stage: &'static str, cost: &Cost) -> StageObject {
+    let Cost { time, effort, queries, contexts, candidates } = *cost;
+    let (time_us, effort) = (time.as_micros(), effort.time().as_nanos());
+    StageObject { stage, time_us, effort, queries, contexts, candidates }
 }

@@ -12,6 +12,7 @@ use crate::finding::{
 };
 use crate::geometry::Geometry;
 use crate::span::{Origin, Span};
+use crate::stats::Cost;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
@@ -78,6 +79,7 @@ pub fn kernel(report: &KernelReport, source: &SourceText, style: Style, quiet: b
     if report.verdict != Verdict::Unsupported {
         output.push_str(&details(report));
     }
+    output.push_str(&costs(&report.costs));
     output
 }
 
@@ -150,6 +152,27 @@ fn list(output: &mut String, title: &str, items: &[String]) {
     for item in items {
         let _ = writeln!(output, "  - {}", printable(item));
     }
+}
+
+/// A line a stage, and their sum.
+fn costs(stages: &[(&'static str, Cost)]) -> String {
+    let mut output = String::new();
+    if stages.is_empty() {
+        return output;
+    }
+    let _ = writeln!(output, "  stage      time/ms effort/ms queries contexts candidates");
+    let mut line = |stage: &str, cost: &Cost| {
+        let [time, effort] = [cost.time, cost.effort.time()].map(|time| time.as_secs_f64() * 1000.0);
+        let Cost { queries, contexts, candidates, .. } = cost;
+        let _ = writeln!(output, "  {stage:9} {time:8.1} {effort:9.1} {queries:7} {contexts:8} {candidates:10}");
+    };
+    let mut sum = Cost::default();
+    for (stage, cost) in stages {
+        line(stage, cost);
+        sum += *cost;
+    }
+    line("all", &sum);
+    output
 }
 
 fn checked_text(report: &KernelReport) -> String {

@@ -11,13 +11,13 @@
 use super::meter;
 use crate::interrupt;
 use crate::jobs;
+use crate::stats;
 use std::cell::Cell;
 use z3::Context;
 
 thread_local! {
     /// Whether queries of this thread share its context, and whether there was one already.
     static SHARED: Cell<Shared> = const { Cell::new(Shared::Not) };
-    static COUNTED: Cell<Counted> = const { Cell::new(Counted { queries: 0, contexts: 0 }) };
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,40 +27,13 @@ enum Shared {
     Used,
 }
 
-/// What was asked on this thread, or for it, so far. A measurement, no input of anything: so it is not carried through
-/// every stage that asks. What other jobs did is not counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
-    /// Queries.
-    pub queries: u64,
-    /// Contexts made for them.
-    pub contexts: u64,
-}
-
-/// What was counted so far.
-pub fn counted() -> Counted {
-    COUNTED.get()
-}
-
-fn add(queries: u64, contexts: u64) {
-    let before = COUNTED.get();
-    COUNTED.set(Counted { queries: before.queries + queries, contexts: before.contexts + contexts });
-}
-
-/// Counts a query.
-pub(super) fn of_query() {
-    add(1, 0);
-}
-
 /// Runs a task whose queries share a context, as far as they take little. Their answers depend on those before, so a task
 /// has to ask them in an order that repeats.
 pub fn in_own_context<T: Send>(task: impl FnOnce() -> T + Send) -> T {
-    let (result, counted) = jobs::in_own_thread(|| {
+    jobs::in_own_thread(|| {
         SHARED.set(Shared::Unused);
-        (task(), COUNTED.get())
-    });
-    add(counted.queries, counted.contexts);
-    result
+        task()
+    })
 }
 
 /// Whether queries of this thread share a context.
@@ -72,7 +45,7 @@ pub(super) fn is_shared() -> bool {
 pub(super) fn in_shared<T>(queries: impl FnOnce() -> T) -> T {
     if SHARED.replace(Shared::Used) == Shared::Unused {
         meter::of_new_context();
-        add(0, 1);
+        stats::count_context();
     }
     interruptible(queries)
 }
@@ -80,7 +53,7 @@ pub(super) fn in_shared<T>(queries: impl FnOnce() -> T) -> T {
 /// Runs queries in a fresh context.
 pub(super) fn in_fresh<T: Send>(queries: impl FnOnce() -> T + Send) -> T {
     meter::of_new_context();
-    add(0, 1);
+    stats::count_context();
     jobs::in_own_thread(|| interruptible(queries))
 }
 

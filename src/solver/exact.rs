@@ -9,8 +9,8 @@ use super::meter::{Limit, Rate};
 use super::z3_backend::{Emitter, LINEAR_SOLVER, read_value, smt_solver};
 use super::{Encoding, SPENT, Value, context, encode, smtlib};
 use crate::effort::Effort;
-use crate::limits;
 use crate::vcgen::term::{Node, Term, Terms, signed};
+use crate::{limits, stats};
 use std::fmt;
 use z3::ast::Bool;
 use z3::{Model, SatResult, Solver};
@@ -102,6 +102,7 @@ pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], effort: Effort, r
         _ if effort.is_none() => return End::Unknown(SPENT.into()),
         _ => {}
     }
+    stats::count_query();
     let _stage = limits::stage("solver");
     let Some(encoded) = encode(terms, Encoding::Exact, goal, &[]) else {
         panic!("solver: the exact encoding has all terms");

@@ -21,12 +21,12 @@ mod refine;
 pub mod smtlib;
 mod z3_backend;
 
-pub use context::{Counted, counted, in_own_context};
+pub use context::in_own_context;
 pub use z3_backend::limit_memory;
 
 use crate::effort::{self, Effort};
 use crate::vcgen::term::{Term, Terms};
-use crate::{interrupt, limits};
+use crate::{interrupt, limits, stats};
 use multiples::Multiple;
 use products::Product;
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,8 +138,8 @@ fn logged(
     effort: Effort,
     check: fn(&Terms, &Encoded, Encoding, Effort) -> Answer,
 ) -> Answer {
+    stats::count_query();
     let _stage = limits::stage("solver");
-    context::of_query();
     let start = Instant::now();
     let answer = check(terms, encoded, encoding, effort);
     let outcome = match &answer {
@@ -161,14 +161,14 @@ pub fn core(
     literals: &[Term],
     effort: Effort,
 ) -> Option<Vec<usize>> {
-    let _stage = limits::stage("solver");
     match terms.truth(goal) {
         Some(true) => return Some(Vec::new()),
         _ if effort.is_none() => return None,
         _ => {}
     }
     let encoded = encode(terms, encoding, goal, &[])?;
-    context::of_query();
+    stats::count_query();
+    let _stage = limits::stage("solver");
     let start = Instant::now();
     let core = z3_backend::core(terms, &encoded, literals, encoding, effort);
     let size = core.as_ref().map_or("no proof".to_string(), |core| format!("{} of {}", core.len(), literals.len()));

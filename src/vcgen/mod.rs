@@ -14,7 +14,7 @@ mod loops;
 mod maps;
 pub mod passify;
 pub mod passive;
-mod ranges;
+pub(crate) mod ranges;
 pub mod regions;
 pub mod selective;
 mod shown;

@@ -179,6 +179,7 @@ impl<'a> Generator<'a> {
             blocks.push(PassiveBlock { label, span, end, items, assigned, calls, successors, head_of, back_to });
         }
         let constants = self.program.constants.iter().map(|c| &c.variable.name);
+        let constants = constants.chain(self.target.params.iter().map(|parameter| &parameter.name));
         let constants = constants.filter_map(|n| Some((n.clone(), *self.constants.get(n)?))).collect();
         Ok(Passive { terms: self.terms, blocks, checks: self.checks, loops: self.loops, constants })
     }

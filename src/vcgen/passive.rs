@@ -20,7 +20,7 @@ pub struct Passive {
     pub checks: Vec<Check>,
     /// The cut loops, in topological order of their heads.
     pub loops: Vec<CutLoop>,
-    /// The program's constants with their terms.
+    /// The program's constants and the procedure's parameters with their terms.
     pub constants: Vec<(Name, Term)>,
 }
 

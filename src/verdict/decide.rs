@@ -145,7 +145,7 @@ impl Decision<'_> {
                 }
                 _ => {}
             }
-            self.take(&two, &outcome, unproved);
+            self.take(&two, &outcome);
             // One execution with a defect decides the verdict; the other pairs cannot change it.
             if !self.confirmation.confirmed.is_empty() {
                 break;
@@ -155,9 +155,7 @@ impl Decision<'_> {
     }
 
     /// Takes what a pair leaves refuted or open.
-    fn take(&mut self, two: &TwoThread, outcome: &PairOutcome, unproved: bool) {
-        // They tell more than the model does; what is proved after all is no defect.
-        self.findings.append(&mut self.confirmation.take_doubted(unproved));
+    fn take(&mut self, two: &TwoThread, outcome: &PairOutcome) {
         self.findings.extend(outcome.refuted.iter().map(|refuted| self.facts.finding(two, refuted)));
         let told = |check: &Check| outcome.refuted.iter().any(|refuted| prove::is_part(check, &refuted.check));
         for (check, why) in outcome.open.iter().filter(|(check, _)| !told(check)) {

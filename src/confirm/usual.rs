@@ -1,0 +1,78 @@
+//! Launches and values that kernels are usually run with.
+//!
+//! Input: a kernel program, what is fixed of its launch. Output: sizes of launches and values of scalars to try, likely
+//! ones first. Establishes: what the user fixed stays. Reference: none.
+
+use crate::geometry::{Axis, Geometry};
+use crate::ivl::ast::{ExprRef, Name, Procedure, Program, Stmt, StmtKind};
+use crate::ivl::visit::{for_each_stmt_expr, mentions};
+use crate::order::Order;
+use crate::vcgen::ranges;
+use std::collections::BTreeMap;
+
+/// All statements of a program.
+pub(super) fn statements(program: &Program) -> impl Iterator<Item = &Stmt> {
+    let bodies = program.procedures.iter().flat_map(|procedure| &procedure.body);
+    bodies.flat_map(|body| &body.blocks).flat_map(|block| &block.stmts)
+}
+
+/// Whether a statement mentions a constant.
+fn reads(program: &Program, name: &str) -> bool {
+    let name = Name::from(name);
+    let mut found = false;
+    let mut look = |e: &ExprRef| found |= mentions(e, &name);
+    statements(program).for_each(|stmt| for_each_stmt_expr(stmt, &mut look));
+    found
+}
+
+/// Constants that a precondition fixes: `n == 8bv32`.
+pub(super) fn fixed(program: &Program) -> BTreeMap<Name, u128> {
+    let requires = |procedure: &Procedure| ranges::of_preconditions(&procedure.requires);
+    let ranges = program.procedures.iter().flat_map(requires);
+    ranges.filter(|(_, (low, high))| low == high).map(|(name, (value, _))| (name, value)).collect()
+}
+
+/// Whether threads can talk to each other without a barrier of the block: then something else may order them.
+pub(super) fn can_wait(program: &Program) -> bool {
+    statements(program).any(|stmt| match &stmt.kind {
+        StmtKind::Load { access, .. } | StmtKind::Store { access, .. } => access.strong.is_some(),
+        StmtKind::Atomic { .. } => true,
+        StmtKind::Fence(fence) => match fence.order() {
+            Order::Warp => true,
+            Order::Block | Order::Counted | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => false,
+        },
+        _ => false,
+    })
+}
+
+/// Launches with the fixed sizes, likely ones first; an axis that the kernel never looks at has size 1.
+pub(super) fn launches(program: &Program, fixed: Geometry) -> Vec<Geometry<u32>> {
+    let blocks = [[64, 1, 1], [8, 8, 1], [4, 4, 4], [256, 1, 1], [32, 8, 1], [2, 1, 1], [1024, 1, 1]];
+    let read = |ids: [&str; 3]| ids.map(|id| reads(program, id));
+    let (block_axes, grid_axes) = (read(["tid.x", "tid.y", "tid.z"]), read(["ctaid.x", "ctaid.y", "ctaid.z"]));
+    let sizes = |sizes: [u32; 3], fixed: [Option<u32>; 3], read: [bool; 3]| {
+        Axis::ALL.map(Axis::index).map(|axis| match fixed[axis] {
+            Some(size) => size,
+            None if axis == 0 || read[axis] => sizes[axis],
+            None => 1,
+        })
+    };
+    let mut launches = Vec::new();
+    for block in blocks {
+        let (block, grid) = (sizes(block, fixed.block, block_axes), sizes([2, 2, 2], fixed.grid, grid_axes));
+        let launch = Geometry { block, grid };
+        if !launches.contains(&launch) {
+            launches.push(launch);
+        }
+    }
+    launches
+}
+
+/// Values of scalars that kernels are launched with: sizes of the data in terms of the launch first. The
+/// large one makes products wrap.
+pub(super) fn values(launch: &Geometry<u32>) -> [u128; 15] {
+    let (block, total) = (launch.block_threads(), launch.threads());
+    let row = u128::from(launch.block[0]);
+    let width = row * u128::from(launch.grid[0]);
+    [total, block, 16, 1024, width, 1, 2, 4 * total, total - 1, 0, row, 64, 3, 4, 1 << 24]
+}
