@@ -88,6 +88,7 @@ fn a_kernel_is_answered_alike_alone_and_in_a_folder() {
         let input = input.to_string_lossy();
         let launch = ["--block", "64", "--grid", "2", "--format", "json", "--stats", "--jobs", jobs];
         let ran = gpuvcc(&[&[&*input], &launch[..]].concat(), b"");
+        assert!(matches!(ran.exit, 0 | 1 | 3), "exit {}: {}", ran.exit, ran.stderr);
         let mut report: Value =
             serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stderr));
         let mut kernels = report["kernels"].as_array_mut().map(std::mem::take).unwrap_or_default();

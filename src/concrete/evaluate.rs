@@ -369,6 +369,7 @@ mod tests {
             let code = Code::new(&terms, examples.iter().copied(), &rank);
             let mut evaluator = Evaluator::new(&code);
             let mut values = [Value::Bits(0), Value::Bits(0), Value::Int(0), Value::Int(0)];
+            evaluator.set(symbols.into_iter().zip(values));
             let mut random: u64 = 1;
             for round in 0..400usize {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

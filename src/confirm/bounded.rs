@@ -160,7 +160,7 @@ impl Bounded<'_> {
                 (Defect::Divergence, Claim::BarrierMet { .. }) => &self.suspects.barriers,
                 (Defect::BarrierError, Claim::BarrierRule(_)) => &self.suspects.rules,
                 (Defect::Assertion, claim) => {
-                    return claim.is_of_user()
+                    return is_asserted(claim)
                         && check.origin.as_ref().is_some_and(|place| self.suspects.assertions.contains(place));
                 }
                 _ => return false,
@@ -268,10 +268,9 @@ impl Bounded<'_> {
         evaluator.set(passive.constants.iter().filter_map(value));
         let relied = |check: usize| is_relied(&passive.checks[check]);
         let number = way::sure_failure(passive, &steps, &mut evaluator, &model.failing, &relied);
-        log::debug!("surely fails: {number:?} of {:?} with {:?}", model.failing, model.constants);
-        let number = number?;
-        let check = passive.checks[number].clone();
+        let check = passive.checks[number?].clone();
         let counts = match &check.claim {
+            _ if usual::can_trap(&self.facts.kernel.program) => false,
             // Threads may meet at barriers that are not `.aligned`.
             Claim::BarrierMet { aligned } => *aligned,
             // Another thread may stay away from a barrier before it.
@@ -339,6 +338,11 @@ impl Bounded<'_> {
 /// Whether what stands behind a check may rely on it.
 fn is_relied(check: &Check) -> bool {
     !matches!(check.claim, Claim::Race(_))
+}
+
+/// Whether the kernel's text asserts it; an assertion of a kernel in the IVL says no more than its formula.
+pub(super) fn is_asserted(claim: &Claim) -> bool {
+    claim.is_of_user() || *claim == Claim::Formula
 }
 
 /// The passive program of so many rounds; `None` if it is too large.

@@ -173,7 +173,7 @@ fn suspects(two: &TwoThread, outcome: &PairOutcome) -> Suspects {
             Claim::Race(_) => suspects.races.extend(line),
             Claim::BarrierMet { .. } => suspects.barriers.extend(line),
             Claim::BarrierRule(_) => suspects.rules.extend(line),
-            claim if claim.is_of_user() => suspects.assertions.extend(check.origin.clone()),
+            claim if bounded::is_asserted(claim) => suspects.assertions.extend(check.origin.clone()),
             _ => {}
         }
     }

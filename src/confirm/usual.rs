@@ -32,6 +32,11 @@ pub(super) fn fixed(program: &Program) -> BTreeMap<Name, u128> {
     ranges.filter(|(_, (low, high))| low == high).map(|(name, (value, _))| (name, value)).collect()
 }
 
+/// Whether a thread may end the launch, after which nothing surely happens.
+pub(super) fn can_trap(program: &Program) -> bool {
+    statements(program).any(|stmt| stmt.kind == StmtKind::Trap)
+}
+
 /// Whether threads can talk to each other without a barrier of the block: then something else may order them.
 pub(super) fn can_wait(program: &Program) -> bool {
     statements(program).any(|stmt| match &stmt.kind {

@@ -8,7 +8,7 @@ extern "C" __global__ void barrier_invariant_scratch_broken(const int *mask, int
     int t = threadIdx.x;
     int flip = mask[blockIdx.x] & 127;
     scratch[64 * blockIdx.x + t] = t ^ flip; // RACE
-    GPUVCC_BARRIER_INVARIANT("[barrier_invariant_scratch_broken_param_1].s32[4 * (64 * blockIdx.x + threadIdx.x)] == "
+    GPUVCC_BARRIER_INVARIANT("[barrier_invariant_scratch_broken_param_1].s32[4 * (64 * blockIdx.x + threadIdx.x)] == " // ASSERTION
                              "(threadIdx.x ^ [barrier_invariant_scratch_broken_param_0].s32[4 * blockIdx.x] & 127) "
                              "at 127 - threadIdx.x");
     __syncthreads();
