@@ -10,7 +10,6 @@ use gpuvcc::ivl;
 use gpuvcc::ivl::ast::{Attribute, Program, StmtKind};
 use gpuvcc::ivl::attributes::Attributes;
 use gpuvcc::ivl::claim::{Claim, Inferred};
-use gpuvcc::jobs::Jobs;
 use gpuvcc::solver::{self, Answer, Encoding};
 use gpuvcc::twothread::log::Log;
 use gpuvcc::vcgen::passify;
@@ -421,7 +420,6 @@ fn what_houdini_keeps_always_holds() {
             relied: &|_| false,
             encodings: &[Encoding::BitVectors],
             budget: Budget::new(Effort::seconds(20)),
-            jobs: &Jobs::default(),
             log: &Log::default(),
         };
         let fates = houdini::run(&mut passive, &start).fates;

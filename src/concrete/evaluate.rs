@@ -394,8 +394,10 @@ mod tests {
                     let expected = terms.truth(folded).map(Value::Bool);
                     let expected = expected.or_else(|| terms.bv_value(folded).map(Value::Bits));
                     let expected = expected.or_else(|| terms.int_value(folded).map(Value::Int));
+                    // The builders leave a division by zero as it is.
+                    let Some(expected) = expected else { continue };
                     let certain = evaluator.certain(example);
-                    assert_eq!(certain, expected, "{:?} of {values:?}", terms.node(example));
+                    assert_eq!(certain, Some(expected), "{:?} of {values:?}", terms.node(example));
                 }
             }
         }

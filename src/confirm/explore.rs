@@ -193,15 +193,15 @@ fn scalar(emulator: &Emulator, parameter: &KernelParameter, launch: &Geometry<u3
     value as u64
 }
 
-/// Of a launch with more than so many threads the first block, the last and some between.
+/// Of a launch with more than so many threads the first block and its neighbours, the last and some between.
 fn some_blocks(launch: &Geometry<u32>, random: u64, most_threads: u32) -> Option<Vec<u32>> {
     let (threads, blocks) = (launch.block_threads() as u64, launch.blocks() as u64);
     if threads * blocks <= u64::from(most_threads) {
         return None;
     }
-    let most = (u64::from(most_threads) / threads).max(2).min(blocks);
-    let spread = (2..most).map(|number| hash(random, number) % blocks);
-    let chosen: BTreeSet<u64> =
-        [0, if random.is_multiple_of(2) { 1.min(blocks - 1) } else { blocks - 1 }].into_iter().chain(spread).collect();
+    let row = u64::from(launch.grid[0]);
+    let ends = [0, 1, row, blocks - 1].map(|number| number.min(blocks - 1));
+    let between = (ends.len() as u64..u64::from(most_threads) / threads).map(|number| hash(random, number) % blocks);
+    let chosen: BTreeSet<u64> = ends.into_iter().chain(between).collect();
     (chosen.len() as u64 != blocks).then(|| chosen.into_iter().map(|number| number as u32).collect())
 }

@@ -45,16 +45,16 @@ struct BarrierState {
     arrivals: Vec<Arrival>,
     /// What those that do not wait did before.
     published: Option<Rc<Clock>>,
-    /// Threads that came, by warp.
-    of_warp: Vec<u32>,
-    /// Threads that came and have exited since, by warp.
+    /// The lanes that came, by warp.
+    came: Vec<u32>,
+    /// The lanes that came and have exited since, by warp.
     gone: Vec<u32>,
     count: Option<u32>,
 }
 
 impl BarrierState {
     fn new(warps: usize) -> Self {
-        BarrierState { of_warp: vec![0; warps], gone: vec![0; warps], ..BarrierState::default() }
+        BarrierState { came: vec![0; warps], gone: vec![0; warps], ..BarrierState::default() }
     }
 
     /// Whether the threads of each warp came by one instruction.
@@ -141,7 +141,8 @@ impl BlockState {
         if count.is_some_and(|count| count == 0 || !count.is_multiple_of(32)) {
             return misuse(world, thread, BarrierMisuse::Count);
         }
-        if state.arrivals.iter().any(|arrival| arrival.thread == linear) {
+        let (warp, lane) = (linear as usize / 32, 1 << (linear % 32));
+        if state.came[warp] & lane != 0 {
             return misuse(world, thread, BarrierMisuse::ArrivesTwice);
         }
         let all = self.size.next_multiple_of(32);
@@ -155,7 +156,7 @@ impl BlockState {
             }
         }
         state.count = count;
-        state.of_warp[linear as usize / 32] += 1;
+        state.came[warp] |= lane;
         state.arrivals.push(Arrival { thread: linear, index, code: thread.last() });
         if barrier.arrive {
             if world.races {
@@ -174,11 +175,10 @@ impl BlockState {
 
     /// A thread ends.
     pub fn leave(&mut self, thread: u32) {
-        self.live[thread as usize / 32] -= 1;
-        for barrier in self.barriers.iter_mut().filter(|barrier| !barrier.arrivals.is_empty()) {
-            if barrier.arrivals.iter().any(|arrival| arrival.thread == thread) {
-                barrier.gone[thread as usize / 32] += 1;
-            }
+        let (warp, lane) = (thread as usize / 32, 1 << (thread % 32));
+        self.live[warp] -= 1;
+        for barrier in &mut self.barriers {
+            barrier.gone[warp] |= barrier.came[warp] & lane;
         }
     }
 
@@ -192,9 +192,10 @@ impl BlockState {
             None if exited_ok => threads >= self.live.iter().sum(),
             None => threads >= self.size,
             Some(count) => {
-                let warps = state.of_warp.iter().zip(&state.gone).zip(&self.live);
-                let whole = |came: u32, gone: u32, live: u32| came > 0 && came - gone >= live;
-                let came = warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { came });
+                let warps = state.came.iter().zip(&state.gone).zip(&self.live);
+                let whole = |came: u32, gone: u32, live: u32| came != 0 && (came & !gone).count_ones() >= live;
+                let came =
+                    warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { came.count_ones() });
                 came.sum::<u32>() >= count
             }
         }
@@ -213,7 +214,7 @@ impl BlockState {
     }
 
     fn release_one(&mut self, id: usize, program: &Program, world: &mut World, threads: &mut [Thread]) {
-        let warps = self.barriers[id].of_warp.len();
+        let warps = self.barriers[id].came.len();
         let fresh = BarrierState::new(warps);
         let mut state = std::mem::replace(&mut self.barriers[id], fresh);
         let first = state.arrivals[0];

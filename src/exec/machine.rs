@@ -241,7 +241,7 @@ pub fn settle(
     if at_barrier {
         state.release(program, world, threads);
     }
-    if status != Status::Running {
+    if status != Status::Running && !program.warp_operations.is_empty() {
         while !world.halted && warp::release(program, world, threads, index as u32 / 32) {}
     }
 }

@@ -20,6 +20,9 @@ pub fn release(program: &Program, world: &mut World, threads: &mut [Thread], war
     let first = warp as usize * 32;
     let last = (first + 32).min(threads.len());
     let lanes = &threads[first..last];
+    if !lanes.iter().any(|thread| matches!(thread.status, Status::Warp { .. })) {
+        return false;
+    }
     let waits = |lane: usize| match lanes[lane].status {
         Status::Warp { index } => Some(index),
         _ => None,

@@ -11,12 +11,12 @@ use super::simulate::{self, Simulation};
 use super::start;
 use crate::concrete::program::Steps;
 use crate::effort::{Budget, Effort};
-use crate::jobs::Jobs;
+use crate::limits;
 use crate::query::{self, From, Model, Query, Reply};
-use crate::solver::{Encoding, in_own_context};
+use crate::solver::Encoding;
 use crate::twothread::log::Log;
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
-use crate::{interrupt, limits};
+use crate::vcgen::term::{BvBinary, Node, Term};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -36,6 +36,10 @@ pub enum Fate {
 /// Effort for a query, and for one of many.
 const EFFORT: Effort = Effort::milliseconds(500);
 const SHORT_EFFORT: Effort = Effort::milliseconds(60);
+/// More checks than this are not asked for at once.
+const LARGE: usize = 600;
+/// Effort for a query about several loops at once.
+const TOGETHER: Effort = Effort::milliseconds(150);
 /// Checks that are not parted any more where a query without products has no answer.
 const SMALL: usize = 8;
 /// Rounds of a loop to run on from a model.
@@ -54,8 +58,6 @@ pub struct Start<'a> {
     pub encodings: &'a [Encoding],
     /// When to give up.
     pub budget: Budget,
-    /// Threads that may help.
-    pub jobs: &'a Jobs,
     /// What the program remembers of accesses.
     pub log: &'a Log,
 }
@@ -76,9 +78,18 @@ pub fn run(passive: &mut Passive, start: &Start) -> Outcome {
     let fates = vec![Fate::Kept; start.known.len()];
     let watch = Watch::new(passive, start.log);
     let steps = Steps::new(passive, &watch.terms());
-    let mut state = State { fates, encodings: start.encodings.to_vec(), start, steps: &steps, iteration: 0 };
+    let mut state = State {
+        fates,
+        encodings: start.encodings.to_vec(),
+        start,
+        steps: &steps,
+        global: BTreeSet::new(),
+        iteration: 0,
+    };
     state.test(passive, &watch);
-    if multiplies(passive) || !state.all_at_once(passive) {
+    let most = if assumes_products(passive) { 1 } else { 2 };
+    let apart = passive.loops.len() > most || state.open_checks(passive).count() > LARGE;
+    if multiplies(passive) || apart || !state.all_at_once(passive) {
         state.loop_by_loop(passive);
     }
     Outcome { fates: state.fates, encodings: state.encodings, iterations: state.iteration }
@@ -87,6 +98,20 @@ pub fn run(passive: &mut Passive, start: &Start) -> Outcome {
 /// Whether a check is about a product of unknowns.
 fn multiplies(passive: &Passive) -> bool {
     passive.checks.iter().any(|check| passive.terms.multiplies(check.term))
+}
+
+/// Whether an assumption is about a product of unknowns.
+fn assumes_products(passive: &Passive) -> bool {
+    let items = passive.blocks.iter().flat_map(|block| &block.items);
+    let terms = &passive.terms;
+    let is_product = |term: Term| match terms.node(term) {
+        Node::BvBinary(BvBinary::Mul, a, b) => [a, b].into_iter().all(|t| terms.bv_value(*t).is_none()),
+        _ => terms.is_multiplied(term),
+    };
+    items.into_iter().any(|item| match item {
+        PassiveItem::Assume { term, .. } => terms.postorder(*term, &|_| false).into_iter().any(is_product),
+        PassiveItem::Check(_) => false,
+    })
 }
 
 /// The loop whose invariant a check is about.
@@ -118,20 +143,15 @@ fn dependents(passive: &Passive, candidates: usize) -> Vec<BTreeSet<usize>> {
     dependents
 }
 
-/// What came of the checks of a loop.
-struct AskedLoop {
-    dropped: Vec<(usize, Fate)>,
-    encodings: Vec<Encoding>,
-    /// Whether some of its own checks failed.
-    changed: bool,
-}
-
 struct State<'a> {
     fates: Vec<Fate>,
     encodings: Vec<Encoding>,
     start: &'a Start<'a>,
     /// The program as it is executed.
     steps: &'a Steps,
+    /// Checks of rounds that did not follow from the invariants of their loop alone, and so never will: there are only
+    /// fewer of these.
+    global: BTreeSet<usize>,
     iteration: usize,
 }
 
@@ -172,7 +192,7 @@ impl State<'_> {
         loop {
             self.iteration += 1;
             let open: BTreeSet<usize> = self.open_checks(passive).collect();
-            match self.answer(passive, &open, EFFORT) {
+            match self.answer(passive, &open, if passive.loops.len() > 1 { TOGETHER } else { EFFORT }) {
                 Reply::Proved => return true,
                 Reply::Refuted(model) if self.drop_failing(passive, &model.failing) => {}
                 _ => return false,
@@ -180,59 +200,47 @@ impl State<'_> {
         }
     }
 
-    /// Asks for the checks of each loop apart, and again where facts that they rely on are gone. The loops of a
-    /// generation begin with the same facts and terms, whoever asks for them, so that all ends alike for any number of
-    /// jobs.
-    fn loop_by_loop(&mut self, passive: &Passive) {
+    /// Asks for the checks of each loop apart, and again where facts that they rely on are gone.
+    fn loop_by_loop(&mut self, passive: &mut Passive) {
         let begin = Instant::now();
         let dependents = dependents(passive, self.fates.len());
         let mut open: BTreeSet<usize> = (0..passive.loops.len()).collect();
         let mut asked = 0;
-        while !open.is_empty() {
+        while let Some(number) = open.pop_first() {
             self.iteration += 1;
-            asked += open.len();
-            let numbers: Vec<usize> = std::mem::take(&mut open).into_iter().collect();
-            let interrupt = interrupt::of_thread();
-            let is_alone = numbers.len() == 1;
-            let ask = |&number: &usize| {
-                let ask = || self.ask_loop(passive.clone(), number);
-                // Loops that may be asked for side by side share no context.
-                interrupt::during(interrupt.clone(), || if is_alone { ask() } else { in_own_context(ask) })
-            };
-            for (number, found) in numbers.iter().zip(self.start.jobs.map(&numbers, ask)) {
-                self.encodings = found.encodings;
-                open.extend(found.changed.then_some(number));
-                for (candidate, fate) in found.dropped {
-                    open.extend(&dependents[candidate]);
-                    if self.fates[candidate] == Fate::Kept {
-                        self.fates[candidate] = fate;
-                    }
-                }
+            asked += 1;
+            let before = self.fates.clone();
+            if self.ask_loop(passive, number) {
+                open.insert(number);
             }
+            let fates = self.fates.iter().zip(&before).enumerate();
+            let dropped = fates.filter(|(_, (now, before))| now != before).map(|(candidate, _)| candidate);
+            open.extend(dropped.flat_map(|candidate| &dependents[candidate]));
         }
         let (loops, time) = (passive.loops.len(), begin.elapsed().as_millis());
         log::debug!("houdini: {loops} loops, asked for {asked} times, {time} ms");
     }
 
-    /// Asks for the checks of a loop.
-    fn ask_loop(&self, mut passive: Passive, number: usize) -> AskedLoop {
-        let (fates, encodings) = (self.fates.clone(), self.encodings.clone());
-        let mut state = State { fates, encodings, start: self.start, steps: self.steps, iteration: self.iteration };
-        let open = state.open_checks(&passive).filter(|&i| loop_of(&passive, i) == Some(number)).collect();
-        let open = state.doubtful(&mut passive, open, From::Start);
-        let is_round = |&i: &usize| passive.checks[i].kind == CheckKind::Maintenance(number);
-        let (rounds, mut left): (BTreeSet<usize>, BTreeSet<usize>) = open.into_iter().partition(is_round);
-        left.extend(state.not_local(&mut passive, number, rounds));
-        let changed = state.refute(&mut passive, left);
-        let fates = state.fates.into_iter().enumerate();
-        let dropped = fates.filter(|(candidate, fate)| self.fates[*candidate] != *fate).collect();
-        AskedLoop { dropped, encodings: state.encodings, changed }
+    /// Asks for the checks of a loop; whether some of them failed.
+    fn ask_loop(&mut self, passive: &mut Passive, number: usize) -> bool {
+        let open = self.open_checks(passive).filter(|&i| loop_of(passive, i) == Some(number));
+        let is_round =
+            |i: &usize| passive.checks[*i].kind == CheckKind::Maintenance(number) && !self.global.contains(i);
+        let (rounds, mut left): (BTreeSet<usize>, BTreeSet<usize>) = open.partition(is_round);
+        let global = self.not_local(passive, number, rounds);
+        left.extend(&global);
+        self.global.extend(global);
+        if multiplies(passive) {
+            left = self.doubtful(passive, left, From::Start);
+        }
+        self.refute(passive, left)
     }
 
     /// The checks of a round that do not follow from the invariants of the loop alone. Whatever
     /// happened before the loop is a larger question, and mostly of no matter.
     fn not_local(&mut self, passive: &mut Passive, number: usize, checks: BTreeSet<usize>) -> BTreeSet<usize> {
-        let mut local = self.doubtful(passive, checks, From::Head(number));
+        let mut are_doubtful = multiplies(passive);
+        let mut local = if are_doubtful { self.doubtful(passive, checks, From::Head(number)) } else { checks };
         let mut left = BTreeSet::new();
         while !local.is_empty() {
             log::debug!("houdini, loop {number}: {} checks of a round", local.len());
@@ -242,6 +250,10 @@ impl State<'_> {
                 Reply::Refuted(Model { failing, .. }) if !failing.is_empty() => {
                     local.retain(|check| !failing.contains(check));
                     left.extend(failing);
+                }
+                _ if !are_doubtful => {
+                    are_doubtful = true;
+                    local = self.doubtful(passive, local, From::Head(number));
                 }
                 _ => left.append(&mut local),
             }
@@ -439,21 +451,26 @@ mod tests {
         let mut program = crate::ivl::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
         mark_candidates(&mut program);
         let main = &program.procedures[0];
-        let passive = passify::run(&program, main).unwrap_or_else(|error| panic!("{error:?}"));
+        let mut passive = passify::run(&program, main).unwrap_or_else(|error| panic!("{error:?}"));
         let start = Start {
             known: vec![false; 2],
             twins: vec![0, 1],
             relied: &|_| false,
             encodings: &[Encoding::BitVectors],
             budget: Budget::new(Effort::seconds(20)),
-            jobs: &Jobs::default(),
             log: &Log::default(),
         };
         let fates = vec![Fate::Kept; 2];
         let steps = Steps::new(&passive, &[]);
-        let mut state =
-            State { fates, encodings: start.encodings.to_vec(), start: &start, steps: &steps, iteration: 0 };
-        state.loop_by_loop(&passive);
+        let mut state = State {
+            fates,
+            encodings: start.encodings.to_vec(),
+            start: &start,
+            steps: &steps,
+            global: BTreeSet::new(),
+            iteration: 0,
+        };
+        state.loop_by_loop(&mut passive);
         assert!(state.fates.iter().all(|fate| *fate != Fate::Kept), "{:?}", state.fates);
     }
 }

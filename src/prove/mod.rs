@@ -131,7 +131,7 @@ pub struct Plan<'a> {
 /// What `vcgen` cannot translate.
 fn infer_in(
     two: &TwoThread,
-    Plan { uniform_barriers, omitted, jobs, .. }: Plan,
+    Plan { uniform_barriers, omitted, .. }: Plan,
     budget: Budget,
     encodings: &[Encoding],
     proved: &[Candidate],
@@ -142,7 +142,7 @@ fn infer_in(
     let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
     let known = annotated.candidates.iter().map(|c| proved.contains(c)).collect();
     let twins = candidates::twins(&annotated.candidates);
-    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, budget, jobs, log: &two.log };
+    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, budget, log: &two.log };
     let houdini::Outcome { fates, encodings, iterations } = houdini::run(&mut passive, &start);
     Ok(Inference { annotated, fates, encodings, iterations, passive })
 }
