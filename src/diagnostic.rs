@@ -52,7 +52,7 @@ impl Diagnostic {
     }
 
     /// Adds another place.
-    pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+    pub(crate) fn also(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push((span, text.into()));
         self
     }

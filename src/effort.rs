@@ -20,12 +20,12 @@ pub struct Effort(u64);
 
 impl Effort {
     /// None.
-    pub const NONE: Effort = Effort(0);
+    pub(crate) const NONE: Effort = Effort(0);
     /// More than there is.
-    pub const ALL: Effort = Effort(u64::MAX);
+    pub(crate) const ALL: Effort = Effort(u64::MAX);
 
     /// About so many nanoseconds.
-    pub const fn nanoseconds(count: u64) -> Effort {
+    pub(crate) const fn nanoseconds(count: u64) -> Effort {
         Effort(count)
     }
 
@@ -40,22 +40,22 @@ impl Effort {
     }
 
     /// What is done in that time.
-    pub fn of(time: Duration) -> Effort {
+    pub(crate) fn of(time: Duration) -> Effort {
         Effort(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// About how long it takes.
-    pub const fn time(self) -> Duration {
+    pub(crate) const fn time(self) -> Duration {
         Duration::from_nanos(self.0)
     }
 
     /// Whether it is nothing.
-    pub fn is_none(self) -> bool {
+    pub(crate) fn is_none(self) -> bool {
         self == Effort::NONE
     }
 
     /// Z3's resources for it, at so many a millisecond; at least one, since 0 means without a limit.
-    pub fn resources(self, rate: u64) -> u32 {
+    pub(crate) fn resources(self, rate: u64) -> u32 {
         let resources = (self.0 / 1_000).saturating_mul(rate) / 1_000;
         u32::try_from(resources).unwrap_or(u32::MAX).max(1)
     }
@@ -99,28 +99,28 @@ thread_local! {
 
 /// Counts work of this thread.
 #[inline]
-pub fn spend(effort: Effort) {
+pub(crate) fn spend(effort: Effort) {
     SPENT.with(|spent| spent.set(spent.get() + effort));
 }
 
 /// Counts a step.
 #[inline]
-pub fn step() {
+pub(crate) fn step() {
     spend(STEP);
 }
 
 /// The meter of this thread: all that it spent so far.
-pub fn spent() -> Effort {
+pub(crate) fn spent() -> Effort {
     SPENT.get()
 }
 
 /// All that this thread did so far, whoever wanted it; what others did for it is not in it.
-pub fn done() -> Effort {
+pub(crate) fn done() -> Effort {
     Effort(SPENT.get().0.wrapping_add_signed(OFFSET.get()))
 }
 
 /// Counts work that another thread, or this one [`apart`], did.
-pub fn take(effort: Effort) {
+pub(crate) fn take(effort: Effort) {
     spend(effort);
     OFFSET.set(OFFSET.get().wrapping_sub_unsigned(effort.0));
 }
@@ -134,7 +134,7 @@ fn turn(meter: Effort) -> Effort {
 
 /// Runs a task whose meter stands at `start` when it begins, in whatever thread; with what it spent. The thread's own
 /// meter stays where it was.
-pub fn apart<T>(start: Effort, task: impl FnOnce() -> T) -> (T, Effort) {
+pub(crate) fn apart<T>(start: Effort, task: impl FnOnce() -> T) -> (T, Effort) {
     /// Also when the task unwinds.
     struct Before(Effort);
     impl Drop for Before {
@@ -160,22 +160,22 @@ impl Budget {
     }
 
     /// What is left of it; nothing where nobody wants the result any more.
-    pub fn left(self) -> Effort {
+    pub(crate) fn left(self) -> Effort {
         if interrupt::is_asked() { Effort::NONE } else { self.end - spent() }
     }
 
     /// Whether nothing is left. Then there is no use in asking thousands of queries.
-    pub fn is_over(self) -> bool {
+    pub(crate) fn is_over(self) -> bool {
         self.left().is_none()
     }
 
     /// So much, or what is left.
-    pub fn most(self, effort: Effort) -> Effort {
+    pub(crate) fn most(self, effort: Effort) -> Effort {
         effort.min(self.left())
     }
 
     /// The next part of it.
-    pub fn part(self, effort: Effort) -> Budget {
+    pub(crate) fn part(self, effort: Effort) -> Budget {
         Budget::new(self.most(effort))
     }
 }

@@ -33,15 +33,15 @@ pub enum Axis {
 
 impl Axis {
     /// All, in the order of sizes.
-    pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+    pub(crate) const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
     /// Its place in an array of sizes.
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self as usize
     }
 
     /// Its name in PTX and CUDA C++.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Axis::X => "x",
             Axis::Y => "y",
@@ -50,12 +50,12 @@ impl Axis {
     }
 
     /// The axis of that name.
-    pub fn named(name: &str) -> Option<Axis> {
+    pub(crate) fn named(name: &str) -> Option<Axis> {
         Axis::ALL.into_iter().find(|axis| axis.name() == name)
     }
 
     /// The axis of a register such as `tid.x`, if it is one of that vector (`tid`).
-    pub fn of(register: &str, vector: &str) -> Option<Axis> {
+    pub(crate) fn of(register: &str, vector: &str) -> Option<Axis> {
         Axis::named(register.strip_prefix(vector)?.strip_prefix('.')?)
     }
 }
@@ -81,22 +81,22 @@ pub struct Geometry<Size = Option<u32>> {
 
 impl<Size: Copy> Geometry<Size> {
     /// The sizes, those of the block first.
-    pub fn sizes(&self) -> impl Iterator<Item = Size> + use<Size> {
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = Size> + use<Size> {
         self.block.into_iter().chain(self.grid)
     }
 
     /// The sizes with the registers that hold them (`ntid.x`).
-    pub fn registers(&self) -> impl Iterator<Item = (&'static str, Size)> + use<Size> {
+    pub(crate) fn registers(&self) -> impl Iterator<Item = (&'static str, Size)> + use<Size> {
         REGISTERS.sizes().zip(self.sizes())
     }
 
     /// Each size replaced by what a function makes of it.
-    pub fn map<To>(self, mut of: impl FnMut(Size) -> To) -> Geometry<To> {
+    pub(crate) fn map<To>(self, mut of: impl FnMut(Size) -> To) -> Geometry<To> {
         Geometry { block: self.block.map(&mut of), grid: self.grid.map(of) }
     }
 
     /// Each size replaced by what a function makes of its register and it.
-    pub fn map_registers<To>(self, mut of: impl FnMut(&'static str, Size) -> To) -> Geometry<To> {
+    pub(crate) fn map_registers<To>(self, mut of: impl FnMut(&'static str, Size) -> To) -> Geometry<To> {
         let mut axes = |registers: [&'static str; 3], sizes: [Size; 3]| {
             let [x, y, z] = sizes;
             [of(registers[0], x), of(registers[1], y), of(registers[2], z)]
@@ -110,17 +110,17 @@ impl Geometry {
     pub const FREE: Geometry = Geometry { block: [None; 3], grid: [None; 3] };
 
     /// Whether a size is free.
-    pub fn has_free(&self) -> bool {
+    pub(crate) fn has_free(&self) -> bool {
         self.sizes().any(|size| size.is_none())
     }
 
     /// Whether it has a single thread.
-    pub fn is_one_thread(&self) -> bool {
+    pub(crate) fn is_one_thread(&self) -> bool {
         self.sizes().all(|size| size == Some(1))
     }
 
     /// The sizes, if all are known.
-    pub fn known(self) -> Option<Geometry<u32>> {
+    pub(crate) fn known(self) -> Option<Geometry<u32>> {
         let all = |[x, y, z]: [Option<u32>; 3]| Some([x?, y?, z?]);
         Some(Geometry { block: all(self.block)?, grid: all(self.grid)? })
     }
@@ -133,12 +133,12 @@ impl Geometry {
 
 impl Geometry<u32> {
     /// Threads of a block.
-    pub fn block_threads(&self) -> u128 {
+    pub(crate) fn block_threads(&self) -> u128 {
         volume(self.block)
     }
 
     /// Blocks of the grid.
-    pub fn blocks(&self) -> u128 {
+    pub(crate) fn blocks(&self) -> u128 {
         volume(self.grid)
     }
 
@@ -149,7 +149,7 @@ impl Geometry<u32> {
     }
 
     /// All threads.
-    pub fn threads(&self) -> u128 {
+    pub(crate) fn threads(&self) -> u128 {
         self.block_threads().saturating_mul(self.blocks())
     }
 }

@@ -13,7 +13,7 @@ const AGAIN: Duration = Duration::from_millis(5);
 
 /// What is shared by a thread and by who may stop it. All clones are the same.
 #[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<State>);
+pub(crate) struct Interrupt(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -28,7 +28,7 @@ thread_local! {
 
 impl Interrupt {
     /// Asks.
-    pub fn ask(&self) {
+    pub(crate) fn ask(&self) {
         *self.asked() = true;
         self.0.changed.notify_all();
     }
@@ -39,7 +39,7 @@ impl Interrupt {
 }
 
 /// Runs a task whose queries end when `interrupt` is asked for.
-pub fn during<T>(interrupt: Option<Interrupt>, task: impl FnOnce() -> T) -> T {
+pub(crate) fn during<T>(interrupt: Option<Interrupt>, task: impl FnOnce() -> T) -> T {
     let before = OF_THREAD.replace(interrupt);
     let result = task();
     OF_THREAD.set(before);
@@ -47,12 +47,12 @@ pub fn during<T>(interrupt: Option<Interrupt>, task: impl FnOnce() -> T) -> T {
 }
 
 /// What interrupts this thread; a helper of it is to be interrupted with it.
-pub fn of_thread() -> Option<Interrupt> {
+pub(crate) fn of_thread() -> Option<Interrupt> {
     OF_THREAD.with_borrow(Clone::clone)
 }
 
 /// Whether nobody wants what this thread is about to find.
-pub fn is_asked() -> bool {
+pub(crate) fn is_asked() -> bool {
     OF_THREAD.with_borrow(|interrupt| interrupt.as_ref().is_some_and(|interrupt| *interrupt.asked()))
 }
 

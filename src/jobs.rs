@@ -4,18 +4,17 @@
 //! results, with its place, and to nobody if nobody waits any more. Relies on: results are used in an order that does not
 //! depend on who made them, so that reports are the same for all numbers of jobs (but for times).
 
-use crate::effort::{self, Effort};
+use crate::effort;
 use crate::{interrupt, limits};
 use std::any::Any;
 use std::cell::RefCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Stack of a thread that works, in bytes; large, because expressions of big kernels nest deeply.
-pub const STACK: usize = 256 << 20;
+pub(crate) const STACK: usize = 256 << 20;
 
 /// Jobs that are left: how many threads may begin to work beside those that do.
 #[derive(Debug, Default)]
@@ -23,7 +22,7 @@ pub struct Jobs(AtomicUsize);
 
 /// The right to work in a thread, until it is dropped.
 #[derive(Debug)]
-pub struct Job<'a>(&'a Jobs);
+pub(crate) struct Job<'a>(&'a Jobs);
 
 impl Jobs {
     /// So many are left.
@@ -32,38 +31,10 @@ impl Jobs {
     }
 
     /// A job, if one is left.
-    pub fn take(&self) -> Option<Job<'_>> {
+    pub(crate) fn take(&self) -> Option<Job<'_>> {
         let one_less = |left: usize| left.checked_sub(1);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok().map(|_| Job(self))
     }
-
-    /// What `work` makes of each item, in their order: in this thread, and in helpers as far as there are jobs. All items
-    /// begin with what this thread has spent so far.
-    pub fn map<T: Sync, R: Send + Sync>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-        let next = AtomicUsize::new(0);
-        let start = effort::spent();
-        let results: Vec<OnceLock<(R, Effort)>> = items.iter().map(|_| OnceLock::new()).collect();
-        let share = || {
-            while let Some((item, result)) = pair_at(items, &results, next.fetch_add(1, Ordering::Relaxed)) {
-                result.get_or_init(|| effort::apart(start, || work(item)));
-            }
-        };
-        std::thread::scope(|scope| {
-            let helper = |_: &T| help(scope, self.take()?, share).ok();
-            let helpers: Vec<Helper> = items.iter().skip(1).map_while(helper).collect();
-            share();
-            helpers.into_iter().for_each(wait_for);
-        });
-        let spend = |(result, effort)| {
-            effort::take(effort);
-            result
-        };
-        results.into_iter().flat_map(OnceLock::into_inner).map(spend).collect()
-    }
-}
-
-fn pair_at<'a, A, B>(a: &'a [A], b: &'a [B], index: usize) -> Option<(&'a A, &'a B)> {
-    a.get(index).zip(b.get(index))
 }
 
 impl Drop for Job<'_> {
@@ -73,13 +44,13 @@ impl Drop for Job<'_> {
 }
 
 /// A thread that works on a job. Its result is the message of a panic, if there was one.
-pub type Helper<'scope> = ScopedJoinHandle<'scope, Result<(), String>>;
+pub(crate) type Helper<'scope> = ScopedJoinHandle<'scope, Result<(), String>>;
 
 /// Runs a task in a thread of its own. `Err`: there is none to be had, which is no reason to give up.
 ///
 /// # Errors
 /// What the system says.
-pub fn help<'scope, 'env>(
+pub(crate) fn help<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     job: Job<'scope>,
     task: impl FnOnce() + Send + 'scope,
@@ -96,7 +67,7 @@ pub fn help<'scope, 'env>(
 ///
 /// # Panics
 /// As the helper did.
-pub fn wait_for(helper: Helper<'_>) {
+pub(crate) fn wait_for(helper: Helper<'_>) {
     result_of(helper.join());
 }
 
@@ -138,7 +109,7 @@ thread_local! {
 }
 
 /// Keeps the default hook from printing: a panic is reported once, as an internal error.
-pub fn quiet_panics() {
+pub(crate) fn quiet_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
         PANIC_PLACE.with_borrow_mut(|last| *last = place);
@@ -149,7 +120,7 @@ pub fn quiet_panics() {
 ///
 /// # Errors
 /// The message of a panic, and its place.
-pub fn guarded<T>(task: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn guarded<T>(task: impl FnOnce() -> T) -> Result<T, String> {
     // The task's data is dropped or only read afterwards, so broken invariants cannot be seen.
     catch_unwind(AssertUnwindSafe(task)).map_err(|payload| {
         let message = payload_text(&*payload);
@@ -182,18 +153,6 @@ mod tests {
             wait_for(helper);
             assert!(jobs.take().is_some());
         });
-    }
-
-    #[test]
-    fn results_are_in_the_order_of_the_items() {
-        for helpers in [0, 3] {
-            let jobs = Jobs::new(helpers);
-            let squares = jobs.map(&[3, 1, 2], |&number| {
-                std::thread::sleep(std::time::Duration::from_millis(number));
-                number * number
-            });
-            assert_eq!(squares, [9, 1, 4]);
-        }
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //!
 //! Data flows one way, one module a stage; `driver` composes them.
 
+// Tests, benches and the program see what is `pub`; the compiler finds what nobody uses among the rest.
+#![warn(unreachable_pub)]
+
 pub mod cfg;
 pub mod concrete;
 pub mod confirm;
@@ -15,13 +18,13 @@ pub mod finding;
 pub mod flow;
 pub mod geometry;
 pub mod infer;
-pub mod interrupt;
+pub(crate) mod interrupt;
 pub mod ivl;
 pub mod jobs;
 pub mod kernel;
-pub mod launch;
+pub(crate) mod launch;
 pub mod limits;
-pub mod modular;
+pub(crate) mod modular;
 pub mod order;
 pub mod predicate;
 pub mod prove;
@@ -31,10 +34,10 @@ pub mod report;
 pub mod rules;
 pub mod solver;
 pub mod span;
-pub mod stats;
+pub(crate) mod stats;
 pub mod twothread;
 pub mod vcgen;
-pub mod verdict;
+pub(crate) mod verdict;
 
 /// In place of the C library's, which gets memory in small pages.
 #[global_allocator]

@@ -23,7 +23,7 @@ const PATIENCE: u32 = 512;
 
 /// What ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub(crate) enum Limit {
     /// The time of a kernel.
     Time,
     /// The memory of the process.
@@ -34,11 +34,11 @@ pub enum Limit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exceeded {
     /// Which.
-    pub limit: Limit,
+    pub(crate) limit: Limit,
     /// What was running.
-    pub stage: &'static str,
+    pub(crate) stage: &'static str,
     /// How long the task had run.
-    pub after: Duration,
+    pub(crate) after: Duration,
 }
 
 /// The limits of one task, and what it cost so far. All clones are of the same task.
@@ -78,14 +78,14 @@ impl Token {
     }
 
     /// Ends the task, wherever it looks next.
-    pub fn end(&self, limit: Limit) {
+    pub(crate) fn end(&self, limit: Limit) {
         let number = if limit == Limit::Time { 1 } else { 2 };
         // The first limit that is met is the reason.
         let _ = self.task.met.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// The limit that was met, with what is running.
-    pub fn exceeded(&self) -> Option<Exceeded> {
+    pub(crate) fn exceeded(&self) -> Option<Exceeded> {
         if self.is_past(Duration::ZERO) {
             self.end(Limit::Time);
         }
@@ -100,7 +100,7 @@ impl Token {
     }
 
     /// Whether its time ended so long ago.
-    pub fn is_past(&self, further: Duration) -> bool {
+    pub(crate) fn is_past(&self, further: Duration) -> bool {
         self.task.time.is_some_and(|time| self.task.start.elapsed() >= time + further)
     }
 
@@ -110,7 +110,7 @@ impl Token {
     }
 
     /// When the task began.
-    pub fn start(&self) -> Instant {
+    pub(crate) fn start(&self) -> Instant {
         self.task.start
     }
 }
@@ -129,12 +129,12 @@ pub fn during<T>(token: Option<Token>, task: impl FnOnce() -> T) -> T {
 }
 
 /// Runs what only waits: the time is that of whom it waits for.
-pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     during(None, wait)
 }
 
 /// The limits of this thread; its helpers have the same.
-pub fn of_thread() -> Option<Token> {
+pub(crate) fn of_thread() -> Option<Token> {
     OF_THREAD.with_borrow(Clone::clone)
 }
 
@@ -156,7 +156,7 @@ pub fn costs() -> Vec<(&'static str, Cost)> {
 /// A step of work: counts it ([`crate::effort`]), and ends the task of this thread if a limit is met. Cheap: for inner
 /// loops.
 #[inline]
-pub fn check() {
+pub(crate) fn check() {
     effort::step();
     let looks = UNTIL_LOOK.with(|left| {
         let looks = left.get() == 0;
@@ -169,24 +169,19 @@ pub fn check() {
 }
 
 /// How much longer the task of this thread may take; `None` is as long as it likes.
-pub fn time_left() -> Option<Duration> {
+pub(crate) fn time_left() -> Option<Duration> {
     of_thread().and_then(|token| token.left())
 }
 
-/// Whether a limit is met.
-pub fn is_over() -> bool {
-    of_thread().is_some_and(|token| token.exceeded().is_some())
-}
-
 /// As [`check`], and at once.
-pub fn check_now() {
+pub(crate) fn check_now() {
     if let Some(exceeded) = of_thread().and_then(|token| token.exceeded()) {
         resume_unwind(Box::new(exceeded));
     }
 }
 
 /// Names what this thread does, until the guard is dropped.
-pub fn stage(name: &'static str) -> Stage {
+pub(crate) fn stage(name: &'static str) -> Stage {
     let before = of_thread();
     if let Some(token) = &before {
         token.is_in(name);
@@ -206,7 +201,7 @@ impl Token {
 
 /// See [`stage`].
 #[must_use]
-pub struct Stage(Option<Token>);
+pub(crate) struct Stage(Option<Token>);
 
 impl Drop for Stage {
     fn drop(&mut self) {
@@ -232,17 +227,17 @@ pub fn within<T>(task: impl FnOnce() -> T) -> Result<T, Exceeded> {
 }
 
 /// What a thread unwound with, if that was a limit.
-pub fn of_payload(payload: &(dyn Any + Send)) -> Option<Exceeded> {
+pub(crate) fn of_payload(payload: &(dyn Any + Send)) -> Option<Exceeded> {
     payload.downcast_ref().copied()
 }
 
 /// Memory of the process that is in use, in bytes, where the system tells.
-pub fn resident_bytes() -> Option<u64> {
+pub(crate) fn resident_bytes() -> Option<u64> {
     memory_stats::memory_stats().map(|stats| stats.physical_mem as u64)
 }
 
 /// Three quarters of the memory of the machine, or of what the process may have of it, in bytes.
-pub fn usual_memory() -> u64 {
+pub(crate) fn usual_memory() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory);
     let of_group = system.cgroup_limits().map(|limits| limits.total_memory).filter(|bytes| *bytes > 0);

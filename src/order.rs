@@ -41,7 +41,7 @@ pub enum Ordering {
 
 impl Ordering {
     /// The scope of a strong operation; `None` when weak.
-    pub fn strong_scope(self) -> Option<Scope> {
+    pub(crate) fn strong_scope(self) -> Option<Scope> {
         match self {
             Ordering::Weak => None,
             Ordering::Volatile => Some(Scope::Sys),
@@ -88,7 +88,7 @@ const WARP_BARRIER: &str = "bar.warp.sync";
 
 impl Fence {
     /// The barrier of a warp.
-    pub fn warp() -> Fence {
+    pub(crate) fn warp() -> Fence {
         Fence { name: WARP_BARRIER.into(), order: Order::Warp }
     }
 
@@ -98,7 +98,7 @@ impl Fence {
     }
 
     /// What it orders; never [`Order::Block`] or [`Order::Counted`].
-    pub fn order(&self) -> Order {
+    pub(crate) fn order(&self) -> Order {
         self.order
     }
 }

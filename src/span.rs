@@ -11,7 +11,7 @@ pub struct Span {
     /// First byte.
     pub start: u32,
     /// One past the last byte.
-    pub end: u32,
+    pub(crate) end: u32,
 }
 
 impl Span {
@@ -25,7 +25,7 @@ impl Span {
     }
 
     /// The smallest span that covers both.
-    pub fn to(self, other: Span) -> Span {
+    pub(crate) fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 

@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Wall time of the threads that were in it.
-    pub time: Duration,
+    pub(crate) time: Duration,
     /// The same in units that repeat.
-    pub effort: Effort,
+    pub(crate) effort: Effort,
     /// Formulas given to Z3, counted where they are asked.
     pub queries: u64,
     /// Contexts of Z3 made for them.
-    pub contexts: u64,
+    pub(crate) contexts: u64,
     /// Invariant candidates proposed.
-    pub candidates: u64,
+    pub(crate) candidates: u64,
 }
 
 impl AddAssign for Cost {
@@ -56,7 +56,7 @@ const STAGES: [&str; 13] = [
 
 /// The costs of a task; its threads add to them.
 #[derive(Debug, Default)]
-pub struct Costs(Mutex<BTreeMap<&'static str, Cost>>);
+pub(crate) struct Costs(Mutex<BTreeMap<&'static str, Cost>>);
 
 impl Costs {
     fn add(&self, stage: &'static str, cost: Cost) {
@@ -64,7 +64,7 @@ impl Costs {
     }
 
     /// What each stage cost so far, in the order of the stages.
-    pub fn stages(&self) -> Vec<(&'static str, Cost)> {
+    pub(crate) fn stages(&self) -> Vec<(&'static str, Cost)> {
         let costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut stages: Vec<_> = costs.iter().map(|(stage, cost)| (*stage, *cost)).collect();
         stages.sort_by_key(|(stage, _)| STAGES.iter().position(|other| other == stage));
@@ -89,7 +89,7 @@ thread_local! {
 }
 
 /// From now on this thread is in that stage, or in none. Where it was goes to the costs of the task that it worked on.
-pub fn enter(costs: Option<&Costs>, stage: Option<&'static str>) {
+pub(crate) fn enter(costs: Option<&Costs>, stage: Option<&'static str>) {
     let (since, done) = (Instant::now(), effort::done());
     let before = LAP.replace(stage.map(|stage| Lap { stage, since, done }));
     let counted = COUNTED.take();
@@ -99,16 +99,16 @@ pub fn enter(costs: Option<&Costs>, stage: Option<&'static str>) {
 }
 
 /// Counts queries.
-pub fn count_query() {
+pub(crate) fn count_query() {
     COUNTED.set(Cost { queries: COUNTED.get().queries + 1, ..COUNTED.get() });
 }
 
 /// Counts a context.
-pub fn count_context() {
+pub(crate) fn count_context() {
     COUNTED.set(Cost { contexts: COUNTED.get().contexts + 1, ..COUNTED.get() });
 }
 
 /// Counts candidates.
-pub fn count_candidates(count: u64) {
+pub(crate) fn count_candidates(count: u64) {
     COUNTED.set(Cost { candidates: COUNTED.get().candidates + count, ..COUNTED.get() });
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The refusals of `inline` that control may reach.
-pub fn run(entry: &Function, flat: Flat) -> Result<Cfg, Vec<Diagnostic>> {
+pub(crate) fn run(entry: &Function, flat: Flat) -> Result<Cfg, Vec<Diagnostic>> {
     let Flat { lines, label_names, registers, variables, assumptions } = flat;
     let mut builder = Builder { label_names, ..Builder::default() };
     builder.current = Some(builder.new_block(Arc::from("entry")));

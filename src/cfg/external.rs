@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 
 /// What is known of a function of the CUDA runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// It reads memory that nothing writes meanwhile, and gives arbitrary results.
     Prints,
     /// It gives memory of the thread.
@@ -49,7 +49,7 @@ fn has_one(arguments: &[Operand], function: &Function) -> bool {
 }
 
 /// What is known of a function without a body.
-pub fn known(name: &str) -> Option<Effect> {
+pub(crate) fn known(name: &str) -> Option<Effect> {
     KNOWN.get(name).copied()
 }
 

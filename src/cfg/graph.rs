@@ -11,40 +11,40 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Cfg {
     /// Name of the entry.
-    pub entry_name: Arc<str>,
+    pub(crate) entry_name: Arc<str>,
     /// Blocks; no irreducible cycle is left.
-    pub graph: DiGraph<BasicBlock, EdgeCondition>,
+    pub(crate) graph: DiGraph<BasicBlock, EdgeCondition>,
     /// The block where every thread starts; it has no predecessor.
-    pub start: NodeIndex,
+    pub(crate) start: NodeIndex,
     /// Registers of the entry and of every inlined copy of a function (names made unique).
-    pub registers: Vec<Register>,
+    pub(crate) registers: Vec<Register>,
     /// Variables of the entry body and of inlined bodies. `.reg`, `.local` and `.param` ones are per
     /// inlined copy; a `.shared` or `.global` variable of a function stands here once.
-    pub variables: Vec<Variable>,
+    pub(crate) variables: Vec<Variable>,
     /// What is assumed of its calls, for people.
-    pub assumptions: BTreeSet<&'static str>,
+    pub(crate) assumptions: BTreeSet<&'static str>,
     /// Natural loops, by the indices of blocks.
-    pub loops: LoopForest,
+    pub(crate) loops: LoopForest,
 }
 
 /// A maximal straight line of statements; guarded non-branches stay guarded, branches are edges.
 #[derive(Clone, Debug, Default)]
-pub struct BasicBlock {
+pub(crate) struct BasicBlock {
     /// Stable name: the PTX label, or `L<line>` made unique.
-    pub name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// Statements; never `Branch`, `BranchIndexed`, `Return`, `Exit`, `Call`.
-    pub statements: Vec<Statement>,
+    pub(crate) statements: Vec<Statement>,
     /// The branch (or return) at its end, for messages.
-    pub terminator: Option<Arc<Origin>>,
+    pub(crate) terminator: Option<Arc<Origin>>,
     /// True when a thread that ends this block has exited the kernel (no successors) by return or exit.
-    pub exits: bool,
+    pub(crate) exits: bool,
     /// True when the block ends in `trap`: the launch fails there, nothing follows.
-    pub traps: bool,
+    pub(crate) traps: bool,
 }
 
 /// A statement of a block.
 #[derive(Clone, Debug)]
-pub enum Statement {
+pub(crate) enum Statement {
     /// A PTX instruction; operands refer to `Cfg::registers`, body variables to `Cfg::variables`,
     /// module variables to the module, `Param` to the entry's parameters.
     Instruction(Instruction),
@@ -61,7 +61,7 @@ pub enum Statement {
 
 /// When an edge is taken.
 #[derive(Clone, Debug, PartialEq)]
-pub enum EdgeCondition {
+pub(crate) enum EdgeCondition {
     /// Always.
     Always,
     /// When the predicate register is true (negated: false).

@@ -26,36 +26,35 @@ const MAX_CALL_DEPTH: usize = 64;
 const MAX_LINES: usize = 400_000;
 
 /// A label of the flat list.
-pub type FlatLabel = usize;
+pub(crate) type FlatLabel = usize;
 
 /// The inlined entry.
 #[derive(Debug, Default)]
-pub struct Flat {
+pub(crate) struct Flat {
     /// Lines in order; the entry starts at the first.
-    pub lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
     /// Name of each label.
-    pub label_names: Vec<Arc<str>>,
+    pub(crate) label_names: Vec<Arc<str>>,
     /// Registers of all copies.
-    pub registers: Vec<Register>,
+    pub(crate) registers: Vec<Register>,
     /// Variables of all copies.
-    pub variables: Vec<Variable>,
+    pub(crate) variables: Vec<Variable>,
     /// What is assumed of its calls, for people.
-    pub assumptions: BTreeSet<&'static str>,
+    pub(crate) assumptions: BTreeSet<&'static str>,
 }
 
 /// One line.
 #[derive(Debug)]
-pub struct Line {
+pub(crate) struct Line {
     /// What stands there.
-    pub kind: LineKind,
+    pub(crate) kind: LineKind,
     /// The instruction it comes from.
-    pub origin: Option<Arc<Origin>>,
+    pub(crate) origin: Option<Arc<Origin>>,
 }
 
 /// Line forms.
 #[derive(Debug)]
-pub enum LineKind {
-    /// A label.
+pub(crate) enum LineKind {
     Label(FlatLabel),
     /// Straight-line code.
     Statement(Statement),
@@ -90,7 +89,7 @@ pub enum LineKind {
 ///
 /// # Errors
 /// An entry without a body; annotations that name an ambiguous register.
-pub fn run(module: &Module, entry: &Function) -> Result<Flat, Vec<Diagnostic>> {
+pub(crate) fn run(module: &Module, entry: &Function) -> Result<Flat, Vec<Diagnostic>> {
     let Some(body) = &entry.body else {
         let message = format!("entry `{}` is declared but not defined", entry.name);
         return Err(vec![Diagnostic::error("entry-without-body", message, entry.span)]);

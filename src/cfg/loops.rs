@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The natural loops, by the indices of blocks.
-pub fn natural_loops(cfg: &Cfg) -> LoopForest {
+pub(crate) fn natural_loops(cfg: &Cfg) -> LoopForest {
     let graph = Graph::of(&cfg.graph, cfg.start);
     LoopForest::of(&graph, &graph.dominators()).unwrap_or_else(|block| {
         panic!("cfg: block {} lies on an irreducible cycle", cfg.graph[NodeIndex::new(block)].name)
@@ -22,7 +22,7 @@ pub fn natural_loops(cfg: &Cfg) -> LoopForest {
 }
 
 /// Puts an empty block on the edges from a branch to loop headers when there are several such edges.
-pub fn separate_headers(cfg: &mut Cfg) {
+pub(crate) fn separate_headers(cfg: &mut Cfg) {
     let headers: BTreeSet<_> = natural_loops(cfg).loops.iter().map(|l| NodeIndex::new(l.header)).collect();
     for node in cfg.graph.node_indices().collect::<Vec<_>>() {
         let edges: Vec<_> =

@@ -6,15 +6,15 @@
 //! [`loops`] names the loops. [`print()`] shows the result.
 
 mod annotations;
-pub mod blocks;
-pub mod external;
-pub mod graph;
+pub(crate) mod blocks;
+pub(crate) mod external;
+pub(crate) mod graph;
 mod indirect;
-pub mod inline;
-pub mod loops;
-pub mod operands;
+pub(crate) mod inline;
+pub(crate) mod loops;
+pub(crate) mod operands;
 pub mod print;
-pub mod reducible;
+pub(crate) mod reducible;
 
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{Function, Module};

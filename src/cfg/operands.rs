@@ -6,7 +6,7 @@
 use crate::ptx::ast::{Address, AddressBase, BarrierKind, Instruction, Op, Operand, RegisterId};
 
 /// An operand together with its role.
-pub enum Slot<'a> {
+pub(crate) enum Slot<'a> {
     /// A value that is read.
     Source(&'a mut Operand),
     /// A register (or vector of registers) that is written.
@@ -16,7 +16,7 @@ pub enum Slot<'a> {
 }
 
 /// Visits every operand of an operation once.
-pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
+pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
     match op {
         Op::Mov { dst, src, .. } | Op::Cvta { dst, src, .. } => {
             f(Slot::Source(src));
@@ -110,7 +110,7 @@ pub fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
 }
 
 /// The registers in an operand, vectors included.
-pub fn registers_of(operand: &Operand) -> Vec<RegisterId> {
+pub(crate) fn registers_of(operand: &Operand) -> Vec<RegisterId> {
     match operand {
         Operand::Register(r) | Operand::NotPredicate(r) => vec![*r],
         Operand::Vector(elements) => elements.iter().flat_map(registers_of).collect(),
@@ -119,7 +119,7 @@ pub fn registers_of(operand: &Operand) -> Vec<RegisterId> {
 }
 
 /// The registers that an instruction reads (guard included) and writes, in operand order.
-pub fn registers(instruction: &Instruction) -> (Vec<RegisterId>, Vec<RegisterId>) {
+pub(crate) fn registers(instruction: &Instruction) -> (Vec<RegisterId>, Vec<RegisterId>) {
     let mut read: Vec<_> = instruction.guard.iter().map(|g| g.register).collect();
     let mut written = Vec::new();
     visit(&mut instruction.op.clone(), &mut |slot| match slot {

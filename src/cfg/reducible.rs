@@ -28,7 +28,7 @@ const MAX_ADDED: usize = 64;
 ///
 /// # Errors
 /// `unsupported` when the copies would be too many.
-pub fn run(cfg: &mut Cfg, span: Span) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn run(cfg: &mut Cfg, span: Span) -> Result<(), Vec<Diagnostic>> {
     let limit = cfg.graph.node_count() * MAX_GROWTH + MAX_ADDED;
     let mut regions: Vec<BTreeSet<NodeIndex>> = vec![cfg.graph.node_indices().collect()];
     while let Some(nodes) = regions.pop() {

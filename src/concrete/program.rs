@@ -36,7 +36,6 @@ pub(crate) struct Steps {
     pub(crate) blocks: Vec<Vec<Step>>,
     /// For each block that is a head, the steps that check invariants on entry; 0 for others.
     pub(crate) entry_checks: Vec<usize>,
-    /// Its loops.
     pub(crate) loops: Vec<Round>,
 }
 

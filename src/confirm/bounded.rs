@@ -91,17 +91,17 @@ const MOST_CELLS: usize = 400;
 const SCHEDULES: [Schedule; 3] = [Schedule::RoundRobin, Schedule::Lockstep, Schedule::Adversarial];
 
 /// Looks for executions with some suspects.
-pub struct Bounded<'a> {
+pub(crate) struct Bounded<'a> {
     /// The kernel and its launch.
-    pub facts: &'a Facts<'a>,
+    pub(crate) facts: &'a Facts<'a>,
     /// What replays a model; `None` for kernels that are no PTX.
-    pub emulator: Option<Emulator<'a>>,
+    pub(crate) emulator: Option<Emulator<'a>>,
     /// The lines to watch.
-    pub suspects: &'a Suspects,
+    pub(crate) suspects: &'a Suspects,
     /// In this order, per query.
-    pub encodings: &'a [Encoding],
+    pub(crate) encodings: &'a [Encoding],
     /// When to stop.
-    pub budget: Budget,
+    pub(crate) budget: Budget,
 }
 
 /// A model: constants, and what arrays hold at some offsets.
@@ -127,7 +127,7 @@ impl Model {
 
 impl Bounded<'_> {
     /// Executions of a pair of threads; none if no model's execution shows a suspect.
-    pub fn run(&self, two: &TwoThread) -> Option<Explored> {
+    pub(crate) fn run(&self, two: &TwoThread) -> Option<Explored> {
         let (program, reads) = contents::run(two, self.facts.kernel);
         let has_loops = !two.loops.is_empty();
         for rounds in ROUNDS.into_iter().take(if has_loops { ROUNDS.len() } else { 1 }) {

@@ -17,15 +17,14 @@ use std::collections::BTreeMap;
 
 /// A function of the byte offset that stands for an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
-    /// The array.
-    pub array: Name,
+pub(crate) struct Read {
+    pub(crate) array: Name,
     /// Bytes that it reads.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
 }
 
 /// Replaces arbitrary values of loads; gives the program, and the functions that read arrays by their names.
-pub fn run(two: &TwoThread, kernel: &Kernel) -> (Program, BTreeMap<Name, Read>) {
+pub(crate) fn run(two: &TwoThread, kernel: &Kernel) -> (Program, BTreeMap<Name, Read>) {
     let mut program = two.program.clone();
     let is_global = |name: &Name| {
         kernel.program.arrays.iter().any(|array| array.name == *name && array.space == ArraySpace::Global)

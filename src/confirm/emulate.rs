@@ -25,7 +25,6 @@ use std::sync::Arc;
 /// What has to be known to emulate a kernel.
 #[derive(Clone, Copy)]
 pub struct Emulator<'a> {
-    /// The module.
     pub module: &'a Module,
     /// Index of the kernel among its functions.
     pub number: usize,
@@ -70,12 +69,12 @@ const TRIES: [(Contents, Schedule, u64); 7] = [
 
 impl<'a> Emulator<'a> {
     /// The kernel.
-    pub fn entry(&self) -> &'a Function {
+    pub(crate) fn entry(&self) -> &'a Function {
         &self.module.functions[self.number]
     }
 
     /// A command for a shell.
-    pub fn text(&self, command: &Command) -> String {
+    pub(crate) fn text(&self, command: &Command) -> String {
         let text = command.text(self.file, &self.entry().name);
         match self.annotations {
             Some(file) => format!("{text} --annotations {}", quoted(file)),
@@ -84,14 +83,14 @@ impl<'a> Emulator<'a> {
     }
 
     /// Runs a command as far as the limit goes.
-    pub fn run(&self, command: &Command, total_steps: u64) -> Result<Run, String> {
+    pub(crate) fn run(&self, command: &Command, total_steps: u64) -> Result<Run, String> {
         check_sizes(command.geometry)?;
         let launch = command.launch(self.module, self.entry(), total_steps).map_err(|diagnostic| diagnostic.message)?;
         exec::run(self.module, self.number, &launch).map_err(|diagnostic| diagnostic.message)
     }
 
     /// What a command shows, run as far as the limit goes.
-    pub fn show(&self, command: &Command, total_steps: u64) -> Result<Shown, String> {
+    pub(crate) fn show(&self, command: &Command, total_steps: u64) -> Result<Shown, String> {
         let run = self.run(command, total_steps)?;
         let launch = command.launch(self.module, self.entry(), total_steps).map_err(|diagnostic| diagnostic.message)?;
         Ok(Shown {
@@ -145,7 +144,7 @@ impl<'a> Emulator<'a> {
     }
 
     /// Whether threads synchronise by an array, which then holds zeros before a launch.
-    pub fn synchronises(&self, kernel: &Kernel, array: &str) -> bool {
+    pub(crate) fn synchronises(&self, kernel: &Kernel, array: &str) -> bool {
         synchronising_arrays(kernel).contains(array)
     }
 
@@ -167,15 +166,15 @@ impl<'a> Emulator<'a> {
 }
 
 /// What a command showed.
-pub struct Shown {
+pub(crate) struct Shown {
     /// All that it showed.
-    pub findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     /// Instructions of all threads.
-    pub instructions: u64,
+    pub(crate) instructions: u64,
     /// Whether the ISA says all that happened.
-    pub is_defined: bool,
+    pub(crate) is_defined: bool,
     /// The command, for people.
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// Whether the ISA says all that happened: no access was outside of its array or misaligned, which is beyond the
@@ -240,7 +239,7 @@ fn structure(bytes: &[u8], arrays: BTreeMap<usize, Value>) -> Result<Value, Stri
 }
 
 /// Decides the findings of one kernel; runs that several of them want happen once.
-pub struct Judge<'a> {
+pub(crate) struct Judge<'a> {
     emulator: Emulator<'a>,
     kernel: &'a Kernel,
     seen: BTreeMap<String, Seen>,
@@ -272,12 +271,12 @@ struct Seen {
 
 impl<'a> Judge<'a> {
     /// A judge that has seen nothing.
-    pub fn new(emulator: Emulator<'a>, kernel: &'a Kernel) -> Self {
+    pub(crate) fn new(emulator: Emulator<'a>, kernel: &'a Kernel) -> Self {
         Judge { emulator, kernel, seen: BTreeMap::new(), steps: 0 }
     }
 
     /// The command that shows a finding, or why there is none.
-    pub fn confirm(&mut self, finding: &Finding) -> Result<Command, String> {
+    pub(crate) fn confirm(&mut self, finding: &Finding) -> Result<Command, String> {
         let geometry = finding.launch.and_then(Geometry::known).ok_or("its launch is not known")?;
         let end = self.steps + FINDING_STEPS;
         let mut failure = Failure::default();

@@ -19,7 +19,7 @@ use crate::ptx::ast::{AnnotationKind, Function, Module};
 use std::collections::BTreeMap;
 
 /// The report on a run.
-pub fn report(file: &str, module: &Module, entry: &Function, launch: &Launch, run: &Run) -> KernelReport {
+pub(crate) fn report(file: &str, module: &Module, entry: &Function, launch: &Launch, run: &Run) -> KernelReport {
     let reporter = Reporter::new(module, entry, launch, run);
     let mut report = KernelReport::new(file, &*entry.name, reporter.sizes);
     report.findings = if run.outcome.is_excluded() { Vec::new() } else { reporter.findings() };
@@ -40,7 +40,7 @@ pub fn report(file: &str, module: &Module, entry: &Function, launch: &Launch, ru
 }
 
 /// The steps around a race or a divergence of a launch; none for other findings.
-pub fn interleaving(module: &Module, entry: usize, launch: &Launch, finding: &Finding) -> Vec<Step> {
+pub(crate) fn interleaving(module: &Module, entry: usize, launch: &Launch, finding: &Finding) -> Vec<Step> {
     let [first, second] = &finding.accesses[..] else { return Vec::new() };
     let lines = match finding.defect {
         Defect::Race => Some([first.origin.line, second.origin.line]),

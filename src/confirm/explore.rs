@@ -34,11 +34,11 @@ impl Effort {
     /// For lines that a failed proof suspects.
     pub const PATIENT: Effort = Effort { launches: 24, steps: 5_000_000, run: 400_000, threads: 2048 };
     /// Before the invariants of loops are looked for: small launches.
-    pub const BRIEF: Effort = Effort { launches: 6, steps: 100_000, run: 100_000, threads: 512 };
+    pub(crate) const BRIEF: Effort = Effort { launches: 6, steps: 100_000, run: 100_000, threads: 512 };
     /// The same: a large one.
-    pub const LARGE: Effort = Effort { launches: 1, steps: 400_000, run: 400_000, threads: 2048 };
+    pub(crate) const LARGE: Effort = Effort { launches: 1, steps: 400_000, run: 400_000, threads: 2048 };
     /// Before a proof is tried.
-    pub const QUICK: Effort = Effort { launches: 6, steps: 1_000_000, run: 400_000, threads: 2048 };
+    pub(crate) const QUICK: Effort = Effort { launches: 6, steps: 1_000_000, run: 400_000, threads: 2048 };
 }
 
 /// Instructions of one thread.
@@ -59,7 +59,7 @@ pub struct Suspects {
 
 impl Suspects {
     /// Whether a finding is at one of the lines.
-    pub fn contain(&self, finding: &Finding) -> bool {
+    pub(crate) fn contain(&self, finding: &Finding) -> bool {
         match finding.defect {
             Defect::Race => finding.accesses.iter().any(|access| self.races.contains(&access.origin.line)),
             Defect::Divergence => finding.barrier.iter().any(|barrier| self.barriers.contains(&barrier.line)),
@@ -80,10 +80,9 @@ pub struct Explorer<'a> {
 
 /// Suspects that one execution has.
 pub struct Explored {
-    /// The findings.
     pub findings: Vec<Finding>,
     /// What shows them; `None` for kernels that the emulator does not run.
-    pub command: Option<Command>,
+    pub(crate) command: Option<Command>,
 }
 
 impl<'a> Explorer<'a> {

@@ -41,7 +41,7 @@ enum Quantity {
 }
 
 /// Makes launches smaller.
-pub struct Minimiser<'a> {
+pub(crate) struct Minimiser<'a> {
     emulator: Emulator<'a>,
     kernel: &'a Kernel,
     /// What may be changed.
@@ -52,7 +52,7 @@ pub struct Minimiser<'a> {
 
 impl<'a> Minimiser<'a> {
     /// For a kernel of which the launch is fixed as far as `launch` says.
-    pub fn new(emulator: Emulator<'a>, kernel: &'a Kernel, launch: Geometry) -> Self {
+    pub(crate) fn new(emulator: Emulator<'a>, kernel: &'a Kernel, launch: Geometry) -> Self {
         let fixed = usual::fixed(&kernel.program);
         let is_fixed = |name: &str| {
             let mut places = kernel.params.iter().filter(|parameter| parameter.name == name);
@@ -66,7 +66,7 @@ impl<'a> Minimiser<'a> {
     }
 
     /// The finding as a small launch shows it, with its command and the steps of its threads.
-    pub fn finish(&mut self, mut finding: Finding, mut command: Command) -> Finding {
+    pub(crate) fn finish(&mut self, mut finding: Finding, mut command: Command) -> Finding {
         self.left = (RUNS, ALL_STEPS);
         let flat = self.flat(&command);
         if let Some(Some(found)) = self.attempt(&finding, &flat) {

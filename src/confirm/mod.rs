@@ -8,9 +8,9 @@
 mod bounded;
 mod contents;
 pub mod emulate;
-pub mod execution;
+pub(crate) mod execution;
 pub mod explore;
-pub mod minimal;
+pub(crate) mod minimal;
 mod usual;
 
 use self::bounded::Bounded;
@@ -38,7 +38,7 @@ const UNROLLING: effort::Effort = effort::Effort::seconds(4);
 const LATE_UNROLLING: effort::Effort = effort::Effort::seconds(1);
 
 /// What the failed proofs of a kernel led to.
-pub struct Confirmation<'a> {
+pub(crate) struct Confirmation<'a> {
     /// What decides whether a defect is confirmed; `None` for kernels that are no PTX.
     emulator: Option<Emulator<'a>>,
     facts: &'a Facts<'a>,
@@ -50,12 +50,12 @@ pub struct Confirmation<'a> {
     /// What is left for programs with their loops written out.
     unrolling: effort::Effort,
     /// Findings that an execution has.
-    pub confirmed: Vec<Finding>,
+    pub(crate) confirmed: Vec<Finding>,
 }
 
 impl<'a> Confirmation<'a> {
     /// Before the first proof.
-    pub fn new(question: &'a Question<'a>, emulator: Option<Emulator<'a>>, facts: &'a Facts<'a>) -> Self {
+    pub(crate) fn new(question: &'a Question<'a>, emulator: Option<Emulator<'a>>, facts: &'a Facts<'a>) -> Self {
         let judge = emulator.map(|emulator| Judge::new(emulator, question.kernel));
         let minimiser = emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
         let budget = Budget::new(question.effort);
@@ -64,7 +64,7 @@ impl<'a> Confirmation<'a> {
     }
 
     /// Looks for executions behind a failed proof; whether there is one.
-    pub fn run(&mut self, two: &TwoThread, outcome: &PairOutcome) -> bool {
+    pub(crate) fn run(&mut self, two: &TwoThread, outcome: &PairOutcome) -> bool {
         let _stage = limits::stage("confirm");
         for refuted in &outcome.refuted {
             self.replay(self.facts.finding(two, refuted));
@@ -103,14 +103,14 @@ impl<'a> Confirmation<'a> {
 
     /// Random launches of a kernel of which nothing is known, or that has no two-thread program; whether one shows a
     /// defect.
-    pub fn explore_everywhere(&mut self, effort: Effort) -> bool {
+    pub(crate) fn explore_everywhere(&mut self, effort: Effort) -> bool {
         self.explore_lines(everywhere(&self.facts.kernel.program), effort);
         !self.confirmed.is_empty()
     }
 
     /// The same for races and barriers, before anything is proved: of an assertion a proof's model says more. Whether one
     /// shows a defect.
-    pub fn explore_briefly(&mut self) -> bool {
+    pub(crate) fn explore_briefly(&mut self) -> bool {
         let suspects = Suspects { assertions: BTreeSet::new(), ..everywhere(&self.facts.kernel.program) };
         for effort in [Effort::BRIEF, Effort::LARGE] {
             self.explore_lines(suspects.clone(), effort);
@@ -138,7 +138,7 @@ impl<'a> Confirmation<'a> {
     }
 
     /// Models of the program with its loops written out, when nothing else shows a defect.
-    pub fn unroll(&mut self, two: &TwoThread, outcome: &PairOutcome) {
+    pub(crate) fn unroll(&mut self, two: &TwoThread, outcome: &PairOutcome) {
         let _stage = limits::stage("confirm");
         let suspects = suspects(two, outcome);
         let nothing = suspects == Suspects::default();

@@ -12,13 +12,13 @@ use object::read::archive::ArchiveFile;
 use std::ops::Range;
 
 /// How an archive starts.
-pub const MAGIC: &[u8] = b"!<arch>\n";
+pub(crate) const MAGIC: &[u8] = b"!<arch>\n";
 
 /// How an archive starts that names files instead of holding them.
-pub const THIN_MAGIC: &[u8] = b"!<thin>\n";
+pub(crate) const THIN_MAGIC: &[u8] = b"!<thin>\n";
 
 /// The device code of all members.
-pub fn contents(bytes: &[u8]) -> Result<Contents, Fault> {
+pub(crate) fn contents(bytes: &[u8]) -> Result<Contents, Fault> {
     let damaged = |at: usize, error| Fault::new(at, format!("a damaged archive: {error}"));
     let archive = ArchiveFile::parse(bytes).map_err(|error| damaged(0, error))?;
     let mut contents = Contents::new("an archive", Vec::new());

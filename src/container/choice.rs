@@ -24,18 +24,18 @@ pub struct Choice<'a> {
     /// At least one, in the order of the file.
     pub modules: Vec<&'a Image>,
     /// What the user should know about what is left out, one sentence each.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Why nothing is chosen: the code of the message, the message, and further lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoChoice {
     /// `no-ptx` or `no-such-target`.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// One sentence, lower case, no full stop.
-    pub message: String,
+    pub(crate) message: String,
     /// What is there, what to do.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Picks modules of a file, whose name the messages show.
@@ -126,7 +126,7 @@ fn targets(images: &[&Image]) -> String {
 }
 
 /// The first of many names.
-pub fn some_of(names: &[&str]) -> String {
+pub(crate) fn some_of(names: &[&str]) -> String {
     const SHOWN: usize = 8;
     let mut names = names.to_vec();
     names.dedup();

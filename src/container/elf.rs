@@ -10,7 +10,7 @@ use object::{FileFlags, Object, ObjectSection};
 use std::ops::Range;
 
 /// How an ELF file starts.
-pub const MAGIC: &[u8] = b"\x7fELF";
+pub(crate) const MAGIC: &[u8] = b"\x7fELF";
 
 /// In messages.
 const FORMAT: &str = "ELF file";
@@ -19,7 +19,7 @@ const FORMAT: &str = "ELF file";
 const EM_CUDA: u16 = 190;
 
 /// Sections with fat binaries: those of whole programs, and those of relocatable device code.
-pub const FAT_BINARIES: [&[u8]; 2] = [b".nv_fatbin", b"__nv_relfatbin"];
+pub(crate) const FAT_BINARIES: [&[u8]; 2] = [b".nv_fatbin", b"__nv_relfatbin"];
 
 /// Where a cubin with debug information keeps its PTX.
 const DEBUG_PTX: &[u8] = b".nv_debug_ptx_txt";
@@ -28,7 +28,7 @@ const DEBUG_PTX: &[u8] = b".nv_debug_ptx_txt";
 const CODE: &[u8] = b".text.";
 
 /// The device code of a host file or of a cubin.
-pub fn contents(bytes: &[u8]) -> Result<Contents, Fault> {
+pub(crate) fn contents(bytes: &[u8]) -> Result<Contents, Fault> {
     let sections = Sections::of(bytes, FORMAT)?;
     if is_cubin(bytes) {
         return Ok(Contents::new("a cubin", vec![cubin(&sections, bytes)?]));
@@ -41,7 +41,7 @@ pub fn contents(bytes: &[u8]) -> Result<Contents, Fault> {
 }
 
 /// Names of the functions in a cubin.
-pub fn functions(cubin: &[u8]) -> Result<Vec<String>, Fault> {
+pub(crate) fn functions(cubin: &[u8]) -> Result<Vec<String>, Fault> {
     let file = Sections::of(cubin, FORMAT)?.file;
     let names = file.sections().filter_map(|section| section.name_bytes().ok()?.strip_prefix(CODE));
     Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())

@@ -21,7 +21,7 @@ use super::{Fault, Image, Kind, Packing, Unit};
 use std::ops::Range;
 
 /// How a fat binary starts, little-endian.
-pub const MAGIC: u32 = 0xba55_ed50;
+pub(crate) const MAGIC: u32 = 0xba55_ed50;
 
 /// The fields of an image's header that are always there, in bytes.
 const IMAGE_HEADER: usize = 64;
@@ -36,7 +36,7 @@ const FLAG_SPECIFIC: u64 = 0x10_0000;
 const FLAG_FAMILY: u64 = 0x20_0000;
 
 /// The fat binaries of a range; zeros between them are padding.
-pub fn units(bytes: &[u8], place: Range<usize>) -> Result<Vec<Unit>, Fault> {
+pub(crate) fn units(bytes: &[u8], place: Range<usize>) -> Result<Vec<Unit>, Fault> {
     // What lies behind the range must not be read.
     let fields = Fields(bytes).cut(place.end);
     let mut units = Vec::new();

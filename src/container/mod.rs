@@ -17,11 +17,11 @@ mod fatbin;
 mod fields;
 mod sections;
 pub mod target;
-pub mod triton;
+pub(crate) mod triton;
 mod unpack;
 mod windows;
 
-pub use archive::THIN_MAGIC;
+pub(crate) use archive::THIN_MAGIC;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -49,25 +49,25 @@ impl Fault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
     /// What the file is, with its article: `an ELF file`.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// One for each translation unit (or device link), in the order of the file.
-    pub units: Vec<Unit>,
+    pub(crate) units: Vec<Unit>,
     /// Damaged members of an archive; nothing of them is in `units`.
     pub faults: Vec<Fault>,
 }
 
 /// The images of one translation unit: the same code for several architectures.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub(crate) struct Unit {
     /// The member of an archive that it lies in, of characters that need no quoting in a shell.
-    pub member: Option<String>,
+    pub(crate) member: Option<String>,
     /// Images in the order of the file.
-    pub images: Vec<Image>,
+    pub(crate) images: Vec<Image>,
 }
 
 /// What an image holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// PTX text.
     Ptx,
     /// PTX text as a cubin with debug information keeps it: each line ends with a NUL byte.
@@ -80,12 +80,12 @@ pub enum Kind {
 
 impl Kind {
     /// Whether it is PTX.
-    pub fn is_ptx(self) -> bool {
+    pub(crate) fn is_ptx(self) -> bool {
         matches!(self, Kind::Ptx | Kind::DebugPtx)
     }
 
     /// In words.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Ptx | Kind::DebugPtx => "PTX",
             Kind::MachineCode => "machine code",
@@ -107,7 +107,7 @@ enum Packing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// What it holds.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// The architecture; `None` where the file does not say.
     pub target: Option<Target>,
     /// Name of a module, unique in its file: `saxpy.sm_90.ptx`, in an archive `saxpy.o:saxpy.sm_90.ptx`; empty unless
@@ -126,12 +126,12 @@ pub struct Image {
 
 impl Image {
     /// Its size, in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.part.as_ref().map_or(self.unpacked_bytes, |part| part.len() as u64)
     }
 
     /// What has to be unpacked for it, in bytes.
-    pub fn cost(&self) -> u64 {
+    pub(crate) fn cost(&self) -> u64 {
         self.unpacked_bytes
     }
 }
@@ -189,7 +189,7 @@ impl Contents {
     /// Whether a unit without PTX has functions other than these. What the device linker adds to a program holds
     /// those of other units, or none. Code that cannot be looked into counts, too, and so does what takes more than
     /// `budget` bytes to unpack.
-    pub fn hides_functions(&self, unit: &Unit, bytes: &[u8], known: &BTreeSet<&str>, budget: &mut u64) -> bool {
+    pub(crate) fn hides_functions(&self, unit: &Unit, bytes: &[u8], known: &BTreeSet<&str>, budget: &mut u64) -> bool {
         unit.images.iter().any(|image| match image.kind {
             Kind::MachineCode if image.cost() > *budget => true,
             Kind::MachineCode => {

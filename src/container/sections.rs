@@ -9,9 +9,9 @@ use object::{File, Object, ObjectSection};
 use std::ops::Range;
 
 /// A file with sections.
-pub struct Sections<'a> {
+pub(crate) struct Sections<'a> {
     /// As `object` reads it.
-    pub file: File<'a>,
+    pub(crate) file: File<'a>,
     /// Its format without an article, for messages: `ELF file`.
     format: &'static str,
     bytes: &'a [u8],
@@ -19,14 +19,14 @@ pub struct Sections<'a> {
 
 impl<'a> Sections<'a> {
     /// Reads the headers of a file.
-    pub fn of(bytes: &'a [u8], format: &'static str) -> Result<Self, Fault> {
+    pub(crate) fn of(bytes: &'a [u8], format: &'static str) -> Result<Self, Fault> {
         let file = File::parse(bytes).map_err(|error| Fault::new(0, format!("a damaged {format}: {error}")))?;
         Ok(Sections { file, format, bytes })
     }
 
     /// Where the sections lie whose names are asked for, in the order of the file. They do not overlap, so that a
     /// small file cannot say the same many times.
-    pub fn named(&self, wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<Range<usize>>, Fault> {
+    pub(crate) fn named(&self, wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<Range<usize>>, Fault> {
         let Sections { file, format, bytes } = self;
         let mut ranges = Vec::new();
         for section in file.sections() {

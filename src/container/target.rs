@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// What code of an architecture runs on beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Variant {
+pub(crate) enum Variant {
     /// All later ones.
     Portable,
     /// Its family (`f`).
@@ -18,14 +18,13 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     /// 90 for compute capability 9.0.
-    pub number: u32,
-    /// Its variant.
-    pub variant: Variant,
+    pub(crate) number: u32,
+    pub(crate) variant: Variant,
 }
 
 impl Target {
     /// That of PTX text: the first word of its first `.target`.
-    pub fn of_ptx(text: &str) -> Option<Target> {
+    pub(crate) fn of_ptx(text: &str) -> Option<Target> {
         let mut rest = code_from(text);
         while !rest.is_empty() {
             // At least one character, so that this ends.
@@ -41,7 +40,7 @@ impl Target {
 }
 
 /// Whether a text starts as PTX does.
-pub fn is_ptx(text: &str) -> bool {
+pub(crate) fn is_ptx(text: &str) -> bool {
     code_from(text).starts_with(".version")
 }
 
@@ -101,7 +100,7 @@ impl FromStr for Target {
 }
 
 /// Targets with commas, each once, in order.
-pub fn listing(targets: impl IntoIterator<Item = Target>) -> String {
+pub(crate) fn listing(targets: impl IntoIterator<Item = Target>) -> String {
     let mut targets: Vec<Target> = targets.into_iter().collect();
     targets.sort();
     targets.dedup();

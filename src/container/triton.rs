@@ -11,30 +11,30 @@ const LARGEST_SHARED: u32 = 1 << 20;
 
 /// The launch of a Triton kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TritonLaunch {
+pub(crate) struct TritonLaunch {
     /// The kernel; `None`: all of the module.
-    pub kernel: Option<String>,
+    pub(crate) kernel: Option<String>,
     /// Warps of a block.
-    pub warps: u32,
+    pub(crate) warps: u32,
     /// Dynamic shared memory, in bytes, if the file says it.
-    pub shared_bytes: Option<u32>,
+    pub(crate) shared_bytes: Option<u32>,
     /// Blocks of a cluster.
-    pub cluster: [u32; 3],
+    pub(crate) cluster: [u32; 3],
 }
 
 impl TritonLaunch {
     /// Threads of a block.
-    pub fn block(&self) -> [u32; 3] {
+    pub(crate) fn block(&self) -> [u32; 3] {
         [self.warps * WARP_THREADS, 1, 1]
     }
 
     /// Whether it is about a kernel.
-    pub fn is_for(&self, entry: &str) -> bool {
+    pub(crate) fn is_for(&self, entry: &str) -> bool {
         self.kernel.as_deref().is_none_or(|kernel| kernel == entry)
     }
 
     /// Whether blocks are launched in clusters.
-    pub fn has_clusters(&self) -> bool {
+    pub(crate) fn has_clusters(&self) -> bool {
         self.cluster != [1; 3]
     }
 }
@@ -43,7 +43,7 @@ impl TritonLaunch {
 ///
 /// # Errors
 /// A launch that does not exist: one sentence, lower case, no full stop.
-pub fn launch(text: &str) -> Result<Option<TritonLaunch>, String> {
+pub(crate) fn launch(text: &str) -> Result<Option<TritonLaunch>, String> {
     let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return Ok(None) };
     let Some(warps) = fields.get("num_warps") else { return Ok(None) };
     let warps = warps.as_u64().filter(|warps| (1..=u64::from(BLOCK_THREADS / WARP_THREADS)).contains(warps));

@@ -11,7 +11,7 @@ use std::io::Read;
 const LARGEST_LZ4_RATIO: u64 = 255;
 
 /// The bytes of an image.
-pub fn image(image: &Image, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+pub(crate) fn image(image: &Image, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
     let start = image.payload.start;
     let Some(packed) = bytes.get(image.payload.clone()) else {
         panic!("container: an image outside of its file");

@@ -14,7 +14,7 @@ const PE_MAGIC: &[u8] = b"MZ";
 const SHORT_NAME: usize = 8;
 
 /// The device code of a program, library or object; `None`: it is none of them.
-pub fn contents(bytes: &[u8]) -> Result<Option<Contents>, Fault> {
+pub(crate) fn contents(bytes: &[u8]) -> Result<Option<Contents>, Fault> {
     // Of text, no header has a NUL byte.
     let (what, format) = if bytes.starts_with(PE_MAGIC) && bytes.contains(&0) {
         ("a PE file", "PE file")

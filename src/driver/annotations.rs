@@ -17,17 +17,16 @@ use std::path::Path;
 const EXTENSION: &str = "gpuvcc";
 
 /// A parsed input.
-pub struct Parsed<'a> {
-    /// The input.
-    pub input: &'a Input,
+pub(crate) struct Parsed<'a> {
+    pub(crate) input: &'a Input,
     /// What it says.
-    pub program: Program,
+    pub(crate) program: Program,
     /// What the report says of annotations from another file.
-    pub annotated: Option<String>,
+    pub(crate) annotated: Option<String>,
 }
 
 /// Adds the annotations of other files.
-pub fn add<'a>(programs: Vec<(&'a Input, Program)>, options: &Options, output: &mut Output) -> Vec<Parsed<'a>> {
+pub(crate) fn add<'a>(programs: Vec<(&'a Input, Program)>, options: &Options, output: &mut Output) -> Vec<Parsed<'a>> {
     let ptx = programs.iter().filter(|(input, _)| input.language == Language::Ptx).count();
     if options.annotations.is_some() && ptx != 1 {
         let message = format!("--annotations is for one input of PTX, not for {ptx}");

@@ -36,7 +36,7 @@ const NARROW: [&str; 2] = [
 ];
 
 /// Errors for the pairs of procedures that show no race.
-pub fn errors(file: &str, prelude: &Prelude) -> Vec<Diagnostic> {
+pub(crate) fn errors(file: &str, prelude: &Prelude) -> Vec<Diagnostic> {
     let kinds: &[[&str; 2]] = if prelude.knows_narrow() { &[EXACT, NARROW] } else { &[EXACT] };
     let pairs: Vec<(usize, usize, [&str; 2])> = (0..4)
         .flat_map(|log| (0..4).map(move |check| (log, check)))

@@ -6,7 +6,7 @@
 //! Reference: CUDA C++ Programming Guide, technical specifications by compute capability.
 
 use super::run_options::{self, RunArguments, RunOptions};
-pub use super::values::ParameterSetting;
+pub(crate) use super::values::ParameterSetting;
 use super::values::{Sizes, parse_family, parse_parameter, parse_sizes};
 use crate::container::target::Target;
 use crate::geometry::{Geometry, unlaunchable_block};
@@ -150,7 +150,6 @@ pub enum PreludeChoice {
     File(String),
     /// What such a file holds.
     Loaded {
-        /// The file.
         file: String,
         /// Its declarations.
         prelude: Arc<Prelude>,

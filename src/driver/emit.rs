@@ -24,7 +24,7 @@ use std::fmt::Write;
 ///
 /// # Errors
 /// What a stage cannot model.
-pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
+pub(crate) fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
     if stage == Stage::Ivl {
         return program(question, minimal);
     }
@@ -50,7 +50,7 @@ pub fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<Stri
 ///
 /// # Errors
 /// What has no sound model.
-pub fn two_thread(question: &Question) -> Result<String, Vec<Diagnostic>> {
+pub(crate) fn two_thread(question: &Question) -> Result<String, Vec<Diagnostic>> {
     let mut programs = Vec::new();
     for pair in question::pairs(&question.options, question.kernel) {
         programs.push((Name::new(pair.suffix()), without_marks(question.program(pair)?.program)));

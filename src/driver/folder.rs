@@ -23,7 +23,7 @@ const LARGEST_LAUNCH: u64 = 1 << 20;
 ///
 /// # Errors
 /// There is no PTX file, or none for the target.
-pub fn read(folder: &Path, name: &str, target: Option<Target>) -> Result<Reading, Diagnostic> {
+pub(crate) fn read(folder: &Path, name: &str, target: Option<Target>) -> Result<Reading, Diagnostic> {
     let mut reading = Reading::default();
     let mut files = Vec::new();
     collect(folder, DEEPEST, &mut files, &mut reading.unread);
@@ -81,7 +81,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, unread: &mut V
 }
 
 /// The launch in the `.json` file with the name of a `.ptx` file, if it is one of Triton.
-pub fn launch_beside(path: &Path) -> Result<Option<LaunchFile>, Diagnostic> {
+pub(crate) fn launch_beside(path: &Path) -> Result<Option<LaunchFile>, Diagnostic> {
     if path.extension().is_none_or(|extension| extension != "ptx") {
         return Ok(None);
     }

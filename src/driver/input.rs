@@ -34,23 +34,21 @@ pub enum Language {
 pub struct Input {
     /// Name and text. The name of a module in a binary is `FILE:MODULE`, which can be given as a file, too.
     pub source: SourceText,
-    /// Its language.
-    pub language: Language,
+    pub(crate) language: Language,
     /// The file or folder that the user named.
-    pub given: String,
+    pub(crate) given: String,
     /// What the text was chosen for, if it comes out of a binary.
-    pub target: Option<Target>,
+    pub(crate) target: Option<Target>,
     /// The launch that lies beside it.
-    pub launch: Option<LaunchFile>,
+    pub(crate) launch: Option<LaunchFile>,
 }
 
 /// A launch with the file that tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LaunchFile {
+pub(crate) struct LaunchFile {
     /// Last part of its path.
-    pub name: String,
-    /// The launch.
-    pub launch: TritonLaunch,
+    pub(crate) name: String,
+    pub(crate) launch: TritonLaunch,
 }
 
 impl Input {
@@ -63,14 +61,14 @@ impl Input {
 
 /// What a file or folder gave.
 #[derive(Clone, Debug, Default)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// The texts in it.
-    pub inputs: Vec<Input>,
+    pub(crate) inputs: Vec<Input>,
     /// What the user should know, one sentence each.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// Files of a folder, or members of an archive, that could not be read: the file and the error. The others are in
     /// `inputs`.
-    pub unread: Vec<(String, Diagnostic)>,
+    pub(crate) unread: Vec<(String, Diagnostic)>,
 }
 
 /// The only text of a file; `-` is standard input.
@@ -90,7 +88,7 @@ pub fn read(name: &str) -> Result<Input, Diagnostic> {
 ///
 /// # Errors
 /// It cannot be read, is damaged, or has no PTX for the target.
-pub fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnostic> {
+pub(crate) fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Diagnostic> {
     let path = Path::new(name);
     let wanted = target.map_or(Wanted::Highest, Wanted::Target);
     if name == "-" {
@@ -192,7 +190,7 @@ fn damaged_members(name: &str, contents: &Contents) -> Vec<(String, Diagnostic)>
 ///
 /// # Errors
 /// As for [`read_all`].
-pub fn list(name: &str) -> Result<(String, Vec<(String, Diagnostic)>), Diagnostic> {
+pub(crate) fn list(name: &str) -> Result<(String, Vec<(String, Diagnostic)>), Diagnostic> {
     if Path::new(name).is_dir() {
         let Reading { inputs, unread, .. } = read_all(name, None)?;
         return Ok((inputs.iter().map(|input| format!("{}\n", input.source.name())).collect(), unread));

@@ -17,7 +17,12 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// No kernel of that name; names that are taken; `--param` values that fit no parameter.
-pub fn enter(text: &str, program: &Program, entry: &str, options: &LowerOptions) -> Result<Kernel, Vec<Diagnostic>> {
+pub(crate) fn enter(
+    text: &str,
+    program: &Program,
+    entry: &str,
+    options: &LowerOptions,
+) -> Result<Kernel, Vec<Diagnostic>> {
     let mut program = program.clone();
     program.procedures.retain(|p| p.name.as_str() == entry);
     if program.procedures.is_empty() {

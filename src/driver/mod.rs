@@ -16,8 +16,8 @@ mod output;
 pub mod pipeline;
 mod preludes;
 mod procedures;
-pub mod run_options;
-pub mod schedule;
+pub(crate) mod run_options;
+pub(crate) mod schedule;
 mod stated;
 mod values;
 
@@ -41,7 +41,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What came of one kernel.
 enum Outcome {
-    /// A report.
     Report(Box<KernelReport>),
     /// The text of a stage.
     Text(String),

@@ -8,10 +8,10 @@ use crate::predicate::{LoopInfo, Predicated};
 use std::collections::BTreeMap;
 
 /// Comments by label.
-pub type Notes = BTreeMap<Name, String>;
+pub(crate) type Notes = BTreeMap<Name, String>;
 
 /// For the program before predication.
-pub fn of_kernel(kernel: &Program) -> Notes {
+pub(crate) fn of_kernel(kernel: &Program) -> Notes {
     let bodies = kernel.procedures.iter().filter_map(|procedure| procedure.body.as_ref());
     let notes = bodies.flat_map(|body| {
         body.blocks.iter().filter_map(|block| Some((block.label.clone(), of_block(block, &body.blocks)?)))
@@ -20,7 +20,7 @@ pub fn of_kernel(kernel: &Program) -> Notes {
 }
 
 /// For the program after predication, and the two-thread program.
-pub fn of_predicated(kernel: &Program, predicated: &Predicated) -> Notes {
+pub(crate) fn of_predicated(kernel: &Program, predicated: &Predicated) -> Notes {
     let mut notes = of_kernel(kernel);
     for this in &predicated.loops {
         of_loop(this, &mut notes);

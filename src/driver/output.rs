@@ -21,7 +21,7 @@ fn exit_code(of_kernels: &BTreeSet<u8>) -> u8 {
 }
 
 /// Collects and prints.
-pub struct Output<'a> {
+pub(crate) struct Output<'a> {
     options: &'a Options,
     stdout_style: Style,
     stderr_style: Style,
@@ -36,7 +36,7 @@ pub struct Output<'a> {
 
 impl<'a> Output<'a> {
     /// Nothing printed yet.
-    pub fn new(options: &'a Options) -> Self {
+    pub(crate) fn new(options: &'a Options) -> Self {
         Output {
             options,
             stdout_style: style(options.color, &std::io::stdout()),
@@ -51,7 +51,7 @@ impl<'a> Output<'a> {
     }
 
     /// A kernel's report.
-    pub fn report(&mut self, report: KernelReport, source: &'a SourceText) {
+    pub(crate) fn report(&mut self, report: KernelReport, source: &'a SourceText) {
         self.exit_codes.insert(report.verdict.exit_code());
         self.verdicts.push(report.verdict);
         self.subjects.insert(report.subject);
@@ -68,26 +68,26 @@ impl<'a> Output<'a> {
     }
 
     /// The text of a stage.
-    pub fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.exit_codes.insert(0);
         self.print_out(text);
     }
 
     /// Something worth knowing about the inputs.
-    pub fn note(&mut self, text: &str) {
+    pub(crate) fn note(&mut self, text: &str) {
         if !self.options.quiet {
             self.print_error(&format!("note: {}\n", printable(text)));
         }
     }
 
     /// A program in Boogie may be nothing but declarations, which are right.
-    pub fn nothing_to_prove(&mut self, file: &str) {
+    pub(crate) fn nothing_to_prove(&mut self, file: &str) {
         self.exit_codes.insert(0);
         self.note(&format!("`{file}` has no body to prove: only its declarations were checked"));
     }
 
     /// Errors with places in an input, or in a kernel of it.
-    pub fn wrong_input(&mut self, diagnostics: &[Diagnostic], source: &SourceText, entry: Option<&str>) {
+    pub(crate) fn wrong_input(&mut self, diagnostics: &[Diagnostic], source: &SourceText, entry: Option<&str>) {
         self.exit_codes.insert(2);
         let errors = diagnostics.iter().map(|diagnostic| InputError::new(diagnostic, source, entry));
         self.errors.extend(errors);
@@ -96,12 +96,12 @@ impl<'a> Output<'a> {
     }
 
     /// An error without a place.
-    pub fn unplaced(&mut self, diagnostic: &Diagnostic, file: &str) {
+    pub(crate) fn unplaced(&mut self, diagnostic: &Diagnostic, file: &str) {
         self.wrong_input(std::slice::from_ref(diagnostic), &SourceText::new(file, ""), None);
     }
 
     /// A bug of this program.
-    pub fn internal_error(&mut self, message: &str, file: &str, entry: &str) {
+    pub(crate) fn internal_error(&mut self, message: &str, file: &str, entry: &str) {
         self.exit_codes.insert(4);
         let title = format!("{file}: {entry}: {message}");
         let notes = vec!["this is a bug of gpuvcc; nothing was proved about this kernel".to_string()];
@@ -119,12 +119,12 @@ impl<'a> Output<'a> {
     }
 
     /// Prints what waits for the end and answers the exit code.
-    pub fn finish(mut self) -> u8 {
+    pub(crate) fn finish(mut self) -> u8 {
         self.end()
     }
 
     /// The same, where the process ends in the middle of a run.
-    pub fn end(&mut self) -> u8 {
+    pub(crate) fn end(&mut self) -> u8 {
         if self.options.emit.is_none() && !self.options.list {
             let reports = std::mem::take(&mut self.reports);
             let source = |report: &KernelReport| self.source_of(report, &reports);

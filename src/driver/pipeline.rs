@@ -55,12 +55,12 @@ impl Program {
 }
 
 impl Program {
-    /// The program of a procedure that is no kernel.
     /// What an entry is.
-    pub fn subject(&self, entry: &str) -> Subject {
+    pub(crate) fn subject(&self, entry: &str) -> Subject {
         self.of_procedure(entry).map_or(Subject::Kernel, |_| Subject::Procedure)
     }
 
+    /// The program of a procedure that is no kernel.
     fn of_procedure(&self, entry: &str) -> Option<&Source> {
         let Program::Ivl(source) = self else { return None };
         let is_kernel =
@@ -89,7 +89,7 @@ pub fn parse(input: &Input) -> Result<Program, Vec<Diagnostic>> {
 }
 
 /// The same, where procedures may leave out what they modify.
-pub fn parse_with(input: &Input, infers_modifies: bool) -> Result<Program, Vec<Diagnostic>> {
+pub(crate) fn parse_with(input: &Input, infers_modifies: bool) -> Result<Program, Vec<Diagnostic>> {
     let text = input.source.text();
     let ivl = |source: Source| Program::Ivl(Box::new(source));
     match input.language {

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The options with a file of the user's loaded. `None`: it has errors, which are shown.
-pub fn load<'a>(options: &'a Options, output: &mut Output) -> Option<Cow<'a, Options>> {
+pub(crate) fn load<'a>(options: &'a Options, output: &mut Output) -> Option<Cow<'a, Options>> {
     let PreludeChoice::File(file) = &options.prelude else { return Some(Cow::Borrowed(options)) };
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
@@ -42,7 +42,7 @@ pub fn load<'a>(options: &'a Options, output: &mut Output) -> Option<Cow<'a, Opt
 }
 
 /// What a report says of a prelude that does not ship.
-pub fn trusted(options: &Options) -> Option<String> {
+pub(crate) fn trusted(options: &Options) -> Option<String> {
     match &options.prelude {
         PreludeChoice::Loaded { file, .. } => Some(format!("what a race is, the prelude `{file}` says")),
         _ => None,
@@ -53,7 +53,7 @@ pub fn trusted(options: &Options) -> Option<String> {
 ///
 /// # Errors
 /// Those of a file, without places, as they are none of the input's.
-pub fn of(choice: &PreludeChoice) -> Result<Cow<'_, Prelude>, Vec<Diagnostic>> {
+pub(crate) fn of(choice: &PreludeChoice) -> Result<Cow<'_, Prelude>, Vec<Diagnostic>> {
     match choice {
         PreludeChoice::WatchedByte => prelude::load(prelude::WATCHED_BYTE).map(Cow::Owned),
         PreludeChoice::LoggingSets => prelude::load(prelude::LOGGING_SETS).map(Cow::Owned),

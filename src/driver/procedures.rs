@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// A program of the IVL.
 pub struct Source {
     /// As it was written.
-    pub program: Program,
+    pub(crate) program: Program,
     modifies: Inferred,
     chosen: OnceLock<Result<Chosen, Diagnostic>>,
     early: OnceLock<Early>,
@@ -34,19 +34,19 @@ type Early = BTreeMap<String, Option<(Vec<verify::Outcome>, Duration)>>;
 const FEW_BODIES: usize = 24;
 
 /// A program whose `{:existential}` constants have values, and these.
-pub struct Chosen {
+pub(crate) struct Chosen {
     program: Program,
     choice: existential::Choice,
 }
 
 impl Source {
     /// Nothing is chosen yet.
-    pub fn new(program: Program) -> Self {
+    pub(crate) fn new(program: Program) -> Self {
         Source::inferred(program, Inferred::new())
     }
 
     /// A program that did not say all that its procedures modify.
-    pub fn inferred(program: Program, modifies: Inferred) -> Self {
+    pub(crate) fn inferred(program: Program, modifies: Inferred) -> Self {
         Source { program, modifies, chosen: OnceLock::new(), early: OnceLock::new() }
     }
 
@@ -98,7 +98,7 @@ impl Source {
 }
 
 /// Names of the procedures with bodies to prove, in the order of the text.
-pub fn names(program: &Program) -> Vec<String> {
+pub(crate) fn names(program: &Program) -> Vec<String> {
     let proved = program.procedures.iter().filter(|procedure| !modular::bodies(program, procedure).is_empty());
     proved.map(|procedure| procedure.name.to_string()).collect()
 }
@@ -112,7 +112,12 @@ fn bodies<'a>(program: &'a Program, name: &str) -> Vec<Body<'a>> {
 ///
 /// # Errors
 /// What has no verification condition.
-pub fn verify(input: &Input, source: &Source, name: &str, options: &Options) -> Result<KernelReport, Vec<Diagnostic>> {
+pub(crate) fn verify(
+    input: &Input,
+    source: &Source,
+    name: &str,
+    options: &Options,
+) -> Result<KernelReport, Vec<Diagnostic>> {
     let early = source.early(options);
     let chosen = source.chosen(options)?;
     let start = Instant::now();
@@ -138,7 +143,7 @@ pub fn verify(input: &Input, source: &Source, name: &str, options: &Options) -> 
 }
 
 /// The text of a stage. `Err` as for [`verify`], and for the stages that only kernels have.
-pub fn emit(source: &Source, name: &str, stage: Stage, options: &Options) -> Result<String, Vec<Diagnostic>> {
+pub(crate) fn emit(source: &Source, name: &str, stage: Stage, options: &Options) -> Result<String, Vec<Diagnostic>> {
     let chosen = in_own_context(|| source.chosen(options))?;
     let mut out = String::new();
     match stage {

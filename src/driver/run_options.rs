@@ -21,27 +21,27 @@ pub struct RunOptions {
     /// Blocks.
     pub grid: [u32; 3],
     /// Only these blocks run (by linear number); all when `None`.
-    pub only_blocks: Option<Vec<u32>>,
+    pub(crate) only_blocks: Option<Vec<u32>>,
     /// Arguments.
-    pub arguments: Vec<Argument>,
+    pub(crate) arguments: Vec<Argument>,
     /// Bytes of dynamic shared memory; those of a launch file, else none, when not given.
-    pub dynamic_shared: Option<u32>,
+    pub(crate) dynamic_shared: Option<u32>,
     /// The order of threads.
-    pub schedule: Schedule,
+    pub(crate) schedule: Schedule,
     /// Seed of the schedule and of what the ISA leaves open.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Instructions of a thread.
-    pub steps: u64,
+    pub(crate) steps: u64,
     /// Whether data races are looked for.
-    pub races: bool,
+    pub(crate) races: bool,
     /// Whether to print the rate.
-    pub stats: bool,
+    pub(crate) stats: bool,
 }
 
 /// Arguments of `gpuvcc run`.
 #[derive(Args)]
 #[command(after_help = ARGUMENTS, override_usage = "gpuvcc run [OPTIONS] FILE")]
-pub struct RunArguments {
+pub(crate) struct RunArguments {
     /// .ptx, or a binary with PTX in it; - is standard input
     #[arg(value_name = "FILE")]
     file: String,
@@ -156,7 +156,7 @@ fn sizes(text: &str) -> Result<Sizes, String> {
 }
 
 /// The options that the arguments say.
-pub fn options(arguments: RunArguments) -> Result<RunOptions, String> {
+pub(crate) fn options(arguments: RunArguments) -> Result<RunOptions, String> {
     let schedule = match arguments.schedule {
         ScheduleName::RoundRobin => Schedule::RoundRobin,
         ScheduleName::Random => Schedule::Random,

@@ -25,16 +25,16 @@ const SETTLING: Duration = Duration::from_millis(300);
 
 /// The limits of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// For each task.
-    pub time: Option<Duration>,
+    pub(crate) time: Option<Duration>,
     /// For the process, in bytes.
-    pub memory: Option<u64>,
+    pub(crate) memory: Option<u64>,
 }
 
 /// Why a task has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The message of a panic.
     Panic(String),
     /// A limit ended it.
@@ -42,7 +42,7 @@ pub enum Failure {
 }
 
 /// Takes the results.
-pub trait Sink<T> {
+pub(crate) trait Sink<T> {
     /// The result of a task, in the order of their numbers.
     fn done(&mut self, number: usize, result: Result<T, Failure>);
 
@@ -54,7 +54,7 @@ pub trait Sink<T> {
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// From now on Ctrl-C ends a run with the results so far; a second one ends it without them.
-pub fn listen_for_interrupts() {
+pub(crate) fn listen_for_interrupts() {
     let handler = || {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED_EXIT);
@@ -67,7 +67,7 @@ pub fn listen_for_interrupts() {
 }
 
 /// The exit code of an interrupted process, as shells have it.
-pub const INTERRUPTED_EXIT: i32 = 130;
+pub(crate) const INTERRUPTED_EXIT: i32 = 130;
 
 /// A task that runs.
 struct Running {
@@ -77,7 +77,7 @@ struct Running {
 }
 
 /// Runs `work(0..count)` without limits; `Err` is the message of a panic. Ctrl-C ends the process.
-pub fn all<T: Send>(
+pub(crate) fn all<T: Send>(
     jobs: &Jobs,
     count: usize,
     work: impl Fn(usize) -> T + Sync,
@@ -116,7 +116,7 @@ type Numbered<T> = (usize, Result<T, Failure>);
 
 /// Runs `work(0..count)` on as many threads as there are jobs, and hands each result, in order of its number, to
 /// the sink as soon as all earlier ones are there.
-pub fn in_order<T: Send>(
+pub(crate) fn in_order<T: Send>(
     jobs: &Jobs,
     count: usize,
     limits: Limits,

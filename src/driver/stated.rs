@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::rules::Rules;
 
 /// Sentences about the rules that decide what a defect is.
-pub fn by_rules(rules: Rules) -> impl Iterator<Item = String> + use<> {
+pub(crate) fn by_rules(rules: Rules) -> impl Iterator<Item = String> + use<> {
     let same = "two writes of the same value do not race (--allow-same-value)";
     let volatile = "volatile accesses race as plain ones do (--volatile-races)";
     let exited = "barriers that name no count do not wait for threads that have exited (--exited-threads=ok)";
@@ -18,7 +18,7 @@ pub fn by_rules(rules: Rules) -> impl Iterator<Item = String> + use<> {
 }
 
 /// Sentences about the options that a proof rests on.
-pub fn by_options(options: &Options, kernel: &Kernel) -> Vec<String> {
+pub(crate) fn by_options(options: &Options, kernel: &Kernel) -> Vec<String> {
     let body = kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
     let mut statements = body.flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
     let has_barrier = statements.any(|stmt| matches!(stmt.kind, StmtKind::Barrier(_)));

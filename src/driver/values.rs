@@ -16,7 +16,7 @@ pub struct ParameterSetting {
 
 /// Three sizes of `--block` or `--grid`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sizes(pub [Option<u32>; 3]);
+pub(super) struct Sizes(pub(crate) [Option<u32>; 3]);
 
 /// `X,Y,Z`; `*` is any size.
 pub(super) fn parse_sizes(text: &str) -> Result<Sizes, String> {

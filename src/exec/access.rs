@@ -83,7 +83,7 @@ fn shared(program: &Program, address: u64, bytes: u64) -> Option<Target> {
 }
 
 /// What memory holds at a generic address, for annotations: no access, so nothing notes it. `None` outside of all arrays.
-pub fn look(program: &Program, world: &World, block: &BlockState, address: u64, bytes: u32) -> Option<u64> {
+pub(crate) fn look(program: &Program, world: &World, block: &BlockState, address: u64, bytes: u32) -> Option<u64> {
     let in_shared = address.wrapping_sub(program.windows.shared);
     let target = if in_shared < program.windows.size {
         shared(program, in_shared & mask(32), u64::from(bytes))?
@@ -218,7 +218,13 @@ fn poke(
 }
 
 /// `ld`; false if the thread does not go on by itself.
-pub fn load(program: &Program, world: &mut World, block: &mut BlockState, thread: &mut Thread, index: u32) -> bool {
+pub(crate) fn load(
+    program: &Program,
+    world: &mut World,
+    block: &mut BlockState,
+    thread: &mut Thread,
+    index: u32,
+) -> bool {
     let access = &program.accesses[index as usize];
     let Some(target) = resolve(program, world, thread, access) else { return false };
     for (index, data) in (0..).zip(&access.data) {
@@ -237,7 +243,13 @@ pub fn load(program: &Program, world: &mut World, block: &mut BlockState, thread
 }
 
 /// `st`; false if the thread does not go on by itself.
-pub fn store(program: &Program, world: &mut World, block: &mut BlockState, thread: &mut Thread, index: u32) -> bool {
+pub(crate) fn store(
+    program: &Program,
+    world: &mut World,
+    block: &mut BlockState,
+    thread: &mut Thread,
+    index: u32,
+) -> bool {
     let access = &program.accesses[index as usize];
     let Some(target) = resolve(program, world, thread, access) else { return false };
     for (index, data) in (0..).zip(&access.data) {
@@ -264,7 +276,13 @@ fn peek_quietly(world: &World, block: &BlockState, target: Target, bytes: u32) -
 }
 
 /// `atom` and `red`; false if the thread does not go on by itself.
-pub fn atomic(program: &Program, world: &mut World, block: &mut BlockState, thread: &mut Thread, index: u32) -> bool {
+pub(crate) fn atomic(
+    program: &Program,
+    world: &mut World,
+    block: &mut BlockState,
+    thread: &mut Thread,
+    index: u32,
+) -> bool {
     let access = &program.accesses[index as usize];
     let Some((operation, ty, operands)) = &access.atomic else { panic!("exec: an atomic without operation") };
     let Some(target) = resolve(program, world, thread, access) else { return false };

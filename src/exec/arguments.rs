@@ -17,19 +17,16 @@ use std::fmt;
 /// Bytes of an array argument at most.
 const LARGEST: u64 = 1 << 34;
 
-/// An argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
     /// The parameter by name or position; the next one in order when `None`.
-    pub name: Option<String>,
-    /// Its value.
-    pub value: Value,
+    pub(crate) name: Option<String>,
+    pub(crate) value: Value,
 }
 
 /// The value of an argument.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// An integer.
+pub(crate) enum Value {
     Integer(i128),
     /// A number with a point, for `.f32` and `.f64` parameters.
     Decimal(f64),
@@ -56,7 +53,7 @@ pub enum Value {
 
 impl Argument {
     /// The argument of a parameter.
-    pub fn of(parameter: &str, value: Value) -> Argument {
+    pub(crate) fn of(parameter: &str, value: Value) -> Argument {
         Argument { name: Some(parameter.to_string()), value }
     }
 }
@@ -139,7 +136,7 @@ fn runs(cells: &BTreeMap<u64, u8>) -> String {
 
 /// What the elements of an array are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fill {
+pub(crate) enum Fill {
     /// Zeros.
     Zeros,
     /// 0, 1, 2, ...
@@ -149,7 +146,7 @@ pub enum Fill {
 }
 
 /// Reads one argument of the command line.
-pub fn parse(text: &str) -> Result<Argument, String> {
+pub(crate) fn parse(text: &str) -> Result<Argument, String> {
     let (name, value) = match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => (Some(name.to_string()), value),
         Some(_) => return Err("the name before `=` is empty".to_string()),
@@ -267,15 +264,15 @@ fn parse_number(text: &str) -> Result<Value, String> {
 
 /// Parameters and arrays of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// Bytes of each parameter.
-    pub parameters: Vec<Vec<u8>>,
+    pub(crate) parameters: Vec<Vec<u8>>,
     /// Global arrays.
-    pub arrays: Vec<Array>,
+    pub(crate) arrays: Vec<Array>,
 }
 
 /// Gives each parameter of an entry its argument.
-pub fn bind(module: &Module, entry: &Function, arguments: &[Argument]) -> Result<Bound, Diagnostic> {
+pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) -> Result<Bound, Diagnostic> {
     let error = |message: String| Diagnostic::error("argument", message, entry.span);
     let mut chosen: Vec<Option<&Value>> = vec![None; entry.params.len()];
     for argument in arguments {

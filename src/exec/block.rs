@@ -22,19 +22,19 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct BlockState {
     /// Linear number.
-    pub number: u32,
+    pub(crate) number: u32,
     /// Threads.
-    pub size: u32,
+    pub(crate) size: u32,
     /// Shared memory.
     pub shared: Vec<u8>,
     /// One bit a byte of shared memory that was written.
     written: Vec<u64>,
     /// What the detector knows of shared memory.
-    pub cells: Vec<Cell>,
+    pub(crate) cells: Vec<Cell>,
     /// Synchronisation through shared memory.
-    pub locations: Locations,
+    pub(crate) locations: Locations,
     /// What `.sc` fences of block scope passed on.
-    pub sequential: Option<Rc<Clock>>,
+    pub(crate) sequential: Option<Rc<Clock>>,
     barriers: Vec<BarrierState>,
     /// Threads that have not exited, by warp.
     live: Vec<u32>,
@@ -113,19 +113,19 @@ impl BlockState {
     }
 
     /// Whether all these bytes of shared memory were written.
-    pub fn is_written(&self, offset: u32, bytes: u32) -> bool {
+    pub(crate) fn is_written(&self, offset: u32, bytes: u32) -> bool {
         (offset..offset + bytes).all(|at| self.written[at as usize / 64] >> (at % 64) & 1 == 1)
     }
 
     /// Remembers that these bytes of shared memory were written.
-    pub fn mark_written(&mut self, offset: u32, bytes: u32) {
+    pub(crate) fn mark_written(&mut self, offset: u32, bytes: u32) {
         for at in offset..offset + bytes {
             self.written[at as usize / 64] |= 1 << (at % 64);
         }
     }
 
     /// A thread comes to a barrier; false if it does not go on by itself.
-    pub fn arrive(&mut self, program: &Program, world: &mut World, thread: &mut Thread, index: u32) -> bool {
+    pub(crate) fn arrive(&mut self, program: &Program, world: &mut World, thread: &mut Thread, index: u32) -> bool {
         let barrier = &program.barriers[index as usize];
         let id = thread.value(barrier.id) & mask(32);
         let count = barrier.count.map(|slot| thread.value(slot) as u32);
@@ -174,7 +174,7 @@ impl BlockState {
     }
 
     /// A thread ends.
-    pub fn leave(&mut self, thread: u32) {
+    pub(crate) fn leave(&mut self, thread: u32) {
         let (warp, lane) = (thread as usize / 32, 1 << (thread % 32));
         self.live[warp] -= 1;
         for barrier in &mut self.barriers {
@@ -202,7 +202,7 @@ impl BlockState {
     }
 
     /// Lets the threads of all complete barriers go on; whether there were any.
-    pub fn release(&mut self, program: &Program, world: &mut World, threads: &mut [Thread]) -> bool {
+    pub(crate) fn release(&mut self, program: &Program, world: &mut World, threads: &mut [Thread]) -> bool {
         let mut any = false;
         for id in 0..self.barriers.len() {
             if self.is_complete(id, world.exited_threads_ok) {
@@ -284,7 +284,7 @@ fn order(state: &BarrierState, program: &Program, world: &World, threads: &mut [
 }
 
 /// These threads of a block, in ascending order, synchronise.
-pub fn join(world: &World, threads: &mut [Thread], members: &[u32]) {
+pub(crate) fn join(world: &World, threads: &mut [Thread], members: &[u32]) {
     let mut wanted = members.iter().peekable();
     let mut parts: Vec<(u32, &mut ThreadClock, bool)> = Vec::with_capacity(members.len());
     for (linear, thread) in (0..).zip(threads.iter_mut()) {

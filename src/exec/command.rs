@@ -34,7 +34,7 @@ pub struct Command {
 }
 
 /// Instructions of a thread when the command does not say.
-pub const DEFAULT_STEPS: u64 = 10_000_000;
+pub(crate) const DEFAULT_STEPS: u64 = 10_000_000;
 
 impl Command {
     /// The launch, with a limit on the instructions of all threads.
@@ -57,7 +57,7 @@ impl Command {
     }
 
     /// The text for a shell.
-    pub fn text(&self, file: &str, entry: &str) -> String {
+    pub(crate) fn text(&self, file: &str, entry: &str) -> String {
         let mut text = format!("gpuvcc run {} --entry {}", quoted(file), quoted(entry));
         let _ = write!(text, " --block {} --grid {}", sizes(self.geometry.block), sizes(self.geometry.grid));
         if let Some(only) = &self.only_blocks {
@@ -102,7 +102,7 @@ fn sizes([x, y, z]: [u32; 3]) -> String {
 }
 
 /// A word as a POSIX shell reads it.
-pub fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,=:+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_string()

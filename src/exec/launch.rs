@@ -86,7 +86,7 @@ pub enum Schedule {
 
 impl Schedule {
     /// The name on the command line.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Schedule::RoundRobin => "round-robin",
             Schedule::Random => "random",
@@ -97,7 +97,7 @@ impl Schedule {
     }
 
     /// Whether warps run in lock-step.
-    pub fn is_lockstep(self) -> bool {
+    pub(crate) fn is_lockstep(self) -> bool {
         matches!(self, Schedule::Lockstep | Schedule::LockstepTaken)
     }
 }
@@ -114,7 +114,7 @@ pub fn array_address(number: usize, address_bits: u32) -> u64 {
 }
 
 /// A launch that hardware and the emulator can have.
-pub fn check_sizes(geometry: Geometry<u32>) -> Result<(), String> {
+pub(crate) fn check_sizes(geometry: Geometry<u32>) -> Result<(), String> {
     let threads = geometry.block_threads();
     if threads > u128::from(BLOCK_THREADS) {
         return Err(format!("a block has at most {BLOCK_THREADS} threads, not {threads}"));

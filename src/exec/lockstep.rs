@@ -24,7 +24,7 @@ struct Group {
 
 /// The groups of each warp of a block, innermost last.
 #[derive(Debug, Default)]
-pub struct Warps {
+pub(crate) struct Warps {
     groups: Vec<Vec<Group>>,
 }
 
@@ -34,7 +34,7 @@ fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 
 impl Warps {
     /// All warps before their first instruction.
-    pub fn start(&mut self, size: u32) {
+    pub(crate) fn start(&mut self, size: u32) {
         self.groups.clear();
         for warp in 0..size.div_ceil(32) {
             let count = (size - warp * 32).min(32);
@@ -44,7 +44,7 @@ impl Warps {
     }
 
     /// Runs a warp for its turn; whether it could go on.
-    pub fn turn(
+    pub(crate) fn turn(
         &mut self,
         program: &Program,
         world: &mut World,

@@ -45,7 +45,7 @@ struct Block {
 }
 
 /// A launch while it runs.
-pub struct Machine<'l> {
+pub(crate) struct Machine<'l> {
     program: &'l Program,
     launch: &'l Launch,
     world: World,
@@ -61,7 +61,7 @@ pub struct Machine<'l> {
 
 impl<'l> Machine<'l> {
     /// The launch before its first instruction.
-    pub fn new(program: &'l Program, launch: &'l Launch, world: World) -> Self {
+    pub(crate) fn new(program: &'l Program, launch: &'l Launch, world: World) -> Self {
         let threads = launch.geometry.block_threads() as usize;
         let bytes = program.template.len() * 8 + program.local_size as usize + 200;
         let most = (RESIDENT_THREADS / threads).min(RESIDENT_BYTES / (bytes * threads)).max(1);
@@ -73,13 +73,13 @@ impl<'l> Machine<'l> {
     }
 
     /// Runs to the end.
-    pub fn run(self) -> (Outcome, GlobalMemory) {
+    pub(crate) fn run(self) -> (Outcome, GlobalMemory) {
         let (outcome, memory, _) = self.run_watched();
         (outcome, memory)
     }
 
     /// Runs to the end, or to the moment that the watch waits for.
-    pub fn run_watched(mut self) -> (Outcome, GlobalMemory, Option<Box<Watch>>) {
+    pub(crate) fn run_watched(mut self) -> (Outcome, GlobalMemory, Option<Box<Watch>>) {
         match self.launch.schedule {
             Schedule::Random | Schedule::Adversarial => self.run_randomly(),
             _ => self.run_in_turn(),

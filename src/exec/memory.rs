@@ -20,7 +20,7 @@ pub const UNBOUNDED: u64 = 1 << 43;
 #[derive(Debug)]
 pub struct GlobalArray {
     /// Name, for findings.
-    pub name: String,
+    pub(crate) name: String,
     /// What pointers to it hold.
     pub address: u64,
     /// First address that belongs to it.
@@ -58,7 +58,7 @@ impl Contents {
     }
 
     /// Fills bytes that start at this byte offset, a multiple of 4.
-    pub fn fill(&self, offset: u64, bytes: &mut [u8]) {
+    pub(crate) fn fill(&self, offset: u64, bytes: &mut [u8]) {
         if *self == Contents::Zero {
             return bytes.fill(0);
         }
@@ -71,7 +71,7 @@ impl Contents {
 
 impl GlobalArray {
     /// An array with its contents before the launch.
-    pub fn new(name: String, address: u64, size: u64, contents: Contents) -> Self {
+    pub(crate) fn new(name: String, address: u64, size: u64, contents: Contents) -> Self {
         let (start, size) = if size >= UNBOUNDED { (address - UNBOUNDED, 2 * UNBOUNDED) } else { (address, size) };
         let store = match contents {
             Contents::Zero if size <= FLAT => Store::Flat(vec![0; size as usize]),
@@ -133,7 +133,7 @@ pub fn read(all: &[u8], offset: usize, bytes: u32) -> u64 {
 }
 
 /// Writes up to 8 bytes, lowest first.
-pub fn write(all: &mut [u8], offset: usize, bytes: u32, value: u64) {
+pub(crate) fn write(all: &mut [u8], offset: usize, bytes: u32, value: u64) {
     let count = bytes as usize;
     all[offset..offset + count].copy_from_slice(&value.to_le_bytes()[..count]);
 }
@@ -141,7 +141,6 @@ pub fn write(all: &mut [u8], offset: usize, bytes: u32, value: u64) {
 /// All global arrays.
 #[derive(Debug, Default)]
 pub struct GlobalMemory {
-    /// The arrays.
     pub arrays: Vec<GlobalArray>,
 }
 
@@ -156,18 +155,13 @@ impl GlobalMemory {
         Some((index, address - self.arrays[index].start))
     }
 
-    /// The array that lies nearest below an address, for messages.
-    pub fn nearest(&self, address: u64) -> Option<&GlobalArray> {
-        self.arrays.iter().filter(|array| array.address <= address).max_by_key(|array| array.address)
-    }
-
     /// Reads up to 8 bytes.
     pub fn read(&self, array: usize, offset: u64, bytes: u32) -> u64 {
         self.arrays[array].read(offset, bytes)
     }
 
     /// Writes up to 8 bytes.
-    pub fn write(&mut self, array: usize, offset: u64, bytes: u32, value: u64) {
+    pub(crate) fn write(&mut self, array: usize, offset: u64, bytes: u32, value: u64) {
         self.arrays[array].write(offset, bytes, value & mask(8 * bytes));
     }
 

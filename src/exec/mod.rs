@@ -8,21 +8,21 @@
 //! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`warp`] and the functions of
 //! [`values`]; [`races`] watches, [`trace`] tells how a defect came about.
 
-pub mod access;
-pub mod arguments;
+pub(crate) mod access;
+pub(crate) mod arguments;
 pub mod block;
 pub mod command;
 pub mod decode;
 pub mod launch;
-pub mod lockstep;
+pub(crate) mod lockstep;
 pub mod machine;
 pub mod memory;
 pub mod outcome;
-pub mod races;
+pub(crate) mod races;
 pub mod thread;
-pub mod trace;
+pub(crate) mod trace;
 pub mod values;
-pub mod warp;
+pub(crate) mod warp;
 pub mod world;
 
 use crate::diagnostic::Diagnostic;
@@ -40,7 +40,7 @@ pub struct Run {
     /// Global memory afterwards.
     pub memory: memory::GlobalMemory,
     /// Name of each global array, and the offset at which its pointer stands.
-    pub arrays: Vec<(String, u64)>,
+    pub(crate) arrays: Vec<(String, u64)>,
 }
 
 /// Runs a launch of an entry (an index into the module's functions).

@@ -17,20 +17,20 @@ pub struct Outcome {
     /// Assertions of the user that failed, and accesses that are none.
     pub faults: Vec<Fault>,
     /// Instructions that read shared memory before anything wrote it, with the first thread.
-    pub uninitialised: Vec<(u32, u32)>,
+    pub(crate) uninitialised: Vec<(u32, u32)>,
     /// Why the run did not reach its end.
     pub stopped: BTreeSet<Stop>,
     /// Whether a value came from where the ISA leaves it open.
     pub arbitrary: bool,
     /// Whether values were needed that the ISA defines and that are not computed: products of matrices, and how
     /// fragments of `wmma` lie in memory.
-    pub opaque: bool,
+    pub(crate) opaque: bool,
     /// A location had more readers than are remembered; races may have been missed.
-    pub forgot: bool,
+    pub(crate) forgot: bool,
     /// Instructions executed by all threads.
     pub instructions: u64,
     /// Threads that ran.
-    pub threads: u64,
+    pub(crate) threads: u64,
 }
 
 impl Outcome {
@@ -46,7 +46,7 @@ impl Outcome {
 }
 
 /// Where a thread is: its number in the launch and its instruction.
-pub type Place = (u32, u32);
+pub(crate) type Place = (u32, u32);
 
 /// An aligned barrier that not all threads of a block reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,14 +54,14 @@ pub struct Divergence {
     /// A thread at the barrier.
     pub arrived: Place,
     /// A thread elsewhere.
-    pub absent: Place,
+    pub(crate) absent: Place,
     /// Where that one is.
-    pub instead: Instead,
+    pub(crate) instead: Instead,
 }
 
 /// Where a thread is that does not come to the barrier of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instead {
+pub(crate) enum Instead {
     /// At another instruction.
     Elsewhere,
     /// At another instruction that names the same barrier, and so are all threads of its warp.
@@ -76,7 +76,7 @@ pub struct Deadlock {
     /// Some of them, one for each place.
     pub waiting: Vec<Place>,
     /// How many wait in all.
-    pub count: u32,
+    pub(crate) count: u32,
 }
 
 /// A misused barrier.
@@ -85,12 +85,12 @@ pub struct BarrierError {
     /// Who.
     pub place: Place,
     /// What is wrong.
-    pub kind: BarrierMisuse,
+    pub(crate) kind: BarrierMisuse,
 }
 
 /// What can be wrong with the use of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BarrierMisuse {
+pub(crate) enum BarrierMisuse {
     /// A number above 15.
     Number,
     /// A count that is zero or no multiple of the warp size.
@@ -107,13 +107,13 @@ pub enum BarrierMisuse {
 
 impl BarrierMisuse {
     /// The misuse that an assertion of the verifier speaks of, by the text of `{:barrier_rule}`.
-    pub fn of_rule(rule: &str) -> Option<BarrierMisuse> {
+    pub(crate) fn of_rule(rule: &str) -> Option<BarrierMisuse> {
         let known = [BarrierMisuse::Number, BarrierMisuse::Count, BarrierMisuse::NotMember];
         known.into_iter().find(|misuse| misuse.rule() == rule)
     }
 
     /// A word for it.
-    pub fn rule(self) -> &'static str {
+    pub(crate) fn rule(self) -> &'static str {
         match self {
             BarrierMisuse::Number => "number",
             BarrierMisuse::Count | BarrierMisuse::CountsDiffer => "count",
@@ -124,7 +124,7 @@ impl BarrierMisuse {
     }
 
     /// A sentence about it.
-    pub fn message(self) -> &'static str {
+    pub(crate) fn message(self) -> &'static str {
         match self {
             BarrierMisuse::Number => "barriers have numbers from 0 to 15",
             BarrierMisuse::Count => "the thread count of a barrier is a multiple of 32, and not 0",
@@ -144,11 +144,11 @@ pub struct Fault {
     /// What.
     pub kind: FaultKind,
     /// The address, in its space.
-    pub address: u64,
+    pub(crate) address: u64,
     /// Bytes.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
     /// What the registers of a failed annotation hold.
-    pub values: Vec<u64>,
+    pub(crate) values: Vec<u64>,
 }
 
 /// What can be wrong with an access.

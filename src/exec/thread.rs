@@ -59,13 +59,12 @@ impl Known for Seen<'_> {
     }
 }
 
-/// A thread.
 #[derive(Debug)]
 pub struct Thread {
     /// Register file.
     pub registers: Vec<u64>,
     /// Local memory.
-    pub local: Vec<u8>,
+    pub(crate) local: Vec<u8>,
     /// Next instruction.
     pub next: u32,
     /// Where calls return to.
@@ -75,13 +74,13 @@ pub struct Thread {
     /// What it is about to do.
     pub status: Status,
     /// Number in the launch.
-    pub number: u32,
+    pub(crate) number: u32,
     /// Instructions executed.
     pub steps: u64,
     /// What happened before its next access.
-    pub clock: ThreadClock,
+    pub(crate) clock: ThreadClock,
     /// Fences that await the rest of their pattern.
-    pub fences: Fences,
+    pub(crate) fences: Fences,
 }
 
 impl Thread {
@@ -124,12 +123,12 @@ impl Thread {
     }
 
     /// Sets a slot.
-    pub fn set(&mut self, slot: Slot, value: u64) {
+    pub(crate) fn set(&mut self, slot: Slot, value: u64) {
         self.registers[usize::from(slot)] = value;
     }
 
     /// The instruction at which it waits or that it executed last.
-    pub fn last(&self) -> u32 {
+    pub(crate) fn last(&self) -> u32 {
         self.next.saturating_sub(1)
     }
 
@@ -294,7 +293,7 @@ impl Thread {
     }
 
     /// Ends the launch.
-    pub fn stop(&mut self, world: &mut World, stop: Stop) -> bool {
+    pub(crate) fn stop(&mut self, world: &mut World, stop: Stop) -> bool {
         world.outcome.stopped.insert(stop);
         world.halted = true;
         false
@@ -307,7 +306,7 @@ impl Thread {
     }
 
     /// Ends the launch with a fault.
-    pub fn fault(&mut self, world: &mut World, fault: Fault) -> bool {
+    pub(crate) fn fault(&mut self, world: &mut World, fault: Fault) -> bool {
         world.outcome.faults.push(fault);
         self.stop(world, Stop::Defect)
     }

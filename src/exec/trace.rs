@@ -18,20 +18,20 @@ const MOST: usize = 1 << 16;
 
 /// Something that a watched thread did.
 #[derive(Clone, Copy, Debug)]
-pub struct Event {
+pub(crate) struct Event {
     /// Number of the thread in the launch.
-    pub thread: u32,
+    pub(crate) thread: u32,
     /// Instruction.
-    pub code: u32,
+    pub(crate) code: u32,
     /// The first byte of an access.
-    pub location: Option<Location>,
+    pub(crate) location: Option<Location>,
     /// Bytes of an access.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
 }
 
 /// Two threads that are watched while a launch runs.
 #[derive(Debug)]
-pub struct Watch {
+pub(crate) struct Watch {
     /// Their numbers in the launch.
     threads: [u32; 2],
     /// The instructions that race, if any do.
@@ -44,14 +44,14 @@ pub struct Watch {
 
 impl Watch {
     /// A thread does something.
-    pub fn note(&mut self, event: Event) {
+    pub(crate) fn note(&mut self, event: Event) {
         if self.threads.contains(&event.thread) && self.events.len() < MOST {
             self.events.push(event);
         }
     }
 
     /// Whether the race is there; the run ends then.
-    pub fn is_met<'r>(
+    pub(crate) fn is_met<'r>(
         &mut self,
         program: &decode::Program,
         thread: u32,

@@ -16,7 +16,7 @@ use crate::ptx::ast::ScalarType;
 
 /// Lets the threads of a warp go on whose operation is complete; whether there were any. `warp` is
 /// the warp's number in the block.
-pub fn release(program: &Program, world: &mut World, threads: &mut [Thread], warp: u32) -> bool {
+pub(crate) fn release(program: &Program, world: &mut World, threads: &mut [Thread], warp: u32) -> bool {
     let first = warp as usize * 32;
     let last = (first + 32).min(threads.len());
     let lanes = &threads[first..last];

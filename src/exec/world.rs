@@ -17,31 +17,31 @@ pub struct World {
     /// Global memory.
     pub global: GlobalMemory,
     /// Kernel parameters, laid out.
-    pub parameters: Vec<u8>,
+    pub(crate) parameters: Vec<u8>,
     /// The race detector.
-    pub detector: Detector,
+    pub(crate) detector: Detector,
     /// Whether races are looked for.
-    pub races: bool,
+    pub(crate) races: bool,
     /// Synchronisation through global memory.
-    pub locations: Locations,
+    pub(crate) locations: Locations,
     /// What `.sc` fences of device scope passed on.
-    pub sequential: Option<Rc<Clock>>,
+    pub(crate) sequential: Option<Rc<Clock>>,
     /// Two threads whose steps are remembered.
-    pub watch: Option<Box<Watch>>,
+    pub(crate) watch: Option<Box<Watch>>,
     /// What was seen so far.
     pub outcome: Outcome,
     /// Nothing runs any more.
     pub halted: bool,
     /// Threads stop after each access to shared or global memory.
-    pub switch_at_access: bool,
+    pub(crate) switch_at_access: bool,
     /// Writes of the same value do not race.
-    pub allow_same_value: bool,
+    pub(crate) allow_same_value: bool,
     /// Barriers do not wait for threads that have exited.
-    pub exited_threads_ok: bool,
+    pub(crate) exited_threads_ok: bool,
     /// What the clock registers read.
-    pub clock: u64,
+    pub(crate) clock: u64,
     /// Seed of arbitrary values.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 impl World {
@@ -80,14 +80,14 @@ impl World {
 
 impl World {
     /// What a thread does last is remembered, should it be watched.
-    pub fn note(&mut self, thread: &Thread, location: Option<Location>, bytes: u32) {
+    pub(crate) fn note(&mut self, thread: &Thread, location: Option<Location>, bytes: u32) {
         if let Some(watch) = &mut self.watch {
             watch.note(Event { thread: thread.number, code: thread.last(), location, bytes });
         }
     }
 
     /// The detector has looked at an access of a thread: the race that is waited for ends the run.
-    pub fn look_out(&mut self, program: &Program, thread: &Thread) {
+    pub(crate) fn look_out(&mut self, program: &Program, thread: &Thread) {
         if let Some(watch) = &mut self.watch {
             self.halted |= watch.is_met(program, thread.number, self.detector.races.values());
         }

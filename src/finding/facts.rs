@@ -20,15 +20,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What findings are told in: the kernel's own names, the launch.
-pub struct Facts<'a> {
-    /// The kernel.
-    pub kernel: &'a Kernel,
+pub(crate) struct Facts<'a> {
+    pub(crate) kernel: &'a Kernel,
     /// Launch sizes of the proof.
-    pub launch: Geometry,
+    pub(crate) launch: Geometry,
 }
 
 /// The bits of a value in a model.
-pub fn bits(constants: &Constants, name: &Name) -> Option<u128> {
+pub(crate) fn bits(constants: &Constants, name: &Name) -> Option<u128> {
     match constants.get(name)? {
         Value::Bits(value) => Some(*value),
         Value::Int(value) => u128::try_from(*value).ok(),
@@ -38,7 +37,7 @@ pub fn bits(constants: &Constants, name: &Name) -> Option<u128> {
 
 impl Facts<'_> {
     /// The position of a thread in a model: `tid` or `ctaid`; what has no constant is 0.
-    pub fn position(&self, constants: &Constants, id: &str, thread: Thread) -> [u32; 3] {
+    pub(crate) fn position(&self, constants: &Constants, id: &str, thread: Thread) -> [u32; 3] {
         Axis::ALL.map(|axis| {
             let shared = Name::from(format!("{id}.{axis}"));
             let value = bits(constants, &shared.of(thread)).or_else(|| bits(constants, &shared));
@@ -47,14 +46,14 @@ impl Facts<'_> {
     }
 
     /// Launch sizes in a model.
-    pub fn launch(&self, constants: &Constants) -> Geometry {
+    pub(crate) fn launch(&self, constants: &Constants) -> Geometry {
         self.launch.map_registers(|register, fixed| {
             fixed.or_else(|| bits(constants, &Name::from(register)).and_then(|size| u32::try_from(size).ok()))
         })
     }
 
     /// Scalar parameters in a model.
-    pub fn params(&self, constants: &Constants) -> BTreeMap<String, ParameterValue> {
+    pub(crate) fn params(&self, constants: &Constants) -> BTreeMap<String, ParameterValue> {
         let mut out = BTreeMap::new();
         for param in self.kernel.params.iter().filter(|p| !p.is_pointer) {
             if let Some(value) = param.constant.as_ref().and_then(|c| bits(constants, c)) {
@@ -65,7 +64,7 @@ impl Facts<'_> {
     }
 
     /// An access of a thread in a model.
-    pub fn access(&self, constants: &Constants, site: &Site, thread: Thread) -> Option<AccessReport> {
+    pub(crate) fn access(&self, constants: &Constants, site: &Site, thread: Thread) -> Option<AccessReport> {
         Some(AccessReport {
             op: match site.kind {
                 twothread::AccessKind::Read => AccessKind::Read,
@@ -80,7 +79,7 @@ impl Facts<'_> {
     }
 
     /// The array as the source names it, and its space.
-    pub fn array(&self, name: &Name) -> (Option<String>, Option<&'static str>) {
+    pub(crate) fn array(&self, name: &Name) -> (Option<String>, Option<&'static str>) {
         let shown = self.kernel.array_names.get(name).cloned().unwrap_or_else(|| name.to_string());
         let array = self.kernel.program.arrays.iter().find(|a| a.name == *name);
         let space = array.map(|a| match a.space {
@@ -91,7 +90,7 @@ impl Facts<'_> {
     }
 
     /// A finding from a refuted assertion, not confirmed.
-    pub fn finding(&self, two: &TwoThread, refuted: &Refuted) -> Finding {
+    pub(crate) fn finding(&self, two: &TwoThread, refuted: &Refuted) -> Finding {
         let constants = &refuted.constants;
         let check = &refuted.check;
         let mut finding = Finding {
@@ -217,7 +216,7 @@ impl Facts<'_> {
     }
 
     /// A thread's part at a barrier.
-    pub fn arrival(
+    pub(crate) fn arrival(
         &self,
         constants: &Constants,
         origin: Option<&Arc<Origin>>,
@@ -234,7 +233,7 @@ impl Facts<'_> {
     }
 
     /// Why an assertion stayed open.
-    pub fn open(&self, two: &TwoThread, check: &Check, why: &str) -> Reason {
+    pub(crate) fn open(&self, two: &TwoThread, check: &Check, why: &str) -> Reason {
         let what = match site_of(two, check) {
             Some(site) => {
                 let array = self.array(&site.array).0.unwrap_or_default();
@@ -253,7 +252,7 @@ fn refuted_thread(check: &Check) -> Option<Thread> {
 }
 
 /// The site of a race check: thread 2's access.
-pub fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
+pub(crate) fn site_of<'a>(two: &'a TwoThread, check: &Check) -> Option<&'a Site> {
     two.site(check.site?)
 }
 

@@ -4,7 +4,7 @@
 //! is fixed in the README ("How to read a verdict") and by `gpuvcc explain`.
 
 mod barrier_invariants;
-pub mod facts;
+pub(crate) mod facts;
 
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
@@ -49,12 +49,8 @@ pub enum Defect {
 }
 
 impl Defect {
-    /// All defects, in ranking order.
-    pub const ALL: [Defect; 5] =
-        [Defect::Race, Defect::Divergence, Defect::Deadlock, Defect::BarrierError, Defect::Assertion];
-
     /// The code of a finding: `race`, or `possible-race` when it is not confirmed.
-    pub fn code(self, confirmed: bool) -> &'static str {
+    pub(crate) fn code(self, confirmed: bool) -> &'static str {
         match (self, confirmed) {
             (Defect::Race, true) => "race",
             (Defect::Race, false) => "possible-race",
@@ -91,7 +87,7 @@ impl Verdict {
 
     /// The exit code for a run with this verdict alone: 0 for `verified`, and for an emulation
     /// without defects.
-    pub fn exit_code(self) -> u8 {
+    pub(crate) fn exit_code(self) -> u8 {
         match self {
             Verdict::Verified | Verdict::NoDefect => 0,
             Verdict::Defect(_) => 1,
@@ -100,7 +96,7 @@ impl Verdict {
     }
 
     /// The verdict that several findings give: that of the first in ranking order; `None` without any.
-    pub fn of(findings: &[Finding]) -> Option<Verdict> {
+    pub(crate) fn of(findings: &[Finding]) -> Option<Verdict> {
         findings.iter().min_by_key(|finding| finding.rank()).map(Finding::verdict)
     }
 }
@@ -159,7 +155,6 @@ pub enum StepKind {
     Atomic,
     /// Comes to a barrier of the block.
     Barrier,
-    /// A fence.
     Fence,
     /// Ends.
     Exit,
@@ -167,7 +162,7 @@ pub enum StepKind {
 
 impl StepKind {
     /// The name in JSON.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             StepKind::Read => "read",
             StepKind::Write => "write",
@@ -211,7 +206,7 @@ pub struct ParameterValue {
 
 impl ParameterValue {
     /// The value read as a signed number of its width.
-    pub fn signed(self) -> i64 {
+    pub(crate) fn signed(self) -> i64 {
         let unused = 64 - self.bits.clamp(1, 64);
         ((self.value << unused) as i64) >> unused
     }
@@ -263,12 +258,11 @@ pub struct Finding {
 /// A block on the way to a defect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceStep {
-    /// Its label.
-    pub label: String,
+    pub(crate) label: String,
     /// Where it stands.
-    pub origin: Arc<Origin>,
+    pub(crate) origin: Arc<Origin>,
     /// What it assigned, as `(name, value)`.
-    pub assigned: Vec<(String, String)>,
+    pub(crate) assigned: Vec<(String, String)>,
 }
 
 impl Finding {
@@ -300,17 +294,17 @@ impl Finding {
     }
 
     /// The verdict that it alone gives.
-    pub fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> Verdict {
         if self.confirmed { Verdict::Defect(self.defect) } else { Verdict::Possible(self.defect) }
     }
 
     /// Ranking: confirmed before possible, then by defect. Findings sort by this first.
-    pub fn rank(&self) -> (bool, Defect) {
+    pub(crate) fn rank(&self) -> (bool, Defect) {
         (!self.confirmed, self.defect)
     }
 
     /// The place a reader looks at first.
-    pub fn primary(&self) -> Option<&Arc<Origin>> {
+    pub(crate) fn primary(&self) -> Option<&Arc<Origin>> {
         self.barrier.as_ref().or_else(|| self.accesses.first().map(|access| &access.origin))
     }
 }
@@ -328,7 +322,7 @@ pub struct Reason {
 
 impl Reason {
     /// A limit was met.
-    pub fn of_limit(Exceeded { limit, stage, .. }: Exceeded) -> Reason {
+    pub(crate) fn of_limit(Exceeded { limit, stage, .. }: Exceeded) -> Reason {
         let (code, what) = match limit {
             Limit::Time => ("time-limit", "the time is over (--timeout)"),
             Limit::Memory => ("memory-limit", "the process has as much memory as it may have (--memory)"),
@@ -358,7 +352,7 @@ pub struct Checked {
 
 impl Checked {
     /// True when the kernel has nothing that could go wrong.
-    pub fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         self.accesses == 0 && self.barriers == 0 && self.assertions == 0 && self.rules == 0
     }
 }
@@ -375,7 +369,6 @@ pub struct Candidates {
 /// What a report is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// A kernel.
     #[default]
     Kernel,
     /// A procedure of the IVL that is no kernel.
@@ -386,9 +379,9 @@ pub enum Subject {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Execution {
     /// Threads.
-    pub threads: u64,
+    pub(crate) threads: u64,
     /// Instructions of all threads.
-    pub instructions: u64,
+    pub(crate) instructions: u64,
 }
 
 /// Everything a run says about one kernel.
@@ -404,7 +397,6 @@ pub struct KernelReport {
     pub inferred: BTreeMap<String, bool>,
     /// The architecture for which the PTX was chosen, if the file is a binary with several.
     pub target: Option<String>,
-    /// The verdict.
     pub verdict: Verdict,
     /// Launch sizes of the proof.
     pub launch: Geometry,
@@ -490,7 +482,8 @@ mod tests {
     #[test]
     fn only_verified_exits_with_zero() {
         assert_eq!(Verdict::Verified.exit_code(), 0);
-        for defect in Defect::ALL {
+        let confirmable = [Defect::Race, Defect::Divergence, Defect::Deadlock, Defect::BarrierError, Defect::Assertion];
+        for defect in confirmable {
             assert_eq!(Verdict::Defect(defect).exit_code(), 1);
             assert_eq!(Verdict::Possible(defect).exit_code(), 3);
         }

@@ -41,7 +41,7 @@ impl Dominators {
     }
 
     /// Whether every path from the root to `node` passes `dominator` (a node dominates itself).
-    pub fn dominates(&self, dominator: usize, node: usize) -> bool {
+    pub(crate) fn dominates(&self, dominator: usize, node: usize) -> bool {
         match (self.visits[dominator], self.visits[node]) {
             (Some(above), Some(node)) => above.0 <= node.0 && node.1 <= above.1,
             _ => false,
@@ -49,7 +49,7 @@ impl Dominators {
     }
 
     /// The dominators of a node: itself, its immediate dominator, and so on to the root.
-    pub fn of(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn of(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(node), |&at| self.immediate[at])
     }
 }

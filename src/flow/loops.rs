@@ -15,7 +15,7 @@ pub struct Loop {
     /// All its blocks, those of inner loops included.
     pub blocks: BTreeSet<usize>,
     /// The loop around it, as an index into the list of loops.
-    pub parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
 }
 
 /// The loops of a graph.
@@ -24,7 +24,7 @@ pub struct LoopForest {
     /// Loops, outer ones before inner ones.
     pub loops: Vec<Loop>,
     /// The innermost loop of each node.
-    pub innermost: Vec<Option<usize>>,
+    pub(crate) innermost: Vec<Option<usize>>,
 }
 
 impl LoopForest {
@@ -49,7 +49,7 @@ impl LoopForest {
     }
 
     /// The loops around a node, innermost first.
-    pub fn around(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn around(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(self.innermost[node], |&index| self.loops[index].parent)
     }
 

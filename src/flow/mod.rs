@@ -6,9 +6,9 @@ mod dominators;
 mod loops;
 mod order;
 
-pub use dominators::Dominators;
+pub(crate) use dominators::Dominators;
 pub use loops::{Loop, LoopForest};
-pub use order::Order;
+pub(crate) use order::Order;
 pub(crate) use order::Worklist;
 
 use petgraph::graph::{DiGraph, NodeIndex};

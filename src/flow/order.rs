@@ -5,16 +5,15 @@ use std::collections::BTreeSet;
 
 /// The nodes that the start leads to in reverse postorder: each behind its predecessors, but for edges that go back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// The nodes.
-    pub nodes: Vec<usize>,
+pub(crate) struct Order {
+    pub(crate) nodes: Vec<usize>,
     /// Where each node stands; `None` for those that the start does not lead to.
     positions: Vec<Option<usize>>,
 }
 
 impl Order {
     /// The order of a depth-first search that follows successors in their order.
-    pub fn of(graph: &Graph) -> Order {
+    pub(crate) fn of(graph: &Graph) -> Order {
         let mut nodes = Vec::with_capacity(graph.len());
         let mut seen = vec![false; graph.len()];
         // A node, and how many of its successors were looked at.

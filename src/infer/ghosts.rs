@@ -18,38 +18,36 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub struct LoopGhosts {
     /// Label of the head.
-    pub head: Name,
+    pub(crate) head: Name,
     /// Label of the block in front of it.
-    pub entry: Name,
+    pub(crate) entry: Name,
     /// Label of the block of the back edge.
-    pub back: Name,
+    pub(crate) back: Name,
     /// Label of the block that leaves.
-    pub exit: Name,
+    pub(crate) exit: Name,
     /// Labels of all blocks from the head to the block of the back edge, in order.
-    pub blocks: BTreeSet<Name>,
+    pub(crate) blocks: BTreeSet<Name>,
     /// Id of the head.
-    pub head_id: u32,
-    /// Greatest id in the loop.
-    pub last_id: u32,
+    pub(crate) head_id: u32,
     /// Ids to which a thread leaves.
-    pub exit_ids: Vec<u32>,
+    pub(crate) exit_ids: Vec<u32>,
     /// Index of the enclosing loop.
-    pub parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
     /// `v_active` without a thread suffix.
-    pub v_active: Name,
+    pub(crate) v_active: Name,
     /// `v_active` on entry, without a thread suffix.
-    pub v_active_at_entry: Name,
+    pub(crate) v_active_at_entry: Name,
     /// Width of block ids in bits.
-    pub id_width: u32,
+    pub(crate) id_width: u32,
     /// Name of the round counter.
-    pub k: Name,
+    pub(crate) k: Name,
     /// Name of the round of the logged access.
-    pub round: Name,
+    pub(crate) round: Name,
 }
 
 impl LoopGhosts {
     /// The ghosts of a loop; its blocks stand one after the other from the head to the back edge.
-    pub fn new(info: &LoopInfo, v_active: &Name, body: &[Block]) -> Self {
+    pub(crate) fn new(info: &LoopInfo, v_active: &Name, body: &[Block]) -> Self {
         let from = body.iter().position(|b| b.label == info.head).unwrap_or(0);
         let to = body.iter().position(|b| b.label == info.back).unwrap_or(0);
         let blocks = body.iter().take(to + 1).skip(from).map(|b| b.label.clone()).collect();
@@ -60,7 +58,6 @@ impl LoopGhosts {
             exit: info.exit.clone(),
             blocks,
             head_id: info.head_id,
-            last_id: info.last_id,
             exit_ids: info.exit_ids.clone(),
             parent: info.parent,
             v_active: v_active.clone(),
@@ -72,53 +69,53 @@ impl LoopGhosts {
     }
 
     /// A thread's `v_active` on entry.
-    pub fn active_at_entry(&self, thread: Thread) -> Name {
+    pub(crate) fn active_at_entry(&self, thread: Thread) -> Name {
         self.v_active_at_entry.of(thread)
     }
 
     /// The round counter.
-    pub fn counter(&self) -> ExprRef {
+    pub(crate) fn counter(&self) -> ExprRef {
         bv::var(self.k.clone(), Type::Int)
     }
 
     /// The rounds that a thread began after its first.
-    pub fn own_counter(&self, thread: Thread) -> ExprRef {
+    pub(crate) fn own_counter(&self, thread: Thread) -> ExprRef {
         bv::var(self.own_k(thread), Type::Int)
     }
 
     /// Name of a thread's own counter.
-    pub fn own_k(&self, thread: Thread) -> Name {
+    pub(crate) fn own_k(&self, thread: Thread) -> Name {
         self.k.of(thread)
     }
 
     /// The type of block ids and the id of the head.
-    pub fn head_literal(&self) -> (Type, ExprRef) {
+    pub(crate) fn head_literal(&self) -> (Type, ExprRef) {
         (Type::Bv(self.id_width), bv::literal(u128::from(self.head_id), self.id_width))
     }
 
     /// Name of the snapshot of a variable on entry.
-    pub fn snapshot(&self, variable: &Name) -> Name {
+    pub(crate) fn snapshot(&self, variable: &Name) -> Name {
         variable.with(format_args!(".entry.{}", self.head))
     }
 
     /// The variable that a snapshot of this loop copies.
-    pub fn original_of_snapshot(&self, snapshot: &Name) -> Option<Name> {
+    pub(crate) fn original_of_snapshot(&self, snapshot: &Name) -> Option<Name> {
         snapshot.without(&format!(".entry.{}", self.head))
     }
 }
 
 /// A statement of generated code.
-pub fn statement(kind: StmtKind) -> Stmt {
+pub(crate) fn statement(kind: StmtKind) -> Stmt {
     Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
 }
 
 /// `x := e;`
-pub fn assign(name: &Name, value: ExprRef) -> Stmt {
+pub(crate) fn assign(name: &Name, value: ExprRef) -> Stmt {
     statement(StmtKind::Assign(vec![(name.clone(), value)]))
 }
 
 /// Declares a local, once.
-pub fn declare(procedure: &mut Procedure, name: &Name, ty: Type) {
+pub(crate) fn declare(procedure: &mut Procedure, name: &Name, ty: Type) {
     let Some(body) = &mut procedure.body else { return };
     if !body.locals.iter().any(|l| l.name == *name) {
         body.locals.push(Variable::new(name.clone(), ty));
@@ -126,12 +123,12 @@ pub fn declare(procedure: &mut Procedure, name: &Name, ty: Type) {
 }
 
 /// The block of that label.
-pub fn block_mut<'p>(procedure: &'p mut Procedure, label: &Name) -> Option<&'p mut Block> {
+pub(crate) fn block_mut<'p>(procedure: &'p mut Procedure, label: &Name) -> Option<&'p mut Block> {
     procedure.body.as_mut()?.blocks.iter_mut().find(|b| b.label == *label)
 }
 
 /// Adds counters and rounds of all loops.
-pub fn insert(procedure: &mut Procedure, loops: &[LoopGhosts]) {
+pub(crate) fn insert(procedure: &mut Procedure, loops: &[LoopGhosts]) {
     for ghosts in loops {
         declare(procedure, &ghosts.k, Type::Int);
         declare(procedure, &ghosts.round, Type::Int);
@@ -184,7 +181,7 @@ fn record_rounds(block: &mut Block, around: &[&LoopGhosts]) {
 }
 
 /// Adds snapshots of values on entry to the block in front of the head.
-pub fn insert_snapshots(procedure: &mut Procedure, ghosts: &LoopGhosts, variables: &[(Name, Type)]) {
+pub(crate) fn insert_snapshots(procedure: &mut Procedure, ghosts: &LoopGhosts, variables: &[(Name, Type)]) {
     for (variable, ty) in variables {
         let snapshot = ghosts.snapshot(variable);
         declare(procedure, &snapshot, ty.clone());

@@ -67,9 +67,9 @@ pub struct Outcome {
     /// One for each candidate.
     pub fates: Vec<Fate>,
     /// The encodings, the one that answered last in front: it suits the kernel.
-    pub encodings: Vec<Encoding>,
+    pub(crate) encodings: Vec<Encoding>,
     /// How often it asked anew, for all loops at once or for each apart.
-    pub iterations: usize,
+    pub(crate) iterations: usize,
 }
 
 /// Runs Houdini.

@@ -8,14 +8,14 @@
 //! Reference: tutorial section 4; proof-notes, lessons 1 to 3 and 9.
 
 pub mod candidates;
-pub mod ghosts;
+pub(crate) mod ghosts;
 pub mod houdini;
-pub mod reify;
+pub(crate) mod reify;
 mod sightings;
-pub mod simulate;
+pub(crate) mod simulate;
 pub(crate) mod start;
-pub mod walks;
-pub mod witness;
+pub(crate) mod walks;
+pub(crate) mod witness;
 
 use crate::diagnostic::Diagnostic;
 use crate::ivl;
@@ -36,10 +36,9 @@ use walks::Walk;
 
 /// A two-thread program with candidates in place.
 pub struct Annotated {
-    /// The program.
-    pub program: Program,
+    pub(crate) program: Program,
     /// The procedure to verify.
-    pub procedure: Name,
+    pub(crate) procedure: Name,
     /// The candidates; the number in `{:candidate}` indexes this.
     pub candidates: Vec<Candidate>,
     /// Loops with their ghosts.
@@ -53,7 +52,7 @@ pub struct Annotated {
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn annotate(
+pub(crate) fn annotate(
     two: &TwoThread,
     uniform_barriers: bool,
     encoding: Encoding,
@@ -125,7 +124,7 @@ fn find_walks(two: &TwoThread, program: &Program, loops: &[LoopGhosts]) -> Resul
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn passive_of(program: &Program, procedure: &Name) -> Result<Passive, Diagnostic> {
+pub(crate) fn passive_of(program: &Program, procedure: &Name) -> Result<Passive, Diagnostic> {
     match program.procedures.iter().find(|p| p.name == *procedure) {
         Some(found) => passify::run(program, found),
         None => Err(Diagnostic::error("no-procedure", format!("no procedure `{procedure}`"), Span::NONE)),
@@ -133,7 +132,11 @@ pub fn passive_of(program: &Program, procedure: &Name) -> Result<Passive, Diagno
 }
 
 /// The annotated program with the kept invariants only; `{:used}` marks those that `is_used` selects.
-pub fn with_kept(annotated: &Annotated, keep: &dyn Fn(usize) -> bool, is_used: &dyn Fn(usize) -> bool) -> Program {
+pub(crate) fn with_kept(
+    annotated: &Annotated,
+    keep: &dyn Fn(usize) -> bool,
+    is_used: &dyn Fn(usize) -> bool,
+) -> Program {
     let mut program = annotated.program.clone();
     with_procedure(&mut program, &annotated.procedure, |procedure| {
         for block in procedure.body.iter_mut().flat_map(|b| &mut b.blocks) {

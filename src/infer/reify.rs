@@ -10,12 +10,12 @@ const SIZE_LIMIT: usize = 40;
 
 /// Names for the values known at a loop head.
 #[derive(Default)]
-pub struct Names {
+pub(crate) struct Names {
     known: HashMap<Term, Name>,
 }
 
 /// The IVL type of a sort.
-pub fn type_of(sort: Sort) -> Type {
+pub(crate) fn type_of(sort: Sort) -> Type {
     match sort {
         Sort::Bool => Type::Bool,
         Sort::Int => Type::Int,
@@ -26,13 +26,13 @@ pub fn type_of(sort: Sort) -> Type {
 
 impl Names {
     /// Names a value, unless it has a name already.
-    pub fn add(&mut self, value: Term, name: Name) {
+    pub(crate) fn add(&mut self, value: Term, name: Name) {
         self.known.entry(value).or_insert(name);
     }
 
     /// The expression of a term over named values; `None` if something has no name or it is too large.
     /// `used` collects the names.
-    pub fn reify(&self, terms: &Terms, term: Term, used: &mut Vec<Name>) -> Option<ExprRef> {
+    pub(crate) fn reify(&self, terms: &Terms, term: Term, used: &mut Vec<Name>) -> Option<ExprRef> {
         let mut size = 0;
         self.expr(terms, term, used, &mut size)
     }

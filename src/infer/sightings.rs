@@ -34,7 +34,7 @@ impl Place {
 }
 
 /// The places of a program that log, and the constants that decide what they log.
-pub struct Watch {
+pub(crate) struct Watch {
     places: Vec<Place>,
     tracked: Option<Term>,
     starts: Vec<(Term, Term)>,
@@ -43,7 +43,7 @@ pub struct Watch {
 
 /// An access: what the constants must be for it to be logged.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Sighting {
+pub(crate) struct Sighting {
     site: Value,
     watched: Term,
     /// First byte.
@@ -54,7 +54,7 @@ pub struct Sighting {
 
 impl Watch {
     /// Finds the places.
-    pub fn new(passive: &Passive, log: &Log) -> Watch {
+    pub(crate) fn new(passive: &Passive, log: &Log) -> Watch {
         let constant = |name: &Name| passive.constants.iter().find(|(n, _)| n == name).map(|(_, t)| *t);
         let watched: Vec<(&ArrayLog, Term)> =
             log.arrays().filter_map(|log| Some((log, constant(&log.watched)?))).collect();
@@ -93,7 +93,7 @@ impl Watch {
     }
 
     /// The constants under which an access is logged.
-    pub fn constants(&self, sighting: Sighting) -> Vec<(Term, Value)> {
+    pub(crate) fn constants(&self, sighting: Sighting) -> Vec<(Term, Value)> {
         let Sighting { site, watched, offset, .. } = sighting;
         let mut constants = vec![(watched, offset)];
         constants.extend(self.tracked.map(|tracked| (tracked, site)));

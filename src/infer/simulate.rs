@@ -28,14 +28,14 @@ const SAMPLES: [u128; 8] = [1_000_000, 20_000, 300, 9, 0, 1, 100_000, u128::MAX]
 const SIGHTINGS: usize = 3;
 
 /// A simulation of a passive program.
-pub struct Simulation<'p> {
+pub(crate) struct Simulation<'p> {
     passive: &'p Passive,
     steps: &'p Steps,
     evaluator: Evaluator<'p>,
     kept: Vec<bool>,
     relied: &'p dyn Fn(usize) -> bool,
     /// Checks found to fail.
-    pub failing: BTreeSet<usize>,
+    pub(crate) failing: BTreeSet<usize>,
     rounds: Vec<usize>,
     round_limit: usize,
     /// Blocks that it may still pass.
@@ -68,7 +68,7 @@ impl<'p> Simulation<'p> {
     }
 
     /// Takes the values of a model for [`model_terms`].
-    pub fn load(&mut self, terms: &[Term], values: &[Option<Value>]) {
+    pub(crate) fn load(&mut self, terms: &[Term], values: &[Option<Value>]) {
         let known = terms.iter().zip(values).filter_map(|(&t, value)| Some((t, (*value)?)));
         let (symbols, applications): (Vec<_>, Vec<_>) =
             known.partition(|(t, _)| matches!(self.passive.terms.node(*t), Node::Symbol(_)));
@@ -80,7 +80,7 @@ impl<'p> Simulation<'p> {
 
     /// Follows the model's own execution, which starts its loops in states of its choice, and runs
     /// on from each of them.
-    pub fn follow_model(&mut self) {
+    pub(crate) fn follow_model(&mut self) {
         self.left = STEP_LIMIT;
         self.run(0, None, true);
     }
@@ -257,7 +257,7 @@ impl<'p> Simulation<'p> {
 }
 
 /// The symbols and uninterpreted applications below a formula, whose values make up a model.
-pub fn model_terms(passive: &Passive, formula: Term) -> Vec<Term> {
+pub(crate) fn model_terms(passive: &Passive, formula: Term) -> Vec<Term> {
     let is_base = |t: &Term| matches!(passive.terms.node(*t), Node::Symbol(_) | Node::Apply(..));
     passive.terms.postorder(formula, &|_| false).into_iter().filter(is_base).collect()
 }

@@ -24,23 +24,23 @@ use crate::ivl::visit::{assigned, free_vars, substitute};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the copy of a body needs to know.
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// The program, for the prelude's procedures.
-    pub program: &'a Program,
+    pub(crate) program: &'a Program,
     /// All loops.
-    pub loops: &'a [LoopGhosts],
+    pub(crate) loops: &'a [LoopGhosts],
     /// Log flags: true while an access is pending.
-    pub flags: &'a [Name],
+    pub(crate) flags: &'a [Name],
     /// The rest of the log: what is recorded of the pending access.
-    pub records: &'a [Name],
+    pub(crate) records: &'a [Name],
     /// Types of all variables.
-    pub types: BTreeMap<Name, Type>,
+    pub(crate) types: BTreeMap<Name, Type>,
     /// Every barrier asserts that both threads arrive or none, so that thread 1's activity says it all.
-    pub uniform_barriers: bool,
+    pub(crate) uniform_barriers: bool,
 }
 
 /// Adds the witness statements to the head of a loop. Inner loops must have theirs already.
-pub fn insert(procedure: &mut Procedure, context: &Context, index: usize) {
+pub(crate) fn insert(procedure: &mut Procedure, context: &Context, index: usize) {
     let ghosts = &context.loops[index];
     let Some(body) = &procedure.body else { return };
     let blocks: Vec<&Block> = body.blocks.iter().filter(|b| ghosts.blocks.contains(&b.label)).collect();

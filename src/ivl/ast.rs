@@ -25,7 +25,7 @@ impl Thread {
     pub const BOTH: [Thread; 2] = [Thread::First, Thread::Second];
 
     /// 1 or 2.
-    pub fn number(self) -> u32 {
+    pub(crate) fn number(self) -> u32 {
         self.index() as u32 + 1
     }
 
@@ -38,7 +38,7 @@ impl Thread {
     }
 
     /// The other one.
-    pub fn other(self) -> Thread {
+    pub(crate) fn other(self) -> Thread {
         match self {
             Thread::First => Thread::Second,
             Thread::Second => Thread::First,
@@ -81,12 +81,12 @@ impl Name {
     }
 
     /// Another name of the same thread: `text` behind its own.
-    pub fn with(&self, text: impl fmt::Display) -> Name {
+    pub(crate) fn with(&self, text: impl fmt::Display) -> Name {
         Name { text: format!("{}{text}", self.text).into(), thread: self.thread }
     }
 
     /// The name of the same thread from which [`Name::with`] makes this one, if any.
-    pub fn without(&self, text: &str) -> Option<Name> {
+    pub(crate) fn without(&self, text: &str) -> Option<Name> {
         Some(Name { text: self.text.strip_suffix(text)?.into(), thread: self.thread })
     }
 }
@@ -195,7 +195,6 @@ pub enum ExprKind {
         triggers: Vec<Vec<ExprRef>>,
         /// Attributes, such as `{:nopats e}`, whose terms see the variables.
         attributes: Vec<Attribute>,
-        /// The body.
         body: ExprRef,
     },
 }
@@ -251,7 +250,7 @@ pub enum AttributeArg {
 }
 
 /// The attribute of a call that does not check preconditions (`free call`).
-pub const FREE_CALL: &str = "free";
+pub(crate) const FREE_CALL: &str = "free";
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -279,7 +278,6 @@ pub enum StmtKind {
     Assert(Claim, ExprRef),
     /// `call r, s := p(args);`
     Call {
-        /// The procedure.
         procedure: Name,
         /// Arguments.
         args: Vec<ExprRef>,
@@ -290,21 +288,18 @@ pub enum StmtKind {
     Load {
         /// Variable that takes the value (little endian); its type has 8*bytes bits.
         dst: Name,
-        /// The access.
         access: Access,
     },
     /// Kernel language: `A[offset] := value;`
     Store {
         /// Value stored.
         value: ExprRef,
-        /// The access.
         access: Access,
     },
     /// Kernel language: `atomic x := A[offset];` an atomic read-modify-write; the new value is arbitrary.
     Atomic {
         /// Takes the old value (arbitrary).
         dst: Option<Name>,
-        /// The access.
         access: Access,
     },
     /// Kernel language: `barrier;` the block barrier, id and count as attributes of the language.
@@ -324,7 +319,6 @@ pub enum StmtKind {
     Check(Box<Event>),
     /// Two-thread language: what was logged of an array comes before all that follows.
     Order {
-        /// The array.
         array: Name,
         /// Where this holds, both threads take part.
         both: ExprRef,
@@ -348,7 +342,6 @@ impl StmtKind {
 /// A shared-array access of the kernel language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The array.
     pub array: Name,
     /// Guard of the access beside control flow (region tag tests); `None` is true.
     pub guard: Option<ExprRef>,
@@ -368,7 +361,7 @@ pub struct Access {
 
 impl Access {
     /// When the thread accesses a place that it gives itself; `None` is always.
-    pub fn own_guard(&self) -> Option<ExprRef> {
+    pub(crate) fn own_guard(&self) -> Option<ExprRef> {
         self.guard.iter().chain(&self.collective).cloned().reduce(super::bv::and)
     }
 }
@@ -390,7 +383,7 @@ pub struct Barrier {
 
 impl Barrier {
     /// What it orders.
-    pub fn order(&self) -> Order {
+    pub(crate) fn order(&self) -> Order {
         if self.count.is_some() { Order::Counted } else { Order::Block }
     }
 }
@@ -398,7 +391,6 @@ impl Barrier {
 /// A basic block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its label.
     pub label: Name,
     /// Statements.
     pub stmts: Vec<Stmt>,
@@ -482,7 +474,6 @@ pub struct Function {
     pub span: Span,
 }
 
-/// A constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constant {
     /// Name, type, attributes.
@@ -553,7 +544,6 @@ pub struct Implementation {
 /// its own for parameters and results. A procedure may have several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeparateImplementation {
-    /// The procedure.
     pub procedure: Name,
     /// Parameters, as many and of the types as those of the procedure.
     pub params: Vec<Variable>,
@@ -567,7 +557,6 @@ pub struct SeparateImplementation {
     pub span: Span,
 }
 
-/// A program.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Program {
     /// Types without a definition.

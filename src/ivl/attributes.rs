@@ -3,13 +3,13 @@
 use super::ast::{Attribute, AttributeArg, ExprKind, ExprRef};
 
 /// `assert {:verified_under u} e;`
-pub const VERIFIED_UNDER: &str = "verified_under";
+pub(crate) const VERIFIED_UNDER: &str = "verified_under";
 
 /// `var {:assumption} a: bool;`
-pub const ASSUMPTION: &str = "assumption";
+pub(crate) const ASSUMPTION: &str = "assumption";
 
 /// `assert {:subsumption 0} e;`
-pub const SUBSUMPTION: &str = "subsumption";
+pub(crate) const SUBSUMPTION: &str = "subsumption";
 
 /// Attributes of a declaration or statement. Where one is given twice, Boogie does not always take the same one.
 pub trait Attributes {
@@ -60,7 +60,7 @@ impl Attributes for [Attribute] {
 
 impl Attribute {
     /// Its argument, if it is one expression.
-    pub fn condition(&self) -> Option<&ExprRef> {
+    pub(crate) fn condition(&self) -> Option<&ExprRef> {
         match self.args.as_slice() {
             [AttributeArg::Expr(e)] => Some(e),
             _ => None,
@@ -80,7 +80,7 @@ impl Attribute {
     }
 
     /// The first argument that is a text.
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         self.args.iter().find_map(|arg| match arg {
             AttributeArg::Text(text) => Some(text.as_str()),
             AttributeArg::Expr(_) => None,

@@ -3,7 +3,7 @@
 //! A bit-vector operator `op` on width N is the function `BVN_OP` with `{:bvbuiltin "bvop"}`.
 //! [`BvOp`] is the one table of these operators: name in the IVL, name in SMT-LIB.
 
-pub use super::bv_names::{Builtin, parse_builtin};
+pub(crate) use super::bv_names::{Builtin, parse_builtin};
 
 use super::ast::{BinaryOp, Expr, ExprKind, ExprRef, Name, Type, UnaryOp};
 use crate::limits;
@@ -40,7 +40,7 @@ pub enum BvOp {
 }
 
 /// All operators, in the order of declarations.
-pub const BV_OPS: [BvOp; 23] = [
+pub(crate) const BV_OPS: [BvOp; 23] = [
     BvOp::Neg,
     BvOp::Not,
     BvOp::Add,
@@ -68,7 +68,7 @@ pub const BV_OPS: [BvOp; 23] = [
 
 impl BvOp {
     /// The suffix in the IVL name and the SMT-LIB name.
-    pub fn names(self) -> (&'static str, &'static str) {
+    pub(crate) fn names(self) -> (&'static str, &'static str) {
         match self {
             BvOp::Neg => ("NEG", "bvneg"),
             BvOp::Not => ("NOT", "bvnot"),
@@ -97,12 +97,12 @@ impl BvOp {
     }
 
     /// True for comparisons, whose result is `bool`.
-    pub fn is_comparison(self) -> bool {
+    pub(crate) fn is_comparison(self) -> bool {
         self >= BvOp::Ult
     }
 
     /// Number of operands.
-    pub fn arity(self) -> usize {
+    pub(crate) fn arity(self) -> usize {
         if matches!(self, BvOp::Neg | BvOp::Not) { 1 } else { 2 }
     }
 
@@ -113,7 +113,7 @@ impl BvOp {
 }
 
 /// Makes a node without a span.
-pub fn node(kind: ExprKind, ty: Type) -> ExprRef {
+pub(crate) fn node(kind: ExprKind, ty: Type) -> ExprRef {
     limits::check();
     Arc::new(Expr { kind, ty, span: Span::NONE })
 }
@@ -148,7 +148,7 @@ pub fn width(e: &Expr) -> u32 {
 }
 
 /// A unary bit-vector operator.
-pub fn unary(op: BvOp, a: ExprRef) -> ExprRef {
+pub(crate) fn unary(op: BvOp, a: ExprRef) -> ExprRef {
     let w = width(&a);
     node(ExprKind::Call(op.function(w), vec![a]), Type::Bv(w))
 }
@@ -174,7 +174,7 @@ pub fn add(a: ExprRef, b: ExprRef) -> ExprRef {
 }
 
 /// `a - b`
-pub fn sub(a: ExprRef, b: ExprRef) -> ExprRef {
+pub(crate) fn sub(a: ExprRef, b: ExprRef) -> ExprRef {
     binary(BvOp::Sub, a, b)
 }
 
@@ -208,7 +208,7 @@ fn resize(e: ExprRef, to: u32, kind: &str) -> ExprRef {
 }
 
 /// Bits `low` to `high - 1`.
-pub fn extract(value: ExprRef, high: u32, low: u32) -> ExprRef {
+pub(crate) fn extract(value: ExprRef, high: u32, low: u32) -> ExprRef {
     if low == 0 && high == width(&value) {
         return value;
     }
@@ -274,7 +274,7 @@ pub fn op(op: BinaryOp, a: ExprRef, b: ExprRef) -> ExprRef {
 }
 
 /// `a && b`
-pub fn and(a: ExprRef, b: ExprRef) -> ExprRef {
+pub(crate) fn and(a: ExprRef, b: ExprRef) -> ExprRef {
     op(BinaryOp::And, a, b)
 }
 
@@ -299,7 +299,7 @@ pub fn ne(a: ExprRef, b: ExprRef) -> ExprRef {
 }
 
 /// `if c then a else b`
-pub fn ite(c: ExprRef, a: ExprRef, b: ExprRef) -> ExprRef {
+pub(crate) fn ite(c: ExprRef, a: ExprRef, b: ExprRef) -> ExprRef {
     if let ExprKind::Bool(v) = c.kind {
         return if v { a } else { b };
     }

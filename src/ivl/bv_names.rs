@@ -9,7 +9,7 @@ use super::ast::{Name, Type};
 use super::bv::{BV_OPS, BvOp};
 
 /// The widest bit-vector; literals are kept in 128 bits.
-pub const MAX_WIDTH: u32 = 128;
+pub(crate) const MAX_WIDTH: u32 = 128;
 
 /// A function the language knows by its name. Widths are in bits, 1 to [`MAX_WIDTH`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,7 +68,7 @@ fn parse_width(text: &str) -> Option<u32> {
 
 impl Builtin {
     /// The function name; the inverse of [`parse_builtin`].
-    pub fn name(self) -> Name {
+    pub(crate) fn name(self) -> Name {
         match self {
             Builtin::Op(op, width) => op.function(width),
             Builtin::ZeroExtend { from, to } => Name::from(format!("BV{from}_ZEXT{to}")),
@@ -80,7 +80,7 @@ impl Builtin {
     }
 
     /// Parameter types and result type.
-    pub fn signature(self) -> (Vec<Type>, Type) {
+    pub(crate) fn signature(self) -> (Vec<Type>, Type) {
         match self {
             Builtin::Op(op, width) => {
                 let result = if op.is_comparison() { Type::Bool } else { Type::Bv(width) };
@@ -94,7 +94,7 @@ impl Builtin {
 
     /// The text of the `:bvbuiltin` attribute; `None` for `BVn_TO_SINT`, which is a defined
     /// function because SMT-LIB has no name for it that every solver knows.
-    pub fn smt_name(self) -> Option<String> {
+    pub(crate) fn smt_name(self) -> Option<String> {
         match self {
             Builtin::Op(op, _) => Some(op.names().1.to_string()),
             Builtin::ZeroExtend { from, to } => Some(format!("zero_extend {}", to - from)),
@@ -106,7 +106,7 @@ impl Builtin {
     }
 
     /// The function that a `:bvbuiltin` text means for a given signature.
-    pub fn from_smt_name(text: &str, params: &[Type], result: &Type) -> Option<Builtin> {
+    pub(crate) fn from_smt_name(text: &str, params: &[Type], result: &Type) -> Option<Builtin> {
         let words: Vec<&str> = text.trim_matches(|c| c == '(' || c == ')').split_whitespace().collect();
         let words = words.strip_prefix(&["_"]).unwrap_or(&words);
         let width = params.iter().find_map(bv_width).or(bv_width(result))?;

@@ -34,7 +34,6 @@ pub enum Claim {
     Uniform {
         /// The barrier invariant.
         invariant: Arc<str>,
-        /// The register.
         register: Arc<str>,
     },
     /// An invariant that `infer` proposes or keeps.
@@ -112,10 +111,10 @@ pub enum Premise {
 
 impl Conflict {
     /// All of them.
-    pub const ALL: [Conflict; 3] = [Conflict::WriteRead, Conflict::ReadWrite, Conflict::WriteWrite];
+    pub(crate) const ALL: [Conflict; 3] = [Conflict::WriteRead, Conflict::ReadWrite, Conflict::WriteWrite];
 
     /// As attributes and reports have it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Conflict::WriteRead => "write-read",
             Conflict::ReadWrite => "read-write",
@@ -126,7 +125,7 @@ impl Conflict {
 
 impl BarrierRule {
     /// As attributes and reports have it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             BarrierRule::Number => "number",
             BarrierRule::Member => "member",
@@ -207,22 +206,22 @@ impl Claim {
     }
 
     /// Whether it is a clause of a contract, at the place where that is checked.
-    pub fn is_clause(&self) -> bool {
+    pub(crate) fn is_clause(&self) -> bool {
         matches!(self, Claim::Precondition | Claim::Postcondition)
     }
 
     /// What `infer` made of it.
-    pub fn inferred(&self) -> Option<&Inferred> {
+    pub(crate) fn inferred(&self) -> Option<&Inferred> {
         if let Claim::Inferred(inferred) = self { Some(inferred) } else { None }
     }
 
     /// The number of the candidate that it is.
-    pub fn candidate(&self) -> Option<usize> {
+    pub(crate) fn candidate(&self) -> Option<usize> {
         self.inferred().and_then(Inferred::candidate)
     }
 
     /// The probe that it is, and the number of its loop or of its assumption.
-    pub fn probe(&self) -> Option<(Probe, usize)> {
+    pub(crate) fn probe(&self) -> Option<(Probe, usize)> {
         match self {
             Claim::Probe(probe, number) => Some((*probe, *number)),
             _ => None,
@@ -267,7 +266,7 @@ impl Premise {
     }
 
     /// The attributes that say so.
-    pub fn attributes(&self) -> Vec<Attribute> {
+    pub(crate) fn attributes(&self) -> Vec<Attribute> {
         match self {
             Premise::Program => Vec::new(),
             Premise::Required => vec![attribute("requires", Vec::new())],
@@ -288,12 +287,12 @@ impl Premise {
     }
 
     /// The invariant on which it rests.
-    pub fn inferred(&self) -> Option<&Inferred> {
+    pub(crate) fn inferred(&self) -> Option<&Inferred> {
         if let Premise::Witness(inferred) = self { inferred.as_ref() } else { None }
     }
 
     /// The number of the candidate on which it rests.
-    pub fn candidate(&self) -> Option<usize> {
+    pub(crate) fn candidate(&self) -> Option<usize> {
         self.inferred().and_then(Inferred::candidate)
     }
 }

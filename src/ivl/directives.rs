@@ -57,7 +57,7 @@ fn is_true(condition: &str) -> bool {
 }
 
 /// Blanks what does not count.
-pub fn run(text: &str) -> Result<Cow<'_, str>, Vec<Diagnostic>> {
+pub(crate) fn run(text: &str) -> Result<Cow<'_, str>, Vec<Diagnostic>> {
     if !text.lines().any(|line| directive(line).is_some()) {
         return Ok(Cow::Borrowed(text));
     }
@@ -114,7 +114,7 @@ fn enter(directive: Directive, regions: &mut Vec<Region>, opened: Span) -> Resul
 }
 
 /// What is wrong with a word that begins with `#` where a line begins: for Boogie that line is a pragma.
-pub fn pragma(text: &str, (start, token, end): Spanned<'_>) -> Option<Diagnostic> {
+pub(crate) fn pragma(text: &str, (start, token, end): Spanned<'_>) -> Option<Diagnostic> {
     let Token::Identifier(word) = token else { return None };
     let begins_line = start == 0 || text[..start].ends_with('\n');
     if !word.starts_with('#') || !begins_line {

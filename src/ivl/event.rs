@@ -12,24 +12,23 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Number of the access in the text of the kernel.
-    pub site: u32,
+    pub(crate) site: u32,
     /// Who accesses.
-    pub thread: Thread,
-    /// The array.
-    pub array: Name,
+    pub(crate) thread: Thread,
+    pub(crate) array: Name,
     /// What is done.
-    pub kind: EventKind,
+    pub(crate) kind: EventKind,
     /// Whether the thread is there.
-    pub active: ExprRef,
+    pub(crate) active: ExprRef,
     /// First byte, 64 bits.
-    pub offset: ExprRef,
+    pub(crate) offset: ExprRef,
     /// Width in bytes.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
 }
 
 /// What an access does, as far as races depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EventKind {
+pub(crate) enum EventKind {
     /// A weak load.
     Read,
     /// A weak store, with the value as 64 bits (of interest under `--allow-same-value`).
@@ -42,7 +41,7 @@ pub enum EventKind {
 
 /// What the prelude does with accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub(crate) enum Verb {
     /// Remembers one of thread 1.
     Log,
     /// Compares one of thread 2 with what is remembered.
@@ -70,14 +69,14 @@ impl EventKind {
     }
 
     /// Whether it is not strong.
-    pub fn is_weak(&self) -> bool {
+    pub(crate) fn is_weak(&self) -> bool {
         matches!(self, EventKind::Read | EventKind::Write(_))
     }
 }
 
 impl Event {
     /// The call that logs or checks the access.
-    pub fn call(&self, verb: Verb, logged: Option<&Name>) -> StmtKind {
+    pub(crate) fn call(&self, verb: Verb, logged: Option<&Name>) -> StmtKind {
         let (word, site) = match verb {
             Verb::Log => ("LOG", Some(bv::literal(u128::from(self.site), 16))),
             Verb::Check => ("CHECK", None),
@@ -91,7 +90,7 @@ impl Event {
     }
 
     /// The same with other expressions.
-    pub fn map(&self, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> Event {
+    pub(crate) fn map(&self, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> Event {
         let kind = match &self.kind {
             EventKind::Write(value) => EventKind::Write(f(value)),
             kind => kind.clone(),
@@ -99,15 +98,14 @@ impl Event {
         Event { kind, active: f(&self.active), offset: f(&self.offset), ..self.clone() }
     }
 
-    /// Its expressions.
-    pub fn expressions(&self) -> impl Iterator<Item = &ExprRef> {
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &ExprRef> {
         let value = if let EventKind::Write(value) = &self.kind { Some(value) } else { None };
         [&self.active, &self.offset].into_iter().chain(value)
     }
 }
 
 /// The call that forgets what was logged of an array.
-pub fn clear(array: &Name, both: &ExprRef) -> StmtKind {
+pub(crate) fn clear(array: &Name, both: &ExprRef) -> StmtKind {
     let procedure = Name::from(format!("BARRIER_CLEAR_{array}"));
     StmtKind::Call { procedure, args: vec![both.clone()], results: Vec::new() }
 }
@@ -126,7 +124,7 @@ pub fn as_call<'s>(kind: &'s StmtKind, attributes: &'s [Attribute]) -> (Cow<'s, 
 }
 
 /// The program in plain Boogie: calls into the prelude in place of events.
-pub fn expanded(mut program: Program) -> Program {
+pub(crate) fn expanded(mut program: Program) -> Program {
     let bodies = program.procedures.iter_mut().filter_map(|procedure| procedure.body.as_mut());
     for stmt in bodies.flat_map(|body| &mut body.blocks).flat_map(|block| &mut block.stmts) {
         let (kind, attributes) = as_call(&stmt.kind, &stmt.attributes);
@@ -136,7 +134,7 @@ pub fn expanded(mut program: Program) -> Program {
 }
 
 /// How [`StmtKind::Trap`] is written: `fence "trap";`.
-pub const TRAP: &str = "trap";
+pub(crate) const TRAP: &str = "trap";
 
 /// Scopes as the prelude numbers them.
 fn scope_number(scope: Scope) -> ExprRef {

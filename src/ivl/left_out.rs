@@ -13,7 +13,7 @@ use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Leaves them out.
-pub fn run(program: &mut Program, synonyms: &mut Vec<Synonym>) {
+pub(crate) fn run(program: &mut Program, synonyms: &mut Vec<Synonym>) {
     let Program { types, constants, functions, axioms, globals, arrays: _, procedures, implementations } = program;
     let mut names = Rivals::default();
     types.iter().for_each(|d| names.add(&d.name, &d.attributes, d.span));

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Merges programs; each comes with the suffix for its own versions of declarations.
-pub fn merge(programs: Vec<(Name, Program)>) -> Program {
+pub(crate) fn merge(programs: Vec<(Name, Program)>) -> Program {
     let mut merged = Program::default();
     let mut axioms: Vec<Vec<Condition>> = Vec::new();
     let mut owners: Vec<BTreeSet<Name>> = Vec::new();

@@ -39,8 +39,8 @@ pub mod event;
 pub(crate) mod graph;
 mod int_definitions;
 mod left_out;
-pub mod merge;
-pub mod modifies;
+pub(crate) mod merge;
+pub(crate) mod modifies;
 mod newer;
 mod parse;
 mod print;
@@ -53,7 +53,7 @@ mod tests;
 mod token;
 pub mod visit;
 lalrpop_util::lalrpop_mod!(
-    #[allow(clippy::all, missing_docs, unused)]
+    #[allow(clippy::all, missing_docs, unreachable_pub, unused)]
     grammar,
     "/ivl.rs"
 );
@@ -61,5 +61,5 @@ lalrpop_util::lalrpop_mod!(
 pub use check::{check, check_stage, launch_constant};
 pub use parse::{parse, parse_dialect, parse_expr, parse_inferring};
 pub use print::{print, print_with_notes};
-pub use print_expr::{print_expr, print_type};
+pub(crate) use print_expr::{print_expr, print_type};
 pub use token::{Dialect, tokens};

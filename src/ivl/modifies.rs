@@ -11,10 +11,10 @@ use super::visit;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was added to each procedure, in the order of the declarations of the variables.
-pub type Inferred = BTreeMap<Name, Vec<Name>>;
+pub(crate) type Inferred = BTreeMap<Name, Vec<Name>>;
 
 /// Completes the clauses.
-pub fn infer(program: &mut Program) -> Inferred {
+pub(crate) fn infer(program: &mut Program) -> Inferred {
     let globals: Vec<Name> = program.globals.iter().map(|global| global.name.clone()).collect();
     let known: BTreeSet<&Name> = globals.iter().collect();
     let mut changed: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();

@@ -5,12 +5,12 @@ use super::token;
 use std::fmt::{self, Write};
 
 /// Prints an expression.
-pub fn print_expr(expr: &Expr) -> String {
+pub(crate) fn print_expr(expr: &Expr) -> String {
     Operand(expr, Level::Any).to_string()
 }
 
 /// Prints a type.
-pub fn print_type(ty: &Type) -> String {
+pub(crate) fn print_type(ty: &Type) -> String {
     match ty {
         Type::Bool => "bool".to_string(),
         Type::Int => "int".to_string(),
@@ -44,7 +44,7 @@ pub(super) fn identifiers(names: &[Name]) -> String {
 }
 
 /// Expressions with commas between.
-pub(super) struct Expressions<'a>(pub &'a [ExprRef]);
+pub(super) struct Expressions<'a>(pub(crate) &'a [ExprRef]);
 
 impl fmt::Display for Expressions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,7 +57,7 @@ impl fmt::Display for Expressions<'_> {
 
 impl BinaryOp {
     /// The operator as written.
-    pub fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             BinaryOp::And => "&&",
             BinaryOp::Or => "||",
@@ -171,7 +171,7 @@ fn bare(e: &Expr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// An attribute as written.
-pub(super) struct Written<'a>(pub &'a Attribute);
+pub(super) struct Written<'a>(pub(crate) &'a Attribute);
 
 impl fmt::Display for Written<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -190,7 +190,7 @@ impl fmt::Display for Written<'_> {
 }
 
 /// A string literal.
-pub(super) struct Quoted<'a>(pub &'a str);
+pub(super) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -13,10 +13,10 @@ use logos::{FilterResult, Lexer, Logos};
 use std::fmt;
 
 /// How deep parentheses, brackets and braces may nest.
-pub const MAX_NESTING: usize = 200;
+pub(crate) const MAX_NESTING: usize = 200;
 
 /// One error per place is enough; more than these help nobody.
-pub const MAX_ERRORS: usize = 20;
+pub(crate) const MAX_ERRORS: usize = 20;
 
 /// Longer programs are no one's kernels, and would take all memory.
 const MAX_TOKENS: usize = 2_000_000;
@@ -58,7 +58,7 @@ macro_rules! tokens {
         #[logos(extras = Dialect)]
         #[logos(skip r"[ \t\r\n\f]+")]
         #[logos(skip(r"//[^\n\r]*", allow_greedy = true))]
-        pub enum Token<'input> {
+        pub(crate) enum Token<'input> {
             $(#[allow(missing_docs)] #[token($text)] $(#[token($other)])* $variant,)*
             /// An identifier; a backslash before it keeps it from being a keyword.
             #[regex(r"[A-Za-z_'~#$^.?`%][A-Za-z0-9_'~#$^.?`%]*", |l| l.slice())]
@@ -177,33 +177,33 @@ fn attribute_name(text: &str) -> &str {
 }
 
 /// True when a name has to be written with a backslash.
-pub fn is_keyword(name: &str) -> bool {
+pub(crate) fn is_keyword(name: &str) -> bool {
     FIXED.contains(&name) || BOOGIE_WORDS.contains(&name)
 }
 
 /// True for a reserved word, not for a sign.
-pub fn is_keyword_token(token: Token<'_>) -> bool {
+pub(crate) fn is_keyword_token(token: Token<'_>) -> bool {
     let text = token.to_string();
     FIXED.contains(&text.as_str()) && text.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// True when Boogie reserves the word, so that even an attribute of that name needs a backslash.
-pub fn is_boogie_keyword(name: &str) -> bool {
+pub(crate) fn is_boogie_keyword(name: &str) -> bool {
     is_keyword(name) && !KERNEL_WORDS.contains(&name)
 }
 
 /// True when a name can be written as an identifier at all.
-pub fn is_identifier(name: &str) -> bool {
+pub(crate) fn is_identifier(name: &str) -> bool {
     let special = |c: char| "_'~#$^.?`%".contains(c);
     name.starts_with(|c: char| c.is_ascii_alphabetic() || special(c))
         && name.chars().all(|c| c.is_ascii_alphanumeric() || special(c))
 }
 
 /// A token with its byte range.
-pub type Spanned<'input> = (usize, Token<'input>, usize);
+pub(crate) type Spanned<'input> = (usize, Token<'input>, usize);
 
 /// Splits text into tokens.
-pub fn lex(text: &str, dialect: Dialect) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
+pub(crate) fn lex(text: &str, dialect: Dialect) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
     let mut tokens = Vec::new();
     let mut errors: Vec<Diagnostic> = Vec::new();
     let mut nesting = 0usize;

@@ -21,38 +21,35 @@ pub trait Visitor {
     fn stmt(&mut self, stmt: &Stmt) {
         walk_stmt(self, stmt);
     }
-    /// A block.
     fn block(&mut self, block: &Block) {
         walk_block(self, block);
     }
-    /// A procedure.
     fn procedure(&mut self, procedure: &Procedure) {
         walk_procedure(self, procedure);
     }
-    /// An attribute.
     fn attribute(&mut self, attribute: &Attribute) {
         walk_attribute(self, attribute);
     }
 }
 
 /// Visits the operands of an expression, triggers included.
-pub fn walk_expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &ExprRef) {
+pub(crate) fn walk_expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &ExprRef) {
     children(expr).into_iter().for_each(|child| visitor.expr(child));
 }
 
 /// Visits the expressions of a statement, then its attributes.
-pub fn walk_stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
+pub(crate) fn walk_stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
     for_each_stmt_expr(stmt, &mut |e| visitor.expr(e));
     stmt.attributes.iter().for_each(|a| visitor.attribute(a));
 }
 
 /// Visits the statements of a block.
-pub fn walk_block<V: Visitor + ?Sized>(visitor: &mut V, block: &Block) {
+pub(crate) fn walk_block<V: Visitor + ?Sized>(visitor: &mut V, block: &Block) {
     block.stmts.iter().for_each(|s| visitor.stmt(s));
 }
 
 /// Visits attributes, formals, conditions and blocks of a procedure.
-pub fn walk_procedure<V: Visitor + ?Sized>(visitor: &mut V, procedure: &Procedure) {
+pub(crate) fn walk_procedure<V: Visitor + ?Sized>(visitor: &mut V, procedure: &Procedure) {
     procedure.attributes.iter().for_each(|a| visitor.attribute(a));
     procedure.params.iter().chain(&procedure.results).for_each(|v| walk_variable(visitor, v));
     for condition in procedure.requires.iter().chain(&procedure.ensures) {
@@ -63,19 +60,19 @@ pub fn walk_procedure<V: Visitor + ?Sized>(visitor: &mut V, procedure: &Procedur
 }
 
 /// Visits locals and blocks.
-pub fn walk_body<V: Visitor + ?Sized>(visitor: &mut V, body: &Implementation) {
+pub(crate) fn walk_body<V: Visitor + ?Sized>(visitor: &mut V, body: &Implementation) {
     body.locals.iter().for_each(|v| walk_variable(visitor, v));
     body.blocks.iter().for_each(|b| visitor.block(b));
 }
 
 /// Visits the attributes and the where clause of a variable.
-pub fn walk_variable<V: Visitor + ?Sized>(visitor: &mut V, variable: &Variable) {
+pub(crate) fn walk_variable<V: Visitor + ?Sized>(visitor: &mut V, variable: &Variable) {
     variable.attributes.iter().for_each(|a| visitor.attribute(a));
     variable.where_clause.iter().for_each(|e| visitor.expr(e));
 }
 
 /// Visits the expressions among an attribute's arguments.
-pub fn walk_attribute<V: Visitor + ?Sized>(visitor: &mut V, attribute: &Attribute) {
+pub(crate) fn walk_attribute<V: Visitor + ?Sized>(visitor: &mut V, attribute: &Attribute) {
     for arg in &attribute.args {
         if let AttributeArg::Expr(e) = arg {
             visitor.expr(e);
@@ -129,7 +126,7 @@ fn arguments(attributes: &[Attribute]) -> impl Iterator<Item = &ExprRef> {
 }
 
 /// Calls `f` on each expression of a statement, attributes excluded.
-pub fn for_each_stmt_expr(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef)) {
+pub(crate) fn for_each_stmt_expr(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef)) {
     let access = |access: &Access, f: &mut dyn FnMut(&ExprRef)| {
         access.guard.iter().chain(&access.collective).for_each(&mut *f);
         f(&access.offset);
@@ -161,7 +158,7 @@ pub fn map_expr(expr: &ExprRef, f: &mut dyn FnMut(&ExprRef) -> Option<ExprRef>) 
 }
 
 /// Rewrites the operands of a node; the same node where none changes.
-pub fn map_children(expr: &ExprRef, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> ExprRef {
+pub(crate) fn map_children(expr: &ExprRef, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> ExprRef {
     let mut changed = false;
     let mut one = |e: &ExprRef| {
         let new = f(e);
@@ -237,7 +234,7 @@ pub fn map_attribute(attribute: &Attribute, f: &mut dyn FnMut(&ExprRef) -> ExprR
 }
 
 /// Variables and constants that occur free in an expression.
-pub fn free_vars(expr: &ExprRef) -> BTreeSet<Name> {
+pub(crate) fn free_vars(expr: &ExprRef) -> BTreeSet<Name> {
     let mut found = BTreeSet::new();
     let _ = each_free_var(expr, &mut Vec::new(), &mut |name| {
         found.insert(name.clone());
@@ -247,7 +244,7 @@ pub fn free_vars(expr: &ExprRef) -> BTreeSet<Name> {
 }
 
 /// True when the variable occurs free in the expression.
-pub fn mentions(expr: &ExprRef, variable: &Name) -> bool {
+pub(crate) fn mentions(expr: &ExprRef, variable: &Name) -> bool {
     let visit = &mut |name: &Name| if name == variable { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     each_free_var(expr, &mut Vec::new(), visit).is_break()
 }
@@ -271,7 +268,7 @@ fn each_free_var<'a>(
 }
 
 /// Replaces `old(e)` by `e` over the variables of an earlier state.
-pub fn replace_old(expr: &ExprRef, earlier: &BTreeMap<Name, ExprRef>) -> ExprRef {
+pub(crate) fn replace_old(expr: &ExprRef, earlier: &BTreeMap<Name, ExprRef>) -> ExprRef {
     map_expr(expr, &mut |e| match &e.kind {
         ExprKind::Old(inner) => Some(substitute(inner, earlier)),
         _ => None,
@@ -328,7 +325,7 @@ fn without_capture(quantifier: &ExprRef, map: &BTreeMap<Name, ExprRef>) -> ExprR
 
 /// The variables a statement assigns, in order. A call assigns its results; the globals it modifies
 /// are the callee's to tell.
-pub fn assigned(stmt: &Stmt) -> Vec<&Name> {
+pub(crate) fn assigned(stmt: &Stmt) -> Vec<&Name> {
     match &stmt.kind {
         StmtKind::Assign(pairs) => pairs.iter().map(|(name, _)| name).collect(),
         StmtKind::Havoc(names) => names.iter().collect(),
@@ -348,7 +345,7 @@ pub fn assigned(stmt: &Stmt) -> Vec<&Name> {
 }
 
 /// The same expression with every span unknown: what equality up to places compares.
-pub fn without_spans(expr: &ExprRef) -> ExprRef {
+pub(crate) fn without_spans(expr: &ExprRef) -> ExprRef {
     let inner = map_children(expr, &mut without_spans);
     Arc::new(Expr { kind: inner.kind.clone(), ty: inner.ty.clone(), span: Span::NONE })
 }

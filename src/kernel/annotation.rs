@@ -17,7 +17,7 @@ use crate::ptx::ast::{Annotation, AnnotationKind, SpecialRegister};
 
 impl Lowering<'_> {
     /// Translates an annotation.
-    pub fn annotation(&mut self, annotation: &Annotation) {
+    pub(crate) fn annotation(&mut self, annotation: &Annotation) {
         self.origin = Some(annotation.origin.clone());
         (self.guard, self.guard_value) = (None, None);
         if self.speaks_of_pointers(annotation) {

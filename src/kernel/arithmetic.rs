@@ -12,7 +12,7 @@ use crate::ptx::ast::{IntOp, Operand, ScalarType};
 
 impl Lowering<'_> {
     /// The value of an integer operation, as wide as its result.
-    pub fn integer(&mut self, op: IntOp, ty: ScalarType, saturate: bool, sources: &[Operand]) -> ExprRef {
+    pub(crate) fn integer(&mut self, op: IntOp, ty: ScalarType, saturate: bool, sources: &[Operand]) -> ExprRef {
         if ty == ScalarType::Pred {
             return self.logic(op, sources);
         }
@@ -171,7 +171,7 @@ impl Lowering<'_> {
     }
 
     /// Saturates a value of twice the width.
-    pub fn clamp(&mut self, exact: ExprRef, width: u32, signed: bool) -> ExprRef {
+    pub(crate) fn clamp(&mut self, exact: ExprRef, width: u32, signed: bool) -> ExprRef {
         let wide = bv::width(&exact);
         let exact = self.shared(exact);
         let (low, high) = if signed {
@@ -202,7 +202,7 @@ impl Lowering<'_> {
 }
 
 /// A name for a type in function names.
-pub fn type_name(ty: ScalarType) -> String {
+pub(crate) fn type_name(ty: ScalarType) -> String {
     match ty {
         ScalarType::Pred => "pred".to_string(),
         ScalarType::B(n) => format!("b{n}"),
@@ -214,7 +214,7 @@ pub fn type_name(ty: ScalarType) -> String {
 }
 
 /// Extends by the sign of the type.
-pub fn extend(e: ExprRef, to: u32, signed: bool) -> ExprRef {
+pub(crate) fn extend(e: ExprRef, to: u32, signed: bool) -> ExprRef {
     let from = bv::width(&e);
     match e.kind {
         // Sign extension of a literal is a literal.
@@ -239,7 +239,7 @@ fn product24(a: ExprRef, b: ExprRef, width: u32, signed: bool) -> ExprRef {
 }
 
 /// A shift by a 32-bit amount that clamps to the width, as SMT-LIB's shifts do at equal widths.
-pub fn shift(op: BvOp, a: ExprRef, amount: ExprRef, width: u32) -> ExprRef {
+pub(crate) fn shift(op: BvOp, a: ExprRef, amount: ExprRef, width: u32) -> ExprRef {
     if let ExprKind::Bv(amount) = amount.kind {
         return bv::binary(op, a, bv::literal(amount.min(u128::from(width)), width));
     }
@@ -268,6 +268,6 @@ fn funnel(op: BvOp, low: ExprRef, high: ExprRef, amount: ExprRef, width: u32, wr
 }
 
 /// Equality of Booleans or bit-vectors as an expression; kept here so that callers read alike.
-pub fn iff(a: ExprRef, b: ExprRef) -> ExprRef {
+pub(crate) fn iff(a: ExprRef, b: ExprRef) -> ExprRef {
     bv::op(BinaryOp::Iff, a, b)
 }

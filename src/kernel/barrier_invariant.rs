@@ -24,7 +24,7 @@ use crate::ptx::ast::{Annotation, BarrierKind, Instruction, Op, RegisterId, Spec
 use std::collections::BTreeMap;
 
 /// A barrier invariant whose barrier comes next.
-pub struct Stated<'a> {
+pub(crate) struct Stated<'a> {
     annotation: &'a Annotation,
     /// The values of its registers in front of the barrier.
     registers: BTreeMap<RegisterId, ExprRef>,
@@ -34,9 +34,9 @@ pub struct Stated<'a> {
 #[derive(Default)]
 pub(super) struct Reading {
     /// What `%tid.x` is, if not that of the thread.
-    pub thread: Option<ExprRef>,
+    pub(crate) thread: Option<ExprRef>,
     /// Registers that were read before.
-    pub registers: BTreeMap<RegisterId, ExprRef>,
+    pub(crate) registers: BTreeMap<RegisterId, ExprRef>,
     /// The attribute of loads.
     mark: Option<Attribute>,
 }

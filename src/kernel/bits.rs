@@ -23,7 +23,7 @@ fn low_byte(e: ExprRef, width: u32) -> ExprRef {
 
 impl Lowering<'_> {
     /// `bfe`: bits beyond the top are the sign (signed) or zero.
-    pub fn bit_field_extract(
+    pub(crate) fn bit_field_extract(
         &mut self,
         a: ExprRef,
         position: ExprRef,
@@ -61,7 +61,7 @@ impl Lowering<'_> {
     }
 
     /// `bfi`: the low bits of `field` replace bits of `base`.
-    pub fn bit_field_insert(
+    pub(crate) fn bit_field_insert(
         &mut self,
         field: ExprRef,
         base: ExprRef,
@@ -93,14 +93,14 @@ impl Lowering<'_> {
     }
 
     /// `brev`
-    pub fn bit_reverse(&mut self, a: ExprRef, width: u32) -> ExprRef {
+    pub(crate) fn bit_reverse(&mut self, a: ExprRef, width: u32) -> ExprRef {
         let a = self.shared(a);
         let bits = (0..width).map(|k| bv::extract(a.clone(), k + 1, k));
         bits.reduce(bv::concat).unwrap_or(a)
     }
 
     /// `popc`: sums of neighbouring fields of doubling width; the result is 32 bits.
-    pub fn population_count(&mut self, a: ExprRef, width: u32) -> ExprRef {
+    pub(crate) fn population_count(&mut self, a: ExprRef, width: u32) -> ExprRef {
         let mut sums = a;
         let mut field = 1;
         while field < width {
@@ -115,7 +115,7 @@ impl Lowering<'_> {
     }
 
     /// `clz`: halves the width where the high half is zero; the result is 32 bits.
-    pub fn leading_zeros(&mut self, a: ExprRef, width: u32) -> ExprRef {
+    pub(crate) fn leading_zeros(&mut self, a: ExprRef, width: u32) -> ExprRef {
         let zero = bv::literal(0, width);
         let mut rest = self.shared(a.clone());
         let is_zero = bv::eq(rest.clone(), zero.clone());
@@ -134,7 +134,7 @@ impl Lowering<'_> {
     }
 
     /// `bfind`: position of the highest bit that differs from the sign, or all ones if there is none.
-    pub fn find_leading(&mut self, a: ExprRef, width: u32, signed: bool, shift_amount: bool) -> ExprRef {
+    pub(crate) fn find_leading(&mut self, a: ExprRef, width: u32, signed: bool, shift_amount: bool) -> ExprRef {
         let a = self.shared(a);
         let magnitude = if signed {
             let negative = bv::binary(BvOp::Slt, a.clone(), bv::literal(0, width));
@@ -149,7 +149,7 @@ impl Lowering<'_> {
     }
 
     /// `prmt` in its default mode: four bytes picked from eight, each as it is or its sign repeated.
-    pub fn permute_bytes(&mut self, a: ExprRef, b: ExprRef, selector: ExprRef) -> ExprRef {
+    pub(crate) fn permute_bytes(&mut self, a: ExprRef, b: ExprRef, selector: ExprRef) -> ExprRef {
         let ExprKind::Bv(selector) = selector.kind else {
             let types = vec![Type::Bv(32); 3];
             let function = self.declarations.function(&mut self.names, "prmt.b32", types, Type::Bv(32));

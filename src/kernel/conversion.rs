@@ -12,7 +12,7 @@ use crate::ptx::ast::{BoolOp, Comparison, Operand, ScalarType};
 
 impl Lowering<'_> {
     /// An uninterpreted function of some operands, read at their own width (constants at `bits`).
-    pub fn uninterpreted(&mut self, name: &str, bits: u32, result: u32, sources: &[Operand]) -> ExprRef {
+    pub(crate) fn uninterpreted(&mut self, name: &str, bits: u32, result: u32, sources: &[Operand]) -> ExprRef {
         let args = self.own_width(bits, sources);
         self.apply(name, args, Type::Bv(result))
     }
@@ -42,7 +42,7 @@ impl Lowering<'_> {
     }
 
     /// Floating-point arithmetic.
-    pub fn float(&mut self, name: &str, ty: ScalarType, dst: &Operand, sources: &[Operand]) {
+    pub(crate) fn float(&mut self, name: &str, ty: ScalarType, dst: &Operand, sources: &[Operand]) {
         let args = self.own_width(ty.bits(), sources);
         let result = if ty == ScalarType::Pred { Type::Bool } else { Type::Bv(ty.bits()) };
         let value = self.apply(name, args, result);
@@ -50,7 +50,14 @@ impl Lowering<'_> {
     }
 
     /// `a comparison b`
-    pub fn compare(&mut self, comparison: Comparison, ty: ScalarType, name: &str, a: &Operand, b: &Operand) -> ExprRef {
+    pub(crate) fn compare(
+        &mut self,
+        comparison: Comparison,
+        ty: ScalarType,
+        name: &str,
+        a: &Operand,
+        b: &Operand,
+    ) -> ExprRef {
         if ty == ScalarType::Pred {
             let (a, b) = (self.read_predicate(a), self.read_predicate(b));
             return if comparison == Comparison::Eq { super::arithmetic::iff(a, b) } else { bv::ne(a, b) };
@@ -77,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// The `.and`, `.or`, `.xor` of a comparison with a predicate.
-    pub fn combine(&mut self, holds: ExprRef, combine: Option<&(BoolOp, Operand)>) -> ExprRef {
+    pub(crate) fn combine(&mut self, holds: ExprRef, combine: Option<&(BoolOp, Operand)>) -> ExprRef {
         let Some((op, operand)) = combine else { return holds };
         let other = self.read_predicate(operand);
         match op {
@@ -88,7 +95,7 @@ impl Lowering<'_> {
     }
 
     /// `set`: all ones or zero for integers, 1.0 or 0.0 for floats.
-    pub fn truth_value(&mut self, holds: ExprRef, to: ScalarType) -> ExprRef {
+    pub(crate) fn truth_value(&mut self, holds: ExprRef, to: ScalarType) -> ExprRef {
         let bits = to.bits();
         let one = match to {
             ScalarType::F(16) => 0x3c00,
@@ -101,7 +108,7 @@ impl Lowering<'_> {
     }
 
     /// `cvt`
-    pub fn convert(
+    pub(crate) fn convert(
         &mut self,
         to: ScalarType,
         from: ScalarType,

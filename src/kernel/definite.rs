@@ -36,7 +36,7 @@ impl Status {
 
 /// The state of all registers at one program point.
 #[derive(Clone)]
-pub struct State {
+pub(crate) struct State {
     status: Vec<Status>,
     /// Registers that may have a conditional status.
     conditional: Vec<RegisterId>,
@@ -44,7 +44,7 @@ pub struct State {
 
 impl State {
     /// Whether a read under a guard may see an undefined register.
-    pub fn may_be_undefined(&self, register: RegisterId, guard: Option<Guard>) -> bool {
+    pub(crate) fn may_be_undefined(&self, register: RegisterId, guard: Option<Guard>) -> bool {
         match self.status[register.0 as usize] {
             Status::Defined => false,
             Status::Undefined => true,
@@ -94,7 +94,7 @@ fn refined(status: Status, condition: &EdgeCondition) -> Status {
 }
 
 /// The result of the analysis.
-pub struct Definite<'c> {
+pub(crate) struct Definite<'c> {
     cfg: &'c Cfg,
     exposed: &'c Exposed,
     /// Status of the exposed registers at the start of each block.
@@ -103,7 +103,7 @@ pub struct Definite<'c> {
 
 impl<'c> Definite<'c> {
     /// Runs the analysis.
-    pub fn of(cfg: &'c Cfg, exposed: &'c Exposed) -> Definite<'c> {
+    pub(crate) fn of(cfg: &'c Cfg, exposed: &'c Exposed) -> Definite<'c> {
         let mut this = Definite { cfg, exposed, entries: vec![None; cfg.graph.node_count()] };
         this.entries[cfg.start.index()] = Some(vec![Status::Undefined; exposed.registers.len()]);
         let mut work = Worklist::new(&exposed.order);
@@ -131,13 +131,13 @@ impl<'c> Definite<'c> {
     }
 
     /// A state to [`enter`](Self::enter) blocks with.
-    pub fn new_state(&self) -> State {
+    pub(crate) fn new_state(&self) -> State {
         State { status: vec![Status::Undefined; self.cfg.registers.len()], conditional: Vec::new() }
     }
 
     /// Makes a state that of the start of a block. Registers that are not exposed may keep what another
     /// block left: this one writes them before it reads them.
-    pub fn enter(&self, state: &mut State, node: NodeIndex) {
+    pub(crate) fn enter(&self, state: &mut State, node: NodeIndex) {
         state.conditional.clear();
         if let Some(entry) = &self.entries[node.index()] {
             for (register, status) in self.exposed.registers.iter().zip(entry) {
@@ -147,7 +147,7 @@ impl<'c> Definite<'c> {
     }
 
     /// Moves a state past a statement.
-    pub fn step(&self, state: &mut State, statement: &Statement) {
+    pub(crate) fn step(&self, state: &mut State, statement: &Statement) {
         match statement {
             Statement::Instruction(instruction) => {
                 let (_, written) = registers(instruction);

@@ -10,16 +10,15 @@ use crate::ptx::ast::RegisterId;
 use std::collections::BTreeSet;
 
 /// The exposed registers in ascending order.
-pub struct Exposed {
-    /// The registers.
-    pub registers: Vec<RegisterId>,
+pub(crate) struct Exposed {
+    pub(crate) registers: Vec<RegisterId>,
     /// In which order to visit blocks.
-    pub order: Order,
+    pub(crate) order: Order,
 }
 
 impl Exposed {
     /// Finds the exposed registers of a graph. A guarded write counts as a read: it may keep the value.
-    pub fn of(cfg: &Cfg) -> Exposed {
+    pub(crate) fn of(cfg: &Cfg) -> Exposed {
         let mut exposed = BTreeSet::new();
         for node in cfg.graph.node_indices() {
             let mut written = BTreeSet::new();

@@ -17,9 +17,9 @@ use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::{Function, SpecialRegister};
 
 /// Values of the special registers that tell a thread where it is.
-pub struct Launch {
+pub(crate) struct Launch {
     /// Sizes where fixed.
-    pub geometry: Geometry,
+    pub(crate) geometry: Geometry,
     tid: [ExprRef; 3],
     ntid: [ExprRef; 3],
     ctaid: [ExprRef; 3],
@@ -31,7 +31,7 @@ impl Launch {
     ///
     /// # Errors
     /// Sizes that contradict `.reqntid`, `.maxntid` or the thread bound.
-    pub fn new(
+    pub(crate) fn new(
         entry: &Function,
         options: &LowerOptions,
         names: &mut Names,
@@ -52,7 +52,7 @@ impl Launch {
     }
 
     /// The value of a special register; `None` if it is arbitrary at each read.
-    pub fn special(&self, register: SpecialRegister) -> Option<ExprRef> {
+    pub(crate) fn special(&self, register: SpecialRegister) -> Option<ExprRef> {
         let axis = |values: &[ExprRef; 3], axis: Axis| Some(values[axis.index()].clone());
         match register {
             SpecialRegister::Tid(a) => axis(&self.tid, a),
@@ -201,7 +201,7 @@ fn ids(
 }
 
 /// The sentence for the report about sizes that are not fixed.
-pub fn assumption(launch: &Launch, max_threads: u64) -> Option<String> {
+pub(crate) fn assumption(launch: &Launch, max_threads: u64) -> Option<String> {
     launch.geometry.has_free().then(|| {
         format!(
             "launch sizes that are not given are arbitrary, with at most {BLOCK_THREADS} threads a block and fewer \
@@ -211,6 +211,6 @@ pub fn assumption(launch: &Launch, max_threads: u64) -> Option<String> {
 }
 
 /// The attribute `{:param "name"}`.
-pub fn parameter_attribute(name: &str) -> crate::ivl::ast::Attribute {
+pub(crate) fn parameter_attribute(name: &str) -> crate::ivl::ast::Attribute {
     text("param", name)
 }

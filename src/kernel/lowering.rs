@@ -28,114 +28,112 @@ use std::sync::Arc;
 const TAG_BITS: u32 = 32;
 
 /// The translation of one entry.
-pub struct Lowering<'a> {
-    /// The entry.
-    pub entry: &'a Function,
+pub(crate) struct Lowering<'a> {
+    pub(crate) entry: &'a Function,
     /// The graph.
-    pub cfg: &'a Cfg,
+    pub(crate) cfg: &'a Cfg,
     /// Private variables became registers: no other access may reach them.
-    pub promoted: bool,
+    pub(crate) promoted: bool,
     /// What the user fixed.
-    pub options: &'a LowerOptions,
+    pub(crate) options: &'a LowerOptions,
     /// The pointer analysis.
-    pub pointers: Pointers<'a>,
+    pub(crate) pointers: Pointers<'a>,
     /// Definite assignment.
-    pub definite: Definite<'a>,
+    pub(crate) definite: Definite<'a>,
     /// IVL names given so far.
-    pub names: Names,
+    pub(crate) names: Names,
     /// Constants, functions, arrays and preconditions.
-    pub declarations: Declarations,
+    pub(crate) declarations: Declarations,
     /// Values of special registers.
-    pub launch: Launch,
+    pub(crate) launch: Launch,
     /// Values of kernel parameters.
-    pub parameters: Parameters,
+    pub(crate) parameters: Parameters,
     /// Name of each register.
-    pub registers: Vec<Name>,
+    pub(crate) registers: Vec<Name>,
     /// Region tags.
-    pub tags: BTreeMap<RegisterId, Name>,
+    pub(crate) tags: BTreeMap<RegisterId, Name>,
     /// Registers that occur.
-    pub used: BTreeSet<RegisterId>,
+    pub(crate) used: BTreeSet<RegisterId>,
     /// Temporaries and other locals.
-    pub locals: Vec<Variable>,
+    pub(crate) locals: Vec<Variable>,
     /// Barrier invariants of the barrier that comes next.
-    pub barrier_invariants: Vec<Stated<'a>>,
+    pub(crate) barrier_invariants: Vec<Stated<'a>>,
     /// What the user states, one sentence each.
-    pub stated: Vec<String>,
+    pub(crate) stated: Vec<String>,
     /// Problems met.
-    pub diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
     /// What the user may have meant otherwise.
-    pub warnings: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
     /// What the registers hold here.
-    pub pointer_state: pointers::State,
+    pub(crate) pointer_state: pointers::State,
     /// Which registers are written here.
-    pub definite_state: definite::State,
+    pub(crate) definite_state: definite::State,
     /// Statements of the block at hand.
-    pub statements: Vec<Stmt>,
+    pub(crate) statements: Vec<Stmt>,
     /// The instruction at hand.
-    pub origin: Option<Arc<Origin>>,
-    /// Its guard.
-    pub guard: Option<Guard>,
+    pub(crate) origin: Option<Arc<Origin>>,
+    pub(crate) guard: Option<Guard>,
     /// The value of its guard.
-    pub guard_value: Option<ExprRef>,
+    pub(crate) guard_value: Option<ExprRef>,
     /// It is a volatile access.
-    pub is_volatile: bool,
+    pub(crate) is_volatile: bool,
     /// Tags that the registers written by it get.
-    pub new_tags: BTreeMap<RegisterId, ExprRef>,
+    pub(crate) new_tags: BTreeMap<RegisterId, ExprRef>,
 }
 
 /// The IVL type of a register.
-pub fn register_type(ty: ScalarType) -> Type {
+pub(crate) fn register_type(ty: ScalarType) -> Type {
     if ty == ScalarType::Pred { Type::Bool } else { Type::Bv(ty.bits()) }
 }
 
 /// The literal of a region tag.
-pub fn tag_literal(region: Option<RegionId>) -> ExprRef {
+pub(crate) fn tag_literal(region: Option<RegionId>) -> ExprRef {
     bv::literal(region.map_or(0, |r| u128::from(r.0) + 1), TAG_BITS)
 }
 
 /// The type of region tags.
-pub fn tag_type() -> Type {
+pub(crate) fn tag_type() -> Type {
     Type::Bv(TAG_BITS)
 }
 
 impl Lowering<'_> {
     /// Where the instruction at hand stands.
-    pub fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         self.origin.as_ref().map_or(self.entry.span, |o| o.span)
     }
 
     /// Records that something has no sound model.
-    pub fn unsupported(&mut self, code: &'static str, message: impl Into<String>) {
+    pub(crate) fn unsupported(&mut self, code: &'static str, message: impl Into<String>) {
         let diagnostic = Diagnostic::unsupported(code, message, self.span());
         self.diagnostics.push(diagnostic);
     }
 
     /// Appends a statement for the instruction at hand.
-    pub fn emit(&mut self, kind: StmtKind) {
+    pub(crate) fn emit(&mut self, kind: StmtKind) {
         self.emit_with(kind, Vec::new());
     }
 
     /// Appends a statement with attributes.
-    pub fn emit_with(&mut self, kind: StmtKind, attributes: Vec<Attribute>) {
+    pub(crate) fn emit_with(&mut self, kind: StmtKind, attributes: Vec<Attribute>) {
         self.statements.push(Stmt { kind, attributes, span: Span::NONE, origin: self.origin.clone() });
     }
 
     /// Declares a temporary.
-    pub fn temporary(&mut self, ty: Type) -> Name {
+    pub(crate) fn temporary(&mut self, ty: Type) -> Name {
         let name = self.names.numbered("t");
         self.locals.push(Variable::new(name.clone(), ty));
         name
     }
 
     /// A fresh arbitrary value.
-    pub fn arbitrary(&mut self, ty: Type) -> ExprRef {
+    pub(crate) fn arbitrary(&mut self, ty: Type) -> ExprRef {
         let name = self.temporary(ty.clone());
         self.emit(StmtKind::Havoc(vec![name.clone()]));
         bv::var(name, ty)
     }
 
     /// Keeps a value that is used more than once in a temporary, unless it is atomic already.
-    pub fn shared(&mut self, value: ExprRef) -> ExprRef {
+    pub(crate) fn shared(&mut self, value: ExprRef) -> ExprRef {
         use crate::ivl::ast::ExprKind;
         if matches!(value.kind, ExprKind::Var(_) | ExprKind::Bv(_) | ExprKind::Bool(_)) {
             return value;
@@ -147,14 +145,14 @@ impl Lowering<'_> {
     }
 
     /// The variable of a register, whatever it holds.
-    pub fn register(&mut self, register: RegisterId) -> ExprRef {
+    pub(crate) fn register(&mut self, register: RegisterId) -> ExprRef {
         self.used.insert(register);
         let index = register.0 as usize;
         bv::var(self.registers[index].clone(), register_type(self.cfg.registers[index].ty))
     }
 
     /// The value that a read of a register sees.
-    pub fn value(&mut self, register: RegisterId) -> ExprRef {
+    pub(crate) fn value(&mut self, register: RegisterId) -> ExprRef {
         if self.definite_state.may_be_undefined(register, self.guard) {
             let ty = register_type(self.cfg.registers[register.0 as usize].ty);
             return self.arbitrary(ty);
@@ -163,7 +161,7 @@ impl Lowering<'_> {
     }
 
     /// Reads a guard; both the guard and its negation must use one call.
-    pub fn read_guard(&mut self, guard: Guard) -> ExprRef {
+    pub(crate) fn read_guard(&mut self, guard: Guard) -> ExprRef {
         let value = self.value(guard.register);
         let value = self.as_bool(value);
         if guard.negated { bv::not(value) } else { value }
@@ -177,7 +175,7 @@ impl Lowering<'_> {
     }
 
     /// Reads a predicate operand.
-    pub fn read_predicate(&mut self, operand: &Operand) -> ExprRef {
+    pub(crate) fn read_predicate(&mut self, operand: &Operand) -> ExprRef {
         match operand {
             Operand::Register(register) => {
                 let value = self.value(*register);
@@ -195,7 +193,7 @@ impl Lowering<'_> {
 
     /// Reads an operand as a value of the given width; wider registers are truncated, narrower ones
     /// zero-extended.
-    pub fn read(&mut self, operand: &Operand, bits: u32) -> ExprRef {
+    pub(crate) fn read(&mut self, operand: &Operand, bits: u32) -> ExprRef {
         let value = match operand {
             Operand::Register(register) => self.value(*register),
             Operand::NotPredicate(_) => self.read_predicate(operand),
@@ -254,12 +252,12 @@ impl Lowering<'_> {
     }
 
     /// Writes one destination; `signed` says how a narrower value extends.
-    pub fn write(&mut self, dst: &Operand, value: ExprRef, signed: bool) {
+    pub(crate) fn write(&mut self, dst: &Operand, value: ExprRef, signed: bool) {
         self.write_all(vec![(dst.clone(), value, signed)]);
     }
 
     /// Writes several destinations at once, together with their region tags.
-    pub fn write_all(&mut self, writes: Vec<(Operand, ExprRef, bool)>) {
+    pub(crate) fn write_all(&mut self, writes: Vec<(Operand, ExprRef, bool)>) {
         let mut pairs: Vec<(Name, ExprRef)> = Vec::new();
         for (dst, value, signed) in writes {
             match dst {
@@ -307,7 +305,7 @@ impl Lowering<'_> {
     }
 
     /// The assignment of the region tag that goes with a write of a register.
-    pub fn tag_pair(&mut self, register: RegisterId) -> Option<(Name, ExprRef)> {
+    pub(crate) fn tag_pair(&mut self, register: RegisterId) -> Option<(Name, ExprRef)> {
         let name = self.tags.get(&register)?.clone();
         let old = bv::var(name.clone(), tag_type());
         let new = self.new_tags.get(&register).cloned().unwrap_or_else(|| tag_literal(None));
@@ -319,7 +317,7 @@ impl Lowering<'_> {
     }
 
     /// The address at which a variable starts, 64 bits.
-    pub fn address_of_variable(&mut self, variable: VariableRef) -> ExprRef {
+    pub(crate) fn address_of_variable(&mut self, variable: VariableRef) -> ExprRef {
         let region = self.pointers.regions.of_variable(variable);
         let cell = self.declarations.variable_bases.get(&variable).cloned();
         cell.unwrap_or_else(|| self.declarations.base(region))
@@ -337,11 +335,11 @@ fn float_literal(value: u64, width: u32, bits: u32) -> Option<u128> {
 }
 
 /// An attribute without arguments.
-pub fn flag(name: &str) -> Attribute {
+pub(crate) fn flag(name: &str) -> Attribute {
     Attribute { name: Name::from(name), args: Vec::new() }
 }
 
 /// An attribute with a text.
-pub fn text(name: &str, value: &str) -> Attribute {
+pub(crate) fn text(name: &str, value: &str) -> Attribute {
     Attribute { name: Name::from(name), args: vec![AttributeArg::Text(value.to_string())] }
 }

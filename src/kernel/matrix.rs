@@ -17,7 +17,7 @@ const VALUE: Type = Type::Bv(8);
 
 impl Lowering<'_> {
     /// A load if there are destinations, otherwise a store.
-    pub fn matrix(
+    pub(crate) fn matrix(
         &mut self,
         space: StateSpace,
         dst: &[Operand],

@@ -53,7 +53,7 @@ pub(super) enum Effect {
 
 impl Lowering<'_> {
     /// `ld`
-    pub fn load(
+    pub(crate) fn load(
         &mut self,
         space: StateSpace,
         ty: ScalarType,
@@ -160,7 +160,7 @@ impl Lowering<'_> {
     }
 
     /// `st`
-    pub fn store(
+    pub(crate) fn store(
         &mut self,
         space: StateSpace,
         ty: ScalarType,
@@ -189,7 +189,7 @@ impl Lowering<'_> {
     }
 
     /// `atom` and `red`. Packed types are sets of scalar accesses (memory model, "packed data types").
-    pub fn atomic(
+    pub(crate) fn atomic(
         &mut self,
         space: StateSpace,
         ty: ScalarType,
@@ -291,7 +291,7 @@ impl Lowering<'_> {
     }
 
     /// `free`: no byte of the block may be in use elsewhere. How long the block is, nothing says.
-    pub fn free(&mut self, address: &Address) {
+    pub(crate) fn free(&mut self, address: &Address) {
         let Some(place) = self.place(StateSpace::Generic, address) else { return };
         let value = || Effect::Store(bv::literal(0, 8));
         for &region in &place.regions {

@@ -67,7 +67,7 @@ pub struct KernelParameter {
     /// Width in bits.
     pub bits: u32,
     /// Whether it points to an array.
-    pub is_pointer: bool,
+    pub(crate) is_pointer: bool,
 }
 
 /// The one-thread program of an entry.
@@ -81,11 +81,11 @@ pub struct Kernel {
     /// The standing decisions of DESIGN section 3 that this translation used, one sentence each.
     pub assumptions: Vec<String>,
     /// What the user may have meant otherwise.
-    pub warnings: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
     /// IVL array to the name a person uses.
-    pub array_names: BTreeMap<Name, String>,
+    pub(crate) array_names: BTreeMap<Name, String>,
     /// IVL variable of a register to its name in the PTX.
-    pub register_names: BTreeMap<Name, String>,
+    pub(crate) register_names: BTreeMap<Name, String>,
     /// The parameters that the kernel reads.
     pub params: Vec<KernelParameter>,
     /// Sizes of launches, as far as the options or `.reqntid` fix them.

@@ -60,7 +60,7 @@ const KEYWORDS: [&str; 48] = [
 
 /// Hands out unique names.
 #[derive(Default)]
-pub struct Names {
+pub(crate) struct Names {
     taken: BTreeSet<String>,
     /// The last number tried for each base, so that thousands of one kind stay cheap.
     last: BTreeMap<String, u32>,
@@ -68,13 +68,13 @@ pub struct Names {
 
 impl Names {
     /// A fresh name that looks like the PTX name.
-    pub fn fresh(&mut self, text: &str) -> Name {
+    pub(crate) fn fresh(&mut self, text: &str) -> Name {
         let base = sanitise(text);
         if self.taken.insert(base.clone()) { Name::from(base) } else { self.numbered(&base) }
     }
 
     /// The next of `base.2`, `base.3`, ... that is free.
-    pub fn numbered(&mut self, base: &str) -> Name {
+    pub(crate) fn numbered(&mut self, base: &str) -> Name {
         let last = self.last.entry(base.to_string()).or_insert(1);
         loop {
             *last += 1;
@@ -86,7 +86,7 @@ impl Names {
     }
 
     /// Keeps a fixed name of the pipeline (`tid.x`) from being given to anything else.
-    pub fn reserve(&mut self, name: &str) {
+    pub(crate) fn reserve(&mut self, name: &str) {
         self.taken.insert(name.to_string());
     }
 }

@@ -17,7 +17,7 @@ use crate::ptx::ast::{
 
 impl<'a> Lowering<'a> {
     /// Translates a statement; `rest` follows it in its block.
-    pub fn statement(&mut self, statement: &'a Statement, rest: &[Statement]) {
+    pub(crate) fn statement(&mut self, statement: &'a Statement, rest: &[Statement]) {
         match statement {
             Statement::Instruction(instruction) => {
                 self.instruction(instruction);
@@ -286,7 +286,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The region tag of an operand.
-    pub fn tag_of(&mut self, operand: &Operand) -> ExprRef {
+    pub(crate) fn tag_of(&mut self, operand: &Operand) -> ExprRef {
         let points = self.points_of(operand);
         match operand {
             Operand::Register(register) if points.regions.len() > 1 => match self.tags.get(register) {

@@ -23,10 +23,10 @@ type Place = (u32, i64, u32);
 
 /// Values of the loaded places.
 #[derive(Default)]
-pub struct Parameters {
+pub(crate) struct Parameters {
     values: BTreeMap<Place, ExprRef>,
     /// What the report tells about them.
-    pub infos: Vec<KernelParameter>,
+    pub(crate) infos: Vec<KernelParameter>,
 }
 
 impl Parameters {
@@ -34,7 +34,7 @@ impl Parameters {
     ///
     /// # Errors
     /// `--param` values that name no scalar parameter or do not fit it.
-    pub fn new(
+    pub(crate) fn new(
         entry: &Function,
         cfg: &Cfg,
         options: &LowerOptions,
@@ -72,13 +72,13 @@ impl Parameters {
     }
 
     /// Whether a place holds a pointer to an array.
-    pub fn is_pointer(&self, entry: &Function, parameter: u32) -> bool {
+    pub(crate) fn is_pointer(&self, entry: &Function, parameter: u32) -> bool {
         let name = &*entry.params[parameter as usize].name;
         self.infos.iter().any(|info| info.is_pointer && info.name == name)
     }
 
     /// The value at a loaded place.
-    pub fn value(&self, parameter: u32, offset: i64, bytes: u32) -> ExprRef {
+    pub(crate) fn value(&self, parameter: u32, offset: i64, bytes: u32) -> ExprRef {
         match self.values.get(&(parameter, offset, bytes)) {
             Some(value) => value.clone(),
             None => panic!("kernel: parameter place {parameter}+{offset} was not collected"),

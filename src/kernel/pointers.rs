@@ -23,46 +23,45 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// An interned [`Points`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ValueId(u32);
+pub(crate) struct ValueId(u32);
 
 /// What holds over the whole kernel.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// Regions whose address bits reach more than address arithmetic: they get a symbolic base.
-    pub escaping: BTreeSet<RegionId>,
+    pub(crate) escaping: BTreeSet<RegionId>,
     /// Registers that may point into several regions somewhere: they get a region tag.
-    pub ambiguous: BTreeSet<RegisterId>,
+    pub(crate) ambiguous: BTreeSet<RegisterId>,
     /// Places in the parameters used as pointers, with the spaces of those uses.
-    pub evidence: BTreeMap<ParameterPlace, BTreeSet<StateSpace>>,
+    pub(crate) evidence: BTreeMap<ParameterPlace, BTreeSet<StateSpace>>,
     /// Places in memory whose values are used as pointers, with the spaces of those uses.
-    pub held: BTreeMap<HeldPlace, BTreeSet<StateSpace>>,
+    pub(crate) held: BTreeMap<HeldPlace, BTreeSet<StateSpace>>,
     /// Regions that stores and atomics write.
-    pub written: BTreeSet<RegionId>,
+    pub(crate) written: BTreeSet<RegionId>,
     /// There are stores or atomics through pointers that may point anywhere.
-    pub writes_anywhere: bool,
+    pub(crate) writes_anywhere: bool,
     /// A tainted integer exists.
-    pub taint: bool,
+    pub(crate) taint: bool,
     /// A tainted integer is written to memory.
-    pub taint_stored: bool,
+    pub(crate) taint_stored: bool,
 }
 
 /// The values of all registers at one program point.
-pub type State = Vec<ValueId>;
+pub(crate) type State = Vec<ValueId>;
 
 /// The analysis and its result.
-pub struct Pointers<'a> {
-    /// The entry.
-    pub entry: &'a Function,
+pub(crate) struct Pointers<'a> {
+    pub(crate) entry: &'a Function,
     cfg: &'a Cfg,
     exposed: &'a Exposed,
     /// The regions, with those that the analysis added.
-    pub regions: Regions,
+    pub(crate) regions: Regions,
     /// Facts about the whole kernel.
-    pub facts: Facts,
+    pub(crate) facts: Facts,
     /// Values loaded from memory may be tainted.
-    pub memory_is_tainted: bool,
+    pub(crate) memory_is_tainted: bool,
     /// Values of operations that the analysis does not follow may be tainted.
-    pub others_are_tainted: bool,
+    pub(crate) others_are_tainted: bool,
     values: Vec<Points>,
     ids: HashMap<Points, ValueId>,
     joins: HashMap<(ValueId, ValueId), ValueId>,
@@ -74,7 +73,7 @@ const UNDEFINED: ValueId = ValueId(0);
 
 impl<'a> Pointers<'a> {
     /// Runs the analysis.
-    pub fn of(entry: &'a Function, cfg: &'a Cfg, exposed: &'a Exposed, regions: Regions) -> Pointers<'a> {
+    pub(crate) fn of(entry: &'a Function, cfg: &'a Cfg, exposed: &'a Exposed, regions: Regions) -> Pointers<'a> {
         let mut this = Pointers {
             entry,
             cfg,
@@ -197,13 +196,13 @@ impl<'a> Pointers<'a> {
     }
 
     /// A state to [`enter`](Self::enter) blocks with.
-    pub fn new_state(&self) -> State {
+    pub(crate) fn new_state(&self) -> State {
         vec![UNDEFINED; self.cfg.registers.len()]
     }
 
     /// Makes a state that of the start of a block. Registers that are not exposed may keep what another
     /// block left: this one writes them before it reads them.
-    pub fn enter(&self, state: &mut State, node: NodeIndex) {
+    pub(crate) fn enter(&self, state: &mut State, node: NodeIndex) {
         if let Some(entry) = &self.entries[node.index()] {
             for (register, value) in self.exposed.registers.iter().zip(entry) {
                 state[register.0 as usize] = *value;
@@ -212,7 +211,7 @@ impl<'a> Pointers<'a> {
     }
 
     /// Moves a state past a statement.
-    pub fn step(&mut self, state: &mut State, statement: &Statement) {
+    pub(crate) fn step(&mut self, state: &mut State, statement: &Statement) {
         match statement {
             Statement::Instruction(instruction) => self.step_instruction(state, instruction),
             Statement::Annotation(annotation) => {
@@ -240,12 +239,12 @@ impl<'a> Pointers<'a> {
     }
 
     /// What a register may hold.
-    pub fn points(&self, state: &State, register: RegisterId) -> &Points {
+    pub(crate) fn points(&self, state: &State, register: RegisterId) -> &Points {
         &self.values[state[register.0 as usize].0 as usize]
     }
 
     /// What an operand may hold.
-    pub fn operand(&self, state: &State, operand: &Operand) -> Points {
+    pub(crate) fn operand(&self, state: &State, operand: &Operand) -> Points {
         match operand {
             Operand::Register(register) => self.points(state, *register).clone(),
             Operand::Integer(value) => Points::constant(*value),
@@ -266,18 +265,18 @@ impl<'a> Pointers<'a> {
     }
 
     /// Records that address bits are used as a number.
-    pub fn escape(&mut self, value: &Points) {
+    pub(crate) fn escape(&mut self, value: &Points) {
         self.facts.escaping.extend(&value.regions);
     }
 
     /// Records that a value may come to other threads: memory of the thread's own is theirs, too, then.
-    pub fn leave(&mut self, value: &Points) {
+    pub(crate) fn leave(&mut self, value: &Points) {
         let owned = value.regions.iter().filter(|r| self.regions.get(**r).space == Space::Heap);
         self.facts.escaping.extend(owned);
     }
 
     /// Records that a value is used as an address in a space.
-    pub fn used_as_address(&mut self, value: &Points, space: StateSpace) {
+    pub(crate) fn used_as_address(&mut self, value: &Points, space: StateSpace) {
         if matches!(space, StateSpace::Local | StateSpace::Param) {
             return;
         }
@@ -296,7 +295,7 @@ impl<'a> Pointers<'a> {
     }
 
     /// Records a write through an address.
-    pub fn writes(&mut self, value: &Points) {
+    pub(crate) fn writes(&mut self, value: &Points) {
         self.facts.written.extend(&value.regions);
         // A value that memory holds becomes an address of a region, or its holder is none.
         let is_held = |sum: &BTreeSet<Summand>| sum.len() == 1 && matches!(sum.first(), Some(Summand::Held(_)));
@@ -329,7 +328,7 @@ impl<'a> Pointers<'a> {
 
     /// Whether two values are addresses of one region in one form, right in all bits compared: then
     /// their difference and equality do not depend on where the region starts.
-    pub fn same_base(&self, a: &Points, b: &Points, bits: u32) -> bool {
+    pub(crate) fn same_base(&self, a: &Points, b: &Points, bits: u32) -> bool {
         let (Some(region), Some(other)) = (a.exact_region(), b.exact_region()) else { return false };
         let space = self.regions.get(region).space;
         let one_form = space == Space::Global || !(a.generic || b.generic);
@@ -339,20 +338,20 @@ impl<'a> Pointers<'a> {
     }
 
     /// Whether a value holds nothing but addresses of a space.
-    pub fn is_pure(&self, value: &Points, space: StateSpace) -> bool {
+    pub(crate) fn is_pure(&self, value: &Points, space: StateSpace) -> bool {
         let numbers = value.is_number() || value.tainted || value.unknown || !value.opaque.is_empty();
         let inside = |r: &RegionId| in_space(space, self.regions.get(*r).space);
         !numbers && value.regions.iter().all(inside)
     }
 
     /// Whether a value holds only addresses of the block's shared memory in the form of that space.
-    pub fn is_plain_shared(&self, value: &Points) -> bool {
+    pub(crate) fn is_plain_shared(&self, value: &Points) -> bool {
         !value.generic && value.regions.iter().all(|r| self.regions.get(*r).space == Space::Shared)
     }
 }
 
 /// Whether an access to a state space may reach regions that live in a space.
-pub fn in_space(access: StateSpace, region: Space) -> bool {
+pub(crate) fn in_space(access: StateSpace, region: Space) -> bool {
     match access {
         StateSpace::Generic => true,
         StateSpace::Global => matches!(region, Space::Global | Space::Heap),
@@ -364,6 +363,6 @@ pub fn in_space(access: StateSpace, region: Space) -> bool {
 }
 
 /// Registers of the operands that an instruction writes, in order.
-pub fn destinations(operands: &[Operand]) -> Vec<RegisterId> {
+pub(crate) fn destinations(operands: &[Operand]) -> Vec<RegisterId> {
     operands.iter().flat_map(registers_of).collect()
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// A value that may be an address by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Summand {
+pub(crate) enum Summand {
     /// A 64-bit value of the kernel's parameters that is not known to be a pointer.
     Parameter(ParameterPlace),
     /// A 64-bit value in memory that holds pointers, perhaps.
@@ -21,7 +21,7 @@ pub enum Summand {
 
 /// What a number may be when it is used as an address by itself. Each kind may be what those before it are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Number {
+pub(crate) enum Number {
     /// There is no such alternative.
     #[default]
     None,
@@ -53,69 +53,69 @@ const MAX_OPAQUE: usize = 16;
 
 /// The alternatives.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Points {
+pub(crate) struct Points {
     /// Regions it may point into.
-    pub regions: BTreeSet<RegionId>,
+    pub(crate) regions: BTreeSet<RegionId>,
     /// Sums of values that may be addresses.
-    pub opaque: BTreeSet<BTreeSet<Summand>>,
+    pub(crate) opaque: BTreeSet<BTreeSet<Summand>>,
     /// There were too many opaque alternatives to tell apart.
-    pub opaque_top: bool,
+    pub(crate) opaque_top: bool,
     /// What it is if it is no address.
-    pub number: Number,
+    pub(crate) number: Number,
     /// See the module.
-    pub tainted: bool,
+    pub(crate) tainted: bool,
     /// See the module.
-    pub unknown: bool,
+    pub(crate) unknown: bool,
     /// Went through 32 bits: right modulo 2^32 only.
-    pub narrowed: bool,
+    pub(crate) narrowed: bool,
     /// May be in the form that `cvta` gives.
-    pub generic: bool,
+    pub(crate) generic: bool,
 }
 
 impl Points {
     /// A number of this kind.
-    pub fn number(number: Number) -> Points {
+    pub(crate) fn number(number: Number) -> Points {
         Points { number, ..Points::default() }
     }
 
     /// A number that depends on data.
-    pub fn data() -> Points {
+    pub(crate) fn data() -> Points {
         Points::number(Number::Data)
     }
 
     /// A tainted integer.
-    pub fn tainted() -> Points {
+    pub(crate) fn tainted() -> Points {
         Points { tainted: true, ..Points::default() }
     }
 
     /// A pointer to anywhere.
-    pub fn unknown() -> Points {
+    pub(crate) fn unknown() -> Points {
         Points { unknown: true, ..Points::default() }
     }
 
     /// A value that may be an address, of unknown origin.
-    pub fn loaded() -> Points {
+    pub(crate) fn loaded() -> Points {
         Points::opaque(Summand::Loaded)
     }
 
     /// One opaque value.
-    pub fn opaque(summand: Summand) -> Points {
+    pub(crate) fn opaque(summand: Summand) -> Points {
         Points { opaque: BTreeSet::from([BTreeSet::from([summand])]), ..Points::default() }
     }
 
     /// An address in a region.
-    pub fn region(region: RegionId) -> Points {
+    pub(crate) fn region(region: RegionId) -> Points {
         Points { regions: BTreeSet::from([region]), ..Points::default() }
     }
 
     /// A constant: small ones are no addresses.
-    pub fn constant(value: u64) -> Points {
+    pub(crate) fn constant(value: u64) -> Points {
         let is_small = (value as i64).unsigned_abs() < 1 << 32;
         Points::number(if is_small { Number::Constant } else { Number::Wide })
     }
 
     /// Union of alternatives.
-    pub fn join(&self, other: &Points) -> Points {
+    pub(crate) fn join(&self, other: &Points) -> Points {
         let mut opaque: BTreeSet<_> = self.opaque.union(&other.opaque).cloned().collect();
         let opaque_top = self.opaque_top || other.opaque_top || opaque.len() > MAX_OPAQUE;
         if opaque_top {
@@ -134,7 +134,7 @@ impl Points {
     }
 
     /// The same as the value of a register: a number of 32 bits is a word.
-    pub fn of_width(mut self, bits: u32) -> Points {
+    pub(crate) fn of_width(mut self, bits: u32) -> Points {
         if bits <= 32 && matches!(self.number, Number::Index | Number::Wide) {
             self.number = Number::Word;
         }
@@ -142,17 +142,17 @@ impl Points {
     }
 
     /// Whether it may be a number.
-    pub fn is_number(&self) -> bool {
+    pub(crate) fn is_number(&self) -> bool {
         self.number != Number::None
     }
 
     /// Whether it may hold (part of) an address whose region the analysis knew, or did not know.
-    pub fn has_pointer_bits(&self) -> bool {
+    pub(crate) fn has_pointer_bits(&self) -> bool {
         !self.regions.is_empty() || self.unknown || self.tainted
     }
 
     /// The region, if the value is an address of exactly one region.
-    pub fn exact_region(&self) -> Option<RegionId> {
+    pub(crate) fn exact_region(&self) -> Option<RegionId> {
         let other = self.is_number() || self.tainted || self.unknown || !self.opaque.is_empty();
         match (self.regions.len(), other) {
             (1, false) => self.regions.first().copied(),
@@ -161,7 +161,7 @@ impl Points {
     }
 
     /// The sum of two values.
-    pub fn add(&self, other: &Points) -> Points {
+    pub(crate) fn add(&self, other: &Points) -> Points {
         if !self.regions.is_empty() && !other.regions.is_empty() {
             return Points::unknown();
         }
@@ -194,7 +194,7 @@ impl Points {
 
     /// The difference; `same_base` tells that the two are addresses of one region in one form, so that
     /// the base cancels and the result is a plain (data-dependent) integer.
-    pub fn sub(&self, other: &Points, same_base: bool) -> Points {
+    pub(crate) fn sub(&self, other: &Points, same_base: bool) -> Points {
         if same_base {
             return Points::data();
         }
@@ -210,7 +210,7 @@ impl Points {
     }
 
     /// Any other arithmetic.
-    pub fn mix(&self, other: &Points) -> Points {
+    pub(crate) fn mix(&self, other: &Points) -> Points {
         if self.has_pointer_bits() || other.has_pointer_bits() {
             return Points::tainted();
         }

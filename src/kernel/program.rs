@@ -32,43 +32,43 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What the program declares beside its procedure.
 #[derive(Default)]
-pub struct Declarations {
+pub(crate) struct Declarations {
     constants: Vec<Constant>,
     functions: Vec<IvlFunction>,
     function_names: BTreeMap<(String, Vec<Type>, Type), Name>,
     requires: Vec<Condition>,
     /// Array of each region; `None` for regions that no other thread can reach.
-    pub arrays: Vec<Option<Name>>,
+    pub(crate) arrays: Vec<Option<Name>>,
     /// Address at which each region starts.
     bases: Vec<ExprRef>,
     /// Locals that hold where the block from a `malloc` starts, and how many bytes it has, 64 bits each.
-    pub blocks: BTreeMap<RegionId, [Name; 2]>,
+    pub(crate) blocks: BTreeMap<RegionId, [Name; 2]>,
     /// Address at which a variable starts, where that is not its region's.
-    pub variable_bases: BTreeMap<VariableRef, ExprRef>,
+    pub(crate) variable_bases: BTreeMap<VariableRef, ExprRef>,
     /// Address that a pointer parameter holds, where that is not its region's.
-    pub place_bases: BTreeMap<ParameterPlace, ExprRef>,
+    pub(crate) place_bases: BTreeMap<ParameterPlace, ExprRef>,
     windows: BTreeMap<&'static str, ExprRef>,
     /// Arrays that are accessed.
-    pub used_arrays: BTreeSet<Name>,
+    pub(crate) used_arrays: BTreeSet<Name>,
     /// Arrays of unknown pointers: global and shared.
-    pub unknown_arrays: Option<[Name; 2]>,
+    pub(crate) unknown_arrays: Option<[Name; 2]>,
     /// An access of a known region was not checked against its size.
-    pub assumes_bounds: bool,
+    pub(crate) assumes_bounds: bool,
     /// A number that may be in the place of a pointer was taken for no address.
-    pub assumes_indices: bool,
+    pub(crate) assumes_indices: bool,
     /// Accesses were checked against the sizes of blocks that `malloc` may not have given.
-    pub assumes_allocation: bool,
+    pub(crate) assumes_allocation: bool,
     /// The numbers of lanes are taken from those of threads.
-    pub assumes_lanes: bool,
+    pub(crate) assumes_lanes: bool,
     /// There are volatile stores, which do not race with volatile accesses.
-    pub volatile_stores: bool,
+    pub(crate) volatile_stores: bool,
     /// Whether texture memory is read, which is taken for constant.
-    pub reads_textures: bool,
+    pub(crate) reads_textures: bool,
 }
 
 impl Declarations {
     /// Declares a constant and gives its expression.
-    pub fn constant(&mut self, name: Name, ty: Type, attributes: Vec<Attribute>) -> ExprRef {
+    pub(crate) fn constant(&mut self, name: Name, ty: Type, attributes: Vec<Attribute>) -> ExprRef {
         let variable =
             Variable { name: name.clone(), ty: ty.clone(), where_clause: None, attributes, span: Span::NONE };
         self.constants.push(Constant { variable, unique: false });
@@ -76,13 +76,13 @@ impl Declarations {
     }
 
     /// Adds a precondition.
-    pub fn require(&mut self, attribute: &str, expr: ExprRef) {
+    pub(crate) fn require(&mut self, attribute: &str, expr: ExprRef) {
         let attributes = vec![flag(attribute)];
         self.requires.push(Condition { free: false, expr, attributes, span: Span::NONE });
     }
 
     /// The uninterpreted function for a meaning and signature.
-    pub fn function(&mut self, names: &mut Names, meaning: &str, params: Vec<Type>, result: Type) -> Name {
+    pub(crate) fn function(&mut self, names: &mut Names, meaning: &str, params: Vec<Type>, result: Type) -> Name {
         let key = (meaning.to_string(), params.clone(), result.clone());
         if let Some(name) = self.function_names.get(&key) {
             return name.clone();
@@ -97,12 +97,12 @@ impl Declarations {
     }
 
     /// The address at which a region starts, 64 bits.
-    pub fn base(&self, region: RegionId) -> ExprRef {
+    pub(crate) fn base(&self, region: RegionId) -> ExprRef {
         self.bases[region.0 as usize].clone()
     }
 
     /// The constant between addresses of a space and generic addresses.
-    pub fn window(&mut self, names: &mut Names, space: &'static str) -> ExprRef {
+    pub(crate) fn window(&mut self, names: &mut Names, space: &'static str) -> ExprRef {
         if let Some(window) = self.windows.get(space) {
             return window.clone();
         }
@@ -117,7 +117,7 @@ impl Declarations {
 ///
 /// # Errors
 /// See [`super::lower`].
-pub fn run(
+pub(crate) fn run(
     module: &Module,
     entry: &Function,
     (cfg, promoted): (&Cfg, bool),

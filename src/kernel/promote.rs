@@ -38,7 +38,7 @@ enum Frame {
 }
 
 /// Promotes what can be promoted; whether there was anything.
-pub fn run(cfg: &Cfg) -> (Cfg, bool) {
+pub(crate) fn run(cfg: &Cfg) -> (Cfg, bool) {
     if !cfg.variables.iter().any(|v| matches!(v.space, StateSpace::Local | StateSpace::Param)) {
         return (cfg.clone(), false);
     }

@@ -17,29 +17,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Index into [`Regions::all`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RegionId(pub u32);
+pub(crate) struct RegionId(pub(crate) u32);
 
 /// A place in the kernel's parameters that holds a 64-bit value: parameter index, byte offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ParameterPlace {
+pub(crate) struct ParameterPlace {
     /// Index of the parameter.
-    pub parameter: u32,
+    pub(crate) parameter: u32,
     /// Byte offset in it (not 0 inside by-value structs).
-    pub offset: i64,
+    pub(crate) offset: i64,
 }
 
 /// A place in memory that the kernel does not write and that may hold a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HeldPlace {
+pub(crate) struct HeldPlace {
     /// The array.
-    pub holder: RegionId,
+    pub(crate) holder: RegionId,
     /// Byte offset, where all accesses of the holder have constant ones; otherwise its pointers are not told apart.
-    pub offset: Option<i64>,
+    pub(crate) offset: Option<i64>,
 }
 
 /// Where a region lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Space {
+pub(crate) enum Space {
     /// `.global`
     Global,
     /// `.const`
@@ -56,12 +56,11 @@ pub enum Space {
 
 /// What a region is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RegionKind {
+pub(crate) enum RegionKind {
     /// The array that a pointer parameter points to.
     Pointee(ParameterPlace),
     /// What pointers at such a place point to.
     Behind(HeldPlace),
-    /// A variable.
     Variable(VariableRef),
     /// All `.extern .shared` arrays, which start at one address.
     DynamicShared,
@@ -77,25 +76,24 @@ pub enum RegionKind {
     Parameter(u32),
 }
 
-/// A region.
 #[derive(Clone, Debug)]
-pub struct Region {
+pub(crate) struct Region {
     /// What it is.
-    pub kind: RegionKind,
+    pub(crate) kind: RegionKind,
     /// Where it lives.
-    pub space: Space,
+    pub(crate) space: Space,
     /// Name in the PTX.
-    pub name: String,
+    pub(crate) name: String,
     /// Size in bytes where known.
-    pub size: Option<u64>,
+    pub(crate) size: Option<u64>,
     /// Alignment of its start in bytes where known, else 1.
-    pub align: u64,
+    pub(crate) align: u64,
 }
 
 /// The table of regions.
-pub struct Regions {
+pub(crate) struct Regions {
     /// All regions.
-    pub all: Vec<Region>,
+    pub(crate) all: Vec<Region>,
     by_variable: BTreeMap<VariableRef, RegionId>,
     by_place: BTreeMap<ParameterPlace, RegionId>,
     by_held: BTreeMap<HeldPlace, RegionId>,
@@ -108,7 +106,7 @@ pub struct Regions {
 
 impl Regions {
     /// The regions of the variables that a kernel mentions and of `.ptr` parameters.
-    pub fn of(module: &Module, entry: &Function, cfg: &Cfg, may_alias: bool) -> Regions {
+    pub(crate) fn of(module: &Module, entry: &Function, cfg: &Cfg, may_alias: bool) -> Regions {
         let (variables, addressed) = mentioned(cfg);
         let mut this = Regions {
             all: Vec::new(),
@@ -164,7 +162,7 @@ impl Regions {
     }
 
     /// The region of the `malloc` whose result a register takes, made at the first use.
-    pub fn heap(&mut self, result: RegisterId) -> RegionId {
+    pub(crate) fn heap(&mut self, result: RegisterId) -> RegionId {
         let name = "malloc".to_string();
         self.push(Region { kind: RegionKind::Heap(result), space: Space::Heap, name, size: None, align: 1 })
     }
@@ -213,7 +211,7 @@ impl Regions {
     }
 
     /// Records that a place in the parameters holds a pointer; false if that was known.
-    pub fn add_pointee(&mut self, entry: &Function, place: ParameterPlace, space: StateSpace) -> bool {
+    pub(crate) fn add_pointee(&mut self, entry: &Function, place: ParameterPlace, space: StateSpace) -> bool {
         if self.by_place.contains_key(&place) {
             return false;
         }
@@ -235,7 +233,7 @@ impl Regions {
     }
 
     /// The place that a 64-bit load reads, if pointers there are followed.
-    pub fn held_place(&self, holder: RegionId, variable: Option<VariableRef>, offset: i64) -> Option<HeldPlace> {
+    pub(crate) fn held_place(&self, holder: RegionId, variable: Option<VariableRef>, offset: i64) -> Option<HeldPlace> {
         let Region { kind, space, .. } = *self.get(holder);
         if self.may_alias || self.not_holders.contains(&holder) || !matches!(space, Space::Global | Space::Const) {
             return None;
@@ -248,7 +246,7 @@ impl Regions {
     }
 
     /// Records that a place in memory holds pointers; false if that was known.
-    pub fn add_held(&mut self, place: HeldPlace) -> bool {
+    pub(crate) fn add_held(&mut self, place: HeldPlace) -> bool {
         if self.by_held.contains_key(&place) {
             return false;
         }
@@ -261,22 +259,22 @@ impl Regions {
     }
 
     /// The region behind a place, if it is known to hold pointers.
-    pub fn behind(&self, place: HeldPlace) -> Option<RegionId> {
+    pub(crate) fn behind(&self, place: HeldPlace) -> Option<RegionId> {
         self.by_held.get(&place).copied()
     }
 
     /// Follows the pointers in a region no more; false if that was so.
-    pub fn forget(&mut self, holder: RegionId) -> bool {
+    pub(crate) fn forget(&mut self, holder: RegionId) -> bool {
         self.not_holders.insert(holder)
     }
 
     /// The regions whose pointers are followed.
-    pub fn holders(&self) -> BTreeSet<RegionId> {
+    pub(crate) fn holders(&self) -> BTreeSet<RegionId> {
         self.by_held.iter().flat_map(|(place, behind)| [place.holder, *behind]).collect()
     }
 
     /// The region of a variable's address.
-    pub fn of_variable(&self, variable: VariableRef) -> RegionId {
+    pub(crate) fn of_variable(&self, variable: VariableRef) -> RegionId {
         match self.by_variable.get(&variable) {
             Some(id) => *id,
             None => panic!("kernel: a variable without region: {variable:?}"),
@@ -284,39 +282,39 @@ impl Regions {
     }
 
     /// The region of the pointer at a place in the parameters, if it is known to be one.
-    pub fn of_place(&self, place: ParameterPlace) -> Option<RegionId> {
+    pub(crate) fn of_place(&self, place: ParameterPlace) -> Option<RegionId> {
         self.by_place.get(&place).copied()
     }
 
     /// The variables that have a region, in order.
-    pub fn variables(&self) -> Vec<VariableRef> {
+    pub(crate) fn variables(&self) -> Vec<VariableRef> {
         self.by_variable.keys().copied().collect()
     }
 
     /// The places that hold pointers, in order.
-    pub fn places(&self) -> Vec<ParameterPlace> {
+    pub(crate) fn places(&self) -> Vec<ParameterPlace> {
         self.by_place.keys().copied().collect()
     }
 
     /// The PTX name of a place, with the offset inside by-value structs.
-    pub fn place_name(&self, entry: &Function, place: ParameterPlace) -> String {
+    pub(crate) fn place_name(&self, entry: &Function, place: ParameterPlace) -> String {
         let name = entry.params.get(place.parameter as usize).map_or("parameter", |p| &p.name);
         if place.offset == 0 { name.to_string() } else { format!("{name}.{}", place.offset) }
     }
 
     /// A region.
-    pub fn get(&self, id: RegionId) -> &Region {
+    pub(crate) fn get(&self, id: RegionId) -> &Region {
         &self.all[id.0 as usize]
     }
 
     /// All ids in order.
-    pub fn ids(&self) -> impl Iterator<Item = RegionId> + use<> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = RegionId> + use<> {
         (0..self.all.len() as u32).map(RegionId)
     }
 }
 
 /// The declaration of a module or body variable.
-pub fn declaration<'a>(module: &'a Module, cfg: &'a Cfg, variable: VariableRef) -> Option<&'a Variable> {
+pub(crate) fn declaration<'a>(module: &'a Module, cfg: &'a Cfg, variable: VariableRef) -> Option<&'a Variable> {
     match variable {
         VariableRef::Module(index) => module.variables.get(index as usize),
         VariableRef::Body(index) => cfg.variables.get(index as usize),

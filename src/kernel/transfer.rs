@@ -11,7 +11,7 @@ use crate::ptx::ast::{
 };
 
 /// What the registers that an operation writes may hold afterwards (if its guard holds).
-pub fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(RegisterId, Points)> {
+pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Vec<(RegisterId, Points)> {
     let all = |dst: &Operand, points: Points| -> Vec<(RegisterId, Points)> {
         destinations(std::slice::from_ref(dst)).into_iter().map(|r| (r, points.clone())).collect()
     };

@@ -38,7 +38,7 @@ const LARGEST_AREA: u32 = i32::MAX as u32;
 
 /// A condition on the launch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Condition {
+pub(crate) enum Condition {
     /// Threads a block on an axis.
     Block(Axis, u32),
     /// Blocks on an axis.
@@ -80,7 +80,7 @@ impl fmt::Display for Condition {
 
 /// Conditions as the report lists them. Those that bound parameters are about numbers without a sign; a reader may take
 /// them for signed ones, so that they are not negative stands beside.
-pub fn lines(conditions: &[Condition]) -> Vec<String> {
+pub(crate) fn lines(conditions: &[Condition]) -> Vec<String> {
     let unsigned: BTreeSet<&String> = conditions
         .iter()
         .flat_map(|condition| match condition {
@@ -94,7 +94,7 @@ pub fn lines(conditions: &[Condition]) -> Vec<String> {
 }
 
 /// Conditions as one line.
-pub fn text(conditions: &[Condition]) -> String {
+pub(crate) fn text(conditions: &[Condition]) -> String {
     conditions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -114,12 +114,12 @@ impl Condition {
     }
 
     /// Whether it only keeps sums from wrapping.
-    pub fn is_bound(&self) -> bool {
+    pub(crate) fn is_bound(&self) -> bool {
         matches!(self, Condition::ParameterBounded(_) | Condition::ThreadsBounded)
     }
 
     /// Fixes the size that it is about, or the bound on the number of threads.
-    pub fn fix(&self, options: &mut LowerOptions) {
+    pub(crate) fn fix(&self, options: &mut LowerOptions) {
         match *self {
             Condition::Block(axis, size) => options.geometry.block[axis.index()] = Some(size),
             Condition::Grid(axis, size) => options.geometry.grid[axis.index()] = Some(size),
@@ -129,7 +129,7 @@ impl Condition {
     }
 
     /// What it requires of the constants of a kernel, if it fixes no size.
-    pub fn requires(&self, kernel: &Kernel) -> Option<ExprRef> {
+    pub(crate) fn requires(&self, kernel: &Kernel) -> Option<ExprRef> {
         let sizes = kernel.geometry.map_registers(|register, fixed| match fixed {
             Some(size) => bv::literal(u128::from(size), 32),
             None => bv::var(Name::from(register), Type::Bv(32)),
@@ -167,7 +167,7 @@ impl Condition {
     }
 
     /// Whether it holds in an execution.
-    pub fn holds(&self, finding: &Finding) -> bool {
+    pub(crate) fn holds(&self, finding: &Finding) -> bool {
         let Some(launch) = finding.launch.map(Geometry::or_one) else { return false };
         let block = |axis: Axis| launch.block[axis.index()];
         let span = |axis: Axis| u64::from(block(axis)) * u64::from(launch.grid[axis.index()]);
@@ -202,7 +202,7 @@ fn parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {
 }
 
 /// Requires conditions of a kernel that was lowered with the sizes that they fix.
-pub fn require(kernel: &mut Kernel, conditions: &[Condition]) {
+pub(crate) fn require(kernel: &mut Kernel, conditions: &[Condition]) {
     let required: Vec<ExprRef> = conditions.iter().filter_map(|condition| condition.requires(kernel)).collect();
     let is_kernel = |procedure: &&mut Procedure| procedure.attributes.has("kernel");
     if let Some(procedure) = kernel.program.procedures.iter_mut().find(is_kernel) {
@@ -217,7 +217,7 @@ pub fn require(kernel: &mut Kernel, conditions: &[Condition]) {
 
 /// The conditions that axes which the kernel does not look at have size 1: without them, threads that do the same
 /// race in launches that nobody means.
-pub fn flat(kernel: &Kernel) -> Vec<Condition> {
+pub(crate) fn flat(kernel: &Kernel) -> Vec<Condition> {
     let seen = Seen::of(kernel);
     let unused = |sizes: [Option<u32>; 3], id: &'static str, condition: fn(Axis, u32) -> Condition| {
         let free = free_axes(sizes).filter(|axis| !seen.looks_at(id, *axis));
@@ -229,17 +229,16 @@ pub fn flat(kernel: &Kernel) -> Vec<Condition> {
 
 /// A launch that the kernel suggests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suggestion {
-    /// Its conditions.
-    pub conditions: Vec<Condition>,
+pub(crate) struct Suggestion {
+    pub(crate) conditions: Vec<Condition>,
     /// Whether about as many signs speak for it as for the first: it may be the one that is meant.
-    pub is_rival: bool,
+    pub(crate) is_rival: bool,
     /// Whether the proof hardly succeeds for blocks of other sizes.
-    pub is_fixed: bool,
+    pub(crate) is_fixed: bool,
 }
 
 /// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping.
-pub fn natural(kernel: &Kernel) -> Vec<Suggestion> {
+pub(crate) fn natural(kernel: &Kernel) -> Vec<Suggestion> {
     let (flat, widths) = (flat(kernel), widths(kernel));
     let bounded = bounds(kernel);
     let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -264,7 +263,7 @@ pub fn natural(kernel: &Kernel) -> Vec<Suggestion> {
 }
 
 /// Sizes of launches, with bounds on what is very large, which are left out again where they are not needed.
-pub fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
+pub(crate) fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
     let seen = Seen::of(kernel);
     let used: Vec<Axis> = free_axes(kernel.geometry.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let further = [vec![Vec::new()], general_sizes(&seen, &used)].concat();
@@ -273,7 +272,7 @@ pub fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
 
 /// Sizes that are usual, and parameters that depend on the sizes or on each other. A defect with other values is worth
 /// more: such conditions are for kernels where none is found.
-pub fn parameters(kernel: &Kernel) -> Vec<Vec<Condition>> {
+pub(crate) fn parameters(kernel: &Kernel) -> Vec<Vec<Condition>> {
     let (scalars, seen) = (scalars(kernel), Seen::of(kernel));
     let used: Vec<Axis> = free_axes(kernel.geometry.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let usual = match used[..] {

@@ -18,7 +18,7 @@ const LARGEST: u64 = 1 << 30;
 
 /// What stands in a sum.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Term {
+pub(crate) enum Term {
     /// `tid` of an axis.
     Thread(Axis),
     /// `ctaid` of an axis.
@@ -31,11 +31,11 @@ pub enum Term {
 
 /// A sum of terms with constant factors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Form {
+pub(crate) struct Form {
     /// The factor of each term, none of them 0.
-    pub terms: BTreeMap<Term, i64>,
+    pub(crate) terms: BTreeMap<Term, i64>,
     /// What is added.
-    pub constant: i64,
+    pub(crate) constant: i64,
 }
 
 impl Form {
@@ -48,17 +48,17 @@ impl Form {
     }
 
     /// The factor of a term.
-    pub fn factor(&self, term: &Term) -> i64 {
+    pub(crate) fn factor(&self, term: &Term) -> i64 {
         self.terms.get(term).copied().unwrap_or(0)
     }
 
     /// Its value, if it is a constant.
-    pub fn value(&self) -> Option<i64> {
+    pub(crate) fn value(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
     /// The variable that it is, if it is one.
-    pub fn variable(&self) -> Option<&Name> {
+    pub(crate) fn variable(&self) -> Option<&Name> {
         let mut terms = self.terms.iter();
         match (terms.next(), terms.next(), self.constant) {
             (Some((Term::Unknown(name), 1)), None, 0) => Some(name),
@@ -81,14 +81,14 @@ impl Form {
     }
 
     /// The difference to a form with the same terms.
-    pub fn distance(&self, other: &Form) -> Option<i64> {
+    pub(crate) fn distance(&self, other: &Form) -> Option<i64> {
         (self.terms == other.terms).then_some(self.constant - other.constant)
     }
 }
 
 /// The forms of variables, first assignment first.
 #[derive(Default)]
-pub struct Forms {
+pub(crate) struct Forms {
     forms: BTreeMap<Name, Form>,
     /// Variables with several assignments.
     reassigned: BTreeSet<Name>,
@@ -98,22 +98,22 @@ pub struct Forms {
 
 impl Forms {
     /// Before the first assignment, with the variables that have several.
-    pub fn new(reassigned: BTreeSet<Name>) -> Forms {
+    pub(crate) fn new(reassigned: BTreeSet<Name>) -> Forms {
         Forms { reassigned, ..Forms::default() }
     }
 
     /// Whether the variable has several assignments.
-    pub fn is_reassigned(&self, variable: &Name) -> bool {
+    pub(crate) fn is_reassigned(&self, variable: &Name) -> bool {
         self.reassigned.contains(variable)
     }
 
     /// The value of a form, or the first one of a variable that a loop changes.
-    pub fn first_value(&self, form: &Form) -> Option<i64> {
+    pub(crate) fn first_value(&self, form: &Form) -> Option<i64> {
         form.value().or_else(|| self.first.get(form.variable()?).copied())
     }
 
     /// Takes an assignment. Answers the form of the variable, and what a further assignment adds to it.
-    pub fn assign(&mut self, variable: &Name, value: &ExprRef) -> (Form, Option<i64>) {
+    pub(crate) fn assign(&mut self, variable: &Name, value: &ExprRef) -> (Form, Option<i64>) {
         let unknown = || Form::term(Term::Unknown(variable.clone()));
         let mut form = self.of(value).unwrap_or_else(unknown);
         if let Some(before) = self.forms.get(variable) {
@@ -128,7 +128,7 @@ impl Forms {
     }
 
     /// The form of an expression; `None` for one that is no sum.
-    pub fn of(&self, e: &ExprRef) -> Option<Form> {
+    pub(crate) fn of(&self, e: &ExprRef) -> Option<Form> {
         match &e.kind {
             ExprKind::Var(name) => Some(self.variable(name)),
             ExprKind::Bv(value) => Form::constant(signed(*value, bv::width(e))?),

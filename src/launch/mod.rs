@@ -8,10 +8,10 @@
 //! left out again as far as the proof allows; if an execution of the first shows a defect, that is the answer, since
 //! smaller blocks would only hide it. Then flat launches, and other sizes.
 
-pub mod conditions;
+pub(crate) mod conditions;
 mod linear;
-pub mod natural;
-pub mod weaken;
+pub(crate) mod natural;
+pub(crate) mod weaken;
 
 use self::conditions::{Condition, Suggestion};
 use crate::diagnostic::Diagnostic;
@@ -47,17 +47,17 @@ const WEAKENING: Effort = Effort::milliseconds(1600);
 
 /// How a kernel is decided under conditions.
 #[derive(Clone, Copy, Debug)]
-pub struct Attempt {
+pub(crate) struct Attempt {
     /// What it may spend.
-    pub effort: Effort,
+    pub(crate) effort: Effort,
     /// What is asked for beside a proof.
-    pub search: Search,
+    pub(crate) search: Search,
     /// How many encodings are tried.
-    pub encodings: usize,
+    pub(crate) encodings: usize,
 }
 
 /// Decides the kernel under conditions.
-pub type Decide<'a> = dyn FnMut(&[Condition], Attempt) -> Result<KernelReport, Vec<Diagnostic>> + 'a;
+pub(crate) type Decide<'a> = dyn FnMut(&[Condition], Attempt) -> Result<KernelReport, Vec<Diagnostic>> + 'a;
 
 /// Conditions, and the report of the proof under them.
 type Found = (Vec<Condition>, KernelReport);
@@ -68,7 +68,7 @@ const ALL_ENCODINGS: usize = usize::MAX;
 ///
 /// # Errors
 /// Errors in the input, and what has no sound model.
-pub fn decide(kernel: &Kernel, effort: Effort, decide: &mut Decide) -> Result<KernelReport, Vec<Diagnostic>> {
+pub(crate) fn decide(kernel: &Kernel, effort: Effort, decide: &mut Decide) -> Result<KernelReport, Vec<Diagnostic>> {
     if !kernel.geometry.has_free() {
         return decide(&[], Attempt { effort, search: Search::Thorough, encodings: ALL_ENCODINGS });
     }

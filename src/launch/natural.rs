@@ -69,22 +69,22 @@ impl Sign {
 
 /// A launch that the kernel suggests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Natural {
+pub(crate) struct Natural {
     /// Whether about as much speaks for it as for the first: it may be the one that is meant.
-    pub is_rival: bool,
+    pub(crate) is_rival: bool,
     /// Whether a size multiplies `ctaid`, so that it hardly is another one.
-    pub is_fixed: bool,
+    pub(crate) is_fixed: bool,
     /// Threads a block, on the axes of which the kernel says anything.
-    pub block: [Option<u32>; 3],
+    pub(crate) block: [Option<u32>; 3],
     /// Threads of a row of blocks along an axis, where blocks of the next row write behind them.
-    pub rows: Vec<(Axis, u32)>,
+    pub(crate) rows: Vec<(Axis, u32)>,
     /// Whether blocks have more elements than threads, so that indices wrap around in the largest launches.
-    pub wraps: bool,
+    pub(crate) wraps: bool,
 }
 
 /// The launches that a kernel suggests, the likely ones first; none if it says nothing. `any_block`: blocks of any size
 /// are one of them.
-pub fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
+pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
     let signs = Signs::of(kernel);
     let votes = signs.votes(kernel);
     let blocks = votes.blocks(kernel.geometry.block);

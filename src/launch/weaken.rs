@@ -13,13 +13,13 @@ use crate::kernel::Kernel;
 use std::collections::VecDeque;
 
 /// What an attempt to prove the kernel under conditions came to: the report of a proof, or what refutes it.
-pub type Attempt = Result<KernelReport, Vec<Finding>>;
+pub(crate) type Attempt = Result<KernelReport, Vec<Finding>>;
 
 /// Finds conditions among proposals. `attempt` proves the kernel under some. `findings` are those in flat launches.
 ///
 /// Proposals that an execution with a defect meets are in vain. Those that the model of another failed proof meets are
 /// put off: most such models are no mistake.
-pub fn find(
+pub(crate) fn find(
     kernel: &Kernel,
     proposals: Vec<Vec<Condition>>,
     findings: &[Finding],
@@ -48,7 +48,7 @@ pub fn find(
 }
 
 /// Sizes of launches that meet conditions: as they are, with the longest rows where the conditions bound their length.
-pub fn longest(conditions: &[Condition]) -> Vec<Condition> {
+pub(crate) fn longest(conditions: &[Condition]) -> Vec<Condition> {
     let block = blocks_of(conditions);
     let size = |condition: &Condition| match *condition {
         Condition::Span(axis, most) => {
@@ -60,7 +60,7 @@ pub fn longest(conditions: &[Condition]) -> Vec<Condition> {
 }
 
 /// Sizes of launches that meet the conditions in `fewer` and break another one of `all`.
-pub fn breaking(all: &[Condition], fewer: &[Condition]) -> Vec<Vec<Condition>> {
+pub(crate) fn breaking(all: &[Condition], fewer: &[Condition]) -> Vec<Vec<Condition>> {
     let block = blocks_of(all);
     let broken = all.iter().filter(|condition| !fewer.contains(condition)).map(|condition| {
         let others = all.iter().filter(move |other| *other != condition).cloned().collect::<Vec<_>>();
@@ -86,7 +86,7 @@ fn can_be_launched(conditions: &[Condition]) -> bool {
 /// Leaves out what the proof does not need: all that is no flat launch, all bounds, and then one condition after the
 /// other. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
 /// that axis alone write the same places.
-pub fn weaken(
+pub(crate) fn weaken(
     kernel: &Kernel,
     mut conditions: Vec<Condition>,
     mut report: KernelReport,

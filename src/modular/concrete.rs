@@ -11,11 +11,11 @@ use crate::solver::exact::{Shown, Values};
 use crate::vcgen::term::{Node, Sort, Term, Terms, mask};
 
 /// Terms under the values of a model.
-pub struct Concrete<'t> {
+pub(crate) struct Concrete<'t> {
     terms: &'t Terms,
     evaluator: Evaluator<'t>,
     /// Whether a term was asked for that has no value, or a symbol has one that it must not have.
-    pub is_unclear: bool,
+    pub(crate) is_unclear: bool,
 }
 
 impl<'t> Concrete<'t> {
@@ -38,7 +38,7 @@ impl<'t> Concrete<'t> {
     }
 
     /// The symbols and applied functions of a formula, each behind those in its arguments.
-    pub fn leaves(terms: &Terms, formula: Term) -> Vec<Term> {
+    pub(crate) fn leaves(terms: &Terms, formula: Term) -> Vec<Term> {
         let is_leaf = |t: &Term| matches!(terms.node(*t), Node::Symbol(_) | Node::Apply(..));
         terms.postorder(formula, &|_| false).into_iter().filter(is_leaf).collect()
     }

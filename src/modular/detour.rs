@@ -16,9 +16,9 @@ use crate::vcgen::wp::Labels;
 const MOST_QUESTIONS: usize = 24;
 
 /// A failure whose way may change.
-pub struct Detour {
+pub(crate) struct Detour {
     /// The check.
-    pub number: usize,
+    pub(crate) number: usize,
     path: Vec<usize>,
     /// The place on the path that is looked at next.
     at: usize,
@@ -26,20 +26,20 @@ pub struct Detour {
 }
 
 /// Whether the way to a check decides where it is said to fail: only of postconditions, where several blocks return.
-pub fn is_placed_by_way(check: &Check) -> bool {
+pub(crate) fn is_placed_by_way(check: &Check) -> bool {
     check.span == Span::NONE && check.claim == Claim::Postcondition
 }
 
 impl Detour {
     /// Nothing is asked if the way does not matter.
-    pub fn new(passive: &Passive, number: usize, path: Vec<usize>, matters: bool) -> Self {
+    pub(crate) fn new(passive: &Passive, number: usize, path: Vec<usize>, matters: bool) -> Self {
         let is_last = closes(passive, &path);
         let questions = if matters && !is_last { MOST_QUESTIONS } else { 0 };
         Detour { number, path, at: 0, questions }
     }
 
     /// Another way was found; whether the failure is to be told with it.
-    pub fn took(&mut self, passive: &Passive, path: Vec<usize>) -> bool {
+    pub(crate) fn took(&mut self, passive: &Passive, path: Vec<usize>) -> bool {
         let is_last = closes(passive, &path);
         self.path = path;
         if is_last {
@@ -50,7 +50,7 @@ impl Detour {
 
     /// Literals, with their values, of ways that go on as this one to its next block with another successor, and leave
     /// that by its last.
-    pub fn question(&mut self, passive: &Passive, labels: &Labels) -> Option<Vec<(Term, bool)>> {
+    pub(crate) fn question(&mut self, passive: &Passive, labels: &Labels) -> Option<Vec<(Term, bool)>> {
         while self.questions > 0 && self.at + 1 < self.path.len() {
             let block = self.path[self.at];
             self.at += 1;
@@ -71,7 +71,7 @@ impl Detour {
 }
 
 /// Whether a way returns at a brace behind which no block of the body returns: its own, or that of its last branch.
-pub fn closes(passive: &Passive, path: &[usize]) -> bool {
+pub(crate) fn closes(passive: &Passive, path: &[usize]) -> bool {
     let end = path.iter().rev().map(|&block| passive.blocks[block].end).find(|&end| end != Span::NONE);
     let is_brace = |end: &Span| end.end - end.start == 1;
     end.filter(is_brace) == passive.blocks.iter().map(|block| block.end).max_by_key(|end| end.start)

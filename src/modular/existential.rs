@@ -18,13 +18,13 @@ use crate::vcgen::wp::{self, Role};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The chosen values.
-pub type Choice = BTreeMap<Name, bool>;
+pub(crate) type Choice = BTreeMap<Name, bool>;
 
 /// Chooses.
 ///
 /// # Errors
 /// What no condition can be generated for.
-pub fn choose(program: &Program, budget: Budget) -> Result<Choice, Diagnostic> {
+pub(crate) fn choose(program: &Program, budget: Budget) -> Result<Choice, Diagnostic> {
     let constants = program.constants.iter().map(|c| &c.variable).filter(|variable| is_existential(variable));
     let mut choice: Choice = constants.map(|variable| (variable.name.clone(), true)).collect();
     if choice.is_empty() {
@@ -86,7 +86,7 @@ fn refuted(passive: &mut Passive, choice: &Choice, budget: Budget) -> BTreeSet<N
 }
 
 /// The program with the chosen values in the place of the constants.
-pub fn apply(program: &Program, choice: &Choice) -> Program {
+pub(crate) fn apply(program: &Program, choice: &Choice) -> Program {
     let map: BTreeMap<Name, ExprRef> = choice.iter().map(|(name, value)| (name.clone(), bv::boolean(*value))).collect();
     let expr = |e: &ExprRef| visit::substitute(e, &map);
     let mut program = program.clone();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const LONGEST_TEXT: usize = 200;
 
 /// Fills the report of a procedure.
-pub fn report(mut report: KernelReport, outcomes: &[Outcome], source: &SourceText) -> KernelReport {
+pub(crate) fn report(mut report: KernelReport, outcomes: &[Outcome], source: &SourceText) -> KernelReport {
     for outcome in outcomes {
         report.checked.assertions += outcome.assertions as u64;
         report.checked.loops += outcome.loops as u64;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// How deep calls of a procedure are replaced by its body; none: the contract stands for it. The procedure may say so, or
 /// else the implementation.
-pub fn depth(procedure: &Procedure, separate: Option<&SeparateImplementation>) -> Option<u32> {
+pub(crate) fn depth(procedure: &Procedure, separate: Option<&SeparateImplementation>) -> Option<u32> {
     let own = separate.and_then(|separate| separate.attributes.last_of(INLINE));
     match procedure.attributes.last_of(INLINE).or(own)?.kind {
         ExprKind::Int(depth) => u32::try_from(depth).ok(),
@@ -55,13 +55,13 @@ fn callee<'a>(program: &'a Program, name: &Name) -> Option<Callee<'a>> {
 const CUT: &str = "too_deep";
 
 /// The procedures whose recursion is cut off in a body.
-pub fn cuts(body: &Implementation) -> BTreeSet<Name> {
+pub(crate) fn cuts(body: &Implementation) -> BTreeSet<Name> {
     let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
     stmts.filter_map(|stmt| Some(Name::from(stmt.attributes.named(CUT)?.text()?))).collect()
 }
 
 /// Replaces the calls.
-pub fn run<'a>(program: &'a Program, body: &'a Implementation) -> Cow<'a, Implementation> {
+pub(crate) fn run<'a>(program: &'a Program, body: &'a Implementation) -> Cow<'a, Implementation> {
     let is_inlined = |stmt: &Stmt| match &stmt.kind {
         StmtKind::Call { procedure, .. } => callee(program, procedure).is_some(),
         _ => false,

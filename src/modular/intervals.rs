@@ -89,7 +89,7 @@ impl Interval {
 type State = BTreeMap<Name, Interval>;
 
 /// Adds bounds to the loop heads of a body.
-pub fn run<'a>(program: &Program, target: Target, body: Cow<'a, Implementation>) -> Cow<'a, Implementation> {
+pub(crate) fn run<'a>(program: &Program, target: Target, body: Cow<'a, Implementation>) -> Cow<'a, Implementation> {
     let analysis = Analysis::new(program, &body);
     if analysis.heads.is_empty() {
         return body;

@@ -9,13 +9,13 @@
 
 mod concrete;
 mod detour;
-pub mod existential;
-pub mod findings;
-pub mod inline;
+pub(crate) mod existential;
+pub(crate) mod findings;
+pub(crate) mod inline;
 mod intervals;
 mod search;
 mod verified_under;
-pub mod verify;
+pub(crate) mod verify;
 
 use crate::ivl::ast::{Implementation, Procedure, Program, SeparateImplementation};
 use crate::ivl::attributes::Attributes;
@@ -23,15 +23,15 @@ use crate::vcgen::passify::Target;
 use crate::vcgen::selective;
 
 /// A body, and whose it is.
-pub struct Body<'a> {
+pub(crate) struct Body<'a> {
     /// The procedure, with the names that the body has for its parameters.
-    pub target: Target<'a>,
+    pub(crate) target: Target<'a>,
     /// Locals and blocks.
-    pub implementation: &'a Implementation,
+    pub(crate) implementation: &'a Implementation,
 }
 
 /// The bodies of a procedure that are to be proved: not those that only stand for their calls.
-pub fn bodies<'a>(program: &'a Program, procedure: &'a Procedure) -> Vec<Body<'a>> {
+pub(crate) fn bodies<'a>(program: &'a Program, procedure: &'a Procedure) -> Vec<Body<'a>> {
     let is_wanted = |separate: Option<&SeparateImplementation>| {
         let own = separate.and_then(|separate| separate.attributes.switch("verify"));
         let verify = own.or(procedure.attributes.switch("verify")).unwrap_or(true);

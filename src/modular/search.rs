@@ -58,48 +58,48 @@ const PART: Patience = Patience::new(0, 300, 300);
 
 /// A block on the way to a failure.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub(crate) struct Step {
     /// Label of the block.
-    pub label: Name,
+    pub(crate) label: Name,
     /// Where the block stands.
-    pub span: Span,
+    pub(crate) span: Span,
     /// Where its transfer stands.
-    pub end: Span,
+    pub(crate) end: Span,
     /// What it assigned.
-    pub assigned: Vec<(Name, Shown)>,
+    pub(crate) assigned: Vec<(Name, Shown)>,
 }
 
 /// An assertion that fails.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The assertion.
-    pub check: Check,
+    pub(crate) check: Check,
     /// Whether the values are those of an execution: exact, with nothing on the way that only a contract or an
     /// invariant tells.
-    pub certain: bool,
+    pub(crate) certain: bool,
     /// The blocks from the start.
-    pub path: Vec<Step>,
+    pub(crate) path: Vec<Step>,
     /// Its variables: now, and at the beginning of the round for an invariant.
-    pub values: Vec<(Name, Shown, Option<Shown>)>,
+    pub(crate) values: Vec<(Name, Shown, Option<Shown>)>,
 }
 
 /// What a search found.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// Checks that fail, in the order of the body.
-    pub failures: Vec<Failure>,
+    pub(crate) failures: Vec<Failure>,
     /// Why there may be more.
-    pub unknown: Option<String>,
+    pub(crate) unknown: Option<String>,
 }
 
 /// Looks for failures; `None` where the body is not small, or little effort is not enough.
-pub fn quick(passive: &mut Passive, budget: Budget) -> Option<Found> {
+pub(crate) fn quick(passive: &mut Passive, budget: Budget) -> Option<Found> {
     let mut search = Search::new(passive, budget);
     search.quick().then(|| search.end(None))
 }
 
 /// Looks for failures with all the effort that it takes; `was_quick` where [`quick`] had no answer.
-pub fn run(passive: &mut Passive, budget: Budget, was_quick: bool) -> Found {
+pub(crate) fn run(passive: &mut Passive, budget: Budget, was_quick: bool) -> Found {
     let mut search = Search::new(passive, budget);
     let unknown = if !was_quick && search.quick() { None } else { search.thorough() };
     search.end(unknown)
@@ -356,7 +356,7 @@ fn execute(passive: &Passive, part: &Part, model: &mut dyn Values) -> Option<(us
 }
 
 /// The check that fails in a model, by number, with the way there.
-pub fn failing(passive: &Passive, labels: &Labels, model: &mut dyn Values) -> Option<(usize, Vec<usize>)> {
+pub(crate) fn failing(passive: &Passive, labels: &Labels, model: &mut dyn Values) -> Option<(usize, Vec<usize>)> {
     let mut path = Vec::new();
     let mut block = 0;
     loop {

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Puts both statements in the place of each.
-pub fn run(body: Cow<'_, Implementation>) -> Cow<'_, Implementation> {
+pub(crate) fn run(body: Cow<'_, Implementation>) -> Cow<'_, Implementation> {
     if !body.blocks.iter().flat_map(|block| &block.stmts).any(|stmt| condition(&stmt.attributes).is_some()) {
         return body;
     }

@@ -17,24 +17,24 @@ use std::collections::BTreeSet;
 
 /// What came of a body.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// How many assertions it has.
-    pub assertions: usize,
+    pub(crate) assertions: usize,
     /// How many loops.
-    pub loops: usize,
+    pub(crate) loops: usize,
     /// Those that fail, in the order of the body.
-    pub failures: Vec<Failure>,
+    pub(crate) failures: Vec<Failure>,
     /// Why not all is known.
-    pub unknown: Option<String>,
+    pub(crate) unknown: Option<String>,
     /// Procedures whose recursion is looked at so deep only as their `{:inline N}` says.
-    pub cut: BTreeSet<Name>,
+    pub(crate) cut: BTreeSet<Name>,
 }
 
 /// The passive program of a body, with `{:inline}` procedures in it, and bounds of integers at loop heads.
 ///
 /// # Errors
 /// What has no meaning here (kernel statements), irreducible control flow.
-pub fn passive(program: &Program, body: &Body, with_bounds: bool) -> Result<Passive, Diagnostic> {
+pub(crate) fn passive(program: &Program, body: &Body, with_bounds: bool) -> Result<Passive, Diagnostic> {
     passify::of_body(program, body.target, &prepared(program, body, with_bounds))
 }
 
@@ -47,7 +47,7 @@ fn prepared<'a>(program: &'a Program, body: &Body<'a>, with_bounds: bool) -> Cow
 ///
 /// # Errors
 /// As [`passive`].
-pub fn run(program: &Program, body: &Body, budget: Budget, was_quick: bool) -> Result<Outcome, Diagnostic> {
+pub(crate) fn run(program: &Program, body: &Body, budget: Budget, was_quick: bool) -> Result<Outcome, Diagnostic> {
     let outcome = attempt(program, body, true, &|passive| Some(search::run(passive, budget, was_quick)))?;
     outcome.map_or_else(|| panic!("modular: a search without an end"), Ok)
 }
@@ -56,7 +56,7 @@ pub fn run(program: &Program, body: &Body, budget: Budget, was_quick: bool) -> R
 ///
 /// # Errors
 /// As [`passive`].
-pub fn quick(program: &Program, body: &Body, budget: Budget) -> Result<Option<Outcome>, Diagnostic> {
+pub(crate) fn quick(program: &Program, body: &Body, budget: Budget) -> Result<Option<Outcome>, Diagnostic> {
     attempt(program, body, true, &|passive| search::quick(passive, budget))
 }
 

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 /// The representative of each block: the first equivalent block, in most cases the block itself. The
 /// header of a loop represents itself, since whether it is active changes from sweep to sweep.
-pub fn representatives(graph: &Graph, forest: &LoopForest) -> Vec<usize> {
+pub(crate) fn representatives(graph: &Graph, forest: &LoopForest) -> Vec<usize> {
     let mut result: Vec<usize> = (0..graph.len()).collect();
     for region in std::iter::once(None).chain((0..forest.loops.len()).map(Some)) {
         represent_region(graph, forest, region, &mut result);

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// Statements that kernels do not have.
-pub fn predicate(
+pub(crate) fn predicate(
     program: &Program,
     kernel: &Kernel,
     forest: &LoopForest,
@@ -47,7 +47,7 @@ pub fn predicate(
         program: result,
         kernel: kernel.procedure.name.clone(),
         active: rewriter.active.clone(),
-        order: layout.ordered_blocks(kernel, &representatives),
+        order: layout.ordered_blocks(kernel),
         end_id: layout.end_id(),
         loops: layout.loops,
     })
@@ -168,11 +168,10 @@ impl Layout {
         outer.filter(continues).map(|outer| self.ids[forest.loops[outer].header]).collect()
     }
 
-    fn ordered_blocks(&self, kernel: &Kernel, representatives: &[usize]) -> Vec<OrderedBlock> {
+    fn ordered_blocks(&self, kernel: &Kernel) -> Vec<OrderedBlock> {
         let entry = |&block: &usize| OrderedBlock {
             label: kernel.blocks[block].label.clone(),
             activity: self.activities[block].clone(),
-            same_as: (representatives[block] != block).then(|| self.activities[representatives[block]].clone()),
             in_loop: self.innermost[block],
         };
         self.order.iter().map(entry).collect()

@@ -9,7 +9,7 @@ use crate::ivl::visit::without_spans;
 
 /// Whether one expression is the negation of the other, seen by their form: `c` and `!c`, `a == b` and
 /// `a != b`, `a < b` and `a >= b`, and the same for bit-vector comparisons.
-pub fn are_complementary(a: &ExprRef, b: &ExprRef) -> bool {
+pub(crate) fn are_complementary(a: &ExprRef, b: &ExprRef) -> bool {
     negates(&without_spans(a), &without_spans(b))
 }
 

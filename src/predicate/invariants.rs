@@ -19,12 +19,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_NODES: usize = 2000;
 
 /// Whether a statement is an invariant of the user.
-pub fn is_invariant(stmt: &Stmt) -> bool {
+pub(crate) fn is_invariant(stmt: &Stmt) -> bool {
     matches!(stmt.kind, StmtKind::Assert(Claim::Invariant(_), _))
 }
 
 /// Moves what can be moved.
-pub fn move_to_heads(kernel: &mut Kernel, forest: &LoopForest) {
+pub(crate) fn move_to_heads(kernel: &mut Kernel, forest: &LoopForest) {
     let mut moved: BTreeMap<usize, Vec<Stmt>> = BTreeMap::new();
     for block in 0..kernel.blocks.len() {
         let Some(index) = forest.innermost[block] else { continue };

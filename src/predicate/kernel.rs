@@ -17,29 +17,27 @@ use std::sync::Arc;
 
 /// A kernel procedure with numbered blocks.
 pub struct Kernel<'a> {
-    /// The procedure.
-    pub procedure: &'a Procedure,
+    pub(crate) procedure: &'a Procedure,
     /// Blocks in the order of the text, unreachable ones left out.
-    pub blocks: Vec<NumberedBlock>,
+    pub(crate) blocks: Vec<NumberedBlock>,
     /// Their graph.
     pub graph: Graph,
 }
 
 /// A block of a kernel.
-pub struct NumberedBlock {
-    /// Its label.
-    pub label: Name,
+pub(crate) struct NumberedBlock {
+    pub(crate) label: Name,
     /// Its statements, without the `assume`s that a branch took over.
-    pub stmts: Vec<Stmt>,
+    pub(crate) stmts: Vec<Stmt>,
     /// How a thread leaves it.
-    pub exit: Exit,
+    pub(crate) exit: Exit,
     /// Where it stands.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// How a thread leaves a block.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// The thread ends.
     End,
     /// To one block.

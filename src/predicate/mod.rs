@@ -12,13 +12,13 @@
 //! ([`kernel`]), unpredicated variables ([`single_definition`]), activity as a
 //! Boolean that equivalent blocks share ([`activity`]).
 
-pub mod activity;
+pub(crate) mod activity;
 mod blocks;
 mod complement;
 mod invariants;
 pub mod kernel;
 pub mod order;
-pub mod rewrite;
+pub(crate) mod rewrite;
 pub mod single_definition;
 
 use crate::diagnostic::Diagnostic;
@@ -36,7 +36,7 @@ pub struct Predicated {
     /// The program; its kernel procedure is predicated, all else is unchanged.
     pub program: Program,
     /// Name of the kernel procedure.
-    pub kernel: Name,
+    pub(crate) kernel: Name,
     /// The private variable that holds the id of the block a thread executes next.
     pub active: Name,
     /// Blocks of the kernel in sort order; block k has id k.
@@ -50,14 +50,11 @@ pub struct Predicated {
 /// A block of the kernel.
 #[derive(Clone, Debug)]
 pub struct OrderedBlock {
-    /// Its label.
     pub label: Name,
     /// The private Boolean that tells whether the thread executes the block in this sweep.
     pub activity: Name,
-    /// The activity of an earlier block that this one equals by construction, if any.
-    pub same_as: Option<Name>,
     /// Innermost loop, an index into [`Predicated::loops`].
-    pub in_loop: Option<usize>,
+    pub(crate) in_loop: Option<usize>,
 }
 
 /// A loop of the predicated kernel: blocks `entry`, then the blocks of the loop from `head` on, then
@@ -67,30 +64,30 @@ pub struct LoopInfo {
     /// Label of the header.
     pub head: Name,
     /// Label of the block in front of the header; it copies `v_active` to `active_at_entry`.
-    pub entry: Name,
+    pub(crate) entry: Name,
     /// Label of the block that takes the back edge: `assume v_active == head`.
     pub back: Name,
     /// Label of the block that leaves the loop: `assume v_active != head`.
     pub exit: Name,
     /// Labels of the kernel's blocks in the loop, in sort order.
-    pub blocks: Vec<Name>,
+    pub(crate) blocks: Vec<Name>,
     /// Id of the header, the smallest of the loop.
     pub head_id: u32,
     /// The greatest id of the loop. The ids of the loop are `head_id..=last_id`.
-    pub last_id: u32,
+    pub(crate) last_id: u32,
     /// The loop around it, an index into [`Predicated::loops`].
-    pub parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
     /// Ids of the blocks to which an edge leaves the loop, ascending; empty when none leaves.
-    pub exit_ids: Vec<u32>,
+    pub(crate) exit_ids: Vec<u32>,
     /// Private variable: `v_active` when control last came to the loop from outside.
-    pub active_at_entry: Name,
+    pub(crate) active_at_entry: Name,
     /// What holds for `v_active` of each thread whenever control is at the header, by construction:
     /// the thread is at the header, or at a block sorted after the loop, or returns to the
     /// header of an outer loop; a thread that did not enter has not moved; one that entered is at the
     /// header or at an exit.
     pub activity_facts: Vec<ExprRef>,
     /// First instruction of the header that is known.
-    pub origin: Option<Arc<Origin>>,
+    pub(crate) origin: Option<Arc<Origin>>,
 }
 
 /// Predicates the kernel.

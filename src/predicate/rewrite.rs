@@ -15,20 +15,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Width in bits of `v_active` and of block ids.
-pub const BLOCK_ID_WIDTH: u32 = 16;
+pub(crate) const BLOCK_ID_WIDTH: u32 = 16;
 
 /// A block id as an expression.
-pub fn block_id(id: u32) -> ExprRef {
+pub(crate) fn block_id(id: u32) -> ExprRef {
     bv::literal(u128::from(id), BLOCK_ID_WIDTH)
 }
 
 /// A statement of generated code.
-pub fn generated(kind: StmtKind, origin: Option<Arc<Origin>>) -> Stmt {
+pub(crate) fn generated(kind: StmtKind, origin: Option<Arc<Origin>>) -> Stmt {
     Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin }
 }
 
 /// Predicates statements; collects the private variables that this introduces.
-pub struct Rewriter {
+pub(crate) struct Rewriter {
     /// Types of the kernel's private variables.
     types: BTreeMap<Name, Type>,
     /// Variables that need no predication.
@@ -38,16 +38,16 @@ pub struct Rewriter {
     /// The variable `v_havoc` of each type.
     havoc_variables: Vec<(Type, Name)>,
     /// Private variables introduced so far.
-    pub introduced: Vec<Variable>,
+    pub(crate) introduced: Vec<Variable>,
     /// The variable `v_active`.
-    pub active: Name,
+    pub(crate) active: Name,
     /// The variable `v_next`, once a non-deterministic `goto` needs it.
     next: Option<Name>,
 }
 
 impl Rewriter {
     /// A rewriter for a kernel with these private variables; `taken` are all names in use.
-    pub fn new(locals: &[Variable], unpredicated: BTreeSet<Name>, taken: BTreeSet<Name>) -> Rewriter {
+    pub(crate) fn new(locals: &[Variable], unpredicated: BTreeSet<Name>, taken: BTreeSet<Name>) -> Rewriter {
         let types = locals.iter().map(|local| (local.name.clone(), local.ty.clone())).collect();
         let mut this = Rewriter {
             types,
@@ -63,7 +63,7 @@ impl Rewriter {
     }
 
     /// Declares a private variable; primes keep its name apart from the kernel's own.
-    pub fn introduce(&mut self, stem: &str, ty: Type) -> Name {
+    pub(crate) fn introduce(&mut self, stem: &str, ty: Type) -> Name {
         let mut name = Name::from(stem);
         while !self.taken.insert(name.clone()) {
             name = Name::from(format!("{name}'"));
@@ -73,7 +73,7 @@ impl Rewriter {
     }
 
     /// `v_active` as an expression.
-    pub fn active(&self) -> ExprRef {
+    pub(crate) fn active(&self) -> ExprRef {
         bv::var(self.active.clone(), Type::Bv(BLOCK_ID_WIDTH))
     }
 
@@ -81,7 +81,7 @@ impl Rewriter {
     ///
     /// # Errors
     /// A procedure call: kernels have none.
-    pub fn statement(&mut self, stmt: &Stmt, guard: &ExprRef, out: &mut Vec<Stmt>) -> Result<(), Diagnostic> {
+    pub(crate) fn statement(&mut self, stmt: &Stmt, guard: &ExprRef, out: &mut Vec<Stmt>) -> Result<(), Diagnostic> {
         let mut push = |kind| out.push(Stmt { kind, ..stmt.clone() });
         match &stmt.kind {
             StmtKind::Assign(pairs) => {
@@ -193,7 +193,7 @@ impl Rewriter {
 
     /// Table 2: sets `v_active` to the id of the block that the thread executes next. `ids` maps block
     /// numbers to ids, `end` is the id of `End`.
-    pub fn exit(&mut self, exit: &Exit, guard: &ExprRef, ids: &[u32], end: u32, out: &mut Vec<Stmt>) {
+    pub(crate) fn exit(&mut self, exit: &Exit, guard: &ExprRef, ids: &[u32], end: u32, out: &mut Vec<Stmt>) {
         let mut origin = None;
         let next = match exit {
             Exit::End => block_id(end),
@@ -234,6 +234,6 @@ fn guarded(access: &Access, guard: &ExprRef) -> Access {
 }
 
 /// Where to point for a statement: the PTX instruction, or the IVL text.
-pub fn place(stmt: &Stmt) -> Span {
+pub(crate) fn place(stmt: &Stmt) -> Span {
     stmt.origin.as_ref().map_or(stmt.span, |origin| origin.span)
 }

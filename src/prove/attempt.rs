@@ -72,19 +72,19 @@ impl Model {
 /// What is known of the assertions of a program.
 pub(super) struct Proof {
     /// All of them: indices of checks. Their order is the same whatever candidates stand between them.
-    pub all: Vec<usize>,
+    pub(crate) all: Vec<usize>,
     /// Enough defects.
-    pub limit: usize,
+    pub(crate) limit: usize,
     /// Refuted, with the encoding and the model. Bit-vector models are exact; what a
     /// model over integers refutes may still be provable.
-    pub refuted: Vec<(usize, Encoding, Model)>,
+    pub(crate) refuted: Vec<(usize, Encoding, Model)>,
     /// Left without an answer by the last attempt, with the solver's reason.
-    pub undecided: Vec<(usize, String)>,
+    pub(crate) undecided: Vec<(usize, String)>,
 }
 
 impl Proof {
     /// Everything is open but what an earlier try proved.
-    pub fn of(inference: &Inference, unproved: Option<&BTreeSet<usize>>) -> Proof {
+    pub(crate) fn of(inference: &Inference, unproved: Option<&BTreeSet<usize>>) -> Proof {
         let all = assertions(&inference.passive);
         let open: Vec<usize> = match unproved {
             None => all.clone(),
@@ -94,12 +94,18 @@ impl Proof {
         Proof { all, limit: FINDING_LIMIT, refuted: Vec::new(), undecided }
     }
 
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.refuted.is_empty() && self.undecided.is_empty()
     }
 
     /// Tries what is not proved yet in an encoding.
-    pub fn attempt(&mut self, inference: &mut Inference, encoding: Encoding, patience: Patience, budget: Budget) {
+    pub(crate) fn attempt(
+        &mut self,
+        inference: &mut Inference,
+        encoding: Encoding,
+        patience: Patience,
+        budget: Budget,
+    ) {
         let mut open: BTreeSet<usize> = self.undecided.drain(..).map(|(check, _)| check).collect();
         self.refuted.retain(|(check, refuted_in, _)| {
             let retry = *refuted_in == Encoding::Integers && encoding == Encoding::BitVectors;
@@ -158,7 +164,7 @@ impl Proof {
 
     /// Tries what lies behind the head of each loop from that head alone: what happened before is a
     /// larger question, and mostly of no matter.
-    pub fn attempt_regions(&mut self, inference: &mut Inference, budget: Budget) {
+    pub(crate) fn attempt_regions(&mut self, inference: &mut Inference, budget: Budget) {
         for (number, checks) in regions::run(&inference.passive) {
             if budget.is_over() {
                 return;

@@ -6,7 +6,7 @@
 //! Reference: DESIGN section 5 (integers first, bit-vectors as second try); proof-notes, lesson 5.
 
 mod attempt;
-pub mod pairs;
+pub(crate) mod pairs;
 mod probes;
 pub mod question;
 pub mod used;
@@ -21,7 +21,6 @@ use crate::infer::{self, Annotated};
 use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
 use crate::ivl::claim::Claim;
 use crate::ivl::visit::{self, Visitor};
-use crate::jobs::Jobs;
 use crate::query::{self, From, Query};
 use crate::solver::{Encoding, Value, in_own_context};
 use crate::span::Origin;
@@ -31,17 +30,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A model's values of the program's constants, by IVL name.
-pub type Constants = BTreeMap<Name, Value>;
+pub(crate) type Constants = BTreeMap<Name, Value>;
 
 /// An assertion that a model refutes.
 #[derive(Clone, Debug)]
 pub struct Refuted {
     /// The assertion.
-    pub check: Check,
+    pub(crate) check: Check,
     /// Values of constants in the model.
-    pub constants: Constants,
+    pub(crate) constants: Constants,
     /// Values of the variables of an assertion of the user: now, and at the beginning of the round.
-    pub values: Vec<(Name, Value, Option<Value>)>,
+    pub(crate) values: Vec<(Name, Value, Option<Value>)>,
 }
 
 /// What came of one pair.
@@ -57,11 +56,9 @@ pub struct PairOutcome {
     /// No execution meets the preconditions and assumptions to the end: a proof would say nothing.
     pub vacuous: bool,
     /// Assumptions of the user that threads come to and that no thread satisfies.
-    pub unsatisfied: Vec<Arc<Origin>>,
+    pub(crate) unsatisfied: Vec<Arc<Origin>>,
     /// Candidates tried, and kept by the encoding that proved most.
-    pub candidates: (usize, usize),
-    /// Assertions checked.
-    pub assertions: usize,
+    pub(crate) candidates: (usize, usize),
     /// What was inferred, for `--emit`.
     pub inference: Inference,
 }
@@ -80,16 +77,16 @@ pub struct Inference {
     /// One fate for each candidate.
     pub fates: Vec<Fate>,
     /// Encodings, the one that suits the kernel in front.
-    pub encodings: Vec<Encoding>,
+    pub(crate) encodings: Vec<Encoding>,
     /// Iterations of Houdini.
     pub iterations: usize,
     /// The passive program.
-    pub passive: Passive,
+    pub(crate) passive: Passive,
 }
 
 impl Inference {
     /// Whether a candidate is kept.
-    pub fn keeps(&self, candidate: usize) -> bool {
+    pub(crate) fn keeps(&self, candidate: usize) -> bool {
         self.fates.get(candidate) == Some(&Fate::Kept)
     }
 
@@ -110,19 +107,17 @@ impl Inference {
 
 /// How to go about a proof.
 #[derive(Clone, Copy)]
-pub struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     /// Every barrier of the program asserts that both threads arrive or none.
-    pub uniform_barriers: bool,
+    pub(crate) uniform_barriers: bool,
     /// Encodings to try, in order.
-    pub encodings: &'a [Encoding],
+    pub(crate) encodings: &'a [Encoding],
     /// What all tries may spend.
-    pub effort: Effort,
+    pub(crate) effort: Effort,
     /// Families of candidates that are not tried.
-    pub omitted: &'a [&'static str],
+    pub(crate) omitted: &'a [&'static str],
     /// Whether the first assertion that fails in an encoding ends the try: only a proof is of use.
-    pub first_failure: bool,
-    /// Threads that may help.
-    pub jobs: &'a Jobs,
+    pub(crate) first_failure: bool,
 }
 
 /// Infers invariants in one encoding; what was `proved` before is relied on.
@@ -150,7 +145,7 @@ fn infer_in(
 /// The tries to prove the assertions of a pair: under integer invariants over integers and, where that fails,
 /// over bit-vectors; then under bit-vector invariants as well. Each begins with what the one before proved; the
 /// last is the one that proved all, or after which there is nothing to try.
-pub struct Tries<'a> {
+pub(crate) struct Tries<'a> {
     two: &'a TwoThread,
     plan: Plan<'a>,
     encodings: Vec<Encoding>,
@@ -173,7 +168,7 @@ struct Earlier {
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub fn run(
+pub(crate) fn run(
     tries: impl Iterator<Item = Result<PairOutcome, Diagnostic>>,
     stop: &mut dyn FnMut(&PairOutcome) -> bool,
 ) -> Result<PairOutcome, Diagnostic> {
@@ -191,7 +186,7 @@ pub fn run(
 
 impl<'a> Tries<'a> {
     /// No try yet.
-    pub fn new(two: &'a TwoThread, plan: Plan<'a>) -> Self {
+    pub(crate) fn new(two: &'a TwoThread, plan: Plan<'a>) -> Self {
         let encodings = suited(&two.program, plan.encodings);
         Tries { two, plan, encodings, step: 0, is_done: false, earlier: Earlier::default() }
     }
@@ -298,7 +293,6 @@ fn outcome(inference: Inference, proof: Proof) -> PairOutcome {
         vacuous: false,
         unsatisfied: Vec::new(),
         candidates,
-        assertions: proof.all.len(),
         inference,
     }
 }

@@ -23,14 +23,14 @@ type Try = Result<PairOutcome, Diagnostic>;
 type Made<T> = (T, Effort);
 
 /// Proofs that are to be taken.
-pub struct Proofs<'scope, 'env> {
+pub(crate) struct Proofs<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     question: &'scope Question<'scope>,
     waiting: VecDeque<PairProof<'scope>>,
 }
 
 /// The proof of a pair.
-pub struct PairProof<'scope> {
+pub(crate) struct PairProof<'scope> {
     question: &'scope Question<'scope>,
     pair: Pair,
     helped: Option<Helped<'scope>>,
@@ -46,23 +46,23 @@ struct Helped<'scope> {
 
 impl<'scope, 'env> Proofs<'scope, 'env> {
     /// None yet.
-    pub fn new(scope: &'scope Scope<'scope, 'env>, question: &'scope Question<'scope>) -> Self {
+    pub(crate) fn new(scope: &'scope Scope<'scope, 'env>, question: &'scope Question<'scope>) -> Self {
         Proofs { scope, question, waiting: VecDeque::new() }
     }
 
     /// Adds pairs.
-    pub fn add(&mut self, pairs: Vec<Pair>) {
+    pub(crate) fn add(&mut self, pairs: Vec<Pair>) {
         let question = self.question;
         self.waiting.extend(pairs.into_iter().map(|pair| PairProof { question, pair, helped: None }));
     }
 
     /// Whether none is left.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
     /// The next proof; helpers begin with those behind it.
-    pub fn take(&mut self) -> Option<PairProof<'scope>> {
+    pub(crate) fn take(&mut self) -> Option<PairProof<'scope>> {
         let next = self.waiting.pop_front()?;
         for proof in self.waiting.iter_mut().filter(|proof| proof.helped.is_none()) {
             proof.helped = begin(self.scope, self.question, proof.pair);
@@ -113,7 +113,7 @@ impl PairProof<'_> {
     ///
     /// # Errors
     /// What has no model.
-    pub fn program(&mut self) -> Program {
+    pub(crate) fn program(&mut self) -> Program {
         match &mut self.helped {
             None => self.question.program(self.pair).map(Arc::new),
             Some(helped) => match helped.program.recv() {
@@ -127,7 +127,7 @@ impl PairProof<'_> {
     ///
     /// # Errors
     /// What `vcgen` cannot translate.
-    pub fn run(mut self, two: &TwoThread, stop: &mut dyn FnMut(&PairOutcome) -> bool) -> Try {
+    pub(crate) fn run(mut self, two: &TwoThread, stop: &mut dyn FnMut(&PairOutcome) -> bool) -> Try {
         match &mut self.helped {
             None => super::run(self.question.tries(two), stop),
             Some(helped) => super::run(std::iter::from_fn(|| helped.next()), stop),

@@ -21,11 +21,11 @@ const PROBE: Effort = Effort::milliseconds(400);
 #[derive(Default)]
 pub(super) struct Probed {
     /// The loops that a thread enters and from which no thread that entered comes out.
-    pub endless: Vec<usize>,
+    pub(crate) endless: Vec<usize>,
     /// No execution comes to the end.
-    pub vacuous: bool,
+    pub(crate) vacuous: bool,
     /// Assumptions that are reached and never satisfied.
-    pub unsatisfied: Vec<Arc<Origin>>,
+    pub(crate) unsatisfied: Vec<Arc<Origin>>,
 }
 
 /// Asks the probes: what an execution comes to, and only for the others the solver.

@@ -16,25 +16,25 @@ use crate::solver::Encoding;
 use crate::twothread::{self, Pair, Prelude, TwoThread};
 
 /// What a proof of a kernel is about, and what it may spend.
-pub struct Question<'a> {
+pub(crate) struct Question<'a> {
     /// The one-thread program and what is known about its names.
-    pub kernel: &'a Kernel,
+    pub(crate) kernel: &'a Kernel,
     /// Its predicated form.
-    pub predicated: &'a Predicated,
+    pub(crate) predicated: &'a Predicated,
     /// The race-checking runtime.
-    pub prelude: &'a Prelude,
+    pub(crate) prelude: &'a Prelude,
     /// Launch and options of the two-thread stage.
-    pub options: twothread::Options,
+    pub(crate) options: twothread::Options,
     /// Encodings to try, in order.
-    pub encodings: &'a [Encoding],
+    pub(crate) encodings: &'a [Encoding],
     /// What the proof of each pair may spend.
-    pub effort: Effort,
+    pub(crate) effort: Effort,
     /// Families of candidate invariants that are not tried.
-    pub omitted: &'a [&'static str],
+    pub(crate) omitted: &'a [&'static str],
     /// Whether the first assertion that fails is the end.
-    pub first_failure: bool,
+    pub(crate) first_failure: bool,
     /// Threads that may help.
-    pub jobs: &'a Jobs,
+    pub(crate) jobs: &'a Jobs,
 }
 
 impl Question<'_> {
@@ -42,27 +42,27 @@ impl Question<'_> {
     ///
     /// # Errors
     /// What has no model.
-    pub fn program(&self, pair: Pair) -> Result<TwoThread, Vec<Diagnostic>> {
+    pub(crate) fn program(&self, pair: Pair) -> Result<TwoThread, Vec<Diagnostic>> {
         let _stage = limits::stage("twothread");
         twothread::run(self.predicated, self.prelude, pair, &self.options)
     }
 
     /// The tries to prove a pair.
-    pub fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
+    pub(crate) fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.rules.exited_threads_ok;
-        let Question { encodings, effort, omitted, first_failure, jobs, .. } = *self;
-        Tries::new(two, Plan { uniform_barriers, encodings, effort, omitted, first_failure, jobs })
+        let Question { encodings, effort, omitted, first_failure, .. } = *self;
+        Tries::new(two, Plan { uniform_barriers, encodings, effort, omitted, first_failure })
     }
 }
 
 /// Takes what came of a pair of threads, and tells whether to go on.
-pub type Visit<'a> = dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>> + 'a;
+pub(crate) type Visit<'a> = dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>> + 'a;
 
 /// Proves all pairs, one after the other, and nothing beside: no defect is looked for.
 ///
 /// # Errors
 /// What a stage cannot model.
-pub fn prove_pairs(question: &Question, visit: &mut Visit) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn prove_pairs(question: &Question, visit: &mut Visit) -> Result<(), Vec<Diagnostic>> {
     for pair in pairs(&question.options, question.kernel) {
         let two = question.program(pair)?;
         let outcome = super::run(question.tries(&two), &mut |_| false).map_err(|d| vec![d])?;
@@ -87,7 +87,7 @@ pub fn pairs(options: &twothread::Options, kernel: &Kernel) -> Vec<Pair> {
 }
 
 /// Whether a launch of one thread is among those asked for.
-pub fn may_be_one_thread(options: &twothread::Options) -> bool {
+pub(crate) fn may_be_one_thread(options: &twothread::Options) -> bool {
     options.geometry.sizes().all(|size| size.is_none_or(|size| size == 1))
 }
 
@@ -95,8 +95,16 @@ fn has_assertions(kernel: &Kernel) -> bool {
     statements(kernel).any(|s| matches!(s.kind, StmtKind::Assert(..)))
 }
 
-/// Its statements.
-pub fn statements(kernel: &Kernel) -> impl Iterator<Item = &Stmt> {
+/// Whether a kernel only computes: nothing in it can fail, and the user excludes nothing.
+pub(crate) fn only_computes(kernel: &Kernel) -> bool {
+    statements(kernel).all(|stmt| match &stmt.kind {
+        StmtKind::Assign(_) | StmtKind::Havoc(_) | StmtKind::Fence(_) | StmtKind::Trap => true,
+        StmtKind::Assume(premise, _) => !premise.is_of_user(),
+        _ => false,
+    })
+}
+
+pub(crate) fn statements(kernel: &Kernel) -> impl Iterator<Item = &Stmt> {
     let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
     blocks.flat_map(|b| &b.stmts)
 }

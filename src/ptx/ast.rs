@@ -7,17 +7,17 @@ use crate::geometry::Axis;
 use crate::span::{Origin, Span};
 use std::sync::Arc;
 
-pub use super::annotation::{Annotation, AnnotationKind};
+pub(crate) use super::annotation::{Annotation, AnnotationKind};
 pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op};
-pub use super::words::PackedFormat;
+pub(crate) use super::words::PackedFormat;
 
 /// A whole PTX file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
     /// `.version` major and minor.
-    pub version: (u32, u32),
+    pub(crate) version: (u32, u32),
     /// `.target`, e.g. `sm_90a`.
-    pub target: String,
+    pub(crate) target: String,
     /// `.address_size` in bits (32 or 64).
     pub address_size: u32,
     /// Module-scope variables (`.global`, `.const`, `.shared`), in order of appearance.
@@ -68,13 +68,13 @@ impl ScalarType {
     }
 
     /// True for `.sN`.
-    pub fn is_signed(self) -> bool {
+    pub(crate) fn is_signed(self) -> bool {
         matches!(self, ScalarType::S(_))
     }
 
     /// Scalar accesses that an atomic on this type is made of (memory consistency model, "packed data types"):
     /// each element of a pair is one.
-    pub fn atomic_parts(self) -> u32 {
+    pub(crate) fn atomic_parts(self) -> u32 {
         if self.packed().is_some_and(|name| name.ends_with("x2")) { 2 } else { 1 }
     }
 
@@ -105,7 +105,7 @@ pub enum StateSpace {
 
 /// Linkage directives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Linkage {
+pub(crate) enum Linkage {
     /// None written.
     #[default]
     Internal,
@@ -124,7 +124,6 @@ pub enum Linkage {
 pub struct Variable {
     /// Name as written; a name declared in a nested scope is made unique with a suffix `$N`.
     pub name: Arc<str>,
-    /// Its space.
     pub space: StateSpace,
     /// Element type.
     pub ty: ScalarType,
@@ -133,33 +132,32 @@ pub struct Variable {
     /// Alignment in bytes (the `.align` or the natural one).
     pub align: u32,
     /// Linkage.
-    pub linkage: Linkage,
+    pub(crate) linkage: Linkage,
     /// For parameters with a `.ptr` attribute: the space it points to (`Generic` if not said).
-    pub pointer: Option<StateSpace>,
+    pub(crate) pointer: Option<StateSpace>,
     /// Whether the declaration has an initialiser.
-    pub initialised: bool,
+    pub(crate) initialised: bool,
     /// What the initialiser puts where; bytes that it leaves out are zero.
-    pub initial_values: Vec<InitialValue>,
+    pub(crate) initial_values: Vec<InitialValue>,
     /// Functions and variables whose addresses the initialiser holds (they escape).
-    pub initialiser_symbols: Vec<Arc<str>>,
+    pub(crate) initialiser_symbols: Vec<Arc<str>>,
     /// The declaration.
     pub span: Span,
 }
 
 /// One scalar of an initialiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InitialValue {
+pub(crate) struct InitialValue {
     /// Byte offset in the variable.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// Width in bytes.
-    pub bytes: u32,
-    /// The value.
-    pub value: InitialConstant,
+    pub(crate) bytes: u32,
+    pub(crate) value: InitialConstant,
 }
 
 /// The value of a scalar of an initialiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InitialConstant {
+pub(crate) enum InitialConstant {
     /// These bits.
     Bits(u64),
     /// The address of a variable or function.
@@ -183,15 +181,15 @@ pub struct Function {
     /// True for `.entry`.
     pub is_entry: bool,
     /// Linkage.
-    pub linkage: Linkage,
+    pub(crate) linkage: Linkage,
     /// Return parameters of a `.func`.
     pub returns: Vec<Variable>,
     /// Parameters.
     pub params: Vec<Variable>,
     /// `.reqntid`
-    pub required_block: Option<[u32; 3]>,
+    pub(crate) required_block: Option<[u32; 3]>,
     /// `.maxntid` (its product bounds the block size)
-    pub maximum_block: Option<[u32; 3]>,
+    pub(crate) maximum_block: Option<[u32; 3]>,
     /// The body; `None` for a declaration.
     pub body: Option<Body>,
     /// The header.
@@ -211,7 +209,6 @@ pub struct Body {
     pub items: Vec<Item>,
 }
 
-/// A register.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Register {
     /// Name as written (`%r7`); made unique with a suffix `$N` when a nested scope redeclares it.
@@ -220,22 +217,21 @@ pub struct Register {
     pub ty: ScalarType,
 }
 
-/// A label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
     /// Name as written, made unique like registers.
-    pub name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// Where it stands.
     pub span: Span,
 }
 
 /// Index into [`Body::registers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RegisterId(pub u32);
+pub struct RegisterId(pub(crate) u32);
 
 /// Index into [`Body::labels`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LabelId(pub u32);
+pub struct LabelId(pub(crate) u32);
 
 /// A resolved variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -255,7 +251,6 @@ pub enum VariableRef {
 pub enum Item {
     /// A label stands here.
     Label(LabelId),
-    /// An instruction.
     Instruction(Instruction),
     /// An annotation comment `//@ kind expression;`.
     Annotation(Annotation),
@@ -265,7 +260,7 @@ pub enum Item {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
     /// `@%p` or `@!%p`.
-    pub guard: Option<Guard>,
+    pub(crate) guard: Option<Guard>,
     /// What it does.
     pub op: Op,
     /// Where it stands.
@@ -274,17 +269,16 @@ pub struct Instruction {
 
 /// A guard predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
+pub(crate) struct Guard {
     /// The predicate register.
-    pub register: RegisterId,
+    pub(crate) register: RegisterId,
     /// True for `@!p`.
-    pub negated: bool,
+    pub(crate) negated: bool,
 }
 
 /// A value operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
-    /// A register.
     Register(RegisterId),
     /// A negated predicate register (`!%p`), where the ISA allows one.
     NotPredicate(RegisterId),
@@ -292,7 +286,6 @@ pub enum Operand {
     Integer(u64),
     /// A float constant, as its bits: `0fXXXXXXXX` (32), `0dXXXXXXXXXXXXXXXX` (64) or decimal (64).
     Float {
-        /// The bits.
         bits: u64,
         /// 32 or 64.
         width: u32,
@@ -335,9 +328,9 @@ pub enum SpecialRegister {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OtherRegister {
     /// Name with `%`, as written.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Width in bits.
-    pub bits: u32,
+    pub(crate) bits: u32,
 }
 
 /// A memory operand `[base + offset]`.
@@ -354,7 +347,6 @@ pub struct Address {
 pub enum AddressBase {
     /// A register holding an address.
     Register(RegisterId),
-    /// A variable.
     Variable(VariableRef),
     /// None: an absolute address.
     Absolute,

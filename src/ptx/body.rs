@@ -27,34 +27,32 @@ use std::sync::Arc;
 type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// What all bodies of a module share.
-pub struct Shared<'c, 'a> {
+pub(crate) struct Shared<'c, 'a> {
     /// The input.
-    pub text: &'a str,
-    /// Its lines.
-    pub lines: &'c Lines,
+    pub(crate) text: &'a str,
+    pub(crate) lines: &'c Lines,
     /// Module level.
-    pub module: &'c ModuleContext<'a>,
+    pub(crate) module: &'c ModuleContext<'a>,
     /// Names of the module's variables, which variables of bodies must not share.
-    pub reserved: &'c HashSet<Arc<str>>,
+    pub(crate) reserved: &'c HashSet<Arc<str>>,
     /// The module's variables.
-    pub variables: &'c [Variable],
+    pub(crate) variables: &'c [Variable],
     /// Table lookups so far, by opcode as written.
-    pub opcodes: HashMap<&'a str, (Arc<Selected>, Arc<str>)>,
+    pub(crate) opcodes: HashMap<&'a str, (Arc<Selected>, Arc<str>)>,
     /// Shared copies of texts.
-    pub interner: &'c Interner,
+    pub(crate) interner: &'c Interner,
     /// Errors so far.
-    pub errors: Errors,
+    pub(crate) errors: Errors,
 }
 
 /// A parameter or result of a function.
 #[derive(Clone, Copy, Debug)]
-pub struct Parameter<'a> {
-    /// Its name.
-    pub name: Name<'a>,
+pub(crate) struct Parameter<'a> {
+    pub(crate) name: Name<'a>,
     /// The variable that holds it.
-    pub reference: VariableRef,
+    pub(crate) reference: VariableRef,
     /// The type of its register, if it is declared as one.
-    pub register: Option<ScalarType>,
+    pub(crate) register: Option<ScalarType>,
 }
 
 /// One body under construction.
@@ -109,7 +107,7 @@ impl<'a> annotation::Names<'a> for Named<'_, '_, 'a> {
 }
 
 /// Types the body of a function with this header.
-pub fn body<'a>(
+pub(crate) fn body<'a>(
     shared: &mut Shared<'_, 'a>,
     function: &Function,
     parameters: &[Parameter<'a>],
@@ -472,6 +470,6 @@ fn word_span(opcode: Name<'_>, index: usize) -> Span {
 }
 
 /// The error for a name declared twice.
-pub fn duplicate(what: &str, name: Name<'_>) -> Diagnostic {
+pub(crate) fn duplicate(what: &str, name: Name<'_>) -> Diagnostic {
     Diagnostic::error("duplicate-name", format!("{what} `{}` is declared twice in this scope", name.text), name.span)
 }

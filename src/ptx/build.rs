@@ -24,7 +24,7 @@ struct Parts<'p> {
 }
 
 /// Makes the operation. `name` is the full opcode without blanks. Calls are made elsewhere.
-pub fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands, interner: &Interner) -> Op {
+pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands, interner: &Interner) -> Op {
     let parts = Parts { selected, name, operands };
     match selected.row.meaning {
         Meaning::Int(op) => parts.int(op),

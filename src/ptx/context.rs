@@ -12,7 +12,7 @@ pub const MAX_ERRORS: usize = 200;
 
 /// What a name at module level stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModuleSymbol {
+pub(crate) enum ModuleSymbol {
     /// Index into `Module::variables`.
     Variable(u32),
     /// Index into `Module::functions`.
@@ -21,29 +21,27 @@ pub enum ModuleSymbol {
 
 /// The numbers of return parameters and parameters of a function, for checking calls.
 #[derive(Clone, Copy, Debug)]
-pub struct Arity {
+pub(crate) struct Arity {
     /// Return parameters.
-    pub returns: usize,
+    pub(crate) returns: usize,
     /// Parameters; `None` if the last is an array without a size (a variadic function).
-    pub params: Option<usize>,
+    pub(crate) params: Option<usize>,
 }
 
 /// The finished module level, read-only for the bodies.
 #[derive(Debug, Default)]
-pub struct ModuleContext<'a> {
+pub(crate) struct ModuleContext<'a> {
     /// Variables, functions and aliases.
-    pub names: HashMap<Cow<'a, str>, ModuleSymbol>,
+    pub(crate) names: HashMap<Cow<'a, str>, ModuleSymbol>,
     /// By function index.
-    pub arities: Vec<Arity>,
+    pub(crate) arities: Vec<Arity>,
     /// The `.file` table.
-    pub files: Files,
-    /// `.address_size` in bits.
-    pub address_size: u32,
+    pub(crate) files: Files,
 }
 
 /// Errors, up to [`MAX_ERRORS`].
 #[derive(Debug, Default)]
-pub struct Errors {
+pub(crate) struct Errors {
     syntax: Vec<Diagnostic>,
     /// Of other kinds.
     list: Vec<Diagnostic>,
@@ -54,22 +52,22 @@ pub struct Errors {
 
 impl Errors {
     /// Records errors of syntax.
-    pub fn syntax(&mut self, errors: Vec<Diagnostic>) {
+    pub(crate) fn syntax(&mut self, errors: Vec<Diagnostic>) {
         self.syntax.extend(errors);
     }
 
     /// How many more errors of syntax are looked for.
-    pub fn syntax_left(&self) -> usize {
+    pub(crate) fn syntax_left(&self) -> usize {
         MAX_ERRORS.saturating_sub(self.syntax.len())
     }
 
     /// Whether there is no error of syntax so far.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.syntax.is_empty()
     }
 
     /// Records an error.
-    pub fn report(&mut self, error: Diagnostic) {
+    pub(crate) fn report(&mut self, error: Diagnostic) {
         let list = if error.code == "undefined-name" { &mut self.undefined } else { &mut self.list };
         if list.len() < MAX_ERRORS {
             list.push(error);
@@ -77,7 +75,7 @@ impl Errors {
     }
 
     /// All errors in the order of their places; where there are too many, the first says so.
-    pub fn into_list(self) -> Vec<Diagnostic> {
+    pub(crate) fn into_list(self) -> Vec<Diagnostic> {
         let undefined = if self.syntax.is_empty() { self.undefined } else { Vec::new() };
         let mut list: Vec<Diagnostic> = self.syntax.into_iter().chain(self.list).chain(undefined).collect();
         list.sort_by_key(|error| error.labels.first().map_or(0, |label| label.0.start));
@@ -93,13 +91,13 @@ impl Errors {
 
 /// One shared copy of each text that may occur often: opcodes, names of registers, instructions.
 #[derive(Debug, Default)]
-pub struct Interner {
+pub(crate) struct Interner {
     texts: RefCell<HashSet<Arc<str>>>,
 }
 
 impl Interner {
     /// The shared copy.
-    pub fn intern(&self, text: &str) -> Arc<str> {
+    pub(crate) fn intern(&self, text: &str) -> Arc<str> {
         let mut texts = self.texts.borrow_mut();
         if let Some(shared) = texts.get(text) {
             return shared.clone();

@@ -21,31 +21,31 @@ const LARGEST_FAMILY: u64 = 1 << 16;
 
 /// A name that a declaration introduces: as written, or a member of a family.
 #[derive(Clone, Debug)]
-pub struct Declared<'a> {
+pub(crate) struct Declared<'a> {
     /// The name.
-    pub text: Cow<'a, str>,
+    pub(crate) text: Cow<'a, str>,
     /// Where its declarator stands.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 impl Declared<'_> {
     /// The same, borrowed.
-    pub fn name(&self) -> Name<'_> {
+    pub(crate) fn name(&self) -> Name<'_> {
         Name { text: &self.text, span: self.span }
     }
 }
 
 /// The attributes of a declaration, read.
 #[derive(Clone, Copy, Debug)]
-pub struct Attributes {
+pub(crate) struct Attributes {
     /// Element type.
-    pub ty: ScalarType,
+    pub(crate) ty: ScalarType,
     /// Elements of a vector type (`.v2`, `.v4`), else 1.
-    pub vector: u32,
+    pub(crate) vector: u32,
     /// `.align`
-    pub align: Option<u32>,
+    pub(crate) align: Option<u32>,
     /// `.ptr` with its space.
-    pub pointer: Option<StateSpace>,
+    pub(crate) pointer: Option<StateSpace>,
 }
 
 /// The state space of that word (with the dot).
@@ -61,7 +61,7 @@ fn space_of(word: &str) -> Option<StateSpace> {
 }
 
 /// Reads type, vector width, alignment and pointer attributes.
-pub fn attributes(declaration: &VariableDeclaration<'_>) -> Result<Attributes> {
+pub(crate) fn attributes(declaration: &VariableDeclaration<'_>) -> Result<Attributes> {
     let (mut ty, mut vector, mut align, mut pointer) = (None, 1, None, None);
     for attribute in &declaration.attributes {
         match attribute {
@@ -98,7 +98,7 @@ fn alignment(value: Name<'_>) -> Result<u32> {
 }
 
 /// The linkage written in front of a declaration.
-pub fn linkage(words: &[Name<'_>]) -> Linkage {
+pub(crate) fn linkage(words: &[Name<'_>]) -> Linkage {
     match words.first().map(|word| word.text) {
         Some(".visible") => Linkage::Visible,
         Some(".extern") => Linkage::Extern,
@@ -109,7 +109,7 @@ pub fn linkage(words: &[Name<'_>]) -> Linkage {
 }
 
 /// The variables of a declaration, each with its name.
-pub fn variables<'a>(declaration: &VariableDeclaration<'a>) -> Result<Vec<(Declared<'a>, Variable)>> {
+pub(crate) fn variables<'a>(declaration: &VariableDeclaration<'a>) -> Result<Vec<(Declared<'a>, Variable)>> {
     let attributes = attributes(declaration)?;
     let Some(space) = space_of(declaration.space.text) else {
         let message = format!("`{}` is no state space of a variable", declaration.space.text);

@@ -32,7 +32,7 @@ const ELEMENTS: &[(&str, u32)] = &[
 ];
 
 /// The registers in which a thread holds its part of matrix `A`, `B`, `C` or `D`.
-pub fn fragment(selected: &Selected, matrix: char) -> (u32, ScalarType) {
+pub(crate) fn fragment(selected: &Selected, matrix: char) -> (u32, ScalarType) {
     let elements: Vec<(&str, u32)> = selected.modifiers.iter().filter_map(|word| element(word)).collect();
     let Some([m, n, k]) = selected.modifiers.iter().find_map(|word| shape(word)) else {
         panic!("ptx: the instruction table has a matrix operand without a shape")
@@ -88,7 +88,7 @@ pub(super) fn shape(word: &str) -> Option<[u32; 3]> {
 }
 
 /// The number of registers that `.x1` to `.x128` stands for, given the shape.
-pub fn times(selected: &Selected) -> u32 {
+pub(crate) fn times(selected: &Selected) -> u32 {
     let number = |word: &&str| word.strip_prefix('x').and_then(|digits| digits.parse::<u32>().ok());
     let times = selected.modifiers.iter().find_map(number).unwrap_or(1);
     let factor = [("16x128b", 2), ("16x256b", 4), ("m16n16", 2)];

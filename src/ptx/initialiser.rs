@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// The scalars of an initialiser.
-pub fn initial_values(
+pub(crate) fn initial_values(
     initialiser: &Initialiser<'_>,
     declarator: &Declarator<'_>,
     attributes: Attributes,

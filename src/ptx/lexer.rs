@@ -213,7 +213,7 @@ enum Piece {
 }
 
 /// A token between its start and end byte offsets.
-pub type Spanned = (usize, Token, usize);
+pub(crate) type Spanned = (usize, Token, usize);
 
 /// The token stream: the raw tokens with sections folded and braces classified.
 ///
@@ -233,7 +233,7 @@ pub struct Tokens<'a> {
     max_errors: usize,
     stopped: bool,
     /// What was wrong so far, in order of appearance.
-    pub errors: Vec<Diagnostic>,
+    pub(crate) errors: Vec<Diagnostic>,
 }
 
 impl<'a> Tokens<'a> {
@@ -255,19 +255,19 @@ impl<'a> Tokens<'a> {
     }
 
     /// The same, with each function body as one token.
-    pub fn with_whole_bodies(text: &'a str, max_errors: usize) -> Self {
+    pub(crate) fn with_whole_bodies(text: &'a str, max_errors: usize) -> Self {
         Tokens { whole_bodies: true, ..Tokens::new(text, max_errors) }
     }
 
     /// The tokens of one function body.
-    pub fn of_body(body: BodyText<'a>, max_errors: usize) -> Self {
+    pub(crate) fn of_body(body: BodyText<'a>, max_errors: usize) -> Self {
         let mut tokens = Tokens::new(&body.file[..body.span.end as usize], max_errors);
         tokens.lexer.bump(body.span.start as usize);
         tokens
     }
 
     /// Whether the stream ended before the text did.
-    pub fn stopped(&self) -> bool {
+    pub(crate) fn stopped(&self) -> bool {
         self.stopped
     }
 

@@ -17,14 +17,14 @@ use std::sync::Arc;
 const MAX_INLINE_DEPTH: u32 = 64;
 
 /// Paths of the `.file` table.
-pub type Files = BTreeMap<u64, Arc<str>>;
+pub(crate) type Files = BTreeMap<u64, Arc<str>>;
 
 /// A file index, line and column.
 type Key = (u64, u32, u32);
 
 /// The `.loc` in force.
 #[derive(Debug)]
-pub struct Locations<'f> {
+pub(crate) struct Locations<'f> {
     files: &'f Files,
     /// Positions told so far in this function, with the depth of their inlining chains;
     /// `inlined_at` refers to them.
@@ -34,17 +34,17 @@ pub struct Locations<'f> {
 
 impl<'f> Locations<'f> {
     /// No position is in force at the start of a function.
-    pub fn new(files: &'f Files) -> Self {
+    pub(crate) fn new(files: &'f Files) -> Self {
         Locations { files, seen: HashMap::default(), current: None }
     }
 
     /// The position of an instruction that stands here.
-    pub fn current(&self) -> Option<Arc<SourcePosition>> {
+    pub(crate) fn current(&self) -> Option<Arc<SourcePosition>> {
         self.current.clone()
     }
 
     /// Takes a `.loc`. Line 0 means that the instruction belongs to no line.
-    pub fn enter(&mut self, location: &Location<'_>) {
+    pub(crate) fn enter(&mut self, location: &Location<'_>) {
         let Some(key) = key(&location.place) else { return self.current = None };
         let inlined_at = location.inlined_at.as_ref().and_then(|place| self.call_site(place));
         let depth = inlined_at.as_ref().map_or(0, |(_, depth)| depth + 1);

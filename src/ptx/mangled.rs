@@ -1,7 +1,7 @@
 //! Names of variables as people write them.
 
 /// The name a person would use for a mangled variable of a function body: `_ZZ4scanE3sum` is `sum`.
-pub fn human(name: &str) -> String {
+pub(crate) fn human(name: &str) -> String {
     let shown = || -> Option<&str> {
         let rest = name.strip_prefix("_ZZ")?;
         // Identifiers follow their lengths; the variable's own is the last `E<length><name>`.

@@ -10,7 +10,7 @@ use super::fragment::{element, shape};
 use super::table::Selected;
 
 /// The memory that an instruction with a selected form accesses.
-pub fn rows(selected: &Selected) -> MatrixRows {
+pub(crate) fn rows(selected: &Selected) -> MatrixRows {
     match selected.row.form.opcode {
         "wmma" => fragment(selected),
         _ => one_row_a_lane(selected),

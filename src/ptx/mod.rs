@@ -7,26 +7,26 @@
 //! literals, [`location`] the `.loc` positions, [`annotation`] the facts in `//@` comments. [`mod@print`] shows the result, [`mod@unparse`] writes the
 //! untyped tree as PTX again. `volatile` serves an option.
 
-pub mod annotation;
+pub(crate) mod annotation;
 pub mod ast;
-pub mod body;
-pub mod build;
+pub(crate) mod body;
+pub(crate) mod build;
 pub mod context;
-pub mod declare;
-pub mod fragment;
+pub(crate) mod declare;
+pub(crate) mod fragment;
 mod initialiser;
 pub mod lexer;
-pub mod location;
-pub mod mangled;
+pub(crate) mod location;
+pub(crate) mod mangled;
 mod matrix;
-pub mod module;
-pub mod operands;
+pub(crate) mod module;
+pub(crate) mod operands;
 mod operation;
 pub mod parse;
-pub mod pattern;
-pub mod print;
-pub mod registers;
-pub mod scope;
+pub(crate) mod pattern;
+pub(crate) mod print;
+pub(crate) mod registers;
+pub(crate) mod scope;
 pub mod syntax;
 pub mod table;
 mod table_arithmetic;
@@ -37,12 +37,12 @@ mod table_matrix;
 mod table_memory;
 mod table_texture;
 pub mod unparse;
-pub mod values;
+pub(crate) mod values;
 mod vector_move;
 mod volatile;
-pub mod words;
+pub(crate) mod words;
 
 pub use lexer::tokens;
 pub use module::parse;
 pub use print::print_ast;
-pub use volatile::weaken_volatile;
+pub(crate) use volatile::weaken_volatile;

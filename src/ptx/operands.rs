@@ -23,27 +23,27 @@ use std::sync::Arc;
 /// The operands of one instruction. The same lists serve one instruction after the other: what is taken from them is as
 /// long as it has to be.
 #[derive(Debug, Default)]
-pub struct Operands {
+pub(crate) struct Operands {
     /// Registers (or sinks) that are written, in order.
-    pub destinations: Vec<Operand>,
+    pub(crate) destinations: Vec<Operand>,
     /// Values that are read, in order.
-    pub sources: Vec<Operand>,
+    pub(crate) sources: Vec<Operand>,
     /// The memory operand.
-    pub address: Option<Address>,
+    pub(crate) address: Option<Address>,
     /// The target of a branch.
-    pub label: Option<LabelId>,
+    pub(crate) label: Option<LabelId>,
     /// The targets of an indexed branch.
-    pub table: Option<Arc<[LabelId]>>,
+    pub(crate) table: Option<Arc<[LabelId]>>,
 }
 
 impl Operands {
     /// Takes all values that are read.
-    pub fn take_sources(&mut self) -> Vec<Operand> {
+    pub(crate) fn take_sources(&mut self) -> Vec<Operand> {
         self.sources.drain(..).collect()
     }
 
     /// Takes all registers that are written.
-    pub fn take_destinations(&mut self) -> Vec<Operand> {
+    pub(crate) fn take_destinations(&mut self) -> Vec<Operand> {
         self.destinations.drain(..).collect()
     }
 
@@ -56,18 +56,18 @@ impl Operands {
 }
 
 /// Resolves operands against the names visible at a statement.
-pub struct Resolver<'r, 'n, 'a> {
+pub(crate) struct Resolver<'r, 'n, 'a> {
     /// Names of the body.
-    pub scopes: &'r mut Scopes<'n, 'a>,
+    pub(crate) scopes: &'r mut Scopes<'n, 'a>,
     /// Names of the module.
-    pub module: &'r ModuleContext<'a>,
+    pub(crate) module: &'r ModuleContext<'a>,
 }
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
 impl<'a> Resolver<'_, '_, 'a> {
     /// Resolves and checks all operands of an instruction.
-    pub fn resolve(
+    pub(crate) fn resolve(
         &mut self,
         selected: &Selected,
         name: Name<'a>,
@@ -82,7 +82,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// Resolves and checks one operand.
-    pub fn operand(
+    pub(crate) fn operand(
         &mut self,
         selected: &Selected,
         slot: &OperandSlot,
@@ -173,7 +173,12 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// A register of that type, or `_`.
-    pub fn destination(&mut self, expression: &Expression<'a>, ty: ScalarType, relaxed: bool) -> Result<Operand> {
+    pub(crate) fn destination(
+        &mut self,
+        expression: &Expression<'a>,
+        ty: ScalarType,
+        relaxed: bool,
+    ) -> Result<Operand> {
         match self.value(expression)? {
             Operand::Sink => Ok(Operand::Sink),
             Operand::Register(register) => {
@@ -185,7 +190,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// A value of that type.
-    pub fn source(&mut self, expression: &Expression<'a>, ty: ScalarType, relaxed: bool) -> Result<Operand> {
+    pub(crate) fn source(&mut self, expression: &Expression<'a>, ty: ScalarType, relaxed: bool) -> Result<Operand> {
         let span = expression.span;
         let value = self.value(expression)?;
         if let (Operand::NotPredicate(register), ScalarType::Pred) = (&value, ty) {
@@ -214,7 +219,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// A predicate register, for guards.
-    pub fn guard(&mut self, name: Name<'a>) -> Result<RegisterId> {
+    pub(crate) fn guard(&mut self, name: Name<'a>) -> Result<RegisterId> {
         match self.name(name.text, name.span)? {
             Operand::Register(register) => {
                 self.check_register(register, ScalarType::Pred, false, name.span)?;
@@ -225,7 +230,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// An address as a value; `wanted` is its width in bits, if the form names one.
-    pub fn address_value_of(&mut self, wanted: Option<u32>, expression: &Expression<'a>) -> Result<Operand> {
+    pub(crate) fn address_value_of(&mut self, wanted: Option<u32>, expression: &Expression<'a>) -> Result<Operand> {
         let value = self.value(expression)?;
         let bits = match value {
             Operand::Register(register) => self.register_type(register).bits(),
@@ -388,7 +393,7 @@ fn count(least: usize, most: usize) -> String {
 }
 
 /// The type of a slot, and whether wider registers are allowed.
-pub fn slot_type(selected: &Selected, width: Width) -> (ScalarType, bool) {
+pub(crate) fn slot_type(selected: &Selected, width: Width) -> (ScalarType, bool) {
     let ty = match width.of {
         TypeRef::Fixed(ty) => ty,
         TypeRef::Modifier(index) => selected.types[index],

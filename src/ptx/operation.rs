@@ -202,7 +202,6 @@ pub enum Op {
     Cvta {
         /// True for `cvta.to`.
         from_generic: bool,
-        /// The space.
         space: StateSpace,
         /// Width of the address in bits.
         bits: u32,
@@ -375,13 +374,13 @@ pub enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatrixRows {
     /// Lanes 0, 1, ... up to this number give an address each; the addresses of the others do not matter.
-    pub lanes: u32,
+    pub(crate) lanes: u32,
     /// Rows behind each address.
-    pub rows: u32,
+    pub(crate) rows: u32,
     /// Width of a row in bytes.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
     /// Bits by which a stride of one moves; 0 if there is no stride.
-    pub stride_bits: u32,
+    pub(crate) stride_bits: u32,
 }
 
 /// Forms of the block barrier.

@@ -14,7 +14,7 @@ use crate::span::Span;
 use lalrpop_util::{ErrorRecovery, ParseError, lalrpop_mod};
 
 lalrpop_mod!(
-    #[allow(clippy::all, missing_docs)]
+    #[allow(clippy::all, missing_docs, unreachable_pub)]
     #[rustfmt::skip]
     grammar,
     "/ptx.rs"
@@ -22,13 +22,13 @@ lalrpop_mod!(
 
 /// Ends parsing early: the bound on syntax errors is reached.
 #[derive(Clone, Copy, Debug)]
-pub struct TooManyErrors;
+pub(crate) struct TooManyErrors;
 
 type Error = ParseError<usize, Token, TooManyErrors>;
 
 /// Collects the errors from which the parser recovers.
 #[derive(Debug)]
-pub struct Recovery<'a> {
+pub(crate) struct Recovery<'a> {
     text: &'a str,
     errors: Vec<Diagnostic>,
     maximum: usize,
@@ -36,7 +36,7 @@ pub struct Recovery<'a> {
 
 impl Recovery<'_> {
     /// Records an error; fails when there are enough.
-    pub fn add(&mut self, recovered: ErrorRecovery<usize, Token, TooManyErrors>) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, recovered: ErrorRecovery<usize, Token, TooManyErrors>) -> Result<(), Error> {
         if let Some(diagnostic) = diagnose(self.text, &recovered.error) {
             self.errors.push(diagnostic);
         }
@@ -88,7 +88,7 @@ fn collect_errors<T>(
 }
 
 /// What stands between the quotes of a string; of one that is not closed, which is an error, the rest of the line.
-pub fn unquoted(text: &str) -> &str {
+pub(crate) fn unquoted(text: &str) -> &str {
     let rest = text.strip_prefix('"').unwrap_or(text);
     rest.strip_suffix('"').unwrap_or(rest)
 }

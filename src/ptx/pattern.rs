@@ -76,7 +76,7 @@ const GROUPS: &[(&str, &str)] = &[
 /// How an operand is checked. Patterns: `t` and `u` are the first and second type among the
 /// modifiers, `w` is twice as wide as `t`; other words are types.
 #[derive(Clone, Debug, PartialEq)]
-pub enum OperandSlot {
+pub(crate) enum OperandSlot {
     /// `=t`: a destination; `=~t`: a register at least as wide; `=t|p`: with an optional second one.
     Destination(Width, Option<Width>),
     /// `=t&p`: two destinations.
@@ -138,7 +138,7 @@ pub enum OperandSlot {
 
 /// Which constants an operand may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub(crate) enum Limit {
     /// The number of a barrier: 0 to 15.
     Barrier,
     /// How many threads a barrier waits for: a multiple of the warp size.
@@ -149,7 +149,7 @@ pub enum Limit {
 
 impl Limit {
     /// Whether a constant may stand there.
-    pub fn allows(self, value: u64) -> bool {
+    pub(crate) fn allows(self, value: u64) -> bool {
         let value = value as u32;
         match self {
             Limit::Barrier => value < 16,
@@ -159,7 +159,7 @@ impl Limit {
     }
 
     /// In words, behind what it limits.
-    pub fn describe(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Limit::Barrier => "from 0 to 15",
             Limit::Threads => "that is a multiple of 32",
@@ -170,7 +170,7 @@ impl Limit {
 
 /// How many registers stand in braces.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Count {
+pub(crate) enum Count {
     /// `{}`: any number.
     Any,
     /// `{4}`
@@ -185,16 +185,16 @@ pub enum Count {
 
 /// A type that an operand slot refers to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Width {
+pub(crate) struct Width {
     /// Which type.
-    pub of: TypeRef,
+    pub(crate) of: TypeRef,
     /// Wider registers are allowed too.
-    pub relaxed: bool,
+    pub(crate) relaxed: bool,
 }
 
 /// Where a type comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TypeRef {
+pub(crate) enum TypeRef {
     /// The n-th type among the modifiers.
     Modifier(usize),
     /// Twice as wide as the first type.
@@ -205,16 +205,16 @@ pub enum TypeRef {
 
 /// A slot of the modifier pattern.
 #[derive(Clone, Debug)]
-pub struct ModifierSlot {
+pub(crate) struct ModifierSlot {
     /// Its spellings.
-    pub alternatives: Vec<&'static str>,
+    pub(crate) alternatives: Vec<&'static str>,
     /// When it is written.
-    pub presence: SlotPresence,
+    pub(crate) presence: SlotPresence,
 }
 
 /// When a modifier slot is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SlotPresence {
+pub(crate) enum SlotPresence {
     /// Always.
     Always,
     /// `a?`
@@ -227,16 +227,16 @@ pub enum SlotPresence {
 
 /// An operand slot, and when there is such an operand.
 #[derive(Clone, Debug)]
-pub struct OperandPattern {
+pub(crate) struct OperandPattern {
     /// How it is checked.
-    pub slot: OperandSlot,
+    pub(crate) slot: OperandSlot,
     /// When it is there.
-    pub presence: Presence,
+    pub(crate) presence: Presence,
 }
 
 /// When there is an operand.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Presence {
+pub(crate) enum Presence {
     /// Always.
     Always,
     /// `t?`
@@ -248,7 +248,7 @@ pub enum Presence {
 }
 
 /// The slots of a modifier pattern.
-pub fn modifier_slots(form: &Form) -> Vec<ModifierSlot> {
+pub(crate) fn modifier_slots(form: &Form) -> Vec<ModifierSlot> {
     let slot = |word: &'static str| {
         let (word, presence) = match (word.strip_prefix('+'), word.strip_prefix('-'), word.strip_suffix('?')) {
             (Some(rest), _, _) => (rest, SlotPresence::WithPrevious),
@@ -262,7 +262,7 @@ pub fn modifier_slots(form: &Form) -> Vec<ModifierSlot> {
 }
 
 /// The slots of an operand pattern.
-pub fn operand_slots(form: &Form) -> Vec<OperandPattern> {
+pub(crate) fn operand_slots(form: &Form) -> Vec<OperandPattern> {
     let slot = |word: &'static str| {
         let (word, presence) = match (word.strip_suffix('?'), word.strip_suffix('!'), word.split_once('@')) {
             (Some(rest), ..) => (rest, Presence::Optional),
@@ -365,7 +365,7 @@ fn width(form: &Form, word: &str) -> Width {
 
 impl OperandSlot {
     /// What may stand there, for messages and `gpuvcc explain`.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             OperandSlot::Destination(first, None) => format!("{} register", first.describe()),
             OperandSlot::Destination(first, Some(second)) => {
@@ -413,7 +413,7 @@ impl OperandSlot {
 
 impl OperandPattern {
     /// As in the manual; in brackets if it may be missing.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let slot = self.slot.describe();
         match &self.presence {
             Presence::Always => slot,
@@ -438,7 +438,7 @@ impl Width {
 
 impl ModifierSlot {
     /// As in the manual: `.a`, `.{a, b}`, in brackets if it may be missing.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let list = match self.alternatives.as_slice() {
             [single] => format!(".{single}"),
             several => format!(".{{{}}}", several.join(", ")),

@@ -22,7 +22,7 @@ const SELECTORS: [&str; 4] = [".x", ".y", ".z", ".w"];
 
 impl<'a> Resolver<'_, '_, 'a> {
     /// Registers in braces, behind which `|p` may stand.
-    pub fn registers(
+    pub(crate) fn registers(
         &mut self,
         selected: &Selected,
         (count, ty): (Count, Option<Width>),
@@ -66,7 +66,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// The elements of a vector operand; a single value may stand in braces or not.
-    pub fn elements(&mut self, expression: &Expression<'a>, count: u32) -> Result<Vec<Expression<'a>>> {
+    pub(crate) fn elements(&mut self, expression: &Expression<'a>, count: u32) -> Result<Vec<Expression<'a>>> {
         let elements = match &expression.kind {
             ExpressionKind::Vector(elements) => elements.clone(),
             ExpressionKind::Name(name) if count > 1 => match special_register(name, SELECTORS[3]) {
@@ -102,7 +102,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// A 32-bit register, or parts of it; a part that is written counts as the whole register.
-    pub fn part(
+    pub(crate) fn part(
         &mut self,
         written: bool,
         negated: bool,
@@ -124,7 +124,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// `[tensor, {x, y}]`, `[texture, sampler, {x}]`: the first component is the address.
-    pub fn coordinates(&mut self, expression: &Expression<'a>, out: &mut Operands) -> Result<()> {
+    pub(crate) fn coordinates(&mut self, expression: &Expression<'a>, out: &mut Operands) -> Result<()> {
         let ExpressionKind::Address(list, None) = &expression.kind else {
             return Err(kind_error(expression.span, "an address with coordinates in brackets"));
         };
@@ -153,7 +153,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// Values of these types in brackets.
-    pub fn components(
+    pub(crate) fn components(
         &mut self,
         selected: &Selected,
         widths: &[Width],
@@ -173,7 +173,7 @@ impl<'a> Resolver<'_, '_, 'a> {
 
     /// The first alternative that takes the operand; if none does, the error of the one whose shape
     /// it has.
-    pub fn one_of(
+    pub(crate) fn one_of(
         &mut self,
         selected: &Selected,
         slots: &[OperandSlot],

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// What a name in a body stands for.
 #[derive(Clone, Debug)]
-pub enum Symbol {
+pub(crate) enum Symbol {
     /// A register in use.
     Register(RegisterId),
     /// A variable or parameter.
@@ -32,7 +32,7 @@ enum Entry {
 
 /// A named table of a body.
 #[derive(Clone, Debug)]
-pub enum Table {
+pub(crate) enum Table {
     /// `.branchtargets`
     Labels(Arc<[LabelId]>),
     /// `.calltargets`: indices of functions; `None` is a `.callprototype`.
@@ -41,13 +41,13 @@ pub enum Table {
 
 /// The registers `%r0` to `%r(count-1)`.
 #[derive(Clone, Copy, Debug)]
-pub struct Family {
+pub(crate) struct Family {
     /// Type of an element.
-    pub ty: ScalarType,
+    pub(crate) ty: ScalarType,
     /// Elements of each register; 1 if it is no vector.
-    pub elements: u32,
+    pub(crate) elements: u32,
     /// Number of registers.
-    pub count: u64,
+    pub(crate) count: u64,
 }
 
 #[derive(Debug, Default)]
@@ -61,9 +61,9 @@ struct Scope<'a> {
 
 /// The scopes that are open at a statement, and the body under construction.
 #[derive(Debug)]
-pub struct Scopes<'r, 'a> {
+pub(crate) struct Scopes<'r, 'a> {
     /// The body under construction.
-    pub body: Body,
+    pub(crate) body: Body,
     open: Vec<Scope<'a>>,
     names: UniqueNames<'r>,
     /// Labels have a name space of their own.
@@ -118,19 +118,19 @@ fn family_member(name: &str) -> Option<(&str, u64)> {
 
 impl<'r, 'a> Scopes<'r, 'a> {
     /// No scope open yet; body variables share no name with `reserved`, the module's variables.
-    pub fn new(interner: &'r Interner, reserved: &'r HashSet<Arc<str>>) -> Self {
+    pub(crate) fn new(interner: &'r Interner, reserved: &'r HashSet<Arc<str>>) -> Self {
         let names =
             |reserved| UniqueNames { interner, reserved, taken: HashSet::default(), suffixes: HashMap::default() };
         Scopes { body: Body::default(), open: Vec::new(), names: names(Some(reserved)), label_names: names(None) }
     }
 
     /// Opens a scope.
-    pub fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         self.open.push(Scope::default());
     }
 
     /// Closes the innermost scope.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.open.pop();
     }
 
@@ -142,7 +142,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// Declares one register, or `elements` of a vector register. False: the scope has that name.
-    pub fn declare_register(&mut self, name: &'a str, ty: ScalarType, elements: u32) -> bool {
+    pub(crate) fn declare_register(&mut self, name: &'a str, ty: ScalarType, elements: u32) -> bool {
         let scope = self.innermost();
         if scope.names.contains_key(name) {
             return false;
@@ -152,7 +152,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// Declares `prefix0` to `prefix(count-1)`. False: the scope has that family.
-    pub fn declare_family(&mut self, prefix: &'a str, family: Family) -> bool {
+    pub(crate) fn declare_family(&mut self, prefix: &'a str, family: Family) -> bool {
         let families = &mut self.innermost().families;
         let fresh = !families.contains_key(prefix);
         if fresh {
@@ -162,13 +162,13 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// A register that no name of the text stands for.
-    pub fn temporary(&mut self, ty: ScalarType) -> RegisterId {
+    pub(crate) fn temporary(&mut self, ty: ScalarType) -> RegisterId {
         let unique = self.names.unique("%temporary", true);
         self.push_register(unique, ty)
     }
 
     /// Declares a variable of the body under a unique name. False: the scope has that name.
-    pub fn declare_variable(&mut self, name: Cow<'a, str>, mut variable: Variable) -> bool {
+    pub(crate) fn declare_variable(&mut self, name: Cow<'a, str>, mut variable: Variable) -> bool {
         if self.innermost().names.contains_key(&name) {
             return false;
         }
@@ -180,14 +180,14 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// Declares a parameter. False: the scope has that name.
-    pub fn declare_parameter(&mut self, name: &'a str, reference: VariableRef) -> bool {
+    pub(crate) fn declare_parameter(&mut self, name: &'a str, reference: VariableRef) -> bool {
         self.names.taken.insert(name.into());
         let entry = Entry::Used(Symbol::Variable(reference));
         self.innermost().names.insert(name.into(), entry).is_none()
     }
 
     /// Declares a label. `None`: the scope has that label.
-    pub fn declare_label(&mut self, name: Name<'a>) -> Option<LabelId> {
+    pub(crate) fn declare_label(&mut self, name: Name<'a>) -> Option<LabelId> {
         if self.innermost().labels.contains_key(name.text) {
             return None;
         }
@@ -199,22 +199,22 @@ impl<'r, 'a> Scopes<'r, 'a> {
     }
 
     /// Declares a table. False: the scope has that name.
-    pub fn declare_table(&mut self, name: &'a str, table: Table) -> bool {
+    pub(crate) fn declare_table(&mut self, name: &'a str, table: Table) -> bool {
         self.innermost().tables.insert(name, table).is_none()
     }
 
     /// The label of that name.
-    pub fn label(&self, name: &str) -> Option<LabelId> {
+    pub(crate) fn label(&self, name: &str) -> Option<LabelId> {
         self.open.iter().rev().find_map(|scope| scope.labels.get(name).copied())
     }
 
     /// The table of that name.
-    pub fn table(&self, name: &str) -> Option<&Table> {
+    pub(crate) fn table(&self, name: &str) -> Option<&Table> {
         self.open.iter().rev().find_map(|scope| scope.tables.get(name))
     }
 
     /// The register or variable of that name.
-    pub fn symbol(&mut self, name: &'a str) -> Option<Symbol> {
+    pub(crate) fn symbol(&mut self, name: &'a str) -> Option<Symbol> {
         for depth in (0..self.open.len()).rev() {
             let (ty, elements) = match self.open[depth].names.get(name) {
                 Some(Entry::Used(symbol)) => return Some(symbol.clone()),
@@ -261,7 +261,7 @@ impl<'r, 'a> Scopes<'r, 'a> {
 }
 
 /// Indices of the typed module are 32 bits wide, as are byte offsets of the input.
-pub fn index(length: usize) -> u32 {
+pub(crate) fn index(length: usize) -> u32 {
     match u32::try_from(length) {
         Ok(index) => index,
         Err(_) => panic!("ptx: more than 2^32 nodes"),

@@ -9,9 +9,9 @@ use crate::span::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name<'a> {
     /// As written.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// Where.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// One top-level construct.
@@ -48,14 +48,14 @@ pub enum TopLevel<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct BodyText<'a> {
     /// The text of the file.
-    pub file: &'a str,
+    pub(crate) file: &'a str,
     /// The body with its braces.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// A part of a declaration between the state space and the name.
 #[derive(Clone, Debug)]
-pub enum Attribute<'a> {
+pub(crate) enum Attribute<'a> {
     /// A type, `.v4`, `.ptr`, or a space after `.ptr`.
     Word(Name<'a>),
     /// `.align n`
@@ -68,33 +68,31 @@ pub enum Attribute<'a> {
 #[derive(Clone, Debug)]
 pub struct VariableDeclaration<'a> {
     /// `.visible` and the like, in front.
-    pub linkage: Vec<Name<'a>>,
+    pub(crate) linkage: Vec<Name<'a>>,
     /// `.global`, `.shared`, `.local`, `.param`, `.const` or `.reg`.
-    pub space: Name<'a>,
+    pub(crate) space: Name<'a>,
     /// Alignment, type, vector width, pointer attributes.
-    pub attributes: Vec<Attribute<'a>>,
+    pub(crate) attributes: Vec<Attribute<'a>>,
     /// The names.
-    pub declarators: Vec<Declarator<'a>>,
+    pub(crate) declarators: Vec<Declarator<'a>>,
     /// Everything up to the `;`.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// One declared name.
 #[derive(Clone, Debug)]
-pub struct Declarator<'a> {
+pub(crate) struct Declarator<'a> {
     /// The name; `_` in prototypes.
-    pub name: Name<'a>,
+    pub(crate) name: Name<'a>,
     /// `<n>` of a register family.
-    pub count: Option<Name<'a>>,
+    pub(crate) count: Option<Name<'a>>,
     /// Array dimensions; `None` for `[]`.
-    pub dimensions: Vec<Option<Name<'a>>>,
-    /// The initialiser.
-    pub initialiser: Option<Initialiser<'a>>,
+    pub(crate) dimensions: Vec<Option<Name<'a>>>,
+    pub(crate) initialiser: Option<Initialiser<'a>>,
 }
 
-/// An initialiser.
 #[derive(Clone, Debug)]
-pub enum Initialiser<'a> {
+pub(crate) enum Initialiser<'a> {
     /// One value.
     Value(InitialTerm<'a>),
     /// `{...}`
@@ -103,7 +101,7 @@ pub enum Initialiser<'a> {
 
 /// A constant expression of an initialiser.
 #[derive(Clone, Debug)]
-pub enum InitialTerm<'a> {
+pub(crate) enum InitialTerm<'a> {
     /// An integer literal.
     Integer(&'a str),
     /// A float literal.
@@ -126,7 +124,7 @@ pub enum InitialTerm<'a> {
 
 /// In front of a term of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
+pub(crate) enum Sign {
     /// `+`
     Plus,
     /// `-`
@@ -135,7 +133,7 @@ pub enum Sign {
 
 impl Sign {
     /// As written.
-    pub fn character(self) -> char {
+    pub(crate) fn character(self) -> char {
         match self {
             Sign::Plus => '+',
             Sign::Minus => '-',
@@ -145,7 +143,7 @@ impl Sign {
 
 impl<'a> Initialiser<'a> {
     /// Elements of the outermost list, or bytes of a string.
-    pub fn elements(&self) -> u64 {
+    pub(crate) fn elements(&self) -> u64 {
         match self {
             Initialiser::Value(InitialTerm::Text(text)) => text.len() as u64,
             Initialiser::Value(_) => 1,
@@ -154,7 +152,7 @@ impl<'a> Initialiser<'a> {
     }
 
     /// Symbols whose address (or part of it) is stored.
-    pub fn symbols(&self) -> Vec<Name<'a>> {
+    pub(crate) fn symbols(&self) -> Vec<Name<'a>> {
         match self {
             Initialiser::Value(term) => term.symbols(),
             Initialiser::List(list) => list.iter().flat_map(Initialiser::symbols).collect(),
@@ -183,17 +181,17 @@ impl<'a> InitialTerm<'a> {
 #[derive(Clone, Debug)]
 pub struct Function<'a> {
     /// `.visible` and the like.
-    pub linkage: Vec<Name<'a>>,
+    pub(crate) linkage: Vec<Name<'a>>,
     /// True for `.entry`.
-    pub is_entry: bool,
+    pub(crate) is_entry: bool,
     /// Name.
     pub name: Name<'a>,
     /// Return parameters.
-    pub returns: Vec<VariableDeclaration<'a>>,
+    pub(crate) returns: Vec<VariableDeclaration<'a>>,
     /// Parameters.
     pub params: Vec<VariableDeclaration<'a>>,
     /// `.reqntid` and the like with their numbers.
-    pub directives: Vec<(Name<'a>, Vec<Name<'a>>)>,
+    pub(crate) directives: Vec<(Name<'a>, Vec<Name<'a>>)>,
     /// The statements, if defined here.
     pub body: Option<BodyText<'a>>,
     /// The header.
@@ -217,7 +215,6 @@ pub enum Statement<'a> {
     Location(Box<Location<'a>>),
     /// `//@ ...`
     Annotation(Name<'a>),
-    /// An instruction.
     Instruction(Instruction<'a>),
     /// `{ ... }`
     Scope(Vec<Statement<'a>>),
@@ -226,43 +223,42 @@ pub enum Statement<'a> {
 }
 
 /// File index, line and column of a `.loc`.
-pub type Place<'a> = [Name<'a>; 3];
+pub(crate) type Place<'a> = [Name<'a>; 3];
 
 /// `.loc file line column [, function_name label, inlined_at file line column]`
 #[derive(Clone, Debug)]
 pub struct Location<'a> {
     /// File, line, column.
-    pub place: Place<'a>,
+    pub(crate) place: Place<'a>,
     /// Where the code was inlined.
-    pub inlined_at: Option<Place<'a>>,
+    pub(crate) inlined_at: Option<Place<'a>>,
 }
 
 /// `@guard opcode.modifiers operands;`
 #[derive(Clone, Debug)]
 pub struct Instruction<'a> {
     /// Negated?, predicate name.
-    pub guard: Option<(bool, Name<'a>)>,
+    pub(crate) guard: Option<(bool, Name<'a>)>,
     /// Opcode with its modifiers, as written.
-    pub opcode: Name<'a>,
+    pub(crate) opcode: Name<'a>,
     /// Operands.
-    pub operands: Vec<Expression<'a>>,
+    pub(crate) operands: Vec<Expression<'a>>,
     /// From the opcode to the last operand.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// An operand or constant expression.
 #[derive(Clone, Debug)]
-pub struct Expression<'a> {
+pub(crate) struct Expression<'a> {
     /// What it is.
-    pub kind: ExpressionKind<'a>,
+    pub(crate) kind: ExpressionKind<'a>,
     /// Where.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The forms of operands.
 #[derive(Clone, Debug)]
-pub enum ExpressionKind<'a> {
-    /// A name.
+pub(crate) enum ExpressionKind<'a> {
     Name(&'a str),
     /// `name.x`: a special register, an element of a vector register, or a byte selector.
     Selected(Box<(&'a str, &'a str)>),
@@ -289,12 +285,12 @@ pub enum ExpressionKind<'a> {
 }
 
 /// The first operand, and operators with theirs.
-pub type Chain<'a> = (Expression<'a>, Vec<(BinaryOperator, Expression<'a>)>);
+pub(crate) type Chain<'a> = (Expression<'a>, Vec<(BinaryOperator, Expression<'a>)>);
 
 /// Operators of constant expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum BinaryOperator {
+pub(crate) enum BinaryOperator {
     Multiply,
     Divide,
     Add,
@@ -308,7 +304,7 @@ pub enum BinaryOperator {
 
 impl BinaryOperator {
     /// As written.
-    pub fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             BinaryOperator::Multiply => "*",
             BinaryOperator::Divide => "/",
@@ -323,7 +319,7 @@ impl BinaryOperator {
     }
 
     /// As in C: the larger binds tighter.
-    pub fn precedence(self) -> u8 {
+    pub(crate) fn precedence(self) -> u8 {
         use BinaryOperator::{Add, And, Divide, Multiply, Or, ShiftLeft, ShiftRight, Subtract, Xor};
         match self {
             Multiply | Divide => 6,
@@ -338,7 +334,7 @@ impl BinaryOperator {
 
 impl<'a> Expression<'a> {
     /// `p|q` as two operands.
-    pub fn pair(&self) -> Option<(&Expression<'a>, &Expression<'a>)> {
+    pub(crate) fn pair(&self) -> Option<(&Expression<'a>, &Expression<'a>)> {
         match &self.kind {
             ExpressionKind::Chain(chain) => match (&chain.0, chain.1.as_slice()) {
                 (first, [(BinaryOperator::Or, second)]) => Some((first, second)),

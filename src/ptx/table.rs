@@ -18,7 +18,7 @@ use std::sync::{LazyLock, OnceLock};
 /// What an instruction means; [`super::build`] makes the typed operation of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // named after the variants of `ast::Op`
-pub enum Meaning {
+pub(crate) enum Meaning {
     Int(IntOp),
     Lop3,
     Float,
@@ -86,13 +86,18 @@ pub struct Form {
     /// Modifier pattern.
     pub modifiers: &'static str,
     /// Operand pattern.
-    pub operands: &'static str,
+    pub(crate) operands: &'static str,
     /// Meaning.
-    pub meaning: Meaning,
+    pub(crate) meaning: Meaning,
 }
 
 /// Shorthand for a row.
-pub const fn form(opcode: &'static str, modifiers: &'static str, operands: &'static str, meaning: Meaning) -> Form {
+pub(crate) const fn form(
+    opcode: &'static str,
+    modifiers: &'static str,
+    operands: &'static str,
+    meaning: Meaning,
+) -> Form {
     Form { opcode, modifiers, operands, meaning }
 }
 
@@ -103,30 +108,29 @@ pub struct Row {
     pub form: Form,
     slots: Vec<ModifierSlot>,
     /// The operand slots.
-    pub operands: Vec<OperandPattern>,
+    pub(crate) operands: Vec<OperandPattern>,
     /// What it means.
-    pub meaning: Meaning,
+    pub(crate) meaning: Meaning,
 }
 
 /// A row with the modifiers that matched it.
 #[derive(Clone, Debug)]
 pub struct Selected {
-    /// The row.
     pub row: &'static Row,
     /// The modifiers, as the table spells them, in the order of the row's slots.
-    pub modifiers: Vec<&'static str>,
+    pub(crate) modifiers: Vec<&'static str>,
     /// The types among them, in order.
-    pub types: Vec<ScalarType>,
+    pub(crate) types: Vec<ScalarType>,
 }
 
 impl Selected {
     /// Whether a modifier was written.
-    pub fn has(&self, modifier: &str) -> bool {
+    pub(crate) fn has(&self, modifier: &str) -> bool {
         self.modifiers.contains(&modifier)
     }
 
     /// The number of elements of `.v2`, `.v4` or `.v8`; otherwise 1.
-    pub fn elements(&self) -> u32 {
+    pub(crate) fn elements(&self) -> u32 {
         [("v2", 2), ("v4", 4), ("v8", 8)].iter().find(|(name, _)| self.has(name)).map_or(1, |&(_, n)| n)
     }
 }
@@ -181,7 +185,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 /// The rows of an opcode; `None` if PTX has no such opcode.
-pub fn rows_of(opcode: &str) -> Option<&'static [Row]> {
+pub(crate) fn rows_of(opcode: &str) -> Option<&'static [Row]> {
     TABLE.get(opcode).map(Opcode::rows)
 }
 
@@ -275,7 +279,7 @@ impl Row {
     }
 
     /// Whether the row has all these modifiers, besides others.
-    pub fn has_all(&self, modifiers: &[&str]) -> bool {
+    pub(crate) fn has_all(&self, modifiers: &[&str]) -> bool {
         self.take(modifiers).is_ok()
     }
 
@@ -305,7 +309,7 @@ impl Row {
     }
 
     /// The modifier slots.
-    pub fn modifiers(&self) -> &[ModifierSlot] {
+    pub(crate) fn modifiers(&self) -> &[ModifierSlot] {
         &self.slots
     }
 }

@@ -11,7 +11,7 @@ use Meaning::{Arbitrary, Cvt, Float, Int, Lop3, Selp, Set, Setp};
 
 /// The rows.
 #[rustfmt::skip]
-pub const FORMS: &[Form] = &[
+pub(crate) const FORMS: &[Form] = &[
     // Integer
     form("add", "$int", "=t t t", Int(Add)),
     form("add", "sat s32", "=t t t", Int(Add)),

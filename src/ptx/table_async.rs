@@ -16,7 +16,7 @@ const CANCEL: &str = "cancelling blocks of a cluster launch is not modelled";
 
 /// The rows.
 #[rustfmt::skip]
-pub const FORMS: &[Form] = &[
+pub(crate) const FORMS: &[Form] = &[
     // Copies of 4 to 16 bytes
     form("cp", "async ca|cg $shared global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "[] [] imm b32/p? b64@L2::cache_hint", Unsupported(ASYNC)),
     form("cp", "async commit_group", "", Unsupported(ASYNC)),

@@ -13,7 +13,7 @@ const PROXY: &str = "fences between proxies are not modelled";
 
 /// The rows.
 #[rustfmt::skip]
-pub const FORMS: &[Form] = &[
+pub(crate) const FORMS: &[Form] = &[
     form("bra", "uni?", "label", Branch),
     form("brx", "idx uni?", "b32 table", BranchIndexed),
     form("call", "uni?", "call", Call),

@@ -11,7 +11,7 @@ const FABRIC: &str = "operations on memory behind the fabric are not modelled";
 
 /// The rows.
 #[rustfmt::skip]
-pub const FORMS: &[Form] = &[
+pub(crate) const FORMS: &[Form] = &[
     form("fabric", "submit op_restrict::fetching?", "", Unsupported(FABRIC)),
     form("fabric", "submit commit_group", "", Unsupported(FABRIC)),
     form("fabric", "wait sync_restrict::reads", "", Unsupported(FABRIC)),

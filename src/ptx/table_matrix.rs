@@ -14,7 +14,7 @@ const WGMMA: &str = "asynchronous matrix operations are not modelled";
 
 /// The rows.
 #[rustfmt::skip]
-pub const FORMS: &[Form] = &[
+pub(crate) const FORMS: &[Form] = &[
     form("movmatrix", "sync aligned m8n8 trans b16", "=b32 b32", Arbitrary),
     form("ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? $shared? b16", "={x}b32 []", Matrix),
     form("ldmatrix", "sync aligned m16n16 x1|x2 trans $shared? b8", "={x}b32 []", Matrix),

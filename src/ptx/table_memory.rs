@@ -13,7 +13,7 @@ const STACK: &str = "dynamic stack memory is not modelled";
 
 /// The rows.
 #[rustfmt::skip]
-pub const FORMS: &[Form] = &[
+pub(crate) const FORMS: &[Form] = &[
     form("mov", "$move", "=mov mov", Mov),
     form("mov", "v2|v4 $select", "={v}t {v}t", VectorMove),
     form("cvta", "to? global|shared|shared::cta|shared::cluster|local|param|param::entry|const u32|u64", "=t a", Cvta),

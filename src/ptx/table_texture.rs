@@ -12,7 +12,7 @@ const SURFACE: &str = "surface memory is not modelled";
 
 /// The rows.
 #[rustfmt::skip]
-pub const FORMS: &[Form] = &[
+pub(crate) const FORMS: &[Form] = &[
     form("tex", "base? 1d|2d|3d|a1d|a2d v4 u32|s32|f32 s32|f32", "={4}t|p [,] {}s32/f32? f32?", Arbitrary),
     form("tex", "base? cube|acube v4 u32|s32|f32 f32", "={4}t|p [,] {}s32/f32? f32?", Arbitrary),
     form("tex", "base? 2dms|a2dms v4 u32|s32|f32 s32", "={4}t|p [,] {}s32/f32? f32?", Arbitrary),

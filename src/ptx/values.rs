@@ -16,7 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 
 /// A constant, or a base plus a constant.
-pub enum Folded {
+pub(crate) enum Folded {
     /// 64 bits of two's complement.
     Constant(u64),
     /// A register, variable or function, and an offset in bytes.
@@ -27,7 +27,7 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 
 impl<'a> Resolver<'_, '_, 'a> {
     /// Any value operand, without knowledge of its type.
-    pub fn value(&mut self, expression: &Expression<'a>) -> Result<Operand> {
+    pub(crate) fn value(&mut self, expression: &Expression<'a>) -> Result<Operand> {
         match &expression.kind {
             ExpressionKind::Sink => Ok(Operand::Sink),
             ExpressionKind::Float(text) => float_literal(text, expression.span),
@@ -56,7 +56,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// Evaluates as far as constants go.
-    pub fn fold(&mut self, expression: &Expression<'a>) -> Result<Folded> {
+    pub(crate) fn fold(&mut self, expression: &Expression<'a>) -> Result<Folded> {
         let span = expression.span;
         match &expression.kind {
             ExpressionKind::Integer(text) => Ok(Folded::Constant(integer_literal(text, span)?)),
@@ -104,7 +104,7 @@ impl<'a> Resolver<'_, '_, 'a> {
     }
 
     /// A register, variable, function or special register.
-    pub fn name(&mut self, name: &'a str, span: Span) -> Result<Operand> {
+    pub(crate) fn name(&mut self, name: &'a str, span: Span) -> Result<Operand> {
         match self.scopes.symbol(name) {
             Some(Symbol::Register(register)) => return Ok(Operand::Register(register)),
             Some(Symbol::Variable(variable)) => return Ok(Operand::Variable(variable, 0)),
@@ -181,17 +181,17 @@ fn float_literal(text: &str, span: Span) -> Result<Operand> {
 }
 
 /// An integer literal's value, or an error.
-pub fn integer_literal(text: &str, span: Span) -> Result<u64> {
+pub(crate) fn integer_literal(text: &str, span: Span) -> Result<u64> {
     let error = || Diagnostic::error("ptx-syntax", format!("`{text}` is no 64-bit integer"), span);
     integer(text).ok_or_else(error)
 }
 
 /// The error for an operand of the wrong kind.
-pub fn kind_error(span: Span, wanted: &str) -> Diagnostic {
+pub(crate) fn kind_error(span: Span, wanted: &str) -> Diagnostic {
     Diagnostic::error("operand-kind", format!("expected {wanted}"), span)
 }
 
 /// The error for a name that nothing declares.
-pub fn undefined(what: &str, name: &str, span: Span) -> Diagnostic {
+pub(crate) fn undefined(what: &str, name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("undefined-name", format!("undefined {what} `{name}`"), span)
 }

@@ -11,7 +11,7 @@ use super::operands::Operands;
 use super::scope::Scopes;
 
 /// The moves, through temporaries if elements change places.
-pub fn moves(ty: ScalarType, operands: &mut Operands, scopes: &mut Scopes<'_, '_>) -> Vec<Op> {
+pub(crate) fn moves(ty: ScalarType, operands: &mut Operands, scopes: &mut Scopes<'_, '_>) -> Vec<Op> {
     let (destinations, mut sources) = (operands.take_destinations(), operands.take_sources());
     let mut ops = Vec::with_capacity(destinations.len());
     if overlap(&destinations, &sources) {

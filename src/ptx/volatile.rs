@@ -8,7 +8,7 @@ use super::ast::{Item, Module, Op};
 use crate::order::Ordering;
 
 /// Makes all volatile accesses of a module weak.
-pub fn weaken_volatile(module: &mut Module) {
+pub(crate) fn weaken_volatile(module: &mut Module) {
     let bodies = module.functions.iter_mut().filter_map(|function| function.body.as_mut());
     for item in bodies.flat_map(|body| &mut body.items) {
         let Item::Instruction(instruction) = item else { continue };

@@ -44,12 +44,12 @@ impl PackedFormat {
     }
 
     /// Name as written, without the dot.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         PACKED[usize::from(self.0)].0
     }
 
     /// Width of the whole value in bits.
-    pub fn bits(self) -> u32 {
+    pub(crate) fn bits(self) -> u32 {
         PACKED[usize::from(self.0)].1
     }
 }
@@ -61,7 +61,7 @@ impl std::fmt::Debug for PackedFormat {
 }
 
 /// The type of that name (without the dot).
-pub fn scalar_type(name: &str) -> Option<ScalarType> {
+pub(crate) fn scalar_type(name: &str) -> Option<ScalarType> {
     use ScalarType::{B, F, Packed, Pred, S, U};
     Some(match name {
         "pred" => Pred,
@@ -88,7 +88,7 @@ pub fn scalar_type(name: &str) -> Option<ScalarType> {
 }
 
 /// The name of a type, without the dot.
-pub fn type_name(ty: ScalarType) -> String {
+pub(crate) fn type_name(ty: ScalarType) -> String {
     match ty {
         ScalarType::Pred => "pred".to_string(),
         ScalarType::B(bits) => format!("b{bits}"),
@@ -200,7 +200,7 @@ const fn other(name: &'static str, bits: u32) -> OtherRegister {
 
 /// The special register `name` + `selector` (`%tid` and `.x`); the unused fourth element `.w` of
 /// the four id vectors is always zero.
-pub fn special_register(name: &str, selector: &str) -> Option<Operand> {
+pub(crate) fn special_register(name: &str, selector: &str) -> Option<Operand> {
     use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
     let axis: Option<fn(Axis) -> SpecialRegister> = match name {
         "%tid" => Some(Tid),
@@ -228,7 +228,7 @@ pub fn special_register(name: &str, selector: &str) -> Option<Operand> {
 }
 
 /// Width in bits of a special register.
-pub fn special_bits(register: SpecialRegister) -> u32 {
+pub(crate) fn special_bits(register: SpecialRegister) -> u32 {
     match register {
         SpecialRegister::Other(register) => register.bits,
         _ => 32,
@@ -237,7 +237,7 @@ pub fn special_bits(register: SpecialRegister) -> u32 {
 
 /// The value of an integer literal: decimal, octal (`017`), hexadecimal or binary, with or without
 /// a final `U`. `None` if it does not fit 64 bits or has a wrong digit.
-pub fn integer(text: &str) -> Option<u64> {
+pub(crate) fn integer(text: &str) -> Option<u64> {
     let digits = text.strip_suffix('U').unwrap_or(text);
     let (digits, radix) = match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
@@ -249,7 +249,7 @@ pub fn integer(text: &str) -> Option<u64> {
 }
 
 /// A float literal: bits and width. Decimal literals are 64 bits wide.
-pub fn float(text: &str) -> Option<(u64, u32)> {
+pub(crate) fn float(text: &str) -> Option<(u64, u32)> {
     match text.as_bytes() {
         [b'0', b'f' | b'F', ..] => Some((u64::from_str_radix(&text[2..], 16).ok()?, 32)),
         [b'0', b'd' | b'D', ..] => Some((u64::from_str_radix(&text[2..], 16).ok()?, 64)),
@@ -259,7 +259,7 @@ pub fn float(text: &str) -> Option<(u64, u32)> {
 
 /// The same value in the other width (round to nearest), as float constants take the width of the
 /// instruction's type.
-pub fn convert_float(bits: u64, from: u32, to: u32) -> u64 {
+pub(crate) fn convert_float(bits: u64, from: u32, to: u32) -> u64 {
     match (from, to) {
         // Lossless, and hexadecimal constants are kept bit for bit when the width agrees.
         (32, 64) => f64::from(f32::from_bits(bits as u32)).to_bits(),

@@ -27,25 +27,24 @@ pub(crate) enum From {
 
 /// Some checks, and what they may rely on.
 pub(crate) struct Query<'a> {
-    /// The program.
-    pub program: &'a mut Passive,
+    pub(crate) program: &'a mut Passive,
     /// Where executions start.
-    pub from: From,
+    pub(crate) from: From,
     /// The checks to prove.
-    pub goal: &'a BTreeSet<usize>,
+    pub(crate) goal: &'a BTreeSet<usize>,
     /// For each candidate, whether it is assumed at the head of its loop; those behind the last one are not.
-    pub keep: Vec<bool>,
+    pub(crate) keep: Vec<bool>,
     /// For each check, whether it is proved elsewhere: what stands behind it relies on it.
-    pub rely: Vec<bool>,
+    pub(crate) rely: Vec<bool>,
     /// Only executions are asked for in which none of these holds.
-    pub except: &'a [Term],
+    pub(crate) except: &'a [Term],
     /// What is read from a model, beside the checks that fail in it: terms of the program, chosen when its formula is
     /// known.
-    pub reads: &'a dyn Fn(&Passive, Term) -> Vec<Term>,
+    pub(crate) reads: &'a dyn Fn(&Passive, Term) -> Vec<Term>,
     /// How machine arithmetic is given to the solver.
-    pub encoding: Encoding,
+    pub(crate) encoding: Encoding,
     /// The most that one question to the solver may cost.
-    pub most: Effort,
+    pub(crate) most: Effort,
 }
 
 /// What came of a query.
@@ -61,16 +60,16 @@ pub(crate) enum Reply {
 /// An execution, as far as it is of interest.
 pub(crate) struct Model {
     /// The checks to be proved that fail in it; none where the encoding hides which.
-    pub failing: BTreeSet<usize>,
+    pub(crate) failing: BTreeSet<usize>,
     /// The terms that were to be read.
-    pub terms: Vec<Term>,
+    pub(crate) terms: Vec<Term>,
     /// Their values; `None` where the model has none that fits.
-    pub values: Vec<Option<Value>>,
+    pub(crate) values: Vec<Option<Value>>,
 }
 
 impl Model {
     /// The terms that were to be read, with their values.
-    pub fn read(&self) -> impl Iterator<Item = (Term, Option<Value>)> {
+    pub(crate) fn read(&self) -> impl Iterator<Item = (Term, Option<Value>)> {
         self.terms.iter().copied().zip(self.values.iter().copied())
     }
 }
@@ -82,13 +81,13 @@ pub(crate) fn nothing(_: &Passive, _: Term) -> Vec<Term> {
 
 impl Query<'_> {
     /// Asks.
-    pub fn ask(&mut self, budget: Budget) -> Reply {
+    pub(crate) fn ask(&mut self, budget: Budget) -> Reply {
         let walked = self.part().wanted(self.program);
         self.ask_reading(walked, budget)
     }
 
     /// Asks without looking for the checks that fail in a model.
-    pub fn ask_for_values(&mut self, budget: Budget) -> Reply {
+    pub(crate) fn ask_for_values(&mut self, budget: Budget) -> Reply {
         self.ask_reading(BTreeSet::new(), budget)
     }
 
@@ -101,7 +100,7 @@ impl Query<'_> {
 
     /// Asks whether the checks hold whatever the products of unknowns are; `None` where nothing is multiplied. What fails
     /// is in doubt only: the model may multiply wrongly.
-    pub fn ask_opaque(&mut self, budget: Budget) -> Option<Reply> {
+    pub(crate) fn ask_opaque(&mut self, budget: Budget) -> Option<Reply> {
         let walked = self.part().wanted(self.program);
         let (formula, wanted) = self.prepare(walked);
         let most = budget.most(self.most);
@@ -110,14 +109,14 @@ impl Query<'_> {
     }
 
     /// Asks under Boolean symbols in the program: the places of those that a proof needed; `None` without a proof.
-    pub fn core(&mut self, literals: &[Term], budget: Budget) -> Option<Vec<usize>> {
+    pub(crate) fn core(&mut self, literals: &[Term], budget: Budget) -> Option<Vec<usize>> {
         let formula = self.formula();
         let most = budget.most(self.most);
         solver::core(&mut self.program.terms, self.encoding, formula, literals, most)
     }
 
     /// Valid if and only if the checks hold.
-    pub fn formula(&mut self) -> Term {
+    pub(crate) fn formula(&mut self) -> Term {
         let (goal, rely, kept) = (self.goal, &self.rely, &self.keep);
         let (keep, role) =
             (|candidate: usize| kept.get(candidate) == Some(&true), |check: usize| role_of(check, goal, rely));
@@ -146,7 +145,7 @@ impl Query<'_> {
     }
 
     /// What a walk under a model of it looks at.
-    pub fn part(&self) -> Part {
+    pub(crate) fn part(&self) -> Part {
         let role = (0..self.program.checks.len()).map(|check| role_of(check, self.goal, &self.rely));
         Part { from: self.from, keep: self.keep.clone(), roles: role.collect() }
     }

@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 /// What a query asks about a program.
 pub(crate) struct Part {
     /// Where it starts.
-    pub from: From,
+    pub(crate) from: From,
     /// The candidates that are assumed.
-    pub keep: Vec<bool>,
+    pub(crate) keep: Vec<bool>,
     /// What each check is to it.
-    pub roles: Vec<Role>,
+    pub(crate) roles: Vec<Role>,
 }
 
 /// How a walk goes on behind a check that fails.
@@ -77,7 +77,7 @@ impl Part {
     }
 
     /// Walks the ways on which all that is assumed `holds`, the first successors first.
-    pub fn walk(&self, program: &Passive, holds: &mut dyn FnMut(Term) -> bool, fails: &mut Fails) {
+    pub(crate) fn walk(&self, program: &Passive, holds: &mut dyn FnMut(Term) -> bool, fails: &mut Fails) {
         let relevant = self.relevant(program);
         let (start, first) = self.start(program);
         let mut path: Vec<usize> = Vec::new();

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// The whole object.
 #[derive(Serialize)]
-pub struct Report<'a> {
+pub(crate) struct Report<'a> {
     tool: &'static str,
     version: &'static str,
     kernels: Vec<Kernel<'a>>,
@@ -27,17 +27,17 @@ pub struct Report<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputError {
     /// The input file.
-    pub file: String,
+    pub(crate) file: String,
     /// The kernel, when the error is about one.
-    pub entry: Option<String>,
+    pub(crate) entry: Option<String>,
     /// Stable code.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// One sentence.
-    pub message: String,
+    pub(crate) message: String,
     /// Line in the input, from 1.
-    pub line: Option<usize>,
+    pub(crate) line: Option<usize>,
     /// Column, from 1.
-    pub column: Option<usize>,
+    pub(crate) column: Option<usize>,
 }
 
 impl InputError {

@@ -6,7 +6,7 @@
 pub mod causes;
 pub mod explain;
 pub mod json;
-pub mod near_names;
+pub(crate) mod near_names;
 pub mod sarif;
 pub mod snippet;
 pub mod source;

@@ -1,7 +1,7 @@
 //! Suggestions for misspelt names.
 
 /// At most three known names that a misspelling may mean, best first.
-pub fn near_names<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn near_names<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // Longer names are no typing errors; comparing them would cost time for nothing.
     if wanted.len() > 200 {
         return Vec::new();

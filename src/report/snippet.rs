@@ -25,7 +25,7 @@ const MOST_MESSAGES: usize = 20;
 
 /// Grade of a message, which decides its first word and colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub(crate) enum Level {
     /// A bad input or a confirmed defect.
     Error,
     /// A possible defect, something unsupported, or a warning.
@@ -34,30 +34,30 @@ pub enum Level {
 
 /// A place in a text.
 #[derive(Clone, Debug)]
-pub struct Label<'a> {
+pub(crate) struct Label<'a> {
     /// The text.
-    pub source: &'a SourceText,
+    pub(crate) source: &'a SourceText,
     /// Bytes.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// What is there; may be empty.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether the message is about this place more than about the others.
-    pub primary: bool,
+    pub(crate) primary: bool,
 }
 
 /// A message with places.
 #[derive(Clone, Debug)]
-pub struct Message<'a> {
+pub(crate) struct Message<'a> {
     /// Grade.
-    pub level: Level,
+    pub(crate) level: Level,
     /// Stable code.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// First line.
-    pub title: String,
+    pub(crate) title: String,
     /// Places.
-    pub labels: Vec<Label<'a>>,
+    pub(crate) labels: Vec<Label<'a>>,
     /// Lines below.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// How to print.
@@ -69,7 +69,7 @@ pub struct Style {
 
 /// The colour of a verdict word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paint {
+pub(crate) enum Paint {
     /// Proved.
     Green,
     /// Not proved.
@@ -79,7 +79,7 @@ pub enum Paint {
 }
 
 /// A word in bold colour, when the style has colours.
-pub fn paint(word: &str, paint: Paint, style: Style) -> String {
+pub(crate) fn paint(word: &str, paint: Paint, style: Style) -> String {
     use codespan_reporting::term::termcolor::Color;
     let color = match paint {
         Paint::Green => Color::Green,
@@ -96,13 +96,13 @@ pub fn paint(word: &str, paint: Paint, style: Style) -> String {
 }
 
 /// A message with its snippets, ending in an empty line.
-pub fn render(message: &Message<'_>, style: Style) -> String {
+pub(crate) fn render(message: &Message<'_>, style: Style) -> String {
     emit(message, style, DisplayStyle::Rich)
 }
 
 /// Many messages on one screen: as many as fit with their snippets, the others with one line each,
 /// at most 20, then how many more there are.
-pub fn screen(messages: &[Message<'_>], style: Style) -> String {
+pub(crate) fn screen(messages: &[Message<'_>], style: Style) -> String {
     let shown = &messages[..messages.len().min(MOST_MESSAGES)];
     let mut output = String::new();
     let mut lines_left = SCREEN;
@@ -125,7 +125,7 @@ pub fn screen(messages: &[Message<'_>], style: Style) -> String {
 }
 
 /// A text for one line of the terminal: without control characters, at most 400 characters.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.split('\n').map(printable_line).collect::<Vec<_>>().join("\n")
 }
 

@@ -27,7 +27,6 @@ impl SourceText {
         SourceText { name: name.into(), text, line_starts }
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -38,12 +37,12 @@ impl SourceText {
     }
 
     /// The number of lines; at least 1.
-    pub fn line_count(&self) -> usize {
+    pub(crate) fn line_count(&self) -> usize {
         self.line_starts.len()
     }
 
     /// Bytes of the line with this index (from 0), without its line end; empty beyond the last.
-    pub fn line(&self, index: usize) -> Range<usize> {
+    pub(crate) fn line(&self, index: usize) -> Range<usize> {
         let Some(&start) = self.line_starts.get(index) else {
             return self.text.len()..self.text.len();
         };
@@ -53,7 +52,7 @@ impl SourceText {
     }
 
     /// Index (from 0) of the line that holds a byte offset.
-    pub fn line_index(&self, offset: usize) -> usize {
+    pub(crate) fn line_index(&self, offset: usize) -> usize {
         self.line_starts.partition_point(|&start| start <= offset).saturating_sub(1)
     }
 
@@ -76,7 +75,7 @@ impl SourceText {
     }
 
     /// The bytes of a span, cut to the text and to character boundaries.
-    pub fn range(&self, span: Span) -> Range<usize> {
+    pub(crate) fn range(&self, span: Span) -> Range<usize> {
         let boundary = |offset: u32| {
             let mut at = (offset as usize).min(self.text.len());
             while !self.text.is_char_boundary(at) {
@@ -94,21 +93,21 @@ impl SourceText {
 /// A file is looked for as `.file` spells it, relative to the folder of the input, then relative to
 /// the working directory, then by its last name in the folder of the input.
 #[derive(Debug)]
-pub struct SourceFiles {
+pub(crate) struct SourceFiles {
     folder: PathBuf,
     read: BTreeMap<Arc<str>, Option<Arc<SourceText>>>,
 }
 
 impl SourceFiles {
     /// Source files for an input file.
-    pub fn beside(input: &str) -> Self {
+    pub(crate) fn beside(input: &str) -> Self {
         let folder = Path::new(input).parent().map(Path::to_path_buf).unwrap_or_default();
         SourceFiles { folder, read: BTreeMap::new() }
     }
 
     /// The file and the bytes of the statement at a position; `None` when the file is not at hand or
     /// has no such line.
-    pub fn place(&mut self, position: &SourcePosition) -> Option<(Arc<SourceText>, Range<usize>)> {
+    pub(crate) fn place(&mut self, position: &SourcePosition) -> Option<(Arc<SourceText>, Range<usize>)> {
         let file = self.file(&position.file)?;
         let index = (position.line as usize).checked_sub(1)?;
         if index >= file.line_count() {

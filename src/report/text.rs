@@ -28,7 +28,7 @@ pub fn diagnostics(diagnostics: &[Diagnostic], source: &SourceText, style: Style
 }
 
 /// Why a stage of a kernel could not be printed: an earlier one refused the kernel, or a limit was met.
-pub fn refusal(report: &KernelReport, source: &SourceText, style: Style) -> String {
+pub(crate) fn refusal(report: &KernelReport, source: &SourceText, style: Style) -> String {
     let reasons = report.reasons.iter().map(|reason| Message {
         level: Level::Warning,
         code: reason.code,
@@ -105,7 +105,7 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
 }
 
 /// `block 256, grid *`; sizes of 1 at the end are left out, as on the command line.
-pub fn launch_text(launch: &Geometry) -> String {
+pub(crate) fn launch_text(launch: &Geometry) -> String {
     format!("block {}, grid {}", sizes(&launch.block), sizes(&launch.grid))
 }
 
@@ -253,7 +253,7 @@ fn level(confirmed: bool) -> Level {
 }
 
 /// What is wrong, in one line.
-pub fn headline(finding: &Finding) -> String {
+pub(crate) fn headline(finding: &Finding) -> String {
     let array = finding.array.as_ref().map(|array| format!(" on `{array}`")).unwrap_or_default();
     let kind = if finding.kind.is_empty() { String::new() } else { format!("{} ", finding.kind) };
     let what = match finding.defect {
@@ -298,7 +298,7 @@ fn barrier_label(finding: &Finding) -> String {
 }
 
 /// One thread's part in a finding, in words.
-pub fn access_text(access: &AccessReport) -> String {
+pub(crate) fn access_text(access: &AccessReport) -> String {
     let [tx, ty, tz] = access.thread;
     let [bx, by, bz] = access.block;
     let who = format!("thread ({tx},{ty},{tz}) of block ({bx},{by},{bz})");
@@ -402,7 +402,7 @@ fn step_text(step: &Step) -> String {
 }
 
 /// `n = -1 (0xffffffff)`
-pub fn parameter_text(name: &str, value: ParameterValue) -> String {
+pub(crate) fn parameter_text(name: &str, value: ParameterValue) -> String {
     format!("{name} = {} ({:#x})", value.signed(), value.unsigned())
 }
 

@@ -29,7 +29,7 @@ enum Shared {
 
 /// Runs a task whose queries share a context, as far as they take little. Their answers depend on those before, so a task
 /// has to ask them in an order that repeats.
-pub fn in_own_context<T: Send>(task: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn in_own_context<T: Send>(task: impl FnOnce() -> T + Send) -> T {
     jobs::in_own_thread(|| {
         SHARED.set(Shared::Unused);
         task()

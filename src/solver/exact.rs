@@ -17,7 +17,7 @@ use z3::{Model, SatResult, Solver};
 
 /// What a term is in a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub(crate) enum Shown {
     /// A Boolean.
     Bool(bool),
     /// An integer.
@@ -45,7 +45,7 @@ impl fmt::Display for Shown {
 }
 
 /// A model that may be asked for values.
-pub trait Values {
+pub(crate) trait Values {
     /// The value of a term; `None` where the model has none.
     fn value(&mut self, t: Term) -> Option<Shown>;
     /// Whether a Boolean term is true.
@@ -72,7 +72,7 @@ impl Values for OfModel<'_, '_, '_> {
 }
 
 /// What a search does behind a model.
-pub enum Next {
+pub(crate) enum Next {
     /// Goes on under these from then on.
     Assume(Vec<Term>),
     /// Looks for another model, only this once under these literals.
@@ -82,11 +82,11 @@ pub enum Next {
 }
 
 /// Reads a model, with whether it is certain; `None` where there is no other one ([`Next::Under`]).
-pub type Reader<'a> = dyn FnMut(Option<(&mut dyn Values, bool)>) -> Next + Send + Sync + 'a;
+pub(crate) type Reader<'a> = dyn FnMut(Option<(&mut dyn Values, bool)>) -> Next + Send + Sync + 'a;
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// What is left is valid.
     Proved,
     /// The caller had enough.
@@ -96,7 +96,7 @@ pub enum End {
 }
 
 /// Looks for models of the negation of `goal`. The caller reads each, with whether it is certain, and says how to go on.
-pub fn search(terms: &mut Terms, goal: Term, assumed: &[Term], effort: Effort, read: &mut Reader) -> End {
+pub(crate) fn search(terms: &mut Terms, goal: Term, assumed: &[Term], effort: Effort, read: &mut Reader) -> End {
     match terms.truth(goal) {
         Some(true) => return End::Proved,
         _ if effort.is_none() => return End::Unknown(SPENT.into()),

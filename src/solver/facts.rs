@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// What is known, over integer terms.
 #[derive(Default)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// Greatest values of terms.
     most: HashMap<Term, i128>,
     /// Symbols with the symbols that are greater.
@@ -20,7 +20,7 @@ pub struct Facts {
 
 impl Facts {
     /// Learns that an integer term is at most 0.
-    pub fn at_most_zero(&mut self, terms: &Terms, term: Term) {
+    pub(crate) fn at_most_zero(&mut self, terms: &Terms, term: Term) {
         let Node::IntSum { constant, members } = terms.node(term) else { return };
         if let [(member, factor)] = &members[..]
             && *factor > 0
@@ -32,14 +32,14 @@ impl Facts {
     }
 
     /// Learns that a term is less than another.
-    pub fn less(&mut self, terms: &Terms, small: Term, large: Term) {
+    pub(crate) fn less(&mut self, terms: &Terms, small: Term, large: Term) {
         if [small, large].iter().all(|t| matches!(terms.node(*t), Node::Symbol(_))) {
             self.less.entry(small).or_default().push(large);
         }
     }
 
     /// The greatest value of a product of two terms, as far as it is known.
-    pub fn largest_product(&self, terms: &mut Terms, x: Value, y: Value) -> Option<i128> {
+    pub(crate) fn largest_product(&self, terms: &mut Terms, x: Value, y: Value) -> Option<i128> {
         let product = terms.int_mul(x.term, y.term);
         let mut bounds: Vec<i128> = self.most.get(&product).copied().into_iter().collect();
         for (small, other) in [(x, y), (y, x)] {
@@ -54,7 +54,7 @@ impl Facts {
 }
 
 /// The parts of a conjunction, each with whether it or its negation is one.
-pub fn conjuncts(terms: &Terms, formula: Term) -> Vec<(Term, bool)> {
+pub(crate) fn conjuncts(terms: &Terms, formula: Term) -> Vec<(Term, bool)> {
     let mut found = Vec::new();
     let mut stack = vec![(formula, true)];
     while let Some((term, holds)) = stack.pop() {

@@ -12,19 +12,19 @@ use std::collections::HashMap;
 const WIDTH: u32 = 64;
 
 /// The translation, memoised over the DAG.
-pub struct Ghosts<'t> {
+pub(crate) struct Ghosts<'t> {
     terms: &'t mut Terms,
     done: HashMap<Term, Term>,
 }
 
 impl<'t> Ghosts<'t> {
     /// Starts a translation.
-    pub fn new(terms: &'t mut Terms) -> Self {
+    pub(crate) fn new(terms: &'t mut Terms) -> Self {
         Ghosts { terms, done: HashMap::new() }
     }
 
     /// The bit-vector form; `None` when an integer operator has none.
-    pub fn translate(&mut self, root: Term) -> Option<Term> {
+    pub(crate) fn translate(&mut self, root: Term) -> Option<Term> {
         for t in self.terms.postorder(root, &|t| self.done.contains_key(&t)) {
             let result = self.translate_node(t)?;
             self.done.insert(t, result);

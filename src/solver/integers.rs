@@ -20,21 +20,21 @@ pub(super) const WINDOW_LIMIT: i128 = 3;
 /// An integer term with bounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
-    pub term: Term,
-    pub interval: Interval,
+    pub(crate) term: Term,
+    pub(crate) interval: Interval,
 }
 
 /// The translation of one formula; memoised over the DAG.
-pub struct Integers<'t> {
+pub(crate) struct Integers<'t> {
     pub(super) terms: &'t mut Terms,
     representatives: HashMap<Term, Value>,
     formulas: HashMap<Term, Term>,
     canonical: HashMap<(Term, bool), Value>,
     signed_symbols: HashSet<Term>,
     /// Facts about fresh symbols and functions, true in every execution.
-    pub side: Vec<Term>,
+    pub(crate) side: Vec<Term>,
     /// Bounds of products of two unknowns.
-    pub products: HashMap<Term, Interval>,
+    pub(crate) products: HashMap<Term, Interval>,
     /// What every model of the formula satisfies.
     facts: Facts,
 }
@@ -47,7 +47,7 @@ pub(super) fn modulus(width: u32) -> i128 {
 impl<'t> Integers<'t> {
     /// Prepares the translation of formulas below `roots`; looks at how symbols are compared to
     /// choose a signed or unsigned range for each. `None` if a width exceeds 64 bits, or there are maps or quantifiers.
-    pub fn new(terms: &'t mut Terms, roots: &[Term]) -> Option<Self> {
+    pub(crate) fn new(terms: &'t mut Terms, roots: &[Term]) -> Option<Self> {
         let mut signed_symbols = HashSet::new();
         let mut seen = HashSet::new();
         let mut stack = roots.to_vec();
@@ -115,7 +115,7 @@ impl<'t> Integers<'t> {
     }
 
     /// The integer formula of a Boolean term.
-    pub fn formula(&mut self, t: Term) -> Term {
+    pub(crate) fn formula(&mut self, t: Term) -> Term {
         self.prepare(t);
         self.formula_of(t)
     }
@@ -192,7 +192,7 @@ impl<'t> Integers<'t> {
     }
 
     /// A term whose value in a model is the value of `t`: a bit-vector by its unsigned value.
-    pub fn observe(&mut self, t: Term) -> Option<Term> {
+    pub(crate) fn observe(&mut self, t: Term) -> Option<Term> {
         self.prepare(t);
         Some(self.argument(t))
     }

@@ -2,35 +2,35 @@
 
 /// An interval; `None` is unbounded on that side. Overflow of `i128` widens to unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// Least value.
-    pub low: Option<i128>,
+    pub(crate) low: Option<i128>,
     /// Greatest value.
-    pub high: Option<i128>,
+    pub(crate) high: Option<i128>,
 }
 
 impl Interval {
     /// All integers.
-    pub const ALL: Interval = Interval { low: None, high: None };
+    pub(crate) const ALL: Interval = Interval { low: None, high: None };
 
     /// `low ..= high`
-    pub fn new(low: i128, high: i128) -> Interval {
+    pub(crate) fn new(low: i128, high: i128) -> Interval {
         Interval { low: Some(low), high: Some(high) }
     }
 
     /// One value.
-    pub fn point(value: i128) -> Interval {
+    pub(crate) fn point(value: i128) -> Interval {
         Interval::new(value, value)
     }
 
     /// Sums of members.
-    pub fn plus(self, other: Interval) -> Interval {
+    pub(crate) fn plus(self, other: Interval) -> Interval {
         let add = |a: Option<i128>, b: Option<i128>| a?.checked_add(b?);
         Interval { low: add(self.low, other.low), high: add(self.high, other.high) }
     }
 
     /// Multiples of members.
-    pub fn times_constant(self, factor: i128) -> Interval {
+    pub(crate) fn times_constant(self, factor: i128) -> Interval {
         let scale = |a: Option<i128>| a?.checked_mul(factor);
         match factor {
             0 => Interval::point(0),
@@ -40,7 +40,7 @@ impl Interval {
     }
 
     /// Products of members; unbounded unless all four corners are finite.
-    pub fn times(self, other: Interval) -> Interval {
+    pub(crate) fn times(self, other: Interval) -> Interval {
         let corner = |a: Option<i128>, b: Option<i128>| a?.checked_mul(b?);
         let corners = [
             corner(self.low, other.low),
@@ -59,36 +59,36 @@ impl Interval {
     }
 
     /// The smallest interval that holds both.
-    pub fn union(self, other: Interval) -> Interval {
+    pub(crate) fn union(self, other: Interval) -> Interval {
         let both = |a: Option<i128>, b: Option<i128>, f: fn(i128, i128) -> i128| Some(f(a?, b?));
         Interval { low: both(self.low, other.low, Ord::min), high: both(self.high, other.high, Ord::max) }
     }
 
     /// Quotients, rounded down, by a positive constant.
-    pub fn divided_by(self, divisor: i128) -> Interval {
+    pub(crate) fn divided_by(self, divisor: i128) -> Interval {
         let div = |a: Option<i128>| Some(a?.div_euclid(divisor));
         Interval { low: div(self.low), high: div(self.high) }
     }
 
     /// True when every member lies in `low ..= high`.
-    pub fn within(self, low: i128, high: i128) -> bool {
+    pub(crate) fn within(self, low: i128, high: i128) -> bool {
         self.low.is_some_and(|l| l >= low) && self.high.is_some_and(|h| h <= high)
     }
 
     /// True when some member may lie in `low ..= high`.
-    pub fn meets(self, low: i128, high: i128) -> bool {
+    pub(crate) fn meets(self, low: i128, high: i128) -> bool {
         self.low.is_none_or(|l| l <= high) && self.high.is_none_or(|h| h >= low)
     }
 
     /// The multiples `q*size` in the interval, as the range of `q`; empty when the first exceeds the last.
-    pub fn multiples(self, size: i128) -> Option<(i128, i128)> {
+    pub(crate) fn multiples(self, size: i128) -> Option<(i128, i128)> {
         let (low, high) = (self.low?, self.high?);
         let rounded_up = low.div_euclid(size) + i128::from(low.rem_euclid(size) != 0);
         Some((rounded_up, high.div_euclid(size)))
     }
 
     /// The windows `[q*size, (q+1)*size)` that the interval meets, as the range of `q`.
-    pub fn windows(self, size: i128) -> Option<(i128, i128)> {
+    pub(crate) fn windows(self, size: i128) -> Option<(i128, i128)> {
         Some((self.low?.div_euclid(size), self.high?.div_euclid(size)))
     }
 }

@@ -44,9 +44,9 @@ impl Rate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     /// So much.
-    pub effort: Effort,
+    pub(crate) effort: Effort,
     /// At this rate.
-    pub rate: Rate,
+    pub(crate) rate: Rate,
 }
 
 impl Limit {

@@ -8,7 +8,7 @@
 mod affine;
 mod comparison;
 mod context;
-pub mod exact;
+pub(crate) mod exact;
 mod facts;
 mod ghosts;
 mod integers;
@@ -21,8 +21,8 @@ mod refine;
 pub mod smtlib;
 mod z3_backend;
 
-pub use context::in_own_context;
-pub use z3_backend::limit_memory;
+pub(crate) use context::in_own_context;
+pub(crate) use z3_backend::limit_memory;
 
 use crate::effort::{self, Effort};
 use crate::vcgen::term::{Term, Terms};
@@ -91,7 +91,7 @@ pub struct Encoded {
 
 impl Encoded {
     /// Whether unknowns are multiplied, over integers.
-    pub fn has_products(&self) -> bool {
+    pub(crate) fn has_products(&self) -> bool {
         !self.products.is_empty()
     }
 }
@@ -125,7 +125,7 @@ fn agree(terms: &Terms, encoded: &Encoded) {
 
 /// Is `goal` valid, over integers, whatever the products of unknowns are? `None` if it has no such products. What a
 /// model refutes is in doubt only: the model may multiply wrongly.
-pub fn prove_opaque(terms: &mut Terms, goal: Term, wanted: &[Term], effort: Effort) -> Option<Answer> {
+pub(crate) fn prove_opaque(terms: &mut Terms, goal: Term, wanted: &[Term], effort: Effort) -> Option<Answer> {
     let encoded = encode(terms, Encoding::Integers, goal, wanted)?;
     (encoded.has_products() && !effort.is_none())
         .then(|| logged(terms, Encoding::Integers, &encoded, effort, z3_backend::check_opaque))
@@ -154,7 +154,7 @@ fn logged(
 
 /// Is `goal` valid where all of `literals` (Boolean symbols) hold? Then the places of those that a proof
 /// needed; not always the fewest. `None`: no proof was found.
-pub fn core(
+pub(crate) fn core(
     terms: &mut Terms,
     encoding: Encoding,
     goal: Term,

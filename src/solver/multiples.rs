@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// `constant + sum of factor * term`, without factors of zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Linear {
+pub(crate) struct Linear {
     /// What is no unknown.
-    pub constant: i128,
+    pub(crate) constant: i128,
     /// Terms with their factors.
-    pub members: BTreeMap<Term, i128>,
+    pub(crate) members: BTreeMap<Term, i128>,
 }
 
 impl Linear {
@@ -45,7 +45,7 @@ impl Linear {
     }
 
     /// The value, where that of each term is known; `None` on overflow.
-    pub fn value(&self, of: &dyn Fn(Term) -> Option<i128>) -> Option<i128> {
+    pub(crate) fn value(&self, of: &dyn Fn(Term) -> Option<i128>) -> Option<i128> {
         let add = |sum: i128, (&term, factor): (&Term, &i128)| sum.checked_add(of(term)?.checked_mul(*factor)?);
         self.members.iter().try_fold(self.constant, add)
     }
@@ -55,9 +55,9 @@ impl Linear {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Multiple {
     /// How many times.
-    pub times: Linear,
+    pub(crate) times: Linear,
     /// `factor * times`, by the products of the query.
-    pub value: Linear,
+    pub(crate) value: Linear,
 }
 
 impl Multiple {
@@ -88,14 +88,14 @@ impl Multiple {
     }
 
     /// How far two multiples of one factor are apart; `None` on overflow.
-    pub fn minus(&self, other: &Multiple) -> Option<Multiple> {
+    pub(crate) fn minus(&self, other: &Multiple) -> Option<Multiple> {
         let times = self.times.combine(1, &other.times, -1)?;
         Some(Multiple { times, value: self.value.combine(1, &other.value, -1)? }.reduced())
     }
 }
 
 /// The multiples of each factor of a product that occur in some terms.
-pub fn collect(terms: &Terms, roots: &[Term], products: &[Product]) -> BTreeMap<Term, BTreeSet<Multiple>> {
+pub(crate) fn collect(terms: &Terms, roots: &[Term], products: &[Product]) -> BTreeMap<Term, BTreeSet<Multiple>> {
     let mut multiples: BTreeMap<Term, BTreeSet<Multiple>> = BTreeMap::new();
     let mut add = |sum: &Linear| {
         for (factor, multiple) in of_sum(terms, sum) {
@@ -112,7 +112,7 @@ pub fn collect(terms: &Terms, roots: &[Term], products: &[Product]) -> BTreeMap<
 }
 
 /// The parts of a sum that are multiples of a factor of one of its products.
-pub fn of_sum(terms: &Terms, sum: &Linear) -> Vec<(Term, Multiple)> {
+pub(crate) fn of_sum(terms: &Terms, sum: &Linear) -> Vec<(Term, Multiple)> {
     let mut factors = BTreeSet::new();
     for &term in sum.members.keys() {
         if let Node::IntMul(a, b) = terms.node(term) {
@@ -123,7 +123,7 @@ pub fn of_sum(terms: &Terms, sum: &Linear) -> Vec<(Term, Multiple)> {
 }
 
 /// The differences of terms that are compared, and of choices and what they choose from.
-pub fn differences(terms: &Terms, roots: &[Term]) -> BTreeSet<Linear> {
+pub(crate) fn differences(terms: &Terms, roots: &[Term]) -> BTreeSet<Linear> {
     let mut found = BTreeSet::new();
     let mut add = |a: Term, b: Term| found.extend(Linear::of(terms, a).combine(1, &Linear::of(terms, b), -1));
     for term in below(terms, roots) {
@@ -142,7 +142,7 @@ pub fn differences(terms: &Terms, roots: &[Term]) -> BTreeSet<Linear> {
 
 /// Equations between products and the earliest other terms that follow from some between all terms. Constants do not
 /// matter.
-pub fn consequences(terms: &Terms, equations: Vec<Linear>) -> Vec<Linear> {
+pub(crate) fn consequences(terms: &Terms, equations: Vec<Linear>) -> Vec<Linear> {
     let latest = |equation: &Linear| {
         let other = |term: &&Term| !matches!(terms.node(**term), Node::IntMul(..));
         equation.members.keys().rev().find(other).copied()

@@ -20,16 +20,15 @@ const PAIR_LIMIT: usize = 120;
 /// A product of two integer terms.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Product {
-    /// The factors.
-    pub factors: [Term; 2],
+    pub(crate) factors: [Term; 2],
     /// `factors[0] * factors[1]`
-    pub term: Term,
+    pub(crate) term: Term,
     /// Bounds that follow from those of the factors.
-    pub interval: Interval,
+    pub(crate) interval: Interval,
 }
 
 /// The products of unknowns in some terms; `intervals` has bounds of some.
-pub fn collect(terms: &Terms, roots: &[Term], intervals: &HashMap<Term, Interval>) -> Vec<Product> {
+pub(crate) fn collect(terms: &Terms, roots: &[Term], intervals: &HashMap<Term, Interval>) -> Vec<Product> {
     let mut seen = HashSet::new();
     let mut products = Vec::new();
     for &root in roots {
@@ -46,7 +45,7 @@ pub fn collect(terms: &Terms, roots: &[Term], intervals: &HashMap<Term, Interval
 }
 
 /// Facts about every pair of products.
-pub fn lemmas(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
+pub(crate) fn lemmas(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
     let mut facts = Vec::new();
     let mut pairs = 0;
     for (i, p) in products.iter().enumerate() {
@@ -69,7 +68,7 @@ pub fn lemmas(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
 }
 
 /// The bounds of all products.
-pub fn bounds(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
+pub(crate) fn bounds(terms: &mut Terms, products: &[Product]) -> Vec<Term> {
     products.iter().flat_map(|product| bounds_of(terms, product)).collect()
 }
 

@@ -29,7 +29,7 @@ const FACTS: usize = 4;
 const NEAR: i128 = 16;
 
 /// Checks satisfiability of the assertions; unsatisfiable is `Proved`.
-pub fn check(terms: &Terms, encoded: &Encoded, limit: Limit) -> Answer {
+pub(crate) fn check(terms: &Terms, encoded: &Encoded, limit: Limit) -> Answer {
     let (solver, emitter) = load(terms, encoded, limit, View::Opaque, false);
     let differences = multiples::differences(terms, &encoded.assertions);
     let mut refinement = Refinement { encoded, differences, solver, emitter, known: BTreeSet::new() };

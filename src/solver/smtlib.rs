@@ -288,7 +288,7 @@ fn binary_name(op: BvBinary) -> &'static str {
 }
 
 /// A term on one line, with shared subterms written out up to a size; for people.
-pub fn term_text(terms: &Terms, term: Term) -> String {
+pub(crate) fn term_text(terms: &Terms, term: Term) -> String {
     let mut out = String::new();
     let mut budget = 400;
     write_term(terms, term, &mut out, &mut budget);
@@ -312,7 +312,7 @@ fn write_term(terms: &Terms, t: Term, out: &mut String, budget: &mut usize) {
 }
 
 /// The definitions that make up a formula, one term a line, the formula last.
-pub fn definitions(terms: &Terms, formula: Term) -> String {
+pub(crate) fn definitions(terms: &Terms, formula: Term) -> String {
     let mut printer = Printer::new(terms);
     printer.define(formula);
     let text = printer.reference(formula);

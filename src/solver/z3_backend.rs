@@ -40,7 +40,7 @@ pub(super) enum View {
 /// unsteadily. So it gets a short try, and none where counters of rounds are multiplied; then products are opaque
 /// terms with the facts about them ([`super::products`]) that most proofs need. Only if that has a model, which may
 /// multiply wrongly, facts are looked for that are about this very formula.
-pub fn check(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effort) -> Answer {
+pub(crate) fn check(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effort) -> Answer {
     let run = |rate, view| ask(terms, encoded, Limit { effort, rate }, view);
     if !encoded.has_products() {
         return run(Rate::of(encoding), View::Exact);
@@ -59,7 +59,7 @@ pub fn check(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effor
 }
 
 /// Checks satisfiability where products of unknowns are opaque. A model may multiply wrongly.
-pub fn check_opaque(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effort) -> Answer {
+pub(crate) fn check_opaque(terms: &Terms, encoded: &Encoded, encoding: Encoding, effort: Effort) -> Answer {
     ask(terms, encoded, Limit { effort, rate: Rate::of(encoding) }, View::Related)
 }
 
@@ -75,7 +75,7 @@ fn ask(terms: &Terms, encoded: &Encoded, limit: Limit, view: View) -> Answer {
 }
 
 /// Unsatisfiable where the literals hold? Then the places of literals that are enough for it.
-pub fn core(
+pub(crate) fn core(
     terms: &Terms,
     encoded: &Encoded,
     literals: &[Term],
@@ -89,7 +89,7 @@ pub fn core(
 }
 
 /// Ends what Z3 does when it has so many bytes, in all contexts of the process together.
-pub fn limit_memory(bytes: u64) {
+pub(crate) fn limit_memory(bytes: u64) {
     z3::set_global_param("memory_max_size", &(bytes / 1_000_000).max(1).to_string());
 }
 

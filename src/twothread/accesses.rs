@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AccessKind {
+pub(crate) enum AccessKind {
     /// Load.
     Read,
     /// Store.
@@ -37,24 +37,19 @@ pub enum AccessKind {
 pub struct Site {
     /// Its number, from 0 in sort order; `_TRACKED_SITE` ranges over these.
     pub number: u32,
-    /// The array.
-    pub array: Name,
+    pub(crate) array: Name,
     /// What it does.
-    pub kind: AccessKind,
+    pub(crate) kind: AccessKind,
     /// `None` weak; otherwise the scope.
-    pub strong: Option<Scope>,
+    pub(crate) strong: Option<Scope>,
     /// Width in bytes.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
     /// The barrier invariant that reads here; `None` for what the kernel itself does.
-    pub barrier_invariant: Option<String>,
+    pub(crate) barrier_invariant: Option<String>,
     /// Its instruction.
-    pub origin: Option<Arc<Origin>>,
-    /// Label of its block.
-    pub block: Name,
+    pub(crate) origin: Option<Arc<Origin>>,
     /// Whether LOG and CHECK calls stand for it; if not, nothing of this pair conflicts with it.
     pub checked: bool,
-    /// The Boolean that its LOG call sets, for checked sites.
-    pub logged: Option<Name>,
 }
 
 /// What a thread accesses at a site.
@@ -65,7 +60,7 @@ struct Performed {
 }
 
 /// How accesses are translated.
-pub struct Accesses<'a> {
+pub(crate) struct Accesses<'a> {
     copies: &'a Copies,
     allow_same_value: bool,
     pair: Pair,
@@ -73,24 +68,24 @@ pub struct Accesses<'a> {
     /// Arrays that some store or atomic names.
     written: BTreeSet<Name>,
     /// Arrays whose accesses are checked, in order of names.
-    pub checked_arrays: BTreeSet<Name>,
+    pub(crate) checked_arrays: BTreeSet<Name>,
     /// Those of them whose offsets are compared modulo 2^32.
-    pub narrow_arrays: BTreeSet<Name>,
+    pub(crate) narrow_arrays: BTreeSet<Name>,
     /// Read functions by array, bytes and type.
     functions: BTreeMap<(Name, u32, Type), Name>,
     /// Names in use.
     taken: BTreeSet<Name>,
     /// All accesses so far.
-    pub sites: Vec<Site>,
+    pub(crate) sites: Vec<Site>,
     /// Locals introduced: the results of LOG calls.
-    pub introduced: Vec<Variable>,
+    pub(crate) introduced: Vec<Variable>,
     /// Declarations of read functions.
-    pub declared: Vec<Function>,
+    pub(crate) declared: Vec<Function>,
 }
 
 impl<'a> Accesses<'a> {
     /// Prepares the translation of the accesses in a kernel's body.
-    pub fn new(
+    pub(crate) fn new(
         program: &'a Program,
         body: &Implementation,
         copies: &'a Copies,
@@ -121,13 +116,12 @@ impl<'a> Accesses<'a> {
     /// # Errors
     /// `unknown-array`, `offset-type`, `access-width`, `too-many-sites`; `same-value-width` for stores wider than 8
     /// bytes under `--allow-same-value`.
-    pub fn log_and_check(
+    pub(crate) fn log_and_check(
         &mut self,
         stmt: &Stmt,
         kind: AccessKind,
         access: &Access,
         value: Option<&ExprRef>,
-        block: &Name,
         out: &mut Vec<Stmt>,
     ) -> Result<(), Diagnostic> {
         let number = u32::try_from(self.sites.len()).unwrap_or(u32::MAX);
@@ -158,9 +152,7 @@ impl<'a> Accesses<'a> {
             bytes: access.bytes,
             barrier_invariant: barrier_invariants::text_of(stmt).map(str::to_string),
             origin: stmt.origin.clone(),
-            block: block.clone(),
             checked,
-            logged: logged.clone(),
         });
         let Some(logged) = logged else { return Ok(()) };
 
@@ -249,7 +241,7 @@ impl<'a> Accesses<'a> {
     ///
     /// # Errors
     /// `offset-type`.
-    pub fn load_value(
+    pub(crate) fn load_value(
         &mut self,
         stmt: &Stmt,
         dst: &Name,

@@ -29,7 +29,7 @@ pub fn is_of_annotation(stmt: &Stmt) -> bool {
 }
 
 /// The fact that a statement belongs to.
-pub fn text_of(stmt: &Stmt) -> Option<&str> {
+pub(crate) fn text_of(stmt: &Stmt) -> Option<&str> {
     stmt.attributes.named(STATED)?.text()
 }
 

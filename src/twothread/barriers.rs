@@ -15,19 +15,16 @@ use crate::predicate::rewrite::{block_id, place};
 use std::collections::BTreeSet;
 
 /// What barriers need to know.
-pub struct Barriers<'a> {
+pub(crate) struct Barriers<'a> {
     /// Names that exist twice.
-    pub copies: &'a Copies,
-    /// The pair.
-    pub pair: Pair,
+    pub(crate) copies: &'a Copies,
+    pub(crate) pair: Pair,
     /// Launch and options.
-    pub options: &'a Options,
+    pub(crate) options: &'a Options,
     /// `v_active` of one thread.
-    pub active: ExprRef,
+    pub(crate) active: ExprRef,
     /// The id of `End`.
-    pub end_id: u32,
-    /// Barriers seen so far.
-    pub count: usize,
+    pub(crate) end_id: u32,
 }
 
 impl Barriers<'_> {
@@ -35,14 +32,13 @@ impl Barriers<'_> {
     ///
     /// # Errors
     /// `barrier-count` (unsupported): a barrier that is not seen to be of the whole block.
-    pub fn translate(
-        &mut self,
+    pub(crate) fn translate(
+        &self,
         stmt: &Stmt,
         barrier: &Barrier,
         arrays: &BTreeSet<Name>,
         out: &mut Vec<Stmt>,
     ) -> Result<(), Diagnostic> {
-        self.count += 1;
         self.whole_block(stmt, barrier)?;
         let guard = barrier.guard.clone().unwrap_or_else(|| bv::boolean(true));
         let [first, second] = Thread::BOTH.map(|thread| self.copies.expr(&guard, thread));

@@ -65,7 +65,7 @@ fn error(message: impl Into<String>, span: Span) -> Diagnostic {
 }
 
 /// All that breaks the contract.
-pub fn errors(program: &Program) -> Vec<Diagnostic> {
+pub(crate) fn errors(program: &Program) -> Vec<Diagnostic> {
     let mut errors = missing_variables(program);
     errors.extend(PROCEDURES.iter().filter_map(|signature| signature_error(program, signature)));
     errors.extend(statements_of_fact(program));
@@ -244,7 +244,7 @@ fn stray_templates(program: &Program) -> Vec<Diagnostic> {
 }
 
 /// Whether an expression mentions a template.
-pub fn mentions_array(expr: &ExprRef) -> bool {
+pub(crate) fn mentions_array(expr: &ExprRef) -> bool {
     let mut found = Names::default();
     found.expr(expr);
     found.template

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// How a constant of the kernel varies over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variation {
+pub(crate) enum Variation {
     /// The same for all threads of the launch: parameters, launch sizes.
     Launch,
     /// The same for all threads of a block: `ctaid`.
@@ -25,7 +25,7 @@ pub enum Variation {
 
 impl Variation {
     /// From the attributes `{:thread}` and `{:block}`; the names `tid.` and `ctaid.` count even without.
-    pub fn of(constant: &Variable) -> Variation {
+    pub(crate) fn of(constant: &Variable) -> Variation {
         let has = |name: &str| constant.attributes.has(name);
         let named = |prefix: &str| constant.name.as_str().starts_with(prefix);
         if has("thread") || named("tid.") {
@@ -38,7 +38,7 @@ impl Variation {
     }
 
     /// Whether the threads of the pair may differ in such a constant.
-    pub fn differs(self, pair: Pair) -> bool {
+    pub(crate) fn differs(self, pair: Pair) -> bool {
         match self {
             Variation::Launch => false,
             Variation::Block => pair == Pair::DifferentBlocks,
@@ -49,14 +49,14 @@ impl Variation {
 
 /// The names of which each thread has its own copy.
 #[derive(Clone, Debug)]
-pub struct Copies {
+pub(crate) struct Copies {
     /// The names, without suffix, and their types.
-    pub doubled: BTreeMap<Name, Type>,
+    pub(crate) doubled: BTreeMap<Name, Type>,
 }
 
 impl Copies {
     /// All private variables, and the constants in which threads of the pair differ.
-    pub fn new(program: &Program, locals: &[Variable], pair: Pair) -> Copies {
+    pub(crate) fn new(program: &Program, locals: &[Variable], pair: Pair) -> Copies {
         let constants = program.constants.iter().map(|constant| &constant.variable);
         let differing = constants.filter(|constant| Variation::of(constant).differs(pair));
         let doubled = differing.chain(locals).map(|variable| (variable.name.clone(), variable.ty.clone()));
@@ -64,12 +64,12 @@ impl Copies {
     }
 
     /// Whether the expression may have different values for the two threads.
-    pub fn differ_on(&self, expr: &ExprRef) -> bool {
+    pub(crate) fn differ_on(&self, expr: &ExprRef) -> bool {
         free_vars(expr).iter().any(|name| self.doubled.contains_key(name))
     }
 
     /// The expression as the thread sees it.
-    pub fn expr(&self, expr: &ExprRef, thread: Thread) -> ExprRef {
+    pub(crate) fn expr(&self, expr: &ExprRef, thread: Thread) -> ExprRef {
         self.expr_under(expr, thread, &mut Vec::new())
     }
 
@@ -90,7 +90,7 @@ impl Copies {
     }
 
     /// A declaration, once or twice.
-    pub fn variables<'a>(&self, variables: impl IntoIterator<Item = &'a Variable>) -> Vec<Variable> {
+    pub(crate) fn variables<'a>(&self, variables: impl IntoIterator<Item = &'a Variable>) -> Vec<Variable> {
         let mut result = Vec::new();
         for variable in variables {
             if self.doubled.contains_key(&variable.name) {
@@ -104,13 +104,13 @@ impl Copies {
     }
 
     /// A constant, once or twice. Copies are never `unique`: threads may agree.
-    pub fn constants(&self, constant: &Constant) -> Vec<Constant> {
+    pub(crate) fn constants(&self, constant: &Constant) -> Vec<Constant> {
         let unique = constant.unique && !self.doubled.contains_key(&constant.variable.name);
         self.variables([&constant.variable]).into_iter().map(|variable| Constant { variable, unique }).collect()
     }
 
     /// The copies of a formula: one for both threads if they cannot differ on it.
-    pub fn formulas(&self, expr: &ExprRef) -> Vec<ExprRef> {
+    pub(crate) fn formulas(&self, expr: &ExprRef) -> Vec<ExprRef> {
         if self.differ_on(expr) {
             Thread::BOTH.map(|thread| self.expr(expr, thread)).to_vec()
         } else {

@@ -13,16 +13,16 @@ use crate::ivl::bv::{self, BvOp};
 use crate::span::Span;
 
 /// Constants and preconditions for a pair.
-pub struct Launch {
+pub(crate) struct Launch {
     /// All constants, with copies where the threads differ.
-    pub constants: Vec<Constant>,
+    pub(crate) constants: Vec<Constant>,
     /// Preconditions of the procedure.
-    pub requires: Vec<Condition>,
+    pub(crate) requires: Vec<Condition>,
 }
 
 impl Launch {
     /// Doubles constants and preconditions and states that the threads are of this pair.
-    pub fn new(program: &Program, kernel: &Procedure, copies: &Copies, pair: Pair, options: &Options) -> Launch {
+    pub(crate) fn new(program: &Program, kernel: &Procedure, copies: &Copies, pair: Pair, options: &Options) -> Launch {
         let mut constants: Vec<Constant> =
             program.constants.iter().flat_map(|constant| copies.constants(constant)).collect();
         let mut requires = Vec::new();

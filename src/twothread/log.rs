@@ -41,15 +41,15 @@ pub struct Log {
 
 /// What is remembered of one array.
 #[derive(Clone, Debug)]
-pub struct ArrayLog {
+pub(crate) struct ArrayLog {
     /// Variables, true while an access of their kind is pending.
-    pub flags: Vec<Name>,
+    pub(crate) flags: Vec<Name>,
     /// Other variables: what a prelude notes beside them.
-    pub records: Vec<Name>,
+    pub(crate) records: Vec<Name>,
     /// The byte that is watched, or was remembered last.
-    pub watched: Name,
+    pub(crate) watched: Name,
     /// The start of remembered strong accesses, if the prelude has it.
-    pub start: Name,
+    pub(crate) start: Name,
 }
 
 impl Log {
@@ -63,37 +63,37 @@ impl Log {
     }
 
     /// The arrays whose accesses are logged, in order of names.
-    pub fn arrays(&self) -> impl Iterator<Item = &ArrayLog> {
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = &ArrayLog> {
         self.arrays.values()
     }
 
     /// The log of an array.
-    pub fn of(&self, array: &Name) -> Option<&ArrayLog> {
+    pub(crate) fn of(&self, array: &Name) -> Option<&ArrayLog> {
         self.arrays.get(array)
     }
 
     /// The flags of all arrays.
-    pub fn flags(&self) -> impl Iterator<Item = &Name> {
+    pub(crate) fn flags(&self) -> impl Iterator<Item = &Name> {
         self.arrays.values().flat_map(|log| &log.flags)
     }
 
     /// What is noted beside the flags.
-    pub fn records(&self) -> impl Iterator<Item = &Name> {
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Name> {
         self.arrays.values().flat_map(|log| &log.records)
     }
 
     /// The constant that chooses the access which is remembered.
-    pub fn tracked_site(&self) -> Name {
+    pub(crate) fn tracked_site(&self) -> Name {
         Name::from(TRACKED_SITE)
     }
 
     /// The constant that has the width of remembered strong accesses, if the prelude has it.
-    pub fn strong_width(&self) -> Name {
+    pub(crate) fn strong_width(&self) -> Name {
         Name::from(WATCHED_WIDTH)
     }
 
     /// Whether the accesses of that number are remembered.
-    pub fn is_tracked(&self, site: u32) -> ExprRef {
+    pub(crate) fn is_tracked(&self, site: u32) -> ExprRef {
         bv::eq(bv::var(self.tracked_site(), Type::Bv(16)), bv::literal(u128::from(site), 16))
     }
 }

@@ -10,20 +10,20 @@
 //! Each private variable `x` becomes `x$1` and `x$2`. Shared arrays are abstracted: stores leave only
 //! their log and check, loads yield arbitrary values, except where [`contents`] says what an array holds.
 
-pub mod accesses;
+pub(crate) mod accesses;
 pub mod barrier_invariants;
 mod barriers;
 pub mod contents;
 mod contract;
-pub mod copies;
+pub(crate) mod copies;
 mod launch;
 pub mod log;
 mod narrow;
 pub mod prelude;
 mod statements;
 
-pub use accesses::{AccessKind, Site};
-pub use prelude::Prelude;
+pub(crate) use accesses::{AccessKind, Site};
+pub(crate) use prelude::Prelude;
 
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
@@ -102,29 +102,22 @@ pub struct TwoThread {
     pub program: Program,
     /// Name of that procedure: `KERNEL$same_block` and so on.
     pub procedure: Name,
-    /// The pair.
     pub pair: Pair,
     /// `v_active` without suffix.
-    pub active: Name,
-    /// The id of `End`.
-    pub end_id: u32,
+    pub(crate) active: Name,
     /// Loops under the labels of stage 4; `activity_facts` holds the copies of both threads.
-    pub loops: Vec<LoopInfo>,
+    pub(crate) loops: Vec<LoopInfo>,
     /// All accesses, by number.
     pub sites: Vec<Site>,
     /// Arrays whose accesses are checked.
     pub checked_arrays: Vec<Name>,
-    /// Barriers in the text of the kernel.
-    pub barriers: usize,
     /// The state in which accesses are remembered.
-    pub log: Log,
-    /// Names of which each thread has its copy, without suffix: private variables and constants.
-    pub doubled: BTreeSet<Name>,
+    pub(crate) log: Log,
 }
 
 impl TwoThread {
     /// The access of that number.
-    pub fn site(&self, number: u32) -> Option<&Site> {
+    pub(crate) fn site(&self, number: u32) -> Option<&Site> {
         self.sites.get(number as usize)
     }
 
@@ -159,14 +152,13 @@ pub fn run(
 
     let mut accesses = Accesses::new(program, body, &copies, pair, (options, prelude.knows_narrow()));
     let active = bv::var(predicated.active.clone(), Type::Bv(BLOCK_ID_WIDTH));
-    let barriers = Barriers { copies: &copies, pair, options, active, end_id: predicated.end_id, count: 0 };
+    let barriers = Barriers { copies: &copies, pair, options, active, end_id: predicated.end_id };
     let mut contents = Contents::new(predicated, body, &copies, pair, options);
     barrier_invariants::refuse_without_meaning(program, body, contents.selection(), options)?;
     let loops = &predicated.loops;
     let mut translator =
         Translator { copies: &copies, loops, accesses: &mut accesses, contents: &mut contents, barriers };
     let blocks = translator.blocks(body)?;
-    let barriers = translator.barriers.count;
     let launch = Launch::new(program, kernel, &copies, pair, options);
 
     let mut result = Program {
@@ -220,13 +212,10 @@ pub fn run(
         procedure,
         pair,
         active: predicated.active.clone(),
-        end_id: predicated.end_id,
         loops: predicated.loops.iter().map(|this| both_facts(this, &copies)).collect(),
         sites: accesses.sites,
         checked_arrays: accesses.checked_arrays.into_iter().collect(),
-        barriers,
         log,
-        doubled: copies.doubled.into_keys().collect(),
     })
 }
 

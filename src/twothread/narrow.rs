@@ -11,7 +11,7 @@ use crate::ivl::ast::{Access, ArraySpace, ExprKind, ExprRef, Implementation, Nam
 use std::collections::BTreeSet;
 
 /// The arrays whose accesses all have offsets of 32 bits.
-pub fn arrays(program: &Program, body: &Implementation) -> BTreeSet<Name> {
+pub(crate) fn arrays(program: &Program, body: &Implementation) -> BTreeSet<Name> {
     let shared = program.arrays.iter().filter(|array| array.space == ArraySpace::Shared);
     let mut narrow: BTreeSet<Name> = shared.map(|array| array.name.clone()).collect();
     for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
@@ -26,7 +26,7 @@ pub fn arrays(program: &Program, body: &Implementation) -> BTreeSet<Name> {
 }
 
 /// The offset of an access of such an array, right modulo 2^32: 64 bits.
-pub fn offset(access: &Access) -> Option<ExprRef> {
+pub(crate) fn offset(access: &Access) -> Option<ExprRef> {
     let offset = byte_offset(access)?;
     let half = half(&offset)?;
     match &half.kind {

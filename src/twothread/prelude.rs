@@ -64,13 +64,13 @@ pub(super) fn is_template(name: &Name) -> bool {
 
 impl Prelude {
     /// Where a procedure stands in the text of the prelude.
-    pub fn place_of(&self, procedure: &str) -> Span {
+    pub(crate) fn place_of(&self, procedure: &str) -> Span {
         let found = self.program.procedures.iter().find(|other| other.name.as_str() == procedure);
         found.map_or(Span::NONE, |procedure| procedure.span)
     }
 
     /// Whether the prelude compares offsets as its arrays want it.
-    pub fn knows_narrow(&self) -> bool {
+    pub(crate) fn knows_narrow(&self) -> bool {
         self.program.constants.iter().any(|constant| constant.variable.name.as_str() == NARROW)
     }
 

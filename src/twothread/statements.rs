@@ -19,17 +19,17 @@ use crate::predicate::LoopInfo;
 use crate::span::Span;
 
 /// Translates statements for both threads.
-pub struct Translator<'a, 'b> {
+pub(crate) struct Translator<'a, 'b> {
     /// Names that exist twice.
-    pub copies: &'a Copies,
+    pub(crate) copies: &'a Copies,
     /// Loops of the predicated kernel.
-    pub loops: &'a [LoopInfo],
+    pub(crate) loops: &'a [LoopInfo],
     /// Translation of accesses.
-    pub accesses: &'b mut Accesses<'a>,
+    pub(crate) accesses: &'b mut Accesses<'a>,
     /// What arrays hold.
-    pub contents: &'b mut Contents<'a>,
+    pub(crate) contents: &'b mut Contents<'a>,
     /// Translation of barriers.
-    pub barriers: Barriers<'a>,
+    pub(crate) barriers: Barriers<'a>,
 }
 
 impl Translator<'_, '_> {
@@ -37,7 +37,7 @@ impl Translator<'_, '_> {
     ///
     /// # Errors
     /// Those of accesses and barriers.
-    pub fn blocks(&mut self, body: &Implementation) -> Result<Vec<Block>, Vec<Diagnostic>> {
+    pub(crate) fn blocks(&mut self, body: &Implementation) -> Result<Vec<Block>, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let mut blocks = Vec::with_capacity(body.blocks.len());
         for block in &body.blocks {
@@ -101,7 +101,7 @@ impl Translator<'_, '_> {
             StmtKind::Assert(claim, e) => out.extend(self.asserts(stmt, claim, e)),
             StmtKind::Load { dst, access } => {
                 if !stmt.attributes.has("ghost") {
-                    self.accesses.log_and_check(stmt, AccessKind::Read, access, None, block, out)?;
+                    self.accesses.log_and_check(stmt, AccessKind::Read, access, None, out)?;
                 }
                 let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
                 match self.contents.load(stmt, &(block.clone(), index), dst, access, &offset) {
@@ -110,12 +110,12 @@ impl Translator<'_, '_> {
                 }
             }
             StmtKind::Store { value, access } => {
-                self.accesses.log_and_check(stmt, AccessKind::Write, access, Some(value), block, out)?;
+                self.accesses.log_and_check(stmt, AccessKind::Write, access, Some(value), out)?;
                 let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
                 out.extend(self.contents.store(stmt, access, &offset, value));
             }
             StmtKind::Atomic { dst, access } => {
-                self.accesses.log_and_check(stmt, AccessKind::Atomic, access, None, block, out)?;
+                self.accesses.log_and_check(stmt, AccessKind::Atomic, access, None, out)?;
                 if let Some(dst) = dst {
                     let both = Thread::BOTH.map(|thread| dst.of(thread)).to_vec();
                     out.push(with_kind(stmt, StmtKind::Havoc(both)));

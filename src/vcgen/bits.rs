@@ -18,7 +18,7 @@ impl Terms {
 
     /// The declared range of a bit-vector symbol as facts. Not through the builders, which rely on
     /// the range and would simplify it away.
-    pub fn range_facts(&mut self, symbol: Term) -> Vec<Term> {
+    pub(crate) fn range_facts(&mut self, symbol: Term) -> Vec<Term> {
         let range = self.symbol_of(symbol).and_then(|s| s.range);
         let (Some((low, high)), Sort::Bv(width)) = (range, self.sort(symbol)) else { return Vec::new() };
         let mut facts = Vec::new();

@@ -23,7 +23,7 @@ impl Terms {
     }
 
     /// The value of a bit-vector constant.
-    pub fn bv_value(&self, term: Term) -> Option<u128> {
+    pub(crate) fn bv_value(&self, term: Term) -> Option<u128> {
         match self.node(term) {
             Node::BvConst { value, .. } => Some(*value),
             _ => None,
@@ -31,7 +31,7 @@ impl Terms {
     }
 
     /// `constant + sum of coefficient * term` modulo 2^width, flattened.
-    pub fn bv_sum(&mut self, width: u32, constant: u128, list: Vec<(Term, u128)>) -> Term {
+    pub(crate) fn bv_sum(&mut self, width: u32, constant: u128, list: Vec<(Term, u128)>) -> Term {
         let m = mask(width);
         let mut total = constant & m;
         let mut members: BTreeMap<Term, u128> = BTreeMap::new();

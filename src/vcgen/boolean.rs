@@ -100,7 +100,7 @@ impl Terms {
     }
 
     /// The conjuncts of a term.
-    pub fn conjuncts(&self, term: Term) -> Vec<Term> {
+    pub(crate) fn conjuncts(&self, term: Term) -> Vec<Term> {
         match self.node(term) {
             Node::And(list) => list.to_vec(),
             _ => vec![term],
@@ -108,7 +108,7 @@ impl Terms {
     }
 
     /// What a term may be: the ends of its choices.
-    pub fn leaves(&self, term: Term) -> BTreeSet<Term> {
+    pub(crate) fn leaves(&self, term: Term) -> BTreeSet<Term> {
         let (mut leaves, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![term]);
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {

@@ -23,7 +23,7 @@ use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a constant stands for a choice: `const {:existential true} b: bool;`.
-pub fn is_existential(variable: &Variable) -> bool {
+pub(crate) fn is_existential(variable: &Variable) -> bool {
     variable.ty == Type::Bool && variable.attributes.switch("existential") == Some(true)
 }
 
@@ -32,7 +32,7 @@ fn assumption(term: Term) -> PassiveItem {
 }
 
 /// The attributes of a clause, without those that say something of assertions: Boogie takes these from the call.
-pub fn without_effect(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+pub(crate) fn without_effect(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes.iter().filter(|attribute| ![VERIFIED_UNDER, SUBSUMPTION].contains(&attribute.name.as_str()))
 }
 

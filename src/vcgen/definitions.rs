@@ -10,7 +10,7 @@ use crate::ivl::visit::{self, Visitor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions that need themselves, and those under a quantifier: solvers instantiate it by such terms.
-pub fn by_axiom(program: &Program) -> BTreeSet<Name> {
+pub(crate) fn by_axiom(program: &Program) -> BTreeSet<Name> {
     let defined: BTreeMap<&Name, &Function> =
         program.functions.iter().filter(|f| f.body.is_some()).map(|f| (&f.name, f)).collect();
     if defined.is_empty() {

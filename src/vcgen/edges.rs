@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Splits the critical edges.
-pub fn split(body: &Implementation) -> Cow<'_, Implementation> {
+pub(crate) fn split(body: &Implementation) -> Cow<'_, Implementation> {
     let mut arriving: BTreeMap<&Name, usize> = BTreeMap::new();
     // Control arrives at the first block from outside.
     let first = body.blocks.first().map(|block| &block.label);

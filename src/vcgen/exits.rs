@@ -8,10 +8,10 @@ use crate::span::Span;
 use std::borrow::Cow;
 
 /// The label of the common exit. No identifier has an `@`.
-pub const EXIT: &str = "@exit";
+pub(crate) const EXIT: &str = "@exit";
 
 /// Leads all returns to one block, if there are several.
-pub fn unify(body: &Implementation) -> Cow<'_, Implementation> {
+pub(crate) fn unify(body: &Implementation) -> Cow<'_, Implementation> {
     let returns = |block: &&Block| block.transfer == Transfer::Return;
     if body.blocks.iter().filter(returns).count() < 2 {
         return Cow::Borrowed(body);

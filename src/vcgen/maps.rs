@@ -21,7 +21,7 @@ impl Quantifier {
 
 impl Terms {
     /// The sort, which is made at first use.
-    pub fn other_sort(&mut self, sort: OtherSort) -> Sort {
+    pub(crate) fn other_sort(&mut self, sort: OtherSort) -> Sort {
         let known = self.other_sorts.iter().position(|other| *other == sort);
         let index = known.unwrap_or_else(|| {
             self.other_sorts.push(sort);
@@ -31,7 +31,7 @@ impl Terms {
     }
 
     /// What stands behind a sort that is none of the basic ones.
-    pub fn other(&self, sort: Sort) -> Option<&OtherSort> {
+    pub(crate) fn other(&self, sort: Sort) -> Option<&OtherSort> {
         match sort {
             Sort::Other(index) => self.other_sorts.get(index as usize),
             _ => None,
@@ -39,7 +39,7 @@ impl Terms {
     }
 
     /// A sort as the IVL writes its type.
-    pub fn sort_text(&self, sort: Sort) -> String {
+    pub(crate) fn sort_text(&self, sort: Sort) -> String {
         match (sort, self.other(sort)) {
             (Sort::Bool, _) => "bool".to_string(),
             (Sort::Int, _) => "int".to_string(),
@@ -54,13 +54,13 @@ impl Terms {
     }
 
     /// The sorts of the maps that are updated below terms.
-    pub fn updated_maps(&self, roots: &[Term]) -> BTreeSet<Sort> {
+    pub(crate) fn updated_maps(&self, roots: &[Term]) -> BTreeSet<Sort> {
         let below = roots.iter().flat_map(|&root| self.postorder(root, &|_| false));
         below.filter(|&t| matches!(self.node(t), Node::Store(_))).map(|t| self.sort(t)).collect()
     }
 
     /// `m[i, ...]`: a map, then its indices.
-    pub fn select(&mut self, list: Vec<Term>) -> Term {
+    pub(crate) fn select(&mut self, list: Vec<Term>) -> Term {
         if let Node::Store(stored) = self.node(list[0])
             && stored[1..stored.len() - 1] == list[1..]
         {
@@ -74,13 +74,13 @@ impl Terms {
     }
 
     /// `m[i, ... := v]`: a map, then indices, then the element.
-    pub fn store(&mut self, list: Vec<Term>) -> Term {
+    pub(crate) fn store(&mut self, list: Vec<Term>) -> Term {
         let sort = self.sort(list[0]);
         self.intern(Node::Store(list.into()), sort)
     }
 
     /// A quantifier; its variables are symbols made for it alone.
-    pub fn quantifier(&mut self, quantifier: Quantifier) -> Term {
+    pub(crate) fn quantifier(&mut self, quantifier: Quantifier) -> Term {
         if quantifier.variables.is_empty() || self.truth(quantifier.body).is_some() {
             // No sort is empty.
             return quantifier.body;
@@ -89,7 +89,7 @@ impl Terms {
     }
 
     /// Whether a term is of a basic sort, and no map, map access or quantifier.
-    pub fn is_basic_node(&self, t: Term) -> bool {
+    pub(crate) fn is_basic_node(&self, t: Term) -> bool {
         !matches!(self.sort(t), Sort::Other(_))
             && !matches!(self.node(t), Node::Select(_) | Node::Store(_) | Node::Quantifier(_))
     }

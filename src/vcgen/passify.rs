@@ -52,27 +52,27 @@ pub fn run(program: &Program, procedure: &Procedure) -> Result<Passive, Diagnost
 ///
 /// # Errors
 /// Kernel statements, irreducible control flow.
-pub fn of_body(program: &Program, target: Target, body: &Implementation) -> Result<Passive, Diagnostic> {
+pub(crate) fn of_body(program: &Program, target: Target, body: &Implementation) -> Result<Passive, Diagnostic> {
     let body = exits::unify(body);
     Generator::new(program, target, &edges::split(&body), Language::Full)?.run()
 }
 
 /// Whose body is looked at.
 #[derive(Clone, Copy)]
-pub struct Target<'a> {
+pub(crate) struct Target<'a> {
     /// The procedure, with its contract.
-    pub procedure: &'a Procedure,
+    pub(crate) procedure: &'a Procedure,
     /// Its parameters, as the body names them.
-    pub params: &'a [Variable],
+    pub(crate) params: &'a [Variable],
     /// Its results, as the body names them.
-    pub results: &'a [Variable],
+    pub(crate) results: &'a [Variable],
     /// Whether only what stands behind a mark is checked.
-    pub is_selective: bool,
+    pub(crate) is_selective: bool,
 }
 
 impl<'a> Target<'a> {
     /// The body that stands with the procedure.
-    pub fn of(procedure: &'a Procedure) -> Self {
+    pub(crate) fn of(procedure: &'a Procedure) -> Self {
         let is_selective = selective::is_asked_for(&procedure.attributes);
         Target { procedure, params: &procedure.params, results: &procedure.results, is_selective }
     }

@@ -15,43 +15,43 @@ pub struct Passive {
     /// The terms of everything below.
     pub terms: Terms,
     /// Blocks in topological order; the first is the start.
-    pub blocks: Vec<PassiveBlock>,
+    pub(crate) blocks: Vec<PassiveBlock>,
     /// Every check, in order of generation.
     pub checks: Vec<Check>,
     /// The cut loops, in topological order of their heads.
-    pub loops: Vec<CutLoop>,
+    pub(crate) loops: Vec<CutLoop>,
     /// The program's constants and the procedure's parameters with their terms.
-    pub constants: Vec<(Name, Term)>,
+    pub(crate) constants: Vec<(Name, Term)>,
 }
 
 /// An acyclic block.
 #[derive(Clone)]
-pub struct PassiveBlock {
+pub(crate) struct PassiveBlock {
     /// Label in the IVL program.
-    pub label: Name,
+    pub(crate) label: Name,
     /// Where it stands in an IVL input.
-    pub span: Span,
+    pub(crate) span: Span,
     /// Where its transfer stands in an IVL input.
-    pub end: Span,
+    pub(crate) end: Span,
     /// Items in order.
-    pub items: Vec<PassiveItem>,
+    pub(crate) items: Vec<PassiveItem>,
     /// Variables that the block gives values, with the last ones; only kept for programs of [`Language::Full`].
     ///
     /// [`Language::Full`]: super::translate::Language::Full
-    pub assigned: Vec<(Name, Term)>,
+    pub(crate) assigned: Vec<(Name, Term)>,
     /// Whether it calls a procedure, of which only the contract is known.
-    pub calls: bool,
+    pub(crate) calls: bool,
     /// Indices of successors; none: control ends here.
-    pub successors: Vec<usize>,
+    pub(crate) successors: Vec<usize>,
     /// The loop whose head this is; checks of its invariants on entry lead the items.
-    pub head_of: Option<usize>,
+    pub(crate) head_of: Option<usize>,
     /// The loop whose round ends here, and which of [`CutLoop::at_end`] holds the values.
-    pub back_to: Option<(usize, usize)>,
+    pub(crate) back_to: Option<(usize, usize)>,
 }
 
 /// One item.
 #[derive(Clone)]
-pub enum PassiveItem {
+pub(crate) enum PassiveItem {
     /// An assumption; `candidate` tells which candidate invariant it is, if one.
     Assume {
         /// The formula.
@@ -67,7 +67,7 @@ pub enum PassiveItem {
 
 /// Why something is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckKind {
+pub(crate) enum CheckKind {
     /// An assertion (or precondition of a callee) of the program.
     Assertion,
     /// A loop invariant on entry; index into [`Passive::loops`].
@@ -80,53 +80,52 @@ pub enum CheckKind {
 #[derive(Clone, Debug)]
 pub struct Check {
     /// The formula, to hold under everything assumed before.
-    pub term: Term,
+    pub(crate) term: Term,
     /// Why.
-    pub kind: CheckKind,
+    pub(crate) kind: CheckKind,
     /// What it claims.
-    pub claim: Claim,
+    pub(crate) claim: Claim,
     /// The access of thread 2 that it is about, by number.
-    pub site: Option<u32>,
+    pub(crate) site: Option<u32>,
     /// The candidate invariant it belongs to.
     pub candidate: Option<usize>,
     /// Attributes of the assert and, for inlined ones, of the call.
-    pub attributes: Vec<Attribute>,
+    pub(crate) attributes: Vec<Attribute>,
     /// The PTX instruction.
-    pub origin: Option<Arc<Origin>>,
+    pub(crate) origin: Option<Arc<Origin>>,
     /// Place in an IVL input.
-    pub span: Span,
+    pub(crate) span: Span,
     /// The clause of a contract that is checked at this place.
-    pub related: Option<Span>,
+    pub(crate) related: Option<Span>,
     /// Constants in front of the formula (`c ==> ...`) that [`crate::modular::existential`] chooses.
-    pub guards: Vec<Name>,
+    pub(crate) guards: Vec<Name>,
     /// What the variables of an assertion of the user hold, for the report.
-    pub values: Vec<Shown>,
+    pub(crate) values: Vec<Shown>,
 }
 
 /// A variable of an assertion.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// Its name, with `$1` or `$2`.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Its value where the assertion is checked.
-    pub now: Term,
+    pub(crate) now: Term,
     /// Its value at the beginning of the round that should maintain an invariant.
-    pub before: Option<Term>,
+    pub(crate) before: Option<Term>,
 }
 
-/// A cut loop.
 #[derive(Clone)]
-pub struct CutLoop {
+pub(crate) struct CutLoop {
     /// Label of the head.
-    pub head: Name,
+    pub(crate) head: Name,
     /// Values at entry, before the havoc.
-    pub entry: Environment,
+    pub(crate) entry: Environment,
     /// Values at the head, after the havoc: symbols for the assigned variables.
-    pub at_head: Environment,
+    pub(crate) at_head: Environment,
     /// Values at the end of a round, for each back edge.
-    pub at_end: Vec<Environment>,
+    pub(crate) at_end: Vec<Environment>,
     /// Variables that the loop assigns.
-    pub assigned: BTreeSet<Name>,
+    pub(crate) assigned: BTreeSet<Name>,
 }
 
 impl Passive {
@@ -147,13 +146,13 @@ impl Passive {
     }
 
     /// How many checks of invariants on entry lead the head of a loop.
-    pub fn entry_checks(&self, head: usize) -> usize {
+    pub(crate) fn entry_checks(&self, head: usize) -> usize {
         let is_entry = |item: &PassiveItem| matches!(item, PassiveItem::Check(i) if matches!(self.checks[*i].kind, CheckKind::Entry(_)));
         self.blocks[head].items.iter().take_while(|item| is_entry(item)).count()
     }
 
     /// The axioms, and the preconditions of the procedure: what is assumed first.
-    pub fn preconditions(&self) -> Vec<Term> {
+    pub(crate) fn preconditions(&self) -> Vec<Term> {
         let leading = self.blocks.iter().take(1).flat_map(|b| &b.items);
         let assumed = leading.map_while(|item| match item {
             PassiveItem::Assume { term, candidate: None, defines: None } => Some(*term),

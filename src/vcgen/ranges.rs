@@ -9,7 +9,7 @@ use crate::ivl::bv_names::{Builtin, parse_builtin};
 use std::collections::BTreeMap;
 
 /// Inclusive ranges of variables that occur in conditions of the form `x < literal` and the like.
-pub fn of_preconditions(conditions: &[Condition]) -> BTreeMap<Name, (u128, u128)> {
+pub(crate) fn of_preconditions(conditions: &[Condition]) -> BTreeMap<Name, (u128, u128)> {
     let mut ranges = BTreeMap::new();
     for condition in conditions {
         visit(&condition.expr, &mut ranges);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Checks by the loop whose head was passed last on every path to them; those before any loop, or
 /// behind several heads on different paths, are in none.
-pub fn run(passive: &Passive) -> BTreeMap<usize, Vec<usize>> {
+pub(crate) fn run(passive: &Passive) -> BTreeMap<usize, Vec<usize>> {
     // For each block: nothing known yet, or the head (or none) at its end.
     let mut last: Vec<Option<Option<usize>>> = vec![None; passive.blocks.len()];
     let mut regions: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

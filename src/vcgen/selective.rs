@@ -9,11 +9,11 @@ use crate::ivl::ast::Attribute;
 use crate::ivl::attributes::Attributes;
 
 /// Whether a body with these attributes is selective.
-pub fn is_asked_for(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_asked_for(attributes: &[Attribute]) -> bool {
     attributes.is_on("selective_checking")
 }
 
 /// Whether a statement is checked, if it is an assertion, and all that stands behind it.
-pub fn is_mark(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_mark(attributes: &[Attribute]) -> bool {
     attributes.is_on("start_checking_here")
 }

@@ -18,16 +18,16 @@ use std::collections::BTreeSet;
 const LONGEST: usize = 40;
 
 /// What is shown of one assertion.
-pub struct Shower<'a> {
+pub(crate) struct Shower<'a> {
     /// The translator of the body.
-    pub translator: &'a Translator<'a>,
+    pub(crate) translator: &'a Translator<'a>,
     /// Where the terms are.
-    pub terms: &'a mut Terms,
+    pub(crate) terms: &'a mut Terms,
 }
 
 impl Shower<'_> {
     /// The variables with their values; in programs that are no kernels also the other parts.
-    pub fn of(
+    pub(crate) fn of(
         &mut self,
         claim: &Claim,
         e: &ExprRef,

@@ -26,7 +26,7 @@ pub enum Sort {
 
 /// A sort that is made of others, or of which nothing is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OtherSort {
+pub(crate) enum OtherSort {
     /// Maps from tuples of indices to elements, not extensional.
     Map(Vec<Sort>, Sort),
     /// A declared type, by its text.
@@ -90,7 +90,6 @@ pub enum Node {
     BvSum {
         /// Width in bits.
         width: u32,
-        /// The constant.
         constant: u128,
         /// Members with non-zero coefficients.
         members: Box<[(Term, u128)]>,
@@ -118,7 +117,6 @@ pub enum Node {
     IntConst(i128),
     /// `constant + sum of coefficient * term` over the integers.
     IntSum {
-        /// The constant.
         constant: i128,
         /// Members with non-zero coefficients, sorted.
         members: Box<[(Term, i128)]>,
@@ -149,28 +147,28 @@ pub enum Node {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Quantifier {
     /// True for `forall`.
-    pub universal: bool,
+    pub(crate) universal: bool,
     /// The bound variables: symbols.
-    pub variables: Vec<Term>,
+    pub(crate) variables: Vec<Term>,
     /// Triggers, each a list of terms.
-    pub triggers: Vec<Vec<Term>>,
+    pub(crate) triggers: Vec<Vec<Term>>,
     /// Terms that the solver must not choose for triggers where there are none.
-    pub excluded: Vec<Term>,
+    pub(crate) excluded: Vec<Term>,
     /// How late instances come: 1 unless the author says so.
-    pub weight: u32,
+    pub(crate) weight: u32,
     /// A Boolean term.
-    pub body: Term,
+    pub(crate) body: Term,
 }
 
 /// A symbol: an arbitrary value of its sort.
 #[derive(Clone, Debug)]
 pub struct Symbol {
     /// Unique readable name.
-    pub name: String,
+    pub(crate) name: String,
     /// Sort.
-    pub sort: Sort,
+    pub(crate) sort: Sort,
     /// Unsigned bounds (inclusive) that every use may rely on; they are asserted with each query.
-    pub range: Option<(u128, u128)>,
+    pub(crate) range: Option<(u128, u128)>,
 }
 
 /// An uninterpreted function.
@@ -179,7 +177,7 @@ pub struct FunctionSymbol {
     /// Unique name.
     pub name: String,
     /// Sorts of the arguments.
-    pub args: Vec<Sort>,
+    pub(crate) args: Vec<Sort>,
     /// Sort of the result.
     pub result: Sort,
 }
@@ -192,9 +190,9 @@ pub struct Terms {
     pub(super) bits: Vec<u128>,
     index: HashMap<Node, Term>,
     /// Sorts beside Booleans, integers and bit-vectors.
-    pub other_sorts: Vec<OtherSort>,
+    pub(crate) other_sorts: Vec<OtherSort>,
     /// Symbols, in order of creation.
-    pub symbols: Vec<Symbol>,
+    pub(crate) symbols: Vec<Symbol>,
     symbol_names: HashMap<String, u32>,
     /// Uninterpreted functions, in order of creation.
     pub functions: Vec<FunctionSymbol>,
@@ -205,12 +203,12 @@ pub struct Terms {
 }
 
 /// 2^width - 1.
-pub fn mask(width: u32) -> u128 {
+pub(crate) fn mask(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1u128 << width) - 1 }
 }
 
 /// The signed value of a bit pattern of the given width.
-pub fn signed(value: u128, width: u32) -> i128 {
+pub(crate) fn signed(value: u128, width: u32) -> i128 {
     let shift = 128 - width;
     ((value << shift) as i128) >> shift
 }
@@ -235,13 +233,8 @@ impl Terms {
     }
 
     /// Number of terms built.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.nodes.len()
-    }
-
-    /// True when nothing was built yet.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
     }
 
     /// Interns a node as it stands. Builders normalise before they call this.
@@ -259,7 +252,7 @@ impl Terms {
     }
 
     /// A fresh symbol; the name gets a suffix `@N` if it is taken.
-    pub fn fresh(&mut self, name: &str, sort: Sort) -> Term {
+    pub(crate) fn fresh(&mut self, name: &str, sort: Sort) -> Term {
         let mut unique = name.to_string();
         let mut number = 0;
         while self.symbol_names.contains_key(&unique) {
@@ -434,18 +427,18 @@ impl Terms {
     }
 
     /// Whether an integer symbol, as counters of rounds are, is multiplied by an unknown below a term.
-    pub fn multiplies(&self, root: Term) -> bool {
+    pub(crate) fn multiplies(&self, root: Term) -> bool {
         self.postorder(root, &|_| false).into_iter().any(|t| self.is_multiplied(t))
     }
 
     /// Whether a term is a product of an integer symbol and an unknown.
-    pub fn is_multiplied(&self, t: Term) -> bool {
+    pub(crate) fn is_multiplied(&self, t: Term) -> bool {
         let is_symbol = |t: Term| matches!(self.node(t), Node::Symbol(_));
         matches!(self.node(t), Node::IntMul(a, b) if is_symbol(*a) || is_symbol(*b))
     }
 
     /// All symbols below a term, through a shared `seen` set.
-    pub fn collect_symbols(&self, term: Term, seen: &mut HashSet<Term>, out: &mut BTreeSet<Term>) {
+    pub(crate) fn collect_symbols(&self, term: Term, seen: &mut HashSet<Term>, out: &mut BTreeSet<Term>) {
         let mut stack = vec![term];
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {

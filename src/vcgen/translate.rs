@@ -16,11 +16,11 @@ use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The current values of variables.
-pub type Environment = BTreeMap<Name, Term>;
+pub(crate) type Environment = BTreeMap<Name, Term>;
 
 /// Which programs are translated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub(crate) enum Language {
     /// Two-thread programs: Booleans, integers and bit-vectors only, which executions can be found of.
     Kernel,
     /// All of Boogie's core.
@@ -28,41 +28,41 @@ pub enum Language {
 }
 
 /// Translates expressions of one program.
-pub struct Translator<'a> {
+pub(crate) struct Translator<'a> {
     /// Declared functions by name.
-    pub functions: BTreeMap<&'a Name, &'a Function>,
+    pub(crate) functions: BTreeMap<&'a Name, &'a Function>,
     /// Functions with bodies that are told by an axiom, since triggers name them or they need themselves.
-    pub by_axiom: BTreeSet<Name>,
+    pub(crate) by_axiom: BTreeSet<Name>,
     /// What may occur.
-    pub language: Language,
+    pub(crate) language: Language,
 }
 
 /// The values of the variables of an expression.
 #[derive(Clone)]
-pub struct Scope<'e> {
+pub(crate) struct Scope<'e> {
     /// Bound variables, parameters of functions and of callees: the last of a name counts.
-    pub bound: Vec<(Name, Term)>,
+    pub(crate) bound: Vec<(Name, Term)>,
     /// Values of the other variables.
-    pub now: &'e Environment,
+    pub(crate) now: &'e Environment,
     /// What `old` gives global variables; `None` where nothing is earlier.
-    pub before: Option<&'e Environment>,
+    pub(crate) before: Option<&'e Environment>,
     /// True below `old`.
     in_old: bool,
 }
 
 impl<'e> Scope<'e> {
     /// Variables with their values now, and before.
-    pub fn new(now: &'e Environment, before: Option<&'e Environment>) -> Self {
+    pub(crate) fn new(now: &'e Environment, before: Option<&'e Environment>) -> Self {
         Scope { bound: Vec::new(), now, before, in_old: false }
     }
 
     /// The same with names for values.
-    pub fn with(self, bound: Vec<(Name, Term)>) -> Self {
+    pub(crate) fn with(self, bound: Vec<(Name, Term)>) -> Self {
         Scope { bound, ..self }
     }
 
     /// The value of a variable.
-    pub fn value(&self, name: &Name) -> Option<Term> {
+    pub(crate) fn value(&self, name: &Name) -> Option<Term> {
         let bound = self.bound.iter().rev().find(|(other, _)| other == name).map(|(_, term)| *term);
         // Earlier values are told of global variables only.
         let before = self.before.filter(|_| self.in_old).and_then(|before| before.get(name));
@@ -95,7 +95,7 @@ impl Translator<'_> {
     ///
     /// # Errors
     /// `unsupported-ivl` for types that the language does not have.
-    pub fn sort_of(&self, terms: &mut Terms, ty: &Type, span: Span) -> Result<Sort, Diagnostic> {
+    pub(crate) fn sort_of(&self, terms: &mut Terms, ty: &Type, span: Span) -> Result<Sort, Diagnostic> {
         match ty {
             Type::Bool => Ok(Sort::Bool),
             Type::Int => Ok(Sort::Int),
@@ -114,12 +114,12 @@ impl Translator<'_> {
     }
 
     /// The term of an expression under an environment, where nothing is earlier.
-    pub fn expr(&self, terms: &mut Terms, env: &Environment, e: &Expr) -> Result<Term, Diagnostic> {
+    pub(crate) fn expr(&self, terms: &mut Terms, env: &Environment, e: &Expr) -> Result<Term, Diagnostic> {
         self.in_scope(terms, &mut Scope::new(env, None), e)
     }
 
     /// The term of an expression.
-    pub fn in_scope(&self, terms: &mut Terms, scope: &mut Scope, e: &Expr) -> Result<Term, Diagnostic> {
+    pub(crate) fn in_scope(&self, terms: &mut Terms, scope: &mut Scope, e: &Expr) -> Result<Term, Diagnostic> {
         Ok(match &e.kind {
             ExprKind::Bool(value) => terms.boolean(*value),
             ExprKind::Int(value) => terms.int(*value),

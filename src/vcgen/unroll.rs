@@ -18,7 +18,7 @@ type Rounds = BTreeMap<usize, u32>;
 type Place = (usize, Rounds);
 
 /// Writes the loops out. `None` if that takes more than so many statements, or a loop has several heads.
-pub fn run(body: &Implementation, rounds: u32, most_statements: usize) -> Option<Implementation> {
+pub(crate) fn run(body: &Implementation, rounds: u32, most_statements: usize) -> Option<Implementation> {
     let loops = Loops::of(body)?;
     let mut blocks = Vec::new();
     let mut statements = 0;

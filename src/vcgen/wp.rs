@@ -36,7 +36,7 @@ pub fn formula(passive: &mut Passive, keep: &dyn Fn(usize) -> bool, role: &dyn F
 /// The same for executions that start at the head of a loop, in any state that its invariants and
 /// the preconditions of the procedure allow. Stronger than [`formula`] in what it asks for: nothing
 /// is known of the way to the loop.
-pub fn formula_of_round(
+pub(crate) fn formula_of_round(
     passive: &mut Passive,
     keep: &dyn Fn(usize) -> bool,
     role: &dyn Fn(usize) -> Role,
@@ -86,17 +86,17 @@ fn preconditions(
 }
 
 /// Symbols that tell, in a model, which way an execution went and where it failed.
-pub struct Labels {
+pub(crate) struct Labels {
     /// For each check a symbol: it is this one that fails.
-    pub fails: Vec<Term>,
+    pub(crate) fails: Vec<Term>,
     /// For each block, one symbol for each successor but the last: control goes there.
-    pub goes_to: Vec<Vec<Term>>,
+    pub(crate) goes_to: Vec<Vec<Term>>,
 }
 
 /// The weakest precondition of the start block, where each model of the negation names one path and one check on it.
 /// It is valid if and only if [`formula`] is: the symbols of [`Labels`] are free.
 /// Reference: Leino, Millstein, Saxe, generating error traces from verification-condition counterexamples.
-pub fn labelled(passive: &mut Passive, role: &dyn Fn(usize) -> Role) -> (Term, Labels) {
+pub(crate) fn labelled(passive: &mut Passive, role: &dyn Fn(usize) -> Role) -> (Term, Labels) {
     let terms = &mut passive.terms;
     let fails: Vec<Term> = (0..passive.checks.len()).map(|i| terms.fresh(&format!("fails@{i}"), Sort::Bool)).collect();
     let mut goes_to = vec![Vec::new(); passive.blocks.len()];
@@ -140,12 +140,12 @@ pub fn labelled(passive: &mut Passive, role: &dyn Fn(usize) -> Role) -> (Term, L
 }
 
 /// Whether what stands behind an assertion may rely on it.
-pub fn is_assumed(check: &Check) -> bool {
+pub(crate) fn is_assumed(check: &Check) -> bool {
     !is_never_assumed(&check.attributes)
 }
 
 /// Whether nothing may rely on an assertion with these attributes: `{:subsumption 0}`.
-pub fn is_never_assumed(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_never_assumed(attributes: &[Attribute]) -> bool {
     attributes.first_of(SUBSUMPTION).is_some_and(|e| e.kind == ExprKind::Int(0))
 }
 

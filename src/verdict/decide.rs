@@ -18,7 +18,7 @@ use crate::ivl::claim::Claim;
 use crate::kernel::Kernel;
 use crate::limits;
 use crate::prove::pairs::Proofs;
-use crate::prove::question::{Question, assumption_of_user, may_be_one_thread, pairs, statements};
+use crate::prove::question::{Question, assumption_of_user, may_be_one_thread, only_computes, pairs, statements};
 use crate::prove::{self, PairOutcome};
 use crate::twothread::{self, Pair, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// What is asked for beside a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Search {
+pub(crate) enum Search {
     /// Defects that a few launches show, and no proof.
     Execution,
     /// Nothing: the first assertion that fails is the end.
@@ -41,7 +41,7 @@ pub enum Search {
 ///
 /// # Errors
 /// What a stage cannot model.
-pub fn run(
+pub(crate) fn run(
     question: &Question,
     search: Search,
     emulator: Option<Emulator>,
@@ -113,6 +113,9 @@ impl Decision<'_> {
     /// Proves one pair after the other, and looks for executions behind what fails.
     fn pairs(&mut self, proofs: &mut Proofs) -> Result<End, Vec<Diagnostic>> {
         let question = self.question;
+        if question.predicated.loops.is_empty() && only_computes(question.kernel) {
+            return Ok(End::Complete);
+        }
         // Most defects show at once; to find the invariants of a kernel that has one takes long.
         let is_costly = self.search != Search::Proof && !question.predicated.loops.is_empty();
         if is_costly && self.confirmation.explore_briefly() {

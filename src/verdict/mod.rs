@@ -1,4 +1,4 @@
 //! Stage 9, `verdict`: proofs and executions of all pairs of threads to a report.
 
-pub mod decide;
+pub(crate) mod decide;
 mod vacuity;

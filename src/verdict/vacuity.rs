@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Which pairs of threads the assumptions of the user leave.
 #[derive(Default)]
-pub struct Vacuity {
+pub(crate) struct Vacuity {
     pairs: usize,
     vacuous: usize,
     /// For each pair that is left, the assumptions that no thread satisfies.
@@ -24,7 +24,7 @@ pub struct Vacuity {
 
 impl Vacuity {
     /// Takes note of a pair.
-    pub fn add(&mut self, outcome: &PairOutcome) {
+    pub(crate) fn add(&mut self, outcome: &PairOutcome) {
         self.pairs += 1;
         if outcome.vacuous {
             self.vacuous += 1;
@@ -34,7 +34,7 @@ impl Vacuity {
     }
 
     /// No pair is left.
-    pub fn is_total(&self) -> bool {
+    pub(crate) fn is_total(&self) -> bool {
         self.pairs > 0 && self.vacuous == self.pairs
     }
 
@@ -42,7 +42,7 @@ impl Vacuity {
     ///
     /// # Errors
     /// The same, if it is a requirement of all launches.
-    pub fn diagnostics(&self, kernel: &Kernel) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    pub(crate) fn diagnostics(&self, kernel: &Kernel) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let (first, others) = match self.unsatisfied.split_first() {
             Some(split) => split,
             None => return Ok(Vec::new()),

@@ -12,7 +12,7 @@ use crate::ptx::ast::{AnnotationKind, BarrierKind, IntOp, Op, Operand, RegisterI
 
 impl Decoder<'_> {
     /// Everything that is no computation, move or access.
-    pub fn control(&mut self, op: &Op) -> Option<()> {
+    pub(crate) fn control(&mut self, op: &Op) -> Option<()> {
         match op {
             Op::Branch { target } => {
                 self.fixes.push((self.program.code.len(), target.0));
@@ -168,7 +168,7 @@ impl Decoder<'_> {
     }
 
     /// Appends an operation of the warp.
-    pub fn push_operation(&mut self, operation: WarpOperation) {
+    pub(crate) fn push_operation(&mut self, operation: WarpOperation) {
         self.program.warp_operations.push(operation);
         self.emit(Code::Warp(self.program.warp_operations.len() as u32 - 1));
     }

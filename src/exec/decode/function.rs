@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// See [`super::decode`].
-pub fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<Program, Diagnostic> {
+pub(crate) fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<Program, Diagnostic> {
     let span = module.functions[entry].span;
     let functions = reachable(module, entry)?;
     let unsupported = |message: String| Diagnostic::unsupported("not-emulated", message, span);
@@ -60,13 +60,13 @@ fn visit(module: &Module, number: usize, open: &mut Vec<usize>, found: &mut Vec<
 }
 
 /// Builds the program.
-pub struct Decoder<'m> {
-    pub module: &'m Module,
-    pub launch: &'m Launch,
-    pub layout: Layout,
-    pub program: Program,
+pub(crate) struct Decoder<'m> {
+    pub(crate) module: &'m Module,
+    pub(crate) launch: &'m Launch,
+    pub(crate) layout: Layout,
+    pub(crate) program: Program,
     /// The function at hand.
-    pub current: usize,
+    pub(crate) current: usize,
     entry: usize,
     /// First slot of each function's registers, by function.
     windows: BTreeMap<usize, usize>,
@@ -76,12 +76,12 @@ pub struct Decoder<'m> {
     further: Vec<u64>,
     specials: Vec<SpecialSlot>,
     /// Branches whose target is still a label.
-    pub fixes: Vec<(usize, u32)>,
+    pub(crate) fixes: Vec<(usize, u32)>,
     /// Calls whose target is still a function.
-    pub calls: Vec<(usize, usize)>,
+    pub(crate) calls: Vec<(usize, usize)>,
     starts: BTreeMap<usize, u32>,
     registers: usize,
-    pub origin: Arc<Origin>,
+    pub(crate) origin: Arc<Origin>,
 }
 
 impl<'m> Decoder<'m> {
@@ -211,7 +211,7 @@ impl<'m> Decoder<'m> {
     }
 
     /// Appends an instruction.
-    pub fn emit(&mut self, code: Code) {
+    pub(crate) fn emit(&mut self, code: Code) {
         self.program.code.push(code);
         self.program.origins.push(self.origin.clone());
     }
@@ -261,37 +261,37 @@ impl<'m> Decoder<'m> {
     }
 
     /// Appends an annotation over slots.
-    pub fn check(&mut self, fact: Fact) {
+    pub(crate) fn check(&mut self, fact: Fact) {
         let index = self.program.annotations.len() as u32;
         self.program.annotations.push(fact);
         self.emit(Code::Annotation(index));
     }
 
     /// Appends an instruction without a model.
-    pub fn refuse(&mut self, reason: impl Into<String>) {
+    pub(crate) fn refuse(&mut self, reason: impl Into<String>) {
         let index = self.program.refusals.len() as u32;
         self.program.refusals.push(reason.into());
         self.emit(Code::Refuse(index));
     }
 
     /// The type of a register of the function at hand.
-    pub fn register_type(&self, register: RegisterId) -> ScalarType {
+    pub(crate) fn register_type(&self, register: RegisterId) -> ScalarType {
         self.body_registers(self.current)[register.0 as usize].ty
     }
 
     /// The slot of a register of the function at hand. Too many are refused at the end.
-    pub fn register(&self, register: RegisterId) -> Slot {
+    pub(crate) fn register(&self, register: RegisterId) -> Slot {
         (self.windows[&self.current] + register.0 as usize) as Slot
     }
 
     /// The slot of the upper half of a register of 128 bits.
-    pub fn upper_half(&self, register: RegisterId) -> Slot {
+    pub(crate) fn upper_half(&self, register: RegisterId) -> Slot {
         let half = self.body_registers(self.current).len();
         (self.windows[&self.current] + half + register.0 as usize) as Slot
     }
 
     /// Slot and width of a destination; `None` for `_`.
-    pub fn destination(&self, operand: &Operand) -> Option<(Slot, u8)> {
+    pub(crate) fn destination(&self, operand: &Operand) -> Option<(Slot, u8)> {
         match operand {
             Operand::Register(register) => {
                 Some((self.register(*register), self.register_type(*register).bits().min(64) as u8))
@@ -301,7 +301,7 @@ impl<'m> Decoder<'m> {
     }
 
     /// The slot of a destination; `_` has one that nothing reads.
-    pub fn target(&mut self, operand: &Operand) -> Slot {
+    pub(crate) fn target(&mut self, operand: &Operand) -> Slot {
         match self.destination(operand) {
             Some((slot, _)) => slot,
             None => self.temporary(),
@@ -309,14 +309,14 @@ impl<'m> Decoder<'m> {
     }
 
     /// A slot of its own.
-    pub fn temporary(&mut self) -> Slot {
+    pub(crate) fn temporary(&mut self) -> Slot {
         self.further.push(0);
         self.slots += 1;
         (self.slots - 1) as Slot
     }
 
     /// The slot of a constant.
-    pub fn constant(&mut self, value: u64) -> Slot {
+    pub(crate) fn constant(&mut self, value: u64) -> Slot {
         if let Some(slot) = self.constants.get(&value) {
             return *slot as Slot;
         }
@@ -327,7 +327,7 @@ impl<'m> Decoder<'m> {
     }
 
     /// The slot of a source of this width in bits. Vectors, functions and sinks have none.
-    pub fn source(&mut self, operand: &Operand, bits: u32) -> Option<Slot> {
+    pub(crate) fn source(&mut self, operand: &Operand, bits: u32) -> Option<Slot> {
         Some(match operand {
             Operand::Register(register) => self.register(*register),
             Operand::NotPredicate(register) => {
@@ -348,7 +348,7 @@ impl<'m> Decoder<'m> {
     }
 
     /// The slot of a special register.
-    pub fn special(&mut self, register: SpecialRegister) -> Slot {
+    pub(crate) fn special(&mut self, register: SpecialRegister) -> Slot {
         match known(register, self.launch, self.layout.shared_size) {
             Known::Constant(value) => self.constant(value),
             Known::Slot(value) => {
@@ -373,7 +373,7 @@ impl<'m> Decoder<'m> {
     }
 
     /// Whether a variable is a parameter of the kernel.
-    pub fn is_kernel_parameter(&self, variable: VariableRef) -> bool {
+    pub(crate) fn is_kernel_parameter(&self, variable: VariableRef) -> bool {
         self.current == self.entry && matches!(variable, VariableRef::Param(_))
     }
 

@@ -34,7 +34,6 @@ impl Windows {
     }
 }
 
-/// A shared variable.
 #[derive(Clone, Debug)]
 pub struct SharedVariable {
     /// Name.
@@ -42,7 +41,7 @@ pub struct SharedVariable {
     /// Offset in the block's shared memory.
     pub offset: u32,
     /// Bytes.
-    pub size: u32,
+    pub(crate) size: u32,
 }
 
 /// A global or constant variable.
@@ -53,32 +52,32 @@ pub struct GlobalVariable {
     /// Address.
     pub address: u64,
     /// What it holds; its length is the size.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A variable: its function (`None` for module scope) and where it is declared there.
 type Key = (Option<usize>, VariableRef);
 
 /// Addresses of all variables, each in its own space.
-pub struct Layout {
+pub(crate) struct Layout {
     addresses: BTreeMap<Key, u64>,
     /// Shared variables by number; number 0 is dynamic shared memory.
-    pub shared: Vec<SharedVariable>,
+    pub(crate) shared: Vec<SharedVariable>,
     /// Bytes of shared memory.
-    pub shared_size: u32,
+    pub(crate) shared_size: u32,
     /// Global variables.
-    pub globals: Vec<GlobalVariable>,
+    pub(crate) globals: Vec<GlobalVariable>,
     /// Bytes of local memory.
-    pub local_size: u32,
+    pub(crate) local_size: u32,
     /// Generic addresses.
-    pub windows: Windows,
+    pub(crate) windows: Windows,
     address_bits: u32,
     arrays: usize,
 }
 
 impl Layout {
     /// Lays out the variables of these functions; the entry is the first of them.
-    pub fn new(module: &Module, functions: &[usize], launch: &Launch) -> Result<Layout, String> {
+    pub(crate) fn new(module: &Module, functions: &[usize], launch: &Launch) -> Result<Layout, String> {
         let dynamic =
             SharedVariable { name: "dynamic shared memory".to_string(), offset: 0, size: launch.dynamic_shared };
         let mut layout = Layout {
@@ -199,7 +198,7 @@ impl Layout {
     }
 
     /// The generic address of an address of a space.
-    pub fn generic(&self, space: StateSpace, address: u64) -> u64 {
+    pub(crate) fn generic(&self, space: StateSpace, address: u64) -> u64 {
         match space {
             StateSpace::Shared | StateSpace::SharedCluster => self.windows.shared + (address & mask(32)),
             StateSpace::Local => self.windows.local + address,
@@ -208,7 +207,7 @@ impl Layout {
     }
 
     /// The address of a variable in its own space.
-    pub fn address(&self, function: usize, variable: VariableRef) -> u64 {
+    pub(crate) fn address(&self, function: usize, variable: VariableRef) -> u64 {
         let function = if matches!(variable, VariableRef::Module(_)) { None } else { Some(function) };
         match self.addresses.get(&(function, variable)) {
             Some(address) => *address,

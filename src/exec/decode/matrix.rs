@@ -12,21 +12,20 @@ use crate::exec::values::mask;
 use crate::ptx::ast::{Address, MatrixRows, Operand, SpecialRegister, StateSpace};
 
 /// The operands of a matrix that lies in memory.
-pub struct Matrix<'a> {
+pub(crate) struct Matrix<'a> {
     /// Full opcode.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// State space.
-    pub space: StateSpace,
+    pub(crate) space: StateSpace,
     /// Registers loaded.
-    pub dst: &'a [Operand],
+    pub(crate) dst: &'a [Operand],
     /// Registers stored.
-    pub src: &'a [Operand],
-    /// The address.
-    pub address: &'a Address,
+    pub(crate) src: &'a [Operand],
+    pub(crate) address: &'a Address,
     /// The bytes.
-    pub rows: MatrixRows,
+    pub(crate) rows: MatrixRows,
     /// Distance of rows.
-    pub stride: Option<&'a Operand>,
+    pub(crate) stride: Option<&'a Operand>,
 }
 
 /// Weak.
@@ -58,14 +57,14 @@ const COLUMN: fn(u64, u64, u64) -> u64 = |row, own, lane| (own & !mask(32) | row
 
 impl Decoder<'_> {
     /// Registers get values that the ISA defines and that are not computed here.
-    pub fn opaque(&mut self, dst: &[Operand]) {
+    pub(crate) fn opaque(&mut self, dst: &[Operand]) {
         for (d, bits) in dst.iter().filter_map(|operand| self.destination(operand)).collect::<Vec<_>>() {
             self.emit(Code::Opaque { d, bits });
         }
     }
 
     /// A load or a store of matrices.
-    pub fn matrix(&mut self, matrix: &Matrix) -> Option<()> {
+    pub(crate) fn matrix(&mut self, matrix: &Matrix) -> Option<()> {
         let words: Vec<&str> = matrix.name.split('.').collect();
         let has = |word: &str| words.contains(&word);
         match words[0] {

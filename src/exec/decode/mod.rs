@@ -25,10 +25,10 @@ use crate::span::Origin;
 use std::sync::Arc;
 
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
-pub use special::{SpecialSlot, SpecialValue};
+pub(crate) use special::SpecialSlot;
 
 /// Index into a thread's register file.
-pub type Slot = u16;
+pub(crate) type Slot = u16;
 
 /// A program for one launch.
 pub struct Program {
@@ -41,33 +41,33 @@ pub struct Program {
     /// Memory instructions.
     pub accesses: Vec<Access>,
     /// Barriers of the block.
-    pub barriers: Vec<Barrier>,
+    pub(crate) barriers: Vec<Barrier>,
     /// Instructions that a warp executes together.
-    pub warp_operations: Vec<WarpOperation>,
+    pub(crate) warp_operations: Vec<WarpOperation>,
     /// Targets of indexed branches.
-    pub tables: Vec<Vec<u32>>,
+    pub(crate) tables: Vec<Vec<u32>>,
     /// Packing and unpacking moves.
-    pub packs: Vec<Pack>,
+    pub(crate) packs: Vec<Pack>,
     /// `setp` and `set` with all their parts.
-    pub comparisons: Vec<CompareParts>,
+    pub(crate) comparisons: Vec<CompareParts>,
     /// Copies around calls.
-    pub copies: Vec<Vec<Copy>>,
+    pub(crate) copies: Vec<Vec<Copy>>,
     /// Annotations.
-    pub annotations: Vec<Fact>,
+    pub(crate) annotations: Vec<Fact>,
     /// Why an instruction has no model.
-    pub refusals: Vec<String>,
+    pub(crate) refusals: Vec<String>,
     /// Where the paths of a branch meet again; `u32::MAX` where they do not.
-    pub reconvergence: Vec<u32>,
+    pub(crate) reconvergence: Vec<u32>,
     /// The register file of a thread before its first instruction.
-    pub template: Vec<u64>,
+    pub(crate) template: Vec<u64>,
     /// Slots that depend on the thread.
-    pub specials: Vec<SpecialSlot>,
+    pub(crate) specials: Vec<SpecialSlot>,
     /// Bytes of local memory of a thread, parameters of functions included.
-    pub local_size: u32,
+    pub(crate) local_size: u32,
     /// Shared variables, by the number in their addresses.
     pub shared: Vec<SharedVariable>,
     /// Bytes of shared memory of a block.
-    pub shared_size: u32,
+    pub(crate) shared_size: u32,
     /// Module-scope variables in global and constant memory.
     pub globals: Vec<GlobalVariable>,
     /// Generic addresses.
@@ -80,25 +80,24 @@ pub fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<Program,
 }
 
 /// An annotation.
-pub struct Fact {
+pub(crate) struct Fact {
     /// What it asks for.
-    pub kind: AnnotationKind,
+    pub(crate) kind: AnnotationKind,
     /// The expression; its registers are slots.
-    pub expression: Value,
+    pub(crate) expression: Value,
     /// The registers of the PTX in it.
-    pub registers: Vec<NamedSlot>,
+    pub(crate) registers: Vec<NamedSlot>,
     /// The arrays in it, with their generic addresses.
-    pub arrays: Vec<(ArrayRef, u64)>,
+    pub(crate) arrays: Vec<(ArrayRef, u64)>,
 }
 
 /// A register of the PTX.
-pub struct NamedSlot {
-    /// Its name.
-    pub name: Arc<str>,
+pub(crate) struct NamedSlot {
+    pub(crate) name: Arc<str>,
     /// Where it is.
-    pub slot: Slot,
+    pub(crate) slot: Slot,
     /// Width in bits.
-    pub bits: u32,
+    pub(crate) bits: u32,
 }
 
 /// One instruction.
@@ -269,9 +268,7 @@ pub enum Code {
     Barrier(u32),
     /// An entry of [`Program::warp_operations`].
     Warp(u32),
-    /// A fence.
     Fence {
-        /// Its scope.
         scope: Scope,
         /// Takes part in the order of all `.sc` fences.
         sequential: bool,
@@ -311,9 +308,9 @@ pub struct Strength {
     /// Scope of a strong access.
     pub scope: Option<Scope>,
     /// Acquires.
-    pub acquire: bool,
+    pub(crate) acquire: bool,
     /// Releases.
-    pub release: bool,
+    pub(crate) release: bool,
 }
 
 /// A memory instruction.
@@ -328,9 +325,9 @@ pub struct Access {
     /// Bytes of an element.
     pub bytes: u32,
     /// Scalar accesses that the memory model makes of an element: 2 where an atomic's type is packed.
-    pub parts: u32,
+    pub(crate) parts: u32,
     /// Sign-extend loaded elements.
-    pub is_signed: bool,
+    pub(crate) is_signed: bool,
     /// Destinations or sources, one an element; `None` is `_`.
     pub data: Vec<Option<(Slot, u8)>>,
     /// Elements.
@@ -338,23 +335,23 @@ pub struct Access {
     /// In the memory model.
     pub strength: Strength,
     /// Constant memory and `.param` never race.
-    pub constant: bool,
+    pub(crate) constant: bool,
     /// `red`: gives nothing back.
-    pub is_reduction: bool,
+    pub(crate) is_reduction: bool,
     /// What an atomic does, its type and its operands (for each element, then the second of `cas`).
     pub atomic: Option<(AtomicOperation, crate::ptx::ast::ScalarType, Vec<Slot>)>,
 }
 
 impl Access {
     /// Bytes of what the memory model takes for one scalar access.
-    pub fn scalar_bytes(&self) -> u32 {
+    pub(crate) fn scalar_bytes(&self) -> u32 {
         self.bytes / self.parts
     }
 }
 
 /// A barrier instruction.
 #[derive(Clone, Debug)]
-pub struct Barrier {
+pub(crate) struct Barrier {
     /// Number.
     pub id: Slot,
     /// Threads.
@@ -362,34 +359,33 @@ pub struct Barrier {
     /// All threads of the block must be at this very instruction.
     pub aligned: bool,
     /// `.arrive`
-    pub arrive: bool,
-    /// A reduction.
-    pub reduction: Option<Reduction>,
+    pub(crate) arrive: bool,
+    pub(crate) reduction: Option<Reduction>,
 }
 
 impl Barrier {
     /// Whether all threads of a block have to execute this very instruction: `.aligned` says so of the block, which a
     /// barrier with a count of its own is for if that is the whole block.
-    pub fn is_of_all(&self, count: Option<u32>, block: u32) -> bool {
+    pub(crate) fn is_of_all(&self, count: Option<u32>, block: u32) -> bool {
         self.aligned && !self.arrive && count.is_none_or(|count| count == block.next_multiple_of(32))
     }
 }
 
 /// A reduction at a barrier.
 #[derive(Clone, Copy, Debug)]
-pub struct Reduction {
+pub(crate) struct Reduction {
     /// Operation.
-    pub kind: ReductionKind,
+    pub(crate) kind: ReductionKind,
     /// Destination.
-    pub d: Option<Slot>,
+    pub(crate) d: Option<Slot>,
     /// Predicate of this thread.
-    pub p: Slot,
+    pub(crate) p: Slot,
 }
 
 /// Operations of a barrier reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum ReductionKind {
+pub(crate) enum ReductionKind {
     Popc,
     And,
     Or,
@@ -397,21 +393,21 @@ pub enum ReductionKind {
 
 /// What threads of a warp do together.
 #[derive(Clone, Debug)]
-pub struct WarpOperation {
+pub(crate) struct WarpOperation {
     /// The operation.
-    pub kind: WarpKind,
+    pub(crate) kind: WarpKind,
     /// Destinations.
-    pub d: [Option<(Slot, u8)>; 2],
+    pub(crate) d: [Option<(Slot, u8)>; 2],
     /// Sources.
-    pub s: [Slot; 3],
+    pub(crate) s: [Slot; 3],
     /// Members; `None`: those that come together (the forms without `.sync`).
-    pub mask: Option<Slot>,
+    pub(crate) mask: Option<Slot>,
 }
 
 /// Operations of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // named after the instructions
-pub enum WarpKind {
+pub(crate) enum WarpKind {
     Barrier,
     ShuffleUp,
     ShuffleDown,
@@ -430,32 +426,32 @@ pub enum WarpKind {
 
 /// A move that packs or unpacks.
 #[derive(Clone, Debug)]
-pub struct Pack {
+pub(crate) struct Pack {
     /// Parts of the source, lowest first, with their widths.
-    pub sources: Vec<(Slot, u32)>,
+    pub(crate) sources: Vec<(Slot, u32)>,
     /// Parts of the destination.
-    pub destinations: Vec<(Option<Slot>, u32)>,
+    pub(crate) destinations: Vec<(Option<Slot>, u32)>,
 }
 
 /// `setp`, `set`.
-pub struct CompareParts {
+pub(crate) struct CompareParts {
     /// The comparison.
-    pub test: Box<dyn Fn(u64, u64) -> bool + Send + Sync>,
+    pub(crate) test: Box<dyn Fn(u64, u64) -> bool + Send + Sync>,
     /// Operands.
-    pub a: Slot,
+    pub(crate) a: Slot,
     /// Operands.
-    pub b: Slot,
+    pub(crate) b: Slot,
     /// Combination with a predicate.
-    pub combine: Option<(crate::ptx::ast::BoolOp, Slot)>,
+    pub(crate) combine: Option<(crate::ptx::ast::BoolOp, Slot)>,
     /// Destination, and the value for true.
-    pub d: Option<(Slot, u64)>,
+    pub(crate) d: Option<(Slot, u64)>,
     /// `q` of `p|q`.
-    pub complement: Option<Slot>,
+    pub(crate) complement: Option<Slot>,
 }
 
 /// A copy around a call.
 #[derive(Clone, Copy, Debug)]
-pub enum Copy {
+pub(crate) enum Copy {
     /// Between parameters in local memory.
     Bytes {
         /// Source offset.

@@ -20,7 +20,7 @@ use crate::ptx::ast::{
 
 impl Decoder<'_> {
     /// One operation, without its guard.
-    pub fn operation(&mut self, op: &Op) {
+    pub(crate) fn operation(&mut self, op: &Op) {
         if self.computation(op).is_none() {
             let text = self.origin.text.clone();
             self.refuse(format!("`{text}` is not emulated"));
@@ -169,7 +169,7 @@ impl Decoder<'_> {
     }
 
     /// Appends a function of up to four sources.
-    pub fn many(&mut self, function: Function, bits: u32, d: Slot, slots: &[Slot]) -> Option<()> {
+    pub(crate) fn many(&mut self, function: Function, bits: u32, d: Slot, slots: &[Slot]) -> Option<()> {
         let mut s = [0; 4];
         for (to, from) in s.iter_mut().zip(slots) {
             *to = *from;
@@ -289,7 +289,7 @@ impl Decoder<'_> {
 
     /// Space, base and offset of an address.
     /// Space, register with the address, and bytes to add.
-    pub fn place(&mut self, space: StateSpace, address: &Address) -> Option<(Space, Slot, i64)> {
+    pub(crate) fn place(&mut self, space: StateSpace, address: &Address) -> Option<(Space, Slot, i64)> {
         let mut offset = address.offset;
         let mut space = match space {
             StateSpace::Generic => Space::Generic,
@@ -469,7 +469,7 @@ impl Decoder<'_> {
     }
 
     /// Appends an access as an instruction of that kind.
-    pub fn push_access(&mut self, access: Access, kind: fn(u32) -> Code) {
+    pub(crate) fn push_access(&mut self, access: Access, kind: fn(u32) -> Code) {
         self.program.accesses.push(access);
         self.emit(kind(self.program.accesses.len() as u32 - 1));
     }

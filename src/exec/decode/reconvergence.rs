@@ -8,7 +8,7 @@ use super::{Code, Program};
 use crate::flow::Graph;
 
 /// The meeting points of the instructions in a range.
-pub fn meeting_points(program: &Program, start: usize, end: usize) -> Vec<u32> {
+pub(crate) fn meeting_points(program: &Program, start: usize, end: usize) -> Vec<u32> {
     let leave = end - start;
     let mut successors = vec![Vec::new(); leave + 1];
     for at in start..end {

@@ -9,16 +9,14 @@ use crate::ptx::ast::SpecialRegister;
 
 /// A slot that depends on the thread.
 #[derive(Clone, Copy, Debug)]
-pub struct SpecialSlot {
-    /// The slot.
-    pub slot: Slot,
-    /// Its value.
-    pub value: SpecialValue,
+pub(crate) struct SpecialSlot {
+    pub(crate) slot: Slot,
+    pub(crate) value: SpecialValue,
 }
 
 /// What a special register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpecialValue {
+pub(crate) enum SpecialValue {
     /// `%tid` of an axis.
     Thread(Axis),
     /// `%ctaid` of an axis.
@@ -34,7 +32,7 @@ pub enum SpecialValue {
 /// Which lanes a mask has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum LaneOrder {
+pub(crate) enum LaneOrder {
     Equal,
     LessEqual,
     Less,
@@ -44,7 +42,7 @@ pub enum LaneOrder {
 
 impl SpecialValue {
     /// The value for a thread with this number in its block.
-    pub fn of(self, linear: u32, thread: [u32; 3], block: [u32; 3]) -> u64 {
+    pub(crate) fn of(self, linear: u32, thread: [u32; 3], block: [u32; 3]) -> u64 {
         let lane = linear % 32;
         let bit = 1u32 << lane;
         let value = match self {
@@ -65,7 +63,7 @@ impl SpecialValue {
 }
 
 /// How a special register is known.
-pub enum Known {
+pub(crate) enum Known {
     /// The same for all threads.
     Constant(u64),
     /// By thread.
@@ -77,7 +75,7 @@ pub enum Known {
 }
 
 /// What is known about a special register in a launch without clusters.
-pub fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Known {
+pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Known {
     use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
     let constant = |value: u32| Known::Constant(u64::from(value));
     let threads = launch.geometry.block_threads() as u32;

@@ -12,11 +12,11 @@ use std::rc::Rc;
 
 /// Threads, warps and blocks of a launch.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Threads a block.
-    pub block: u32,
+    pub(crate) block: u32,
     /// Warps a block.
-    pub warps: u32,
+    pub(crate) warps: u32,
 }
 
 /// A sorted list of floors.
@@ -24,13 +24,13 @@ type Floors = Vec<(u32, u32)>;
 
 /// Times of other threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Clock {
+pub(crate) struct Clock {
     /// By block.
-    pub blocks: Floors,
+    pub(crate) blocks: Floors,
     /// By warp of the launch.
-    pub warps: Floors,
+    pub(crate) warps: Floors,
     /// By thread of the launch.
-    pub threads: Floors,
+    pub(crate) threads: Floors,
 }
 
 fn floor(floors: &Floors, key: u32) -> u32 {
@@ -57,7 +57,7 @@ fn join_floors(into: &mut Floors, from: &Floors) {
 
 impl Clock {
     /// The later of both, for each thread.
-    pub fn join(&mut self, other: &Clock) {
+    pub(crate) fn join(&mut self, other: &Clock) {
         join_floors(&mut self.blocks, &other.blocks);
         join_floors(&mut self.warps, &other.warps);
         join_floors(&mut self.threads, &other.threads);
@@ -66,35 +66,35 @@ impl Clock {
 
 /// What a thread knows.
 #[derive(Clone, Debug, Default)]
-pub struct ThreadClock {
+pub(crate) struct ThreadClock {
     /// Its own time: that of its next access.
-    pub epoch: u32,
+    pub(crate) epoch: u32,
     /// Floor of its block.
-    pub block: u32,
+    pub(crate) block: u32,
     /// Floor of its warp.
-    pub warp: u32,
+    pub(crate) warp: u32,
     /// Everything else, shared with those that know the same.
-    pub others: Option<Rc<Clock>>,
+    pub(crate) others: Option<Rc<Clock>>,
 }
 
 impl Shape {
     /// The block of a thread.
-    pub fn block_of(&self, thread: u32) -> u32 {
+    pub(crate) fn block_of(&self, thread: u32) -> u32 {
         thread / self.block
     }
 
     /// The warp of a thread, counted over the launch.
-    pub fn warp_of(&self, thread: u32) -> u32 {
+    pub(crate) fn warp_of(&self, thread: u32) -> u32 {
         thread / self.block * self.warps + thread % self.block / 32
     }
 
     /// Whether two threads are of one block.
-    pub fn same_block(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn same_block(&self, a: u32, b: u32) -> bool {
         self.block_of(a) == self.block_of(b)
     }
 
     /// Whether all threads of a range are of a thread's block.
-    pub fn is_in_block_of(&self, range: Range<u32>, thread: u32) -> bool {
+    pub(crate) fn is_in_block_of(&self, range: Range<u32>, thread: u32) -> bool {
         let first = self.block_of(thread) * self.block;
         range.start >= first && range.end - first <= self.block
     }
@@ -117,7 +117,7 @@ impl Shape {
     }
 
     /// The threads among these whose accesses at `time` are not ordered before what `thread` does next.
-    pub fn unordered<'s>(
+    pub(crate) fn unordered<'s>(
         &'s self,
         threads: impl Iterator<Item = u32> + 's,
         time: u32,
@@ -128,7 +128,7 @@ impl Shape {
     }
 
     /// Whether all accesses of an entry are ordered before what `thread` does next.
-    pub fn all_ordered(&self, entry: &Entry, thread: u32, clock: &ThreadClock) -> bool {
+    pub(crate) fn all_ordered(&self, entry: &Entry, thread: u32, clock: &ThreadClock) -> bool {
         let span = entry.span();
         // The common cases: the thread itself, or threads of this block before its last barrier.
         if span.end - span.start == 1 && span.start == thread {
@@ -141,7 +141,7 @@ impl Shape {
     }
 
     /// Everything that a thread knows, itself included.
-    pub fn snapshot(&self, thread: u32, clock: &ThreadClock) -> Clock {
+    pub(crate) fn snapshot(&self, thread: u32, clock: &ThreadClock) -> Clock {
         let mut all = clock.others.as_deref().cloned().unwrap_or_default();
         raise(&mut all.blocks, self.block_of(thread), clock.block);
         raise(&mut all.warps, self.warp_of(thread), clock.warp);
@@ -150,7 +150,7 @@ impl Shape {
     }
 
     /// A thread learns what a clock says.
-    pub fn learn(&self, thread: u32, clock: &mut ThreadClock, known: &Rc<Clock>) {
+    pub(crate) fn learn(&self, thread: u32, clock: &mut ThreadClock, known: &Rc<Clock>) {
         clock.block = clock.block.max(floor(&known.blocks, self.block_of(thread)));
         clock.warp = clock.warp.max(floor(&known.warps, self.warp_of(thread)));
         match &mut clock.others {
@@ -161,7 +161,7 @@ impl Shape {
     }
 
     /// All threads of a block synchronise.
-    pub fn join_block(&self, clocks: &mut [&mut ThreadClock]) {
+    pub(crate) fn join_block(&self, clocks: &mut [&mut ThreadClock]) {
         let latest = clocks.iter().map(|clock| clock.epoch).max().unwrap_or(0);
         let mut joined: Option<Rc<Clock>> = None;
         for clock in clocks.iter() {
@@ -181,7 +181,7 @@ impl Shape {
 
     /// Some threads synchronise: what `contributors` did is before what those among them that
     /// `wait` do next. Threads are given with their clocks, in order of their numbers.
-    pub fn join_some(&self, contributors: &mut [(u32, &mut ThreadClock, bool)]) {
+    pub(crate) fn join_some(&self, contributors: &mut [(u32, &mut ThreadClock, bool)]) {
         let mut joined = Clock::default();
         let mut at = 0;
         while at < contributors.len() {

@@ -11,9 +11,9 @@
 //! of an atomic bit, release and acquire patterns instead of inferred ones, and threads of a warp
 //! are ordered only by what the ISA says, unless lock-step warps are asked for.
 
-pub mod clock;
-pub mod shadow;
-pub mod sync;
+pub(crate) mod clock;
+pub(crate) mod shadow;
+pub(crate) mod sync;
 
 use crate::order::Scope;
 use clock::{Shape, ThreadClock};
@@ -22,20 +22,20 @@ use std::collections::BTreeMap;
 
 /// What is known of an instruction that accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site {
+pub(crate) struct Site {
     /// Reads.
-    pub reads: bool,
+    pub(crate) reads: bool,
     /// Writes.
-    pub writes: bool,
+    pub(crate) writes: bool,
     /// Scope of a strong access; cluster counts as a block, as launches have no clusters.
-    pub scope: Option<Reach>,
+    pub(crate) scope: Option<Reach>,
     /// Bytes of a scalar access.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
 }
 
 /// Scopes as far as they differ here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub(crate) enum Reach {
     /// One block.
     Block,
     /// All blocks.
@@ -44,7 +44,7 @@ pub enum Reach {
 
 impl Reach {
     /// The reach of a scope.
-    pub fn of(scope: Scope) -> Reach {
+    pub(crate) fn of(scope: Scope) -> Reach {
         match scope {
             Scope::Cta | Scope::Cluster => Reach::Block,
             Scope::Gpu | Scope::Sys => Reach::Device,
@@ -54,14 +54,13 @@ impl Reach {
 
 /// Where two accesses met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Location {
+pub(crate) enum Location {
     /// A global array and the byte offset from its first address.
     Global(usize, u64),
     /// A byte offset in the shared memory of a block.
     Shared(u32),
 }
 
-/// A race.
 #[derive(Clone, Debug)]
 pub struct Race {
     /// Number of the thread in the launch, instruction; the earlier access.
@@ -69,47 +68,46 @@ pub struct Race {
     /// The later access.
     pub second: (u32, u32),
     /// Where.
-    pub location: Location,
+    pub(crate) location: Location,
 }
 
 /// The access that is checked.
 #[derive(Clone, Copy, Debug)]
-pub struct Current<'c> {
+pub(crate) struct Current<'c> {
     /// Number of the thread in the launch.
-    pub thread: u32,
+    pub(crate) thread: u32,
     /// Instruction.
-    pub code: u32,
-    /// Its clock.
-    pub clock: &'c ThreadClock,
+    pub(crate) code: u32,
+    pub(crate) clock: &'c ThreadClock,
     /// What it writes is there already.
-    pub same_value: bool,
+    pub(crate) same_value: bool,
 }
 
 /// The detector of a launch.
-pub struct Detector {
+pub(crate) struct Detector {
     /// By instruction.
-    pub sites: Vec<Site>,
+    pub(crate) sites: Vec<Site>,
     /// Threads, warps and blocks.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// By global array.
     global: Vec<Pages>,
     /// By pair of instructions and whether they meet in shared memory.
-    pub races: BTreeMap<(u32, u32, bool), Race>,
+    pub(crate) races: BTreeMap<(u32, u32, bool), Race>,
     /// Whether a location had more readers than it can remember: races may have been missed.
-    pub forgot: bool,
+    pub(crate) forgot: bool,
     /// Writes of the same value do not race.
     allow_same_value: bool,
 }
 
 impl Detector {
     /// A detector for arrays of these sizes.
-    pub fn new(sites: Vec<Site>, shape: Shape, sizes: &[u64], allow_same_value: bool) -> Self {
+    pub(crate) fn new(sites: Vec<Site>, shape: Shape, sizes: &[u64], allow_same_value: bool) -> Self {
         let global = sizes.iter().map(|size| Pages::new(*size)).collect();
         Detector { sites, shape, global, races: BTreeMap::new(), forgot: false, allow_same_value }
     }
 
     /// An access to global memory.
-    pub fn global_access(&mut self, array: usize, offset: u64, bytes: u32, current: Current<'_>) {
+    pub(crate) fn global_access(&mut self, array: usize, offset: u64, bytes: u32, current: Current<'_>) {
         let mut pages = std::mem::take(&mut self.global[array]);
         for (word, mask) in words(offset, bytes) {
             let cell = pages.cell(word);
@@ -119,7 +117,7 @@ impl Detector {
     }
 
     /// An access to shared memory.
-    pub fn shared_access(&mut self, cells: &mut [Cell], offset: u32, bytes: u32, current: Current<'_>) {
+    pub(crate) fn shared_access(&mut self, cells: &mut [Cell], offset: u32, bytes: u32, current: Current<'_>) {
         for (word, mask) in words(u64::from(offset), bytes) {
             let cell = &mut cells[word as usize];
             self.check(cell, mask, current, |byte| Location::Shared((word * 4 + byte) as u32));

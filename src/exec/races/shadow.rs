@@ -22,40 +22,39 @@ const NEWEST: usize = 4;
 
 /// Accesses of one instruction by some threads at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     first: u32,
     last: u32,
     /// Distance of neighbours; 0 in an empty entry.
     stride: u32,
     /// Time of the threads.
-    pub clock: u32,
+    pub(crate) clock: u32,
     /// Instruction and bytes.
     code_mask: u32,
 }
 
 impl Entry {
     /// An access by one thread.
-    pub fn new(thread: u32, clock: u32, code: u32, mask: u32) -> Self {
+    pub(crate) fn new(thread: u32, clock: u32, code: u32, mask: u32) -> Self {
         Entry { first: thread, last: thread, stride: 1, clock, code_mask: code << 4 | mask }
     }
 
-    /// The threads.
-    pub fn threads(&self) -> StepBy<Range<u32>> {
+    pub(crate) fn threads(&self) -> StepBy<Range<u32>> {
         self.span().step_by(self.stride as usize)
     }
 
     /// From the first thread to the last.
-    pub fn span(&self) -> Range<u32> {
+    pub(crate) fn span(&self) -> Range<u32> {
         self.first..self.last + 1
     }
 
     /// The instruction.
-    pub fn code(&self) -> u32 {
+    pub(crate) fn code(&self) -> u32 {
         self.code_mask >> 4
     }
 
     /// The bytes of the word.
-    pub fn mask(&self) -> u32 {
+    pub(crate) fn mask(&self) -> u32 {
         self.code_mask & 15
     }
 
@@ -84,7 +83,7 @@ impl Entry {
 
 /// The entries of a word of one kind; most have one.
 #[derive(Clone, Debug, Default)]
-pub struct List {
+pub(crate) struct List {
     one: Entry,
     /// Boxed, because there are many cells and few have more.
     #[allow(clippy::box_collection)]
@@ -98,7 +97,7 @@ impl List {
     }
 
     /// The entry with this number.
-    pub fn get(&self, index: usize) -> Option<Entry> {
+    pub(crate) fn get(&self, index: usize) -> Option<Entry> {
         match index {
             0 => Some(self.one).filter(|entry| !entry.is_empty()),
             _ => self.more.as_ref()?.get(index - 1).copied(),
@@ -106,7 +105,7 @@ impl List {
     }
 
     /// Removes an entry; the last one takes its place.
-    pub fn remove(&mut self, index: usize) {
+    pub(crate) fn remove(&mut self, index: usize) {
         match (index, self.more.as_mut().filter(|more| !more.is_empty())) {
             (0, Some(more)) => self.one = more.pop().unwrap_or_default(),
             (0, None) => self.one = Entry::default(),
@@ -118,7 +117,7 @@ impl List {
     }
 
     /// Adds an entry; false if there is no room.
-    pub fn insert(&mut self, entry: Entry) -> bool {
+    pub(crate) fn insert(&mut self, entry: Entry) -> bool {
         if self.one.is_empty() {
             self.one = entry;
             return true;
@@ -138,23 +137,23 @@ impl List {
     }
 
     /// From which number on the newest entries stand.
-    pub fn newest(&self) -> usize {
+    pub(crate) fn newest(&self) -> usize {
         self.len().saturating_sub(NEWEST)
     }
 }
 
 /// The entries of a word.
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// Writes and atomics.
-    pub writes: List,
+    pub(crate) writes: List,
     /// Reads.
-    pub reads: List,
+    pub(crate) reads: List,
 }
 
 /// The cells of a global array.
 #[derive(Debug)]
-pub enum Pages {
+pub(crate) enum Pages {
     /// By number of the page.
     Flat(Vec<Option<Box<[Cell]>>>),
     /// For arrays that are larger than memory.
@@ -173,7 +172,7 @@ fn page() -> Box<[Cell]> {
 
 impl Pages {
     /// Cells of an array of this many bytes.
-    pub fn new(size: u64) -> Self {
+    pub(crate) fn new(size: u64) -> Self {
         match size {
             0..=FLAT => Pages::Flat(vec![None; size.div_ceil(4 * PAGE as u64) as usize]),
             _ => Pages::Sparse(HashMap::new()),
@@ -181,7 +180,7 @@ impl Pages {
     }
 
     /// The cell of a word.
-    pub fn cell(&mut self, word: u64) -> &mut Cell {
+    pub(crate) fn cell(&mut self, word: u64) -> &mut Cell {
         let (number, index) = (word / PAGE as u64, word as usize % PAGE);
         let page = match self {
             Pages::Flat(pages) => pages[number as usize].get_or_insert_with(page),

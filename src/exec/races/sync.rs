@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// What a location's value carries.
 #[derive(Clone, Debug, Default)]
-pub struct Carried {
+pub(crate) struct Carried {
     /// Left at device scope, by any block.
     device: Option<Rc<Clock>>,
     /// Left at any scope, by block.
@@ -21,11 +21,11 @@ pub struct Carried {
 }
 
 /// The synchronisation locations of a memory, by address.
-pub type Locations = HashMap<u64, Carried>;
+pub(crate) type Locations = HashMap<u64, Carried>;
 
 /// The parts of fences that await the other half of their patterns.
 #[derive(Clone, Debug, Default)]
-pub struct Fences {
+pub(crate) struct Fences {
     /// What the last releasing fences published, by reach.
     released_block: Option<Rc<Clock>>,
     released_device: Option<Rc<Clock>>,
@@ -44,35 +44,33 @@ fn join(into: &mut Option<Rc<Clock>>, from: Option<&Rc<Clock>>) {
 }
 
 /// A thread that synchronises.
-pub struct Party<'p> {
+pub(crate) struct Party<'p> {
     /// Number in the launch.
-    pub thread: u32,
-    /// Its clock.
-    pub clock: &'p mut ThreadClock,
-    /// Its fences.
-    pub fences: &'p mut Fences,
+    pub(crate) thread: u32,
+    pub(crate) clock: &'p mut ThreadClock,
+    pub(crate) fences: &'p mut Fences,
 }
 
 /// A strong access to a location.
 #[derive(Clone, Copy, Debug)]
-pub struct StrongAccess {
+pub(crate) struct StrongAccess {
     /// Its scope.
-    pub reach: Reach,
+    pub(crate) reach: Reach,
     /// It observes the value.
-    pub reads: bool,
+    pub(crate) reads: bool,
     /// It leaves a new one.
-    pub writes: bool,
+    pub(crate) writes: bool,
     /// It acquires by itself.
-    pub acquire: bool,
+    pub(crate) acquire: bool,
     /// It releases by itself.
-    pub release: bool,
+    pub(crate) release: bool,
     /// It is a `red`, which never takes part in an acquire pattern.
-    pub is_reduction: bool,
+    pub(crate) is_reduction: bool,
 }
 
 impl Shape {
     /// A strong access.
-    pub fn synchronise(&self, locations: &mut Locations, address: u64, access: StrongAccess, party: Party<'_>) {
+    pub(crate) fn synchronise(&self, locations: &mut Locations, address: u64, access: StrongAccess, party: Party<'_>) {
         let Party { thread, clock, fences } = party;
         let block = self.block_of(thread);
         if access.reads
@@ -113,7 +111,7 @@ impl Shape {
     }
 
     /// A fence. `sequential` is what the `.sc` fences of this reach passed on so far.
-    pub fn fence(
+    pub(crate) fn fence(
         &self,
         reach: Reach,
         (acquire, release): (bool, bool),

@@ -8,7 +8,7 @@
 use super::float::{Format, Mode, Rounding};
 
 /// An approximate instruction by the first word of its opcode; `None` if there is no such one.
-pub fn approximate(opcode: &str, format: Format, flush: bool, sources: [u64; 2]) -> Option<u64> {
+pub(crate) fn approximate(opcode: &str, format: Format, flush: bool, sources: [u64; 2]) -> Option<u64> {
     let mode = Mode { rounding: Rounding::NearestEven, flush, saturate: false, relu: false };
     let sources = if flush { sources.map(|source| format.flush(source)) } else { sources };
     let [a, b] = sources.map(|source| format.value(source));

@@ -26,7 +26,7 @@ pub enum AtomicOperation {
 
 impl AtomicOperation {
     /// The operation of that name.
-    pub fn of(name: &str) -> Option<AtomicOperation> {
+    pub(crate) fn of(name: &str) -> Option<AtomicOperation> {
         use AtomicOperation::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Xor};
         Some(match name {
             "add" => Add,
@@ -45,7 +45,7 @@ impl AtomicOperation {
 }
 
 /// The new value, from the old one and the operands; `None` where the type has no such operation.
-pub fn atomic(operation: AtomicOperation, ty: ScalarType, old: u64, a: u64, b: u64) -> Option<u64> {
+pub(crate) fn atomic(operation: AtomicOperation, ty: ScalarType, old: u64, a: u64, b: u64) -> Option<u64> {
     let bits = ty.bits();
     let (old, a, b) = (old & mask(bits), a & mask(bits), b & mask(bits));
     Some(match operation {

@@ -11,7 +11,7 @@ use crate::ptx::ast::ScalarType;
 
 /// The meaning of a conversion; `None` without a model. Results of integer conversions are extended
 /// to 64 bits by the sign of the destination type: the register cuts them.
-pub fn convert_function(
+pub(crate) fn convert_function(
     name: &str,
     to: ScalarType,
     from: ScalarType,

@@ -14,7 +14,7 @@ use rustc_apfloat::{Float as _, Round};
 
 /// Rounding modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounding {
+pub(crate) enum Rounding {
     /// `.rn`: nearest, ties to even.
     NearestEven,
     /// `.rna`: nearest, ties away from zero.
@@ -29,29 +29,29 @@ pub enum Rounding {
 
 /// A binary format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub(crate) struct Format {
     /// Bits of the exponent.
-    pub exponent: u32,
+    pub(crate) exponent: u32,
     /// Stored bits of the significand.
-    pub mantissa: u32,
+    pub(crate) mantissa: u32,
     /// Bits below the significand that are always zero (tf32 in a register of 32).
-    pub unused: u32,
+    pub(crate) unused: u32,
 }
 
 impl Format {
     /// IEEE half.
-    pub const F16: Format = Format { exponent: 5, mantissa: 10, unused: 0 };
+    pub(crate) const F16: Format = Format { exponent: 5, mantissa: 10, unused: 0 };
     /// bfloat16
-    pub const BF16: Format = Format { exponent: 8, mantissa: 7, unused: 0 };
+    pub(crate) const BF16: Format = Format { exponent: 8, mantissa: 7, unused: 0 };
     /// IEEE single.
-    pub const F32: Format = Format { exponent: 8, mantissa: 23, unused: 0 };
+    pub(crate) const F32: Format = Format { exponent: 8, mantissa: 23, unused: 0 };
     /// IEEE double.
-    pub const F64: Format = Format { exponent: 11, mantissa: 52, unused: 0 };
+    pub(crate) const F64: Format = Format { exponent: 11, mantissa: 52, unused: 0 };
     /// A single with a significand of 10 bits.
-    pub const TF32: Format = Format { exponent: 8, mantissa: 10, unused: 13 };
+    pub(crate) const TF32: Format = Format { exponent: 8, mantissa: 10, unused: 13 };
 
     /// The format of a scalar type; `None` for integers and packed types.
-    pub fn of(ty: ScalarType) -> Option<Format> {
+    pub(crate) fn of(ty: ScalarType) -> Option<Format> {
         Some(match ty {
             ScalarType::F(16) => Format::F16,
             ScalarType::F(32) => Format::F32,
@@ -65,27 +65,27 @@ impl Format {
     }
 
     /// Width in bits.
-    pub fn bits(self) -> u32 {
+    pub(crate) fn bits(self) -> u32 {
         1 + self.exponent + self.mantissa + self.unused
     }
 
     /// The sign bit.
-    pub fn sign(self) -> u64 {
+    pub(crate) fn sign(self) -> u64 {
         1 << (self.bits() - 1)
     }
 
     /// The bits of positive infinity.
-    pub fn infinity(self) -> u64 {
+    pub(crate) fn infinity(self) -> u64 {
         ((1 << self.exponent) - 1) << (self.mantissa + self.unused)
     }
 
     /// The NaN that instructions give.
-    pub fn nan(self) -> u64 {
+    pub(crate) fn nan(self) -> u64 {
         if self == Format::F64 { 0x7ff8_0000_0000_0000 } else { self.sign() - 1 }
     }
 
     /// Whether these bits are a NaN.
-    pub fn is_nan(self, bits: u64) -> bool {
+    pub(crate) fn is_nan(self, bits: u64) -> bool {
         bits & (self.sign() - 1) > self.infinity()
     }
 
@@ -95,12 +95,12 @@ impl Format {
     }
 
     /// Subnormal numbers become zeros of the same sign.
-    pub fn flush(self, bits: u64) -> u64 {
+    pub(crate) fn flush(self, bits: u64) -> u64 {
         if self.is_tiny(bits) { bits & self.sign() } else { bits }
     }
 
     /// The exact value.
-    pub fn value(self, bits: u64) -> f64 {
+    pub(crate) fn value(self, bits: u64) -> f64 {
         match (self.exponent, self.mantissa) {
             (11, _) => f64::from_bits(bits),
             (8, _) => f64::from(f32::from_bits((bits << (32 - self.bits())) as u32)),
@@ -124,7 +124,7 @@ impl Format {
     }
 
     /// Rounds a value that is exact, or was rounded to odd, to this format (not `f64`).
-    pub fn round(self, value: f64, rounding: Rounding) -> u64 {
+    pub(crate) fn round(self, value: f64, rounding: Rounding) -> u64 {
         if value.is_nan() {
             return self.nan();
         }
@@ -175,20 +175,20 @@ fn power_of_two(exponent: i32) -> f64 {
 
 /// What modifies an arithmetic instruction.
 #[derive(Clone, Copy, Debug)]
-pub struct Mode {
+pub(crate) struct Mode {
     /// Rounding.
-    pub rounding: Rounding,
+    pub(crate) rounding: Rounding,
     /// `.ftz`
-    pub flush: bool,
+    pub(crate) flush: bool,
     /// `.sat`: the result is clamped to [0, 1], and NaN becomes 0.
-    pub saturate: bool,
+    pub(crate) saturate: bool,
     /// `.relu`: negative results become 0.
-    pub relu: bool,
+    pub(crate) relu: bool,
 }
 
 impl Mode {
     /// The modifiers in an opcode.
-    pub fn of(name: &str) -> Mode {
+    pub(crate) fn of(name: &str) -> Mode {
         let has = |word: &str| name.split('.').any(|part| part == word);
         let rounding = match () {
             () if has("rna") => Rounding::NearestAway,
@@ -201,7 +201,7 @@ impl Mode {
     }
 
     /// What happens to a result after rounding.
-    pub fn finish(self, format: Format, bits: u64) -> u64 {
+    pub(crate) fn finish(self, format: Format, bits: u64) -> u64 {
         let bits = if self.flush { format.flush(bits) } else { bits };
         let negative = bits & format.sign() != 0;
         if self.saturate {
@@ -215,7 +215,7 @@ impl Mode {
 /// The arithmetic operations that every format has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // named after the instructions
-pub enum Arithmetic {
+pub(crate) enum Arithmetic {
     Add,
     Sub,
     Mul,
@@ -225,7 +225,7 @@ pub enum Arithmetic {
 }
 
 /// An operation on operands of one format. The unused sources are ignored.
-pub fn arithmetic(operation: Arithmetic, format: Format, mode: Mode, sources: [u64; 3]) -> u64 {
+pub(crate) fn arithmetic(operation: Arithmetic, format: Format, mode: Mode, sources: [u64; 3]) -> u64 {
     let sources = if mode.flush { sources.map(|source| format.flush(source)) } else { sources };
     let bits = if format == Format::F64 {
         double(operation, mode.rounding, sources.map(f64::from_bits))
@@ -237,7 +237,7 @@ pub fn arithmetic(operation: Arithmetic, format: Format, mode: Mode, sources: [u
 }
 
 /// The operation on values of narrower formats, in `f64` and rounded to odd.
-pub fn to_odd(operation: Arithmetic, rounding: Rounding, [a, b, c]: [f64; 3]) -> f64 {
+pub(crate) fn to_odd(operation: Arithmetic, rounding: Rounding, [a, b, c]: [f64; 3]) -> f64 {
     match operation {
         Arithmetic::Add => sum_to_odd(a, b, rounding),
         Arithmetic::Sub => sum_to_odd(a, -b, rounding),
@@ -324,18 +324,18 @@ fn directed_root(a: f64, rounding: Rounding) -> f64 {
 
 /// `min` and `max`.
 #[derive(Clone, Copy, Debug)]
-pub struct Extremum {
+pub(crate) struct Extremum {
     /// True for `max`.
-    pub maximum: bool,
+    pub(crate) maximum: bool,
     /// `.NaN`: a NaN among the operands is the result.
-    pub keep_nan: bool,
+    pub(crate) keep_nan: bool,
     /// `.xorsign.abs`: of the magnitudes, with the product's sign.
-    pub xor_sign: bool,
+    pub(crate) xor_sign: bool,
 }
 
 impl Extremum {
     /// The result for two operands.
-    pub fn of(self, format: Format, flush: bool, a: u64, b: u64) -> u64 {
+    pub(crate) fn of(self, format: Format, flush: bool, a: u64, b: u64) -> u64 {
         let (a, b) = if flush { (format.flush(a), format.flush(b)) } else { (a, b) };
         match (format.is_nan(a), format.is_nan(b)) {
             (true, true) => return format.nan(),
@@ -357,7 +357,7 @@ impl Extremum {
 }
 
 /// A comparison.
-pub fn compare(comparison: Comparison, a: f64, b: f64) -> bool {
+pub(crate) fn compare(comparison: Comparison, a: f64, b: f64) -> bool {
     let unordered = a.is_nan() || b.is_nan();
     match comparison {
         Comparison::Eq => a == b,
@@ -378,7 +378,7 @@ pub fn compare(comparison: Comparison, a: f64, b: f64) -> bool {
 }
 
 /// `testp`
-pub fn test_property(property: &str, format: Format, bits: u64) -> Option<bool> {
+pub(crate) fn test_property(property: &str, format: Format, bits: u64) -> Option<bool> {
     let value = format.value(bits);
     let subnormal = format.is_tiny(bits) && value != 0.0;
     Some(match property {

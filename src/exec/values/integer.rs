@@ -8,13 +8,13 @@ use super::{mask, signed};
 use crate::ptx::ast::{Comparison, IntOp, ScalarType};
 
 /// The value of an operand of this type as a number.
-pub fn number(value: u64, ty: ScalarType) -> i128 {
+pub(crate) fn number(value: u64, ty: ScalarType) -> i128 {
     let bits = ty.bits();
     if ty.is_signed() { i128::from(signed(value, bits)) } else { i128::from(value & mask(bits)) }
 }
 
 /// The nearest value of the type.
-pub fn clamp(value: i128, ty: ScalarType) -> i128 {
+pub(crate) fn clamp(value: i128, ty: ScalarType) -> i128 {
     let bits = ty.bits();
     match ty.is_signed() {
         true => value.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
@@ -23,7 +23,7 @@ pub fn clamp(value: i128, ty: ScalarType) -> i128 {
 }
 
 /// An instruction with an exact result. `sources` may hold more values than the instruction takes.
-pub fn integer(op: IntOp, ty: ScalarType, saturate: bool, sources: &[u64]) -> Option<u64> {
+pub(crate) fn integer(op: IntOp, ty: ScalarType, saturate: bool, sources: &[u64]) -> Option<u64> {
     let bits = ty.bits();
     let raw = |index: usize| sources[index] & mask(bits);
     let num = |index: usize| number(sources[index], ty);
@@ -117,7 +117,7 @@ fn permute(a: u32, b: u32, selector: u32) -> u64 {
 }
 
 /// `prmt` with a mode.
-pub fn permute_mode(mode: &str, a: u32, b: u32, selector: u32) -> Option<u64> {
+pub(crate) fn permute_mode(mode: &str, a: u32, b: u32, selector: u32) -> Option<u64> {
     let s = selector & 3;
     // Byte numbers of the result, lowest first.
     let choice: [u32; 4] = match mode {
@@ -150,7 +150,7 @@ fn product24(sources: &[u64], ty: ScalarType) -> i128 {
 }
 
 /// `mul24.hi` and `mad24.hi`: bits 47 to 16 of the product, and an addend.
-pub fn multiply24_high(ty: ScalarType, saturate: bool, sources: &[u64]) -> u64 {
+pub(crate) fn multiply24_high(ty: ScalarType, saturate: bool, sources: &[u64]) -> u64 {
     let high = product24(sources, ty) >> 16;
     let cut = number(high as u64, ty);
     let sum = cut + sources.get(2).map_or(0, |addend| number(*addend, ty));
@@ -158,7 +158,7 @@ pub fn multiply24_high(ty: ScalarType, saturate: bool, sources: &[u64]) -> u64 {
 }
 
 /// A comparison.
-pub fn compare(comparison: Comparison, ty: ScalarType, a: u64, b: u64) -> bool {
+pub(crate) fn compare(comparison: Comparison, ty: ScalarType, a: u64, b: u64) -> bool {
     let order = number(a, ty).cmp(&number(b, ty));
     match comparison {
         Comparison::Eq | Comparison::Equ => order.is_eq(),
@@ -174,14 +174,14 @@ pub fn compare(comparison: Comparison, ty: ScalarType, a: u64, b: u64) -> bool {
 
 /// Addition or subtraction through the carry flag: the result and the flag after it. In a
 /// subtraction the flag is a borrow.
-pub fn with_carry(subtract: bool, bits: u32, a: u64, b: u64, carry: bool) -> (u64, bool) {
+pub(crate) fn with_carry(subtract: bool, bits: u32, a: u64, b: u64, carry: bool) -> (u64, bool) {
     let (a, b) = (i128::from(a & mask(bits)), i128::from(b & mask(bits)));
     let sum = if subtract { a - b - i128::from(carry) } else { a + b + i128::from(carry) };
     (sum as u64 & mask(bits), sum < 0 || sum >> bits != 0)
 }
 
 /// `dp4a`, and `dp2a` on the low or high half of `b`.
-pub fn dot_product(four: bool, high: bool, a_signed: bool, b_signed: bool, sources: [u64; 3]) -> u64 {
+pub(crate) fn dot_product(four: bool, high: bool, a_signed: bool, b_signed: bool, sources: [u64; 3]) -> u64 {
     let [a, b, c] = sources;
     let extend = |value: u64, bits: u32, is_signed: bool| match is_signed {
         true => signed(value, bits),
@@ -196,7 +196,7 @@ pub fn dot_product(four: bool, high: bool, a_signed: bool, b_signed: bool, sourc
 }
 
 /// `szext`: the low bits, extended.
-pub fn sign_or_zero_extend(is_signed: bool, wrap: bool, value: u64, position: u64) -> u64 {
+pub(crate) fn sign_or_zero_extend(is_signed: bool, wrap: bool, value: u64, position: u64) -> u64 {
     let position = if wrap { position & 31 } else { (position & mask(32)).min(32) } as u32;
     if position == 0 {
         return 0;
@@ -205,13 +205,13 @@ pub fn sign_or_zero_extend(is_signed: bool, wrap: bool, value: u64, position: u6
 }
 
 /// `bmsk`: a mask of `length` ones from `position` on.
-pub fn bit_mask(wrap: bool, position: u64, length: u64) -> u64 {
+pub(crate) fn bit_mask(wrap: bool, position: u64, length: u64) -> u64 {
     let limit = |value: u64| (if wrap { value & 31 } else { (value & mask(32)).min(32) }) as u32;
     mask(limit(length)) << limit(position) & mask(32)
 }
 
 /// `fns`: the n-th set bit from a base upwards, or downwards for a negative n.
-pub fn find_nth_set(bits: u64, base: u64, offset: u64) -> u64 {
+pub(crate) fn find_nth_set(bits: u64, base: u64, offset: u64) -> u64 {
     let offset = (offset as u32).cast_signed();
     let base = base & 31;
     let is_set = |position: &u64| bits >> position & 1 == 1;
@@ -225,7 +225,7 @@ pub fn find_nth_set(bits: u64, base: u64, offset: u64) -> u64 {
 
 /// A unary, binary or ternary function on bits; the hot instructions have one each.
 #[derive(Clone, Copy)]
-pub enum Direct {
+pub(crate) enum Direct {
     /// One source.
     One(fn(u64) -> u64),
     /// Two sources.
@@ -235,7 +235,7 @@ pub enum Direct {
 }
 
 /// A function of its own for the commonest instructions.
-pub fn direct(op: IntOp, ty: ScalarType) -> Option<Direct> {
+pub(crate) fn direct(op: IntOp, ty: ScalarType) -> Option<Direct> {
     use Direct::{One, Three, Two};
     const M: u64 = 0xffff_ffff;
     let is_signed = ty.is_signed();
@@ -275,7 +275,7 @@ pub fn direct(op: IntOp, ty: ScalarType) -> Option<Direct> {
 }
 
 /// A comparison of its own for the commonest types.
-pub fn direct_compare(comparison: Comparison, ty: ScalarType) -> Option<fn(u64, u64) -> u64> {
+pub(crate) fn direct_compare(comparison: Comparison, ty: ScalarType) -> Option<fn(u64, u64) -> u64> {
     use Comparison::{Eq, Ge, Gt, Le, Lt, Ne};
     Some(match (comparison, ty.is_signed(), ty.bits()) {
         (Eq, _, 32) => |a, b| u64::from(a as u32 == b as u32),

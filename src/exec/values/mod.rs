@@ -4,12 +4,12 @@
 //! is exact as the PTX ISA defines it, except the approximate instructions, which [`approximate`]
 //! lists.
 
-pub mod approximate;
-pub mod atomic;
-pub mod convert;
-pub mod float;
-pub mod integer;
-pub mod packed;
+pub(crate) mod approximate;
+pub(crate) mod atomic;
+pub(crate) mod convert;
+pub(crate) mod float;
+pub(crate) mod integer;
+pub(crate) mod packed;
 
 /// The lowest `bits` bits set.
 pub const fn mask(bits: u32) -> u64 {
@@ -17,7 +17,7 @@ pub const fn mask(bits: u32) -> u64 {
 }
 
 /// The lowest `bits` bits read as a two's complement number.
-pub const fn signed(value: u64, bits: u32) -> i64 {
+pub(crate) const fn signed(value: u64, bits: u32) -> i64 {
     let unused = 64 - if bits > 64 { 64 } else { bits };
     ((value << unused) as i64) >> unused
 }

@@ -10,10 +10,10 @@ use super::mask;
 use crate::ptx::ast::ScalarType;
 
 /// A function from sources to a result.
-pub type Function = Box<dyn Fn(&[u64; 5]) -> u64 + Send + Sync>;
+pub(crate) type Function = Box<dyn Fn(&[u64; 5]) -> u64 + Send + Sync>;
 
 /// The format of each lane of a type, and their number.
-pub fn lanes(ty: ScalarType) -> Option<(Format, u32)> {
+pub(crate) fn lanes(ty: ScalarType) -> Option<(Format, u32)> {
     match ty.packed() {
         Some("f16x2") => Some((Format::F16, 2)),
         Some("bf16x2") => Some((Format::BF16, 2)),
@@ -34,7 +34,7 @@ fn by_lane(count: u32, bits: u32, sources: &[u64; 5], lane: impl Fn([u64; 3]) ->
 }
 
 /// The meaning of a floating-point opcode; `None` without a model.
-pub fn float_function(name: &str, ty: ScalarType, sources: usize) -> Option<Function> {
+pub(crate) fn float_function(name: &str, ty: ScalarType, sources: usize) -> Option<Function> {
     let words: Vec<&str> = name.split('.').collect();
     let (opcode, has) = (words[0], |word: &str| words.contains(&word));
     if matches!(ty.packed(), Some("u16x2" | "s16x2")) || has("s32") && opcode != "slct" {

@@ -32,15 +32,15 @@ use crate::vcgen::term::{Node, Sort, Term, Terms};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Families that are proposed together.
-pub struct Family {
+pub(crate) struct Family {
     /// The names that the candidates carry: the family's own, then those of its variants.
-    pub names: &'static [&'static str],
+    pub(crate) names: &'static [&'static str],
     /// Proposes candidates for one loop.
     propose: fn(&mut View),
 }
 
 /// All families, in the order of their candidates at a loop head.
-pub const FAMILIES: &[Family] = &[
+pub(crate) const FAMILIES: &[Family] = &[
     Family { names: &["activity"], propose: activity::propose },
     Family { names: &["equality"], propose: equality::propose },
     Family { names: &["steps"], propose: steps::propose },
@@ -60,50 +60,49 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FAMILIES.iter().flat_map(|family| family.names).copied()
 }
 
-/// A candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Name of its family.
     pub family: &'static str,
     /// Index of its loop.
-    pub in_loop: usize,
+    pub(crate) in_loop: usize,
     /// The formula.
-    pub expr: ExprRef,
+    pub(crate) expr: ExprRef,
 }
 
 /// What the families see of one loop.
-pub struct View<'a> {
+pub(crate) struct View<'a> {
     /// Terms of the passive program.
-    pub terms: &'a mut Terms,
+    pub(crate) terms: &'a mut Terms,
     /// The cut loop.
-    pub cut: &'a CutLoop,
+    pub(crate) cut: &'a CutLoop,
     /// Its ghosts and labels.
-    pub ghosts: &'a LoopGhosts,
+    pub(crate) ghosts: &'a LoopGhosts,
     /// Its index among the loops.
-    pub index: usize,
+    pub(crate) index: usize,
     /// Registers that move by one stride in several loops.
-    pub walks: &'a [Walk],
+    pub(crate) walks: &'a [Walk],
     /// Names of values at the head.
-    pub names: Names,
+    pub(crate) names: Names,
     /// Variables worth an invariant, without the thread suffix, with their type.
-    pub variables: BTreeMap<Name, Type>,
+    pub(crate) variables: BTreeMap<Name, Type>,
     /// What is remembered of accesses.
-    pub log: &'a Log,
+    pub(crate) log: &'a Log,
     /// The encoding that will decide.
-    pub encoding: Encoding,
+    pub(crate) encoding: Encoding,
     /// True when the loop may run a barrier.
-    pub has_barrier: bool,
+    pub(crate) has_barrier: bool,
     /// Families that are left out.
-    pub omitted: &'a [&'static str],
+    pub(crate) omitted: &'a [&'static str],
     /// Snapshots of entry values that candidates mention.
-    pub snapshots: BTreeSet<Name>,
+    pub(crate) snapshots: BTreeSet<Name>,
     /// What was found.
-    pub found: Vec<(&'static str, ExprRef)>,
+    pub(crate) found: Vec<(&'static str, ExprRef)>,
 }
 
 impl View<'_> {
     /// Adds a candidate, unless its family is left out or it says nothing new.
-    pub fn propose(&mut self, family: &'static str, expr: ExprRef) {
+    pub(crate) fn propose(&mut self, family: &'static str, expr: ExprRef) {
         debug_assert!(names().any(|name| name == family), "infer: no family is named {family}");
         if self.omitted.contains(&family) || matches!(expr.kind, ExprKind::Bool(true)) {
             return;
@@ -114,19 +113,19 @@ impl View<'_> {
     }
 
     /// `v_active$t == head`
-    pub fn active(&self, thread: Thread) -> ExprRef {
+    pub(crate) fn active(&self, thread: Thread) -> ExprRef {
         let (ty, head) = self.ghosts.head_literal();
         bv::eq(bv::var(self.ghosts.v_active.of(thread), ty), head)
     }
 
     /// The snapshot of a variable's value on entry, as an expression.
-    pub fn on_entry(&mut self, variable: &Name, ty: &Type) -> ExprRef {
+    pub(crate) fn on_entry(&mut self, variable: &Name, ty: &Type) -> ExprRef {
         self.snapshots.insert(variable.clone());
         bv::var(self.ghosts.snapshot(variable), ty.clone())
     }
 
     /// The IVL expression of a term over names at the head; remembers the snapshots it needs.
-    pub fn reify(&mut self, term: Term) -> Option<ExprRef> {
+    pub(crate) fn reify(&mut self, term: Term) -> Option<ExprRef> {
         let mut used = Vec::new();
         let expr = self.names.reify(self.terms, term, &mut used)?;
         for name in used {
@@ -139,7 +138,7 @@ impl View<'_> {
 
     /// The value that a thread's variable takes in a round, on the branches that change it: the
     /// leaves of the choices at the end, without the unchanged value.
-    pub fn updates(&self, variable: &Name) -> Vec<Term> {
+    pub(crate) fn updates(&self, variable: &Name) -> Vec<Term> {
         let Some(&head) = self.cut.at_head.get(variable) else { return Vec::new() };
         let ends = self.cut.at_end.iter().filter_map(|end| end.get(variable));
         let mut leaves: BTreeSet<Term> = ends.flat_map(|&end| self.terms.leaves(end)).collect();
@@ -148,7 +147,7 @@ impl View<'_> {
     }
 
     /// The condition, at the end of a round, under which an active thread comes back to the head.
-    pub fn stay(&mut self, thread: Thread) -> Option<Term> {
+    pub(crate) fn stay(&mut self, thread: Thread) -> Option<Term> {
         let v_active = self.ghosts.v_active.of(thread);
         let head_symbol = *self.cut.at_head.get(&v_active)?;
         let end = *self.cut.at_end.first()?.get(&v_active)?;
@@ -162,7 +161,7 @@ impl View<'_> {
 
 /// All candidates of a passive program whose loops carry ghosts, but those of `omitted` families, and
 /// the snapshots they need.
-pub fn find(
+pub(crate) fn find(
     passive: &mut Passive,
     ghosts: &[LoopGhosts],
     walks: &[Walk],
@@ -205,7 +204,7 @@ pub fn find(
 }
 
 /// For each candidate the one that says the same with the threads exchanged, or itself.
-pub fn twins(candidates: &[Candidate]) -> Vec<usize> {
+pub(crate) fn twins(candidates: &[Candidate]) -> Vec<usize> {
     let twin = |candidate: &Candidate| {
         let exchanged = exchanged(&candidate.expr);
         candidates.iter().position(|other| other.in_loop == candidate.in_loop && other.expr == exchanged)
@@ -287,7 +286,7 @@ fn loop_variables(terms: &Terms, cut: &CutLoop, relevant: &BTreeSet<Term>) -> BT
 }
 
 /// Names for what is known at the head of a loop: its own variables, those it leaves alone, values on entry.
-pub fn names_at_head(terms: &Terms, cut: &CutLoop, ghosts: &LoopGhosts) -> Names {
+pub(crate) fn names_at_head(terms: &Terms, cut: &CutLoop, ghosts: &LoopGhosts) -> Names {
     let mut names = Names::default();
     for (name, &value) in &cut.at_head {
         if cut.assigned.contains(name) && matches!(terms.node(value), Node::Symbol(_)) {

@@ -10,7 +10,7 @@ use crate::ivl::ast::{BinaryOp, ExprKind, Procedure, StmtKind, Thread, Type};
 use crate::ivl::bv;
 
 /// Adds the ghosts of a walk.
-pub fn insert(procedure: &mut Procedure, walk: &Walk, loops: &[LoopGhosts]) {
+pub(crate) fn insert(procedure: &mut Procedure, walk: &Walk, loops: &[LoopGhosts]) {
     let Some((&first, _)) = walk.loops.first_key_value() else { return };
     for thread in Thread::BOTH {
         ghosts::declare(procedure, &walk.steps_name(thread), Type::Int);

@@ -10,17 +10,17 @@ use std::collections::BTreeSet;
 
 /// A logged access.
 #[derive(Clone, Debug)]
-pub struct Log {
+pub(crate) struct Log {
     /// Number of the access.
-    pub site: u32,
+    pub(crate) site: u32,
     /// Array.
-    pub array: Name,
+    pub(crate) array: Name,
     /// Bytes.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
     /// Offset in bytes, 64 bits.
-    pub offset: ExprRef,
+    pub(crate) offset: ExprRef,
     /// Whether it was remembered.
-    pub logged: Name,
+    pub(crate) logged: Name,
 }
 
 /// The access that a statement logs.
@@ -60,7 +60,7 @@ pub(super) fn offset_name(site: u32) -> Name {
 }
 
 /// The procedure with a variable for the offset of each access, in whose passive form [`find`] sees them.
-pub fn with_offsets(procedure: &Procedure) -> Procedure {
+pub(crate) fn with_offsets(procedure: &Procedure) -> Procedure {
     let mut observed = procedure.clone();
     let mut names = Vec::new();
     for block in observed.body.iter_mut().flat_map(|body| &mut body.blocks) {

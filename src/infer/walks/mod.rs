@@ -14,8 +14,8 @@ mod code;
 mod logs;
 mod places;
 
-pub use code::insert;
-pub use logs::{Log, with_offsets};
+pub(crate) use code::insert;
+pub(crate) use logs::{Log, with_offsets};
 
 use super::candidates::names_at_head;
 use super::ghosts::LoopGhosts;
@@ -32,72 +32,72 @@ const MOST_STEPS: i128 = 64;
 
 /// A register that loops move by multiples of a stride.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub(crate) struct Walk {
     /// The register, without thread suffix.
-    pub register: Name,
+    pub(crate) register: Name,
     /// Label of the head of the first loop.
     first: Name,
     /// Its type.
-    pub ty: Type,
+    pub(crate) ty: Type,
     /// The stride of each thread, over what its loops leave alone.
-    pub stride: [ExprRef; 2],
+    pub(crate) stride: [ExprRef; 2],
     /// The same in the passive form.
     terms: [Term; 2],
     /// Loops that move it, by index, with the steps of one round.
-    pub loops: BTreeMap<usize, i128>,
+    pub(crate) loops: BTreeMap<usize, i128>,
     /// Accesses whose places follow it.
-    pub places: Vec<Place>,
+    pub(crate) places: Vec<Place>,
     /// Other accesses of their arrays, in no loop.
-    pub outside: Vec<Log>,
+    pub(crate) outside: Vec<Log>,
     /// The arrays of these places, with the numbers of all their accesses that the program logs.
-    pub arrays: BTreeMap<Name, BTreeSet<u32>>,
+    pub(crate) arrays: BTreeMap<Name, BTreeSet<u32>>,
     /// Other registers that move with it: the loop, the register, its type, how many times as far.
-    pub followers: Vec<Follower>,
+    pub(crate) followers: Vec<Follower>,
 }
 
 /// The place of accesses: `factor * (start + (steps.r + steps) * stride) + displacement`, in bytes.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub(crate) struct Place {
     /// Numbers of the accesses.
-    pub sites: Vec<u32>,
+    pub(crate) sites: Vec<u32>,
     /// Array.
-    pub array: Name,
+    pub(crate) array: Name,
     /// The loop around, by index.
-    pub in_loop: usize,
+    pub(crate) in_loop: usize,
     /// Bytes.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
     /// Bytes for each unit of the register.
-    pub factor: i128,
+    pub(crate) factor: i128,
     /// Strides beyond those counted.
-    pub steps: i128,
+    pub(crate) steps: i128,
     /// Bytes beyond.
-    pub displacement: i128,
+    pub(crate) displacement: i128,
 }
 
 /// A register with `register == factor * walk + displacement` at the head of a loop.
 #[derive(Clone, Debug)]
-pub struct Follower {
+pub(crate) struct Follower {
     /// The loop, by index.
-    pub in_loop: usize,
+    pub(crate) in_loop: usize,
     /// The register, without thread suffix.
-    pub register: Name,
+    pub(crate) register: Name,
     /// Its type.
-    pub ty: Type,
+    pub(crate) ty: Type,
     /// How many times as far it moves.
-    pub factor: i128,
+    pub(crate) factor: i128,
     /// How far it is ahead.
-    pub displacement: i128,
+    pub(crate) displacement: i128,
 }
 
 impl Walk {
     /// Whether the register of a loop, without thread suffix, is the walk's own or follows it there.
-    pub fn moves(&self, index: usize, register: &Name) -> bool {
+    pub(crate) fn moves(&self, index: usize, register: &Name) -> bool {
         let follows = |f: &Follower| f.in_loop == index && f.register == *register;
         self.loops.contains_key(&index) && (self.register == *register || self.followers.iter().any(follows))
     }
 
     /// `start.r$t`
-    pub fn start(&self, thread: Thread) -> ExprRef {
+    pub(crate) fn start(&self, thread: Thread) -> ExprRef {
         bv::var(self.start_name(thread), self.ty.clone())
     }
 
@@ -106,17 +106,17 @@ impl Walk {
     }
 
     /// `steps.r$t`
-    pub fn steps(&self, thread: Thread) -> ExprRef {
+    pub(crate) fn steps(&self, thread: Thread) -> ExprRef {
         bv::var(self.steps_name(thread), Type::Int)
     }
 
     /// The name of that.
-    pub fn steps_name(&self, thread: Thread) -> Name {
+    pub(crate) fn steps_name(&self, thread: Thread) -> Name {
         Name::from(format!("steps.{}.{}", self.register, self.first)).of(thread)
     }
 
     /// `steps.r.logged`
-    pub fn logged(&self) -> ExprRef {
+    pub(crate) fn logged(&self) -> ExprRef {
         bv::var(self.logged_name(), Type::Int)
     }
 
@@ -134,14 +134,14 @@ impl Place {
 }
 
 /// Whether a loop moves a register by an unknown stride.
-pub fn may_exist(passive: &mut Passive) -> bool {
+pub(crate) fn may_exist(passive: &mut Passive) -> bool {
     let Passive { terms, loops: cuts, .. } = passive;
     cuts.iter().any(|cut| !moved(terms, cut).is_empty())
 }
 
 /// The walks of a program that is passive with [`with_offsets`]. Registers that one loop moves by one stride a round
 /// are none: counters of rounds are enough for them.
-pub fn find(passive: &mut Passive, procedure: &Procedure, loops: &[LoopGhosts]) -> Vec<Walk> {
+pub(crate) fn find(passive: &mut Passive, procedure: &Procedure, loops: &[LoopGhosts]) -> Vec<Walk> {
     let Passive { terms, loops: cuts, .. } = passive;
     let mut walks = moving(terms, cuts, loops);
     walks.retain(|walk| walk.loops.keys().all(|&index| is_moved_once(procedure, &loops[index], &walk.register)));
@@ -270,7 +270,7 @@ fn is_moved_once(procedure: &Procedure, ghosts: &LoopGhosts, register: &Name) ->
 }
 
 /// Whether the walks of a loop tell where every access of it is: then no witness is needed.
-pub fn covers(walks: &[Walk], procedure: &Procedure, index: usize, ghosts: &LoopGhosts) -> bool {
+pub(crate) fn covers(walks: &[Walk], procedure: &Procedure, index: usize, ghosts: &LoopGhosts) -> bool {
     let places = || walks.iter().filter(|walk| walk.loops.contains_key(&index)).flat_map(|walk| &walk.places);
     let is_log = |stmt: &&Stmt| matches!(stmt.kind, StmtKind::Log { .. });
     let blocks = procedure.body.iter().flat_map(|body| &body.blocks).filter(|b| ghosts.blocks.contains(&b.label));

@@ -35,11 +35,11 @@ type Arrays = BTreeMap<Name, u32>;
 #[derive(Debug, Default)]
 pub(super) struct Desugared {
     /// The program; parts with errors are left out of it.
-    pub program: Program,
+    pub(crate) program: Program,
     /// Other names for types.
-    pub synonyms: Vec<Synonym>,
+    pub(crate) synonyms: Vec<Synonym>,
     /// What is wrong, in the order of places.
-    pub errors: Vec<Diagnostic>,
+    pub(crate) errors: Vec<Diagnostic>,
 }
 
 /// Collects the declarations and flattens procedure bodies.

@@ -6,7 +6,7 @@
 
 mod terms;
 
-pub use terms::*;
+pub(crate) use terms::*;
 
 use super::ast::*;
 use super::bv_names::MAX_WIDTH;
@@ -15,7 +15,7 @@ use super::token::Token;
 use crate::span::Span;
 
 /// How deep an expression may nest, operators and parentheses together.
-pub const MAX_DEPTH: u32 = 1000;
+pub(crate) const MAX_DEPTH: u32 = 1000;
 
 /// How many map types may follow one another (`[int][int]...`).
 const MAX_MAP_DEPTH: usize = 16;
@@ -28,35 +28,35 @@ pub(super) const ASCRIPTION: &str = "(:)";
 pub(super) const BOUNDS: &str = "[:]";
 
 /// The attribute of a quantifier that names a term which must not become a trigger.
-pub const NO_PATTERNS: &str = "nopats";
+pub(crate) const NO_PATTERNS: &str = "nopats";
 
 /// An error that an action of the grammar finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ActionError {
+pub(crate) struct ActionError {
     /// Where.
-    pub span: Span,
+    pub(crate) span: Span,
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
     /// The code of the diagnostic.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
 }
 
 /// The error type of the generated parser.
-pub type ParseError<'input> = lalrpop_util::ParseError<usize, Token<'input>, ActionError>;
+pub(crate) type ParseError<'input> = lalrpop_util::ParseError<usize, Token<'input>, ActionError>;
 
 /// An error from inside an action.
-pub fn action_error<'input, T>(span: Span, message: impl Into<String>) -> Result<T, ParseError<'input>> {
+pub(crate) fn action_error<'input, T>(span: Span, message: impl Into<String>) -> Result<T, ParseError<'input>> {
     Err(lalrpop_util::ParseError::User { error: ActionError { span, message: message.into(), code: "ivl-syntax" } })
 }
 
 /// An error about what Boogie has and this language has not.
-pub fn outside_subset<'input, T>(feature: &str, span: Span) -> Result<T, ParseError<'input>> {
+pub(crate) fn outside_subset<'input, T>(feature: &str, span: Span) -> Result<T, ParseError<'input>> {
     let message = subset::message(feature);
     Err(lalrpop_util::ParseError::User { error: ActionError { span, message, code: subset::CODE } })
 }
 
 /// The names that an implementation has for parameters or results.
-pub fn own_formals<'input>(formals: Vec<Variable>) -> Result<Vec<Variable>, ParseError<'input>> {
+pub(crate) fn own_formals<'input>(formals: Vec<Variable>) -> Result<Vec<Variable>, ParseError<'input>> {
     for formal in &formals {
         let what = match (&formal.where_clause, formal.attributes.as_slice()) {
             (Some(_), _) => "where clause; the one of its procedure holds",
@@ -69,7 +69,7 @@ pub fn own_formals<'input>(formals: Vec<Variable>) -> Result<Vec<Variable>, Pars
 }
 
 /// A type that is spelt as an identifier: `bvN`, or a declared one with its arguments.
-pub fn named_type(text: &str, arguments: Vec<Type>) -> Type {
+pub(crate) fn named_type(text: &str, arguments: Vec<Type>) -> Type {
     let digits = text.strip_prefix("bv").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
     match digits.map(str::parse) {
         Some(Ok(width)) if (1..=MAX_WIDTH).contains(&width) && arguments.is_empty() => Type::Bv(width),
@@ -78,7 +78,7 @@ pub fn named_type(text: &str, arguments: Vec<Type>) -> Type {
 }
 
 /// `[d0][d1]...base`
-pub fn map_type<'input>(domains: Vec<Vec<Type>>, base: Type, span: Span) -> Result<Type, ParseError<'input>> {
+pub(crate) fn map_type<'input>(domains: Vec<Vec<Type>>, base: Type, span: Span) -> Result<Type, ParseError<'input>> {
     if domains.len() > MAX_MAP_DEPTH {
         return action_error(span, format!("more than {MAX_MAP_DEPTH} maps in one type"));
     }
@@ -86,7 +86,7 @@ pub fn map_type<'input>(domains: Vec<Vec<Type>>, base: Type, span: Span) -> Resu
 }
 
 /// `space A: [elements]T`, with the size in bytes as an attribute where it is no multiple of T's.
-pub fn array<'input>(
+pub(crate) fn array<'input>(
     space: ArraySpace,
     attributes: Vec<Attribute>,
     Identifier { name, span }: Identifier,
@@ -124,7 +124,7 @@ pub fn array<'input>(
 }
 
 /// The text that a string literal stands for.
-pub fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -142,9 +142,8 @@ pub fn unescape(text: &str) -> String {
     out
 }
 
-/// A declaration.
 #[derive(Clone, Debug)]
-pub enum Declaration {
+pub(crate) enum Declaration {
     /// `type T, U a = [a]int;`
     Types(Vec<DeclaredType>),
     /// `const x, y: T;`
@@ -165,18 +164,17 @@ pub enum Declaration {
 
 /// One of the types of a declaration as written.
 #[derive(Clone, Debug)]
-pub struct TypeDefinition {
-    /// The name.
-    pub name: Identifier,
+pub(crate) struct TypeDefinition {
+    pub(crate) name: Identifier,
     /// The names of its arguments.
-    pub params: Vec<Identifier>,
+    pub(crate) params: Vec<Identifier>,
     /// What a synonym stands for.
-    pub body: Option<Type>,
+    pub(crate) body: Option<Type>,
 }
 
 /// A type as declared.
 #[derive(Clone, Debug)]
-pub enum DeclaredType {
+pub(crate) enum DeclaredType {
     /// A type of its own.
     Constructor(TypeDeclaration),
     /// Another name for a type.
@@ -185,21 +183,20 @@ pub enum DeclaredType {
 
 /// `type Set a = [a]bool;`
 #[derive(Clone, Debug)]
-pub struct Synonym {
-    /// The name.
-    pub name: Name,
+pub(crate) struct Synonym {
+    pub(crate) name: Name,
     /// The names of its arguments.
-    pub params: Vec<Identifier>,
+    pub(crate) params: Vec<Identifier>,
     /// What it stands for.
-    pub body: Type,
+    pub(crate) body: Type,
     /// Attributes.
-    pub attributes: Vec<Attribute>,
+    pub(crate) attributes: Vec<Attribute>,
     /// The name's place.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The types of a declaration.
-pub fn declared_types(types: Vec<TypeDefinition>, attributes: Vec<Attribute>) -> Vec<DeclaredType> {
+pub(crate) fn declared_types(types: Vec<TypeDefinition>, attributes: Vec<Attribute>) -> Vec<DeclaredType> {
     let declared =
         types.into_iter().map(|TypeDefinition { name: Identifier { name, span }, params, body }| match body {
             Some(body) => DeclaredType::Synonym(Synonym { name, params, body, attributes: attributes.clone(), span }),
@@ -213,17 +210,17 @@ pub fn declared_types(types: Vec<TypeDefinition>, attributes: Vec<Attribute>) ->
 
 /// A parameter of a function as written: a type, or a name whose type may stand behind a later one.
 #[derive(Clone, Debug)]
-pub struct FunctionParam {
+pub(crate) struct FunctionParam {
     /// The name, read as a type, or the type.
-    pub first: Type,
+    pub(crate) first: Type,
     /// The type where a name stands before it.
-    pub ty: Option<Type>,
+    pub(crate) ty: Option<Type>,
     /// Where it stands.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The parameters of `f(x, y: int, z: bool)` or `f(int, bool)`; one without a name has the empty one.
-pub fn function_params<'input>(params: Vec<FunctionParam>) -> Result<Vec<(Name, Type)>, ParseError<'input>> {
+pub(crate) fn function_params<'input>(params: Vec<FunctionParam>) -> Result<Vec<(Name, Type)>, ParseError<'input>> {
     if params.iter().all(|param| param.ty.is_none()) {
         return Ok(params.into_iter().map(|param| (Name::new(""), param.first)).collect());
     }
@@ -242,7 +239,7 @@ pub fn function_params<'input>(params: Vec<FunctionParam>) -> Result<Vec<(Name, 
 }
 
 /// The type in `returns (r: int)` or `: int`.
-pub fn function_result<'input>(result: FunctionParam) -> Result<Type, ParseError<'input>> {
+pub(crate) fn function_result<'input>(result: FunctionParam) -> Result<Type, ParseError<'input>> {
     let span = result.span;
     let mut params = function_params(vec![result])?;
     match params.pop() {
@@ -253,7 +250,7 @@ pub fn function_result<'input>(result: FunctionParam) -> Result<Type, ParseError
 
 /// A clause of a procedure.
 #[derive(Clone, Debug)]
-pub enum Clause {
+pub(crate) enum Clause {
     /// `modifies x, y;`
     Modifies(Vec<Name>),
     /// `requires e;`
@@ -264,51 +261,50 @@ pub enum Clause {
 
 /// A procedure body as written.
 #[derive(Clone, Debug)]
-pub struct Body {
+pub(crate) struct Body {
     /// Local variables.
-    pub locals: Vec<Variable>,
+    pub(crate) locals: Vec<Variable>,
     /// Statements and labels.
-    pub stmts: Vec<Statement>,
+    pub(crate) stmts: Vec<Statement>,
     /// The closing brace.
-    pub end: Span,
+    pub(crate) end: Span,
 }
 
 /// A statement as written.
 #[derive(Clone, Debug)]
-pub struct Statement {
+pub(crate) struct Statement {
     /// What it does.
-    pub kind: StatementKind,
+    pub(crate) kind: StatementKind,
     /// Attributes.
-    pub attributes: Vec<Attribute>,
+    pub(crate) attributes: Vec<Attribute>,
     /// Where it stands.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// A name with its place.
 #[derive(Clone, Debug)]
-pub struct Identifier {
-    /// The name.
-    pub name: Name,
+pub(crate) struct Identifier {
+    pub(crate) name: Name,
     /// Where it stands.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// A place that takes a value: `x`, `m[i]`, `m[i][j]`.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub(crate) struct Target {
     /// The variable or array.
-    pub variable: Identifier,
+    pub(crate) variable: Identifier,
     /// Indices, outermost first.
-    pub indices: Vec<Vec<ExprRef>>,
+    pub(crate) indices: Vec<Vec<ExprRef>>,
 }
 
 /// The condition of `if` and `while`; `None` is `*`.
-pub type Guard = Option<ExprRef>;
+pub(crate) type Guard = Option<ExprRef>;
 
 /// Statement forms as written.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
-pub enum StatementKind {
+pub(crate) enum StatementKind {
     Label(Name),
     Assign {
         targets: Vec<Target>,
@@ -348,14 +344,14 @@ pub enum StatementKind {
 
 /// `if (guard) { body }`, the first of an `if` statement or behind `else`.
 #[derive(Clone, Debug)]
-pub struct Branch {
-    pub guard: Guard,
-    pub body: Vec<Statement>,
-    pub span: Span,
+pub(crate) struct Branch {
+    pub(crate) guard: Guard,
+    pub(crate) body: Vec<Statement>,
+    pub(crate) span: Span,
 }
 
 /// The variables of `x, y: T where e`; the clause holds of each.
-pub fn variables(
+pub(crate) fn variables(
     (ids, ty): (Vec<Identifier>, Type),
     where_clause: Option<ExprRef>,
     attributes: &[Attribute],
@@ -372,7 +368,7 @@ pub fn variables(
 
 /// The attributes of a call. `free call` does not check the preconditions; `{:free}` says so in the AST, and only
 /// there: written by the user it means nothing.
-pub fn call_attributes(free: bool, mut attributes: Vec<Attribute>) -> Vec<Attribute> {
+pub(crate) fn call_attributes(free: bool, mut attributes: Vec<Attribute>) -> Vec<Attribute> {
     attributes.retain(|attribute| attribute.name.as_str() != FREE_CALL);
     if free {
         attributes.insert(0, Attribute { name: Name::new(FREE_CALL), args: Vec::new() });
@@ -381,13 +377,13 @@ pub fn call_attributes(free: bool, mut attributes: Vec<Attribute>) -> Vec<Attrib
 }
 
 /// The variables a quantifier binds.
-pub fn bound_variables(groups: Vec<(Vec<Identifier>, Type)>) -> Vec<(Name, Type)> {
+pub(crate) fn bound_variables(groups: Vec<(Vec<Identifier>, Type)>) -> Vec<(Name, Type)> {
     groups.into_iter().flat_map(|(ids, ty)| ids.into_iter().map(move |id| (id.name, ty.clone()))).collect()
 }
 
 /// Statements in braces, with the place of the closing one where control runs into it: no statement of branches or
 /// rounds is the last.
-pub fn with_end(mut stmts: Vec<Statement>, start: usize, end: usize) -> Vec<Statement> {
+pub(crate) fn with_end(mut stmts: Vec<Statement>, start: usize, end: usize) -> Vec<Statement> {
     if !stmts.last().is_some_and(Statement::is_structured) {
         stmts.push(statement(StatementKind::End, vec![], start, end));
     }
@@ -396,18 +392,18 @@ pub fn with_end(mut stmts: Vec<Statement>, start: usize, end: usize) -> Vec<Stat
 
 impl Statement {
     /// Whether it is `if` or `while`.
-    pub fn is_structured(&self) -> bool {
+    pub(crate) fn is_structured(&self) -> bool {
         matches!(self.kind, StatementKind::If { .. } | StatementKind::While { .. })
     }
 }
 
 /// A statement at bytes `start..end`.
-pub fn statement(kind: StatementKind, attributes: Vec<Attribute>, start: usize, end: usize) -> Statement {
+pub(crate) fn statement(kind: StatementKind, attributes: Vec<Attribute>, start: usize, end: usize) -> Statement {
     Statement { kind, attributes, span: Span::new(start, end) }
 }
 
 /// A procedure without its body.
-pub fn procedure(
+pub(crate) fn procedure(
     (attributes, name, params, results): (Vec<Attribute>, Name, Vec<Variable>, Vec<Variable>),
     clauses: Vec<Clause>,
     span: Span,

@@ -8,23 +8,21 @@ use std::sync::Arc;
 
 /// An expression under construction.
 #[derive(Clone, Debug)]
-pub struct Term {
+pub(crate) struct Term {
     /// The expression; its type is a placeholder.
-    pub expr: ExprRef,
-    /// Its depth.
+    pub(crate) expr: ExprRef,
     depth: u32,
     /// True when it stands in parentheses.
     enclosed: bool,
 }
 
 impl Term {
-    /// A leaf.
-    pub fn leaf(kind: ExprKind, ty: Type, span: Span) -> Term {
+    pub(crate) fn leaf(kind: ExprKind, ty: Type, span: Span) -> Term {
         Term { expr: Arc::new(Expr { kind, ty, span }), depth: 1, enclosed: false }
     }
 
     /// A node over `children`, which `kind` already holds.
-    pub fn node<'input>(kind: ExprKind, depth: u32, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn node<'input>(kind: ExprKind, depth: u32, span: Span) -> Result<Term, ParseError<'input>> {
         if depth >= MAX_DEPTH {
             return action_error(span, format!("this expression nests more than {MAX_DEPTH} deep"));
         }
@@ -33,7 +31,7 @@ impl Term {
     }
 
     /// The same expression in parentheses.
-    pub fn enclose<'input>(mut self, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn enclose<'input>(mut self, span: Span) -> Result<Term, ParseError<'input>> {
         if self.bounds().is_some() {
             return action_error(span, "the places of bits stand in no parentheses");
         }
@@ -42,7 +40,7 @@ impl Term {
     }
 
     /// A unary operator; a minus before a bare literal belongs to the literal.
-    pub fn unary<'input>(op: UnaryOp, a: Term, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn unary<'input>(op: UnaryOp, a: Term, span: Span) -> Result<Term, ParseError<'input>> {
         match (op, &a.expr.kind) {
             (UnaryOp::Neg, ExprKind::Int(value)) if *value >= 0 && !a.enclosed => {
                 Ok(Term::leaf(ExprKind::Int(-value), Type::Int, span))
@@ -52,31 +50,31 @@ impl Term {
     }
 
     /// A binary operator.
-    pub fn binary<'input>(op: BinaryOp, a: Term, b: Term) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn binary<'input>(op: BinaryOp, a: Term, b: Term) -> Result<Term, ParseError<'input>> {
         let (span, depth) = (a.expr.span.to(b.expr.span), a.depth.max(b.depth));
         Term::node(ExprKind::Binary(op, a.expr, b.expr), depth, span)
     }
 
     /// `a ++ b`
-    pub fn concat<'input>(a: Term, b: Term) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn concat<'input>(a: Term, b: Term) -> Result<Term, ParseError<'input>> {
         let (span, depth) = (a.expr.span.to(b.expr.span), a.depth.max(b.depth));
         Term::node(ExprKind::Concat(a.expr, b.expr), depth, span)
     }
 
     /// `if c then a else b`
-    pub fn ite<'input>(c: Term, a: Term, b: Term, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn ite<'input>(c: Term, a: Term, b: Term, span: Span) -> Result<Term, ParseError<'input>> {
         let depth = c.depth.max(a.depth).max(b.depth);
         Term::node(ExprKind::Ite(c.expr, a.expr, b.expr), depth, span)
     }
 
     /// `f(args)`
-    pub fn call<'input>(function: Name, args: Vec<Term>, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn call<'input>(function: Name, args: Vec<Term>, span: Span) -> Result<Term, ParseError<'input>> {
         let depth = deepest(&args);
         Term::node(ExprKind::Call(function, expressions(args)), depth, span)
     }
 
     /// `m[i, ...]`, or `e[high:low]`
-    pub fn select<'input>(map: Term, indices: Vec<Term>, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn select<'input>(map: Term, indices: Vec<Term>, span: Span) -> Result<Term, ParseError<'input>> {
         if let [index] = indices.as_slice()
             && let Some((high, low)) = index.bounds()
         {
@@ -87,20 +85,25 @@ impl Term {
     }
 
     /// `m[i, ... := v]`
-    pub fn store<'input>(map: Term, indices: Vec<Term>, value: Term, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn store<'input>(
+        map: Term,
+        indices: Vec<Term>,
+        value: Term,
+        span: Span,
+    ) -> Result<Term, ParseError<'input>> {
         let depth = deepest(&indices).max(map.depth).max(value.depth);
         Term::node(ExprKind::Store(map.expr, expressions(indices), value.expr), depth, span)
     }
 
     /// `e: T`
-    pub fn ascription<'input>(a: Term, ty: Type, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn ascription<'input>(a: Term, ty: Type, span: Span) -> Result<Term, ParseError<'input>> {
         let mut term = Term::node(ExprKind::Call(Name::new(ASCRIPTION), vec![a.expr.clone()]), a.depth, span)?;
         term.expr = Arc::new(Expr { ty, ..(*term.expr).clone() });
         Ok(term)
     }
 
     /// `high:low`
-    pub fn bounds_of<'input>(high: Term, low: &str, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn bounds_of<'input>(high: Term, low: &str, span: Span) -> Result<Term, ParseError<'input>> {
         let high = match high.expr.kind {
             ExprKind::Int(high) if !high.is_negative() => high,
             _ => return action_error(span, "the places of bits are numbers"),
@@ -124,12 +127,12 @@ impl Term {
     }
 
     /// `old(e)`
-    pub fn old<'input>(a: Term, span: Span) -> Result<Term, ParseError<'input>> {
+    pub(crate) fn old<'input>(a: Term, span: Span) -> Result<Term, ParseError<'input>> {
         Term::node(ExprKind::Old(a.expr), a.depth, span)
     }
 
     /// `(forall x: T :: {:a} {t} body)`
-    pub fn quantifier<'input>(
+    pub(crate) fn quantifier<'input>(
         universal: bool,
         variables: Vec<(Name, Type)>,
         guides: Vec<TriggerOrAttribute>,
@@ -159,7 +162,7 @@ fn position(e: &Expr) -> Option<u32> {
 
 /// What stands between `::` and the body of a quantifier.
 #[derive(Clone, Debug)]
-pub enum TriggerOrAttribute {
+pub(crate) enum TriggerOrAttribute {
     /// `{t, ...}`
     Trigger(Vec<Term>),
     /// `{:name ...}`
@@ -167,7 +170,7 @@ pub enum TriggerOrAttribute {
 }
 
 /// An attribute of a quantifier.
-pub fn quantifier_attribute<'input>(
+pub(crate) fn quantifier_attribute<'input>(
     attribute: Attribute,
     span: Span,
 ) -> Result<TriggerOrAttribute, ParseError<'input>> {
@@ -182,12 +185,12 @@ fn deepest(terms: &[Term]) -> u32 {
 }
 
 /// The expressions of terms.
-pub fn expressions(terms: Vec<Term>) -> Vec<ExprRef> {
+pub(crate) fn expressions(terms: Vec<Term>) -> Vec<ExprRef> {
     terms.into_iter().map(|t| t.expr).collect()
 }
 
 /// A non-negative integer literal.
-pub fn integer<'input>(text: &str, span: Span) -> Result<Term, ParseError<'input>> {
+pub(crate) fn integer<'input>(text: &str, span: Span) -> Result<Term, ParseError<'input>> {
     match text.parse() {
         Ok(value) => Ok(Term::leaf(ExprKind::Int(value), Type::Int, span)),
         Err(_) => action_error(span, "integer literals go up to 2^127 - 1"),
@@ -195,7 +198,7 @@ pub fn integer<'input>(text: &str, span: Span) -> Result<Term, ParseError<'input
 }
 
 /// `VALUEbvWIDTH`
-pub fn bit_vector<'input>(text: &str, span: Span) -> Result<Term, ParseError<'input>> {
+pub(crate) fn bit_vector<'input>(text: &str, span: Span) -> Result<Term, ParseError<'input>> {
     let (value, width) = text.split_once("bv").unwrap_or((text, ""));
     let width = match width.parse() {
         Ok(width) if (1..=MAX_WIDTH).contains(&width) => width,

@@ -12,7 +12,7 @@ use crate::ptx::mangled::human;
 ///
 /// # Errors
 /// Why there is none.
-pub fn named(name: &str, of_module: &[Variable], of_body: &[Variable]) -> Result<ArrayRef, String> {
+pub(crate) fn named(name: &str, of_module: &[Variable], of_body: &[Variable]) -> Result<ArrayRef, String> {
     let of_body = (0u32..).zip(of_body).map(|(index, variable)| (VariableRef::Body(index), variable));
     let of_module = (0u32..).zip(of_module).map(|(index, variable)| (VariableRef::Module(index), variable));
     let all: Vec<(VariableRef, &Variable)> = of_body.chain(of_module).filter(|(_, v)| is_visible(v)).collect();
@@ -39,7 +39,7 @@ fn is_visible(variable: &Variable) -> bool {
 ///
 /// # Errors
 /// Why there is none.
-pub fn pointee(entry: Option<&Function>, name: &str) -> Result<ArrayRef, String> {
+pub(crate) fn pointee(entry: Option<&Function>, name: &str) -> Result<ArrayRef, String> {
     let Some(entry) = entry else { return Err("parameters have names in kernels only".to_string()) };
     let Some(index) = entry.params.iter().position(|parameter| *parameter.name == *name) else {
         let known: Vec<String> = entry.params.iter().map(|parameter| format!("`{}`", parameter.name)).collect();

@@ -1,17 +1,17 @@
 //! Annotations: facts about a kernel that its author states, as a typed expression.
 //!
-//! Output of [`parse()`]: a [`Value`] in which every operand is as wide as its operator and every implicit step
+//! Output of [`statement()`]: a [`Value`] in which every operand is as wide as its operator and every implicit step
 //! (extension, "is not 0") is written out. The verifier and the emulator give it one meaning: arithmetic wraps
 //! in two's complement; `x / 0` has all bits set and `x % 0` is x; a shift by the width or more leaves no bit
 //! of the value (of a signed one to the right, its sign).
 //! Reference: README, "Annotations".
 
-pub mod arrays;
+pub(crate) mod arrays;
 mod parse;
-pub mod sidecar;
+pub(crate) mod sidecar;
 mod typing;
 
-pub use parse::{Mistake, Names, Statement, parse, statement};
+pub(crate) use parse::{Names, Statement, statement};
 
 use super::ast::{Function, RegisterId, ScalarType, SpecialRegister, VariableRef};
 use crate::geometry::Axis;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Why there is none.
-pub fn scalar_parameter(entry: Option<&Function>, name: &str) -> Result<(u32, ScalarType), String> {
+pub(crate) fn scalar_parameter(entry: Option<&Function>, name: &str) -> Result<(u32, ScalarType), String> {
     let Some(entry) = entry else { return Err("parameters have names in kernels only".to_string()) };
     let Some(index) = entry.params.iter().position(|parameter| *parameter.name == *name) else {
         let known: Vec<String> = entry.params.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
@@ -37,7 +37,7 @@ pub fn scalar_parameter(entry: Option<&Function>, name: &str) -> Result<(u32, Sc
 
 /// What an annotation asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnnotationKind {
+pub(crate) enum AnnotationKind {
     /// Holds in every launch.
     Requires,
     /// Holds whenever a thread comes here.
@@ -53,7 +53,7 @@ pub enum AnnotationKind {
 
 impl AnnotationKind {
     /// All kinds.
-    pub const ALL: [AnnotationKind; 5] = [
+    pub(crate) const ALL: [AnnotationKind; 5] = [
         AnnotationKind::Requires,
         AnnotationKind::Assume,
         AnnotationKind::Assert,
@@ -62,7 +62,7 @@ impl AnnotationKind {
     ];
 
     /// The word in the text.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             AnnotationKind::Requires => "requires",
             AnnotationKind::Assume => "assume",
@@ -73,12 +73,12 @@ impl AnnotationKind {
     }
 
     /// The kind of that name.
-    pub fn of(name: &str) -> Option<AnnotationKind> {
+    pub(crate) fn of(name: &str) -> Option<AnnotationKind> {
         AnnotationKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// All names, for messages.
-    pub fn names() -> String {
+    pub(crate) fn names() -> String {
         AnnotationKind::ALL.map(AnnotationKind::name).join(", ")
     }
 }
@@ -87,13 +87,13 @@ impl AnnotationKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Annotation {
     /// What it asks for.
-    pub kind: AnnotationKind,
+    pub(crate) kind: AnnotationKind,
     /// The fact: a value of type [`ValueType::Bool`].
-    pub expression: Value,
+    pub(crate) expression: Value,
     /// Numbers (`%tid.x`) of the threads of which a barrier invariant is used; empty for other kinds.
-    pub threads: Vec<Value>,
+    pub(crate) threads: Vec<Value>,
     /// The fact as written, with what follows it.
-    pub text: Arc<str>,
+    pub(crate) text: Arc<str>,
     /// Where it stands; `.loc` gives the position, or the file that the annotation was read from.
     pub origin: Arc<Origin>,
 }
@@ -105,7 +105,7 @@ impl Annotation {
     }
 
     /// The registers that occur.
-    pub fn registers(&self) -> Vec<RegisterId> {
+    pub(crate) fn registers(&self) -> Vec<RegisterId> {
         let mut found: Vec<RegisterId> = self.values().flat_map(Value::registers).collect();
         found.sort();
         found.dedup();
@@ -113,18 +113,18 @@ impl Annotation {
     }
 
     /// The scalar parameters that occur, with their widths in bytes.
-    pub fn parameters(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn parameters(&self) -> Vec<(u32, u32)> {
         self.values().flat_map(Value::parameters).collect()
     }
 
     /// The arrays that are loaded from.
-    pub fn arrays(&self) -> Vec<ArrayRef> {
+    pub(crate) fn arrays(&self) -> Vec<ArrayRef> {
         self.values().flat_map(Value::arrays).collect()
     }
 
     /// The same in another body, with its registers and variables.
     #[must_use]
-    pub fn renamed(
+    pub(crate) fn renamed(
         &self,
         register: &dyn Fn(RegisterId) -> RegisterId,
         variable: &dyn Fn(VariableRef) -> VariableRef,
@@ -137,7 +137,7 @@ impl Annotation {
 
 /// An array that an annotation loads from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ArrayRef {
+pub(crate) enum ArrayRef {
     /// A variable in `.shared`, `.global` or `.const`.
     Variable(VariableRef),
     /// What a pointer parameter of the entry, by its index, points to.
@@ -146,7 +146,7 @@ pub enum ArrayRef {
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueType {
+pub(crate) enum ValueType {
     /// True or false.
     Bool,
     /// A number.
@@ -161,7 +161,7 @@ pub enum ValueType {
 impl ValueType {
     /// What a PTX type is here. `.b` counts as signed: it is what C's `int` becomes. `None` for floats and what
     /// is wider than 64 bits.
-    pub fn of(ty: ScalarType) -> Option<ValueType> {
+    pub(crate) fn of(ty: ScalarType) -> Option<ValueType> {
         match ty {
             ScalarType::Pred => Some(ValueType::Bool),
             ScalarType::B(width @ 1..=64) | ScalarType::S(width @ 1..=64) => {
@@ -175,16 +175,16 @@ impl ValueType {
 
 /// A typed expression.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Value {
+pub(crate) struct Value {
     /// What it is.
-    pub kind: ValueKind,
+    pub(crate) kind: ValueKind,
     /// Its type.
-    pub ty: ValueType,
+    pub(crate) ty: ValueType,
 }
 
 /// Kinds of expressions.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ValueKind {
+pub(crate) enum ValueKind {
     /// The lowest bits of a number; 0 and 1 for false and true.
     Constant(u64),
     /// A register of the body; predicates are of type `Bool`.
@@ -206,7 +206,7 @@ pub enum ValueKind {
 /// Operators on two operands of one type. The result is `Bool` from [`Operator::Implies`] on, else of that type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
-pub enum Operator {
+pub(crate) enum Operator {
     Add,
     Subtract,
     Multiply,
@@ -229,18 +229,18 @@ pub enum Operator {
 
 impl Value {
     /// `%tid.x`
-    pub fn thread() -> Value {
+    pub(crate) fn thread() -> Value {
         let ty = ValueType::Bits { width: 32, signed: false };
         Value { kind: ValueKind::Special(SpecialRegister::Tid(Axis::X)), ty }
     }
 
     /// True or false.
-    pub fn boolean(value: bool) -> Value {
+    pub(crate) fn boolean(value: bool) -> Value {
         Value { kind: ValueKind::Constant(u64::from(value)), ty: ValueType::Bool }
     }
 
     /// "The register is not 0"; `None` for floats and what is wider than 64 bits.
-    pub fn is_not_zero(register: RegisterId, ty: ScalarType) -> Option<Value> {
+    pub(crate) fn is_not_zero(register: RegisterId, ty: ScalarType) -> Option<Value> {
         Some(Value { kind: ValueKind::Register(register), ty: ValueType::of(ty)? }.condition())
     }
 
@@ -263,7 +263,7 @@ impl Value {
     }
 
     /// The same with other operands in the place of those that have none themselves.
-    pub fn mapped(&self, leaf: &mut dyn FnMut(&ValueKind) -> ValueKind) -> Value {
+    pub(crate) fn mapped(&self, leaf: &mut dyn FnMut(&ValueKind) -> ValueKind) -> Value {
         let mut boxed = |value: &Value| Box::new(value.mapped(leaf));
         let kind = match &self.kind {
             ValueKind::Load(array, offset) => ValueKind::Load(*array, boxed(offset)),
@@ -303,8 +303,7 @@ impl Value {
         Value { kind, ty: self.ty }
     }
 
-    /// The operands.
-    pub fn operands(&self) -> impl Iterator<Item = &Value> {
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Value> {
         let (first, second) = match &self.kind {
             ValueKind::Load(_, a) | ValueKind::Extend(a) | ValueKind::Not(a) => (Some(a), None),
             ValueKind::Binary(_, a, b) => (Some(a), Some(b)),
@@ -314,13 +313,13 @@ impl Value {
     }
 
     /// The arrays that are loaded from.
-    pub fn arrays(&self) -> Vec<ArrayRef> {
+    pub(crate) fn arrays(&self) -> Vec<ArrayRef> {
         let own = if let ValueKind::Load(array, _) = self.kind { Some(array) } else { None };
         own.into_iter().chain(self.operands().flat_map(Value::arrays)).collect()
     }
 
     /// Calls `see` with every operand that has none itself.
-    pub fn leaves<'v>(&'v self, see: &mut dyn FnMut(&'v ValueKind)) {
+    pub(crate) fn leaves<'v>(&'v self, see: &mut dyn FnMut(&'v ValueKind)) {
         let mut operands = self.operands().peekable();
         if operands.peek().is_none() {
             see(&self.kind);
@@ -329,7 +328,7 @@ impl Value {
     }
 
     /// The registers that occur.
-    pub fn registers(&self) -> Vec<RegisterId> {
+    pub(crate) fn registers(&self) -> Vec<RegisterId> {
         let mut found = Vec::new();
         self.leaves(&mut |leaf| match leaf {
             ValueKind::Register(register) if !found.contains(register) => found.push(*register),
@@ -347,7 +346,7 @@ impl Value {
     }
 
     /// The value, where `known` has the bits of the rest; `None` if the result needs some that it does not have.
-    pub fn evaluate(&self, known: &dyn Known) -> Option<u64> {
+    pub(crate) fn evaluate(&self, known: &dyn Known) -> Option<u64> {
         let bits = match &self.kind {
             ValueKind::Constant(bits) => *bits,
             ValueKind::Load(array, offset) => {
@@ -379,7 +378,7 @@ impl Value {
 }
 
 /// What an evaluation knows.
-pub trait Known {
+pub(crate) trait Known {
     /// The bits of a register, parameter or launch register.
     fn leaf(&self, leaf: &ValueKind) -> u64;
 

@@ -20,7 +20,7 @@ const MOST_NODES: usize = 1000;
 const MOST_DEPTH: usize = 60;
 
 /// What names mean.
-pub trait Names<'a> {
+pub(crate) trait Names<'a> {
     /// The register of that name.
     fn register(&mut self, name: &'a str) -> Option<(RegisterId, ScalarType)>;
 
@@ -45,42 +45,32 @@ pub trait Names<'a> {
 
 /// What is wrong with a text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub(crate) struct Mistake {
     /// One sentence, lower case, no full stop.
-    pub message: String,
+    pub(crate) message: String,
     /// Bytes of the text.
-    pub range: Range<usize>,
-}
-
-/// Parses a whole expression.
-///
-/// # Errors
-/// What is no expression, unknown names, operands of the wrong type.
-pub fn parse<'a>(text: &'a str, names: &mut dyn Names<'a>) -> Result<Value, Mistake> {
-    let mut parser = Parser { text, at: 0, nodes: 0, depth: 0, arrays: true, names };
-    let operand = parser.binary(0)?;
-    parser.end()?;
-    Ok(operand.condition())
+    pub(crate) range: Range<usize>,
 }
 
 /// What an annotation says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Statement<'a> {
+pub(crate) struct Statement<'a> {
     /// What it asks for.
-    pub kind: AnnotationKind,
+    pub(crate) kind: AnnotationKind,
     /// Everything between that and the semicolon.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// The fact: a value of type [`ValueType::Bool`].
-    pub expression: Value,
+    pub(crate) expression: Value,
     /// The threads behind `at`; `%tid.x` alone where a barrier invariant names none.
-    pub threads: Vec<Value>,
+    pub(crate) threads: Vec<Value>,
 }
 
 /// Parses `kind expression;`, the text behind `//@`.
 ///
 /// # Errors
-/// Those of [`parse()`]; an unknown kind; anything but one expression that ends in `;`.
-pub fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Result<Statement<'a>, Mistake> {
+/// What is no expression, unknown names, operands of the wrong type; an unknown kind; anything but one expression that
+/// ends in `;`.
+pub(crate) fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Result<Statement<'a>, Mistake> {
     // A remark may follow.
     let body = inside.find("//").map_or(inside, |at| &inside[..at]).trim();
     let start = inside.len() - inside.trim_start().len();

@@ -34,7 +34,7 @@ type Placed = (usize, usize, Annotation);
 ///
 /// # Errors
 /// Lines that are not understood, kernels and places that do not exist; spans are those of `text`.
-pub fn apply(file: &str, text: &str, module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
+pub(crate) fn apply(file: &str, text: &str, module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
     let mut reader = Reader { file: file.into(), text, module, function: None };
     let (mut placed, mut errors) = (Vec::new(), Vec::new());
     let mut start = 0;

@@ -57,7 +57,8 @@ impl Known for Few {
 }
 
 fn value(text: &str) -> Result<bool, String> {
-    let parsed = parse(text, &mut Few).map_err(|mistake| mistake.message)?;
+    let text = format!("barrier_invariant {text};");
+    let parsed = stated(&text)?.expression;
     assert_eq!(parsed.ty, ValueType::Bool);
     parsed.evaluate(&Few).map(|bits| bits == 1).ok_or_else(|| "unknown".to_string())
 }

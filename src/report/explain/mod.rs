@@ -21,11 +21,11 @@ pub struct Code {
     /// The code, as messages show it.
     pub code: &'static str,
     /// One line, lower case, no full stop.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// A paragraph.
-    pub text: &'static str,
+    pub(crate) text: &'static str,
     /// An input that gives it, or what to do; several lines.
-    pub example: &'static str,
+    pub(crate) example: &'static str,
 }
 
 /// The tables, with the heading that the list shows.

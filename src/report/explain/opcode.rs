@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 /// The page for an opcode with or without modifiers, such as `atom` or `ld.global`; `None` if PTX
 /// has no such opcode, the error if the opcode lacks these modifiers.
-pub fn page(opcode: &str) -> Option<Result<String, String>> {
+pub(crate) fn page(opcode: &str) -> Option<Result<String, String>> {
     let mut words = opcode.split('.');
     let name = words.next().unwrap_or_default();
     let modifiers: Vec<&str> = words.collect();

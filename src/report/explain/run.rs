@@ -3,7 +3,7 @@
 use super::Code;
 
 /// The table.
-pub const CODES: &[Code] = &[
+pub(crate) const CODES: &[Code] = &[
     Code {
         code: "no-defect",
         title: "one emulated execution had no defect",

@@ -3,7 +3,7 @@
 use super::Code;
 
 /// The table.
-pub const CODES: &[Code] = &[
+pub(crate) const CODES: &[Code] = &[
     Code {
         code: "unsupported-instruction",
         title: "an instruction without a model",

@@ -3,7 +3,7 @@
 use super::Code;
 
 /// The table.
-pub const CODES: &[Code] = &[
+pub(crate) const CODES: &[Code] = &[
     Code {
         code: "verified",
         title: "proved under the listed assumptions",

@@ -47,7 +47,7 @@
 //!   ever, and the race with the store that ends its waiting would be behind the loop. So would it be with an `assume`
 //!   that only the changed value satisfies.
 
-pub mod selection;
+pub(crate) mod selection;
 mod threads;
 
 use super::copies::Copies;
@@ -85,7 +85,7 @@ struct Stored {
 }
 
 /// The contents of arrays on the way through the kernel.
-pub struct Contents<'a> {
+pub(crate) struct Contents<'a> {
     copies: &'a Copies,
     pair: Pair,
     selection: Selection,
@@ -107,14 +107,14 @@ pub struct Contents<'a> {
     exited_ok: bool,
     numbered: usize,
     /// Locals introduced.
-    pub introduced: Vec<Variable>,
+    pub(crate) introduced: Vec<Variable>,
     /// Functions introduced, by name.
-    pub declared: BTreeMap<Name, Function>,
+    pub(crate) declared: BTreeMap<Name, Function>,
 }
 
 impl<'a> Contents<'a> {
     /// Selects the arrays with contents.
-    pub fn new(
+    pub(crate) fn new(
         predicated: &Predicated,
         body: &Implementation,
         copies: &'a Copies,
@@ -157,12 +157,12 @@ impl<'a> Contents<'a> {
     }
 
     /// The arrays with contents.
-    pub fn selection(&self) -> &Selection {
+    pub(crate) fn selection(&self) -> &Selection {
         &self.selection
     }
 
     /// At the start: two blocks find the same in a global array.
-    pub fn start(&self) -> Vec<Stmt> {
+    pub(crate) fn start(&self) -> Vec<Stmt> {
         let common = self.spaces.iter().filter(|(_, space)| **space == ArraySpace::Global).map(|(array, _)| array);
         let common = common.filter(|_| self.pair != Pair::SameBlock);
         let equal = |array: &Name| {
@@ -173,7 +173,7 @@ impl<'a> Contents<'a> {
     }
 
     /// At the head of a loop or behind it, by the label of that block.
-    pub fn at_block(&mut self, label: &Name) -> Vec<Stmt> {
+    pub(crate) fn at_block(&mut self, label: &Name) -> Vec<Stmt> {
         let mut arrays = self.changed.get(label).cloned().unwrap_or_default();
         arrays.retain(|array| self.spaces.contains_key(array));
         self.stored.extend(arrays.iter().cloned());
@@ -185,7 +185,7 @@ impl<'a> Contents<'a> {
     }
 
     /// At a barrier with this guard. Arrays without a store since the last one keep what they hold.
-    pub fn barrier(&mut self, stmt: &Stmt, guard: Option<&ExprRef>) -> Vec<Stmt> {
+    pub(crate) fn barrier(&mut self, stmt: &Stmt, guard: Option<&ExprRef>) -> Vec<Stmt> {
         let always = bv::boolean(true);
         let guard = guard.unwrap_or(&always);
         let mut out = Vec::new();
@@ -234,7 +234,7 @@ impl<'a> Contents<'a> {
     }
 
     /// Behind a store at `offset`, in bytes.
-    pub fn store(&mut self, stmt: &Stmt, access: &Access, offset: &ExprRef, value: &ExprRef) -> Vec<Stmt> {
+    pub(crate) fn store(&mut self, stmt: &Stmt, access: &Access, offset: &ExprRef, value: &ExprRef) -> Vec<Stmt> {
         if !self.spaces.contains_key(&access.array) {
             return Vec::new();
         }
@@ -263,7 +263,7 @@ impl<'a> Contents<'a> {
     }
 
     /// The value of the load at a place, at `offset` in bytes; `None` if it is arbitrary.
-    pub fn load(
+    pub(crate) fn load(
         &mut self,
         stmt: &Stmt,
         at: &Position,

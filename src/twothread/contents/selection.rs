@@ -21,19 +21,24 @@ use crate::predicate::{LoopInfo, Predicated};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A statement: the label of its block, its index there.
-pub type Position = (Name, usize);
+pub(crate) type Position = (Name, usize);
 
 /// What is read exactly.
 #[derive(Debug, Default)]
-pub struct Selection {
+pub(crate) struct Selection {
     /// Arrays with contents.
-    pub arrays: BTreeSet<Name>,
+    pub(crate) arrays: BTreeSet<Name>,
     /// The loads that read contents; all others yield arbitrary values.
-    pub loads: BTreeSet<Position>,
+    pub(crate) loads: BTreeSet<Position>,
 }
 
 /// Why an array that a barrier invariant reads has neither contents nor the same values all the time.
-pub fn refusal(body: &Implementation, selection: &Selection, array: &Name, is_global: bool) -> Option<&'static str> {
+pub(crate) fn refusal(
+    body: &Implementation,
+    selection: &Selection,
+    array: &Name,
+    is_global: bool,
+) -> Option<&'static str> {
     if selection.arrays.contains(array) {
         return None;
     }
@@ -66,7 +71,7 @@ pub fn refusal(body: &Implementation, selection: &Selection, array: &Name, is_gl
 
 impl Selection {
     /// The arrays and loads of a kernel for which contents can matter.
-    pub fn of(predicated: &Predicated, body: &Implementation) -> Selection {
+    pub(crate) fn of(predicated: &Predicated, body: &Implementation) -> Selection {
         let plain = plain_arrays(body);
         if plain.is_empty() {
             return Selection::default();

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 const MOST_NODES: usize = 200;
 
 /// Variables that are defined once, and what is known of constants.
-pub struct Definitions {
+pub(crate) struct Definitions {
     /// Each with its value.
     once: BTreeMap<Name, ExprRef>,
     constants: BTreeMap<Name, Variation>,
@@ -36,7 +36,7 @@ pub struct Definitions {
 
 impl Definitions {
     /// Collects the definitions of a kernel; `extent` is the block's size along x, if it is fixed.
-    pub fn of(program: &Program, body: &Implementation, extent: Option<u32>) -> Definitions {
+    pub(crate) fn of(program: &Program, body: &Implementation, extent: Option<u32>) -> Definitions {
         let mut times: BTreeMap<&Name, u32> = BTreeMap::new();
         let mut values: BTreeMap<Name, ExprRef> = BTreeMap::new();
         for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
@@ -109,20 +109,20 @@ struct Rule {
 }
 
 /// A store that is pending at the barrier.
-pub struct Open {
+pub(crate) struct Open {
     /// Width in bytes.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
     /// When a thread stores.
-    pub guard: ExprRef,
+    pub(crate) guard: ExprRef,
     /// Byte offset, 64 bits.
-    pub place: ExprRef,
+    pub(crate) place: ExprRef,
     /// What it stores.
-    pub value: ExprRef,
+    pub(crate) value: ExprRef,
 }
 
 /// What is known of an array since a barrier.
 #[derive(Default)]
-pub struct Table {
+pub(crate) struct Table {
     rules: Vec<Rule>,
     /// For each thread: whether it passed the barrier.
     passed: Option<[ExprRef; 2]>,
@@ -130,7 +130,7 @@ pub struct Table {
 
 impl Table {
     /// The rules behind a barrier with this guard. `passed`: variables that hold what the guard was.
-    pub fn new(definitions: &Definitions, guard: &ExprRef, stores: &[Open], passed: [ExprRef; 2]) -> Table {
+    pub(crate) fn new(definitions: &Definitions, guard: &ExprRef, stores: &[Open], passed: [ExprRef; 2]) -> Table {
         let mut rules: Vec<Rule> = Vec::new();
         let mut later = Some(Vec::new());
         for store in stores.iter().rev() {
@@ -154,7 +154,7 @@ impl Table {
     }
 
     /// What a thread finds at its offset; `otherwise` where no rule says.
-    pub fn value(
+    pub(crate) fn value(
         &self,
         definitions: &Definitions,
         copies: &Copies,
