@@ -106,7 +106,7 @@ fn steps(passive: &Passive, code: &Code, items: &[PassiveItem]) -> Vec<Step> {
             PassiveItem::Check(number) => {
                 steps.push(Step::Check { number: *number, condition: code.slot(passive.checks[*number].term) });
             }
-            PassiveItem::Assume { term, candidate, defines: None } => {
+            PassiveItem::Assume { term, candidate, defines: None, .. } => {
                 steps.push(Step::Assume { condition: code.slot(*term), candidate: *candidate });
             }
             PassiveItem::Assume { term, defines: Some((symbol, value)), .. } => {

@@ -130,14 +130,17 @@ pub(super) fn passive(passive: &Passive, out: &mut String) {
                 PassiveItem::Assume { term, .. } => ("assume", *term),
                 PassiveItem::Check(i) => ("assert", passive.checks[*i].term),
             };
-            let note = match item {
+            let when = match item {
                 PassiveItem::Check(i) => match passive.checks[*i].kind {
-                    CheckKind::Assertion => "",
-                    CheckKind::Entry(_) => "  // on entry",
-                    CheckKind::Maintenance(_) => "  // after a round",
+                    CheckKind::Assertion => None,
+                    CheckKind::Entry(_) => Some("on entry".to_string()),
+                    CheckKind::Maintenance(_) => Some("after a round".to_string()),
                 },
-                PassiveItem::Assume { .. } => "",
+                PassiveItem::Assume { .. } => None,
             };
+            let place = item.origin(&passive.checks).map(notes::of_origin);
+            let note: Vec<String> = when.into_iter().chain(place).collect();
+            let note = if note.is_empty() { String::new() } else { format!("  // {}", note.join(", ")) };
             let _ = writeln!(out, "  {word} {};{note}", smtlib::term_text(&passive.terms, term));
         }
         let targets: Vec<&str> = block.successors.iter().map(|&s| passive.blocks[s].label.as_str()).collect();
@@ -157,7 +160,7 @@ fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
     let role = |i: usize| if proper[i] { Role::Prove } else { Role::Ignore };
     let formula = wp::formula(passive, &|candidate| keep[candidate], &role);
     if stage == Stage::Vc {
-        out.push_str(&smtlib::definitions(&passive.terms, formula));
+        out.push_str(&smtlib::definitions(&passive.terms, formula, notes::of_terms(passive)));
         return;
     }
     match solver::encode(&mut passive.terms, encoding, formula, &[]) {

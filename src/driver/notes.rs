@@ -1,10 +1,14 @@
-//! What the blocks of a printed program stand for: comments for people who read `--emit`.
+//! What the parts of a printed program stand for: comments for people who read `--emit`.
 //!
-//! Input: the one-thread program and the loops that predication found. Output: a comment for each label.
+//! Input: the one-thread program and the loops that predication found, or the passive program. Output: a comment for
+//! each label, or for each term that is assumed or checked.
 //! Establishes: nothing; comments mean nothing. Relies on: later stages keep the labels. Reference: none.
 
 use crate::ivl::ast::{Block, Name, Program, StmtKind, Transfer};
 use crate::predicate::{LoopInfo, Predicated};
+use crate::span::Origin;
+use crate::vcgen::passive::{Passive, PassiveItem};
+use crate::vcgen::term::{Node, Term};
 use std::collections::BTreeMap;
 
 /// Comments by label.
@@ -30,6 +34,37 @@ pub(crate) fn of_predicated(kernel: &Program, predicated: &Predicated) -> Notes 
         notes.insert(block.label.clone(), format!("{} == {id}{note}", predicated.active));
     }
     notes
+}
+
+/// The line of an instruction, and its text.
+pub(super) fn of_origin(origin: &Origin) -> String {
+    // A statement of the IVL may take several lines; a comment takes one.
+    let text: Vec<&str> = origin.text.split_whitespace().collect();
+    format!("line {}: {}", origin.line, text.join(" "))
+}
+
+/// For what a passive program assumes and checks: the lines that it came from. A formula has an assumption in front
+/// of an implication, so its negation is noted, too.
+pub(super) fn of_terms(passive: &Passive) -> BTreeMap<Term, String> {
+    let mut lines: BTreeMap<Term, BTreeMap<u32, &Origin>> = BTreeMap::new();
+    for item in passive.blocks.iter().flat_map(|block| &block.items) {
+        let Some(origin) = item.origin(&passive.checks) else { continue };
+        let (term, negated) = match item {
+            PassiveItem::Assume { term, .. } => match passive.terms.node(*term) {
+                Node::Not(negated) => (*term, Some(*negated)),
+                _ => (*term, None),
+            },
+            PassiveItem::Check(number) => (passive.checks[*number].term, None),
+        };
+        for term in negated.into_iter().chain([term]) {
+            lines.entry(term).or_default().insert(origin.line, origin);
+        }
+    }
+    let note = |lines: BTreeMap<u32, &Origin>| match lines.values().next() {
+        Some(only) if lines.len() == 1 => of_origin(only),
+        _ => format!("lines {}", lines.keys().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    lines.into_iter().map(|(term, lines)| (term, note(lines))).collect()
 }
 
 /// The line where a block begins, or the edge that it stands for.

@@ -1,8 +1,8 @@
 //! Procedures of the IVL that are no kernels: one line a stage.
 
 use super::cli::{Options, Stage};
-use super::emit;
 use super::input::Input;
+use super::{emit, notes};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
 use crate::finding::{Candidates, KernelReport, Subject};
@@ -171,7 +171,7 @@ pub(crate) fn emit(source: &Source, name: &str, stage: Stage, options: &Options)
         let formula = wp::formula(&mut passive, &|_| true, &|_| Role::Prove);
         match stage {
             Stage::Passive => emit::passive(&passive, &mut out),
-            Stage::Vc => out.push_str(&smtlib::definitions(&passive.terms, formula)),
+            Stage::Vc => out.push_str(&smtlib::definitions(&passive.terms, formula, notes::of_terms(&passive))),
             _ => {
                 let encoded = solver::encode(&mut passive.terms, Encoding::Exact, formula, &[]);
                 let script =

@@ -5,7 +5,7 @@
 
 use super::{Encoded, Encoding};
 use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 /// The script of one query.
@@ -36,6 +36,8 @@ struct Printer<'t> {
     names: HashMap<Term, String>,
     /// Terms over bound variables, with these: they stand where they are used.
     open: HashMap<Term, BTreeSet<Term>>,
+    /// Comments behind definitions.
+    notes: BTreeMap<Term, String>,
 }
 
 fn sort_name(terms: &Terms, sort: Sort) -> String {
@@ -53,7 +55,7 @@ fn integer(value: i128) -> String {
 
 impl<'t> Printer<'t> {
     fn new(terms: &'t Terms) -> Self {
-        Printer { terms, out: String::new(), names: HashMap::new(), open: HashMap::new() }
+        Printer { terms, out: String::new(), names: HashMap::new(), open: HashMap::new(), notes: BTreeMap::new() }
     }
 
     fn declare(&mut self, roots: &[Term]) {
@@ -160,7 +162,8 @@ impl<'t> Printer<'t> {
             // what was asked before does not show.
             let name = format!("t!{}", self.names.len());
             let sort = sort_name(self.terms, self.terms.sort(t));
-            let _ = writeln!(self.out, "(define-fun {name} () {sort} {body})");
+            let note = self.notes.get(&t).map(|note| format!(" ; {note}")).unwrap_or_default();
+            let _ = writeln!(self.out, "(define-fun {name} () {sort} {body}){note}");
             self.names.insert(t, name);
         }
     }
@@ -311,9 +314,9 @@ fn write_term(terms: &Terms, t: Term, out: &mut String, budget: &mut usize) {
     out.push_str(&if operands.is_empty() { printer.leaf(t) } else { printer.body(t) });
 }
 
-/// The definitions that make up a formula, one term a line, the formula last.
-pub(crate) fn definitions(terms: &Terms, formula: Term) -> String {
-    let mut printer = Printer::new(terms);
+/// The definitions that make up a formula, one term a line with its note, the formula last.
+pub(crate) fn definitions(terms: &Terms, formula: Term, notes: BTreeMap<Term, String>) -> String {
+    let mut printer = Printer { notes, ..Printer::new(terms) };
     printer.define(formula);
     let text = printer.reference(formula);
     let _ = writeln!(printer.out, "(assert (not {text}))");

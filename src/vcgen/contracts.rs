@@ -27,10 +27,6 @@ pub(crate) fn is_existential(variable: &Variable) -> bool {
     variable.ty == Type::Bool && variable.attributes.switch("existential") == Some(true)
 }
 
-fn assumption(term: Term) -> PassiveItem {
-    PassiveItem::Assume { term, candidate: None, defines: None }
-}
-
 /// The attributes of a clause, without those that say something of assertions: Boogie takes these from the call.
 pub(crate) fn without_effect(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes.iter().filter(|attribute| ![VERIFIED_UNDER, SUBSUMPTION].contains(&attribute.name.as_str()))
@@ -77,7 +73,7 @@ impl Generator<'_> {
     pub(super) fn background(&mut self, env: &Environment, items: &mut Vec<PassiveItem>) -> Result<(), Diagnostic> {
         for axiom in &self.program.axioms {
             let term = self.translator.expr(&mut self.terms, env, &axiom.expr)?;
-            items.push(assumption(term));
+            items.push(PassiveItem::assumption(term));
         }
         if self.translator.language == Language::Kernel {
             return Ok(());
@@ -86,7 +82,7 @@ impl Generator<'_> {
         for name in self.translator.by_axiom.clone() {
             let Some(function) = program.functions.iter().find(|function| function.name == name) else { continue };
             let term = self.definition(function, env)?;
-            items.push(assumption(term));
+            items.push(PassiveItem::assumption(term));
         }
         self.distinct_constants(env, items);
         let names: Vec<Name> = self.variables.keys().map(|name| (*name).clone()).collect();
@@ -97,7 +93,7 @@ impl Generator<'_> {
     pub(super) fn assumption_variables(&self, env: &Environment, items: &mut Vec<PassiveItem>) {
         if self.translator.language == Language::Full {
             let assumed = self.body.locals.iter().filter(|local| local.attributes.is_on(ASSUMPTION));
-            items.extend(assumed.filter_map(|local| Some(assumption(*env.get(&local.name)?))));
+            items.extend(assumed.filter_map(|local| Some(PassiveItem::assumption(*env.get(&local.name)?))));
         }
     }
 
@@ -127,7 +123,7 @@ impl Generator<'_> {
             let function = format!("{}@number", crate::ivl::print_type(&constant.variable.ty));
             let numbered = self.terms.apply(&function, vec![value], Sort::Int);
             let number = self.terms.int(number as i128);
-            items.push(assumption(self.terms.eq(numbered, number)));
+            items.push(PassiveItem::assumption(self.terms.eq(numbered, number)));
         }
     }
 
@@ -144,7 +140,7 @@ impl Generator<'_> {
         for name in names {
             if let Some(clause) = self.clauses.get(name).cloned() {
                 let term = self.value(env, &clause)?;
-                items.push(assumption(term));
+                items.push(PassiveItem::assumption(term));
             }
         }
         Ok(())
@@ -189,7 +185,7 @@ impl Generator<'_> {
         for clause in clauses.chain(callee.ensures.iter().map(|ensures| &ensures.expr)) {
             let mut scope = Scope::new(env, Some(&before)).with(bound.clone());
             let term = self.translator.in_scope(&mut self.terms, &mut scope, clause)?;
-            items.push(assumption(term));
+            items.push(PassiveItem::assumption(term));
         }
         for (result, value) in results.iter().zip(values) {
             env.insert(result.clone(), value);
@@ -245,7 +241,7 @@ impl Generator<'_> {
             items,
         );
         if under.is_some() && !wp::is_never_assumed(more) {
-            items.push(assumption(known));
+            items.push(PassiveItem::assumption(known));
         }
         Ok(())
     }

@@ -64,7 +64,7 @@ impl<'a> Generator<'a> {
             };
             self.checks_here |= selective::is_mark(&stmt.attributes);
             let term = self.value(env, e)?;
-            items.push(PassiveItem::Assume { term, candidate, defines: None });
+            items.push(PassiveItem::Assume { term, candidate, defines: None, origin: stmt.origin.clone() });
         }
         self.loops.push(CutLoop {
             head: self.body.blocks[head].label.clone(),

@@ -207,7 +207,7 @@ impl<'a> Generator<'a> {
             let bound = self.own_names(&env);
             let mut scope = Scope::new(&env, None).with(bound);
             let term = self.translator.in_scope(&mut self.terms, &mut scope, &condition.expr)?;
-            items.push(PassiveItem::Assume { term, candidate: None, defines: None });
+            items.push(PassiveItem::assumption(term));
         }
         Ok(env)
     }
@@ -230,7 +230,7 @@ impl<'a> Generator<'a> {
                 if env[name] != value {
                     let term = self.terms.eq(value, env[name]);
                     let defines = Some((value, env[name]));
-                    blocks[p].items.push(PassiveItem::Assume { term, candidate: None, defines });
+                    blocks[p].items.push(PassiveItem::Assume { term, candidate: None, defines, origin: None });
                 }
             }
         }
@@ -260,7 +260,8 @@ impl<'a> Generator<'a> {
                 self.checks_here |= selective::is_mark(&stmt.attributes);
                 let term = self.value(env, e)?;
                 if self.terms.truth(term) != Some(true) {
-                    items.push(PassiveItem::Assume { term, candidate: premise.candidate(), defines: None });
+                    let (candidate, origin) = (premise.candidate(), stmt.origin.clone());
+                    items.push(PassiveItem::Assume { term, candidate, defines: None, origin });
                 }
             }
             StmtKind::Assert(claim, e) => self.assertion(stmt, (claim, e), env, items, CheckKind::Assertion, &[])?,
@@ -336,7 +337,8 @@ impl<'a> Generator<'a> {
 
     pub(super) fn check(&mut self, check: Check, items: &mut Vec<PassiveItem>) {
         if !self.checks_here {
-            return items.push(PassiveItem::Assume { term: check.term, candidate: None, defines: None });
+            let Check { term, origin, .. } = check;
+            return items.push(PassiveItem::Assume { term, candidate: None, defines: None, origin });
         }
         items.push(PassiveItem::Check(self.checks.len()));
         self.checks.push(check);
@@ -345,8 +347,13 @@ impl<'a> Generator<'a> {
     /// An event of the two-thread language: what the prelude says of it.
     fn event(&mut self, stmt: &Stmt, env: &mut Environment, items: &mut Vec<PassiveItem>) -> Result<(), Diagnostic> {
         let (call, _) = as_call(&stmt.kind, &[]);
-        let from = self.checks.len();
+        let (from, from_item) = (self.checks.len(), items.len());
         self.statement(&Stmt { kind: call.into_owned(), ..stmt.clone() }, env, items)?;
+        for item in &mut items[from_item..] {
+            if let PassiveItem::Assume { origin, .. } = item {
+                origin.clone_from(&stmt.origin);
+            }
+        }
         if let StmtKind::Check(event) = &stmt.kind {
             self.checks[from..].iter_mut().for_each(|check| check.site = Some(event.site));
         }

@@ -60,9 +60,26 @@ pub(crate) enum PassiveItem {
         candidate: Option<usize>,
         /// At a join: the symbol that the formula equates with a value of this block, and the value.
         defines: Option<(Term, Term)>,
+        /// The PTX instruction that it came from.
+        origin: Option<Arc<Origin>>,
     },
     /// A check: an index into [`Passive::checks`].
     Check(usize),
+}
+
+impl PassiveItem {
+    /// An assumption that is no candidate and came from no instruction.
+    pub(super) fn assumption(term: Term) -> PassiveItem {
+        PassiveItem::Assume { term, candidate: None, defines: None, origin: None }
+    }
+
+    /// The instruction that it came from.
+    pub(crate) fn origin<'a>(&'a self, checks: &'a [Check]) -> Option<&'a Origin> {
+        match self {
+            PassiveItem::Assume { origin, .. } => origin.as_deref(),
+            PassiveItem::Check(number) => checks[*number].origin.as_deref(),
+        }
+    }
 }
 
 /// Why something is checked.
@@ -155,7 +172,7 @@ impl Passive {
     pub(crate) fn preconditions(&self) -> Vec<Term> {
         let leading = self.blocks.iter().take(1).flat_map(|b| &b.items);
         let assumed = leading.map_while(|item| match item {
-            PassiveItem::Assume { term, candidate: None, defines: None } => Some(*term),
+            PassiveItem::Assume { term, candidate: None, defines: None, .. } => Some(*term),
             _ => None,
         });
         assumed.collect()
