@@ -95,15 +95,7 @@ fn has_assertions(kernel: &Kernel) -> bool {
     statements(kernel).any(|s| matches!(s.kind, StmtKind::Assert(..)))
 }
 
-/// Whether a kernel only computes: nothing in it can fail, and the user excludes nothing.
-pub(crate) fn only_computes(kernel: &Kernel) -> bool {
-    statements(kernel).all(|stmt| match &stmt.kind {
-        StmtKind::Assign(_) | StmtKind::Havoc(_) | StmtKind::Fence(_) | StmtKind::Trap => true,
-        StmtKind::Assume(premise, _) => !premise.is_of_user(),
-        _ => false,
-    })
-}
-
+/// All statements of a kernel.
 pub(crate) fn statements(kernel: &Kernel) -> impl Iterator<Item = &Stmt> {
     let blocks = kernel.program.procedures.iter().flat_map(|p| &p.body).flat_map(|b| &b.blocks);
     blocks.flat_map(|b| &b.stmts)

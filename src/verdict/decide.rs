@@ -18,7 +18,7 @@ use crate::ivl::claim::Claim;
 use crate::kernel::Kernel;
 use crate::limits;
 use crate::prove::pairs::Proofs;
-use crate::prove::question::{Question, assumption_of_user, may_be_one_thread, only_computes, pairs, statements};
+use crate::prove::question::{Question, assumption_of_user, may_be_one_thread, pairs, statements};
 use crate::prove::{self, PairOutcome};
 use crate::twothread::{self, Pair, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
@@ -113,9 +113,6 @@ impl Decision<'_> {
     /// Proves one pair after the other, and looks for executions behind what fails.
     fn pairs(&mut self, proofs: &mut Proofs) -> Result<End, Vec<Diagnostic>> {
         let question = self.question;
-        if question.predicated.loops.is_empty() && only_computes(question.kernel) {
-            return Ok(End::Complete);
-        }
         // Most defects show at once; to find the invariants of a kernel that has one takes long.
         let is_costly = self.search != Search::Proof && !question.predicated.loops.is_empty();
         if is_costly && self.confirmation.explore_briefly() {
