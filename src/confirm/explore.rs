@@ -5,12 +5,13 @@
 //! launch has the sizes and parameters that the user fixed. Relies on: the emulator stops where an assumption of the
 //! user does not hold. Reference: none.
 
+use super::Plausible;
 use super::emulate::{Emulator, Shown};
 use super::usual;
 use crate::exec::command::Command;
 use crate::exec::launch::{Contents, Schedule};
 use crate::exec::values::hash;
-use crate::finding::{Defect, Finding};
+use crate::finding::{Defect, Finding, ParameterValue};
 use crate::geometry::{Geometry, linear};
 use crate::kernel::{Kernel, KernelParameter};
 use crate::span::Origin;
@@ -40,6 +41,9 @@ impl Effort {
     /// Before a proof is tried.
     pub(crate) const QUICK: Effort = Effort { launches: 6, steps: 1_000_000, run: 400_000, threads: 2048 };
 }
+
+/// Guesses of parameters for each launch, until they are plausible.
+const GUESSES: u64 = 8;
 
 /// Instructions of one thread.
 const THREAD_STEPS: u64 = 20_000;
@@ -76,6 +80,7 @@ pub struct Explorer<'a> {
     kernel: &'a Kernel,
     suspects: &'a Suspects,
     effort: Effort,
+    plausible: Option<Plausible<'a>>,
 }
 
 /// Suspects that one execution has.
@@ -88,33 +93,52 @@ pub struct Explored {
 impl<'a> Explorer<'a> {
     /// An explorer that watches some lines.
     pub fn new(emulator: &'a Emulator<'a>, kernel: &'a Kernel, suspects: &'a Suspects, effort: Effort) -> Self {
-        Explorer { emulator, kernel, suspects, effort }
+        Explorer { emulator, kernel, suspects, effort, plausible: None }
+    }
+
+    /// Only launches that a host is likely to start.
+    pub(crate) fn among(self, plausible: Plausible<'a>) -> Self {
+        Explorer { plausible: Some(plausible), ..self }
     }
 
     /// Runs launches of these sizes, where fixed, until one shows a suspect.
     pub fn run(&self, fixed: Geometry) -> Option<Explored> {
         let values = usual::fixed(&self.kernel.program);
         let sizes: Vec<Geometry<u32>> = usual::launches(&self.kernel.program, fixed).into_iter().take(3).collect();
-        let mut steps = 0;
-        for number in 0..self.effort.launches {
+        let (mut steps, mut launches) = (0, 0);
+        for number in 0..self.effort.launches * GUESSES {
             let launch = sizes[number as usize % sizes.len()];
             let value = |parameter: &KernelParameter| {
                 let fixed = parameter.constant.as_ref().and_then(|constant| values.get(constant));
                 fixed.map_or_else(|| scalar(self.emulator, parameter, &launch, number), |value| *value as u64)
             };
+            if !self.is_plausible(launch, &value) {
+                continue;
+            }
             let command = self.command(launch, number, &value)?;
             let shown = self.shown(&command)?;
+            launches += 1;
             steps += shown.instructions;
             log::debug!("launch {number}: {} findings, {} instructions", shown.findings.len(), shown.instructions);
             if let Some(finding) = shown.findings.first() {
                 let reduced = self.reduced(command, finding);
                 return reduced.or(Some(Explored { findings: shown.findings, command: Some(shown.command) }));
             }
-            if steps > self.effort.steps {
+            if steps > self.effort.steps || launches == self.effort.launches {
                 break;
             }
         }
         None
+    }
+
+    fn is_plausible(&self, launch: Geometry<u32>, value: &dyn Fn(&KernelParameter) -> u64) -> bool {
+        let Some(plausible) = self.plausible else { return true };
+        let scalars = self.kernel.params.iter().filter(|parameter| !parameter.is_pointer);
+        let values = scalars.map(|parameter| {
+            let value = ParameterValue { value: value(parameter), bits: parameter.bits };
+            (parameter.name.clone(), value)
+        });
+        plausible(launch, &values.collect())
     }
 
     fn command(&self, launch: Geometry<u32>, number: u64, value: &dyn Fn(&KernelParameter) -> u64) -> Option<Command> {

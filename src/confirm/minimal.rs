@@ -6,12 +6,13 @@
 //! what the user fixed stays. Relies on: the emulator stops where an assumption of the user does not hold.
 //! Reference: none.
 
+use super::Plausible;
 use super::emulate::{Emulator, Shown};
 use super::execution;
 use super::usual;
 use crate::exec::arguments::Value;
 use crate::exec::command::Command;
-use crate::finding::{Defect, Finding};
+use crate::finding::{Defect, Finding, ParameterValue};
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::Name;
 use crate::kernel::Kernel;
@@ -46,13 +47,15 @@ pub(crate) struct Minimiser<'a> {
     kernel: &'a Kernel,
     /// What may be changed.
     free: Vec<Quantity>,
+    /// What is plausible stays so.
+    plausible: Plausible<'a>,
     /// Runs and instructions left for a finding.
     left: (usize, u64),
 }
 
 impl<'a> Minimiser<'a> {
     /// For a kernel of which the launch is fixed as far as `launch` says.
-    pub(crate) fn new(emulator: Emulator<'a>, kernel: &'a Kernel, launch: Geometry) -> Self {
+    pub(crate) fn new(emulator: Emulator<'a>, kernel: &'a Kernel, launch: Geometry, plausible: Plausible<'a>) -> Self {
         let fixed = usual::fixed(&kernel.program);
         let is_fixed = |name: &str| {
             let mut places = kernel.params.iter().filter(|parameter| parameter.name == name);
@@ -62,14 +65,15 @@ impl<'a> Minimiser<'a> {
         let grids = Axis::ALL.into_iter().filter(|axis| launch.grid[axis.index()].is_none()).map(Quantity::Grid);
         let parameters = emulator.entry().params.iter().enumerate().filter(|(_, p)| !is_fixed(&p.name));
         let free = blocks.chain(grids).chain(parameters.map(|(number, _)| Quantity::Argument(number))).collect();
-        Minimiser { emulator, kernel, free, left: (0, 0) }
+        Minimiser { emulator, kernel, free, plausible, left: (0, 0) }
     }
 
     /// The finding as a small launch shows it, with its command and the steps of its threads.
     pub(crate) fn finish(&mut self, mut finding: Finding, mut command: Command) -> Finding {
         self.left = (RUNS, ALL_STEPS);
         let flat = self.flat(&command);
-        if let Some(Some(found)) = self.attempt(&finding, &flat) {
+        let mut keep = self.is_plausible(&command);
+        if let Some(Some(found)) = self.attempt(&finding, &flat, keep) {
             command = found;
         }
         // A size may become smaller only once an argument has, and the other way round.
@@ -77,8 +81,10 @@ impl<'a> Minimiser<'a> {
             for quantity in self.free.clone() {
                 let now = value(&command, quantity).unwrap_or(0);
                 let smaller = candidates(quantity).take_while(|value| *value < now);
-                let found = smaller.map_while(|value| self.attempt(&finding, &with_value(&command, quantity, value)));
+                let found =
+                    smaller.map_while(|value| self.attempt(&finding, &with_value(&command, quantity, value), keep));
                 if let Some(found) = found.flatten().next() {
+                    keep = keep || self.is_plausible(&found);
                     command = found;
                 }
             }
@@ -94,8 +100,12 @@ impl<'a> Minimiser<'a> {
         finding
     }
 
-    /// The command, if it shows the finding; the outer `None` when enough was tried.
-    fn attempt(&mut self, finding: &Finding, changed: &Command) -> Option<Option<Command>> {
+    /// The command, if it shows the finding and is plausible where that is to be kept; the outer `None` when enough was
+    /// tried.
+    fn attempt(&mut self, finding: &Finding, changed: &Command, keep: bool) -> Option<Option<Command>> {
+        if keep && !self.is_plausible(changed) {
+            return Some(None);
+        }
         let (runs, steps) = self.left;
         let (runs, limit) = (runs.checked_sub(1)?, steps.min(RUN_STEPS));
         if limit == 0 {
@@ -107,6 +117,17 @@ impl<'a> Minimiser<'a> {
         Some(
             shown.filter(|shown| shown.findings.iter().any(|other| is_same(other, finding))).map(|shown| shown.command),
         )
+    }
+
+    fn is_plausible(&self, command: &Command) -> bool {
+        let declared = self.emulator.entry().params.iter().zip(&command.arguments);
+        let scalars = declared.filter_map(|(parameter, argument)| match argument.value {
+            Value::Integer(value) => {
+                Some((parameter.name.to_string(), ParameterValue { value: value as u64, bits: parameter.ty.bits() }))
+            }
+            _ => None,
+        });
+        (self.plausible)(command.geometry, &scalars.collect())
     }
 
     /// Blocks and grids along one axis, where all three are free: they are easier to read.

@@ -20,7 +20,8 @@ use self::minimal::Minimiser;
 use crate::effort::{self, Budget};
 use crate::exec::command::Command;
 use crate::finding::facts::{Facts, site_of};
-use crate::finding::{Defect, Finding};
+use crate::finding::{Defect, Finding, ParameterValue};
+use crate::geometry::Geometry;
 use crate::ivl::ast::{Program, StmtKind};
 use crate::ivl::claim::Claim;
 use crate::limits;
@@ -29,7 +30,7 @@ use crate::prove::question::Question;
 use crate::solver::{Encoding, in_own_context};
 use crate::twothread::TwoThread;
 use crate::twothread::barrier_invariants::is_of_annotation;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// For the models of a kernel with its loops written out.
 const UNROLLING: effort::Effort = effort::Effort::seconds(4);
@@ -49,18 +50,39 @@ pub(crate) struct Confirmation<'a> {
     budget: Budget,
     /// What is left for programs with their loops written out.
     unrolling: effort::Effort,
+    /// Whether a launch and its parameters are such as a host is likely to pass.
+    plausible: Plausible<'a>,
     /// Findings that an execution has.
     pub(crate) confirmed: Vec<Finding>,
+    /// The same where the launch or a parameter is not plausible.
+    pub(crate) outside: Vec<Finding>,
 }
+
+/// Whether a launch with these parameters is one that a host is likely to start.
+pub(crate) type Plausible<'a> = &'a (dyn Fn(Geometry<u32>, &BTreeMap<String, ParameterValue>) -> bool + Sync);
 
 impl<'a> Confirmation<'a> {
     /// Before the first proof.
-    pub(crate) fn new(question: &'a Question<'a>, emulator: Option<Emulator<'a>>, facts: &'a Facts<'a>) -> Self {
+    pub(crate) fn new(
+        question: &'a Question<'a>,
+        (emulator, plausible): (Option<Emulator<'a>>, Plausible<'a>),
+        facts: &'a Facts<'a>,
+    ) -> Self {
         let judge = emulator.map(|emulator| Judge::new(emulator, question.kernel));
-        let minimiser = emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch));
+        let minimiser = emulator.map(|emulator| Minimiser::new(emulator, question.kernel, facts.launch, plausible));
         let budget = Budget::new(question.effort);
-        let (explored, confirmed) = (BTreeSet::new(), Vec::new());
-        Confirmation { emulator, facts, judge, minimiser, budget, unrolling: UNROLLING, explored, confirmed }
+        Confirmation {
+            emulator,
+            facts,
+            judge,
+            minimiser,
+            budget,
+            unrolling: UNROLLING,
+            explored: BTreeSet::new(),
+            plausible,
+            confirmed: Vec::new(),
+            outside: Vec::new(),
+        }
     }
 
     /// Looks for executions behind a failed proof; whether there is one.
@@ -72,7 +94,12 @@ impl<'a> Confirmation<'a> {
         if self.confirmed.is_empty() {
             self.explore(two, outcome);
         }
-        !self.confirmed.is_empty()
+        self.is_decided()
+    }
+
+    /// Whether some execution shows a defect, plausible or not: then there is no proof for all values.
+    pub(crate) fn is_decided(&self) -> bool {
+        !self.confirmed.is_empty() || !self.outside.is_empty()
     }
 
     /// Replays the model of a failed proof.
@@ -93,7 +120,10 @@ impl<'a> Confirmation<'a> {
             _ => finding,
         };
         finding.confirmed = true;
-        self.confirmed.push(finding);
+        let launch = finding.launch.map(Geometry::or_one);
+        let is_plausible = launch.is_none_or(|launch| (self.plausible)(launch, &finding.params));
+        let findings = if is_plausible { &mut self.confirmed } else { &mut self.outside };
+        findings.push(finding);
     }
 
     /// Random launches, once for each set of lines.
@@ -130,7 +160,8 @@ impl<'a> Confirmation<'a> {
             return;
         }
         let launch = self.facts.launch;
-        if let Some(explored) = Explorer::new(emulator, kernel, &suspects, effort).run(launch) {
+        let explorer = Explorer::new(emulator, kernel, &suspects, effort).among(self.plausible);
+        if let Some(explored) = explorer.run(launch) {
             for finding in explored.findings {
                 self.confirm(finding, explored.command.clone());
             }
@@ -142,7 +173,7 @@ impl<'a> Confirmation<'a> {
         let _stage = limits::stage("confirm");
         let suspects = suspects(two, outcome);
         let nothing = suspects == Suspects::default();
-        if nothing || !self.confirmed.is_empty() {
+        if nothing || self.is_decided() {
             return;
         }
         let start = effort::spent();

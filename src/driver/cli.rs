@@ -75,6 +75,8 @@ pub struct Options {
     pub rules: Rules,
     /// Procedures may leave out what they modify.
     pub infer_modifies: bool,
+    /// Defects with any values of parameters are told alike, also with those that no host is likely to pass.
+    pub any_values: bool,
     /// How accesses are remembered.
     pub prelude: PreludeChoice,
     /// Arithmetic of the formulas.
@@ -200,6 +202,7 @@ impl Default for Options {
             color: Color::Auto,
             rules: Rules::default(),
             infer_modifies: false,
+            any_values: false,
             prelude: PreludeChoice::WatchedByte,
             arith: Arithmetic::Auto,
             omit_families: Vec::new(),
@@ -268,6 +271,9 @@ struct Arguments {
     /// auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     color: Color,
+    /// Tell defects with unlikely parameters, too: n = 0, pitch < width
+    #[arg(long)]
+    any_values: bool,
     /// Two writes of the same value do not race
     #[arg(long)]
     allow_same_value: bool,
@@ -389,6 +395,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
             warp_lockstep: false,
         },
         infer_modifies: arguments.infer_modifies,
+        any_values: arguments.any_values,
         prelude: arguments.prelude,
         arith: arguments.arith,
         omit_families: arguments.omit_families,

@@ -8,14 +8,14 @@ use super::stated;
 use crate::confirm::emulate::Emulator;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
-use crate::finding::{KernelReport, Subject};
+use crate::finding::{KernelReport, ParameterValue, Subject};
 use crate::geometry::Geometry;
 use crate::ivl;
 use crate::ivl::attributes::Attributes;
 use crate::jobs::Jobs;
 use crate::kernel::{self, Kernel, LowerOptions};
 use crate::launch::conditions::{self, Condition};
-use crate::launch::{self, Attempt};
+use crate::launch::{self, Attempt, plausible};
 use crate::limits;
 use crate::predicate::{self, Predicated};
 use crate::prove::question::{Question, Visit, prove_pairs};
@@ -24,6 +24,7 @@ use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::{self, Prelude};
 use crate::verdict::decide::{self, Search};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// A parsed input.
@@ -215,6 +216,10 @@ pub fn verify(
     let start = Instant::now();
     let prelude = super::preludes::of(&options.prelude)?;
     let emulator = emulator(input, program, entry, options);
+    let lowered = lower(input, program, entry, options, &[])?;
+    let usual = if options.any_values { Vec::new() } else { plausible::conditions(&lowered.kernel) };
+    let is_plausible =
+        |launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>| plausible::are_met(&usual, launch, params);
     let decide = |conditions: &[Condition], plan: Attempt| {
         let lowered = lower(input, program, entry, options, conditions)?;
         let emulator = emulator.filter(|_| plan.search != Search::Proof);
@@ -225,7 +230,7 @@ pub fn verify(
         report.assumptions = lowered.kernel.assumptions.clone();
         report.assumptions.extend(stated::by_options(options, &lowered.kernel));
         report.diagnostics = lowered.kernel.warnings.clone();
-        decide::run(&question, plan.search, emulator, report)
+        decide::run(&question, plan.search, (emulator, &is_plausible), report)
     };
     // A limit ends an attempt, and the launches that were decided before are not lost with it.
     let mut decide = |conditions: &[Condition], plan: Attempt| {
@@ -233,8 +238,7 @@ pub fn verify(
             Ok(KernelReport::new(input.source.name(), entry, options.geometry).stopped(exceeded))
         })
     };
-    let lowered = lower(input, program, entry, options, &[])?;
-    let mut report = launch::decide(&lowered.kernel, Effort::of(options.timeout), &mut decide)?;
+    let mut report = launch::decide(&lowered.kernel, &usual, Effort::of(options.timeout), &mut decide)?;
     report.launch = lowered.kernel.geometry;
     report.time_ms = start.elapsed().as_millis() as u64;
     log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);

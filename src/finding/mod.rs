@@ -408,6 +408,8 @@ pub struct KernelReport {
     pub checked: Checked,
     /// Findings in ranking order.
     pub findings: Vec<Finding>,
+    /// Confirmed findings that need values which no host is likely to pass: they lie outside of what `conditions` allow.
+    pub outside: Vec<Finding>,
     /// Reasons of `unknown` and `unsupported`.
     pub reasons: Vec<Reason>,
     /// Invariant candidates.
@@ -437,6 +439,7 @@ impl KernelReport {
             conditions: Vec::new(),
             checked: Checked::default(),
             findings: Vec::new(),
+            outside: Vec::new(),
             reasons: Vec::new(),
             candidates: Candidates::default(),
             execution: None,

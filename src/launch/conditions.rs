@@ -8,7 +8,7 @@
 //! kernel's own constants suggest.
 
 use super::natural;
-use crate::finding::Finding;
+use crate::finding::{Finding, ParameterValue};
 use crate::geometry::{Axis, BLOCK_THREADS, Geometry};
 use crate::ivl;
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind, Type};
@@ -59,6 +59,10 @@ pub(crate) enum Condition {
     Area(String, String),
     /// All threads of the launch are at most [`LARGEST_LAUNCH`].
     ThreadsBounded,
+    /// A 32-bit parameter, with sign, is positive.
+    Positive(String),
+    /// A 32-bit parameter is at least another one, both without sign.
+    AtLeast(String, String),
 }
 
 impl fmt::Display for Condition {
@@ -74,6 +78,8 @@ impl fmt::Display for Condition {
             Condition::ParameterBounded(name) => write!(f, "{name} <= {LARGEST_PARAMETER}"),
             Condition::Area(width, height) => write!(f, "{width} * {height} <= {LARGEST_AREA}"),
             Condition::ThreadsBounded => write!(f, "threads in all <= {LARGEST_LAUNCH}"),
+            Condition::Positive(name) => write!(f, "{name} >= 1"),
+            Condition::AtLeast(pitch, width) => write!(f, "{pitch} >= {width}"),
         }
     }
 }
@@ -81,15 +87,11 @@ impl fmt::Display for Condition {
 /// Conditions as the report lists them. Those that bound parameters are about numbers without a sign; a reader may take
 /// them for signed ones, so that they are not negative stands beside.
 pub(crate) fn lines(conditions: &[Condition]) -> Vec<String> {
-    let unsigned: BTreeSet<&String> = conditions
-        .iter()
-        .flat_map(|condition| match condition {
-            Condition::ParameterBounded(name) => vec![name],
-            Condition::Area(width, height) => vec![width, height],
-            _ => Vec::new(),
-        })
-        .collect();
-    let signs = unsigned.into_iter().map(|name| format!("0 <= {name}"));
+    let is_unsigned =
+        |c: &&Condition| matches!(c, Condition::ParameterBounded(_) | Condition::Area(..) | Condition::AtLeast(..));
+    let unsigned: BTreeSet<&String> = conditions.iter().filter(is_unsigned).flat_map(Condition::parameters).collect();
+    let is_unsaid = |name: &&String| !conditions.contains(&Condition::Positive((*name).clone()));
+    let signs = unsigned.into_iter().filter(is_unsaid).map(|name| format!("0 <= {name}"));
     conditions.iter().map(ToString::to_string).chain(signs).collect()
 }
 
@@ -110,6 +112,23 @@ impl Condition {
                 u32::try_from(blocks).map(|blocks| Condition::Grid(axis, blocks)).into_iter().collect()
             }
             _ => Vec::new(),
+        }
+    }
+
+    /// The parameters that it is about.
+    pub(crate) fn parameters(&self) -> Vec<&String> {
+        match self {
+            Condition::IsThreads(name)
+            | Condition::CoversBlock(name)
+            | Condition::ParameterBounded(name)
+            | Condition::Positive(name) => vec![name],
+            Condition::Area(a, b) | Condition::AtLeast(a, b) => vec![a, b],
+            Condition::Block(..)
+            | Condition::Grid(..)
+            | Condition::Span(..)
+            | Condition::MultipleOf(..)
+            | Condition::PowerOfTwo(_)
+            | Condition::ThreadsBounded => Vec::new(),
         }
     }
 
@@ -163,15 +182,25 @@ impl Condition {
                 let (width, height) = (parameter(kernel, width)?, parameter(kernel, height)?);
                 Some(product_at_most(width, height, u64::from(LARGEST_AREA)))
             }
+            Condition::Positive(name) => {
+                parameter(kernel, name).map(|parameter| bv::binary(BvOp::Sge, parameter, bv::literal(1, 32)))
+            }
+            Condition::AtLeast(pitch, width) => {
+                Some(bv::binary(BvOp::Uge, parameter(kernel, pitch)?, parameter(kernel, width)?))
+            }
         }
     }
 
     /// Whether it holds in an execution.
     pub(crate) fn holds(&self, finding: &Finding) -> bool {
-        let Some(launch) = finding.launch.map(Geometry::or_one) else { return false };
+        finding.launch.is_some_and(|launch| self.holds_in(launch.or_one(), &finding.params))
+    }
+
+    /// Whether it holds in a launch with these parameters.
+    pub(crate) fn holds_in(&self, launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>) -> bool {
         let block = |axis: Axis| launch.block[axis.index()];
         let span = |axis: Axis| u64::from(block(axis)) * u64::from(launch.grid[axis.index()]);
-        let value = |name: &String| finding.params.get(name).map(|value| value.unsigned());
+        let value = |name: &String| params.get(name).map(|value| value.unsigned());
         match self {
             Condition::Block(axis, size) => block(*axis) == *size,
             Condition::Grid(axis, size) => launch.grid[axis.index()] == *size,
@@ -186,6 +215,10 @@ impl Condition {
                 _ => false,
             },
             Condition::ThreadsBounded => launch.threads() <= u128::from(LARGEST_LAUNCH),
+            Condition::Positive(name) => params.get(name).is_some_and(|value| value.signed() >= 1),
+            Condition::AtLeast(pitch, width) => {
+                value(pitch).zip(value(width)).is_some_and(|(pitch, width)| pitch >= width)
+            }
         }
     }
 }

@@ -11,6 +11,7 @@
 pub(crate) mod conditions;
 mod linear;
 pub(crate) mod natural;
+pub(crate) mod plausible;
 pub(crate) mod weaken;
 
 use self::conditions::{Condition, Suggestion};
@@ -68,13 +69,17 @@ const ALL_ENCODINGS: usize = usize::MAX;
 ///
 /// # Errors
 /// Errors in the input, and what has no sound model.
-pub(crate) fn decide(kernel: &Kernel, effort: Effort, decide: &mut Decide) -> Result<KernelReport, Vec<Diagnostic>> {
-    if !kernel.geometry.has_free() {
-        return decide(&[], Attempt { effort, search: Search::Thorough, encodings: ALL_ENCODINGS });
-    }
+pub(crate) fn decide(
+    kernel: &Kernel,
+    plausible: &[Condition],
+    effort: Effort,
+    decide: &mut Decide,
+) -> Result<KernelReport, Vec<Diagnostic>> {
     let mut launches = Launches {
         kernel,
         decide,
+        plausible,
+        outside: Vec::new(),
         start: effort::spent(),
         budget: Budget::new(effort),
         failed: BTreeSet::new(),
@@ -83,18 +88,19 @@ pub(crate) fn decide(kernel: &Kernel, effort: Effort, decide: &mut Decide) -> Re
         proved: None,
         weaken_until: None,
     };
-    let natural = conditions::natural(kernel);
-    let is_patient = natural.is_empty();
-    match launches.natural(natural) {
-        Some(report) => Ok(report),
-        None => launches.general(is_patient),
-    }
+    let report = if kernel.geometry.has_free() { launches.any() } else { launches.given() };
+    let outside = std::mem::take(&mut launches.outside);
+    report.map(|report| KernelReport { outside, ..report })
 }
 
 /// The search for launches under which a kernel is verified.
 struct Launches<'a, 'd> {
     kernel: &'a Kernel,
     decide: &'a mut Decide<'d>,
+    /// What holds of the values that a host is likely to pass.
+    plausible: &'a [Condition],
+    /// Findings with other values, once there are some: from then on plausible values are required.
+    outside: Vec<Finding>,
     start: Effort,
     budget: Budget,
     /// Conditions under which no proof was found, with the number of encodings.
@@ -110,6 +116,46 @@ struct Launches<'a, 'd> {
 }
 
 impl Launches<'_, '_> {
+    /// The launch is given, and parameters may be free.
+    fn given(&mut self) -> Result<KernelReport, Vec<Diagnostic>> {
+        let mut conditions = Vec::new();
+        let plan = Attempt { effort: self.budget.left(), search: Search::Thorough, encodings: ALL_ENCODINGS };
+        let report = self.informed(&mut conditions, plan)?;
+        Ok(match report.verdict {
+            Verdict::Verified => verified(self.beyond(conditions, report)),
+            _ => report,
+        })
+    }
+
+    /// Some sizes of the launch are free.
+    fn any(&mut self) -> Result<KernelReport, Vec<Diagnostic>> {
+        let natural = conditions::natural(self.kernel);
+        let is_patient = natural.is_empty();
+        match self.natural(natural) {
+            Some(report) => Ok(report),
+            None => self.general(is_patient),
+        }
+    }
+
+    /// Decides under conditions; where only values that no host is likely to pass show a defect, under plausible ones.
+    fn informed(&mut self, conditions: &mut Vec<Condition>, plan: Attempt) -> Result<KernelReport, Vec<Diagnostic>> {
+        let report = (self.decide)(conditions, plan)?;
+        if report.outside.is_empty() || report.verdict.confirmed() || !self.outside.is_empty() {
+            return Ok(report);
+        }
+        let more = self.plausible.iter().filter(|condition| !conditions.contains(condition)).cloned();
+        let fewer: Vec<Condition> = [conditions.clone(), more.collect()].concat();
+        match (self.decide)(&fewer, Attempt { effort: self.budget.most(plan.effort), ..plan }) {
+            Ok(plausible) => {
+                self.outside = report.outside;
+                *conditions = fewer;
+                Ok(plausible)
+            }
+            // The user requires other values: then they are meant.
+            Err(_) => Ok(promoted(report)),
+        }
+    }
+
     /// The launches that the kernel suggests: a proof, or a defect of the first of them.
     fn natural(&mut self, suggestions: Vec<Suggestion>) -> Option<KernelReport> {
         let Suggestion { conditions: first, is_fixed, .. } = suggestions.first()?.clone();
@@ -151,13 +197,13 @@ impl Launches<'_, '_> {
         let most = if is_patient { FLAT_LAUNCHES } else { ONE_CONDITION };
         let effort = most.min(self.budget.left() / 3);
         let quick = Attempt { effort, search: Search::Quick, encodings: ALL_ENCODINGS };
-        let mut report = match (self.decide)(&flat, quick) {
+        let mut report = match self.informed(&mut flat, quick) {
             // The user requires other sizes.
             Err(errors)
                 if !flat.is_empty() && errors.iter().any(|error| error.code == "contradictory-requirements") =>
             {
                 flat.clear();
-                (self.decide)(&flat, quick)?
+                self.informed(&mut flat, quick)?
             }
             answer => answer?,
         };
@@ -165,7 +211,8 @@ impl Launches<'_, '_> {
             return Ok(verified(self.beyond(flat, report)));
         }
         self.failed.insert((flat.clone(), ALL_ENCODINGS));
-        if let Some(found) = self.find_soon(conditions::sizes(self.kernel), &report.findings) {
+        let sizes = self.with_plausible(conditions::sizes(self.kernel));
+        if let Some(found) = self.find_soon(sizes, &report.findings) {
             return Ok(verified(found));
         }
         if !matches!(report.verdict, Verdict::Defect(_)) {
@@ -173,7 +220,8 @@ impl Launches<'_, '_> {
             let left = self.budget.left();
             let effort = left - MORE_CONDITIONS.min(left / 4);
             let thorough = Attempt { effort, search: Search::Thorough, encodings: ALL_ENCODINGS };
-            let earlier = std::mem::replace(&mut report, (self.decide)(&flat, thorough)?);
+            let later = self.informed(&mut flat, thorough)?;
+            let earlier = std::mem::replace(&mut report, later);
             // Without effort left, patience tells less.
             if report.verdict == Verdict::Unknown && !earlier.findings.is_empty() {
                 report = earlier;
@@ -183,10 +231,21 @@ impl Launches<'_, '_> {
             Verdict::Verified => Ok(verified(self.beyond(flat, report))),
             Verdict::Defect(_) => Ok(report),
             _ => {
-                let found = self.find_soon(conditions::parameters(self.kernel), &report.findings);
+                let proposals = self.with_plausible(conditions::parameters(self.kernel));
+                let found = self.find_soon(proposals, &report.findings);
                 Ok(found.map_or(report, verified))
             }
         }
+    }
+
+    /// The proposals, with plausible values where others show a defect.
+    fn with_plausible(&self, mut proposals: Vec<Vec<Condition>>) -> Vec<Vec<Condition>> {
+        let plausible = if self.outside.is_empty() { &[] } else { self.plausible };
+        for proposal in &mut proposals {
+            let more: Vec<Condition> = plausible.iter().filter(|c| !proposal.contains(c)).cloned().collect();
+            proposal.extend(more);
+        }
+        proposals
     }
 
     /// All launches, or what can be left out of flat ones.
@@ -196,11 +255,12 @@ impl Launches<'_, '_> {
         }
         self.proved = Some((effort::spent() - self.start, flat.clone()));
         let (kernel, until) = (self.kernel, self.window());
+        let is_refuted = !self.outside.is_empty();
         let mut attempt = |weaker: &[Condition]| self.attempt(weaker, ALL_ENCODINGS, until);
-        match attempt(&[]) {
-            Ok(for_all) => (Vec::new(), for_all),
-            Err(_) => weaken::weaken(kernel, flat, report, &mut attempt),
+        if !is_refuted && let Ok(for_all) = attempt(&[]) {
+            return (Vec::new(), for_all);
         }
+        weaken::weaken(kernel, flat, report, &mut attempt)
     }
 
     /// What integers prove is soon proved; bit-vectors have what is left.
@@ -273,6 +333,14 @@ impl Launches<'_, '_> {
     }
 }
 
+/// A report in which a defect counts whatever values it needs.
+fn promoted(mut report: KernelReport) -> KernelReport {
+    report.findings.retain(|finding| finding.confirmed);
+    report.findings.append(&mut report.outside);
+    report.verdict = Verdict::of(&report.findings).unwrap_or(report.verdict);
+    report
+}
+
 /// The report of a proof under conditions.
 fn verified((conditions, proof): Found) -> KernelReport {
     let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
@@ -324,7 +392,7 @@ mod tests {
             thorough += usize::from(attempt.search == Search::Thorough);
             Ok(report)
         };
-        let report = decide(&kernel(), Effort::seconds(600), &mut answer);
+        let report = decide(&kernel(), &[], Effort::seconds(600), &mut answer);
         assert_eq!(report.map(|report| report.verdict), Ok(Verdict::Possible(Defect::Race)));
         assert_eq!(thorough, 1);
     }

@@ -68,6 +68,8 @@ struct Kernel<'a> {
     conditions: &'a [String],
     checked: Counts,
     findings: Vec<FindingObject<'a>>,
+    /// Of the same shape: defects that need values which no host is likely to pass.
+    outside: Vec<FindingObject<'a>>,
     reasons: Vec<ReasonObject<'a>>,
     candidates: CandidateCounts,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -227,6 +229,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         conditions: &report.conditions,
         checked: counts(&report.checked),
         findings: report.findings.iter().map(|found| finding(found, report)).collect(),
+        outside: report.outside.iter().map(|found| finding(found, report)).collect(),
         reasons,
         candidates: candidates(report.candidates),
         inferred: &report.inferred,

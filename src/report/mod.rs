@@ -7,6 +7,7 @@ pub mod causes;
 pub mod explain;
 pub mod json;
 pub(crate) mod near_names;
+mod outside;
 pub mod sarif;
 pub mod snippet;
 pub mod source;

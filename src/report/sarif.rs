@@ -7,6 +7,7 @@
 
 use super::explain;
 use super::json::InputError;
+use super::outside;
 use super::source::SourceText;
 use super::text::{access_text, headline, launch_text, parameter_text};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -65,10 +66,12 @@ fn rule(id: &str) -> Value {
 
 fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
     let mut results: Vec<Value> = report.findings.iter().map(|found| finding(found, report)).collect();
+    results.extend(report.outside.iter().map(|found| outside_note(found, report)));
     results.extend(report.reasons.iter().map(|given| reason(given, report)));
     results.extend(report.diagnostics.iter().map(|given| diagnostic(given, report, source)));
     // A verdict that is not `verified` must be seen even when no place belongs to it.
-    if results.is_empty() && !matches!(report.verdict, Verdict::Verified | Verdict::NoDefect) {
+    let is_told = !report.findings.is_empty() || !report.reasons.is_empty() || !report.diagnostics.is_empty();
+    if !is_told && !matches!(report.verdict, Verdict::Verified | Verdict::NoDefect) {
         let conditions = report.conditions.join("; ");
         let text = format!("{} {}: {} {conditions}", subject(report), report.entry, report.verdict.name());
         let place = location(&report.file, None, None);
@@ -102,6 +105,13 @@ fn finding(finding: &Finding, report: &KernelReport) -> Value {
     let place = finding.primary().map(|origin| origin_location(&report.file, origin));
     let place = place.unwrap_or_else(|| location(&report.file, None, None));
     result(finding.code(), level, &text, Some(place), &related)
+}
+
+/// A defect that needs values which no host is likely to pass.
+fn outside_note(finding: &Finding, report: &KernelReport) -> Value {
+    let text = format!("{} {}: outside: {}", subject(report), report.entry, outside::line(finding));
+    let place = finding.primary().map(|origin| origin_location(&report.file, origin));
+    result(finding.code(), "note", &text, place, &[])
 }
 
 fn subject(report: &KernelReport) -> &'static str {

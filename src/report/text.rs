@@ -3,6 +3,7 @@
 //! Input: [`KernelReport`]s and diagnostics. Output: text, the verdict line first, then what is
 //! wrong and where, then what the verdict rests on.
 
+use super::outside;
 use super::snippet::{Label, Level, Message, Paint, Style, paint, printable, render, screen};
 use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -129,6 +130,7 @@ fn details(report: &KernelReport) -> String {
         return output;
     }
     list(&mut output, "holds when", &report.conditions);
+    output.push_str(&outside::lines(report));
     let _ = writeln!(output, "  checked: {}", checked_text(report));
     if !report.inferred.is_empty() {
         let values = report.inferred.iter().map(|(name, value)| format!("{name} = {value}"));

@@ -6,9 +6,9 @@
 //! Reference: DESIGN section 3.
 
 use super::vacuity::Vacuity;
-use crate::confirm::Confirmation;
 use crate::confirm::emulate::Emulator;
 use crate::confirm::explore;
+use crate::confirm::{Confirmation, Plausible};
 use crate::diagnostic::Diagnostic;
 use crate::finding::facts::Facts;
 use crate::finding::{Finding, KernelReport, Reason, Verdict};
@@ -44,7 +44,7 @@ pub(crate) enum Search {
 pub(crate) fn run(
     question: &Question,
     search: Search,
-    emulator: Option<Emulator>,
+    emulator: (Option<Emulator>, Plausible),
     report: KernelReport,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
     let facts = Facts { kernel: question.kernel, launch: report.launch };
@@ -146,8 +146,9 @@ impl Decision<'_> {
                 _ => {}
             }
             self.take(&two, &outcome);
-            // One execution with a defect decides the verdict; the other pairs cannot change it.
-            if !self.confirmation.confirmed.is_empty() {
+            // One execution with a defect decides the verdict; the other pairs cannot change it. One that nobody starts
+            // decides that there is no proof for all values.
+            if self.confirmation.is_decided() {
                 break;
             }
         }
@@ -167,6 +168,8 @@ impl Decision<'_> {
     fn finish(mut self, end: End) -> Result<KernelReport, Vec<Diagnostic>> {
         let (question, mut report, mut findings) = (self.question, self.report, self.findings);
         findings.append(&mut self.confirmation.confirmed);
+        report.outside = self.confirmation.outside;
+        merge(&mut report.outside);
         if end == End::Complete {
             if self.vacuity.is_total() {
                 return Err(vec![contradictory(question.kernel)]);

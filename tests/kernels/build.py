@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles every kernel of this folder to the PTX file beside it.
+"""Compiles every kernel of this folder and of ../plausible to the PTX file beside it.
 
     python3 build.py              all kernels
     python3 build.py saxpy scan*  only these
@@ -100,7 +100,7 @@ def main():
     nvidia = toolchain()
     with_nvrtc = nvrtc(nvidia)
     different = []
-    for path in sorted(HERE.glob("*.cu")):
+    for path in sorted([*HERE.glob("*.cu"), *HERE.parent.glob("plausible/*.cu")]):
         if not any(fnmatch.fnmatch(path.stem, w) for w in wanted):
             continue
         source = path.read_text()

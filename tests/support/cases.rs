@@ -25,6 +25,10 @@ pub struct Case {
     pub divergence_lines: BTreeSet<u32>,
     /// Lines marked `// ASSERTION`, from 1.
     pub assertion_lines: BTreeSet<u32>,
+    /// Lines marked `// OUTSIDE`, from 1.
+    pub outside_lines: BTreeSet<u32>,
+    /// Conditions of `verified-when`.
+    pub conditions: Vec<String>,
 }
 
 /// All cases below a folder, by name: `.cu` files (with the PTX beside them), and `.ptx` and `.ivl`
@@ -85,6 +89,8 @@ fn case(folder: &Path, path: &Path, text: &str) -> Result<Option<Case>, String> 
         race_lines: marked(text, "// RACE"),
         divergence_lines: marked(text, "// DIVERGENCE"),
         assertion_lines: marked(text, "// ASSERTION"),
+        outside_lines: marked(text, "// OUTSIDE"),
+        conditions: header.iter().filter(|(key, _)| *key == "condition").map(|(_, text)| text.to_string()).collect(),
     }))
 }
 
@@ -99,7 +105,7 @@ fn options(input: &Path, header: &[(&str, &str)], source: Option<&str>) -> Resul
             "grid" => arguments.push(format!("--grid={value}")),
             "param" => arguments.push(format!("--param={}", positional(value, source)?)),
             "option" => arguments.push(format!("--{value}")),
-            "verdict" | "entry" | "compiler" => {}
+            "verdict" | "entry" | "compiler" | "condition" => {}
             _ => return Err(format!("unknown key `{key}` in the header")),
         }
     }

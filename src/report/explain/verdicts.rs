@@ -19,7 +19,9 @@ pub(crate) const CODES: &[Code] = &[
         title: "proved under launch conditions that the tool found",
         text: "The same as verified, but only for launches that meet the conditions that the report lists. \
                It exits with 3: nobody has checked yet that every launch meets them. Fix the sizes with \
-               --block and --grid, or state the condition in the kernel, to make it a plain verified.",
+               --block and --grid, or state the condition in the kernel, to make it a plain verified. A line that begins \
+               with `outside` is a defect that an execution has with values which no host is likely to pass (n = 0, a \
+               pitch below the width); --any-values makes it a finding.",
         example: "holds when:\n- gridDim.y == 1",
     },
     Code {
