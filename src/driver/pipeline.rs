@@ -141,7 +141,7 @@ fn lower(
         Program::Ptx(module) => {
             let entry = entry_of(module, entry)?;
             let _stage = limits::stage("cfg");
-            let cfg = crate::cfg::build(module, entry)?;
+            let cfg = crate::cfg::build(module, entry, options.rules)?;
             let _stage = limits::stage("kernel");
             kernel::lower(module, entry, &cfg, &lower_options)?
         }
@@ -265,7 +265,7 @@ pub fn emit(
     options: &Options,
 ) -> Result<String, Vec<Diagnostic>> {
     if let (Stage::Cfg, Program::Ptx(module)) = (stage, program) {
-        let cfg = crate::cfg::build(module, entry_of(module, entry)?)?;
+        let cfg = crate::cfg::build(module, entry_of(module, entry)?, options.rules)?;
         let dot = options.format == super::cli::Format::Dot;
         return Ok(if dot { crate::cfg::dot(&cfg) } else { crate::cfg::print(&cfg) });
     }

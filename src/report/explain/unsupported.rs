@@ -16,7 +16,9 @@ pub(crate) const CODES: &[Code] = &[
         code: "undefined-function",
         title: "a call of a function that this file does not define",
         text: "What an external function does to memory is unknown. Link it into the PTX (nvcc -rdc=false, or \
-               inline it), so that its body is here. Of the functions of the CUDA runtime, `vprintf`, `__assertfail`, `malloc` and \
+               inline it), so that its body is here. With --unknown-functions=arbitrary such a function is taken to give \
+               arbitrary results, to touch no memory that other threads see, to pass no barrier and to return; the report \
+               names each such function among the assumptions, and no execution that calls one confirms a defect. Of the functions of the CUDA runtime, `vprintf`, `__assertfail`, `malloc` and \
                `free` are known, with assumptions that the report prints. The functions `__gpuvcc_requires`, `__gpuvcc_assume`, \
                `__gpuvcc_assert` and `__gpuvcc_invariant` are the exception: they are annotations.",
         example: "call.uni (retval0), cudaMalloc, (param0, param1);",
