@@ -4,6 +4,7 @@ use super::cli::{Arithmetic, Options, Stage};
 use super::input::{Input, Language};
 use super::notes;
 use super::procedures::{self, Source};
+use super::same_value::{self, Plan};
 use super::stated;
 use crate::confirm::emulate::Emulator;
 use crate::diagnostic::Diagnostic;
@@ -213,9 +214,29 @@ pub fn verify(
         return procedures::verify(input, source, entry, options);
     }
     let start = Instant::now();
+    let mut by_plan = |plan: Plan| {
+        let options = Options { rules: plan.rules, ..options.clone() };
+        verify_by(input, program, entry, &options, jobs, plan)
+    };
+    let mut report = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan)?;
+    report.time_ms = start.elapsed().as_millis() as u64;
+    log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
+    Ok(report)
+}
+
+/// Verifies a kernel under the rules of its options.
+fn verify_by(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    jobs: &Jobs,
+    by: Plan,
+) -> Result<KernelReport, Vec<Diagnostic>> {
     let prelude = super::preludes::of(&options.prelude)?;
     let emulator = emulator(input, program, entry, options);
     let decide = |conditions: &[Condition], plan: Attempt| {
+        let plan = Attempt { search: plan.search.min(by.search), ..plan };
         let lowered = lower(input, program, entry, options, conditions)?;
         let emulator = emulator.filter(|_| plan.search != Search::Proof);
         let mut question = question(&lowered, &prelude, options, (plan.effort, jobs));
@@ -234,10 +255,8 @@ pub fn verify(
         })
     };
     let lowered = lower(input, program, entry, options, &[])?;
-    let mut report = launch::decide(&lowered.kernel, Effort::of(options.timeout), &mut decide)?;
+    let mut report = launch::decide(&lowered.kernel, by.effort, &mut decide)?;
     report.launch = lowered.kernel.geometry;
-    report.time_ms = start.elapsed().as_millis() as u64;
-    log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
     Ok(report)
 }
 

@@ -29,8 +29,8 @@ pub(crate) const CODES: &[Code] = &[
         text: "A barrier invariant is stated by every thread of the block in front of a barrier, and used behind it. That \
                needs to know what memory holds: nothing is kept track of for arrays with atomic operations, volatile, \
                cached or collective accesses, for shared arrays that the kernel never writes, and where pointers of \
-               unknown origin may reach. With --exited-threads=ok threads that have left state nothing, and with \
-               --allow-same-value others may write what a thread reads.",
+               unknown origin may reach. With --exited-threads=ok threads that have left state nothing, and \
+               where a proof needs --allow-same-value others may write what a thread reads.",
         example: "atom.shared.add.u32 %r1, [slot], 1;\n//@ barrier_invariant slot.u32[0] <= %ntid.x;\nbar.sync 0;",
     },
     Code {
