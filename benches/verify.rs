@@ -148,7 +148,7 @@ fn lowering(input: &input::Input, case: &Case) -> Option<Vec<Duration>> {
     lap();
     let Program::Ptx(module) = &program else { return None };
     let entry = module.functions.iter().find(|function| function.is_entry && function.body.is_some())?;
-    let cfg = cfg::build(module, entry).ok()?;
+    let cfg = cfg::build(module, entry, Default::default()).ok()?;
     lap();
     let kernel = kernel::lower(module, entry, &cfg, &options).ok()?;
     lap();

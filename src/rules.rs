@@ -11,6 +11,9 @@ pub struct Rules {
     pub exited_threads_ok: bool,
     /// Pointers may refer to the same array.
     pub may_alias: bool,
+    /// A function without a body, of which nothing is known, gives arbitrary results and does nothing else that other
+    /// threads see.
+    pub unknown_functions_arbitrary: bool,
     /// Accesses stay inside arrays of known size.
     pub check_bounds: bool,
     /// Threads of a warp that execute an instruction together are ordered by it (the model before Volta). Only the

@@ -133,7 +133,7 @@ fn two_threads(program: &Program, entry: &str) {
     let Program::Ptx(module) = program else { return };
     let entry = module.functions.iter().find(|function| function.is_entry && *function.name == *entry);
     let Some(entry) = entry else { return };
-    let Ok(cfg) = gpuvcc::cfg::build(module, entry) else { return };
+    let Ok(cfg) = gpuvcc::cfg::build(module, entry, Default::default()) else { return };
     let Ok(kernel) = kernel::lower(module, entry, &cfg, &LowerOptions::default()) else { return };
     let Ok(predicated) = predicate::run(&kernel.program) else { return };
     let options = twothread::Options { geometry: kernel.geometry, ..Default::default() };

@@ -56,7 +56,7 @@ fn trial(kind: &str, path: PathBuf, test: fn(&str, &str) -> Result<(), Failed>) 
 }
 
 fn translate(module: &Module, entry: &Function, options: &LowerOptions) -> Result<(String, Kernel), Vec<Diagnostic>> {
-    let graph = cfg::build(module, entry)?;
+    let graph = cfg::build(module, entry, options.rules)?;
     let kernel = kernel::lower(module, entry, &graph, options)?;
     Ok((cfg::print(&graph), kernel))
 }

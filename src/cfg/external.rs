@@ -1,7 +1,7 @@
 //! Calls of functions that the file declares and does not define.
 //!
-//! Input: such a call. Output: what [`known`] says of the function, else a refusal. Establishes: no call
-//! is skipped silently. Reference: `functions.txt` beside this file, which says what is known and why.
+//! Input: such a call. Output: what [`known`] says of the function, what `unknown` does by request, else a refusal.
+//! Establishes: no call is skipped silently. Reference: `functions.txt` beside this file, which says what is known and why.
 
 use super::annotations::marker_kind;
 use super::graph::Statement;
@@ -68,7 +68,7 @@ impl Inliner<'_> {
         let name = &function.name;
         let message = match known(name) {
             Some(Effect::Prints) if returns.len() == function.returns.len() => {
-                self.flat.assumptions.insert("nothing writes what `vprintf` prints while it prints");
+                self.flat.assumptions.insert("nothing writes what `vprintf` prints while it prints".into());
                 return self.results(function, returns, origin, |dst| Op::Arbitrary {
                     name: function.name.clone(),
                     dst: vec![dst],
@@ -80,19 +80,28 @@ impl Inliner<'_> {
                 return self.results(function, returns, origin, |dst| Op::Allocate { dst, size: size.clone() });
             }
             Some(Effect::Frees) if has_one(arguments, function) => {
-                self.flat.assumptions.insert("no thread uses memory that it has given back by `free`");
+                self.flat.assumptions.insert("no thread uses memory that it has given back by `free`".into());
                 let pointer = self.argument(function, arguments, "%freed", origin);
                 let address = Address { base: AddressBase::Register(pointer), offset: 0 };
                 return self.instruction(Op::Free { address }, origin);
             }
             Some(Effect::Assertion) => {
-                self.flat.assumptions.insert("no assertion of the source fails, which would abort the launch");
+                self.flat.assumptions.insert("no assertion of the source fails, which would abort the launch".into());
                 return;
             }
             Some(Effect::Unsupported(why)) => format!("call of `{name}`: {why}"),
+            None if self.rules.unknown_functions_arbitrary => {
+                return self.call_unknown(function, returns, arguments, origin);
+            }
             _ => format!("call of `{name}`, which this file does not define"),
         };
-        let refusal = Diagnostic::unsupported("undefined-function", message, origin.span);
+        let mut refusal = Diagnostic::unsupported("undefined-function", message, origin.span);
+        if known(name).is_none() {
+            refusal = refusal.note(
+                "with --unknown-functions=arbitrary it is taken to give arbitrary results, and to touch no memory that \
+                 other threads see",
+            );
+        }
         self.push(LineKind::Refuse(refusal), origin);
     }
 

@@ -4,6 +4,7 @@ use crate::flow::LoopForest;
 use crate::ptx::ast::{Annotation, Guard, Instruction, Register, RegisterId, Variable};
 use crate::span::Origin;
 use petgraph::graph::{DiGraph, NodeIndex};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ pub struct Cfg {
     /// inlined copy; a `.shared` or `.global` variable of a function stands here once.
     pub(crate) variables: Vec<Variable>,
     /// What is assumed of its calls, for people.
-    pub(crate) assumptions: BTreeSet<&'static str>,
+    pub(crate) assumptions: BTreeSet<Cow<'static, str>>,
     /// Natural loops, by the indices of blocks.
     pub(crate) loops: LoopForest,
 }

@@ -25,7 +25,7 @@ impl Inliner<'_> {
         stack: &[usize],
     ) {
         if targets.is_none() {
-            self.flat.assumptions.insert("indirect calls reach functions whose addresses this file takes");
+            self.flat.assumptions.insert("indirect calls reach functions whose addresses this file takes".into());
         }
         let module = self.module;
         let fits = |callee: &u32| {

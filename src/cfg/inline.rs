@@ -16,7 +16,9 @@ use crate::ptx::ast::{
     Address, AddressBase, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Register, RegisterId,
     StateSpace, Variable, VariableRef,
 };
+use crate::rules::Rules;
 use crate::span::Origin;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -40,7 +42,7 @@ pub(crate) struct Flat {
     /// Variables of all copies.
     pub(crate) variables: Vec<Variable>,
     /// What is assumed of its calls, for people.
-    pub(crate) assumptions: BTreeSet<&'static str>,
+    pub(crate) assumptions: BTreeSet<Cow<'static, str>>,
 }
 
 /// One line.
@@ -89,12 +91,13 @@ pub(crate) enum LineKind {
 ///
 /// # Errors
 /// An entry without a body; annotations that name an ambiguous register.
-pub(crate) fn run(module: &Module, entry: &Function) -> Result<Flat, Vec<Diagnostic>> {
+pub(crate) fn run(module: &Module, entry: &Function, rules: Rules) -> Result<Flat, Vec<Diagnostic>> {
     let Some(body) = &entry.body else {
         let message = format!("entry `{}` is declared but not defined", entry.name);
         return Err(vec![Diagnostic::error("entry-without-body", message, entry.span)]);
     };
-    let mut inliner = Inliner { module, flat: Flat::default(), once: BTreeMap::new(), calls: 0, errors: Vec::new() };
+    let (flat, once) = (Flat::default(), BTreeMap::new());
+    let mut inliner = Inliner { module, rules, flat, once, calls: 0, errors: Vec::new() };
     let identity = (0..entry.params.len() as u32).map(VariableRef::Param).collect();
     let index = module.functions.iter().position(|f| f.name == entry.name);
     let mut frame = inliner.open_frame(index, body, identity, Vec::new(), None);
@@ -117,6 +120,7 @@ pub(super) struct Frame {
 /// The pass at work.
 pub(super) struct Inliner<'m> {
     pub(super) module: &'m Module,
+    pub(super) rules: Rules,
     pub(super) flat: Flat,
     /// The single copy of each `.shared`, `.global` or `.const` body variable.
     once: BTreeMap<(Option<usize>, usize), u32>,
@@ -265,16 +269,7 @@ impl Inliner<'_> {
         if let Some(refusal) = self.refuse_call(index, function, body, stack, origin) {
             return self.push(LineKind::Refuse(refusal), origin);
         }
-        if arguments.len() != function.params.len() || returns.len() != function.returns.len() {
-            let message = format!(
-                "`{}` takes {} arguments and gives {} results, called with {} and {}",
-                function.name,
-                function.params.len(),
-                function.returns.len(),
-                arguments.len(),
-                returns.len()
-            );
-            self.errors.push(Diagnostic::error("call-arity", message, origin.span));
+        if !self.has_arity(function, returns, arguments, origin) {
             return;
         }
         self.calls += 1;
@@ -299,6 +294,29 @@ impl Inliner<'_> {
                 self.pass(formal, *place, None, Some(result), origin);
             }
         }
+    }
+
+    /// Whether a call has as many arguments and results as the function; otherwise that is an error.
+    pub(super) fn has_arity(
+        &mut self,
+        function: &Function,
+        returns: &[Operand],
+        arguments: &[Operand],
+        origin: &Origin,
+    ) -> bool {
+        let fits = arguments.len() == function.params.len() && returns.len() == function.returns.len();
+        if !fits {
+            let message = format!(
+                "`{}` takes {} arguments and gives {} results, called with {} and {}",
+                function.name,
+                function.params.len(),
+                function.returns.len(),
+                arguments.len(),
+                returns.len()
+            );
+            self.errors.push(Diagnostic::error("call-arity", message, origin.span));
+        }
+        fits
     }
 
     fn refuse_call(

@@ -15,19 +15,21 @@ pub(crate) mod loops;
 pub(crate) mod operands;
 pub mod print;
 pub(crate) mod reducible;
+pub(crate) mod unknown;
 
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{Function, Module};
+use crate::rules::Rules;
 use graph::Cfg;
 pub use print::{dot, print};
 
-/// Builds the control-flow graph of an entry.
+/// Builds the control-flow graph of an entry. The rules say what a function without a body may do.
 ///
 /// # Errors
 /// `unsupported` diagnostics for what has no model (undefined functions, recursion, irreducible
 /// control flow beyond the growth bound), errors for control that falls off the end of a body.
-pub fn build(module: &Module, entry: &Function) -> Result<Cfg, Vec<Diagnostic>> {
-    let flat = inline::run(module, entry)?;
+pub fn build(module: &Module, entry: &Function, rules: Rules) -> Result<Cfg, Vec<Diagnostic>> {
+    let flat = inline::run(module, entry, rules)?;
     let mut cfg = blocks::run(entry, flat)?;
     reducible::run(&mut cfg, entry.span)?;
     loops::separate_headers(&mut cfg);

@@ -289,6 +289,9 @@ struct Arguments {
     /// "ok": threads that have exited count as arrived at barriers
     #[arg(long, value_name = "ok", hide_possible_values = true)]
     exited_threads: Option<ExitedThreads>,
+    /// "arbitrary": what functions without a body give; they do nothing else
+    #[arg(long, value_name = "KIND", hide_possible_values = true)]
+    unknown_functions: Option<UnknownFunctions>,
     /// Prove that accesses stay inside arrays of known size
     #[arg(long)]
     check_bounds: bool,
@@ -322,6 +325,11 @@ Exit:  0 all verified, or --emit printed; 1 a confirmed defect; 2 bad usage or i
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ExitedThreads {
     Ok,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum UnknownFunctions {
+    Arbitrary,
 }
 
 #[derive(Subcommand)]
@@ -391,6 +399,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
             volatile_races: arguments.volatile_races,
             may_alias: arguments.may_alias,
             exited_threads_ok: arguments.exited_threads.is_some(),
+            unknown_functions_arbitrary: arguments.unknown_functions.is_some(),
             check_bounds: arguments.check_bounds,
             warp_lockstep: false,
         },

@@ -17,6 +17,7 @@ pub mod pipeline;
 mod preludes;
 mod procedures;
 pub(crate) mod run_options;
+mod same_value;
 pub(crate) mod schedule;
 mod stated;
 mod values;

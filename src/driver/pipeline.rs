@@ -4,6 +4,7 @@ use super::cli::{Arithmetic, Options, Stage};
 use super::input::{Input, Language};
 use super::notes;
 use super::procedures::{self, Source};
+use super::same_value::{self, Plan};
 use super::stated;
 use crate::confirm::emulate::Emulator;
 use crate::diagnostic::Diagnostic;
@@ -142,7 +143,7 @@ fn lower(
         Program::Ptx(module) => {
             let entry = entry_of(module, entry)?;
             let _stage = limits::stage("cfg");
-            let cfg = crate::cfg::build(module, entry)?;
+            let cfg = crate::cfg::build(module, entry, options.rules)?;
             let _stage = limits::stage("kernel");
             kernel::lower(module, entry, &cfg, &lower_options)?
         }
@@ -214,6 +215,25 @@ pub fn verify(
         return procedures::verify(input, source, entry, options);
     }
     let start = Instant::now();
+    let mut by_plan = |plan: Plan| {
+        let options = Options { rules: plan.rules, ..options.clone() };
+        verify_by(input, program, entry, &options, jobs, plan)
+    };
+    let mut report = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan)?;
+    report.time_ms = start.elapsed().as_millis() as u64;
+    log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
+    Ok(report)
+}
+
+/// Verifies a kernel under the rules of its options.
+fn verify_by(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    jobs: &Jobs,
+    by: Plan,
+) -> Result<KernelReport, Vec<Diagnostic>> {
     let prelude = super::preludes::of(&options.prelude)?;
     let emulator = emulator(input, program, entry, options);
     let lowered = lower(input, program, entry, options, &[])?;
@@ -221,6 +241,7 @@ pub fn verify(
     let is_plausible =
         |launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>| plausible::are_met(&usual, launch, params);
     let decide = |conditions: &[Condition], plan: Attempt| {
+        let plan = Attempt { search: plan.search.min(by.search), ..plan };
         let lowered = lower(input, program, entry, options, conditions)?;
         let emulator = emulator.filter(|_| plan.search != Search::Proof);
         let mut question = question(&lowered, &prelude, options, (plan.effort, jobs));
@@ -238,10 +259,8 @@ pub fn verify(
             Ok(KernelReport::new(input.source.name(), entry, options.geometry).stopped(exceeded))
         })
     };
-    let mut report = launch::decide(&lowered.kernel, &usual, Effort::of(options.timeout), &mut decide)?;
+    let mut report = launch::decide(&lowered.kernel, &usual, by.effort, &mut decide)?;
     report.launch = lowered.kernel.geometry;
-    report.time_ms = start.elapsed().as_millis() as u64;
-    log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
     Ok(report)
 }
 
@@ -269,7 +288,7 @@ pub fn emit(
     options: &Options,
 ) -> Result<String, Vec<Diagnostic>> {
     if let (Stage::Cfg, Program::Ptx(module)) = (stage, program) {
-        let cfg = crate::cfg::build(module, entry_of(module, entry)?)?;
+        let cfg = crate::cfg::build(module, entry_of(module, entry)?, options.rules)?;
         let dot = options.format == super::cli::Format::Dot;
         return Ok(if dot { crate::cfg::dot(&cfg) } else { crate::cfg::print(&cfg) });
     }

@@ -4,7 +4,7 @@
 //! Input: a [`Module`], one of its entries and the entry's [`Cfg`]. Output: a [`Kernel`].
 //! Passes: `promote` makes registers of private memory, `pointers` finds the region of each
 //! address, `definite` finds reads of undefined registers; `lower` and the files beside it write
-//! the IVL. See each for its contract.
+//! the IVL; `required` makes preconditions of what annotations say of the launch. See each for its contract.
 
 mod annotation;
 mod arithmetic;
@@ -25,6 +25,7 @@ mod points;
 mod program;
 mod promote;
 mod regions;
+mod required;
 mod transfer;
 mod warp;
 

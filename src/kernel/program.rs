@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What the program declares beside its procedure.
 #[derive(Default)]
 pub(crate) struct Declarations {
-    constants: Vec<Constant>,
+    pub(super) constants: Vec<Constant>,
     functions: Vec<IvlFunction>,
     function_names: BTreeMap<(String, Vec<Type>, Type), Name>,
     requires: Vec<Condition>,
@@ -431,7 +431,8 @@ impl Lowering<'_> {
         }
     }
 
-    fn finish(self, blocks: Vec<Block>) -> Kernel {
+    fn finish(mut self, blocks: Vec<Block>) -> Kernel {
+        self.require_stated(&blocks);
         let mut locals: Vec<Variable> = Vec::new();
         let variable = |name: &Name, ty| Variable::new(name.clone(), ty);
         for register in &self.used {

@@ -5,7 +5,8 @@
 
 use super::pointers::{Pointers, State, destinations};
 use super::points::{Number, Points, Summand};
-use super::regions::{ParameterPlace, Space};
+use super::regions::{ParameterPlace, RegionId, Space};
+use crate::cfg::unknown::is_call;
 use crate::ptx::ast::{
     Address, AddressBase, BarrierKind, Comparison, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
 };
@@ -96,6 +97,11 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
             written(analysis, state, address);
             Vec::new()
         }
+        Op::Arbitrary { name, dst, sources } if is_call(name) => {
+            let passed: Vec<_> = sources.iter().map(|source| analysis.operand(state, source)).collect();
+            let result = called(analysis, &passed);
+            destinations(dst).into_iter().map(|r| (r, result.clone())).collect()
+        }
         Op::Arbitrary { dst, sources, .. } => {
             // Another lane may get the address.
             for source in sources {
@@ -119,6 +125,24 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
         | Op::Nothing { .. }
         | Op::Unsupported { .. } => Vec::new(),
     }
+}
+
+/// What a function without a body may give, and leave in memory of the thread that it can reach: a pointer to anywhere,
+/// or arithmetic with the addresses that are passed.
+fn called(analysis: &mut Pointers<'_>, passed: &[Points]) -> Points {
+    let (mut has_pointers, mut reaches_own) = (false, false);
+    for value in passed {
+        analysis.escape(value);
+        analysis.leave(value);
+        let is_own = |region: &RegionId| analysis.regions.get(*region).space == Space::Private;
+        let may_be_any = value.unknown || value.tainted;
+        has_pointers |= may_be_any || !value.regions.iter().all(is_own);
+        reaches_own |= may_be_any || value.regions.iter().any(is_own) || !value.opaque.is_empty();
+    }
+    analysis.facts.taint_stored |= has_pointers && reaches_own;
+    let mut value = Points::loaded().join(&Points::data());
+    value.tainted = has_pointers || analysis.others_are_tainted;
+    value
 }
 
 /// Arithmetic that is no address arithmetic.

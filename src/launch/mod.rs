@@ -374,7 +374,7 @@ mod tests {
     fn kernel() -> Kernel {
         let module = crate::ptx::parse(TEXT).unwrap_or_else(|errors| panic!("{errors:?}"));
         let entry = &module.functions[0];
-        let cfg = crate::cfg::build(&module, entry).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let cfg = crate::cfg::build(&module, entry, Default::default()).unwrap_or_else(|errors| panic!("{errors:?}"));
         kernel::lower(&module, entry, &cfg, &LowerOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}"))
     }
 

@@ -24,8 +24,8 @@ use crate::twothread::{self, Pair, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
 use std::sync::Arc;
 
-/// What is asked for beside a proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is asked for beside a proof, less first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Search {
     /// Defects that a few launches show, and no proof.
     Execution,

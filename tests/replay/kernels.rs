@@ -73,7 +73,7 @@ fn lowered(case: &Case, module: &Module) -> Result<Option<(usize, Kernel)>, Fail
         params: case.options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
         ..LowerOptions::default()
     };
-    let kernel = gpuvcc::cfg::build(module, entry).and_then(|cfg| lower(module, entry, &cfg, &options));
+    let kernel = gpuvcc::cfg::build(module, entry, options.rules).and_then(|cfg| lower(module, entry, &cfg, &options));
     Ok(kernel.ok().map(|kernel| (number, kernel)))
 }
 

@@ -89,7 +89,7 @@ fn check(
     tally: &mut Tally,
 ) -> Result<(), String> {
     let entry = &module.functions[number];
-    let Ok(cfg) = gpuvcc::cfg::build(module, entry) else {
+    let Ok(cfg) = gpuvcc::cfg::build(module, entry, Default::default()) else {
         tally.count("refused");
         return Ok(());
     };

@@ -16,7 +16,9 @@ pub(crate) const CODES: &[Code] = &[
         code: "undefined-function",
         title: "a call of a function that this file does not define",
         text: "What an external function does to memory is unknown. Link it into the PTX (nvcc -rdc=false, or \
-               inline it), so that its body is here. Of the functions of the CUDA runtime, `vprintf`, `__assertfail`, `malloc` and \
+               inline it), so that its body is here. With --unknown-functions=arbitrary such a function is taken to give \
+               arbitrary results, to touch no memory that other threads see, to pass no barrier and to return; the report \
+               names each such function among the assumptions, and no execution that calls one confirms a defect. Of the functions of the CUDA runtime, `vprintf`, `__assertfail`, `malloc` and \
                `free` are known, with assumptions that the report prints. The functions `__gpuvcc_requires`, `__gpuvcc_assume`, \
                `__gpuvcc_assert` and `__gpuvcc_invariant` are the exception: they are annotations.",
         example: "call.uni (retval0), cudaMalloc, (param0, param1);",
@@ -27,8 +29,8 @@ pub(crate) const CODES: &[Code] = &[
         text: "A barrier invariant is stated by every thread of the block in front of a barrier, and used behind it. That \
                needs to know what memory holds: nothing is kept track of for arrays with atomic operations, volatile, \
                cached or collective accesses, for shared arrays that the kernel never writes, and where pointers of \
-               unknown origin may reach. With --exited-threads=ok threads that have left state nothing, and with \
-               --allow-same-value others may write what a thread reads.",
+               unknown origin may reach. With --exited-threads=ok threads that have left state nothing, and \
+               where a proof needs --allow-same-value others may write what a thread reads.",
         example: "atom.shared.add.u32 %r1, [slot], 1;\n//@ barrier_invariant slot.u32[0] <= %ntid.x;\nbar.sync 0;",
     },
     Code {

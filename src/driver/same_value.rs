@@ -1,0 +1,116 @@
+//! `--allow-same-value`: strictly first, then with values compared.
+//!
+//! Input: a way to verify a kernel under rules. Output: the better of two reports. Establishes: the answer is no worse than
+//! without the option, and no defect is reported that the option tolerates. Relies on: what has no race at all has none of
+//! different values. Why: where values are compared, contents of arrays are not kept track of, and formulas are larger.
+//! Nothing that the strict proof leaves behind is used when values are compared: what it knows of contents rests on there
+//! being no race.
+
+use crate::diagnostic::Diagnostic;
+use crate::effort::{self, Effort};
+use crate::finding::{KernelReport, Verdict};
+use crate::rules::Rules;
+use crate::verdict::decide::Search;
+
+type Answer = Result<KernelReport, Vec<Diagnostic>>;
+
+/// How a kernel is verified once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) rules: Rules,
+    pub(crate) effort: Effort,
+    /// The most that is done beside a proof.
+    pub(crate) search: Search,
+}
+
+/// Verifies by one plan, or by two.
+///
+/// # Errors
+/// Those of `verify`.
+pub(crate) fn verify(rules: Rules, effort: Effort, verify: &mut dyn FnMut(Plan) -> Answer) -> Answer {
+    if !rules.allow_same_value {
+        return verify(Plan { rules, effort, search: Search::Thorough });
+    }
+    let before = effort::spent();
+    let strict = Rules { allow_same_value: false, ..rules };
+    // Defects matter only in so far as they end a proof.
+    let first = verify(Plan { rules: strict, effort: effort / 4 * 3, search: Search::Quick })?;
+    if first.verdict == Verdict::Verified {
+        return Ok(first);
+    }
+    let effort = effort - (effort::spent() - before);
+    let second = verify(Plan { rules, effort, search: Search::Thorough });
+    match second {
+        second if first.verdict != Verdict::VerifiedWhen => second,
+        Ok(second) if is_better(&second, &first) => Ok(second),
+        _ => Ok(first),
+    }
+}
+
+/// Whether a proof with values compared says more than a strict one under conditions.
+fn is_better(second: &KernelReport, strict: &KernelReport) -> bool {
+    let adds_none = second.conditions.iter().all(|condition| strict.conditions.contains(condition));
+    match second.verdict {
+        Verdict::Verified => true,
+        Verdict::VerifiedWhen => adds_none && second.conditions.len() < strict.conditions.len(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+
+    const TOLERANT: Rules = Rules {
+        allow_same_value: true,
+        volatile_races: false,
+        exited_threads_ok: false,
+        may_alias: false,
+        unknown_functions_arbitrary: false,
+        check_bounds: false,
+        warp_lockstep: false,
+    };
+
+    fn report(verdict: Verdict, conditions: &[&str]) -> KernelReport {
+        let mut report = KernelReport::new("k.ptx", "k", Geometry::FREE);
+        report.verdict = verdict;
+        report.conditions = conditions.iter().map(ToString::to_string).collect();
+        report
+    }
+
+    /// The answer where the strict proof comes to one report and the other to another, and how many were made.
+    fn answer(strict: KernelReport, tolerant: KernelReport) -> (Verdict, Vec<String>, usize) {
+        let mut plans = 0;
+        let answer = verify(TOLERANT, Effort::seconds(4), &mut |plan| {
+            plans += 1;
+            Ok(if plan.rules.allow_same_value { tolerant.clone() } else { strict.clone() })
+        });
+        let answer = answer.unwrap_or_else(|errors| panic!("{errors:?}"));
+        (answer.verdict, answer.conditions, plans)
+    }
+
+    #[test]
+    fn a_strict_proof_is_the_answer() {
+        let race = report(Verdict::Unknown, &[]);
+        assert_eq!(answer(report(Verdict::Verified, &[]), race), (Verdict::Verified, Vec::new(), 1));
+    }
+
+    #[test]
+    fn what_the_option_tolerates_is_not_reported() {
+        let race = Verdict::Defect(crate::finding::Defect::Race);
+        let unknown = report(Verdict::Unknown, &[]);
+        assert_eq!(answer(report(race, &[]), unknown), (Verdict::Unknown, Vec::new(), 2));
+    }
+
+    #[test]
+    fn a_proof_under_conditions_stays_unless_there_is_a_better_one() {
+        let strict = || report(Verdict::VerifiedWhen, &["n <= 8", "m <= 8"]);
+        let kept = (Verdict::VerifiedWhen, strict().conditions, 2);
+        assert_eq!(answer(strict(), report(Verdict::Unknown, &[])), kept);
+        assert_eq!(answer(strict(), report(Verdict::VerifiedWhen, &["k <= 8"])), kept);
+        let fewer = (Verdict::VerifiedWhen, vec!["m <= 8".to_string()], 2);
+        assert_eq!(answer(strict(), report(Verdict::VerifiedWhen, &["m <= 8"])), fewer);
+        assert_eq!(answer(strict(), report(Verdict::Verified, &[])), (Verdict::Verified, Vec::new(), 2));
+    }
+}
