@@ -68,8 +68,8 @@ impl Expect for Ran {
 fn inputs() -> Vec<PathBuf> {
     let entries = std::fs::read_dir("tests/cli/input").expect("the folder of inputs");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    // Annotations lie beside their PTX.
-    paths.retain(|path| path.extension().is_none_or(|extension| extension != "gpuvcc"));
+    // Annotations and sources lie beside their PTX.
+    paths.retain(|path| path.extension().is_none_or(|extension| extension != "gpuvcc" && extension != "cu"));
     paths.sort();
     paths
 }

@@ -8,6 +8,7 @@ use super::source::SourceText;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Reason, Step, TraceStep};
 use crate::geometry::Geometry;
+use crate::ptx::mangled;
 use crate::span::Origin;
 use crate::stats::Cost;
 use serde::Serialize;
@@ -59,6 +60,9 @@ impl InputError {
 struct Kernel<'a> {
     file: &'a str,
     entry: &'a str,
+    /// The name as the source has it, where `entry` is mangled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demangled: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'a str>,
     verdict: &'static str,
@@ -219,6 +223,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
     Kernel {
         file: &report.file,
         entry: &report.entry,
+        demangled: mangled::demangled(&report.entry),
         target: report.target.as_deref(),
         verdict: report.verdict.name(),
         confirmed: report.verdict.confirmed(),

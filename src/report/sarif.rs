@@ -11,6 +11,7 @@ use super::source::SourceText;
 use super::text::{access_text, headline, launch_text, parameter_text};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::{Finding, KernelReport, Reason, Subject, Verdict};
+use crate::ptx::mangled;
 use crate::span::Origin;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -43,13 +44,17 @@ pub fn print<'a>(
 
 /// What a verdict rests on has no place in the text, so it is no result.
 fn verdict(report: &KernelReport) -> Value {
-    json!({
+    let mut verdict = json!({
         "file": report.file,
         "entry": report.entry,
         "verdict": report.verdict.name(),
         "assumptions": report.assumptions,
         "conditions": report.conditions,
-    })
+    });
+    if let Some(demangled) = mangled::demangled(&report.entry) {
+        verdict["demangled"] = json!(demangled);
+    }
+    verdict
 }
 
 fn rule(id: &str) -> Value {
@@ -70,7 +75,7 @@ fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
     // A verdict that is not `verified` must be seen even when no place belongs to it.
     if results.is_empty() && !matches!(report.verdict, Verdict::Verified | Verdict::NoDefect) {
         let conditions = report.conditions.join("; ");
-        let text = format!("{} {}: {} {conditions}", subject(report), report.entry, report.verdict.name());
+        let text = format!("{}: {} {conditions}", subject(report), report.verdict.name());
         let place = location(&report.file, None, None);
         results.push(result(report.verdict.name(), "warning", text.trim_end(), Some(place), &[]));
     }
@@ -78,7 +83,7 @@ fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
 }
 
 fn finding(finding: &Finding, report: &KernelReport) -> Value {
-    let mut text = format!("{} {}: {}", subject(report), report.entry, headline(finding));
+    let mut text = format!("{}: {}", subject(report), headline(finding));
     if let Some(offset) = finding.offset {
         text.push_str(&format!(" at byte offset {offset}"));
     }
@@ -104,15 +109,17 @@ fn finding(finding: &Finding, report: &KernelReport) -> Value {
     result(finding.code(), level, &text, Some(place), &related)
 }
 
-fn subject(report: &KernelReport) -> &'static str {
-    match report.subject {
+/// `kernel` or `procedure`, and its name as the source has it.
+fn subject(report: &KernelReport) -> String {
+    let what = match report.subject {
         Subject::Kernel => "kernel",
         Subject::Procedure => "procedure",
-    }
+    };
+    format!("{what} {}", mangled::shown(&report.entry))
 }
 
 fn reason(reason: &Reason, report: &KernelReport) -> Value {
-    let text = format!("{} {}: {}", subject(report), report.entry, reason.message);
+    let text = format!("{}: {}", subject(report), reason.message);
     let place = match &reason.origin {
         Some(origin) => origin_location(&report.file, origin),
         None => location(&report.file, None, None),
@@ -127,13 +134,7 @@ fn diagnostic(diagnostic: &Diagnostic, report: &KernelReport, source: &SourceTex
         Severity::Error => "error",
         Severity::Unsupported | Severity::Warning => "warning",
     };
-    result(
-        diagnostic.code,
-        level,
-        &format!("{} {}: {}", subject(report), report.entry, diagnostic.message),
-        Some(place),
-        &[],
-    )
+    result(diagnostic.code, level, &format!("{}: {}", subject(report), diagnostic.message), Some(place), &[])
 }
 
 fn input_error(error: &InputError) -> Value {

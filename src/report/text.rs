@@ -11,6 +11,7 @@ use crate::finding::{
     TraceStep, Verdict,
 };
 use crate::geometry::Geometry;
+use crate::ptx::mangled;
 use crate::span::{Origin, Span};
 use crate::stats::Cost;
 use std::collections::BTreeSet;
@@ -34,7 +35,7 @@ pub(crate) fn refusal(report: &KernelReport, source: &SourceText, style: Style) 
         code: reason.code,
         title: reason.message.clone(),
         labels: Vec::new(),
-        notes: vec![format!("in {} of {}", report.entry, source.name())],
+        notes: vec![format!("in {} of {}", mangled::shown(&report.entry), source.name())],
     });
     screen(&reasons.collect::<Vec<_>>(), style) + &diagnostics(&report.diagnostics, source, style)
 }
@@ -97,7 +98,7 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
         Verdict::Verified if report.launch.is_one_thread() => " (one thread has nothing to race or diverge with)",
         _ => "",
     };
-    let (file, entry) = (printable(&report.file), printable(&report.entry));
+    let (file, entry) = (printable(&report.file), printable(&mangled::shown(&report.entry)));
     if report.subject == Subject::Procedure {
         return format!("{file}: {entry}: {verdict}\n");
     }
