@@ -11,7 +11,6 @@ use crate::ptx::mangled;
 use crate::report::cuda;
 use crate::report::source::SourceFiles;
 use crate::span::SourcePosition;
-use std::sync::Arc;
 
 /// Renames the parameters of all kernels of an input file.
 pub(crate) fn use_source(module: &mut Module, input: &str) {
@@ -48,14 +47,10 @@ fn of_source(entry: &Function, files: &mut SourceFiles) -> Option<Vec<String>> {
 }
 
 /// Where the kernel's code begins, at the place of the kernel itself.
-fn first_position(entry: &Function) -> Option<&Arc<SourcePosition>> {
+fn first_position(entry: &Function) -> Option<&SourcePosition> {
     let mut instructions = entry.body.iter().flat_map(|body| &body.items).filter_map(|item| match item {
         Item::Instruction(instruction) => instruction.origin.position.as_ref(),
         _ => None,
     });
-    let mut position = instructions.next()?;
-    while let Some(call) = &position.inlined_at {
-        position = call;
-    }
-    Some(position)
+    instructions.next().map(|position| position.outermost())
 }

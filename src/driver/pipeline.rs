@@ -24,6 +24,7 @@ use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::{self, Prelude};
 use crate::verdict::decide::{self, Search};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// A parsed input.
@@ -236,9 +237,23 @@ pub fn verify(
     let lowered = lower(input, program, entry, options, &[])?;
     let mut report = launch::decide(&lowered.kernel, Effort::of(options.timeout), &mut decide)?;
     report.launch = lowered.kernel.geometry;
+    report.given = given(program, entry, options);
     report.time_ms = start.elapsed().as_millis() as u64;
     log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
     Ok(report)
+}
+
+/// The parameters to which options give a value, as the kernel calls them.
+fn given(program: &Program, entry: &str, options: &Options) -> BTreeSet<String> {
+    let keys = options.params.iter().map(|setting| setting.name.as_str());
+    match program {
+        Program::Ptx(module) => {
+            let Ok(entry) = entry_of(module, entry) else { return BTreeSet::new() };
+            let found = keys.filter_map(|key| entry.parameter_or_position(key));
+            found.map(|index| entry.params[index].name.to_string()).collect()
+        }
+        Program::Ivl(_) => keys.map(str::to_string).collect(),
+    }
 }
 
 /// The proof attempts for all pairs of threads, for measurements. `Err` as for [`verify`].

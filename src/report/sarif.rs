@@ -8,11 +8,11 @@
 use super::explain;
 use super::json::InputError;
 use super::source::SourceText;
-use super::text::{access_text, headline, launch_text, parameter_text};
+use super::text::{INLINED, access_text, headline, launch_text, parameter_text};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::{Finding, KernelReport, Reason, Subject, Verdict};
 use crate::ptx::mangled;
-use crate::span::Origin;
+use crate::span::{Origin, SourcePosition};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -103,6 +103,11 @@ fn finding(finding: &Finding, report: &KernelReport) -> Value {
     for (what, origin) in &finding.related {
         related.push(related_location(&report.file, origin, what));
     }
+    for header in finding.inlined() {
+        let mut place = source_location(header);
+        place["message"] = json!({ "text": INLINED });
+        related.push(place);
+    }
     let level = if finding.confirmed { "error" } else { "warning" };
     let place = finding.primary().map(|origin| origin_location(&report.file, origin));
     let place = place.unwrap_or_else(|| location(&report.file, None, None));
@@ -157,12 +162,14 @@ fn result(rule: &str, level: &str, text: &str, place: Option<Value>, related: &[
 /// The source line where `.loc` tells one, otherwise the line of the input.
 fn origin_location(input: &str, origin: &Origin) -> Value {
     match &origin.position {
-        Some(position) => {
-            let column = (position.column > 0).then_some(position.column as usize);
-            location(&position.file, Some(position.line as usize), column)
-        }
+        Some(position) => source_location(position.own()),
         None => location(input, Some(origin.line as usize), None),
     }
+}
+
+fn source_location(position: &SourcePosition) -> Value {
+    let column = (position.column > 0).then_some(position.column as usize);
+    location(&position.file, Some(position.line as usize), column)
 }
 
 fn related_location(input: &str, origin: &Origin, text: &str) -> Value {
