@@ -20,7 +20,7 @@ type Check = fn() -> Result<(), Failed>;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = inputs().into_iter().map(input_trial).collect();
-    let checks: [(&str, Check); 11] = [
+    let checks: [(&str, Check); 12] = [
         ("help_fits_one_screen", help_fits_one_screen),
         ("usage_errors", usage_errors),
         ("unreadable_inputs", unreadable_inputs),
@@ -29,6 +29,7 @@ fn main() {
         ("one_bad_file_among_others", one_bad_file_among_others),
         ("output_into_a_closed_pipe", output_into_a_closed_pipe),
         ("run_names_dynamic_shared_memory", run_names_dynamic_shared_memory),
+        ("a_barrier_is_offered_only_with_a_proof", a_barrier_is_offered_only_with_a_proof),
         ("explain", explain),
         ("every_code_is_explained", every_code_is_explained),
         ("every_opcode_is_explained", every_opcode_is_explained),
@@ -151,6 +152,16 @@ fn run_names_dynamic_shared_memory() -> Result<(), Failed> {
         return Err(ran.failed(&format!("expected exit 1 and `{wanted}` on stdout")));
     }
     gpuvcc(&["run", file, "--block", "32", "--dynamic-shared", "128"]).expect(0, "")
+}
+
+/// Where another race is left, the barrier that was tried is not told.
+fn a_barrier_is_offered_only_with_a_proof() -> Result<(), Failed> {
+    let ran = gpuvcc(&["tests/cli/run/barrier_not_enough.ptx", "--block", "32", "--grid", "1"]);
+    let has_help = ran.stdout.contains("help: no barrier between PTX line 19 and PTX line 20");
+    if ran.exit != 1 || !has_help || ran.stdout.contains("it is proved") {
+        return Err(ran.failed("expected exit 1, what barrier is missing, and no offer"));
+    }
+    Ok(())
 }
 
 fn unreadable_inputs() -> Result<(), Failed> {

@@ -12,6 +12,7 @@ mod entries;
 mod folder;
 pub mod input;
 mod ivl_kernel;
+mod mend;
 mod notes;
 mod output;
 mod parameter_names;

@@ -2,6 +2,7 @@
 
 use super::cli::{Arithmetic, Options, Stage};
 use super::input::{Input, Language};
+use super::mend;
 use super::notes;
 use super::procedures::{self, Source};
 use super::stated;
@@ -238,9 +239,27 @@ pub fn verify(
     let mut report = launch::decide(&lowered.kernel, Effort::of(options.timeout), &mut decide)?;
     report.launch = lowered.kernel.geometry;
     report.given = given(program, entry, options);
+    mend::try_barrier(&mut report, input, program, entry, options, jobs);
     report.time_ms = start.elapsed().as_millis() as u64;
     log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
     Ok(report)
+}
+
+/// Whether a kernel is proved for the launch of the options, without a search for defects. `Err` as for [`verify`].
+pub(crate) fn proof(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    effort: Effort,
+    jobs: &Jobs,
+) -> Result<KernelReport, Vec<Diagnostic>> {
+    let prelude = super::preludes::of(&options.prelude)?;
+    let lowered = lower(input, program, entry, options, &[])?;
+    let mut question = question(&lowered, &prelude, options, (effort, jobs));
+    question.first_failure = true;
+    let report = KernelReport::new(input.source.name(), entry, lowered.kernel.geometry);
+    decide::run(&question, Search::Proof, None, report)
 }
 
 /// The parameters to which options give a value, as the kernel calls them.

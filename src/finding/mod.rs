@@ -257,6 +257,8 @@ pub struct Finding {
     pub values: Vec<(String, String)>,
     /// Other pairs of instructions of the same lines that have it, too.
     pub similar: u32,
+    /// What was tried and makes the proof go through.
+    pub mended: Option<String>,
 }
 
 /// A block on the way to a defect.
@@ -290,6 +292,7 @@ impl Finding {
             trace: Vec::new(),
             values: Vec::new(),
             similar: 0,
+            mended: None,
         }
     }
 

@@ -39,6 +39,15 @@ fn same_file(first: &Origin, second: &Origin) -> bool {
     file(first) == file(second)
 }
 
+/// What is missing, and what was tried that mends it.
+pub(crate) fn of(finding: &Finding, input: &SourceText) -> Option<String> {
+    let missing = missing_barrier(finding, input)?;
+    Some(match &finding.mended {
+        Some(mended) => format!("{missing}; {mended}"),
+        None => missing,
+    })
+}
+
 /// What to do next, in one line; `None` where nothing is left to do.
 pub(crate) fn next(report: &KernelReport) -> Option<String> {
     if report.subject == Subject::Procedure || report.execution.is_some() {

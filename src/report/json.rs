@@ -285,7 +285,7 @@ fn finding<'a>(finding: &'a Finding, report: &'a KernelReport, source: &SourceTe
         values: texts(&finding.values),
         chosen: report.chosen(finding),
         similar: finding.similar,
-        help: help::missing_barrier(finding, source),
+        help: help::of(finding, source),
     }
 }
 

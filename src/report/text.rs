@@ -371,7 +371,7 @@ fn facts(report: &KernelReport, finding: &Finding, before: Option<&Finding>, inp
         1 => notes.push("1 more like this, by other instructions of these lines".to_string()),
         similar => notes.push(format!("{similar} more like this, by other instructions of these lines")),
     }
-    if let Some(help) = help::missing_barrier(finding, input) {
+    if let Some(help) = help::of(finding, input) {
         notes.push(format!("help: {help}"));
     }
     if !finding.message.is_empty() {
