@@ -48,6 +48,34 @@ pub struct SourcePosition {
     pub inlined_at: Option<Arc<SourcePosition>>,
 }
 
+impl SourcePosition {
+    /// The line of the kernel itself into which the position was inlined.
+    pub(crate) fn outermost(&self) -> &SourcePosition {
+        let mut position = self;
+        while let Some(call) = &position.inlined_at {
+            position = call;
+        }
+        position
+    }
+
+    /// The author's own line: where code of another file was inlined, the call in the file of the kernel itself.
+    pub(crate) fn own(&self) -> &SourcePosition {
+        let kernel = self.outermost();
+        let mut position = self;
+        while position.file != kernel.file {
+            // The last position is that of the kernel.
+            let Some(call) = &position.inlined_at else { break };
+            position = call;
+        }
+        position
+    }
+
+    /// The line of another file that was inlined at the author's own one.
+    pub(crate) fn inlined(&self) -> Option<&SourcePosition> {
+        (self.own() != self).then_some(self)
+    }
+}
+
 /// Where a node of any stage comes from in the PTX (or IVL) input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {

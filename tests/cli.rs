@@ -20,7 +20,7 @@ type Check = fn() -> Result<(), Failed>;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = inputs().into_iter().map(input_trial).collect();
-    let checks: [(&str, Check); 10] = [
+    let checks: [(&str, Check); 12] = [
         ("help_fits_one_screen", help_fits_one_screen),
         ("usage_errors", usage_errors),
         ("unreadable_inputs", unreadable_inputs),
@@ -28,6 +28,8 @@ fn main() {
         ("standard_input", standard_input),
         ("one_bad_file_among_others", one_bad_file_among_others),
         ("output_into_a_closed_pipe", output_into_a_closed_pipe),
+        ("run_names_dynamic_shared_memory", run_names_dynamic_shared_memory),
+        ("a_barrier_is_offered_only_with_a_proof", a_barrier_is_offered_only_with_a_proof),
         ("explain", explain),
         ("every_code_is_explained", every_code_is_explained),
         ("every_opcode_is_explained", every_opcode_is_explained),
@@ -68,8 +70,10 @@ impl Expect for Ran {
 fn inputs() -> Vec<PathBuf> {
     let entries = std::fs::read_dir("tests/cli/input").expect("the folder of inputs");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    // Annotations lie beside their PTX.
-    paths.retain(|path| path.extension().is_none_or(|extension| extension != "gpuvcc"));
+    // Annotations and sources lie beside their PTX.
+    paths.retain(|path| {
+        path.extension().is_none_or(|extension| ["ptx", "ivl", "bpl"].iter().any(|known| extension == *known))
+    });
     paths.sort();
     paths
 }
@@ -134,6 +138,28 @@ fn usage_errors() -> Result<(), Failed> {
         if !ran.stdout.is_empty() {
             return Err(ran.failed("a usage error belongs on stderr"));
         }
+    }
+    Ok(())
+}
+
+/// An address behind what the launch has, in an array of the kernel's, with the option that mends it.
+fn run_names_dynamic_shared_memory() -> Result<(), Failed> {
+    let file = "tests/cli/run/dynamic_shared.ptx";
+    let ran = gpuvcc(&["run", file, "--block", "32"]);
+    let wanted = "byte 0 of `rows` is in dynamic shared memory, of which this launch has 0 bytes: give it at least 4 with \
+                  --dynamic-shared";
+    if ran.exit != 1 || !ran.stdout.contains(wanted) {
+        return Err(ran.failed(&format!("expected exit 1 and `{wanted}` on stdout")));
+    }
+    gpuvcc(&["run", file, "--block", "32", "--dynamic-shared", "128"]).expect(0, "")
+}
+
+/// Where another race is left, the barrier that was tried is not told.
+fn a_barrier_is_offered_only_with_a_proof() -> Result<(), Failed> {
+    let ran = gpuvcc(&["tests/cli/run/barrier_not_enough.ptx", "--block", "32", "--grid", "1"]);
+    let has_help = ran.stdout.contains("help: no barrier between PTX line 19 and PTX line 20");
+    if ran.exit != 1 || !has_help || ran.stdout.contains("it is proved") {
+        return Err(ran.failed("expected exit 1, what barrier is missing, and no offer"));
     }
     Ok(())
 }

@@ -71,6 +71,8 @@ fn race(file: &str, confirmed: bool) -> Finding {
         related: Vec::new(),
         trace: Vec::new(),
         values: Vec::new(),
+        similar: 0,
+        mended: None,
     }
 }
 

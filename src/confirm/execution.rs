@@ -15,7 +15,7 @@ use crate::finding::{
     AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, ParameterValue, Reason, Step, StepKind, Verdict,
 };
 use crate::geometry::{Geometry, index_of};
-use crate::ptx::ast::{AnnotationKind, Function, Module};
+use crate::ptx::ast::{AnnotationKind, Function, Item, Module};
 use std::collections::BTreeMap;
 
 /// The report on a run.
@@ -76,18 +76,32 @@ fn parameters(module: &Module, entry: &Function, launch: &Launch) -> BTreeMap<St
     scalars.filter(|(_, value)| !pointers.contains(&value.value)).collect()
 }
 
+/// What is said of executions that read textures.
+pub(crate) const TEXTURES: &str = "textures hold zeros in this execution";
+
+/// Adds a sentence to the message of a finding.
+pub(crate) fn say(finding: &mut Finding, sentence: &str) {
+    let separator = if finding.message.is_empty() { "" } else { "\n" };
+    finding.message = format!("{}{separator}{sentence}", finding.message);
+}
+
 /// Tells what a run showed.
 struct Reporter<'r> {
     launch: &'r Launch,
     run: &'r Run,
     sizes: Geometry,
     params: BTreeMap<String, ParameterValue>,
+    /// Whether the module reads textures, which hold zeros in the emulator.
+    has_textures: bool,
 }
 
 impl<'r> Reporter<'r> {
     fn new(module: &Module, entry: &Function, launch: &'r Launch, run: &'r Run) -> Self {
         let sizes = launch.geometry.into();
-        Reporter { launch, run, sizes, params: parameters(module, entry, launch) }
+        let reads = |item: &Item| matches!(item, Item::Instruction(instruction) if instruction.op.is_texture_fetch());
+        let mut bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+        let has_textures = bodies.any(|body| body.items.iter().any(reads));
+        Reporter { launch, run, sizes, params: parameters(module, entry, launch), has_textures }
     }
 
     /// Something that a watched thread did; `at_fault` if it is a part of the defect.
@@ -164,7 +178,7 @@ impl<'r> Reporter<'r> {
         }
         for fault in &outcome.faults {
             let (kind, message) = match fault.kind {
-                FaultKind::Bounds => ("bounds", format!("address {:#x} is in no array", fault.address)),
+                FaultKind::Bounds => ("bounds", self.outside(fault)),
                 FaultKind::Alignment => {
                     ("alignment", format!("address {:#x} is no multiple of {} bytes", fault.address, fault.bytes))
                 }
@@ -186,7 +200,21 @@ impl<'r> Reporter<'r> {
             }
             findings.push(finding);
         }
+        for finding in findings.iter_mut().filter(|_| self.has_textures) {
+            say(finding, TEXTURES);
+        }
         findings
+    }
+
+    /// Why an address is in no array.
+    fn outside(&self, fault: &Fault) -> String {
+        let Some(byte) = fault.dynamic else { return format!("address {:#x} is in no array", fault.address) };
+        let (has, needs) = (self.launch.dynamic_shared, byte + u64::from(fault.bytes));
+        let name = self.run.program.shared.first().map_or("", |dynamic| dynamic.name.as_str());
+        format!(
+            "byte {byte} of `{name}` is in dynamic shared memory, of which this launch has {has} bytes: give it at least \
+             {needs} with --dynamic-shared"
+        )
     }
 
     fn assertion_kind(&self, code: u32) -> &'static str {

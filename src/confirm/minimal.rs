@@ -8,7 +8,7 @@
 
 use super::Plausible;
 use super::emulate::{Emulator, Shown};
-use super::execution;
+use super::execution::{self, TEXTURES, say};
 use super::usual;
 use crate::exec::arguments::Value;
 use crate::exec::command::Command;
@@ -223,6 +223,8 @@ fn refresh(finding: &mut Finding, shown: &Finding) {
     finding.kind.clone_from(&shown.kind);
     if finding.defect != Defect::Race {
         finding.message.clone_from(&shown.message);
+    } else if shown.message.contains(TEXTURES) && !finding.message.contains(TEXTURES) {
+        say(finding, TEXTURES);
     }
     finding.offset = shown.offset;
     finding.launch = shown.launch;

@@ -65,7 +65,7 @@ pub struct Options {
     pub memory: Option<u64>,
     /// Threads that verify at the same time: kernels first, then parts of a kernel.
     pub jobs: NonZeroUsize,
-    /// Verdict lines only.
+    /// Verdict lines only, with the conditions of verified-when.
     pub quiet: bool,
     /// Say what each stage cost.
     pub stats: bool,

@@ -1,6 +1,6 @@
 //! The driver: composes the stages and nothing else.
 //!
-//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
+//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations, `entries` chooses kernels and `parameter_names` names parameters as the source does; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
 //! [`schedule`] runs kernels side by side, and [`crate::jobs`] counts the threads; [`output`] prints what they gave.
 
 mod annotations;
@@ -8,11 +8,14 @@ mod blindness;
 pub mod cli;
 mod emit;
 pub mod emulate;
+mod entries;
 mod folder;
 pub mod input;
 mod ivl_kernel;
+mod mend;
 mod notes;
 mod output;
+mod parameter_names;
 pub mod pipeline;
 mod preludes;
 mod procedures;
@@ -29,7 +32,6 @@ use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::limits;
 use crate::ptx;
-use crate::report::near_names::near_names;
 use crate::stats::Cost;
 use annotations::Parsed;
 use cli::{Options, Stage};
@@ -221,8 +223,11 @@ impl Sink<Read> for Parsing<'_, '_> {
         match result {
             Ok((Ok(mut program), costs)) => {
                 self.reading.insert(input.source.name().to_string(), costs);
-                if let (true, Program::Ptx(module)) = (self.options.rules.volatile_races, &mut program) {
-                    ptx::weaken_volatile(module);
+                if let Program::Ptx(module) = &mut program {
+                    parameter_names::use_source(module, input.source.name());
+                    if self.options.rules.volatile_races {
+                        ptx::weaken_volatile(module);
+                    }
                 }
                 self.programs.push((input, program));
             }
@@ -249,9 +254,9 @@ fn select_kernels<'a>(
     output: &mut Output,
 ) -> Vec<Task<'a>> {
     let mut tasks = Vec::new();
-    let mut all_names: Vec<String> = Vec::new();
     let with_kernels = programs.iter().filter(|parsed| !parsed.program.kernels().is_empty());
     let with_kernels: BTreeSet<&str> = with_kernels.map(|parsed| parsed.input.given.as_str()).collect();
+    let wanted = entries::wanted(programs, options, inputs.complete && programs.len() == inputs.inputs.len(), output);
     for Parsed { input, program, annotated } in programs {
         let names = program.kernels();
         // A module of a file or folder may hold device functions only, if others have kernels.
@@ -264,7 +269,7 @@ fn select_kernels<'a>(
             output.unplaced(&unplaced("no-kernel", format!("`{file}` has no kernel (no `.entry` with a body)")), file);
         }
         for name in names {
-            if options.entries.is_empty() || options.entries.contains(&name) {
+            if options.entries.is_empty() || wanted.contains(&name) {
                 tasks.push(Task {
                     input,
                     program,
@@ -273,33 +278,9 @@ fn select_kernels<'a>(
                     reading: Vec::new(),
                 });
             }
-            all_names.push(name);
-        }
-    }
-    // Unreadable files may hold the name; their own errors say enough.
-    if inputs.complete && programs.len() == inputs.inputs.len() {
-        for wanted in options.entries.iter().filter(|wanted| !all_names.contains(wanted)) {
-            output.unplaced(&unknown_entry(wanted, &all_names), &options.files.join(" "));
         }
     }
     tasks
-}
-
-fn unknown_entry(wanted: &str, names: &[String]) -> Diagnostic {
-    let near = near_names(wanted, names.iter().map(String::as_str));
-    let diagnostic = unplaced("no-such-entry", format!("no kernel is named `{wanted}`"));
-    match near.is_empty() {
-        false => diagnostic.note(format!("did you mean {}?", near.join(", "))),
-        true => {
-            let some: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
-            let more = if names.len() > some.len() {
-                format!(" and {} more", names.len() - some.len())
-            } else {
-                String::new()
-            };
-            diagnostic.note(format!("there are: {}{more}", some.join(", ")))
-        }
-    }
 }
 
 fn unplaced(code: &'static str, message: String) -> Diagnostic {

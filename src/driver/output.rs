@@ -105,7 +105,8 @@ impl<'a> Output<'a> {
         self.exit_codes.insert(4);
         let title = format!("{file}: {entry}: {message}");
         let notes = vec!["this is a bug of gpuvcc; nothing was proved about this kernel".to_string()];
-        let error = Message { level: Level::Error, code: "internal-error", title, labels: Vec::new(), notes };
+        let error =
+            Message { level: Level::Error, code: "internal-error", title, labels: Vec::new(), notes, replay: None };
         self.errors.push(InputError {
             file: file.to_string(),
             entry: Some(entry.to_string()),

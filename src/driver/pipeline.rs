@@ -2,6 +2,7 @@
 
 use super::cli::{Arithmetic, Options, Stage};
 use super::input::{Input, Language};
+use super::mend;
 use super::notes;
 use super::procedures::{self, Source};
 use super::same_value::{self, Plan};
@@ -25,7 +26,7 @@ use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::{self, Prelude};
 use crate::verdict::decide::{self, Search};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// A parsed input.
@@ -220,6 +221,8 @@ pub fn verify(
         verify_by(input, program, entry, &options, jobs, plan)
     };
     let mut report = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan)?;
+    report.given = given(program, entry, options);
+    mend::try_barrier(&mut report, input, program, entry, options, jobs);
     report.time_ms = start.elapsed().as_millis() as u64;
     log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
     Ok(report)
@@ -262,6 +265,36 @@ fn verify_by(
     let mut report = launch::decide(&lowered.kernel, &usual, by.effort, &mut decide)?;
     report.launch = lowered.kernel.geometry;
     Ok(report)
+}
+
+/// Whether a kernel is proved for the launch of the options, without a search for defects. `Err` as for [`verify`].
+pub(crate) fn proof(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    effort: Effort,
+    jobs: &Jobs,
+) -> Result<KernelReport, Vec<Diagnostic>> {
+    let prelude = super::preludes::of(&options.prelude)?;
+    let lowered = lower(input, program, entry, options, &[])?;
+    let mut question = question(&lowered, &prelude, options, (effort, jobs));
+    question.first_failure = true;
+    let report = KernelReport::new(input.source.name(), entry, lowered.kernel.geometry);
+    decide::run(&question, Search::Proof, (None, &|_, _| true), report)
+}
+
+/// The parameters to which options give a value, as the kernel calls them.
+fn given(program: &Program, entry: &str, options: &Options) -> BTreeSet<String> {
+    let keys = options.params.iter().map(|setting| setting.name.as_str());
+    match program {
+        Program::Ptx(module) => {
+            let Ok(entry) = entry_of(module, entry) else { return BTreeSet::new() };
+            let found = keys.filter_map(|key| entry.parameter_or_position(key));
+            found.map(|index| entry.params[index].name.to_string()).collect()
+        }
+        Program::Ivl(_) => keys.map(str::to_string).collect(),
+    }
 }
 
 /// The proof attempts for all pairs of threads, for measurements. `Err` as for [`verify`].

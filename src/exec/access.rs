@@ -69,9 +69,17 @@ fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &A
             return found;
         }
     };
-    let fault = Fault { place: (thread.number, thread.last()), kind, address, bytes: bytes as u32, values: Vec::new() };
+    let dynamic = dynamic(address).filter(|_| space == Space::Shared && kind == FaultKind::Bounds);
+    let place = (thread.number, thread.last());
+    let fault = Fault { place, kind, address, dynamic, bytes: bytes as u32, values: Vec::new() };
     thread.fault(world, fault);
     None
+}
+
+/// The byte of dynamic shared memory at an address, however much of it there is: GPUs have less than 2^18 bytes.
+fn dynamic(address: u64) -> Option<u64> {
+    let offset = address & mask(SHARED_BITS);
+    (address >> SHARED_BITS == 1 && offset < 1 << 18).then_some(offset)
 }
 
 /// The place of an address in shared memory.
@@ -261,7 +269,7 @@ pub(crate) fn store(
         if !poke(world, block, thread, element, access.bytes, value) {
             let place = (thread.number, thread.last());
             let (kind, bytes) = (FaultKind::ReadOnly, access.bytes);
-            return thread.fault(world, Fault { place, kind, address: 0, bytes, values: Vec::new() });
+            return thread.fault(world, Fault { place, kind, address: 0, dynamic: None, bytes, values: Vec::new() });
         }
     }
     !(world.switch_at_access && target.is_visible())

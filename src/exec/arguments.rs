@@ -277,7 +277,9 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
     let mut chosen: Vec<Option<&Value>> = vec![None; entry.params.len()];
     for argument in arguments {
         let position = match &argument.name {
-            Some(name) => position(entry, name).ok_or_else(|| error(format!("no parameter is named `{name}`")))?,
+            Some(name) => {
+                entry.parameter_or_position(name).ok_or_else(|| error(format!("no parameter is named `{name}`")))?
+            }
             None => match chosen.iter().position(Option::is_none) {
                 Some(position) => position,
                 None => return Err(error(format!("`{}` has only {} parameters", entry.name, entry.params.len()))),
@@ -302,7 +304,7 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
         }
         let array = match value {
             Value::Same(other) => {
-                let earlier = position(entry, other).and_then(|at| array_of.get(at).copied().flatten());
+                let earlier = entry.parameter_or_position(other).and_then(|at| array_of.get(at).copied().flatten());
                 Some(earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?)
             }
             Value::Array { .. } | Value::Endless(_) | Value::File(_) => {
@@ -351,11 +353,6 @@ fn structure(module: &Module, parameter: &Variable, parts: &[Value], bound: &mut
 
 fn type_text(parameter: &Variable) -> String {
     type_name(parameter.ty)
-}
-
-fn position(entry: &Function, name: &str) -> Option<usize> {
-    let named = entry.params.iter().position(|parameter| &*parameter.name == name);
-    named.or_else(|| name.parse().ok().filter(|&position| position < entry.params.len()))
 }
 
 fn scalar(parameter: &Variable, value: &Value) -> Option<Vec<u8>> {

@@ -145,6 +145,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// The address, in its space.
     pub(crate) address: u64,
+    /// The byte of dynamic shared memory that it would be, outside of what the launch has.
+    pub(crate) dynamic: Option<u64>,
     /// Bytes.
     pub(crate) bytes: u32,
     /// What the registers of a failed annotation hold.

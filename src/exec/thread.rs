@@ -302,7 +302,7 @@ impl Thread {
     /// An assertion of the user fails.
     fn fails(&mut self, world: &mut World, at: u32, values: Vec<u64>) -> bool {
         let (place, kind) = ((self.number, at), FaultKind::Assertion);
-        self.fault(world, Fault { place, kind, address: 0, bytes: 0, values })
+        self.fault(world, Fault { place, kind, address: 0, dynamic: None, bytes: 0, values })
     }
 
     /// Ends the launch with a fault.

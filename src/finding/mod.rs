@@ -4,14 +4,16 @@
 //! is fixed in the README ("How to read a verdict") and by `gpuvcc explain`.
 
 mod barrier_invariants;
+mod chosen;
 pub(crate) mod facts;
+pub(crate) mod groups;
 
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
 use crate::limits::{Exceeded, Limit};
-use crate::span::Origin;
+use crate::span::{Origin, SourcePosition};
 use crate::stats::Cost;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The answer for one kernel.
@@ -253,6 +255,10 @@ pub struct Finding {
     pub trace: Vec<TraceStep>,
     /// Values of variables where it fails, as `(name, value)`.
     pub values: Vec<(String, String)>,
+    /// Other pairs of instructions of the same lines that have it, too.
+    pub similar: u32,
+    /// What was tried and makes the proof go through.
+    pub mended: Option<String>,
 }
 
 /// A block on the way to a defect.
@@ -285,6 +291,8 @@ impl Finding {
             related: Vec::new(),
             trace: Vec::new(),
             values: Vec::new(),
+            similar: 0,
+            mended: None,
         }
     }
 
@@ -301,6 +309,19 @@ impl Finding {
     /// Ranking: confirmed before possible, then by defect. Findings sort by this first.
     pub(crate) fn rank(&self) -> (bool, Defect) {
         (!self.confirmed, self.defect)
+    }
+
+    /// The lines of other files that were inlined where the finding is, each once.
+    pub(crate) fn inlined(&self) -> Vec<&SourcePosition> {
+        let origins = self.barrier.iter().chain(self.accesses.iter().map(|access| &access.origin));
+        let positions = origins.filter_map(|origin| origin.position.as_deref().and_then(SourcePosition::inlined));
+        let mut lines: Vec<&SourcePosition> = Vec::new();
+        for position in positions {
+            if !lines.iter().any(|known| (&known.file, known.line) == (&position.file, position.line)) {
+                lines.push(position);
+            }
+        }
+        lines
     }
 
     /// The place a reader looks at first.
@@ -400,6 +421,8 @@ pub struct KernelReport {
     pub verdict: Verdict,
     /// Launch sizes of the proof.
     pub launch: Geometry,
+    /// Scalar parameters to which the user gave a value.
+    pub given: BTreeSet<String>,
     /// What the verdict rests on, one sentence each.
     pub assumptions: Vec<String>,
     /// Launch conditions of `verified-when`.
@@ -435,6 +458,7 @@ impl KernelReport {
             target: None,
             verdict: Verdict::Unknown,
             launch,
+            given: BTreeSet::new(),
             assumptions: Vec::new(),
             conditions: Vec::new(),
             checked: Checked::default(),

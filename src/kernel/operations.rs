@@ -106,7 +106,7 @@ impl<'a> Lowering<'a> {
                 self.unsupported("unsupported-instruction", message);
             }
             Op::Arbitrary { name, dst, sources } => {
-                self.declarations.reads_textures |= name.starts_with("tex.") || name.starts_with("tld4.");
+                self.declarations.reads_textures |= op.is_texture_fetch();
                 self.arbitrary_operation(name, dst, sources);
             }
             Op::Allocate { dst, size } => self.allocate(dst, size),

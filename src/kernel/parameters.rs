@@ -112,10 +112,8 @@ impl Parameters {
         let mut errors = Vec::new();
         let mut fixed_as: BTreeMap<usize, &str> = BTreeMap::new();
         for (key, value) in &options.params {
-            let position = entry.params.iter().position(|p| *p.name == **key);
-            let position = position.or_else(|| key.parse().ok().filter(|n: &usize| *n < entry.params.len()));
             let mut error = |message: String| errors.push(Diagnostic::error("parameter", message, entry.span));
-            let Some(index) = position else {
+            let Some(index) = entry.parameter_or_position(key) else {
                 let known: Vec<_> = entry.params.iter().map(|p| format!("`{}`", p.name)).collect();
                 error(format!("`{}` has no parameter `{key}`; it has {}", entry.name, known.join(", ")));
                 continue;

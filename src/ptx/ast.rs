@@ -124,6 +124,8 @@ pub(crate) enum Linkage {
 pub struct Variable {
     /// Name as written; a name declared in a nested scope is made unique with a suffix `$N`.
     pub name: Arc<str>,
+    /// The name as written, where `name` is that of the source.
+    pub(crate) spelling: Option<Arc<str>>,
     pub space: StateSpace,
     /// Element type.
     pub ty: ScalarType,
@@ -194,6 +196,19 @@ pub struct Function {
     pub body: Option<Body>,
     /// The header.
     pub span: Span,
+}
+
+impl Function {
+    /// The parameter of that name, in the source or in the PTX.
+    pub(crate) fn parameter(&self, name: &str) -> Option<usize> {
+        let named = self.params.iter().position(|parameter| *parameter.name == *name);
+        named.or_else(|| self.params.iter().position(|parameter| parameter.spelling.as_deref() == Some(name)))
+    }
+
+    /// The parameter of that name, or at that position from 0.
+    pub(crate) fn parameter_or_position(&self, key: &str) -> Option<usize> {
+        self.parameter(key).or_else(|| key.parse().ok().filter(|position| *position < self.params.len()))
+    }
 }
 
 /// A function body.

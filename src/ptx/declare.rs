@@ -146,6 +146,7 @@ fn expand<'a>(
     };
     let variable = Variable {
         name: declarator.name.text.into(),
+        spelling: None,
         space,
         ty: attributes.ty,
         size,

@@ -400,3 +400,10 @@ pub enum BarrierKind {
         predicate: Operand,
     },
 }
+
+impl Op {
+    /// Whether it reads a texture.
+    pub(crate) fn is_texture_fetch(&self) -> bool {
+        matches!(self, Op::Arbitrary { name, .. } if name.starts_with("tex.") || name.starts_with("tld4."))
+    }
+}

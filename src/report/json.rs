@@ -4,10 +4,13 @@
 //! Establishes: names of fields never change, new ones may come; a free size is `null`.
 
 use super::causes::{Cause, causes};
+use super::help;
 use super::source::SourceText;
+use super::text::INLINED;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Reason, Step, TraceStep};
 use crate::geometry::Geometry;
+use crate::ptx::mangled;
 use crate::span::Origin;
 use crate::stats::Cost;
 use serde::Serialize;
@@ -59,6 +62,9 @@ impl InputError {
 struct Kernel<'a> {
     file: &'a str,
     entry: &'a str,
+    /// The name as the source has it, where `entry` is mangled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demangled: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'a str>,
     verdict: &'static str,
@@ -71,6 +77,8 @@ struct Kernel<'a> {
     /// Of the same shape: defects that need values which no host is likely to pass.
     outside: Vec<FindingObject<'a>>,
     reasons: Vec<ReasonObject<'a>>,
+    /// What to do next.
+    next: Option<String>,
     candidates: CandidateCounts,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     inferred: &'a BTreeMap<String, bool>,
@@ -136,6 +144,10 @@ struct FindingObject<'a> {
     related: Vec<RelatedObject<'a>>,
     trace: Vec<TraceObject<'a>>,
     values: BTreeMap<&'a str, &'a str>,
+    /// `block`, `grid` and the parameters whose values the tool chose.
+    chosen: Vec<&'a str>,
+    similar: u32,
+    help: Option<String>,
 }
 
 /// Another place that a finding is about.
@@ -221,6 +233,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
     Kernel {
         file: &report.file,
         entry: &report.entry,
+        demangled: mangled::demangled(&report.entry),
         target: report.target.as_deref(),
         verdict: report.verdict.name(),
         confirmed: report.verdict.confirmed(),
@@ -228,9 +241,10 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         assumptions: &report.assumptions,
         conditions: &report.conditions,
         checked: counts(&report.checked),
-        findings: report.findings.iter().map(|found| finding(found, report)).collect(),
-        outside: report.outside.iter().map(|found| finding(found, report)).collect(),
+        findings: report.findings.iter().map(|found| finding(found, report, source)).collect(),
+        outside: report.outside.iter().map(|found| finding(found, report, source)).collect(),
         reasons,
+        next: help::next(report),
         candidates: candidates(report.candidates),
         inferred: &report.inferred,
         execution: report
@@ -250,9 +264,9 @@ fn candidates(candidates: Candidates) -> CandidateCounts {
     CandidateCounts { tried: candidates.tried, kept: candidates.kept }
 }
 
-fn finding<'a>(finding: &'a Finding, report: &'a KernelReport) -> FindingObject<'a> {
+fn finding<'a>(finding: &'a Finding, report: &'a KernelReport, source: &SourceText) -> FindingObject<'a> {
     let primary = finding.primary();
-    let position = primary.and_then(|origin| origin.position.as_ref());
+    let position = primary.and_then(|origin| origin.position.as_ref()).map(|position| position.own());
     FindingObject {
         code: finding.code(),
         kind: &finding.kind,
@@ -269,10 +283,26 @@ fn finding<'a>(finding: &'a Finding, report: &'a KernelReport) -> FindingObject<
         message: &finding.message,
         replay: finding.replay.as_deref(),
         interleaving: finding.interleaving.iter().map(step).collect(),
-        related: finding.related.iter().map(|(what, origin)| related(what, origin, report)).collect(),
+        related: related_places(finding, report),
         trace: finding.trace.iter().map(trace).collect(),
         values: texts(&finding.values),
+        chosen: report.chosen(finding),
+        similar: finding.similar,
+        help: help::of(finding, source),
     }
+}
+
+/// The places that a finding names, and those of code that was inlined from other files.
+fn related_places<'a>(finding: &'a Finding, report: &'a KernelReport) -> Vec<RelatedObject<'a>> {
+    let named = finding.related.iter().map(|(what, origin)| related(what, origin, report));
+    let origins = finding.barrier.iter().chain(finding.accesses.iter().map(|access| &access.origin));
+    let inlined = finding.inlined().into_iter().filter_map(|header| {
+        let origin = origins.clone().find(|origin| origin.position.as_deref() == Some(header))?;
+        let column = (header.column > 0).then_some(header.column);
+        let place = Place { file: Some(&header.file), line: Some(header.line), column, ..place(origin) };
+        Some(RelatedObject { what: INLINED, place })
+    });
+    named.chain(inlined).collect()
 }
 
 /// As for the finding itself: without a source line the one of the input.
@@ -314,7 +344,7 @@ fn access(access: &AccessReport) -> AccessObject<'_> {
 }
 
 fn place(origin: &Origin) -> Place<'_> {
-    let position = origin.position.as_ref();
+    let position = origin.position.as_ref().map(|position| position.own());
     Place {
         file: position.map(|position| &*position.file),
         line: position.map(|position| position.line),
@@ -326,6 +356,7 @@ fn place(origin: &Origin) -> Place<'_> {
 
 fn reason(reason: &Reason) -> ReasonObject<'_> {
     let position = reason.origin.as_ref().and_then(|origin| origin.position.as_ref());
+    let position = position.map(|position| position.own());
     ReasonObject {
         code: reason.code,
         message: &reason.message,

@@ -9,10 +9,11 @@ use super::explain;
 use super::json::InputError;
 use super::outside;
 use super::source::SourceText;
-use super::text::{access_text, headline, launch_text, parameter_text};
+use super::text::{INLINED, access_text, headline, launch_text, parameter_text};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::{Finding, KernelReport, Reason, Subject, Verdict};
-use crate::span::Origin;
+use crate::ptx::mangled;
+use crate::span::{Origin, SourcePosition};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -44,13 +45,17 @@ pub fn print<'a>(
 
 /// What a verdict rests on has no place in the text, so it is no result.
 fn verdict(report: &KernelReport) -> Value {
-    json!({
+    let mut verdict = json!({
         "file": report.file,
         "entry": report.entry,
         "verdict": report.verdict.name(),
         "assumptions": report.assumptions,
         "conditions": report.conditions,
-    })
+    });
+    if let Some(demangled) = mangled::demangled(&report.entry) {
+        verdict["demangled"] = json!(demangled);
+    }
+    verdict
 }
 
 fn rule(id: &str) -> Value {
@@ -73,7 +78,7 @@ fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
     let is_told = !report.findings.is_empty() || !report.reasons.is_empty() || !report.diagnostics.is_empty();
     if !is_told && !matches!(report.verdict, Verdict::Verified | Verdict::NoDefect) {
         let conditions = report.conditions.join("; ");
-        let text = format!("{} {}: {} {conditions}", subject(report), report.entry, report.verdict.name());
+        let text = format!("{}: {} {conditions}", subject(report), report.verdict.name());
         let place = location(&report.file, None, None);
         results.push(result(report.verdict.name(), "warning", text.trim_end(), Some(place), &[]));
     }
@@ -81,7 +86,7 @@ fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
 }
 
 fn finding(finding: &Finding, report: &KernelReport) -> Value {
-    let mut text = format!("{} {}: {}", subject(report), report.entry, headline(finding));
+    let mut text = format!("{}: {}", subject(report), headline(finding));
     if let Some(offset) = finding.offset {
         text.push_str(&format!(" at byte offset {offset}"));
     }
@@ -101,6 +106,11 @@ fn finding(finding: &Finding, report: &KernelReport) -> Value {
     for (what, origin) in &finding.related {
         related.push(related_location(&report.file, origin, what));
     }
+    for header in finding.inlined() {
+        let mut place = source_location(header);
+        place["message"] = json!({ "text": INLINED });
+        related.push(place);
+    }
     let level = if finding.confirmed { "error" } else { "warning" };
     let place = finding.primary().map(|origin| origin_location(&report.file, origin));
     let place = place.unwrap_or_else(|| location(&report.file, None, None));
@@ -109,20 +119,22 @@ fn finding(finding: &Finding, report: &KernelReport) -> Value {
 
 /// A defect that needs values which no host is likely to pass.
 fn outside_note(finding: &Finding, report: &KernelReport) -> Value {
-    let text = format!("{} {}: outside: {}", subject(report), report.entry, outside::line(finding));
+    let text = format!("{}: outside: {}", subject(report), outside::line(finding));
     let place = finding.primary().map(|origin| origin_location(&report.file, origin));
     result(finding.code(), "note", &text, place, &[])
 }
 
-fn subject(report: &KernelReport) -> &'static str {
-    match report.subject {
+/// `kernel` or `procedure`, and its name as the source has it.
+fn subject(report: &KernelReport) -> String {
+    let what = match report.subject {
         Subject::Kernel => "kernel",
         Subject::Procedure => "procedure",
-    }
+    };
+    format!("{what} {}", mangled::shown(&report.entry))
 }
 
 fn reason(reason: &Reason, report: &KernelReport) -> Value {
-    let text = format!("{} {}: {}", subject(report), report.entry, reason.message);
+    let text = format!("{}: {}", subject(report), reason.message);
     let place = match &reason.origin {
         Some(origin) => origin_location(&report.file, origin),
         None => location(&report.file, None, None),
@@ -137,13 +149,7 @@ fn diagnostic(diagnostic: &Diagnostic, report: &KernelReport, source: &SourceTex
         Severity::Error => "error",
         Severity::Unsupported | Severity::Warning => "warning",
     };
-    result(
-        diagnostic.code,
-        level,
-        &format!("{} {}: {}", subject(report), report.entry, diagnostic.message),
-        Some(place),
-        &[],
-    )
+    result(diagnostic.code, level, &format!("{}: {}", subject(report), diagnostic.message), Some(place), &[])
 }
 
 fn input_error(error: &InputError) -> Value {
@@ -166,12 +172,14 @@ fn result(rule: &str, level: &str, text: &str, place: Option<Value>, related: &[
 /// The source line where `.loc` tells one, otherwise the line of the input.
 fn origin_location(input: &str, origin: &Origin) -> Value {
     match &origin.position {
-        Some(position) => {
-            let column = (position.column > 0).then_some(position.column as usize);
-            location(&position.file, Some(position.line as usize), column)
-        }
+        Some(position) => source_location(position.own()),
         None => location(input, Some(origin.line as usize), None),
     }
+}
+
+fn source_location(position: &SourcePosition) -> Value {
+    let column = (position.column > 0).then_some(position.column as usize);
+    location(&position.file, Some(position.line as usize), column)
 }
 
 fn related_location(input: &str, origin: &Origin, text: &str) -> Value {

@@ -58,6 +58,8 @@ pub(crate) struct Message<'a> {
     pub(crate) labels: Vec<Label<'a>>,
     /// Lines below.
     pub(crate) notes: Vec<String>,
+    /// A command that shows it, never cut: half a command is none.
+    pub(crate) replay: Option<String>,
 }
 
 /// How to print.
@@ -167,11 +169,12 @@ fn emit(message: &Message<'_>, style: Style, display_style: DisplayStyle) -> Str
         Level::Error => RenderedSeverity::Error,
         Level::Warning => RenderedSeverity::Warning,
     };
+    let replay = message.replay.iter().map(|command| "replay: ".chars().chain(command.chars()).map(visible).collect());
     let rendered = Rendered::new(severity)
         .with_code(message.code)
         .with_message(printable(&message.title))
         .with_labels(labels)
-        .with_notes(message.notes.iter().map(|note| printable(note)).collect());
+        .with_notes(message.notes.iter().map(|note| printable(note)).chain(replay).collect());
     let config = Config { display_style, ..Config::default() };
     let styles = Styles::default();
     with_writer(style, |writer| {

@@ -124,7 +124,8 @@ impl SourceFiles {
         (start < end).then_some((file, start..end))
     }
 
-    fn file(&mut self, name: &Arc<str>) -> Option<Arc<SourceText>> {
+    /// The file that `.file` spells so; `None` when it is not at hand.
+    pub(crate) fn file(&mut self, name: &Arc<str>) -> Option<Arc<SourceText>> {
         if let Some(known) = self.read.get(name) {
             return known.clone();
         }

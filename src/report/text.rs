@@ -3,6 +3,7 @@
 //! Input: [`KernelReport`]s and diagnostics. Output: text, the verdict line first, then what is
 //! wrong and where, then what the verdict rests on.
 
+use super::help;
 use super::outside;
 use super::snippet::{Label, Level, Message, Paint, Style, paint, printable, render, screen};
 use super::source::{SourceFiles, SourceText};
@@ -12,7 +13,8 @@ use crate::finding::{
     TraceStep, Verdict,
 };
 use crate::geometry::Geometry;
-use crate::span::{Origin, Span};
+use crate::ptx::mangled;
+use crate::span::{Origin, SourcePosition, Span};
 use crate::stats::Cost;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -21,6 +23,9 @@ use std::sync::Arc;
 
 /// Findings of one kernel that are shown with their lines; JSON has them all.
 const MOST_FINDINGS: usize = 5;
+
+/// What is said of a line of a header.
+pub(crate) const INLINED: &str = "inlined from here";
 
 /// Input errors and warnings of one file, on one screen.
 pub fn diagnostics(diagnostics: &[Diagnostic], source: &SourceText, style: Style) -> String {
@@ -35,7 +40,8 @@ pub(crate) fn refusal(report: &KernelReport, source: &SourceText, style: Style) 
         code: reason.code,
         title: reason.message.clone(),
         labels: Vec::new(),
-        notes: vec![format!("in {} of {}", report.entry, source.name())],
+        notes: vec![format!("in {} of {}", mangled::shown(&report.entry), source.name())],
+        replay: None,
     });
     screen(&reasons.collect::<Vec<_>>(), style) + &diagnostics(&report.diagnostics, source, style)
 }
@@ -57,18 +63,21 @@ fn message_of<'a>(diagnostic: &Diagnostic, source: &'a SourceText) -> Message<'a
     if labels.is_empty() && !diagnostic.message.contains(source.name()) {
         notes.push(format!("in {}", source.name()));
     }
-    Message { level, code: diagnostic.code, title: diagnostic.message.clone(), labels, notes }
+    Message { level, code: diagnostic.code, title: diagnostic.message.clone(), labels, notes, replay: None }
 }
 
-/// The report on one kernel. `quiet` leaves the verdict line only.
+/// The report on one kernel. `quiet` leaves the verdict line, and the conditions without which it says too much.
 pub fn kernel(report: &KernelReport, source: &SourceText, style: Style, quiet: bool) -> String {
     let mut output = verdict_line(report, style);
     if quiet {
+        list(&mut output, "holds when", &report.conditions);
         return output;
     }
     let mut files = SourceFiles::beside(&report.file);
-    for finding in report.findings.iter().take(MOST_FINDINGS) {
-        output.push_str(&finding_snippet(finding, source, &mut files, style));
+    for (index, finding) in report.findings.iter().take(MOST_FINDINGS).enumerate() {
+        let before = index.checked_sub(1).map(|before| &report.findings[before]);
+        let notes = facts(report, finding, before, source);
+        output.push_str(&finding_snippet(finding, notes, source, &mut files, style));
     }
     if report.findings.len() > MOST_FINDINGS {
         let hidden = report.findings.len() - MOST_FINDINGS;
@@ -79,6 +88,9 @@ pub fn kernel(report: &KernelReport, source: &SourceText, style: Style, quiet: b
     // What is unsupported was not checked: counts and assumptions would say too much.
     if report.verdict != Verdict::Unsupported {
         output.push_str(&details(report));
+    }
+    if let Some(next) = help::next(report) {
+        let _ = writeln!(output, "  next: {}", printable(&next));
     }
     output.push_str(&costs(&report.costs));
     output
@@ -98,7 +110,7 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
         Verdict::Verified if report.launch.is_one_thread() => " (one thread has nothing to race or diverge with)",
         _ => "",
     };
-    let (file, entry) = (printable(&report.file), printable(&report.entry));
+    let (file, entry) = (printable(&report.file), printable(&mangled::shown(&report.entry)));
     if report.subject == Subject::Procedure {
         return format!("{file}: {entry}: {verdict}\n");
     }
@@ -131,7 +143,10 @@ fn details(report: &KernelReport) -> String {
     }
     list(&mut output, "holds when", &report.conditions);
     output.push_str(&outside::lines(report));
-    let _ = writeln!(output, "  checked: {}", checked_text(report));
+    // Where a defect was found before anything was proved, there is nothing to count.
+    if report.findings.is_empty() || !report.checked.is_nothing() || report.subject == Subject::Procedure {
+        let _ = writeln!(output, "  checked: {}", checked_text(report));
+    }
     if !report.inferred.is_empty() {
         let values = report.inferred.iter().map(|(name, value)| format!("{name} = {value}"));
         let _ = writeln!(output, "  inferred: {}", values.collect::<Vec<_>>().join(", "));
@@ -183,13 +198,14 @@ fn checked_text(report: &KernelReport) -> String {
         let assertions = count(checked.assertions, "assertion", "assertions");
         return format!("{assertions}, {}", count(checked.loops, "loop", "loops"));
     }
-    let mut parts = vec![
-        count(checked.accesses, "access", "accesses"),
-        format!("{} within a block", count(checked.pairs_same_block, "pair", "pairs")),
-        format!("{} across blocks", count(checked.pairs_different_blocks, "pair", "pairs")),
-        count(checked.barriers, "barrier", "barriers"),
-        count(checked.loops, "loop", "loops"),
-    ];
+    let mut parts = Vec::new();
+    if checked.accesses > 0 || report.findings.is_empty() {
+        parts.push(count(checked.accesses, "access", "accesses"));
+        parts.push(format!("{} within a block", count(checked.pairs_same_block, "pair", "pairs")));
+        parts.push(format!("{} across blocks", count(checked.pairs_different_blocks, "pair", "pairs")));
+    }
+    parts.push(count(checked.barriers, "barrier", "barriers"));
+    parts.push(count(checked.loops, "loop", "loops"));
     if checked.assertions > 0 {
         parts.push(count(checked.assertions, "assertion", "assertions"));
     }
@@ -212,10 +228,15 @@ struct Place {
 
 impl Place {
     fn of(origin: &Origin, input: &SourceText, files: &mut SourceFiles) -> Place {
-        match origin.position.as_ref().and_then(|position| files.place(position)) {
-            Some((file, range)) => Place { file: Some(file), range },
+        match origin.position.as_ref().and_then(|position| Place::at(position.own(), files)) {
+            Some(place) => place,
             None => Place { file: None, range: input.range(origin.span) },
         }
+    }
+
+    /// A place in a source, if it is at hand.
+    fn at(position: &SourcePosition, files: &mut SourceFiles) -> Option<Place> {
+        files.place(position).map(|(file, range)| Place { file: Some(file), range })
     }
 
     fn label<'a>(&'a self, input: &'a SourceText, text: String, primary: bool) -> Label<'a> {
@@ -224,7 +245,13 @@ impl Place {
     }
 }
 
-fn finding_snippet(finding: &Finding, input: &SourceText, files: &mut SourceFiles, style: Style) -> String {
+fn finding_snippet(
+    finding: &Finding,
+    mut notes: Vec<String>,
+    input: &SourceText,
+    files: &mut SourceFiles,
+    style: Style,
+) -> String {
     let mut parts: Vec<(&Origin, String)> = Vec::new();
     // A thread's part at the barrier says already that it is the barrier.
     let is_told = |barrier: &Arc<Origin>| finding.accesses.iter().any(|access| access.origin.span == barrier.span);
@@ -234,9 +261,11 @@ fn finding_snippet(finding: &Finding, input: &SourceText, files: &mut SourceFile
     parts.extend(finding.accesses.iter().map(|access| (&*access.origin, access_text(access))));
     parts.extend(finding.related.iter().map(|(what, origin)| (&**origin, what.clone())));
     let places: Vec<Place> = parts.iter().map(|(origin, _)| Place::of(origin, input, files)).collect();
+    let inlined = finding.inlined();
+    let headers: Vec<Place> = inlined.iter().filter_map(|position| Place::at(position, files)).collect();
     let labels = places.iter().zip(&parts).enumerate();
-    let labels = labels.map(|(index, (place, (_, text)))| place.label(input, text.clone(), index == 0)).collect();
-    let mut notes = facts(finding);
+    let labels = labels.map(|(index, (place, (_, text)))| place.label(input, text.clone(), index == 0));
+    let labels = labels.chain(headers.iter().map(|place| place.label(input, INLINED.to_string(), false))).collect();
     let mut lines_told: Vec<u32> = Vec::new();
     for ((origin, _), place) in parts.iter().zip(&places) {
         if !lines_told.contains(&origin.line) {
@@ -245,7 +274,14 @@ fn finding_snippet(finding: &Finding, input: &SourceText, files: &mut SourceFile
         }
     }
     render(
-        &Message { level: level(finding.confirmed), code: finding.code(), title: headline(finding), labels, notes },
+        &Message {
+            level: level(finding.confirmed),
+            code: finding.code(),
+            title: headline(finding),
+            labels,
+            notes,
+            replay: finding.replay.clone(),
+        },
         style,
     )
 }
@@ -320,25 +356,28 @@ fn is_of_warp(access: &AccessReport) -> bool {
     ["shfl", "vote", "match", "redux", "elect", "bar.warp"].iter().any(|opcode| access.origin.text.starts_with(opcode))
 }
 
-fn facts(finding: &Finding) -> Vec<String> {
+/// What is known of a finding; `before` is the one above it, whose launch is not told again.
+fn facts(report: &KernelReport, finding: &Finding, before: Option<&Finding>, input: &SourceText) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(array) = &finding.array {
         let space = finding.space.map(|space| format!(" ({space})")).unwrap_or_default();
         let offset = finding.offset.map(|offset| format!(", byte offset {offset}")).unwrap_or_default();
         notes.push(format!("array: {array}{space}{offset}"));
     }
-    if let Some(launch) = &finding.launch {
-        notes.push(format!("launch: {}", launch_text(launch)));
+    let told = before.is_some_and(|before| before.launch == finding.launch && before.params == finding.params);
+    if !told {
+        notes.extend(values_text(report, finding));
     }
-    if !finding.params.is_empty() {
-        let values = finding.params.iter().map(|(name, value)| parameter_text(name, *value));
-        notes.push(format!("parameters: {}", values.collect::<Vec<_>>().join(", ")));
+    match finding.similar {
+        0 => {}
+        1 => notes.push("1 more like this, by other instructions of these lines".to_string()),
+        similar => notes.push(format!("{similar} more like this, by other instructions of these lines")),
+    }
+    if let Some(help) = help::of(finding, input) {
+        notes.push(format!("help: {help}"));
     }
     if !finding.message.is_empty() {
         notes.push(finding.message.clone());
-    }
-    if let Some(command) = &finding.replay {
-        notes.push(format!("replay: {command}"));
     }
     if !finding.values.is_empty() {
         notes.push(format!("with {}", equations(&finding.values)));
@@ -351,6 +390,28 @@ fn facts(finding: &Finding) -> Vec<String> {
     }
     if !finding.confirmed {
         notes.push("not confirmed: the proof failed here, but no concrete execution was shown".to_string());
+    }
+    notes
+}
+
+/// The launch and the scalars, with a mark on those that the tool chose.
+fn values_text(report: &KernelReport, finding: &Finding) -> Vec<String> {
+    let chosen = report.chosen(finding);
+    let is_chosen = |name: &str| chosen.contains(&name);
+    let mut notes = Vec::new();
+    if let Some(launch) = &finding.launch {
+        let mark = match (is_chosen("block"), is_chosen("grid")) {
+            (true, true) => " (chosen)",
+            (true, false) => " (block chosen)",
+            (false, true) => " (grid chosen)",
+            (false, false) => "",
+        };
+        notes.push(format!("launch: {}{mark}", launch_text(launch)));
+    }
+    if !finding.params.is_empty() {
+        let mark = |name: &str| if is_chosen(name) { " (chosen)" } else { "" };
+        let values = finding.params.iter().map(|(name, value)| parameter_text(name, *value) + mark(name));
+        notes.push(format!("parameters: {}", values.collect::<Vec<_>>().join(", ")));
     }
     notes
 }
@@ -376,7 +437,7 @@ fn interleaving(steps: &[Step]) -> String {
     for step in steps {
         let mark = if step.at_fault { '>' } else { ' ' };
         let place = match &step.origin.position {
-            Some(position) => format!("line {}, PTX {}", position.line, step.origin.line),
+            Some(position) => format!("line {}, PTX {}", position.own().line, step.origin.line),
             None => format!("PTX line {}", step.origin.line),
         };
         let _ = write!(text, "\n{mark} {}: {place}", step_text(step));
@@ -415,10 +476,14 @@ fn whereabouts(origin: &Origin, source_shown: bool, input: &SourceText) -> Vec<S
         notes.push(format!("PTX: {}:{}: {}", input.name(), origin.line, origin.text));
     }
     if let Some(position) = &origin.position {
+        let own = position.own();
         if !source_shown {
-            notes.push(format!("PTX line {} is from {}:{} (not at hand)", origin.line, position.file, position.line));
+            notes.push(format!("PTX line {} is from {}:{} (not at hand)", origin.line, own.file, own.line));
         }
-        let mut outer = position.inlined_at.as_ref();
+        if let Some(header) = position.inlined() {
+            notes.push(format!("inlined from {}:{}", header.file, header.line));
+        }
+        let mut outer = own.inlined_at.as_ref();
         while let Some(call) = outer {
             notes.push(format!("inlined at {}:{}", call.file, call.line));
             outer = call.inlined_at.as_ref();
@@ -442,6 +507,7 @@ fn reasons(reasons: &[Reason], input: &SourceText, files: &mut SourceFiles, styl
                 (Some(origin), Some(place)) => whereabouts(origin, place.file.is_some(), input),
                 _ => Vec::new(),
             },
+            replay: None,
         })
         .collect();
     screen(&messages, style)

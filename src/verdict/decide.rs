@@ -11,6 +11,7 @@ use crate::confirm::explore;
 use crate::confirm::{Confirmation, Plausible};
 use crate::diagnostic::Diagnostic;
 use crate::finding::facts::Facts;
+use crate::finding::groups;
 use crate::finding::{Finding, KernelReport, Reason, Verdict};
 use crate::ivl::ast::{Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
@@ -22,7 +23,6 @@ use crate::prove::question::{Question, assumption_of_user, may_be_one_thread, pa
 use crate::prove::{self, PairOutcome};
 use crate::twothread::{self, Pair, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
-use std::sync::Arc;
 
 /// What is asked for beside a proof, less first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,7 +169,7 @@ impl Decision<'_> {
         let (question, mut report, mut findings) = (self.question, self.report, self.findings);
         findings.append(&mut self.confirmation.confirmed);
         report.outside = self.confirmation.outside;
-        merge(&mut report.outside);
+        groups::merge(&mut report.outside);
         if end == End::Complete {
             if self.vacuity.is_total() {
                 return Err(vec![contradictory(question.kernel)]);
@@ -181,7 +181,7 @@ impl Decision<'_> {
             report.assumptions.push(format!("every loop ends (loops at {})", heads.join(", ")));
         }
         report.checked.loops = question.predicated.loops.len() as u64;
-        merge(&mut findings);
+        groups::merge(&mut findings);
         report.verdict = match Verdict::of(&findings) {
             _ if end == End::Unproved => Verdict::Unknown,
             Some(verdict) => verdict,
@@ -252,28 +252,4 @@ fn endless(two: &TwoThread, index: usize) -> Reason {
         ),
         origin: this.origin.clone(),
     }
-}
-
-/// A source line, or a PTX line where no source is known.
-type Place = (u32, Option<(Arc<str>, u32)>);
-
-/// One finding for each defect and pair of source places, the confirmed one if there is one.
-fn merge(findings: &mut Vec<Finding>) {
-    findings.sort_by_key(Finding::rank);
-    let mut seen = Vec::new();
-    findings.retain(|finding| {
-        let mut places: Vec<Place> = finding
-            .accesses
-            .iter()
-            .map(|a| (a.origin.line, a.origin.position.as_ref().map(|p| (p.file.clone(), p.line))))
-            .map(|(line, source)| if source.is_some() { (0, source) } else { (line, None) })
-            .collect();
-        places.sort();
-        // What an execution shows of a misused barrier names the access only.
-        let barrier = finding.barrier.as_ref().filter(|_| finding.defect != crate::finding::Defect::BarrierError);
-        let key = (finding.defect, places, barrier.map(|b| b.line));
-        let new = !seen.contains(&key);
-        seen.push(key);
-        new
-    });
 }

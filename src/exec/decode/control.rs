@@ -36,6 +36,7 @@ impl Decoder<'_> {
                 self.push_warp(WarpKind::Barrier, &[], [0; 3], Some(mask));
             }
             Op::Fence(fence) => return self.fence(fence),
+            Op::Arbitrary { dst, .. } if op.is_texture_fetch() => self.fetch(dst),
             Op::Arbitrary { name, dst, sources } => return self.named(name, dst, sources),
             Op::Nothing { .. } => self.emit(Code::Nothing),
             Op::Unsupported { name, reason } => {
@@ -45,6 +46,16 @@ impl Decoder<'_> {
             _ => return None,
         }
         Some(())
+    }
+
+    /// A texture of zeros, which are the same in every format and however coordinates are taken.
+    fn fetch(&mut self, dst: &[Operand]) {
+        for operand in dst {
+            let Some((d, bits)) = self.destination(operand) else { continue };
+            // The predicate says that the texture is resident.
+            let a = self.constant(u64::from(bits == 1));
+            self.emit(Code::Move { d, a });
+        }
     }
 
     fn fence(&mut self, fence: &Fence) -> Option<()> {

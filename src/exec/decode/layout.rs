@@ -7,6 +7,7 @@
 use crate::exec::launch::{Launch, array_address};
 use crate::exec::values::mask;
 use crate::ptx::ast::{Function, InitialConstant, Module, StateSpace, Variable, VariableRef};
+use crate::ptx::mangled::human;
 use std::collections::BTreeMap;
 
 /// Bits of an address within a shared variable.
@@ -58,6 +59,9 @@ pub struct GlobalVariable {
 /// A variable: its function (`None` for module scope) and where it is declared there.
 type Key = (Option<usize>, VariableRef);
 
+/// What dynamic shared memory is called where several arrays name it.
+const DYNAMIC: &str = "dynamic shared memory";
+
 /// Addresses of all variables, each in its own space.
 pub(crate) struct Layout {
     addresses: BTreeMap<Key, u64>,
@@ -73,13 +77,14 @@ pub(crate) struct Layout {
     pub(crate) windows: Windows,
     address_bits: u32,
     arrays: usize,
+    /// Whether an array without a size was declared.
+    has_dynamic: bool,
 }
 
 impl Layout {
     /// Lays out the variables of these functions; the entry is the first of them.
     pub(crate) fn new(module: &Module, functions: &[usize], launch: &Launch) -> Result<Layout, String> {
-        let dynamic =
-            SharedVariable { name: "dynamic shared memory".to_string(), offset: 0, size: launch.dynamic_shared };
+        let dynamic = SharedVariable { name: DYNAMIC.to_string(), offset: 0, size: launch.dynamic_shared };
         let mut layout = Layout {
             addresses: BTreeMap::new(),
             shared: vec![dynamic],
@@ -89,6 +94,7 @@ impl Layout {
             windows: Windows::new(module.address_size),
             address_bits: module.address_size,
             arrays: launch.arrays.len(),
+            has_dynamic: false,
         };
         for (index, variable) in (0..).zip(&module.variables) {
             layout.place((None, VariableRef::Module(index)), variable)?;
@@ -149,13 +155,28 @@ impl Layout {
     }
 
     fn place_shared(&mut self, variable: &Variable) -> Option<u64> {
-        let Some(size) = variable.size else { return Some(1 << SHARED_BITS) };
+        let Some(size) = variable.size else {
+            self.name_dynamic(&human(&variable.name));
+            return Some(1 << SHARED_BITS);
+        };
         let size = u32::try_from(size).ok().filter(|&size| size <= 1 << SHARED_BITS)?;
         let offset = self.shared_size.checked_next_multiple_of(16)?;
         let number = self.shared.len() as u64;
         self.shared_size = offset.checked_add(size)?;
         self.shared.push(SharedVariable { name: variable.name.to_string(), offset, size });
         (number < 2047).then_some((number + 1) << SHARED_BITS)
+    }
+
+    /// Dynamic shared memory has the name of its array, if all declarations agree.
+    fn name_dynamic(&mut self, name: &str) {
+        let known = &mut self.shared[0].name;
+        let first = known == DYNAMIC && !self.has_dynamic;
+        self.has_dynamic = true;
+        if first {
+            *known = name.to_string();
+        } else if known != name {
+            *known = DYNAMIC.to_string();
+        }
     }
 
     /// Writes the initialisers; they may name variables that come later.

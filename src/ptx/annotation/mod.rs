@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Why there is none.
 pub(crate) fn scalar_parameter(entry: Option<&Function>, name: &str) -> Result<(u32, ScalarType), String> {
     let Some(entry) = entry else { return Err("parameters have names in kernels only".to_string()) };
-    let Some(index) = entry.params.iter().position(|parameter| *parameter.name == *name) else {
+    let Some(index) = entry.parameter(name) else {
         let known: Vec<String> = entry.params.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
         return Err(format!("`{}` has no parameter `{name}`; it has {}", entry.name, known.join(", ")));
     };

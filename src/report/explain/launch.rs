@@ -54,10 +54,11 @@ pub(crate) const CODES: &[Code] = &[
     },
     Code {
         code: "no-such-entry",
-        title: "--entry names a kernel that no input has",
-        text: "Names are compared exactly, and C++ kernels have mangled names in PTX. The message gives near \
-               names, or some of those that exist.",
-        example: "gpuvcc saxpy.ptx --entry _Z5saxpyifPfS_",
+        title: "--entry names no kernel, or several",
+        text: "A kernel is named as PTX spells it, or as its source does: `reduce`, `lib::reduce<float>` or with the \
+               types of its parameters, where only one kernel is called so. The message gives near names, some of those \
+               that exist, or the kernels that the name may mean.",
+        example: "gpuvcc saxpy.ptx --entry saxpi",
     },
     Code {
         code: "contradictory-requirements",

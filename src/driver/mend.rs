@@ -1,0 +1,74 @@
+//! The barrier that a race lacks, tried and not guessed.
+//!
+//! Input: a kernel with a confirmed race between two lines that have no barrier between them. Output: the same finding
+//! with a sentence, if the kernel with one `__syncthreads()` in front of the later line is proved for the finding's launch.
+//! Establishes: the sentence is said only of a complete proof. Relies on: `report::help` for where no barrier stands.
+//! Reference: none.
+
+use super::cli::Options;
+use super::input::Input;
+use super::pipeline::{self, Program};
+use crate::effort::Effort;
+use crate::finding::{Finding, KernelReport, Verdict};
+use crate::jobs::Jobs;
+use crate::limits;
+use crate::ptx::ast::{BarrierKind, Instruction, Item, Module, Op, Operand};
+use crate::report::help;
+use crate::report::text::launch_text;
+use crate::span::Origin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A proof that takes longer than this is not worth its sentence.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// Tries a barrier for the first finding.
+pub(crate) fn try_barrier(
+    report: &mut KernelReport,
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    jobs: &Jobs,
+) {
+    let Program::Ptx(module) = program else { return };
+    let Some(finding) = report.findings.first().filter(|finding| finding.confirmed) else { return };
+    let (Some(launch), Some(_)) = (finding.launch, help::missing_barrier(finding, &input.source)) else { return };
+    let Some((mended, place)) = with_barrier(module, entry, finding) else { return };
+    let options = Options { geometry: launch, timeout: options.timeout.min(LONGEST), ..options.clone() };
+    let effort = Effort::of(options.timeout);
+    // Without an answer there is only less to say.
+    let proof = limits::within(|| pipeline::proof(input, &Program::Ptx(mended), entry, &options, effort, jobs));
+    if let Ok(Ok(proof)) = proof
+        && proof.verdict == Verdict::Verified
+        && let Some(finding) = report.findings.first_mut()
+    {
+        let launch = launch_text(&launch);
+        finding.mended = Some(format!("with one `__syncthreads()` in front of {place} it is proved for {launch}"));
+    }
+}
+
+/// The module with a barrier in front of the later of the two lines, and what that line is called.
+fn with_barrier(module: &Module, entry: &str, finding: &Finding) -> Option<(Module, String)> {
+    let later = finding.accesses.iter().map(|access| &access.origin).max_by_key(|origin| origin.line)?;
+    let mut mended = module.clone();
+    let function = mended.functions.iter_mut().find(|function| function.is_entry && *function.name == *entry)?;
+    let items = &mut function.body.as_mut()?.items;
+    let is_later = |item: &Item| matches!(item, Item::Instruction(one) if one.origin.span == later.span);
+    let mut at = items.iter().position(is_later)?;
+    // The source line begins where its first instruction stands.
+    while let Some(Item::Instruction(before)) = at.checked_sub(1).map(|before| &items[before])
+        && later.position.is_some()
+        && line(&before.origin) == line(later)
+    {
+        at -= 1;
+    }
+    let op = Op::Barrier { kind: BarrierKind::Sync, aligned: true, id: Operand::Integer(0), count: None };
+    items.insert(at, Item::Instruction(Instruction { guard: None, op, origin: later.clone() }));
+    let what = if later.position.is_some() { "line" } else { "PTX line" };
+    Some((mended, format!("{what} {}", line(later))))
+}
+
+fn line(origin: &Arc<Origin>) -> u32 {
+    origin.position.as_ref().map_or(origin.line, |position| position.outermost().line)
+}

@@ -1,0 +1,107 @@
+//! What the user can do about a report.
+//!
+//! Input: a report, a finding and the text of the input. Output: sentences. Establishes: what is said of a finding is seen
+//! in the text: no barrier is missed that stands there. Relies on: nothing.
+
+use super::source::SourceText;
+use crate::finding::{Defect, Finding, KernelReport, Subject, Verdict};
+use crate::span::Origin;
+
+/// `no barrier between line 13 and line 22`, for a race within a block whose instructions have none between them.
+pub(crate) fn missing_barrier(finding: &Finding, input: &SourceText) -> Option<String> {
+    let [first, second] = &finding.accesses[..] else { return None };
+    if finding.defect != Defect::Race || first.block != second.block || !same_file(&first.origin, &second.origin) {
+        return None;
+    }
+    let mut lines = [line(&first.origin), line(&second.origin)];
+    let mut ptx = [first.origin.line as usize, second.origin.line as usize];
+    lines.sort_unstable();
+    ptx.sort_unstable();
+    // Threads that execute one line at the same time need another remedy.
+    let may_order = |index: usize| {
+        let text = &input.text()[input.line(index)];
+        // What a function does that is called is not seen here.
+        ["bar.", "barrier.", "mbarrier.", "call"].iter().any(|word| text.contains(word))
+    };
+    let differ = lines[0] != lines[1];
+    let what = if first.origin.position.is_some() { "line" } else { "PTX line" };
+    (differ && !(ptx[0]..ptx[1].saturating_sub(1)).any(may_order))
+        .then(|| format!("no barrier between {what} {} and {what} {}", lines[0], lines[1]))
+}
+
+/// The line of the kernel's own body, where barriers may stand.
+fn line(origin: &Origin) -> u32 {
+    origin.position.as_ref().map_or(origin.line, |position| position.outermost().line)
+}
+
+fn same_file(first: &Origin, second: &Origin) -> bool {
+    let file = |origin: &Origin| origin.position.as_ref().map(|position| position.outermost().file.clone());
+    file(first) == file(second)
+}
+
+/// What is missing, and what was tried that mends it.
+pub(crate) fn of(finding: &Finding, input: &SourceText) -> Option<String> {
+    let missing = missing_barrier(finding, input)?;
+    Some(match &finding.mended {
+        Some(mended) => format!("{missing}; {mended}"),
+        None => missing,
+    })
+}
+
+/// What to do next, in one line; `None` where nothing is left to do.
+pub(crate) fn next(report: &KernelReport) -> Option<String> {
+    if report.subject == Subject::Procedure || report.execution.is_some() {
+        return None;
+    }
+    let free = free_options(report);
+    match report.verdict {
+        Verdict::Verified | Verdict::NoDefect => None,
+        Verdict::VerifiedWhen if free.is_empty() => {
+            Some("state the conditions that hold in your program with `requires` (README, \"Annotations\")".to_string())
+        }
+        Verdict::VerifiedWhen => {
+            Some(format!("state the conditions that hold in your program with `requires`, or give its launch: {free}"))
+        }
+        Verdict::Defect(_) => {
+            let first = report.findings.first()?;
+            let chosen = report.chosen(first);
+            let mut options: Vec<String> = chosen.iter().map(|name| option(name)).collect();
+            options.dedup();
+            match options.is_empty() {
+                true => Some("mend it, or replay it with the command above".to_string()),
+                false => Some(format!("mend it, or give the values of your program: {}", options.join(" "))),
+            }
+        }
+        Verdict::Possible(_) | Verdict::Unknown => {
+            let slow = report.reasons.iter().any(|reason| reason.code == "time-limit");
+            let more = if slow { ", or give it more time: --timeout" } else { "" };
+            match free.is_empty() {
+                true => {
+                    Some(format!("state what holds in your program with `requires`, or a loop's `invariant`{more}"))
+                }
+                false => Some(format!("give the launch of your program: {free}, or facts with `requires`{more}")),
+            }
+        }
+        Verdict::Unsupported => {
+            let code = report.diagnostics.first().map(|diagnostic| diagnostic.code)?;
+            Some(format!("gpuvcc explain {code}"))
+        }
+    }
+}
+
+/// The options that fix what is free in the launch.
+fn free_options(report: &KernelReport) -> String {
+    let sizes = [("block", report.launch.block), ("grid", report.launch.grid)];
+    let free = sizes.into_iter().filter(|(_, sizes)| sizes.contains(&None)).map(|(name, _)| option(name));
+    free.collect::<Vec<_>>().join(" ")
+}
+
+/// The option that gives a size or a scalar.
+fn option(name: &str) -> String {
+    match name {
+        "block" => "--block X,Y,Z".to_string(),
+        "grid" => "--grid X,Y,Z".to_string(),
+        // Which of them are integers is not known here; others cannot be fixed.
+        _ => "--param NAME=VALUE".to_string(),
+    }
+}

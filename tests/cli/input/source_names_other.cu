@@ -1,0 +1,7 @@
+
+__global__ void smooth(int* values, int count, int stride)
+{
+
+
+
+}
