@@ -45,12 +45,16 @@ pub struct Options {
     pub geometry: Geometry,
     /// Whether the block was asked for, even as free: it then wins over a launch file.
     pub block_is_given: bool,
+    /// The same of the grid.
+    pub grid_is_given: bool,
     /// Bytes of dynamic shared memory with which findings are confirmed, from a launch file; chosen when `None`.
     pub dynamic_shared: Option<u32>,
     /// Launches have fewer threads than this.
     pub max_threads: u64,
     /// Fixed scalar parameters.
     pub params: Vec<ParameterSetting>,
+    /// Those of the launch that is looked at, if it is known from a file.
+    pub(crate) known_params: Vec<ParameterSetting>,
     /// File of annotations; the one beside the input when `None`.
     pub annotations: Option<String>,
     /// Print this stage instead of verifying.
@@ -185,9 +189,11 @@ impl Default for Options {
             entries: Vec::new(),
             geometry: Geometry::FREE,
             block_is_given: false,
+            grid_is_given: false,
             dynamic_shared: None,
             max_threads: 1 << 31,
             params: Vec::new(),
+            known_params: Vec::new(),
             annotations: None,
             emit: None,
             minimal: false,
@@ -213,7 +219,7 @@ impl Default for Options {
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
 #[command(override_usage = USAGE)]
 struct Arguments {
-    /// .ptx, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
+    /// .ptx, .cu, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Only PTX for sm_90 or the like  [default: of a binary the highest]
@@ -364,12 +370,14 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         entries: arguments.entries,
         dynamic_shared: None,
         block_is_given: arguments.block.is_some(),
+        grid_is_given: arguments.grid.is_some(),
         geometry: Geometry {
             block: arguments.block.map_or([None; 3], |sizes| sizes.0),
             grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),
         },
         max_threads: arguments.max_threads,
         params: arguments.params,
+        known_params: Vec::new(),
         annotations: arguments.annotations,
         emit: arguments.emit,
         minimal: arguments.minimal,

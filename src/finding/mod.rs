@@ -384,6 +384,15 @@ pub struct Execution {
     pub(crate) instructions: u64,
 }
 
+/// Where a launch is known from, which was not given on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// `kernel.cu:12`
+    pub(crate) from: String,
+    /// Scalars of the launch, as `(name, value)`.
+    pub(crate) params: Vec<(String, i128)>,
+}
+
 /// Everything a run says about one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelReport {
@@ -400,6 +409,8 @@ pub struct KernelReport {
     pub verdict: Verdict,
     /// Launch sizes of the proof.
     pub launch: Geometry,
+    /// Where it is known from, if not from the command line.
+    pub launched: Option<Launched>,
     /// What the verdict rests on, one sentence each.
     pub assumptions: Vec<String>,
     /// Launch conditions of `verified-when`.
@@ -433,6 +444,7 @@ impl KernelReport {
             target: None,
             verdict: Verdict::Unknown,
             launch,
+            launched: None,
             assumptions: Vec::new(),
             conditions: Vec::new(),
             checked: Checked::default(),

@@ -43,13 +43,19 @@ pub fn print<'a>(
 
 /// What a verdict rests on has no place in the text, so it is no result.
 fn verdict(report: &KernelReport) -> Value {
-    json!({
+    let mut object = json!({
         "file": report.file,
         "entry": report.entry,
         "verdict": report.verdict.name(),
         "assumptions": report.assumptions,
         "conditions": report.conditions,
-    })
+    });
+    // Entries of one kernel differ in their launch.
+    if let Some(launched) = &report.launched {
+        object["launch"] = json!(report.launch);
+        object["launchedFrom"] = json!(launched.from);
+    }
+    object
 }
 
 fn rule(id: &str) -> Value {

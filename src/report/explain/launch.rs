@@ -46,6 +46,22 @@ pub(crate) const CODES: &[Code] = &[
         example: "{\"num_warps\": 64}",
     },
     Code {
+        code: "unknown-kind",
+        title: "a file that is nothing that can be verified",
+        text: "It is no binary, does not start with `.version` as PTX does, has no `__global__` as CUDA source has, and does \
+               not start as a program in Boogie or the IVL does. Files that end in .ptx, .cu, .cuh, .ivl or .bpl are \
+               taken for what they are called.",
+        example: "gpuvcc notes.txt",
+    },
+    Code {
+        code: "compiler",
+        title: "CUDA source without a compiler for it, or one that the compiler refuses",
+        text: "A .cu file is compiled by nvcc or, without it, by clang, whichever is on the PATH; the message has the \
+               command to type where there is one. Further options for nvcc stand in the variable NVCC_APPEND_FLAGS. \
+               The launches in the source whose sizes are constants are those that are verified.",
+        example: "nvcc -ptx -lineinfo kernel.cu -o kernel.ptx\ngpuvcc kernel.cu kernel.ptx    with the launches of the source",
+    },
+    Code {
         code: "no-kernel",
         title: "an input has no kernel",
         text: "PTX needs at least one `.entry` with a body, an IVL program a procedure with the attribute \
