@@ -55,6 +55,10 @@ pub struct Options {
     pub params: Vec<ParameterSetting>,
     /// Those of the launch that is looked at, if it is known from a file.
     pub(crate) known_params: Vec<ParameterSetting>,
+    /// File of launches.
+    pub launches: Option<String>,
+    /// Project file; the one beside or above the input when `None`.
+    pub project: Option<String>,
     /// File of annotations; the one beside the input when `None`.
     pub annotations: Option<String>,
     /// Print this stage instead of verifying.
@@ -194,6 +198,8 @@ impl Default for Options {
             max_threads: 1 << 31,
             params: Vec::new(),
             known_params: Vec::new(),
+            launches: None,
+            project: None,
             annotations: None,
             emit: None,
             minimal: false,
@@ -244,6 +250,12 @@ struct Arguments {
     /// Fix a scalar parameter, by name or position from 0 (repeatable)
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     params: Vec<ParameterSetting>,
+    /// Launches with their scalars, a JSON object a line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["block", "grid"])]
+    launches: Option<String>,
+    /// Launches and requirements of kernels  [default: gpuvcc.toml]
+    #[arg(long, value_name = "FILE")]
+    project: Option<String>,
     /// Annotations kept apart from the PTX  [default: FILE.gpuvcc]
     #[arg(long, value_name = "FILE")]
     annotations: Option<String>,
@@ -378,6 +390,8 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         max_threads: arguments.max_threads,
         params: arguments.params,
         known_params: Vec::new(),
+        launches: arguments.launches,
+        project: arguments.project,
         annotations: arguments.annotations,
         emit: arguments.emit,
         minimal: arguments.minimal,

@@ -35,7 +35,7 @@ use crate::stats::Cost;
 use annotations::Parsed;
 use cli::{Options, Stage};
 use input::{Input, Language, LaunchFile};
-use launches::KnownLaunch;
+use launches::{Known, KnownLaunch};
 use output::Output;
 use pipeline::Program;
 use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
@@ -82,6 +82,8 @@ pub fn run(options: &Options) -> u8 {
     }
     let (programs, reading) = parse_inputs(&inputs.inputs, options, &mut output);
     let programs = annotations::add(programs, options, &mut output);
+    let Some(known) = launches::load(options, &mut output) else { return output.finish() };
+    let programs = known.require(programs, &mut output);
     if options.emit == Some(Stage::Ast) {
         for parsed in &programs {
             output.text(&pipeline::ast(&parsed.program));
@@ -90,7 +92,7 @@ pub fn run(options: &Options) -> u8 {
     }
     let Some(options) = preludes::load(options, &mut output) else { return output.finish() };
     let options = &*options;
-    let mut tasks = select_kernels(&inputs, &programs, options, &mut output);
+    let mut tasks = select_kernels(&inputs, &programs, &known, options, &mut output);
     for task in &mut tasks {
         task.reading = reading.get(task.input.source.name()).cloned().unwrap_or_default();
     }
@@ -268,11 +270,12 @@ impl Sink<Read> for Parsing<'_, '_> {
 fn select_kernels<'a>(
     inputs: &Inputs,
     programs: &'a [Parsed],
+    known: &'a Known,
     options: &Options,
     output: &mut Output,
 ) -> Vec<Task<'a>> {
     let mut tasks = Vec::new();
-    let mut all_names: Vec<String> = Vec::new();
+    let mut all_names: Vec<(&Program, String)> = Vec::new();
     let with_kernels = programs.iter().filter(|parsed| !parsed.program.kernels().is_empty());
     let with_kernels: BTreeSet<&str> = with_kernels.map(|parsed| parsed.input.given.as_str()).collect();
     for Parsed { input, program, annotated } in programs {
@@ -288,7 +291,7 @@ fn select_kernels<'a>(
         }
         for name in names {
             if options.entries.is_empty() || options.entries.contains(&name) {
-                let launches = known_launches(input, program, &name, options);
+                let launches = known_launches(known, input, program, &name, options);
                 tasks.extend(launches.into_iter().map(|launch| Task {
                     input,
                     program,
@@ -298,11 +301,13 @@ fn select_kernels<'a>(
                     reading: Vec::new(),
                 }));
             }
-            all_names.push(name);
+            all_names.push((program, name));
         }
     }
     // Unreadable files may hold the name; their own errors say enough.
     if inputs.complete && programs.len() == inputs.inputs.len() {
+        known.tell_unused(options, &all_names, output);
+        let all_names: Vec<String> = all_names.into_iter().map(|(_, name)| name).collect();
         for wanted in options.entries.iter().filter(|wanted| !all_names.contains(wanted)) {
             output.unplaced(&unknown_entry(wanted, &all_names), &options.files.join(" "));
         }
@@ -312,6 +317,7 @@ fn select_kernels<'a>(
 
 /// The launches of a kernel that are looked at, each by itself; `None`: the one of the options.
 fn known_launches<'a>(
+    known: &'a Known,
     input: &'a Input,
     program: &Program,
     entry: &str,
@@ -320,7 +326,7 @@ fn known_launches<'a>(
     if options.block_is_given || options.grid_is_given {
         return vec![None];
     }
-    let known = launches::of_kernel(&input.launches, program, entry);
+    let known = known.of_kernel(input, program, entry);
     if known.is_empty() { vec![None] } else { known.into_iter().map(Some).collect() }
 }
 

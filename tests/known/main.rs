@@ -3,6 +3,8 @@
 
 #[cfg(unix)]
 mod compiler;
+mod lines;
+mod project;
 mod support;
 
 use support::{Entry, check, folder, gpuvcc_in, write};

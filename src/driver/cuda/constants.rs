@@ -71,20 +71,29 @@ impl<'s> Constants<'s> {
     /// With the names that something changes anywhere, since control flow is not followed.
     pub(super) fn new(all: Tokens<'_, 's>) -> Self {
         let mut changed = BTreeSet::new();
+        let (mut in_launch, mut declaration) = (false, None);
         for (at, (token, _)) in all.iter().enumerate() {
-            let Token::Word(name) = token else { continue };
             let before = at.checked_sub(1).map(|before| all[before].0);
-            let declares = matches!(before, Some(Token::Word(word)) if word == "dim3");
-            let is_member = all.get(at + 1).is_some_and(|next| next.0 == Token::Sign('.'));
-            let after = all.get(at + if is_member { 3 } else { 1 }).map(|after| after.0);
-            let assigned = matches!(after, Some(Token::Sign('=') | Token::Change)) && !declares;
-            let reached = matches!(before, Some(Token::Sign('&') | Token::Change));
-            let is_argument = matches!(before, Some(Token::Sign('(' | ',')))
-                && matches!(after, Some(Token::Sign(')' | ',')))
-                && !is_member;
-            if assigned || reached || is_argument {
-                changed.insert(*name);
+            match token {
+                Token::Open | Token::Close => in_launch = *token == Token::Open,
+                Token::Word(name) => {
+                    let declares =
+                        declaration == Some(0) && matches!(before, Some(Token::Word("dim3") | Token::Sign(',')));
+                    if !declares && is_changed(all, at, in_launch) {
+                        changed.insert(*name);
+                    }
+                }
+                _ => {}
             }
+            declaration = match (token, declaration) {
+                (Token::Word("dim3"), None) => Some(0),
+                (Token::Sign(';'), _) => None,
+                // The body of a function whose parameters these were.
+                (Token::Sign('{'), _) if before == Some(Token::Sign(')')) => None,
+                (Token::Sign('(' | '{' | '['), Some(depth)) => Some(depth + 1),
+                (Token::Sign(')' | '}' | ']'), Some(depth)) => (depth > 0).then(|| depth - 1),
+                (_, declaration) => declaration,
+            };
         }
         Constants { changed, ..Constants::default() }
     }
@@ -226,6 +235,17 @@ impl<'s> Constants<'s> {
         let seen = seen.filter(|definition| self.scope.starts_with(&definition.scope));
         seen.max_by_key(|definition| definition.scope.len())?.value
     }
+}
+
+/// Whether a name may be changed at a place: assigned, incremented, its address taken, or handed to a function.
+fn is_changed(all: Tokens, at: usize, in_launch: bool) -> bool {
+    let before = at.checked_sub(1).map(|before| all[before].0);
+    let is_member = all.get(at + 1).is_some_and(|next| next.0 == Token::Sign('.'));
+    let after = all.get(at + if is_member { 3 } else { 1 }).map(|after| after.0);
+    let is_assigned = matches!(after, Some(Token::Sign('=') | Token::Change));
+    let is_reached = matches!(before, Some(Token::Sign('&') | Token::Change));
+    let is_argument = matches!(before, Some(Token::Sign('(' | ','))) && matches!(after, Some(Token::Sign(')' | ',')));
+    is_assigned || is_reached || is_argument && !is_member && !in_launch
 }
 
 /// Whether what stands before a name may declare it: a type, or the `&` of a reference.

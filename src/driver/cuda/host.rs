@@ -173,6 +173,8 @@ mod tests {
             ("dim3 n(4); n.x = 5;", "n"),
             ("dim3 n(4); { n = dim3(5); }", "n"),
             ("dim3 n(4); choose(m, n);", "n"),
+            ("dim3 m(1), n(4); m.x = 2, n.x = 5;", "n"),
+            ("void f(dim3 m, dim3 n) { n = dim3(5); }; dim3 n(4);", "n"),
             ("dim3 n;", "n"),
             ("{ const int n = 4; }", "n"),
             ("const int n = 4; { int n = f();", "n"),

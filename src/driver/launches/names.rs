@@ -22,6 +22,14 @@ pub(crate) fn is_called(kernel: &str, wanted: &str) -> bool {
     })
 }
 
+/// The same for a pattern with `*`, `?` and `[...]`, as files have them.
+pub(crate) fn matches(kernel: &str, pattern: &str) -> bool {
+    let Ok(glob) = glob::Pattern::new(pattern) else { return false };
+    let name = written(kernel);
+    let spellings = [Some(kernel), name.as_deref(), name.as_deref().map(without_arguments)];
+    is_called(kernel, pattern) || spellings.into_iter().flatten().any(|spelling| glob.matches(spelling))
+}
+
 /// `ns::scan<float, 256>` of its mangled name.
 fn written(kernel: &str) -> Option<String> {
     // Without its prefix every short name would be the code of a type: `f` is `float`.

@@ -46,6 +46,21 @@ pub(crate) const CODES: &[Code] = &[
         example: "{\"num_warps\": 64}",
     },
     Code {
+        code: "launches",
+        title: "a line of --launches that is no launch, or launches of no kernel of the input",
+        text: "Each line is a JSON object with `kernel`, `block` and `grid`, and perhaps `cluster`, `dynamic_shared`, \
+               `params`, `sizes` and `aliases`. A GPU must be able to start the launch. The kernel is named as in the PTX, or \
+               as in its source.",
+        example: "{\"kernel\": \"saxpy\", \"block\": [256], \"grid\": [64], \"params\": {\"0\": 16384}}",
+    },
+    Code {
+        code: "project",
+        title: "a mistake in gpuvcc.toml",
+        text: "The file has tables `[[kernel]]` with a `name` (of one kernel, or a pattern), `requires`, a list of \
+               expressions as in annotations, and tables `[[kernel.launch]]` with the fields of a line of --launches.",
+        example: "[[kernel]]\nname = \"scan*\"\nrequires = [\"[n] > 0\"]\n[[kernel.launch]]\nblock = [256]\ngrid = [64]",
+    },
+    Code {
         code: "unknown-kind",
         title: "a file that is nothing that can be verified",
         text: "It is no binary, does not start with `.version` as PTX does, has no `__global__` as CUDA source has, and does \
