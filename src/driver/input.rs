@@ -309,7 +309,8 @@ enum Kind {
 }
 
 /// Words with which declarations of the IVL begin.
-const IVL_WORDS: [&str; 8] = ["procedure", "implementation", "function", "axiom", "type", "const", "var", "global"];
+const IVL_WORDS: [&str; 10] =
+    ["procedure", "implementation", "function", "axiom", "type", "const", "var", "shared", "global", "datatype"];
 
 /// By the extension; otherwise PTX is what starts with a directive (`.version`), CUDA source what has a kernel, and IVL
 /// what starts as its declarations do. `None`: none of them.
@@ -358,6 +359,7 @@ mod tests {
         assert_eq!(kind("K.CUH", ""), Some(Kind::Cuda));
         assert_eq!(kind("<stdin>", "// c\n/* .. */ .version 8.0"), ptx);
         assert_eq!(kind("<stdin>", "// c\nprocedure p();"), ivl);
+        assert_eq!(kind("<stdin>", "shared s: bv32;"), ivl);
         assert_eq!(kind("k.txt", "const int n = 4;\n__global__ void k() {}"), Some(Kind::Cuda));
         for text in ["/* open", "", "int main() {}", "#include <cuda.h>", "%PDF-1.4"] {
             assert_eq!(kind("k.txt", text), None, "{text}");

@@ -105,6 +105,6 @@ impl Compiler {
             }
         };
         let target = target.map(|target| format!("{architecture}{target}"));
-        fixed.iter().map(|argument| argument.to_string()).chain(target).collect()
+        fixed.iter().copied().map(String::from).chain(target).collect()
     }
 }
