@@ -31,7 +31,7 @@ pub(super) enum Value {
 #[derive(Debug, Default)]
 pub(super) struct Constants<'s> {
     definitions: Vec<Definition<'s>>,
-    /// Names of `dim3` variables that something may change.
+    /// Names of variables that something may change.
     changed: BTreeSet<&'s str>,
     /// Where the names stand that are defined already.
     read: BTreeSet<usize>,
@@ -75,11 +75,14 @@ impl<'s> Constants<'s> {
         for (at, (token, _)) in all.iter().enumerate() {
             let before = at.checked_sub(1).map(|before| all[before].0);
             match token {
-                Token::Open | Token::Close => in_launch = *token == Token::Open,
+                // Arguments of kernels are copies.
+                Token::Open => in_launch = true,
+                Token::Sign(';') => in_launch = false,
                 Token::Word(name) => {
                     let declares =
                         declaration == Some(0) && matches!(before, Some(Token::Word("dim3") | Token::Sign(',')));
-                    if !declares && is_changed(all, at, in_launch) {
+                    let is_integer = matches!(before, Some(Token::Word(word)) if INTEGER_WORDS.contains(&word));
+                    if !declares && !is_integer && is_changed(all, at, in_launch) {
                         changed.insert(*name);
                     }
                 }
@@ -109,6 +112,9 @@ impl<'s> Constants<'s> {
             Token::Directive(line) => self.directive(line),
             Token::Word("const" | "constexpr") => self.constant(rest),
             Token::Word("dim3") => self.sizes(&rest[1..]),
+            Token::Word(word) if INTEGER_WORDS.contains(&word) && self.is_variable(rest) => {
+                self.integers(&rest[1..], false);
+            }
             Token::Word(name) if declares(before) && !self.read.contains(&rest[0].1.start) => self.define(name, None),
             _ => {}
         }
@@ -142,7 +148,7 @@ impl<'s> Constants<'s> {
         self.definitions.push(Definition { name, scope: Vec::new(), value });
     }
 
-    /// `const int NAME = expression`, also with braces, and several of them.
+    /// `const int NAME = expression`.
     fn constant(&mut self, rest: Tokens<'_, 's>) {
         let words = rest.iter().take_while(|(token, _)| matches!(token, Token::Word(_) | Token::Scope)).count();
         let Some(types) = words.checked_sub(1) else { return };
@@ -150,7 +156,18 @@ impl<'s> Constants<'s> {
         if !rest[..types].iter().all(|(token, _)| is_integer(token) || *token == Token::Scope) {
             return;
         }
-        let mut declarators = &rest[types..];
+        self.integers(&rest[types..], true);
+    }
+
+    /// Whether a variable with a value is declared behind the type that stands here.
+    fn is_variable(&self, rest: Tokens<'_, 's>) -> bool {
+        let [_, (Token::Word(_), place), (Token::Sign('='), _), ..] = rest else { return false };
+        !self.read.contains(&place.start)
+    }
+
+    /// `NAME = expression`, also with braces, and several of them.
+    fn integers(&mut self, rest: Tokens<'_, 's>, is_constant: bool) {
+        let mut declarators = rest;
         while let [(Token::Word(name), place), after @ ..] = declarators {
             let (part, end) = until_end(after);
             let value = match part {
@@ -159,6 +176,7 @@ impl<'s> Constants<'s> {
                 | [(Token::Sign('{'), _), inside @ .., (Token::Sign('}'), _)] => self.integer(inside),
                 _ => None,
             };
+            let value = value.filter(|_| is_constant || !self.changed.contains(name));
             self.declare((name, place.start), value.map(Value::Integer));
             let Some(next) = after.get(end..).filter(|next| next.first().is_some_and(|t| t.0 == Token::Sign(',')))
             else {
@@ -243,7 +261,10 @@ fn is_changed(all: Tokens, at: usize, in_launch: bool) -> bool {
     let is_member = all.get(at + 1).is_some_and(|next| next.0 == Token::Sign('.'));
     let after = all.get(at + if is_member { 3 } else { 1 }).map(|after| after.0);
     let is_assigned = matches!(after, Some(Token::Sign('=') | Token::Change));
-    let is_reached = matches!(before, Some(Token::Sign('&') | Token::Change));
+    let two_before = [at.checked_sub(2), at.checked_sub(3)].map(|at| at.map(|at| all[at].0));
+    let is_read_into = before == Some(Token::Sign('>')) && two_before[0] == Some(Token::Sign('>'));
+    let has_reference = before == Some(Token::Sign('=')) && two_before[1] == Some(Token::Sign('&'));
+    let is_reached = matches!(before, Some(Token::Sign('&') | Token::Change)) || is_read_into || has_reference;
     let is_argument = matches!(before, Some(Token::Sign('(' | ','))) && matches!(after, Some(Token::Sign(')' | ',')));
     is_assigned || is_reached || is_argument && !is_member && !in_launch
 }

@@ -152,12 +152,16 @@ mod tests {
                 a<<<N / threads, threads>>>(p, N);
                 n::b<float, TILE><<<grid, block, 4 * sizeof(float)>>>();
                 c<<<dim3(2, rows), {half}, 0, stream>>>(\"<<<\", f(x, N));
+                int n = 1000, m = f();
+                size_t size = n * sizeof(float);
+                e<<<(n + threads - 1) / threads, threads>>>(x, n);
                 return d<<<1, TILE>>>(x); // e<<<1, 1>>>()
             }";
         let expected = [
             "a block 256, grid 4 1=1024",
             "n::b<float, 16> block 16,16, grid 64,64",
             "c block 128, grid 2,4",
+            "e block 256, grid 4 1=1000",
             "d block 16, grid 1",
         ];
         assert_eq!(read(text), expected);
@@ -167,7 +171,15 @@ mod tests {
     #[test]
     fn what_may_change_is_free() {
         for (declarations, grid) in [
-            ("int n = 4;", "n"),
+            ("int n;", "n"),
+            ("int n = 4; n = 5;", "n"),
+            ("int n = 4; n += 5;", "n"),
+            ("int n = 4; std::cin >> n;", "n"),
+            ("int n = 4; scanf(f, &n);", "n"),
+            ("int n = 4; read(n);", "n"),
+            ("int n = 4; int &m = n; m = 5;", "n"),
+            ("for (int n = 0; n < 4; n++) {", "n"),
+            ("float n = 4;", "n"),
             ("const int n = argc;", "n"),
             ("const float n = 4;", "n"),
             ("dim3 n(4); n.x = 5;", "n"),
