@@ -107,7 +107,7 @@ fn help_fits_one_screen() -> Result<(), Failed> {
     for flag in ["--help", "-h"] {
         let ran = gpuvcc(&[flag]);
         ran.expect(0, "")?;
-        if ran.stdout.lines().count() > 44 || !ran.stdout.contains("gpuvcc run") {
+        if ran.stdout.lines().count() > SCREEN || !ran.stdout.contains("gpuvcc run") {
             return Err(ran.failed("the help is too long, or does not tell of `run`"));
         }
     }

@@ -45,12 +45,20 @@ pub struct Options {
     pub geometry: Geometry,
     /// Whether the block was asked for, even as free: it then wins over a launch file.
     pub block_is_given: bool,
+    /// The same of the grid.
+    pub grid_is_given: bool,
     /// Bytes of dynamic shared memory with which findings are confirmed, from a launch file; chosen when `None`.
     pub dynamic_shared: Option<u32>,
     /// Launches have fewer threads than this.
     pub max_threads: u64,
     /// Fixed scalar parameters.
     pub params: Vec<ParameterSetting>,
+    /// Those of the launch that is looked at, if it is known from a file.
+    pub(crate) known_params: Vec<ParameterSetting>,
+    /// File of launches.
+    pub launches: Option<String>,
+    /// Project file; the one beside or above the input when `None`.
+    pub project: Option<String>,
     /// File of annotations; the one beside the input when `None`.
     pub annotations: Option<String>,
     /// Print this stage instead of verifying.
@@ -187,9 +195,13 @@ impl Default for Options {
             entries: Vec::new(),
             geometry: Geometry::FREE,
             block_is_given: false,
+            grid_is_given: false,
             dynamic_shared: None,
             max_threads: 1 << 31,
             params: Vec::new(),
+            known_params: Vec::new(),
+            launches: None,
+            project: None,
             annotations: None,
             emit: None,
             minimal: false,
@@ -216,7 +228,7 @@ impl Default for Options {
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
 #[command(override_usage = USAGE)]
 struct Arguments {
-    /// .ptx, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
+    /// .ptx, .cu, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Only PTX for sm_90 or the like  [default: of a binary the highest]
@@ -241,6 +253,12 @@ struct Arguments {
     /// Fix a scalar parameter, by name or position from 0 (repeatable)
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     params: Vec<ParameterSetting>,
+    /// Launches with their scalars, a JSON object a line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["block", "grid"])]
+    launches: Option<String>,
+    /// Launches and requirements of kernels  [default: gpuvcc.toml]
+    #[arg(long, value_name = "FILE")]
+    project: Option<String>,
     /// Annotations kept apart from the PTX  [default: FILE.gpuvcc]
     #[arg(long, value_name = "FILE")]
     annotations: Option<String>,
@@ -378,12 +396,16 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         entries: arguments.entries,
         dynamic_shared: None,
         block_is_given: arguments.block.is_some(),
+        grid_is_given: arguments.grid.is_some(),
         geometry: Geometry {
             block: arguments.block.map_or([None; 3], |sizes| sizes.0),
             grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),
         },
         max_threads: arguments.max_threads,
         params: arguments.params,
+        known_params: Vec::new(),
+        launches: arguments.launches,
+        project: arguments.project,
         annotations: arguments.annotations,
         emit: arguments.emit,
         minimal: arguments.minimal,

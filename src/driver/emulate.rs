@@ -1,6 +1,7 @@
 //! `gpuvcc run`: one kernel, one launch, one execution.
 
 use super::input::{Language, LaunchFile};
+use super::launches::Known;
 use super::output::Output;
 use super::pipeline::Program;
 use super::run_options::RunOptions;
@@ -30,7 +31,8 @@ pub fn run(options: &RunOptions) -> u8 {
     let inputs = read_inputs(&options.common, &mut output);
     let (parsed, _) = parse_inputs(&inputs.inputs, &options.common, &mut output);
     let programs = annotations::add(parsed, &options.common, &mut output);
-    let tasks = select_kernels(&inputs, &programs, &options.common, &mut output);
+    let known = Known::default();
+    let tasks = select_kernels(&inputs, &programs, &known, &options.common, &mut output);
     let [task] = &tasks[..] else {
         if let [first, ..] = &tasks[..] {
             let same_input = tasks.iter().all(|task| std::ptr::eq(task.input, first.input));

@@ -3,7 +3,8 @@
 //! Input: a file or a folder as the user names it. Output: the texts in it with the language they are in, or one
 //! diagnostic. Establishes: a text is UTF-8 without NUL bytes and byte order mark, and short enough for spans.
 
-use super::{folder, unplaced};
+use super::launches::KnownLaunch;
+use super::{cuda, folder, unplaced};
 use crate::container::choice::{self, Wanted};
 use crate::container::target::Target;
 use crate::container::triton::TritonLaunch;
@@ -41,6 +42,8 @@ pub struct Input {
     pub(crate) target: Option<Target>,
     /// The launch that lies beside it.
     pub(crate) launch: Option<LaunchFile>,
+    /// The launches of the host's source that it was compiled from.
+    pub(crate) launches: Vec<KnownLaunch>,
 }
 
 /// A launch with the file that tells it.
@@ -55,7 +58,7 @@ impl Input {
     /// A text by itself.
     pub fn new(source: SourceText, language: Language) -> Self {
         let given = source.name().to_string();
-        Input { source, language, given, target: None, launch: None }
+        Input { source, language, given, target: None, launch: None, launches: Vec::new() }
     }
 }
 
@@ -114,6 +117,14 @@ pub(crate) fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Di
     Ok(reading)
 }
 
+/// The launches in a file of CUDA source, which is not compiled.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn source_launches(name: &str) -> Result<Vec<KnownLaunch>, Diagnostic> {
+    Ok(cuda::launches(name, &decode(name, read_file(name)?)?))
+}
+
 /// The file and the module of `FILE:MODULE`; modules of archives have colons in their names, too.
 fn module_of(name: &str) -> Option<(&str, &str)> {
     let splits = name.rmatch_indices(':').map(|(at, colon)| (&name[..at], &name[at + colon.len()..]));
@@ -125,10 +136,20 @@ fn read_bytes(name: &str, bytes: Vec<u8>, wanted: &Wanted) -> Result<Reading, Di
     match (container::open(&bytes).map_err(|fault| damaged(name, &fault))?, wanted) {
         (Some(contents), _) => modules(name, &bytes, &contents, wanted),
         (None, Wanted::Module(module)) => {
+            // What a compiler makes of CUDA source is its only module.
+            let source = decode(name, bytes)?;
+            if kind(name, &source) == Some(Kind::Cuda) && *module == cuda::module_name(name) {
+                return cuda::compiled(name, &source, None);
+            }
             Err(unplaced(NO_SUCH_TARGET, format!("`{name}` is no binary, so it has no module {module}")))
         }
         (None, _) => {
-            let input = text(name, bytes)?;
+            let source = decode(name, bytes)?;
+            if kind(name, &source) == Some(Kind::Cuda) {
+                let target = if let Wanted::Target(target) = wanted { Some(*target) } else { None };
+                return cuda::compiled(name, &source, target);
+            }
+            let input = text(name, source)?;
             if let (Wanted::Target(target), Language::Ptx) = (wanted, input.language) {
                 check_target(&input, Target::of_ptx(input.source.text()), Some(*target))?;
             }
@@ -200,7 +221,10 @@ pub(crate) fn list(name: &str) -> Result<(String, Vec<(String, Diagnostic)>), Di
         _ => (name, read_file(name)?),
     };
     let Some(contents) = container::open(&bytes).map_err(|fault| damaged(name, &fault))? else {
-        return Ok((format!("{}\n", text(name, bytes)?.source.name()), Vec::new()));
+        let source = decode(name, bytes)?;
+        let is_cuda = kind(name, &source) == Some(Kind::Cuda);
+        let line = if is_cuda { format!("{name}: CUDA source\n") } else { format!("{name}\n") };
+        return Ok((line, Vec::new()));
     };
     let images = contents.units.iter().flat_map(|unit| &unit.images);
     let line = |image: &container::Image| {
@@ -211,8 +235,21 @@ pub(crate) fn list(name: &str) -> Result<(String, Vec<(String, Diagnostic)>), Di
     Ok((images.map(line).collect(), damaged_members(name, &contents)))
 }
 
-/// The bytes of a text file as an input.
-fn text(name: &str, mut bytes: Vec<u8>) -> Result<Input, Diagnostic> {
+/// A text as an input.
+fn text(name: &str, text: String) -> Result<Input, Diagnostic> {
+    match kind(name, &text) {
+        Some(Kind::Text(language)) => Ok(Input::new(SourceText::new(name, text), language)),
+        Some(Kind::Cuda) | None => {
+            let what =
+                "neither PTX (`.version ...`), nor CUDA source (`__global__`), nor a program in Boogie or the IVL";
+            let unknown = unplaced("unknown-kind", format!("`{name}` is {what}"));
+            Err(unknown.note("a file that ends in .ptx, .cu, .ivl or .bpl is taken for what it is called"))
+        }
+    }
+}
+
+/// The bytes of a text file.
+fn decode(name: &str, mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
     // Programs that save what a compiler library gave often save its final NUL byte, too.
     if bytes.last() == Some(&0) && bytes.iter().filter(|byte| **byte == 0).count() == 1 {
         bytes.pop();
@@ -227,9 +264,7 @@ fn text(name: &str, mut bytes: Vec<u8>) -> Result<Input, Diagnostic> {
         let at = error.utf8_error().valid_up_to();
         unreadable(name, &format!("not UTF-8 text (from byte {at} on)"))
     })?;
-    let text = text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text);
-    let language = language(name, &text);
-    Ok(Input::new(SourceText::new(name, text), language))
+    Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
 }
 
 fn read_file(name: &str) -> Result<Vec<u8>, Diagnostic> {
@@ -265,14 +300,34 @@ fn damaged(name: &str, fault: &Fault) -> Diagnostic {
     unplaced("container-damaged", format!("`{name}`, byte {offset}: {message}"))
 }
 
-/// By the extension; otherwise PTX is what starts with a directive (`.version`).
-fn language(name: &str, text: &str) -> Language {
-    match Path::new(name).extension().and_then(|extension| extension.to_str()) {
-        Some("ptx") => Language::Ptx,
-        Some("ivl") => Language::Ivl(Dialect::Ivl),
-        Some("bpl") => Language::Ivl(Dialect::Boogie),
-        _ if first_code(text).starts_with('.') => Language::Ptx,
-        _ => Language::Ivl(Dialect::Ivl),
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text(Language),
+    /// CUDA C++, which a compiler turns into PTX.
+    Cuda,
+}
+
+/// Words with which declarations of the IVL begin.
+const IVL_WORDS: [&str; 10] =
+    ["procedure", "implementation", "function", "axiom", "type", "const", "var", "shared", "global", "datatype"];
+
+/// By the extension; otherwise PTX is what starts with a directive (`.version`), CUDA source what has a kernel, and IVL
+/// what starts as its declarations do. `None`: none of them.
+fn kind(name: &str, text: &str) -> Option<Kind> {
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    let code = first_code(text);
+    let word = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+    match extension.map(str::to_ascii_lowercase).as_deref() {
+        Some("ptx") => Some(Kind::Text(Language::Ptx)),
+        Some("ivl") => Some(Kind::Text(Language::Ivl(Dialect::Ivl))),
+        Some("bpl") => Some(Kind::Text(Language::Ivl(Dialect::Boogie))),
+        Some("cu" | "cuh") => Some(Kind::Cuda),
+        _ if code.starts_with('.') => Some(Kind::Text(Language::Ptx)),
+        // Behind declarations that C++ and the IVL have in common.
+        _ if text.contains("__global__") || code.starts_with('#') => text.contains("__global__").then_some(Kind::Cuda),
+        _ if IVL_WORDS.contains(&word) => Some(Kind::Text(Language::Ivl(Dialect::Ivl))),
+        _ => None,
     }
 }
 
@@ -296,11 +351,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_language_follows_the_extension_then_the_text() {
-        assert_eq!(language("k.ptx", "procedure"), Language::Ptx);
-        assert_eq!(language("k.bpl", ".version"), Language::Ivl(Dialect::Boogie));
-        assert_eq!(language("<stdin>", "// c\n/* .. */ .version 8.0"), Language::Ptx);
-        assert_eq!(language("<stdin>", "// c\nprocedure p();"), Language::Ivl(Dialect::Ivl));
-        assert_eq!(language("<stdin>", "/* open"), Language::Ivl(Dialect::Ivl));
+    fn the_kind_follows_the_extension_then_the_text() {
+        let (ptx, ivl) = (Some(Kind::Text(Language::Ptx)), Some(Kind::Text(Language::Ivl(Dialect::Ivl))));
+        assert_eq!(kind("k.ptx", "procedure"), ptx);
+        assert_eq!(kind("k.bpl", ".version"), Some(Kind::Text(Language::Ivl(Dialect::Boogie))));
+        assert_eq!(kind("k.cu", "procedure p();"), Some(Kind::Cuda));
+        assert_eq!(kind("K.CUH", ""), Some(Kind::Cuda));
+        assert_eq!(kind("<stdin>", "// c\n/* .. */ .version 8.0"), ptx);
+        assert_eq!(kind("<stdin>", "// c\nprocedure p();"), ivl);
+        assert_eq!(kind("<stdin>", "shared s: bv32;"), ivl);
+        assert_eq!(kind("k.txt", "const int n = 4;\n__global__ void k() {}"), Some(Kind::Cuda));
+        for text in ["/* open", "", "int main() {}", "#include <cuda.h>", "%PDF-1.4"] {
+            assert_eq!(kind("k.txt", text), None, "{text}");
+        }
     }
 }

@@ -6,12 +6,14 @@
 mod annotations;
 mod blindness;
 pub mod cli;
+mod cuda;
 mod emit;
 pub mod emulate;
 mod entries;
 mod folder;
 pub mod input;
 mod ivl_kernel;
+mod launches;
 mod mend;
 mod notes;
 mod output;
@@ -27,7 +29,7 @@ mod values;
 
 use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::finding::KernelReport;
+use crate::finding::{KernelReport, Launched};
 use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::limits;
@@ -36,6 +38,7 @@ use crate::stats::Cost;
 use annotations::Parsed;
 use cli::{Options, Stage};
 use input::{Input, Language, LaunchFile};
+use launches::{Known, KnownLaunch};
 use output::Output;
 use pipeline::Program;
 use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
@@ -56,6 +59,8 @@ struct Task<'a> {
     input: &'a Input,
     program: &'a Program,
     entry: String,
+    /// The launch to look at, if it is known from a file.
+    launch: Option<&'a KnownLaunch>,
     /// What the report says of annotations from another file.
     annotated: Option<&'a str>,
     /// What it cost to read the input.
@@ -80,6 +85,8 @@ pub fn run(options: &Options) -> u8 {
     }
     let (programs, reading) = parse_inputs(&inputs.inputs, options, &mut output);
     let programs = annotations::add(programs, options, &mut output);
+    let Some(known) = launches::load(options, &mut output) else { return output.finish() };
+    let programs = known.require(programs, &mut output);
     if options.emit == Some(Stage::Ast) {
         for parsed in &programs {
             output.text(&pipeline::ast(&parsed.program));
@@ -88,7 +95,7 @@ pub fn run(options: &Options) -> u8 {
     }
     let Some(options) = preludes::load(options, &mut output) else { return output.finish() };
     let options = &*options;
-    let mut tasks = select_kernels(&inputs, &programs, options, &mut output);
+    let mut tasks = select_kernels(&inputs, &programs, &known, options, &mut output);
     for task in &mut tasks {
         task.reading = reading.get(task.input.source.name()).cloned().unwrap_or_default();
     }
@@ -126,9 +133,10 @@ impl Sink<Outcome> for Answers<'_> {
             Ok(Outcome::Text(text)) => output.text(&text),
             Ok(Outcome::Wrong(diagnostics)) => output.wrong_input(&diagnostics, &input.source, Some(entry)),
             Err(Failure::Limit(exceeded)) => {
-                let (options, _) = with_launch_file(task, self.options);
+                let (options, _) = with_known_launch(task, self.options);
                 let launch = pipeline::launch_of(program, entry, &options);
                 let mut report = KernelReport::new(input.source.name(), entry, launch).stopped(exceeded);
+                report.launched = task.launched(&options);
                 report.subject = program.subject(entry);
                 output.report(report, &input.source);
             }
@@ -170,12 +178,30 @@ struct Inputs {
 fn read_inputs(options: &Options, output: &mut Output) -> Inputs {
     let mut all = Inputs { inputs: Vec::new(), complete: true };
     for file in &options.files {
-        match input::read_all(file, options.target) {
+        // The source of PTX that is given, too, is read for its launches only.
+        let reading = match cuda::ptx_of(file, &options.files) {
+            Some(_) => continue,
+            None => input::read_all(file, options.target),
+        };
+        match reading {
             Ok(reading) => {
                 all.inputs.extend(reading.inputs);
                 reading.notes.iter().for_each(|note| output.note(note));
                 all.complete &= reading.unread.is_empty();
                 reading.unread.iter().for_each(|(file, diagnostic)| output.unplaced(diagnostic, file));
+            }
+            Err(diagnostic) => {
+                all.complete = false;
+                output.unplaced(&diagnostic, file);
+            }
+        }
+    }
+    for file in &options.files {
+        let Some(ptx) = cuda::ptx_of(file, &options.files) else { continue };
+        match input::source_launches(file) {
+            Ok(launches) => {
+                let inputs = all.inputs.iter_mut().filter(|input| input.given == ptx);
+                inputs.for_each(|input| input.launches.extend(launches.clone()));
             }
             Err(diagnostic) => {
                 all.complete = false;
@@ -250,10 +276,12 @@ impl Sink<Read> for Parsing<'_, '_> {
 fn select_kernels<'a>(
     inputs: &Inputs,
     programs: &'a [Parsed],
+    known: &'a Known,
     options: &Options,
     output: &mut Output,
 ) -> Vec<Task<'a>> {
     let mut tasks = Vec::new();
+    let mut all_names: Vec<(&Program, String)> = Vec::new();
     let with_kernels = programs.iter().filter(|parsed| !parsed.program.kernels().is_empty());
     let with_kernels: BTreeSet<&str> = with_kernels.map(|parsed| parsed.input.given.as_str()).collect();
     let wanted = entries::wanted(programs, options, inputs.complete && programs.len() == inputs.inputs.len(), output);
@@ -270,17 +298,39 @@ fn select_kernels<'a>(
         }
         for name in names {
             if options.entries.is_empty() || wanted.contains(&name) {
-                tasks.push(Task {
+                let launches = known_launches(known, input, program, &name, options);
+                tasks.extend(launches.into_iter().map(|launch| Task {
                     input,
                     program,
                     entry: name.clone(),
+                    launch,
                     annotated: annotated.as_deref(),
                     reading: Vec::new(),
-                });
+                }));
             }
+            all_names.push((program, name));
         }
     }
+    // Unreadable files may hold the kernel; their own errors say enough.
+    if inputs.complete && programs.len() == inputs.inputs.len() {
+        known.tell_unused(options, &all_names, output);
+    }
     tasks
+}
+
+/// The launches of a kernel that are looked at, each by itself; `None`: the one of the options.
+fn known_launches<'a>(
+    known: &'a Known,
+    input: &'a Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+) -> Vec<Option<&'a KnownLaunch>> {
+    if options.block_is_given || options.grid_is_given {
+        return vec![None];
+    }
+    let known = known.of_kernel(input, program, entry);
+    if known.is_empty() { vec![None] } else { known.into_iter().map(Some).collect() }
 }
 
 fn unplaced(code: &'static str, message: String) -> Diagnostic {
@@ -288,8 +338,8 @@ fn unplaced(code: &'static str, message: String) -> Diagnostic {
 }
 
 fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
-    let Task { input, program, entry, annotated, reading } = task;
-    let (options, mut told) = with_launch_file(task, options);
+    let Task { input, program, entry, annotated, reading, .. } = task;
+    let (options, mut told) = with_known_launch(task, options);
     told.extend(annotated.map(str::to_string));
     told.extend(preludes::trusted(&options));
     let result = match options.emit {
@@ -301,18 +351,34 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
         Outcome::Report(report) => {
             report.target = input.target.map(|target| target.to_string());
             report.assumptions.extend(told);
+            report.launched = task.launched(&options);
             if options.stats {
                 report.costs = reading.iter().copied().chain(limits::costs()).collect();
             }
         }
         Outcome::Wrong(diagnostics) => {
-            for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.code == "launch-size") {
+            let is_about_launch = |code: &str| ["launch-size", "parameter"].contains(&code);
+            for diagnostic in diagnostics.iter_mut().filter(|diagnostic| is_about_launch(diagnostic.code)) {
                 diagnostic.notes.extend(told.clone());
             }
         }
         Outcome::Text(_) => {}
     }
     outcome
+}
+
+impl Task<'_> {
+    /// Where its launch is from.
+    fn launched(&self, options: &Options) -> Option<Launched> {
+        self.launch.map(|launch| launches::in_report(launch, options, self.program, &self.entry))
+    }
+}
+
+/// The options with the launch that is known of a task, and sentences about it.
+fn with_known_launch<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Vec<String>) {
+    let Some(launch) = task.launch else { return with_launch_file(task, options) };
+    let (options, told) = launches::with(options, launch, task.program, &task.entry);
+    (Cow::Owned(options), told)
 }
 
 /// The options with the launch that lies beside the input, where they do not say otherwise, and sentences about it.

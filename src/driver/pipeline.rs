@@ -135,7 +135,7 @@ fn lower(
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let mut lower_options = LowerOptions {
         geometry: options.geometry,
-        params: options.params.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
+        params: options.params.iter().chain(&options.known_params).map(|p| (p.name.clone(), p.value as u64)).collect(),
         rules: options.rules,
         max_threads: options.max_threads,
     };

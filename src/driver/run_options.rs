@@ -42,7 +42,7 @@ pub struct RunOptions {
 #[derive(Args)]
 #[command(after_help = ARGUMENTS, override_usage = "gpuvcc run [OPTIONS] FILE")]
 pub(crate) struct RunArguments {
-    /// .ptx, or a binary with PTX in it; - is standard input
+    /// .ptx, .cu, or a binary with PTX in it; - is standard input
     #[arg(value_name = "FILE")]
     file: String,
     /// Only PTX for sm_90 or the like  [default: of a binary the highest]
@@ -175,6 +175,8 @@ pub(crate) fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         target: arguments.target,
         entries: arguments.entry.into_iter().collect(),
         annotations: arguments.annotations,
+        // One launch runs, whatever others are known.
+        block_is_given: true,
         format: arguments.format,
         quiet: arguments.quiet,
         color: arguments.color,

@@ -62,7 +62,8 @@ pub(super) fn parse_family(text: &str) -> Result<&'static str, String> {
     }
 }
 
-fn parse_number(text: &str) -> Option<i128> {
+/// A number from -2^63 to 2^64-1.
+pub(super) fn parse_number(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, text),

@@ -405,6 +405,15 @@ pub struct Execution {
     pub(crate) instructions: u64,
 }
 
+/// Where a launch is known from, which was not given on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// `kernel.cu:12`
+    pub(crate) from: String,
+    /// Scalars of the launch, as `(name, value)`.
+    pub(crate) params: Vec<(String, i128)>,
+}
+
 /// Everything a run says about one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelReport {
@@ -423,6 +432,8 @@ pub struct KernelReport {
     pub launch: Geometry,
     /// Scalar parameters to which the user gave a value.
     pub given: BTreeSet<String>,
+    /// Where it is known from, if not from the command line.
+    pub launched: Option<Launched>,
     /// What the verdict rests on, one sentence each.
     pub assumptions: Vec<String>,
     /// Launch conditions of `verified-when`.
@@ -459,6 +470,7 @@ impl KernelReport {
             verdict: Verdict::Unknown,
             launch,
             given: BTreeSet::new(),
+            launched: None,
             assumptions: Vec::new(),
             conditions: Vec::new(),
             checked: Checked::default(),

@@ -30,14 +30,17 @@ pub(crate) fn human(name: &str) -> String {
     written.map_or_else(|| name.to_string(), |written| last_word(&written).to_string())
 }
 
-/// Whether a name on the command line means the kernel: its name, or what its author calls it, with or without
-/// parameters, arguments of templates and namespaces.
+/// Whether a name on the command line means the kernel: its name, or what its author calls it.
 pub(crate) fn is_called(kernel: &str, wanted: &str) -> bool {
     let wanted = without_spaces(wanted);
+    spellings(kernel).any(|spelling| without_spaces(&spelling) == wanted)
+}
+
+/// The kernel's name, and what its author calls it, with or without parameters, arguments of templates and namespaces.
+pub(crate) fn spellings(kernel: &str) -> impl Iterator<Item = String> {
     let qualified = if is_of_numba(kernel) { of_numba(kernel) } else { without_types(kernel) };
     let last = qualified.as_deref().map(|name| last_component(name).to_string());
-    let spellings = [Some(kernel.to_string()), demangled(kernel), qualified, last, Some(human(kernel))];
-    spellings.into_iter().flatten().any(|spelling| without_spaces(&spelling) == wanted)
+    [Some(kernel.to_string()), demangled(kernel), qualified, last, Some(human(kernel))].into_iter().flatten()
 }
 
 fn without_spaces(name: &str) -> String {

@@ -8,7 +8,7 @@ use super::help;
 use super::source::SourceText;
 use super::text::INLINED;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Reason, Step, TraceStep};
+use crate::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Launched, Reason, Step, TraceStep};
 use crate::geometry::Geometry;
 use crate::ptx::mangled;
 use crate::span::Origin;
@@ -70,6 +70,8 @@ struct Kernel<'a> {
     verdict: &'static str,
     confirmed: bool,
     launch: Geometry,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launched: Option<LaunchedObject<'a>>,
     assumptions: &'a [String],
     conditions: &'a [String],
     checked: Counts,
@@ -87,6 +89,13 @@ struct Kernel<'a> {
     time_ms: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stats: Vec<StageObject>,
+}
+
+/// Where a launch is known from.
+#[derive(Serialize)]
+struct LaunchedObject<'a> {
+    from: &'a str,
+    params: BTreeMap<&'a str, i128>,
 }
 
 /// What a stage cost; effort is about nanoseconds.
@@ -238,6 +247,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         verdict: report.verdict.name(),
         confirmed: report.verdict.confirmed(),
         launch: report.launch,
+        launched: report.launched.as_ref().map(launched),
         assumptions: &report.assumptions,
         conditions: &report.conditions,
         checked: counts(&report.checked),
@@ -253,6 +263,11 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         time_ms: report.time_ms,
         stats: report.costs.iter().map(|(stage, cost)| stage_object(stage, cost)).collect(),
     }
+}
+
+fn launched(launched: &Launched) -> LaunchedObject<'_> {
+    let params = launched.params.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    LaunchedObject { from: &launched.from, params }
 }
 
 fn counts(checked: &Checked) -> Counts {

@@ -45,7 +45,7 @@ pub fn print<'a>(
 
 /// What a verdict rests on has no place in the text, so it is no result.
 fn verdict(report: &KernelReport) -> Value {
-    let mut verdict = json!({
+    let mut object = json!({
         "file": report.file,
         "entry": report.entry,
         "verdict": report.verdict.name(),
@@ -53,9 +53,14 @@ fn verdict(report: &KernelReport) -> Value {
         "conditions": report.conditions,
     });
     if let Some(demangled) = mangled::demangled(&report.entry) {
-        verdict["demangled"] = json!(demangled);
+        object["demangled"] = json!(demangled);
     }
-    verdict
+    // Entries of one kernel differ in their launch.
+    if let Some(launched) = &report.launched {
+        object["launch"] = json!(report.launch);
+        object["launchedFrom"] = json!(launched.from);
+    }
+    object
 }
 
 fn rule(id: &str) -> Value {

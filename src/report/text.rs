@@ -114,7 +114,13 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
     if report.subject == Subject::Procedure {
         return format!("{file}: {entry}: {verdict}\n");
     }
-    format!("{file}: {entry}: {verdict}{remark}, {}\n", launch_text(&report.launch))
+    format!("{file}: {entry}: {verdict}{remark}, {}{}\n", launch_text(&report.launch), scalars(report))
+}
+
+/// `, n = 1024`, of a launch that is known by its numbers.
+fn scalars(report: &KernelReport) -> String {
+    let params = report.launched.iter().flat_map(|launched| &launched.params);
+    params.map(|(name, value)| format!(", {} = {value}", printable(name))).collect()
 }
 
 /// `block 256, grid *`; sizes of 1 at the end are left out, as on the command line.

@@ -14,7 +14,7 @@
 //! ```
 //! Reference: README, "Annotations".
 
-use super::{Annotation, ArrayRef, Names, Statement, arrays, scalar_parameter, statement};
+use super::{Annotation, AnnotationKind, ArrayRef, Names, Statement, arrays, scalar_parameter, statement};
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{Body, Function, Item, Module, RegisterId, ScalarType};
 use crate::span::{Origin, SourcePosition, Span};
@@ -52,6 +52,26 @@ pub(crate) fn apply(file: &str, text: &str, module: &mut Module) -> Result<usize
     let count = placed.len();
     insert(module, placed);
     Ok(count)
+}
+
+/// Adds a requirement to a kernel, from a line of a file that is not one of annotations.
+///
+/// # Errors
+/// What is no expression about the kernel.
+pub(crate) fn require(file: &str, line: u32, fact: &str, module: &mut Module, kernel: usize) -> Result<(), String> {
+    let shared: &Module = module;
+    let function = &shared.functions[kernel];
+    let Some(body) = &function.body else { return Ok(()) };
+    let (item, origin) = find(function, body, "entry")?;
+    let written = format!("{} {};", AnnotationKind::Requires.name(), fact.trim().trim_end_matches(';'));
+    let mut names = InBody { module: shared, function, body };
+    let parsed = statement(&written, &mut names).map_err(|mistake| mistake.message)?;
+    let position = SourcePosition { file: file.into(), line, column: 0, inlined_at: None };
+    let origin = Origin { position: Some(Arc::new(position)), text: written.as_str().into(), ..origin };
+    let Statement { kind, text, expression, threads } = parsed;
+    let annotation = Annotation { kind, expression, threads, text: text.into(), origin: Arc::new(origin) };
+    insert(module, vec![(kernel, item, annotation)]);
+    Ok(())
 }
 
 /// Puts the annotations in, the last first, so that places stay what they are; of several at one place the first

@@ -46,6 +46,37 @@ pub(crate) const CODES: &[Code] = &[
         example: "{\"num_warps\": 64}",
     },
     Code {
+        code: "launches",
+        title: "a line of --launches that is no launch, or launches of no kernel of the input",
+        text: "Each line is a JSON object with `kernel`, `block` and `grid`, and perhaps `cluster`, `dynamic_shared`, \
+               `params`, `sizes` and `aliases`. A GPU must be able to start the launch. The kernel is named as in the PTX, or \
+               as in its source.",
+        example: "{\"kernel\": \"saxpy\", \"block\": [256], \"grid\": [64], \"params\": {\"0\": 16384}}",
+    },
+    Code {
+        code: "project",
+        title: "a mistake in gpuvcc.toml",
+        text: "The file has tables `[[kernel]]` with a `name` (of one kernel, or a pattern), `requires`, a list of \
+               expressions as in annotations, and tables `[[kernel.launch]]` with the fields of a line of --launches.",
+        example: "[[kernel]]\nname = \"scan*\"\nrequires = [\"[n] > 0\"]\n[[kernel.launch]]\nblock = [256]\ngrid = [64]",
+    },
+    Code {
+        code: "unknown-kind",
+        title: "a file that is nothing that can be verified",
+        text: "It is no binary, does not start with `.version` as PTX does, has no `__global__` as CUDA source has, and does \
+               not start as a program in Boogie or the IVL does. Files that end in .ptx, .cu, .cuh, .ivl or .bpl are \
+               taken for what they are called.",
+        example: "gpuvcc notes.txt",
+    },
+    Code {
+        code: "compiler",
+        title: "CUDA source without a compiler for it, or one that the compiler refuses",
+        text: "A .cu file is compiled by nvcc or, without it, by clang, whichever is on the PATH; the message has the \
+               command to type where there is one. Further options for nvcc stand in the variable NVCC_APPEND_FLAGS. \
+               The launches in the source whose sizes are constants are those that are verified.",
+        example: "nvcc -ptx -lineinfo kernel.cu -o kernel.ptx\ngpuvcc kernel.cu kernel.ptx    with the launches of the source",
+    },
+    Code {
         code: "no-kernel",
         title: "an input has no kernel",
         text: "PTX needs at least one `.entry` with a body, an IVL program a procedure with the attribute \
