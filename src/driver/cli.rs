@@ -274,7 +274,7 @@ struct Arguments {
     /// Time for a kernel
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     timeout: u32,
-    /// Memory for the process, in 10^6 bytes  [default: 3/4 of all]
+    /// 10^6 bytes for the process  [default: 3/4 of the machine's]
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(100..=1 << 30))]
     memory: Option<u64>,
     /// Threads for kernels and their parts  [default: one a core]
@@ -307,7 +307,7 @@ struct Arguments {
     /// "ok": threads that have exited count as arrived at barriers
     #[arg(long, value_name = "ok", hide_possible_values = true)]
     exited_threads: Option<ExitedThreads>,
-    /// "arbitrary": functions without a body give any results, no more
+    /// "arbitrary": functions without a body give anything, and no more
     #[arg(long, value_name = "KIND", hide_possible_values = true)]
     unknown_functions: Option<UnknownFunctions>,
     /// Prove that accesses stay inside arrays of known size
@@ -316,7 +316,7 @@ struct Arguments {
     /// Let procedures in Boogie leave out `modifies`
     #[arg(long)]
     infer_modifies: bool,
-    /// How accesses are kept: watched-byte (default), logging-sets, a file
+    /// What a race is: watched-byte (default), logging-sets or a file
     #[arg(long, value_name = "NAME|FILE", default_value = "watched-byte", value_parser = parse_prelude)]
     #[arg(hide_default_value = true)]
     prelude: PreludeChoice,

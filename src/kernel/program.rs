@@ -36,7 +36,7 @@ pub(crate) struct Declarations {
     pub(super) constants: Vec<Constant>,
     functions: Vec<IvlFunction>,
     function_names: BTreeMap<(String, Vec<Type>, Type), Name>,
-    requires: Vec<Condition>,
+    pub(super) requires: Vec<Condition>,
     /// Array of each region; `None` for regions that no other thread can reach.
     pub(crate) arrays: Vec<Option<Name>>,
     /// Address at which each region starts.
@@ -431,8 +431,8 @@ impl Lowering<'_> {
         }
     }
 
-    fn finish(mut self, blocks: Vec<Block>) -> Kernel {
-        self.require_stated(&blocks);
+    fn finish(mut self, mut blocks: Vec<Block>) -> Kernel {
+        self.require_stated(&mut blocks);
         let mut locals: Vec<Variable> = Vec::new();
         let variable = |name: &Name, ty| Variable::new(name.clone(), ty);
         for register in &self.used {

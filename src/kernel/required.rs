@@ -7,7 +7,7 @@
 //! Reference: README, "Annotations": a `requires` is taken as true for every launch.
 
 use super::lowering::Lowering;
-use crate::ivl::ast::{BinaryOp, Block, ExprKind, ExprRef, Name, Stmt, StmtKind, Transfer, Type, UnaryOp};
+use crate::ivl::ast::{Attribute, BinaryOp, Block, ExprKind, ExprRef, Name, Stmt, StmtKind, Transfer, Type, UnaryOp};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::bv_names::{Builtin, parse_builtin};
@@ -15,18 +15,61 @@ use crate::ivl::claim::Premise;
 use crate::ivl::visit;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What takes the place of a parameter is no larger.
+const MAX_SIZE_NODES: usize = 8;
+
 /// A register whose value is larger is not followed: values are substituted into each other.
 const MAX_NODES: usize = 64;
 
 impl Lowering<'_> {
-    /// What `requires` says of parameters and sizes becomes a precondition, as what options say is.
-    pub(super) fn require_stated(&mut self, blocks: &[Block]) {
+    /// What `requires` says of parameters and sizes becomes a precondition, as what options say is; a parameter that equals
+    /// sizes is replaced by them.
+    pub(super) fn require_stated(&mut self, blocks: &mut [Block]) {
         let constants = self.declarations.constants.iter().map(|constant| &constant.variable);
-        let of_launch = constants.filter(|it| !it.attributes.has("thread") && !it.attributes.has("block"));
-        for condition in conditions(blocks, &of_launch.map(|constant| constant.name.clone()).collect()) {
+        let names = |is_such: &dyn Fn(&[Attribute]) -> bool| -> BTreeSet<Name> {
+            constants.clone().filter(|it| is_such(&it.attributes)).map(|it| it.name.clone()).collect()
+        };
+        let conditions = conditions(blocks, &names(&|own| !own.has("thread") && !own.has("block")));
+        let known = self.declarations.requires.iter().map(|condition| &condition.expr).chain(&conditions);
+        let is_number = |name: &Name| known.clone().any(|e| of_number(e) == Some(name));
+        let mut parameters = names(&|own| own.has("param"));
+        parameters.retain(|parameter| !is_number(parameter));
+        let sizes = sizes(&conditions, &parameters, &names(&|own| own.has("launch")));
+        if !sizes.is_empty() {
+            for stmt in blocks.iter_mut().flat_map(|block| &mut block.stmts) {
+                *stmt = visit::map_stmt(stmt, &mut |e| visit::substitute(e, &sizes));
+            }
+        }
+        for condition in conditions {
             self.declarations.require("stated", condition);
         }
     }
+}
+
+/// The constant that a condition says to equal a number.
+fn of_number(e: &ExprRef) -> Option<&Name> {
+    let ExprKind::Binary(BinaryOp::Eq, a, b) = &e.kind else { return None };
+    match (&a.kind, literal(b)) {
+        (ExprKind::Var(name), Some(_)) => Some(name),
+        _ => None,
+    }
+}
+
+/// Parameters that equal what sizes of the launch give.
+fn sizes(conditions: &[ExprRef], parameters: &BTreeSet<Name>, launch: &BTreeSet<Name>) -> BTreeMap<Name, ExprRef> {
+    let mut found = BTreeMap::new();
+    for condition in conditions {
+        let ExprKind::Binary(BinaryOp::Eq, a, b) = &condition.kind else { continue };
+        for (parameter, value) in [(a, b), (b, a)] {
+            let ExprKind::Var(name) = &parameter.kind else { continue };
+            let free = visit::free_vars(value);
+            if parameters.contains(name) && !free.is_empty() && free.is_subset(launch) && nodes(value) <= MAX_SIZE_NODES
+            {
+                found.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+    }
+    found
 }
 
 /// The conditions, in the order of the statements.

@@ -83,7 +83,7 @@ fn fate(row: &Row) -> String {
         (Meaning::Call, _) => {
             "The verifier inlines the function. Behind a register it takes any function of the .calltargets list, or any \
              of the prototype's shape whose address the file takes. It refuses recursion, and functions that the file \
-             does not define and that are none of the CUDA runtime's known ones. The emulator calls it, and stops at \
+             does not define and that are none of the CUDA runtime's known ones (but see --unknown-functions). The emulator calls it, and stops at \
              calls through registers."
         }
         (_, Class::Exact) => "The verifier and the emulator compute the result bit by bit.",
