@@ -11,7 +11,7 @@ use super::{
 use crate::confirm::execution;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes};
-use crate::finding::{KernelReport, groups};
+use crate::finding::KernelReport;
 use crate::geometry::Geometry;
 use crate::jobs::{self, Jobs};
 use crate::ptx::ast::Module;
@@ -130,7 +130,6 @@ pub fn emulate(
     let run = exec::run(module, number, &launch)?;
     let seconds = started.elapsed().as_secs_f64();
     let mut report = execution::report(file, module, entry, &launch, &run);
-    groups::merge(&mut report.findings);
     if run.outcome.instructions <= TOLD_STEPS {
         for finding in report.findings.iter_mut().take(TOLD_FINDINGS) {
             finding.interleaving = execution::interleaving(module, number, &launch, finding);
