@@ -54,7 +54,7 @@ pub struct Options {
     /// Fixed scalar parameters.
     pub params: Vec<ParameterSetting>,
     /// Those of the launch that is looked at, if it is known from a file.
-    pub(crate) known_params: Vec<ParameterSetting>,
+    pub known_params: Vec<ParameterSetting>,
     /// File of launches.
     pub launches: Option<String>,
     /// Project file; the one beside or above the input when `None`.

@@ -286,7 +286,7 @@ pub(crate) fn proof(
 
 /// The parameters to which options give a value, as the kernel calls them.
 fn given(program: &Program, entry: &str, options: &Options) -> BTreeSet<String> {
-    let keys = options.params.iter().map(|setting| setting.name.as_str());
+    let keys = options.params.iter().chain(&options.known_params).map(|setting| setting.name.as_str());
     match program {
         Program::Ptx(module) => {
             let Ok(entry) = entry_of(module, entry) else { return BTreeSet::new() };
