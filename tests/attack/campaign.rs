@@ -123,6 +123,8 @@ fn subject(Generated { text, block, grid }: Generated) -> (Case, String, String)
         race_lines: BTreeSet::new(),
         divergence_lines: BTreeSet::new(),
         assertion_lines: BTreeSet::new(),
+        outside_lines: BTreeSet::new(),
+        conditions: Vec::new(),
     };
     (case, text, "a generated kernel".to_string())
 }
