@@ -57,7 +57,7 @@ impl Entry {
     }
 
     /// The launch is known from no file.
-    pub fn from_nowhere(self) -> Self {
+    pub fn without_folder(self) -> Self {
         Entry { from: Some(None), ..self }
     }
 
