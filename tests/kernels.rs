@@ -4,6 +4,7 @@
 //! refusals that are known, of correct and of broken kernels; a gap that closes fails too, so that
 //! the list stays true.
 
+#[allow(dead_code)]
 mod support;
 
 use gpuvcc::driver::input;
