@@ -65,5 +65,5 @@ fn the_command_line_wins_over_the_source() {
     let ran = gpuvcc_in(&folder, &["saxpy.cu", "saxpy.ptx"]);
     check(&ran, 3, &[Entry::new("verified-when", ("64,1,1", "*,*,*", "")).from("saxpy.cu:10")]);
     let ran = gpuvcc_in(&folder, &["saxpy.cu", "saxpy.ptx", "--block", "256", "--grid", "4"]);
-    check(&ran, 0, &[Entry::new("verified", ("256,1,1", "4,1,1", "")).without_folder()]);
+    check(&ran, 0, &[Entry::new("verified", ("256,1,1", "4,1,1", "")).of_no_file()]);
 }

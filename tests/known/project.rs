@@ -34,11 +34,11 @@ fn launches_of_the_project() {
     // The command line wins.
     let sizes = ["--block", "16,16", "--grid", "6,6", "--param", "0=96"];
     let ran = gpuvcc_in(&folder, &[&["repository/below/k.ptx"], &sizes[..]].concat());
-    check(&ran, 0, &[Entry::new("verified", ("16,16,1", "6,6,1", "")).without_folder()]);
+    check(&ran, 0, &[Entry::new("verified", ("16,16,1", "6,6,1", "")).of_no_file()]);
     write(&folder, "gpuvcc.toml", "not read");
     std::fs::remove_file(folder.path().join("repository/gpuvcc.toml")).expect("a file");
     let ran = gpuvcc_in(&folder, &[&["repository/below/k.ptx"], &sizes[..]].concat());
-    check(&ran, 0, &[Entry::new("verified", ("16,16,1", "6,6,1", "")).without_folder()]);
+    check(&ran, 0, &[Entry::new("verified", ("16,16,1", "6,6,1", "")).of_no_file()]);
 }
 
 /// What the project requires is assumed, and the report says where it stands.

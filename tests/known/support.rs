@@ -57,7 +57,7 @@ impl Entry {
     }
 
     /// The launch is known from no file.
-    pub fn without_folder(self) -> Self {
+    pub fn of_no_file(self) -> Self {
         Entry { from: Some(None), ..self }
     }
 
