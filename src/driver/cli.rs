@@ -337,8 +337,7 @@ gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
 
 const EXIT_CODES: &str = "\
 Sizes: a lone * frees all three; sizes left out after a number are 1.
-Exit:  0 all verified, or --emit printed; 1 a confirmed defect; 2 bad usage or input;
-       3 possible, verified-when, unknown or unsupported; 4 internal error; 130 Ctrl-C";
+Exit:  0 verified or printed; 1 a confirmed defect; 2 bad usage or input; 3 other; 4 internal error";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ExitedThreads {
