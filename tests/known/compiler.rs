@@ -26,8 +26,8 @@ fn a_compiler_makes_the_ptx() {
         compiler(&folder, name, COPY);
         let path = folder.path().join("bin");
         let ran = with_path(&folder, &path, &["matmul_naive_broken.cu", "--target", "sm_80"]);
-        let race = Entry::new("race", ("16,16,1", "7,7,1", "param_0=100")).from("matmul_naive_broken.cu:21").at(14);
-        check(&ran, 1, &[race, Entry::new("verified", ("32,8,1", "1,1,1", "param_0=32"))]);
+        let race = Entry::new("race", ("16,16,1", "7,7,1", "n=100")).from("matmul_naive_broken.cu:21").at(14);
+        check(&ran, 1, &[race, Entry::new("verified", ("32,8,1", "1,1,1", "n=32"))]);
         let kernel = &ran.json["kernels"][0];
         assert_eq!(kernel["file"], "matmul_naive_broken.cu:matmul_naive_broken.ptx");
         let replay = kernel["findings"][0]["replay"].as_str().expect("a command");

@@ -38,7 +38,7 @@ fn the_launches_of_the_source_are_those_of_the_ptx() {
     write(&folder, "matmul_naive.ptx", &ptx("matmul_naive"));
     let ran = gpuvcc_in(&folder, &["matmul_naive.cu", "matmul_naive.ptx"]);
     let from = ["matmul_naive.cu:21", "matmul_naive.cu:23"];
-    let launches = [("16,16,1", "7,7,1", "param_0=100"), ("32,8,1", "1,1,1", "param_0=32")];
+    let launches = [("16,16,1", "7,7,1", "n=100"), ("32,8,1", "1,1,1", "n=32")];
     let entry = |at: usize| Entry::new("verified", launches[at]).from(from[at]);
     check(&ran, 0, &[entry(0), entry(1)]);
 }
@@ -49,9 +49,9 @@ fn a_defect_of_the_real_launch_is_one() {
     write(&folder, "matmul_naive_broken.cu", &with_host("matmul_naive_broken", HOST));
     write(&folder, "matmul_naive_broken.ptx", &ptx("matmul_naive_broken"));
     let ran = gpuvcc_in(&folder, &["matmul_naive_broken.cu", "matmul_naive_broken.ptx"]);
-    let race = Entry::new("race", ("16,16,1", "7,7,1", "param_0=100")).from("matmul_naive_broken.cu:21").at(14);
+    let race = Entry::new("race", ("16,16,1", "7,7,1", "n=100")).from("matmul_naive_broken.cu:21").at(14);
     // A width of one tile needs no guard.
-    let no_race = Entry::new("verified", ("32,8,1", "1,1,1", "param_0=32"));
+    let no_race = Entry::new("verified", ("32,8,1", "1,1,1", "n=32"));
     check(&ran, 1, &[race, no_race]);
 }
 
