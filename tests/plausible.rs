@@ -1,7 +1,7 @@
 //! Kernels whose parameters are free: a defect counts where a host passes such values, and any other lies outside.
 //!
 //! `tests/plausible` has cases as `tests/kernels` has. Of one that is `verified-when`, the header lists each condition as
-//! `//@ condition: TEXT` with the names of the source, and `// OUTSIDE` ends the lines of the defect that other values
+//! `//@ condition: TEXT` with the names of the PTX, and `// OUTSIDE` ends the lines of the defect that other values
 //! show. Of a broken twin the confirmed race lies at the lines that end with `// RACE`, with positive parameters.
 
 #[allow(dead_code)]

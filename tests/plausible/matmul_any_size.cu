@@ -1,8 +1,8 @@
 //@ verdict: verified-when
 //@ block: 16,16
 //@ grid: 32,32
-//@ condition: n >= 1
-//@ condition: n * n <= 2147483647
+//@ condition: matmul_any_size_param_3 * matmul_any_size_param_3 <= 2147483647
+//@ condition: 0 <= matmul_any_size_param_3
 // The textbook product of n x n matrices by tiles, for an n that only the host knows.
 
 #define TILE 16

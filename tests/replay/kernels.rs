@@ -7,7 +7,6 @@ use gpuvcc::finding::{Defect, Finding};
 use gpuvcc::kernel::{Kernel, LowerOptions, lower};
 use gpuvcc::prove::question::assumption_of_user;
 use gpuvcc::ptx::ast::Module;
-use gpuvcc::rules::Rules;
 use gpuvcc::span::Origin;
 use libtest_mimic::{Failed, Trial};
 
@@ -49,8 +48,8 @@ fn check(case: &Case) -> Result<(), Failed> {
 /// What random launches show, whatever the line.
 fn explored(case: &Case, module: &Module, number: usize, kernel: &Kernel) -> Vec<Finding> {
     let file = case.input.to_string_lossy();
-    let emulator =
-        Emulator { module, number, file: &file, annotations: None, dynamic_shared: None, rules: Rules::default() };
+    let rules = case.options.rules;
+    let emulator = Emulator { module, number, file: &file, annotations: None, dynamic_shared: None, rules };
     let suspects = Suspects { races: (1..10_000).collect(), barriers: (1..10_000).collect(), ..Suspects::default() };
     if assumption_of_user(kernel).is_some() {
         return Vec::new();
