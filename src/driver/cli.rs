@@ -240,10 +240,10 @@ struct Arguments {
     /// Only this kernel (repeatable)
     #[arg(long = "entry", value_name = "NAME")]
     entries: Vec<String>,
-    /// Threads a block; numbers or *  [default: .reqntid, else *]
+    /// Threads a block; axes left out are 1  [default: .reqntid, else *]
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = parse_sizes)]
     block: Option<Sizes>,
-    /// Blocks; numbers or *  [default: *]
+    /// Blocks; a lone * frees all three axes  [default: *]
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = parse_sizes)]
     grid: Option<Sizes>,
     /// Launches have fewer threads than this  [default: 2^31]
@@ -336,7 +336,6 @@ gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
        gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one";
 
 const EXIT_CODES: &str = "\
-Sizes: a lone * frees all three; sizes left out after a number are 1.
 Exit:  0 verified or printed; 1 a confirmed defect; 2 bad usage or input; 3 other; 4 internal error";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
