@@ -135,7 +135,7 @@ impl<'a> Confirmation<'a> {
     /// defect.
     pub(crate) fn explore_everywhere(&mut self, effort: Effort) -> bool {
         self.explore_lines(everywhere(&self.facts.kernel.program), effort);
-        !self.confirmed.is_empty()
+        self.is_decided()
     }
 
     /// The same for races and barriers, before anything is proved: of an assertion a proof's model says more. Whether one
@@ -146,7 +146,7 @@ impl<'a> Confirmation<'a> {
             self.explore_lines(suspects.clone(), effort);
             // More patience may show more.
             self.explored.clear();
-            if !self.confirmed.is_empty() {
+            if self.is_decided() {
                 return true;
             }
         }

@@ -7,7 +7,7 @@ use crate::geometry::{BLOCK_THREADS, WARP_THREADS};
 use serde_json::Value;
 
 /// Dynamic shared memory at most, in bytes; no GPU has that much.
-const LARGEST_SHARED: u32 = 1 << 20;
+pub(crate) const LARGEST_SHARED: u32 = 1 << 20;
 
 /// The launch of a Triton kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -78,7 +78,8 @@ impl fmt::Display for Condition {
             Condition::ParameterBounded(name) => write!(f, "{name} <= {LARGEST_PARAMETER}"),
             Condition::Area(width, height) => write!(f, "{width} * {height} <= {LARGEST_AREA}"),
             Condition::ThreadsBounded => write!(f, "threads in all <= {LARGEST_LAUNCH}"),
-            Condition::Positive(name) => write!(f, "{name} >= 1"),
+            // Said so that it is as strong for a reader of numbers without sign.
+            Condition::Positive(name) => write!(f, "1 <= {name} <= {}", i32::MAX),
             Condition::AtLeast(pitch, width) => write!(f, "{pitch} >= {width}"),
         }
     }

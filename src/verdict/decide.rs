@@ -185,7 +185,7 @@ impl Decision<'_> {
         report.verdict = match Verdict::of(&findings) {
             _ if end == End::Unproved => Verdict::Unknown,
             Some(verdict) => verdict,
-            None if end == End::Complete && self.unknown.is_empty() => Verdict::Verified,
+            None if end == End::Complete && self.unknown.is_empty() && report.outside.is_empty() => Verdict::Verified,
             None => Verdict::Unknown,
         };
         report.findings = findings;

@@ -15,6 +15,7 @@ use super::input::{Input, error_text, unreadable};
 use super::output::Output;
 use super::pipeline::Program;
 use super::unplaced;
+pub(crate) use crate::container::triton::LARGEST_SHARED;
 use crate::diagnostic::Diagnostic;
 use crate::finding::Launched;
 use crate::geometry::Geometry;
@@ -22,9 +23,6 @@ use crate::ptx::ast::Function;
 use crate::ptx::mangled;
 use crate::report::source::SourceText;
 use project::Project;
-
-/// Dynamic shared memory at most, in bytes; no GPU has that much.
-pub(crate) const LARGEST_SHARED: u32 = 1 << 20;
 
 /// A launch of a kernel, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
