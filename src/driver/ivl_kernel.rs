@@ -5,7 +5,7 @@
 //! gives to its own variables. Reference: DESIGN section 2 (a kernel program is an input in its own right).
 
 use crate::diagnostic::Diagnostic;
-use crate::geometry::{Axis, Geometry};
+use crate::geometry::{Axis, BLOCK_THREADS, Geometry};
 use crate::ivl::ast::{Condition, Constant, ExprRef, Name, Procedure, Program, Type, Variable};
 use crate::ivl::bv::{self, BvOp};
 use crate::kernel::{Kernel, LowerOptions};
@@ -57,6 +57,7 @@ pub(crate) fn enter(
         array_names,
         params: Vec::new(),
         geometry: options.geometry,
+        most_threads: BLOCK_THREADS,
     })
 }
 

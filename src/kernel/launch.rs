@@ -84,8 +84,7 @@ impl Launch {
     ) -> Result<(), Diagnostic> {
         let threads: Vec<_> = self.geometry.block.into_iter().zip(&self.ntid).collect();
         let all: Vec<_> = threads.iter().cloned().chain(self.geometry.grid.into_iter().zip(&self.nctaid)).collect();
-        if let Some(maximum) = entry.maximum_block {
-            let product: u64 = maximum.iter().map(|m| u64::from((*m).max(1))).product();
+        if let Some(product) = maximum(entry) {
             limit(&threads, product + 1, entry, "`.maxntid`", declarations)?;
         }
         limit(&all, options.max_threads, entry, "`--max-threads`", declarations)?;
@@ -112,6 +111,16 @@ impl Launch {
         }
         Ok(())
     }
+}
+
+/// Threads that a block has at most by `.maxntid`.
+fn maximum(entry: &Function) -> Option<u64> {
+    Some(entry.maximum_block?.iter().map(|size| u64::from((*size).max(1))).product())
+}
+
+/// Threads that a block of the entry has at most.
+pub(super) fn most_threads(entry: &Function) -> u32 {
+    maximum(entry).and_then(|most| u32::try_from(most).ok()).map_or(BLOCK_THREADS, |most| most.min(BLOCK_THREADS))
 }
 
 /// How many sizes are not fixed.

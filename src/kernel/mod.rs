@@ -91,6 +91,8 @@ pub struct Kernel {
     pub params: Vec<KernelParameter>,
     /// Sizes of launches, as far as the options or `.reqntid` fix them.
     pub geometry: Geometry,
+    /// Threads that a block has at most: what `.maxntid` says, or what a GPU has.
+    pub(crate) most_threads: u32,
 }
 
 /// Translates an entry.

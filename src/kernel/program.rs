@@ -463,10 +463,11 @@ impl Lowering<'_> {
         };
         let (geometry, params) = (self.launch.geometry, self.parameters.infos);
         let warnings = self.warnings;
+        let most_threads = launch::most_threads(self.entry);
         let named = self.used.iter().map(|register| register.0 as usize);
         let register_names =
             named.map(|index| (self.registers[index].clone(), self.cfg.registers[index].name.to_string())).collect();
-        Kernel { program, assumptions, warnings, array_names, register_names, params, geometry }
+        Kernel { program, assumptions, warnings, array_names, register_names, params, geometry, most_threads }
     }
 
     fn arrays(&self) -> (Vec<Array>, BTreeMap<Name, String>) {

@@ -300,7 +300,7 @@ pub(crate) fn natural(kernel: &Kernel) -> Vec<Suggestion> {
 pub(crate) fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
     let seen = Seen::of(kernel);
     let used: Vec<Axis> = free_axes(kernel.geometry.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
-    let further = [vec![Vec::new()], general_sizes(&seen, &used)].concat();
+    let further = [vec![Vec::new()], general_sizes(&seen, &used, kernel.most_threads)].concat();
     complete(kernel, further)
 }
 
@@ -366,11 +366,11 @@ fn bounds(kernel: &Kernel) -> Vec<Condition> {
 }
 
 /// Proposals about the sizes of launches in which threads on some axes are told apart.
-fn general_sizes(seen: &Seen, used: &[Axis]) -> Vec<Vec<Condition>> {
+fn general_sizes(seen: &Seen, used: &[Axis], most: u32) -> Vec<Vec<Condition>> {
     let mut further: Vec<Vec<Condition>> = Vec::new();
     // Blocks of one axis have whole warps.
     let sizes = if used.len() > 1 { seen.suggestions(8..=32) } else { seen.suggestions(32..=BLOCK_THREADS) };
-    let blocks = blocks(used, &sizes);
+    let blocks = blocks(used, &sizes, most);
     further.extend(blocks.iter().cloned());
     // Rows of a constant length, with a last axis that is as long as it likes.
     let rows: Vec<Axis> = Axis::ALL.into_iter().filter(|axis| seen.looks_at("ctaid", *axis)).collect();
@@ -395,8 +395,8 @@ fn areas(scalars: &[String]) -> Vec<Condition> {
     if scalars.len() <= 3 { areas.collect() } else { Vec::new() }
 }
 
-/// Blocks of these sizes; on two axes also of two different ones.
-fn blocks(used: &[Axis], sizes: &[u32]) -> Vec<Vec<Condition>> {
+/// Blocks of these sizes with at most `most` threads; on two axes also of two different ones.
+fn blocks(used: &[Axis], sizes: &[u32], most: u32) -> Vec<Vec<Condition>> {
     let equal = sizes.iter().map(|size| used.iter().map(|axis| Condition::Block(*axis, *size)).collect());
     let mut blocks: Vec<Vec<Condition>> = equal.collect();
     if let &[first, second] = used {
@@ -404,7 +404,11 @@ fn blocks(used: &[Axis], sizes: &[u32]) -> Vec<Vec<Condition>> {
         let pairs = sizes.iter().flat_map(|a| sizes.iter().map(move |b| (*a, *b))).filter(|(a, b)| a != b);
         blocks.extend(pairs.map(|(a, b)| vec![Condition::Block(first, a), Condition::Block(second, b)]));
     }
-    blocks.retain(|block| !block.is_empty());
+    let threads = |block: &[Condition]| {
+        let size = |condition: &Condition| if let Condition::Block(_, size) = condition { *size } else { 1 };
+        block.iter().map(size).map(u64::from).product::<u64>()
+    };
+    blocks.retain(|block| !block.is_empty() && threads(block) <= u64::from(most));
     blocks
 }
 
@@ -441,6 +445,10 @@ impl Visitor for Seen {
     }
 
     fn expr(&mut self, e: &ExprRef) {
+        if is_lane(e) {
+            self.names.insert(Name::from("tid.x"));
+            return;
+        }
         if let ExprKind::Call(function, args) = &e.kind
             && parse_builtin(function.as_str()).is_some()
         {
@@ -464,6 +472,21 @@ impl Visitor for Seen {
         }
         visit::walk_expr(self, e);
     }
+}
+
+/// Whether it is `%laneid`, as lowered: who reads it means the lane of a block with one axis, though with more axes all
+/// ids are in it.
+fn is_lane(e: &ExprRef) -> bool {
+    let ExprKind::Call(function, args) = &e.kind else { return false };
+    let [linear, mask] = &args[..] else { return false };
+    let names = visit::free_vars(linear);
+    let reads = |id: &str| names.contains(&Name::from(id));
+    let is_id = |name: &Name| name.as_str().starts_with("tid.") || name.as_str().starts_with("ntid.");
+    function.as_str() == "BV32_AND"
+        && matches!(mask.kind, ExprKind::Bv(31))
+        && names.iter().all(is_id)
+        && reads("tid.x")
+        && (reads("tid.y") || reads("tid.z"))
 }
 
 impl Seen {

@@ -168,6 +168,8 @@ impl Launches<'_, '_> {
         let worth = worth.map(|suggestion| suggestion.conditions).collect();
         let findings = defect.as_ref().map_or(&[][..], |report| &report.findings);
         if let Some(found) = self.find(worth, findings, ALL_ENCODINGS, until) {
+            // What the likeliest launch shows is not hidden by the proof for another one.
+            self.outside.extend(defect.into_iter().flat_map(|report| report.findings).filter(|f| f.confirmed));
             return Some(verified(found));
         }
         self.is_fixed = false;

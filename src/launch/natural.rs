@@ -11,7 +11,7 @@
 //! - indices that run down (`127 - threadIdx.x`), and constants with which `tid` is compared.
 
 use super::linear::{Form, Forms, Term};
-use crate::geometry::{Axis, BLOCK_THREADS};
+use crate::geometry::{Axis, BLOCK_THREADS, volume};
 use crate::ivl::ast::{Access, ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
 use crate::ivl::visit;
@@ -29,6 +29,9 @@ const MOST_THREADS: i64 = BLOCK_THREADS as i64;
 
 /// How often one kind of sign counts for a size: more only tells that a loop is unrolled.
 const MOST_OF_A_KIND: u32 = 2;
+
+/// Threads of a warp.
+const WARP: u128 = 32;
 
 /// Threads of a row, at least: a factor smaller than this is no length.
 const LEAST_ROW: u32 = 8;
@@ -87,7 +90,7 @@ pub(crate) struct Natural {
 pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
     let signs = Signs::of(kernel);
     let votes = signs.votes(kernel);
-    let blocks = votes.blocks(kernel.geometry.block);
+    let blocks = votes.blocks(kernel);
     let first = blocks.first().copied().unwrap_or_default();
     let launch = |block: [Option<u32>; 3]| {
         let threads = |axis: Axis| i64::from(block[axis.index()].or(kernel.geometry.block[axis.index()]).unwrap_or(1));
@@ -234,6 +237,10 @@ impl Signs {
         for &(axis, apart) in &self.sums {
             votes.vote(axis, apart, Sign::Sum);
         }
+        if kernel.most_threads < BLOCK_THREADS {
+            // Who bounds the block launches it as large.
+            votes.totals.insert(kernel.most_threads);
+        }
         for axis in Axis::ALL {
             // A reduction starts with half of the threads.
             let bounds = self.compared.iter().filter(|(of, _)| *of == axis).map(|(_, bound)| *bound);
@@ -343,6 +350,8 @@ struct Votes {
     loops: BTreeMap<Name, i64>,
     /// The largest literal with which `tid` of each axis is compared.
     guarded: [Option<i64>; 3],
+    /// Elements of the shortest shared array that `tid` of each axis is an index of.
+    room: [Option<i64>; 3],
 }
 
 impl Votes {
@@ -397,6 +406,10 @@ impl Votes {
             self.vote(*second, row / rows, Sign::Length);
         }
         let size = shared.flatten().and_then(|size| i64::try_from(size).ok());
+        if let (&[(own, axis)], true, Some(size)) = (&axes[..], terms.len() == 1, size) {
+            let room = &mut self.room[axis.index()];
+            *room = Some(room.unwrap_or(size).min(size / own.abs()));
+        }
         let mut around = if shared.is_some() { row.or(size) } else { None };
         for (name, factor) in &others {
             let step = self.loops.get(*name).map_or(0, |step| step * factor);
@@ -447,13 +460,21 @@ impl Votes {
     fn sizes(&self, axis: Axis) -> Vec<(u32, u32)> {
         let mut sizes: Vec<(u32, u32)> =
             self.axes[axis.index()].keys().map(|size| (self.of(axis, *size), *size)).collect();
+        sizes.retain(|(_, size)| !self.overruns(axis, *size));
         sizes.sort_by_key(|size| std::cmp::Reverse(*size));
         sizes.truncate(SIZES);
         sizes
     }
 
+    /// Whether blocks of that size have no element of a shared array for each thread, and no guard that says so.
+    fn overruns(&self, axis: Axis, size: u32) -> bool {
+        let room = self.room[axis.index()].filter(|_| self.guarded[axis.index()].is_none());
+        room.is_some_and(|room| room < i64::from(size))
+    }
+
     /// The blocks with most votes, on the axes that are free.
-    fn blocks(&self, fixed: [Option<u32>; 3]) -> Vec<[Option<u32>; 3]> {
+    fn blocks(&self, kernel: &Kernel) -> Vec<[Option<u32>; 3]> {
+        let fixed = kernel.geometry.block;
         let mut blocks: Vec<(u32, [Option<u32>; 3])> = vec![(0, [None; 3])];
         for axis in Axis::ALL.into_iter().filter(|axis| fixed[axis.index()].is_none()) {
             let sizes = self.sizes(axis);
@@ -471,11 +492,14 @@ impl Votes {
             blocks = longer.collect();
         }
         let threads = |block: &[Option<u32>; 3]| {
-            let sizes =
-                Axis::ALL.into_iter().map(|axis| u64::from(block[axis.index()].or(fixed[axis.index()]).unwrap_or(1)));
-            sizes.product::<u64>()
+            volume(Axis::ALL.map(|axis| block[axis.index()].or(fixed[axis.index()]).unwrap_or(1)))
         };
-        blocks.retain(|(_, block)| threads(block) <= MOST_THREADS as u64);
+        blocks.retain(|(_, block)| threads(block) <= u128::from(kernel.most_threads));
+        // Whole warps are meant; less than one is where a small tile says so, not where a halo or an offset is small.
+        let are_whole = |block: &[Option<u32>; 3]| threads(block).is_multiple_of(WARP);
+        let some_are = blocks.iter().any(|(_, block)| are_whole(block));
+        let is_tile = |block: &[Option<u32>; 3]| threads(block) > WARP || threads(block).is_power_of_two();
+        blocks.retain(|(_, block)| if some_are { are_whole(block) } else { is_tile(block) });
         if blocks.is_empty() {
             blocks.push((0, [None; 3]));
         }
