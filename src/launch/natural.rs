@@ -62,8 +62,8 @@ enum Sign {
 impl Sign {
     fn votes(self) -> u32 {
         match self {
-            Sign::Blocks => 4,
-            Sign::Sum | Sign::Length | Sign::Reversed | Sign::Distance | Sign::Step => 3,
+            Sign::Blocks | Sign::Distance => 4,
+            Sign::Sum | Sign::Length | Sign::Reversed | Sign::Step => 3,
             Sign::Halo | Sign::Several => 2,
             Sign::Hint => 1,
         }
@@ -327,7 +327,13 @@ fn is_multiple(terms: &BTreeMap<Term, i64>, of: &BTreeMap<Term, i64>) -> bool {
 /// What the factor of `ctaid` is in units of that of `tid`.
 fn blocks_apart(form: &Form, axis: Axis) -> Option<i64> {
     let (own, blocks) = (form.factor(&Term::Thread(axis)), form.factor(&Term::Block(axis)));
-    (own != 0 && blocks != 0 && blocks % own == 0).then(|| blocks / own)
+    let is_behind = Axis::ALL.into_iter().any(|other| is_behind(blocks, own, form.factor(&Term::Thread(other))));
+    (own != 0 && blocks != 0 && blocks % own == 0 && !is_behind).then(|| blocks / own)
+}
+
+/// Whether a block adds whole rows of threads: it tells how many rows there are rather than how long they are.
+fn is_behind(blocks: i64, own: i64, other: i64) -> bool {
+    other > own && blocks > other && blocks % other == 0
 }
 
 /// The axis and the factor of a form that has no other term.
@@ -423,7 +429,12 @@ impl Votes {
             let blocks = factor(Term::Block(axis));
             let unless_several = |sign: Sign| if apart.is_some() { Sign::Several } else { sign };
             if blocks % own == 0 {
-                self.vote(axis, blocks / own, unless_several(Sign::Blocks));
+                if axes.iter().any(|(other, _)| is_behind(blocks, own, *other)) {
+                    // Blocks are whole rows, one behind the other.
+                    self.totals.extend(u32::try_from(blocks / own).ok());
+                } else {
+                    self.vote(axis, blocks / own, unless_several(Sign::Blocks));
+                }
             }
             if let Some(around) = around {
                 self.length(axis, around / own.abs(), unless_several(Sign::Length));
