@@ -2,6 +2,7 @@
 //@ block: 256
 //@ grid: 50
 //@ param: columns=1000
+//@ slow: yes
 // Index of the largest number of each row; values and indices are reduced side by side.
 
 extern "C" __global__ void argmax_block(const float *scores, int *best, int columns) {

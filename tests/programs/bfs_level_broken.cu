@@ -2,6 +2,7 @@
 //@ block: 256
 //@ grid: 20
 //@ param: frontier_size=5000
+//@ slow: yes
 // Broken: two threads may find the same neighbour unvisited, and take the same place in the frontier.
 
 extern "C" __global__ void bfs_level_broken(const int *offsets, const int *edges, const int *frontier, int *distance, int *next,

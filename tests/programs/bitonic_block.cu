@@ -1,6 +1,7 @@
 //@ verdict: verified
 //@ block: 512
 //@ grid: 32
+//@ slow: yes
 // Sorts the 512 keys of each block.
 
 extern "C" __global__ void bitonic_block(int *keys) {

@@ -1,6 +1,7 @@
 //@ verdict: race
 //@ block: 512
 //@ grid: 32
+//@ slow: yes
 // Broken: the barrier stands behind the inner loop, not in it.
 
 extern "C" __global__ void bitonic_block_broken(int *keys) {

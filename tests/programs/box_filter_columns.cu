@@ -4,6 +4,7 @@
 //@ param: width=1000
 //@ param: height=600
 //@ param: radius=5
+//@ slow: yes
 // Box filter: a thread runs down a column with a rolling sum.
 
 extern "C" __global__ void box_filter_columns(const float *in, float *out, int width, int height, int radius) {

@@ -4,6 +4,7 @@
 //@ param: width=1000
 //@ param: height=600
 //@ param: radius=5
+//@ slow: yes
 // Broken: nothing keeps the last block inside the image; a column too many is the first one, a row below.
 
 extern "C" __global__ void box_filter_columns_broken(const float *in, float *out, int width, int height, int radius) {

@@ -2,6 +2,7 @@
 //@ block: 192
 //@ grid: 120
 //@ param: words=1000000
+//@ slow: yes
 // Histogram with a copy of the bins for each of six warps, which are added up at the end.
 
 #define BINS 64

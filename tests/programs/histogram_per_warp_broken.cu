@@ -2,6 +2,7 @@
 //@ block: 192
 //@ grid: 120
 //@ param: words=1000000
+//@ slow: yes
 // Broken: the copies are added while warps still count.
 
 #define BINS 64

@@ -3,6 +3,7 @@
 //@ grid: 391
 //@ param: points=100000
 //@ param: features=8
+//@ slow: yes
 // Adds each point to the centre that it belongs to.
 
 extern "C" __global__ void kmeans_sums(const float *data, const int *member, float *sums, int *sizes, int points, int features) {

@@ -2,6 +2,7 @@
 //@ block: 16
 //@ grid: 1
 //@ param: size=256
+//@ gap: known unknown: rows and columns of one tile are told apart by the round of the outer loop
 // LU of the tile on the diagonal; a thread a row.
 
 #define B 16

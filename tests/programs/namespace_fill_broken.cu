@@ -4,6 +4,7 @@
 //@ param: rows=100
 //@ param: pitch=512
 //@ param: width=500
+//@ slow: yes
 // Broken: the loop of a thread begins at its place, but steps by one.
 
 namespace tensor {

@@ -2,6 +2,7 @@
 //@ block: 256
 //@ grid: 64
 //@ param: bodies=16384
+//@ slow: yes
 // Broken: the next tile is loaded while others still use this one.
 
 struct Body { float x, y, z, mass; };

@@ -2,6 +2,7 @@
 //@ block: 256
 //@ grid: 40
 //@ dynamic-shared: 2048
+//@ slow: yes
 // Broken: the values begin in the middle of the keys.
 
 extern __shared__ int storage[];

@@ -2,6 +2,7 @@
 //@ block: 64
 //@ grid: 100
 //@ param: stages=16
+//@ slow: yes
 // A pipeline of three buffers: two stages ahead are loaded while one is used.
 
 extern "C" __global__ void ring_of_stages(const float *in, float *out, int stages) {

@@ -1,6 +1,7 @@
 //@ verdict: race
 //@ block: 256
 //@ grid: 40
+//@ slow: yes
 // Broken: no barrier between the steps down.
 
 extern "C" __global__ void scan_up_down_broken(const int *in, int *out) {

@@ -2,6 +2,7 @@
 //@ block: 32,4
 //@ grid: 64
 //@ param: rows=256
+//@ slow: yes
 // Broken: lanes write before the others have read; a warp is not in lockstep.
 
 __device__ void scan_row(float *row, int lane) {
