@@ -185,6 +185,8 @@ impl Count {
             Some(gap) if gap.verdict != verdict => {
                 self.unexpected.push(format!("{}: {verdict}, not {}", case.name, gap.verdict));
             }
+            // How far a proof comes in its time depends on the machine, so that headers do not list it.
+            None if way != "known" && verdict == "unknown" => {}
             None if !is_wanted => self.unexpected.push(format!("{}: {verdict}, which is no gap yet", case.name)),
             _ => {}
         }

@@ -2,6 +2,8 @@
 //@ block: 16,16
 //@ grid: 1,4096
 //@ param: hidden=16
+//@ gap: free race: with hidden = 1 the 16 columns of a block overlap; that `hidden` is the number of columns is not seen
+//@ gap: launch race: with hidden = 1 the 16 columns of a block overlap; that `hidden` is the number of columns is not seen
 // Forward step of a layer: products of 16 inputs with their weights, added up by columns.
 
 extern "C" __global__ void backprop_forward(const float *input, const float *weights, float *partial_sums, int hidden) {

@@ -3,6 +3,8 @@
 //@ grid: 100
 //@ param: n=12500
 //@ gap: known possible-race: a place from atomicAdd, plus a base from another one, is not known to differ between threads
+//@ gap: free possible-race: a place from atomicAdd is not known to differ from that of another thread
+//@ gap: launch possible-race: a place from atomicAdd is not known to differ from that of another thread
 // Keeps the even numbers: counted in the block first, so that one atomic operation a block is enough.
 
 extern "C" __global__ void compact_by_block(const int *in, int *out, int *total, int n) {

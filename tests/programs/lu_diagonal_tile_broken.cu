@@ -2,6 +2,7 @@
 //@ block: 16
 //@ grid: 1
 //@ param: size=256
+//@ slow: yes
 // Broken: no barrier after the multipliers of a column.
 
 #define B 16

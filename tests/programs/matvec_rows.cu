@@ -3,6 +3,7 @@
 //@ grid: 8
 //@ param: rows=1000
 //@ param: columns=1024
+//@ slow: yes
 // Matrix times vector, a thread a row; the block shares pieces of the vector.
 
 extern "C" __global__ void matvec_rows(const float *matrix, const float *x, float *y, int rows, int columns) {

@@ -2,6 +2,7 @@
 //@ block: 256
 //@ grid: 64
 //@ param: bodies=16384
+//@ slow: yes
 // Forces of all bodies, a tile of positions at a time.
 
 struct Body { float x, y, z, mass; };

@@ -2,6 +2,7 @@
 //@ block: 256
 //@ grid: 40
 //@ param: vertices=10000
+//@ slow: yes
 // Broken: shares that come at the same time are lost.
 
 extern "C" __global__ void page_rank_push_broken(const int *offsets, const int *targets, const float *rank, float *next, int vertices) {

@@ -2,6 +2,7 @@
 //@ block: 256
 //@ grid: 40
 //@ dynamic-shared: 2048
+//@ slow: yes
 // Keys and values of a block in one dynamic array; each thread keeps the value of the least key to its right.
 
 extern __shared__ int storage[];

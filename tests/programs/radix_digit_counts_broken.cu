@@ -2,6 +2,7 @@
 //@ block: 16
 //@ grid: 256
 //@ param: per_thread=64
+//@ slow: yes
 // Broken: the columns are a digit apart, not a thread, so that counters of threads overlap.
 
 extern "C" __global__ void radix_digit_counts_broken(const unsigned *keys, unsigned *totals, int per_thread, int shift) {

@@ -2,6 +2,7 @@
 //@ block: 64
 //@ grid: 100
 //@ param: stages=16
+//@ slow: yes
 // Broken: the ring has a buffer too few for the distance, so the stage in use is overwritten.
 
 extern "C" __global__ void ring_of_stages_broken(const float *in, float *out, int stages) {

@@ -2,6 +2,7 @@
 //@ block: 256
 //@ grid: 1
 //@ param: steps=100
+//@ slow: yes
 // Broken: new values are written before the neighbours have read the old ones.
 
 extern "C" __global__ void rod_in_shared_broken(float *rod, int steps) {

@@ -2,6 +2,7 @@
 //@ block: 128
 //@ grid: 79
 //@ param: rows=10000
+//@ slow: yes
 // One Jacobi sweep with a sparse matrix, a thread a row.
 
 extern "C" __global__ void spmv_csr_thread(const int *offsets, const int *columns, const float *values, const float *b,

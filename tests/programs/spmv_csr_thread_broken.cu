@@ -2,6 +2,7 @@
 //@ block: 128
 //@ grid: 79
 //@ param: rows=10000
+//@ slow: yes
 // Broken: the new values overwrite those that other rows still read.
 
 extern "C" __global__ void spmv_csr_thread_broken(const int *offsets, const int *columns, const float *values, const float *b,
