@@ -207,5 +207,6 @@ impl Count {
 }
 
 fn share(part: usize, of: usize) -> String {
-    if of == 0 { "-".to_string() } else { format!("{part} ({} %)", part * 100 / of) }
+    let percent = (part * 100).checked_div(of);
+    percent.map_or("-".to_string(), |percent| format!("{part} ({percent} %)"))
 }
