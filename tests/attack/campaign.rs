@@ -125,6 +125,9 @@ fn subject(Generated { text, block, grid }: Generated) -> (Case, String, String)
         assertion_lines: BTreeSet::new(),
         outside_lines: BTreeSet::new(),
         conditions: Vec::new(),
+        gaps: Vec::new(),
+        is_slow: false,
+        parameters: Vec::new(),
     };
     (case, text, "a generated kernel".to_string())
 }

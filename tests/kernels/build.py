@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles every kernel of this folder and of ../plausible to the PTX file beside it.
+"""Compiles every kernel of this folder, of ../plausible and of ../programs to the PTX file beside it.
 
     python3 build.py              all kernels
     python3 build.py saxpy scan*  only these
@@ -19,6 +19,7 @@ import tempfile
 import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
+FOLDERS = [HERE, HERE.parent / "plausible", HERE.parent / "programs"]
 VERSION = "12.9.86"
 PACKAGES = [f"nvidia-cuda-nvrtc-cu12=={VERSION}", f"nvidia-cuda-nvcc-cu12=={VERSION}"]
 INCLUDE = HERE.parent.parent / "include"
@@ -100,7 +101,7 @@ def main():
     nvidia = toolchain()
     with_nvrtc = nvrtc(nvidia)
     different = []
-    for path in sorted([*HERE.glob("*.cu"), *HERE.parent.glob("plausible/*.cu")]):
+    for path in sorted(path for folder in FOLDERS for path in folder.glob("*.cu")):
         if not any(fnmatch.fnmatch(path.stem, w) for w in wanted):
             continue
         source = path.read_text()
@@ -118,7 +119,7 @@ def main():
     failed = []
     if check:
         ptxas = nvidia / "cuda_nvcc/bin/ptxas"
-        for path in sorted(HERE.glob("**/*.ptx")):
+        for path in sorted(path for folder in FOLDERS for path in folder.glob("**/*.ptx")):
             run = subprocess.run([ptxas, "-arch=sm_90", path, "-o", "/dev/null"], capture_output=True, text=True)
             if run.returncode:
                 failed.append(path.stem)

@@ -29,6 +29,21 @@ pub struct Case {
     pub outside_lines: BTreeSet<u32>,
     /// Conditions of `verified-when`.
     pub conditions: Vec<String>,
+    /// Answers that fall short, for each way to ask (tests/programs/README.md).
+    pub gaps: Vec<Gap>,
+    /// `//@ slow: yes`: only benchmarks look at it.
+    pub is_slow: bool,
+    /// Names of the CUDA kernel's parameters, in order.
+    pub parameters: Vec<String>,
+}
+
+/// `//@ gap: WAY VERDICT: REASON`: an answer that is not wrong, but less than an author wants.
+#[derive(Clone, Debug)]
+pub struct Gap {
+    /// `free`, `launch` or `known`.
+    pub way: String,
+    pub verdict: String,
+    pub reason: String,
 }
 
 /// All cases below a folder, by name: `.cu` files (with the PTX beside them), and `.ptx` and `.ivl`
@@ -91,6 +106,9 @@ fn case(folder: &Path, path: &Path, text: &str) -> Result<Option<Case>, String> 
         assertion_lines: marked(text, "// ASSERTION"),
         outside_lines: marked(text, "// OUTSIDE"),
         conditions: header.iter().filter(|(key, _)| *key == "condition").map(|(_, text)| text.to_string()).collect(),
+        gaps: header.iter().filter(|(key, _)| *key == "gap").map(|(_, text)| gap(text)).collect::<Result<_, _>>()?,
+        is_slow: value("slow").is_some(),
+        parameters: if extension == "cu" { parameters(text)? } else { Vec::new() },
     }))
 }
 
@@ -105,12 +123,14 @@ fn options(input: &Path, header: &[(&str, &str)], source: Option<&str>) -> Resul
             "grid" => arguments.push(format!("--grid={value}")),
             "param" => arguments.push(format!("--param={}", positional(value, source)?)),
             "option" => arguments.push(format!("--{value}")),
-            "verdict" | "entry" | "compiler" | "condition" => {}
+            "verdict" | "entry" | "compiler" | "condition" | "dynamic-shared" | "gap" | "slow" => {}
             _ => return Err(format!("unknown key `{key}` in the header")),
         }
     }
+    let dynamic_shared = header.iter().find(|(key, _)| *key == "dynamic-shared").map(|(_, bytes)| bytes.parse());
+    let dynamic_shared = dynamic_shared.transpose().map_err(|_| "dynamic-shared is a number of bytes")?;
     match cli::parse(arguments) {
-        Ok(Command::Verify(options)) => Ok(*options),
+        Ok(Command::Verify(options)) => Ok(Options { dynamic_shared, ..*options }),
         Ok(Command::Explain(_) | Command::Run(_)) => Err("the header is no verification".to_string()),
         Err(error) => Err(error.to_string()),
     }
@@ -120,11 +140,26 @@ fn options(input: &Path, header: &[(&str, &str)], source: Option<&str>) -> Resul
 fn positional(setting: &str, source: Option<&str>) -> Result<String, String> {
     let Some(source) = source else { return Ok(setting.to_string()) };
     let (name, value) = setting.split_once('=').ok_or("a parameter is NAME=VALUE")?;
+    let position = parameters(source)?.iter().position(|parameter| parameter == name);
+    position.map(|position| format!("{position}={value}")).ok_or_else(|| format!("no parameter is named `{name}`"))
+}
+
+/// The names in the parameter list of the first CUDA kernel.
+fn parameters(source: &str) -> Result<Vec<String>, String> {
     let kernel = source.split_once("__global__").ok_or("no __global__ function")?.1;
     let list = kernel.split_once('(').and_then(|(_, rest)| rest.split_once(')')).ok_or("no parameter list")?.0;
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let position = list.split(',').position(|one| one.trim().rsplit(|c| !is_word(c)).next() == Some(name));
-    position.map(|position| format!("{position}={value}")).ok_or_else(|| format!("no parameter is named `{name}`"))
+    let name = |one: &str| one.trim().rsplit(|c| !is_word(c)).next().unwrap_or_default().to_string();
+    Ok(list.split(',').map(name).collect())
+}
+
+fn gap(text: &str) -> Result<Gap, String> {
+    let parts = text.split_once(": ").and_then(|(answer, reason)| Some((answer.split_once(' ')?, reason)));
+    let ((way, verdict), reason) = parts.ok_or_else(|| format!("a gap is `WAY VERDICT: REASON`, not `{text}`"))?;
+    if !matches!(way, "free" | "launch" | "known") {
+        return Err(format!("`{way}` is none of free, launch, known"));
+    }
+    Ok(Gap { way: way.to_string(), verdict: verdict.to_string(), reason: reason.to_string() })
 }
 
 /// Numbers of the lines that end with a mark.

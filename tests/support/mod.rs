@@ -2,5 +2,7 @@
 //! pipeline in process.
 
 pub mod cases;
+pub mod conditions;
+pub mod places;
 pub mod replay;
 pub mod run;

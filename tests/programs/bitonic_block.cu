@@ -1,0 +1,26 @@
+//@ verdict: verified
+//@ block: 512
+//@ grid: 32
+//@ slow: yes
+// Sorts the 512 keys of each block.
+
+extern "C" __global__ void bitonic_block(int *keys) {
+    __shared__ int s[512];
+    int tid = threadIdx.x;
+    s[tid] = keys[blockIdx.x * 512 + tid];
+    __syncthreads();
+    for (int k = 2; k <= 512; k *= 2) {
+        for (int j = k / 2; j > 0; j /= 2) {
+            int other = tid ^ j;
+            if (other > tid) {
+                int a = s[tid], b = s[other];
+                if (((tid & k) == 0) == (a > b)) {
+                    s[tid] = b;
+                    s[other] = a;
+                }
+            }
+            __syncthreads();
+        }
+    }
+    keys[blockIdx.x * 512 + tid] = s[tid];
+}

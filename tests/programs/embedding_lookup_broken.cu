@@ -1,0 +1,14 @@
+//@ verdict: race
+//@ block: 32,8
+//@ grid: 128
+//@ param: tokens=1000
+//@ param: width=300
+// Broken: the rows of the result lie one element too close.
+
+extern "C" __global__ void embedding_lookup_broken(const long long *ids, const float *table, float *out, int tokens, int width) {
+    int token = blockIdx.x * blockDim.y + threadIdx.y;
+    if (token >= tokens) return;
+    const float *row = table + ids[token] * width;
+    for (int i = threadIdx.x; i < width; i += 32)
+        out[(long long)token * (width - 1) + i] = row[i];  // RACE
+}

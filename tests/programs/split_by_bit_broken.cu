@@ -1,0 +1,19 @@
+//@ verdict: race
+//@ block: 256
+//@ grid: 40
+// Broken: in a step of the scan a sum is written that another thread has not read yet.
+
+extern "C" __global__ void split_by_bit_broken(unsigned *keys, unsigned *zeros, int bit) {
+    __shared__ unsigned ones[256];
+    int tid = threadIdx.x, i = blockIdx.x * 256 + tid;
+    ones[tid] = keys[i] >> bit & 1;
+    __syncthreads();
+    for (int d = 1; d < 256; d *= 2) {
+        unsigned sum = ones[tid];
+        if (tid >= d) sum += ones[tid - d];  // RACE
+        ones[tid] = sum;  // RACE
+        __syncthreads();
+    }
+    zeros[i] = tid + 1 - ones[tid];
+    if (tid == 255) keys[i] = 256 - ones[255];
+}

@@ -1,0 +1,20 @@
+//@ verdict: race
+//@ block: 128
+//@ grid: 79
+//@ param: rows=10000
+//@ slow: yes
+// Broken: the new values overwrite those that other rows still read.
+
+extern "C" __global__ void spmv_csr_thread_broken(const int *offsets, const int *columns, const float *values, const float *b,
+                                           float *x, int rows) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < rows) {
+        float sum = b[row], diagonal = 1.0f;
+        for (int e = offsets[row]; e < offsets[row + 1]; e++) {
+            int column = columns[e];
+            if (column == row) diagonal = values[e];
+            else sum -= values[e] * x[column];  // RACE
+        }
+        x[row] = sum / diagonal;  // RACE
+    }
+}

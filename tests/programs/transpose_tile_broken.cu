@@ -1,0 +1,23 @@
+//@ verdict: race
+//@ block: 32,8
+//@ grid: 32,24
+//@ param: width=1000
+//@ param: height=750
+// Broken: the tile is read without waiting for the other warps.
+
+#define TILE 32
+#define ROWS 8
+
+extern "C" __global__ void transpose_tile_broken(const float *in, float *out, int width, int height) {
+    __shared__ float tile[TILE][TILE + 1];
+    int x = blockIdx.x * TILE + threadIdx.x;
+    int y = blockIdx.y * TILE + threadIdx.y;
+    for (int j = 0; j < TILE; j += ROWS)
+        if (x < width && y + j < height)
+            tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * width + x];  // RACE
+    x = blockIdx.y * TILE + threadIdx.x;
+    y = blockIdx.x * TILE + threadIdx.y;
+    for (int j = 0; j < TILE; j += ROWS)
+        if (x < height && y + j < width)
+            out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];  // RACE
+}
