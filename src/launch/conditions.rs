@@ -89,8 +89,9 @@ impl fmt::Display for Condition {
             // Said so that it is as strong for a reader of numbers without sign.
             Condition::Positive(name) => write!(f, "1 <= {name} <= {}", i32::MAX),
             Condition::AtLeast(pitch, width) => write!(f, "{pitch} >= {width}"),
-            Condition::Size(name) => write!(f, "1 <= {name} <= 2^{LARGEST_SIZE}"),
-            Condition::Volume(width, height) => write!(f, "{width} * {height} <= 2^{LARGEST_SIZE}"),
+            Condition::Size(name) => write!(f, "1 <= {name} <= {}", 1u64 << LARGEST_SIZE),
+            // In annotations, `^` is another operator.
+            Condition::Volume(width, height) => write!(f, "{width} * {height} <= {}", 1u64 << LARGEST_SIZE),
         }
     }
 }

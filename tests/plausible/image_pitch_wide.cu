@@ -1,8 +1,8 @@
 //@ verdict: verified-when
 //@ block: 32,8
 //@ grid: 16,16
-//@ condition: image_pitch_wide_param_1 * image_pitch_wide_param_3 <= 2^56
 //@ condition: image_pitch_wide_param_1 >= image_pitch_wide_param_2
+//@ condition: image_pitch_wide_param_1 * image_pitch_wide_param_3 <= 72057594037927936
 //@ condition: 0 <= image_pitch_wide_param_1
 //@ condition: 0 <= image_pitch_wide_param_2
 //@ condition: 0 <= image_pitch_wide_param_3

@@ -1,7 +1,7 @@
 //@ verdict: verified-when
 //@ block: 16,16
 //@ grid: 8,8
-//@ condition: matmul_wide_param_3 * matmul_wide_param_3 <= 2^56
+//@ condition: matmul_wide_param_3 * matmul_wide_param_3 <= 72057594037927936
 //@ condition: 0 <= matmul_wide_param_3
 // The product of n x n matrices, for an n of 64 bits.
 
