@@ -36,6 +36,10 @@ const LARGEST_PARAMETER: u32 = 1 << 30;
 const LARGEST_LAUNCH: u32 = 1 << 24;
 const LARGEST_AREA: u32 = i32::MAX as u32;
 
+/// The same for parameters of 64 bits and products with one, as a power of two: more than any memory has bytes, and
+/// offsets of elements with 128 bytes have a bit to spare.
+const LARGEST_SIZE: u32 = 56;
+
 /// A condition on the launch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Condition {
@@ -61,8 +65,12 @@ pub(crate) enum Condition {
     ThreadsBounded,
     /// A 32-bit parameter, with sign, is positive.
     Positive(String),
-    /// A 32-bit parameter is at least another one, both without sign.
+    /// A parameter is at least another one, both without sign.
     AtLeast(String, String),
+    /// A 64-bit parameter is positive and at most two to the [`LARGEST_SIZE`].
+    Size(String),
+    /// The product of two parameters, one of them with 64 bits, is at most two to the [`LARGEST_SIZE`].
+    Volume(String, String),
 }
 
 impl fmt::Display for Condition {
@@ -81,6 +89,9 @@ impl fmt::Display for Condition {
             // Said so that it is as strong for a reader of numbers without sign.
             Condition::Positive(name) => write!(f, "1 <= {name} <= {}", i32::MAX),
             Condition::AtLeast(pitch, width) => write!(f, "{pitch} >= {width}"),
+            Condition::Size(name) => write!(f, "1 <= {name} <= {}", 1u64 << LARGEST_SIZE),
+            // In annotations, `^` is another operator.
+            Condition::Volume(width, height) => write!(f, "{width} * {height} <= {}", 1u64 << LARGEST_SIZE),
         }
     }
 }
@@ -88,10 +99,15 @@ impl fmt::Display for Condition {
 /// Conditions as the report lists them. Those that bound parameters are about numbers without a sign; a reader may take
 /// them for signed ones, so that they are not negative stands beside.
 pub(crate) fn lines(conditions: &[Condition]) -> Vec<String> {
-    let is_unsigned =
-        |c: &&Condition| matches!(c, Condition::ParameterBounded(_) | Condition::Area(..) | Condition::AtLeast(..));
+    let is_unsigned = |c: &&Condition| {
+        use Condition::{Area, AtLeast, ParameterBounded, Volume};
+        matches!(c, ParameterBounded(_) | Area(..) | AtLeast(..) | Volume(..))
+    };
     let unsigned: BTreeSet<&String> = conditions.iter().filter(is_unsigned).flat_map(Condition::parameters).collect();
-    let is_unsaid = |name: &&String| !conditions.contains(&Condition::Positive((*name).clone()));
+    let is_said = |name: &String| {
+        [Condition::Positive, Condition::Size].map(|said| said(name.clone())).iter().any(|c| conditions.contains(c))
+    };
+    let is_unsaid = |name: &&String| !is_said(name);
     let signs = unsigned.into_iter().filter(is_unsaid).map(|name| format!("0 <= {name}"));
     conditions.iter().map(ToString::to_string).chain(signs).collect()
 }
@@ -122,8 +138,9 @@ impl Condition {
             Condition::IsThreads(name)
             | Condition::CoversBlock(name)
             | Condition::ParameterBounded(name)
-            | Condition::Positive(name) => vec![name],
-            Condition::Area(a, b) | Condition::AtLeast(a, b) => vec![a, b],
+            | Condition::Positive(name)
+            | Condition::Size(name) => vec![name],
+            Condition::Area(a, b) | Condition::AtLeast(a, b) | Condition::Volume(a, b) => vec![a, b],
             Condition::Block(..)
             | Condition::Grid(..)
             | Condition::Span(..)
@@ -187,7 +204,21 @@ impl Condition {
                 parameter(kernel, name).map(|parameter| bv::binary(BvOp::Sge, parameter, bv::literal(1, 32)))
             }
             Condition::AtLeast(pitch, width) => {
-                Some(bv::binary(BvOp::Uge, parameter(kernel, pitch)?, parameter(kernel, width)?))
+                let (pitch, width) = (any_parameter(kernel, pitch)?, any_parameter(kernel, width)?);
+                if pitch.ty == width.ty {
+                    return Some(bv::binary(BvOp::Uge, pitch, width));
+                }
+                Some(bv::op(BinaryOp::Le, bv::to_int(width), bv::to_int(pitch)))
+            }
+            Condition::Size(name) => {
+                let size = any_parameter(kernel, name)?;
+                let is_positive = bv::binary(BvOp::Sge, size.clone(), bv::literal(1, 64));
+                let is_small = bv::binary(BvOp::Sle, size, bv::literal(1 << LARGEST_SIZE, 64));
+                Some(bv::op(BinaryOp::And, is_positive, is_small))
+            }
+            Condition::Volume(width, height) => {
+                let (width, height) = (any_parameter(kernel, width)?, any_parameter(kernel, height)?);
+                Some(product_at_most(width, height, 1 << LARGEST_SIZE))
             }
         }
     }
@@ -220,6 +251,11 @@ impl Condition {
             Condition::AtLeast(pitch, width) => {
                 value(pitch).zip(value(width)).is_some_and(|(pitch, width)| pitch >= width)
             }
+            Condition::Size(name) => value(name).is_some_and(|value| (1..=1 << LARGEST_SIZE).contains(&value)),
+            Condition::Volume(width, height) => {
+                let product = value(width).zip(value(height)).and_then(|(width, height)| width.checked_mul(height));
+                product.is_some_and(|product| product <= 1 << LARGEST_SIZE)
+            }
         }
     }
 }
@@ -231,8 +267,13 @@ fn product_at_most(a: ExprRef, b: ExprRef, most: u64) -> ExprRef {
 }
 
 fn parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {
-    let found = kernel.params.iter().find(|parameter| parameter.name == name && parameter.bits == 32)?;
-    Some(bv::var(found.constant.clone()?, Type::Bv(32)))
+    any_parameter(kernel, name).filter(|parameter| parameter.ty == Type::Bv(32))
+}
+
+/// A parameter of any width.
+fn any_parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {
+    let found = kernel.params.iter().find(|parameter| parameter.name == name)?;
+    Some(bv::var(found.constant.clone()?, Type::Bv(found.bits)))
 }
 
 /// Requires conditions of a kernel that was lowered with the sizes that they fix.

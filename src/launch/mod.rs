@@ -18,6 +18,7 @@ use self::conditions::{Condition, Suggestion};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
 use crate::finding::{Finding, KernelReport, Verdict};
+use crate::geometry::Geometry;
 use crate::kernel::Kernel;
 use crate::verdict::decide::Search;
 use std::collections::BTreeSet;
@@ -140,12 +141,15 @@ impl Launches<'_, '_> {
     /// Decides under conditions; where only values that no host is likely to pass show a defect, under plausible ones.
     fn informed(&mut self, conditions: &mut Vec<Condition>, plan: Attempt) -> Result<KernelReport, Vec<Diagnostic>> {
         let report = (self.decide)(conditions, plan)?;
-        if report.outside.is_empty() || report.verdict.confirmed() || !self.outside.is_empty() {
+        let misleads = self.misleads(&report);
+        if (report.outside.is_empty() && !misleads) || report.verdict.confirmed() || !self.outside.is_empty() {
             return Ok(report);
         }
         let more = self.plausible.iter().filter(|condition| !conditions.contains(condition)).cloned();
         let fewer: Vec<Condition> = [conditions.clone(), more.collect()].concat();
         match (self.decide)(&fewer, Attempt { effort: self.budget.most(plan.effort), ..plan }) {
+            // An example with other values is still more than none.
+            Ok(plausible) if misleads && plausible.verdict == Verdict::Unknown => Ok(report),
             Ok(plausible) => {
                 self.outside = report.outside;
                 *conditions = fewer;
@@ -154,6 +158,17 @@ impl Launches<'_, '_> {
             // The user requires other values: then they are meant.
             Err(_) => Ok(promoted(report)),
         }
+    }
+
+    /// Whether all that speaks against a proof are models, which no execution confirms, with values that no host is
+    /// likely to pass.
+    fn misleads(&self, report: &KernelReport) -> bool {
+        let is_likely = |finding: &Finding| {
+            let is_met = |launch: Geometry<u32>| plausible::are_met(self.plausible, launch, &finding.params);
+            finding.launch.is_none_or(|launch| is_met(launch.or_one()))
+        };
+        let models = &report.findings;
+        matches!(report.verdict, Verdict::Possible(_)) && !models.is_empty() && !models.iter().any(is_likely)
     }
 
     /// The launches that the kernel suggests: a proof, or a defect of the first of them.
@@ -354,7 +369,6 @@ fn verified((conditions, proof): Found) -> KernelReport {
 mod tests {
     use super::*;
     use crate::finding::Defect;
-    use crate::geometry::Geometry;
     use crate::kernel::{self, LowerOptions};
 
     const TEXT: &str = "

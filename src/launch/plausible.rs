@@ -1,11 +1,11 @@
 //! Values of parameters that a host is likely to pass.
 //!
-//! Input: the lowered kernel. Output: conditions on its 32-bit parameters. Establishes: nothing; they steer the search for
+//! Input: the lowered kernel. Output: conditions on its integer parameters. Establishes: nothing; they steer the search for
 //! defects, and are offered as conditions of a proof. No proof takes them for granted silently. Relies on: nothing.
 //! Reference: none; the table is in docs/stages/launch.md, the same for every kernel:
 //!
-//! - what bounds an index or a loop, or is a factor of an index, is positive;
-//! - a product of two sizes has 31 bits, if one of them is a factor of an index;
+//! - what bounds an index or a loop, or is a factor of an index, is positive; with 64 bits, it is at most 2^56;
+//! - a product of two sizes has 31 bits, or is at most 2^56 with a size of 64 bits, if one is a factor of an index;
 //! - a factor of the rows (a pitch) is at least what bounds the columns.
 //!
 //! What is only added to an index (an offset), or compared for equality (a switch), may be any number.
@@ -26,12 +26,18 @@ pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
     let uses = Uses::of(kernel);
     let is_size = |name: &String| uses.bounds.contains_key(name) || uses.factors.contains_key(name);
     let sizes: Vec<String> = free(kernel).map(|parameter| parameter.name.clone()).filter(is_size).collect();
-    let mut conditions: Vec<Condition> = sizes.iter().cloned().map(Condition::Positive).collect();
+    let is_wide = |name: &String| kernel.params.iter().any(|parameter| parameter.name == *name && parameter.bits == 64);
+    let size = |name: String| if is_wide(&name) { Condition::Size(name) } else { Condition::Positive(name) };
+    let mut conditions: Vec<Condition> = sizes.iter().cloned().map(size).collect();
     for (factor, rows) in uses.factors.iter().filter(|(factor, _)| sizes.contains(factor)) {
         for (bound, columns) in uses.bounds.iter().filter(|(bound, _)| sizes.contains(bound)) {
-            let are_apart = !rows.is_empty() && !columns.is_empty() && rows.is_disjoint(columns);
+            // A loop's counter is on no axis. What bounds nothing is a pitch along it, too.
+            let is_pitch = rows.is_empty() != columns.is_empty() && !uses.bounds.contains_key(factor);
+            let are_on_axes = !rows.is_empty() && !columns.is_empty();
+            let are_apart = (are_on_axes || is_pitch) && rows.is_disjoint(columns);
             if !are_apart {
-                conditions.push(Condition::Area(factor.clone(), bound.clone()));
+                let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
+                conditions.push(product(factor.clone(), bound.clone()));
             } else if !uses.factors.contains_key(bound) {
                 conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
             }
@@ -50,13 +56,15 @@ pub(crate) fn are_met(
     conditions.iter().filter(is_known).all(|condition| condition.holds_in(launch, params))
 }
 
-/// The parameters of 32 bits that the user left free: what was asked for is looked at as it is.
+/// The integers that the user left free: what was asked for is looked at as it is.
 fn free(kernel: &Kernel) -> impl Iterator<Item = &KernelParameter> {
     let requires = kernel.program.procedures.iter().flat_map(|procedure| ranges::of_preconditions(&procedure.requires));
     let fixed: BTreeSet<Name> = requires.filter(|(_, (low, high))| low == high).map(|(constant, _)| constant).collect();
     let is_free = move |parameter: &&KernelParameter| {
         let constant = parameter.constant.as_ref();
-        parameter.bits == 32 && !parameter.is_pointer && constant.is_some_and(|constant| !fixed.contains(constant))
+        matches!(parameter.bits, 32 | 64)
+            && !parameter.is_pointer
+            && constant.is_some_and(|constant| !fixed.contains(constant))
     };
     kernel.params.iter().filter(is_free)
 }
@@ -110,7 +118,9 @@ impl<'k> Uses<'k> {
         let mut terms = form.terms.iter();
         let (Some((Term::Unknown(name), 1)), None) = (terms.next(), terms.next()) else { return None };
         let is_it = |constant: &Name| constant == name;
-        let found = self.kernel.params.iter().find(|p| p.bits == 32 && p.constant.as_ref().is_some_and(is_it))?;
+        let is_integer = |p: &&KernelParameter| matches!(p.bits, 32 | 64) && !p.is_pointer;
+        let mut integers = self.kernel.params.iter().filter(is_integer);
+        let found = integers.find(|p| p.constant.as_ref().is_some_and(is_it))?;
         Some(found.name.clone())
     }
 }

@@ -1,0 +1,13 @@
+//@ verdict: verified-when
+//@ block: 256
+//@ grid: 64
+//@ condition: 1 <= row_scale_wide_param_3 <= 72057594037927936
+// Each block scales a row of a matrix with sizes of 64 bits.
+
+extern "C" __global__ void row_scale_wide(float *y, const float *x, long long rows, long long columns) {
+    long long row = blockIdx.x;
+    if (row >= rows)
+        return;
+    for (long long column = threadIdx.x; column < columns; column += blockDim.x)
+        y[row * columns + column] = x[row * columns + column] * 2;  // OUTSIDE
+}
