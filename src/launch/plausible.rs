@@ -6,7 +6,8 @@
 //!
 //! - what bounds an index or a loop, or is a factor of an index, is positive; with 64 bits, it is at most 2^56;
 //! - a product of two sizes has 31 bits, or is at most 2^56 with a size of 64 bits, if one is a factor of an index;
-//! - a factor of the rows (a pitch) is at least what bounds the columns.
+//! - a factor of the rows (a pitch) is at least what bounds the columns, or the threads of a row of a block where nothing
+//!   bounds them.
 //!
 //! What is only added to an index (an offset), or compared for equality (a switch), may be any number.
 
@@ -42,6 +43,11 @@ pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
                 conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
             }
         }
+        let is_pitch = !uses.bounds.contains_key(factor) && !uses.spreads.contains(factor) && !is_wide(factor);
+        let is_bounded = conditions.iter().any(|c| matches!(c, Condition::AtLeast(pitch, _) if pitch == factor));
+        if is_pitch && !is_bounded && kernel.geometry.block[Axis::X.index()] != Some(1) {
+            conditions.push(Condition::CoversBlock(factor.clone()));
+        }
     }
     conditions
 }
@@ -75,6 +81,8 @@ struct Uses<'k> {
     forms: Forms,
     bounds: BTreeMap<String, BTreeSet<Axis>>,
     factors: BTreeMap<String, BTreeSet<Axis>>,
+    /// Factors that multiply `tid.x`: threads of a row do not lie side by side.
+    spreads: BTreeSet<String>,
 }
 
 impl<'k> Uses<'k> {
@@ -84,7 +92,7 @@ impl<'k> Uses<'k> {
         let mut assigned = BTreeSet::new();
         let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
         let forms = Forms::new(again.cloned().collect());
-        let mut uses = Uses { kernel, forms, bounds: BTreeMap::new(), factors: BTreeMap::new() };
+        let mut uses = Uses { kernel, forms, bounds: BTreeMap::new(), factors: BTreeMap::new(), spreads: BTreeSet::new() };
         for statement in statements() {
             visit::for_each_stmt_expr(statement, &mut |e| uses.expression(e));
             if let StmtKind::Assign(pairs) = &statement.kind {
@@ -106,7 +114,11 @@ impl<'k> Uses<'k> {
         }
         for (parameter, other) in [(a, b), (b, a)] {
             let Some(name) = self.parameter(parameter) else { continue };
-            let axes = self.forms.of(other).as_ref().map(axes).unwrap_or_default();
+            let form = self.forms.of(other);
+            let axes = form.as_ref().map(axes).unwrap_or_default();
+            if is_product && form.is_some_and(|form| form.factor(&Term::Thread(Axis::X)) != 0) {
+                self.spreads.insert(name.clone());
+            }
             let uses = if is_product { &mut self.factors } else { &mut self.bounds };
             uses.entry(name).or_default().extend(axes);
         }

@@ -1,7 +1,8 @@
 //@ verdict: verified-when
 //@ block: 256
 //@ grid: 64
-//@ condition: 1 <= row_scale_wide_param_3 <= 72057594037927936
+//@ condition: row_scale_wide_param_3 * row_scale_wide_param_3 <= 72057594037927936
+//@ condition: 0 <= row_scale_wide_param_3
 // Each block scales a row of a matrix with sizes of 64 bits.
 
 extern "C" __global__ void row_scale_wide(float *y, const float *x, long long rows, long long columns) {
