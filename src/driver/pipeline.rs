@@ -240,9 +240,10 @@ fn verify_by(
     let prelude = super::preludes::of(&options.prelude)?;
     let emulator = emulator(input, program, entry, options);
     let lowered = lower(input, program, entry, options, &[])?;
-    let usual = if options.any_values { Vec::new() } else { plausible::conditions(&lowered.kernel) };
-    let is_plausible =
-        |launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>| plausible::are_met(&usual, launch, params);
+    let usual = (!options.any_values).then(|| plausible::conditions(&lowered.kernel));
+    let is_plausible = |launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>| {
+        plausible::are_met(usual.as_deref().unwrap_or_default(), launch, params)
+    };
     let decide = |conditions: &[Condition], plan: Attempt| {
         let plan = Attempt { search: plan.search.min(by.search), ..plan };
         let lowered = lower(input, program, entry, options, conditions)?;
@@ -262,7 +263,7 @@ fn verify_by(
             Ok(KernelReport::new(input.source.name(), entry, options.geometry).stopped(exceeded))
         })
     };
-    let mut report = launch::decide(&lowered.kernel, &usual, by.effort, &mut decide)?;
+    let mut report = launch::decide(&lowered.kernel, usual.as_deref(), by.effort, &mut decide)?;
     report.launch = lowered.kernel.geometry;
     Ok(report)
 }

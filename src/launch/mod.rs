@@ -66,20 +66,22 @@ type Found = (Vec<Condition>, KernelReport);
 
 const ALL_ENCODINGS: usize = usize::MAX;
 
-/// Decides a kernel for all launches, or for the weakest conditions that are found.
+/// Decides a kernel for all launches, or for the weakest conditions that are found. `plausible`: what a host is likely to
+/// pass, or `None` if any values are looked at.
 ///
 /// # Errors
 /// Errors in the input, and what has no sound model.
 pub(crate) fn decide(
     kernel: &Kernel,
-    plausible: &[Condition],
+    plausible: Option<&[Condition]>,
     effort: Effort,
     decide: &mut Decide,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
     let mut launches = Launches {
         kernel,
         decide,
-        plausible,
+        plausible: plausible.unwrap_or_default(),
+        takes_any_values: plausible.is_none(),
         outside: Vec::new(),
         start: effort::spent(),
         budget: Budget::new(effort),
@@ -100,6 +102,8 @@ struct Launches<'a, 'd> {
     decide: &'a mut Decide<'d>,
     /// What holds of the values that a host is likely to pass.
     plausible: &'a [Condition],
+    /// Whether a defect counts whatever values and blocks it needs.
+    takes_any_values: bool,
     /// Findings with other values, once there are some: from then on plausible values are required.
     outside: Vec<Finding>,
     start: Effort,
@@ -132,10 +136,41 @@ impl Launches<'_, '_> {
     fn any(&mut self) -> Result<KernelReport, Vec<Diagnostic>> {
         let natural = conditions::natural(self.kernel);
         let is_patient = natural.is_empty();
+        let meant = natural
+            .first()
+            .filter(|first| first.is_fixed && !self.takes_any_values)
+            .map(|first| first.conditions.clone());
         match self.natural(natural) {
             Some(report) => Ok(report),
-            None => self.general(is_patient),
+            None => {
+                let report = self.general(is_patient)?;
+                Ok(match meant {
+                    Some(meant) => self.in_the_meant_launch(&meant, report),
+                    None => report,
+                })
+            }
         }
+    }
+
+    /// A defect in blocks of another size than the kernel is written for is none that somebody meets: what counts is
+    /// what those blocks show. The other one is listed as outside.
+    fn in_the_meant_launch(&mut self, meant: &[Condition], mut report: KernelReport) -> KernelReport {
+        let sizes: Vec<Condition> = meant.iter().filter(|c| matches!(c, Condition::Block(..))).cloned().collect();
+        let meets = |finding: &Finding| sizes.iter().all(|condition| condition.holds(finding));
+        let is_defect = matches!(report.verdict, Verdict::Defect(_));
+        if !is_defect || report.findings.iter().any(|finding| finding.confirmed && meets(finding)) {
+            return report;
+        }
+        let plan = Attempt { effort: self.budget.most(NATURAL_CONDITION), search: Search::Thorough, encodings: 1 };
+        let within = (self.decide)(&sizes, plan).ok().filter(|within| within.verdict.confirmed());
+        if let Some(within) = within {
+            return within;
+        }
+        let (confirmed, possible): (Vec<_>, Vec<_>) = report.findings.drain(..).partition(|finding| finding.confirmed);
+        self.outside.extend(confirmed);
+        report.findings = possible;
+        report.verdict = Verdict::of(&report.findings).unwrap_or(Verdict::Unknown);
+        report
     }
 
     /// Decides under conditions; where only values that no host is likely to pass show a defect, under plausible ones.
@@ -408,7 +443,7 @@ mod tests {
             thorough += usize::from(attempt.search == Search::Thorough);
             Ok(report)
         };
-        let report = decide(&kernel(), &[], Effort::seconds(600), &mut answer);
+        let report = decide(&kernel(), Some(&[]), Effort::seconds(600), &mut answer);
         assert_eq!(report.map(|report| report.verdict), Ok(Verdict::Possible(Defect::Race)));
         assert_eq!(thorough, 1);
     }

@@ -43,7 +43,7 @@ pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
                 conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
             }
         }
-        let is_pitch = !uses.bounds.contains_key(factor) && !uses.spreads.contains(factor) && !is_wide(factor);
+        let is_pitch = !uses.bounds.contains_key(factor) && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor);
         let is_bounded = conditions.iter().any(|c| matches!(c, Condition::AtLeast(pitch, _) if pitch == factor));
         if is_pitch && !is_bounded && kernel.geometry.block[Axis::X.index()] != Some(1) {
             conditions.push(Condition::CoversBlock(factor.clone()));
@@ -75,14 +75,12 @@ fn free(kernel: &Kernel) -> impl Iterator<Item = &KernelParameter> {
     kernel.params.iter().filter(is_free)
 }
 
-/// How statements use parameters, by name: with the axes of the ids that they are compared with, or multiply.
+/// How statements use parameters, by name: with the ids of the sums that they are compared with, or multiply.
 struct Uses<'k> {
     kernel: &'k Kernel,
     forms: Forms,
-    bounds: BTreeMap<String, BTreeSet<Axis>>,
-    factors: BTreeMap<String, BTreeSet<Axis>>,
-    /// Factors that multiply `tid.x`: threads of a row do not lie side by side.
-    spreads: BTreeSet<String>,
+    bounds: BTreeMap<String, BTreeSet<Term>>,
+    factors: BTreeMap<String, BTreeSet<Term>>,
 }
 
 impl<'k> Uses<'k> {
@@ -92,7 +90,7 @@ impl<'k> Uses<'k> {
         let mut assigned = BTreeSet::new();
         let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
         let forms = Forms::new(again.cloned().collect());
-        let mut uses = Uses { kernel, forms, bounds: BTreeMap::new(), factors: BTreeMap::new(), spreads: BTreeSet::new() };
+        let mut uses = Uses { kernel, forms, bounds: BTreeMap::new(), factors: BTreeMap::new() };
         for statement in statements() {
             visit::for_each_stmt_expr(statement, &mut |e| uses.expression(e));
             if let StmtKind::Assign(pairs) = &statement.kind {
@@ -114,13 +112,9 @@ impl<'k> Uses<'k> {
         }
         for (parameter, other) in [(a, b), (b, a)] {
             let Some(name) = self.parameter(parameter) else { continue };
-            let form = self.forms.of(other);
-            let axes = form.as_ref().map(axes).unwrap_or_default();
-            if is_product && form.is_some_and(|form| form.factor(&Term::Thread(Axis::X)) != 0) {
-                self.spreads.insert(name.clone());
-            }
+            let ids = self.forms.of(other).as_ref().map(ids).unwrap_or_default();
             let uses = if is_product { &mut self.factors } else { &mut self.bounds };
-            uses.entry(name).or_default().extend(axes);
+            uses.entry(name).or_default().extend(ids);
         }
     }
 
@@ -137,11 +131,12 @@ impl<'k> Uses<'k> {
     }
 }
 
-/// The axes of the ids in a sum.
-fn axes(form: &Form) -> BTreeSet<Axis> {
-    let axis = |term: &Term| match term {
-        Term::Thread(axis) | Term::Block(axis) | Term::BlockStart(axis) => Some(*axis),
+/// The ids in a sum. A loop's counter has those that it starts with: a block a row is apart from a thread a column.
+fn ids(form: &Form) -> BTreeSet<Term> {
+    let id = |term: &Term| match term {
+        Term::BlockStart(axis) => Some(Term::Block(*axis)),
+        Term::Thread(_) | Term::Block(_) => Some(term.clone()),
         Term::Unknown(_) => None,
     };
-    form.terms.keys().filter_map(axis).collect()
+    form.terms.keys().filter_map(id).collect()
 }
