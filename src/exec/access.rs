@@ -263,7 +263,7 @@ pub(crate) fn store(
     for (index, data) in (0..).zip(&access.data) {
         let element = target.element(index, access.bytes);
         let value = data.map_or(0, |(slot, _)| thread.value(slot)) & mask(8 * access.bytes);
-        let same = world.allow_same_value && peek_quietly(world, block, element, access.bytes) == Some(value);
+        let same = world.races && peek_quietly(world, block, element, access.bytes) == Some(value);
         show(program, world, block, thread, access, (element, access.bytes), same);
         synchronise(world, block, thread, access, element, (false, true));
         if !poke(world, block, thread, element, access.bytes, value) {

@@ -34,8 +34,6 @@ pub struct World {
     pub halted: bool,
     /// Threads stop after each access to shared or global memory.
     pub(crate) switch_at_access: bool,
-    /// Writes of the same value do not race.
-    pub(crate) allow_same_value: bool,
     /// Barriers do not wait for threads that have exited.
     pub(crate) exited_threads_ok: bool,
     /// What the clock registers read.
@@ -70,7 +68,6 @@ impl World {
             outcome: Outcome::default(),
             halted: false,
             switch_at_access: launch.schedule == super::launch::Schedule::Adversarial,
-            allow_same_value: launch.rules.allow_same_value,
             exited_threads_ok: launch.rules.exited_threads_ok,
             clock: 0,
             seed: launch.seed,
