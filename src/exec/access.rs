@@ -242,6 +242,11 @@ pub(crate) fn load(
             synchronise(world, block, thread, access, element, (true, false));
         }
         let value = peek(world, block, thread, element, access.bytes);
+        if let Target::Global(array, offset) = element
+            && let Some(code) = world.excluded_by((array, offset), access.bytes, value)
+        {
+            return thread.stop(world, Stop::Excluded { code });
+        }
         if let Some((slot, bits)) = data {
             let value = if access.is_signed { signed(value, 8 * access.bytes) as u64 } else { value };
             thread.set(*slot, value & mask(u32::from(*bits)));
