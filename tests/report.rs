@@ -72,6 +72,7 @@ fn race(file: &str, confirmed: bool) -> Finding {
         trace: Vec::new(),
         values: Vec::new(),
         similar: 0,
+        same_value: false,
         mended: None,
     }
 }

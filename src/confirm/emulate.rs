@@ -250,8 +250,8 @@ pub(crate) struct Judge<'a> {
 /// What a run showed.
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    /// Lines of each race.
-    races: BTreeSet<BTreeSet<u32>>,
+    /// Lines of each race, and whether both threads write one value wherever they meet there.
+    races: BTreeMap<BTreeSet<u32>, bool>,
     /// Lines where threads wait at barriers for others that do not come.
     barriers: BTreeSet<u32>,
     /// Lines of barriers and warp operations that are misused.
@@ -275,8 +275,21 @@ impl<'a> Judge<'a> {
         Judge { emulator, kernel, seen: BTreeMap::new(), steps: 0 }
     }
 
-    /// The command that shows a finding, or why there is none.
-    pub(crate) fn confirm(&mut self, finding: &Finding) -> Result<Command, String> {
+    /// The command that shows a finding, or why there is none. A race in which both threads write one value is the last
+    /// choice, and marked as such in the finding.
+    pub(crate) fn confirm(&mut self, finding: &mut Finding) -> Result<Command, String> {
+        let mut same_value = None;
+        match self.confirm_values(finding, &mut same_value) {
+            Err(reason) => {
+                let command = same_value.ok_or(reason)?;
+                finding.same_value = true;
+                Ok(command)
+            }
+            shown => shown,
+        }
+    }
+
+    fn confirm_values(&mut self, finding: &Finding, same_value: &mut Option<Command>) -> Result<Command, String> {
         let geometry = finding.launch.and_then(Geometry::known).ok_or("its launch is not known")?;
         let end = self.steps + FINDING_STEPS;
         let mut failure = Failure::default();
@@ -298,7 +311,10 @@ impl<'a> Judge<'a> {
                     };
                     let seen = self.see(command)?;
                     if let Some(command) = seen.command.as_ref().filter(|_| seen.shows(finding)) {
-                        return Ok(command.clone());
+                        if !seen.is_same_value(finding) {
+                            return Ok(command.clone());
+                        }
+                        same_value.get_or_insert_with(|| command.clone());
                     }
                     failure.add(seen);
                 }
@@ -349,8 +365,13 @@ impl Seen {
             Stop::Refused { code, reason } => Some(format!("PTX line {} is not emulated: {reason}", line((0, *code)))),
             _ => None,
         });
+        let mut lines_of_races = BTreeMap::new();
+        for race in races {
+            let lines = BTreeSet::from([line(race.first), line(race.second)]);
+            *lines_of_races.entry(lines).or_insert(true) &= race.same_value;
+        }
         Seen {
-            races: races.iter().map(|race| BTreeSet::from([line(race.first), line(race.second)])).collect(),
+            races: lines_of_races,
             assertions: failed.map(|fault| run.program.origins[fault.place.1 as usize].clone()).collect(),
             misuses: run.outcome.barrier_errors.iter().map(|error| line(error.place)).collect(),
             barriers: parted.flatten().chain(waiting).map(line).collect(),
@@ -365,13 +386,22 @@ impl Seen {
     fn shows(&self, finding: &Finding) -> bool {
         match finding.defect {
             _ if self.undefined => false,
-            Defect::Race => self.races.contains(&finding.accesses.iter().map(|access| access.origin.line).collect()),
+            Defect::Race => self.races.contains_key(&lines(finding)),
             Defect::Divergence => finding.barrier.as_ref().is_some_and(|barrier| self.barriers.contains(&barrier.line)),
             Defect::Assertion => finding.barrier.as_ref().is_some_and(|place| self.assertions.contains(place)),
             Defect::BarrierError => finding.accesses.iter().any(|access| self.misuses.contains(&access.origin.line)),
             Defect::Deadlock => false,
         }
     }
+
+    /// Whether that defect is a race in which both threads write one value.
+    fn is_same_value(&self, finding: &Finding) -> bool {
+        finding.defect == Defect::Race && self.races.get(&lines(finding)) == Some(&true)
+    }
+}
+
+fn lines(finding: &Finding) -> BTreeSet<u32> {
+    finding.accesses.iter().map(|access| access.origin.line).collect()
 }
 
 /// Why no run showed a finding.

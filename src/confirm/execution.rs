@@ -43,7 +43,7 @@ pub(crate) fn report(file: &str, module: &Module, entry: &Function, launch: &Lau
 pub(crate) fn interleaving(module: &Module, entry: usize, launch: &Launch, finding: &Finding) -> Vec<Step> {
     let [first, second] = &finding.accesses[..] else { return Vec::new() };
     let lines = match finding.defect {
-        Defect::Race => Some([first.origin.line, second.origin.line]),
+        Defect::Race => Some(([first.origin.line, second.origin.line], finding.same_value)),
         Defect::Divergence => None,
         Defect::Deadlock | Defect::BarrierError | Defect::Assertion => return Vec::new(),
     };
@@ -254,6 +254,7 @@ impl<'r> Reporter<'r> {
             finding.message = "both threads are of one warp, which orders nothing by itself".to_string();
         }
         finding.accesses = vec![first, second];
+        finding.same_value = race.same_value;
         finding
     }
 

@@ -101,11 +101,13 @@ impl<'a> Explorer<'a> {
         Explorer { plausible: Some(plausible), ..self }
     }
 
-    /// Runs launches of these sizes, where fixed, until one shows a suspect.
+    /// Runs launches of these sizes, where fixed, until one shows a suspect. Races in which both threads write one value are
+    /// answered only if no launch shows another.
     pub fn run(&self, fixed: Geometry) -> Option<Explored> {
         let values = usual::fixed(&self.kernel.program);
         let sizes: Vec<Geometry<u32>> = usual::launches(&self.kernel.program, fixed).into_iter().take(3).collect();
         let (mut steps, mut launches) = (0, 0);
+        let mut same_value = None;
         for number in 0..self.effort.launches * GUESSES {
             let launch = sizes[number as usize % sizes.len()];
             let value = |parameter: &KernelParameter| {
@@ -115,20 +117,25 @@ impl<'a> Explorer<'a> {
             if !self.is_plausible(launch, &value) {
                 continue;
             }
-            let command = self.command(launch, number, &value)?;
-            let shown = self.shown(&command)?;
+            let Some(command) = self.command(launch, number, &value) else { break };
+            let Some(shown) = self.shown(&command) else { break };
             launches += 1;
             steps += shown.instructions;
             log::debug!("launch {number}: {} findings, {} instructions", shown.findings.len(), shown.instructions);
             if let Some(finding) = shown.findings.first() {
                 let reduced = self.reduced(command, finding);
-                return reduced.or(Some(Explored { findings: shown.findings, command: Some(shown.command) }));
+                let only_same_value = finding.same_value;
+                let explored = reduced.unwrap_or(Explored { findings: shown.findings, command: Some(shown.command) });
+                if !only_same_value {
+                    return Some(explored);
+                }
+                same_value.get_or_insert(explored);
             }
             if steps > self.effort.steps || launches == self.effort.launches {
                 break;
             }
         }
-        None
+        same_value
     }
 
     fn is_plausible(&self, launch: Geometry<u32>, value: &dyn Fn(&KernelParameter) -> u64) -> bool {
@@ -172,7 +179,8 @@ impl<'a> Explorer<'a> {
         }
         command.only_blocks = Some(concerned.into_iter().collect());
         let Shown { findings, command, .. } = self.shown(&command)?;
-        (!findings.is_empty()).then_some(Explored { findings, command: Some(command) })
+        let still = findings.first().is_some_and(|first| finding.same_value || !first.same_value);
+        still.then_some(Explored { findings, command: Some(command) })
     }
 }
 

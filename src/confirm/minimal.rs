@@ -2,7 +2,7 @@
 //!
 //! Input: a finding and the command that shows it. Output: both with sizes of the launch and scalar arguments that
 //! are smaller powers of two, or zero, where the defect is still there. Establishes: the command shows a defect of
-//! the same kind at the same PTX lines, and the threads and values of the finding are those of that execution;
+//! the same kind at the same PTX lines (of different values, if it was one of these), and the threads and values of the finding are those of that execution;
 //! what the user fixed stays. Relies on: the emulator stops where an assumption of the user does not hold.
 //! Reference: none.
 
@@ -206,6 +206,8 @@ fn is_same(shown: &Finding, finding: &Finding) -> bool {
     let same_place = match finding.defect {
         Defect::Divergence => finding.barrier.as_ref().is_some_and(|barrier| lines(shown).contains(&barrier.line)),
         Defect::Assertion => shown.barrier == finding.barrier && lines(shown) == lines(finding),
+        // Different values stay different.
+        Defect::Race => lines(shown) == lines(finding) && (finding.same_value || !shown.same_value),
         _ => lines(shown) == lines(finding),
     };
     shown.defect == finding.defect && same_place
@@ -226,6 +228,7 @@ fn refresh(finding: &mut Finding, shown: &Finding) {
     } else if shown.message.contains(TEXTURES) && !finding.message.contains(TEXTURES) {
         say(finding, TEXTURES);
     }
+    finding.same_value = shown.same_value;
     finding.offset = shown.offset;
     finding.launch = shown.launch;
     for (name, value) in &mut finding.params {

@@ -104,7 +104,7 @@ impl<'a> Confirmation<'a> {
 
     /// Replays the model of a failed proof.
     fn replay(&mut self, mut finding: Finding) {
-        let command = self.judge.as_mut().and_then(|judge| judge.confirm(&finding).ok());
+        let command = self.judge.as_mut().and_then(|judge| judge.confirm(&mut finding).ok());
         if finding.defect == Defect::Assertion {
             finding.accesses.clear();
         }

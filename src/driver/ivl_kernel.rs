@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::geometry::{Axis, BLOCK_THREADS, Geometry};
 use crate::ivl::ast::{Condition, Constant, ExprRef, Name, Procedure, Program, Type, Variable};
 use crate::ivl::bv::{self, BvOp};
-use crate::kernel::{Kernel, LowerOptions};
+use crate::kernel::{ENTRIES, Kernel, LowerOptions};
 use crate::span::{Origin, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,6 +47,11 @@ pub(crate) fn enter(
     let blocks = program.procedures.iter_mut().flat_map(|p| &mut p.body).flat_map(|b| &mut b.blocks);
     for stmt in blocks.flat_map(|b| &mut b.stmts).filter(|s| s.origin.is_none() && s.span != Span::NONE) {
         stmt.origin = Some(Arc::new(origin(text, stmt.span)));
+    }
+    // Only what a PTX kernel `requires` is listed among the assumptions.
+    let blocks = program.procedures.iter_mut().flat_map(|p| &mut p.body).flat_map(|b| &mut b.blocks);
+    for stmt in blocks.flat_map(|b| &mut b.stmts) {
+        stmt.attributes.retain(|attribute| attribute.name.as_str() != ENTRIES);
     }
     let array_names = program.arrays.iter().map(|a| (a.name.clone(), a.name.to_string())).collect();
     Ok(Kernel {

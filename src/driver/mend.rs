@@ -32,7 +32,9 @@ pub(crate) fn try_barrier(
     jobs: &Jobs,
 ) {
     let Program::Ptx(module) = program else { return };
-    let Some(finding) = report.findings.first().filter(|finding| finding.confirmed) else { return };
+    let Some(finding) = report.findings.first().filter(|finding| finding.confirmed && !finding.same_value) else {
+        return;
+    };
     let (Some(launch), Some(_)) = (finding.launch, help::missing_barrier(finding, &input.source)) else { return };
     let Some((mended, place)) = with_barrier(module, entry, finding) else { return };
     let options = Options { geometry: launch, timeout: options.timeout.min(LONGEST), ..options.clone() };

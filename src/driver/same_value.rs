@@ -1,14 +1,18 @@
-//! `--allow-same-value`: strictly first, then with values compared.
+//! Races in which both threads write one value: with `--allow-same-value` strictly first, then with values compared; without
+//! it, what lies behind such a race.
 //!
-//! Input: a way to verify a kernel under rules. Output: the better of two reports. Establishes: the answer is no worse than
-//! without the option, and no defect is reported that the option tolerates. Relies on: what has no race at all has none of
+//! Input: a way to verify a kernel under rules. Output: the better of two reports, or both in one. Establishes: the answer is
+//! no worse than without the option, and no defect is reported that the option tolerates; without the option a race of one
+//! value is the first finding only if the effort for another one shows none. Relies on: what has no race at all has none of
 //! different values. Why: where values are compared, contents of arrays are not kept track of, and formulas are larger.
 //! Nothing that the strict proof leaves behind is used when values are compared: what it knows of contents rests on there
 //! being no race.
 
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
-use crate::finding::{KernelReport, Verdict};
+use crate::exec::command::ALLOW_SAME_VALUE as OPTION;
+use crate::finding::{Finding, KernelReport, Verdict, groups};
+use crate::limits;
 use crate::rules::Rules;
 use crate::verdict::decide::Search;
 
@@ -23,13 +27,17 @@ pub(crate) struct Plan {
     pub(crate) search: Search,
 }
 
+/// For what lies behind a race of one value.
+const BEHIND: Effort = Effort::seconds(4);
+
 /// Verifies by one plan, or by two.
 ///
 /// # Errors
 /// Those of `verify`.
 pub(crate) fn verify(rules: Rules, effort: Effort, verify: &mut dyn FnMut(Plan) -> Answer) -> Answer {
     if !rules.allow_same_value {
-        return verify(Plan { rules, effort, search: Search::Thorough });
+        let report = verify(Plan { rules, effort, search: Search::Thorough })?;
+        return Ok(look_behind(report, rules, effort, verify));
     }
     let before = effort::spent();
     let strict = Rules { allow_same_value: false, ..rules };
@@ -47,6 +55,42 @@ pub(crate) fn verify(rules: Rules, effort: Effort, verify: &mut dyn FnMut(Plan) 
     }
 }
 
+/// Looks for other defects where both threads of the gravest one write one value.
+fn look_behind(
+    mut report: KernelReport,
+    rules: Rules,
+    effort: Effort,
+    verify: &mut dyn FnMut(Plan) -> Answer,
+) -> KernelReport {
+    if !report.findings.first().is_some_and(|first| first.confirmed && first.same_value) {
+        return report;
+    }
+    let plan =
+        Plan { rules: Rules { allow_same_value: true, ..rules }, effort: effort.min(BEHIND), search: Search::Thorough };
+    // Without an answer there is only less to say.
+    let Ok(Ok(behind)) = limits::within(|| verify(plan)) else { return report };
+    let proved = match behind.verdict {
+        Verdict::Verified => Some("with it the kernel is proved".to_string()),
+        Verdict::VerifiedWhen => Some(format!("with it the kernel is proved when {}", behind.conditions.join(" and "))),
+        _ => None,
+    };
+    report
+        .findings
+        .iter_mut()
+        .filter(|finding| finding.same_value)
+        .for_each(|finding| finding.mended.clone_from(&proved));
+    let shown = behind.findings.into_iter().filter(|finding| finding.confirmed).map(without_option);
+    report.findings.extend(shown);
+    groups::merge(&mut report.findings);
+    report.verdict = Verdict::of(&report.findings).unwrap_or(report.verdict);
+    report
+}
+
+/// The finding as the strict rules show it, too: they only see more.
+fn without_option(finding: Finding) -> Finding {
+    Finding { replay: finding.replay.map(|command| command.replace(&format!(" {OPTION}"), "")), ..finding }
+}
+
 /// Whether a proof with values compared says more than a strict one under conditions.
 fn is_better(second: &KernelReport, strict: &KernelReport) -> bool {
     let adds_none = second.conditions.iter().all(|condition| strict.conditions.contains(condition));
@@ -60,7 +104,10 @@ fn is_better(second: &KernelReport, strict: &KernelReport) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Defect;
     use crate::geometry::Geometry;
+    use crate::span::{Origin, Span};
+    use std::sync::Arc;
 
     const TOLERANT: Rules = Rules {
         allow_same_value: true,
@@ -101,6 +148,26 @@ mod tests {
         let race = Verdict::Defect(crate::finding::Defect::Race);
         let unknown = report(Verdict::Unknown, &[]);
         assert_eq!(answer(report(race, &[]), unknown), (Verdict::Unknown, Vec::new(), 2));
+    }
+
+    #[test]
+    fn a_race_of_other_values_comes_before_one_of_one_value() {
+        let strict = Rules { allow_same_value: false, ..TOLERANT };
+        let race = |line: u32, same_value: bool| {
+            let replay = same_value.then_some("gpuvcc run k.ptx").unwrap_or("gpuvcc run k.ptx --allow-same-value");
+            let barrier = Some(Arc::new(Origin { span: Span::NONE, line, position: None, text: "st".into() }));
+            let replay = Some(replay.to_string());
+            Finding { same_value, replay, barrier, ..Finding::new(Defect::Race, true) }
+        };
+        let with =
+            |finding: Finding| KernelReport { findings: vec![finding], ..report(Verdict::Defect(Defect::Race), &[]) };
+        let answer = verify(strict, Effort::seconds(4), &mut |plan| {
+            Ok(if plan.rules.allow_same_value { with(race(7, false)) } else { with(race(6, true)) })
+        });
+        let findings = answer.unwrap_or_else(|errors| panic!("{errors:?}")).findings;
+        let shown: Vec<(bool, Option<&str>)> =
+            findings.iter().map(|finding| (finding.same_value, finding.replay.as_deref())).collect();
+        assert_eq!(shown, [(false, Some("gpuvcc run k.ptx")), (true, Some("gpuvcc run k.ptx"))]);
     }
 
     #[test]

@@ -242,6 +242,11 @@ pub(crate) fn load(
             synchronise(world, block, thread, access, element, (true, false));
         }
         let value = peek(world, block, thread, element, access.bytes);
+        if let Target::Global(array, offset) = element
+            && let Some(code) = world.excluded_by((array, offset), access.bytes, value)
+        {
+            return thread.stop(world, Stop::Excluded { code });
+        }
         if let Some((slot, bits)) = data {
             let value = if access.is_signed { signed(value, 8 * access.bytes) as u64 } else { value };
             thread.set(*slot, value & mask(u32::from(*bits)));
@@ -263,7 +268,7 @@ pub(crate) fn store(
     for (index, data) in (0..).zip(&access.data) {
         let element = target.element(index, access.bytes);
         let value = data.map_or(0, |(slot, _)| thread.value(slot)) & mask(8 * access.bytes);
-        let same = world.allow_same_value && peek_quietly(world, block, element, access.bytes) == Some(value);
+        let same = world.races && peek_quietly(world, block, element, access.bytes) == Some(value);
         show(program, world, block, thread, access, (element, access.bytes), same);
         synchronise(world, block, thread, access, element, (false, true));
         if !poke(world, block, thread, element, access.bytes, value) {

@@ -33,6 +33,9 @@ pub struct Command {
     pub rules: Rules,
 }
 
+/// The option by which two writes of one value are no race.
+pub(crate) const ALLOW_SAME_VALUE: &str = "--allow-same-value";
+
 /// Instructions of a thread when the command does not say.
 pub(crate) const DEFAULT_STEPS: u64 = 10_000_000;
 
@@ -80,7 +83,8 @@ impl Command {
             let _ = write!(text, " --steps {steps}");
         }
         if self.rules.allow_same_value {
-            text += " --allow-same-value";
+            text += " ";
+            text += ALLOW_SAME_VALUE;
         }
         if self.rules.volatile_races {
             text += " --volatile-races";

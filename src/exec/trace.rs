@@ -34,8 +34,8 @@ pub(crate) struct Event {
 pub(crate) struct Watch {
     /// Their numbers in the launch.
     threads: [u32; 2],
-    /// The instructions that race, if any do.
-    lines: Option<[u32; 2]>,
+    /// The instructions that race, if any do, and whether they write one value.
+    lines: Option<([u32; 2], bool)>,
     /// What they did so far.
     events: Vec<Event>,
     /// Where they met.
@@ -57,10 +57,11 @@ impl Watch {
         thread: u32,
         races: impl Iterator<Item = &'r Race>,
     ) -> bool {
-        let Some(lines) = self.lines.filter(|_| thread == self.threads[1]) else { return false };
+        let Some((lines, same_value)) = self.lines.filter(|_| thread == self.threads[1]) else { return false };
         let line = |code: u32| program.origins[code as usize].line;
         let is_it = |race: &&Race| {
-            [race.first.0, race.second.0] == self.threads && [line(race.first.1), line(race.second.1)] == lines
+            let at = [line(race.first.1), line(race.second.1)];
+            [race.first.0, race.second.0] == self.threads && at == lines && race.same_value == same_value
         };
         self.met = races.filter(|race| is_it(race)).last().cloned();
         self.met.is_some()
@@ -74,7 +75,7 @@ pub(crate) fn watch(
     entry: usize,
     launch: &Launch,
     threads: [u32; 2],
-    lines: Option<[u32; 2]>,
+    lines: Option<([u32; 2], bool)>,
 ) -> Option<(Run, Vec<(Event, bool)>)> {
     let program = decode::decode(module, entry, launch).ok()?;
     let mut world = world::World::new(&program, launch, parameter_bytes(module, entry, launch), module.address_size);

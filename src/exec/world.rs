@@ -1,6 +1,7 @@
 //! What all blocks of a launch share.
 
 use super::decode::{Access, Code, Program};
+use super::entries::{self, EntriesFact};
 use super::launch::Launch;
 use super::memory::{GlobalArray, GlobalMemory, UNBOUNDED};
 use super::outcome::Outcome;
@@ -26,6 +27,8 @@ pub struct World {
     pub(crate) locations: Locations,
     /// What `.sc` fences of device scope passed on.
     pub(crate) sequential: Option<Rc<Clock>>,
+    /// What the user states of arrays.
+    pub(crate) facts: Vec<EntriesFact>,
     /// Two threads whose steps are remembered.
     pub(crate) watch: Option<Box<Watch>>,
     /// What was seen so far.
@@ -34,8 +37,6 @@ pub struct World {
     pub halted: bool,
     /// Threads stop after each access to shared or global memory.
     pub(crate) switch_at_access: bool,
-    /// Writes of the same value do not race.
-    pub(crate) allow_same_value: bool,
     /// Barriers do not wait for threads that have exited.
     pub(crate) exited_threads_ok: bool,
     /// What the clock registers read.
@@ -57,10 +58,13 @@ impl World {
             arrays.push(GlobalArray::new(global.name.clone(), global.address, size, contents));
         }
         let sizes: Vec<u64> = arrays.iter().map(|array| array.size.min(2 * UNBOUNDED)).collect();
+        let global = GlobalMemory { arrays };
+        let facts = entries::of(program, &global);
         let threads = launch.geometry.block_threads() as u32;
         let shape = Shape { block: threads, warps: threads.div_ceil(32) };
         World {
-            global: GlobalMemory { arrays },
+            global,
+            facts,
             parameters,
             detector: Detector::new(sites(program), shape, &sizes, launch.rules.allow_same_value),
             races: launch.races,
@@ -70,7 +74,6 @@ impl World {
             outcome: Outcome::default(),
             halted: false,
             switch_at_access: launch.schedule == super::launch::Schedule::Adversarial,
-            allow_same_value: launch.rules.allow_same_value,
             exited_threads_ok: launch.rules.exited_threads_ok,
             clock: 0,
             seed: launch.seed,
@@ -84,6 +87,11 @@ impl World {
         if let Some(watch) = &mut self.watch {
             watch.note(Event { thread: thread.number, code: thread.last(), location, bytes });
         }
+    }
+
+    /// The annotation that a load contradicts.
+    pub(crate) fn excluded_by(&mut self, at: (usize, u64), bytes: u32, value: u64) -> Option<u32> {
+        self.facts.iter_mut().find_map(|fact| fact.is_broken_by(at, bytes, value).then_some(fact.code))
     }
 
     /// The detector has looked at an access of a thread: the race that is waited for ends the run.

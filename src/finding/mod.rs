@@ -257,6 +257,8 @@ pub struct Finding {
     pub values: Vec<(String, String)>,
     /// Other pairs of instructions of the same lines that have it, too.
     pub similar: u32,
+    /// Both threads write one value: a race that `--allow-same-value` tolerates.
+    pub same_value: bool,
     /// What was tried and makes the proof go through.
     pub mended: Option<String>,
 }
@@ -292,6 +294,7 @@ impl Finding {
             trace: Vec::new(),
             values: Vec::new(),
             similar: 0,
+            same_value: false,
             mended: None,
         }
     }
@@ -306,9 +309,9 @@ impl Finding {
         if self.confirmed { Verdict::Defect(self.defect) } else { Verdict::Possible(self.defect) }
     }
 
-    /// Ranking: confirmed before possible, then by defect. Findings sort by this first.
-    pub(crate) fn rank(&self) -> (bool, Defect) {
-        (!self.confirmed, self.defect)
+    /// Ranking: confirmed before possible, races of one value after all else, then by defect. Findings sort by this first.
+    pub(crate) fn rank(&self) -> (bool, bool, Defect) {
+        (!self.confirmed, self.same_value, self.defect)
     }
 
     /// The lines of other files that were inlined where the finding is, each once.

@@ -23,13 +23,14 @@ impl Lowering<'_> {
         if self.speaks_of_pointers(annotation) {
             return;
         }
+        if let ValueKind::Entries(fact, array, element) = annotation.expression.kind {
+            self.array_fact(annotation, (fact, array, element));
+            return self.take_for_granted(annotation);
+        }
         self.warn_of_undefined(annotation);
         let formula = self.annotated_value(&annotation.expression, &Reading::default());
         if matches!(annotation.kind, AnnotationKind::Requires | AnnotationKind::Assume) {
-            let stated = stated(annotation);
-            if !self.stated.contains(&stated) {
-                self.stated.push(stated);
-            }
+            self.take_for_granted(annotation);
         }
         match annotation.kind {
             AnnotationKind::Requires => self.emit(StmtKind::Assume(Premise::Required, formula)),
@@ -38,6 +39,14 @@ impl Lowering<'_> {
                 self.emit(StmtKind::Assert(Claim::Invariant(annotation.text.clone()), formula));
             }
             _ => self.emit(StmtKind::Assert(Claim::Stated(annotation.text.clone()), formula)),
+        }
+    }
+
+    /// Lists an annotation among the assumptions.
+    fn take_for_granted(&mut self, annotation: &Annotation) {
+        let stated = stated(annotation);
+        if !self.stated.contains(&stated) {
+            self.stated.push(stated);
         }
     }
 
@@ -74,6 +83,7 @@ impl Lowering<'_> {
     /// The value of an expression where the statement at hand stands.
     pub(super) fn annotated_value(&mut self, value: &Value, reading: &Reading) -> ExprRef {
         match &value.kind {
+            ValueKind::Entries(..) => bv::boolean(true),
             ValueKind::Constant(bits) => match value.ty {
                 ValueType::Bool => bv::boolean(*bits != 0),
                 ValueType::Bits { width, .. } => bv::literal(u128::from(*bits), width),

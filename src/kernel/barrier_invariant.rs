@@ -167,7 +167,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The array, and the offset in it at which the variable or pointee starts, if that is not 0.
-    fn annotated_array(&mut self, array: ArrayRef) -> Option<(Name, Option<ExprRef>)> {
+    pub(super) fn annotated_array(&mut self, array: ArrayRef) -> Option<(Name, Option<ExprRef>)> {
         let (region, start) = match array {
             ArrayRef::Variable(variable) => {
                 let start = self.declarations.variable_bases.get(&variable).cloned();

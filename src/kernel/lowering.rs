@@ -7,6 +7,7 @@
 //! tag, assigned together with it. Relies on: `definite` and `pointers` walk along with the emission.
 
 use super::LowerOptions;
+use super::array_facts::StatedFact;
 use super::barrier_invariant::Stated;
 use super::definite::{self, Definite};
 use super::launch::Launch;
@@ -58,6 +59,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) locals: Vec<Variable>,
     /// Barrier invariants of the barrier that comes next.
     pub(crate) barrier_invariants: Vec<Stated<'a>>,
+    /// What the user states of arrays.
+    pub(crate) array_facts: Vec<StatedFact>,
     /// What the user states, one sentence each.
     pub(crate) stated: Vec<String>,
     /// Problems met.

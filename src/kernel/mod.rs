@@ -8,6 +8,7 @@
 
 mod annotation;
 mod arithmetic;
+mod array_facts;
 mod barrier_invariant;
 mod bits;
 mod conversion;
@@ -35,6 +36,7 @@ use crate::geometry::Geometry;
 use crate::ivl::ast::{Name, Program};
 use crate::ptx::ast::{Function, Module};
 use crate::rules::Rules;
+pub(crate) use array_facts::ENTRIES;
 use std::collections::BTreeMap;
 
 /// What the user fixed about the launch and the checks.

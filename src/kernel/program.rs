@@ -161,10 +161,12 @@ pub(crate) fn run(
         is_volatile: false,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
+        array_facts: Vec::new(),
         barrier_invariants: Vec::new(),
     };
     let mut blocks = lowering.blocks();
     unmark_constant_arrays(&mut blocks);
+    lowering.mark_array_facts(&mut blocks);
     if lowering.diagnostics.is_empty() { Ok(lowering.finish(blocks)) } else { Err(lowering.diagnostics) }
 }
 

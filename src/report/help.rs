@@ -41,12 +41,18 @@ fn same_file(first: &Origin, second: &Origin) -> bool {
 
 /// What is missing, and what was tried that mends it.
 pub(crate) fn of(finding: &Finding, input: &SourceText) -> Option<String> {
-    let missing = missing_barrier(finding, input)?;
+    let remedy = match finding.same_value {
+        true => Some(TOLERATED.to_string()),
+        false => missing_barrier(finding, input),
+    };
     Some(match &finding.mended {
-        Some(mended) => format!("{missing}; {mended}"),
-        None => missing,
+        Some(mended) => format!("{}; {mended}", remedy?),
+        None => remedy?,
     })
 }
+
+/// What is said of races in which both threads write one value.
+const TOLERATED: &str = "`--allow-same-value` tolerates two writes of one value";
 
 /// What to do next, in one line; `None` where nothing is left to do.
 pub(crate) fn next(report: &KernelReport) -> Option<String> {
@@ -64,6 +70,9 @@ pub(crate) fn next(report: &KernelReport) -> Option<String> {
         }
         Verdict::Defect(_) => {
             let first = report.findings.first()?;
+            if first.same_value {
+                return Some("write it by one thread, or tolerate it: --allow-same-value".to_string());
+            }
             let chosen = report.chosen(first);
             let mut options: Vec<String> = chosen.iter().map(|name| option(name)).collect();
             options.dedup();

@@ -156,6 +156,8 @@ struct FindingObject<'a> {
     /// `block`, `grid` and the parameters whose values the tool chose.
     chosen: Vec<&'a str>,
     similar: u32,
+    /// A race in which both threads write one value.
+    same_value: bool,
     help: Option<String>,
 }
 
@@ -303,6 +305,7 @@ fn finding<'a>(finding: &'a Finding, report: &'a KernelReport, source: &SourceTe
         values: texts(&finding.values),
         chosen: report.chosen(finding),
         similar: finding.similar,
+        same_value: finding.same_value,
         help: help::of(finding, source),
     }
 }

@@ -301,6 +301,7 @@ pub(crate) fn headline(finding: &Finding) -> String {
     let array = finding.array.as_ref().map(|array| format!(" on `{array}`")).unwrap_or_default();
     let kind = if finding.kind.is_empty() { String::new() } else { format!("{} ", finding.kind) };
     let what = match finding.defect {
+        Defect::Race if finding.same_value => format!("same-value race{array}: both threads write one value"),
         Defect::Race => format!("{kind}race{array}"),
         Defect::Divergence => "barrier divergence: not all threads of a block arrive".to_string(),
         Defect::Deadlock => format!("{kind}deadlock"),

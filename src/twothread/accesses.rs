@@ -6,6 +6,7 @@
 //! stores and atomics are all there (an unknown pointer appears as accesses of every array).
 //! Reference: the tutorial paper, LOG and CHECK, adversarial abstraction; PTX memory consistency model.
 
+use super::array_facts::ArrayFacts;
 use super::copies::Copies;
 use super::{Options, Pair, barrier_invariants, narrow};
 use crate::diagnostic::Diagnostic;
@@ -77,6 +78,8 @@ pub(crate) struct Accesses<'a> {
     taken: BTreeSet<Name>,
     /// All accesses so far.
     pub(crate) sites: Vec<Site>,
+    /// What is stated of arrays that keep their values.
+    facts: ArrayFacts,
     /// Locals introduced: the results of LOG calls.
     pub(crate) introduced: Vec<Variable>,
     /// Declarations of read functions.
@@ -106,6 +109,7 @@ impl<'a> Accesses<'a> {
             functions: BTreeMap::new(),
             taken,
             sites: Vec::new(),
+            facts: ArrayFacts::default(),
             introduced: Vec::new(),
             declared: Vec::new(),
         }
@@ -263,6 +267,12 @@ impl<'a> Accesses<'a> {
         for thread in Thread::BOTH {
             let value = bv::call(function.clone(), vec![self.copies.expr(&offset, thread)], ty.clone());
             out.push(Stmt { kind: StmtKind::Assign(vec![(dst.of(thread), value)]), ..stmt.clone() });
+        }
+        if ty == Type::Bv(8 * access.bytes) {
+            let active = access.own_guard().unwrap_or_else(|| bv::boolean(true));
+            let of = (&function, access.bytes);
+            self.facts.loaded(stmt, self.copies, [&active, &offset], of, out);
+            self.introduced.append(&mut self.facts.introduced);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@
 //! their log and check, loads yield arbitrary values, except where [`contents`] says what an array holds.
 
 pub(crate) mod accesses;
+mod array_facts;
 pub mod barrier_invariants;
 mod barriers;
 pub mod contents;

@@ -3,7 +3,7 @@
 //! Input: every access to shared and global memory, and every synchronisation, in the order of the
 //! execution. Output: [`Race`]s: conflicting accesses that nothing orders and that are not morally strong.
 //! Establishes: no false race: what is reported is a data race of the PTX memory model in this very
-//! execution. Each pair of instructions is reported once.
+//! execution. Each pair of instructions is reported once, with different values if it has written such.
 //! How: [`clock`] has the vector clocks of threads, compressed along the thread hierarchy; [`shadow`]
 //! what each location remembers; [`sync`] locations through which threads synchronise.
 //! Reference: Eizenberg et al., "BARRACUDA" (sections 3.3 and 4.3); Flanagan and Freund, "FastTrack";
@@ -69,6 +69,8 @@ pub struct Race {
     pub second: (u32, u32),
     /// Where.
     pub(crate) location: Location,
+    /// Both write, and the later one what is there already: what `--allow-same-value` tolerates.
+    pub(crate) same_value: bool,
 }
 
 /// The access that is checked.
@@ -179,7 +181,8 @@ impl Detector {
         current: Current<'_>,
         location: &impl Fn(u64) -> Location,
     ) {
-        if self.allow_same_value && current.same_value && site.writes && other.writes && !site.reads && !other.reads {
+        let same_value = current.same_value && site.writes && other.writes && !site.reads && !other.reads;
+        if self.allow_same_value && same_value {
             return;
         }
         let complete = other.bytes == site.bytes && (site.bytes >= 4 || entry.mask() == mask);
@@ -198,8 +201,13 @@ impl Detector {
         let at = location(u64::from((entry.mask() & mask).trailing_zeros()));
         let shared = matches!(at, Location::Shared(_));
         let key = (entry.code().min(current.code), entry.code().max(current.code), shared);
-        let race = Race { first: (first, entry.code()), second: (current.thread, current.code), location: at };
-        self.races.entry(key).or_insert(race);
+        let (first, second) = ((first, entry.code()), (current.thread, current.code));
+        let race = Race { first, second, location: at, same_value };
+        let known = self.races.entry(key).or_insert_with(|| race.clone());
+        // Different values are the graver defect of the pair.
+        if known.same_value && !same_value {
+            *known = race;
+        }
     }
 }
 

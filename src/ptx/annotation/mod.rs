@@ -135,6 +135,26 @@ impl Annotation {
     }
 }
 
+/// What is stated of all elements of an array that the kernel only reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ArrayFact {
+    /// No two are equal.
+    Distinct,
+    /// None is less than one before it.
+    Sorted,
+}
+
+impl ArrayFact {
+    /// The fact of that name.
+    fn of(name: &str) -> Option<ArrayFact> {
+        match name {
+            "distinct" => Some(ArrayFact::Distinct),
+            "sorted" => Some(ArrayFact::Sorted),
+            _ => None,
+        }
+    }
+}
+
 /// An array that an annotation loads from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ArrayRef {
@@ -195,6 +215,8 @@ pub(crate) enum ValueKind {
     Special(SpecialRegister),
     /// What an array holds from this byte offset on.
     Load(ArrayRef, Box<Value>),
+    /// A fact about the elements of this type, from where the array starts; it is a whole `requires`.
+    Entries(ArrayFact, ArrayRef, ValueType),
     /// The operand at this greater width, extended as its own sign says.
     Extend(Box<Value>),
     /// `!`, of a `Bool`.
@@ -295,6 +317,7 @@ impl Value {
         let boxed = |value: Box<Value>| Box::new(value.with_arrays(array));
         let kind = match self.kind {
             ValueKind::Load(old, offset) => ValueKind::Load(array(old), boxed(offset)),
+            ValueKind::Entries(fact, old, element) => ValueKind::Entries(fact, array(old), element),
             ValueKind::Extend(a) => ValueKind::Extend(boxed(a)),
             ValueKind::Not(a) => ValueKind::Not(boxed(a)),
             ValueKind::Binary(operator, a, b) => ValueKind::Binary(operator, boxed(a), boxed(b)),
@@ -314,7 +337,10 @@ impl Value {
 
     /// The arrays that are loaded from.
     pub(crate) fn arrays(&self) -> Vec<ArrayRef> {
-        let own = if let ValueKind::Load(array, _) = self.kind { Some(array) } else { None };
+        let own = match self.kind {
+            ValueKind::Load(array, _) | ValueKind::Entries(_, array, _) => Some(array),
+            _ => None,
+        };
         own.into_iter().chain(self.operands().flat_map(Value::arrays)).collect()
     }
 
@@ -353,6 +379,8 @@ impl Value {
                 let ValueType::Bits { width, .. } = self.ty else { return None };
                 known.load(*array, offset.extended(offset.evaluate(known)?) as u64, width / 8)?
             }
+            // An execution is excluded where it loads what contradicts the fact.
+            ValueKind::Entries(..) => 1,
             ValueKind::Extend(a) => a.extended(a.evaluate(known)?) as u64,
             ValueKind::Not(a) => u64::from(a.evaluate(known)? == 0),
             ValueKind::Binary(operator, a, b) => {

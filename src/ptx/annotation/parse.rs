@@ -8,7 +8,7 @@
 //! Reference: README, "Annotations" (the operators of C, with its precedence).
 
 use super::typing::{Meaning, Operand, combine, literal};
-use super::{AnnotationKind, ArrayRef, Operator, Value, ValueKind, ValueType};
+use super::{AnnotationKind, ArrayFact, ArrayRef, Operator, Value, ValueKind, ValueType};
 use crate::geometry::Axis;
 use crate::ptx::ast::{RegisterId, ScalarType, SpecialRegister};
 use std::ops::Range;
@@ -93,6 +93,11 @@ pub(crate) fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Resul
     let arrays = kind == AnnotationKind::BarrierInvariant;
     let mut parser = Parser { text: expression, at: 0, nodes: 0, depth: 0, arrays, names };
     let (value, threads) = parser.fact().map_err(moved)?;
+    let mut speaks_of_entries = false;
+    value.leaves(&mut |leaf| speaks_of_entries |= matches!(leaf, ValueKind::Entries(..)));
+    if speaks_of_entries && (kind != AnnotationKind::Requires || !matches!(value.kind, ValueKind::Entries(..))) {
+        return Err(whole("`distinct` and `sorted` are a whole `requires`, without operators".to_string()));
+    }
     Ok(Statement { kind, text: expression, expression: value, threads })
 }
 
@@ -308,6 +313,9 @@ impl<'a> Parser<'a, '_> {
             return Err(self.unexpected());
         }
         self.at += length;
+        if let Some(fact) = ArrayFact::of(word).filter(|_| self.text[self.at..].starts_with('(')) {
+            return self.entries(fact, start);
+        }
         if let Some((name, ty)) = word.rsplit_once('.')
             && self.text[self.at..].starts_with('[')
         {
@@ -337,6 +345,32 @@ impl<'a> Parser<'a, '_> {
         let word = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
         self.at += word.len();
         word
+    }
+
+    /// `([param].s32)` or `(NAME.s32)` behind `distinct` or `sorted`.
+    fn entries(&mut self, fact: ArrayFact, start: usize) -> Result<Operand, Mistake> {
+        self.at += 1;
+        let rest = self.skip_blanks();
+        let is_pointer = rest.starts_with('[');
+        self.at += usize::from(is_pointer);
+        self.skip_blanks();
+        let mut name = self.word();
+        let mut ty = "";
+        if is_pointer {
+            self.closing(']', start)?;
+            ty = self.word().trim_start_matches('.');
+        } else if let Some((array, element)) = name.rsplit_once('.') {
+            (name, ty) = (array, element);
+        }
+        let Some(element) = element(ty) else {
+            return Err(
+                self.mistake("elements have one of the types u8 to u64, s8 to s64, b8 to b64: `[index].s32`", start)
+            );
+        };
+        self.closing(')', start)?;
+        let array = if is_pointer { self.names.pointer(name) } else { self.names.array(name) };
+        let array = array.map_err(|message| self.mistake(message, start))?;
+        Ok(Operand::Value(Value { kind: ValueKind::Entries(fact, array, element), ty: ValueType::Bool }))
     }
 
     /// `[offset]` behind an array and a type.

@@ -31,7 +31,7 @@ pub(crate) const CODES: &[Code] = &[
                different threads overlap, at least one writes, no barrier or other synchronisation orders \
                them, and they are not both strong accesses of the same bytes with a scope that holds both \
                threads. The report names both accesses, both threads, the launch and the parameters. Threads \
-               of one warp are not in lockstep, and writing the same value twice is a race too. Volatile accesses \
+               of one warp are not in lockstep, and writing the same value twice is a race too (a `same-value race`, ranked last). Volatile accesses \
                are strong, with the scope of the system, and do not race with each other: the report says so where \
                there are any, and --volatile-races takes them for plain ones. An address of .shared, .local, .param \
                or .const is taken modulo 2^32, as the PTX manual has it.",
