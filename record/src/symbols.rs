@@ -20,6 +20,10 @@ unsafe extern "C" {
     fn dlopen(file: *const c_char, flags: c_int) -> Handle;
 }
 
+type ProcAddress = unsafe extern "C" fn(*const c_char, *mut Handle, c_int, u64, *mut c_int) -> Status;
+
+/// The version of CUDA since which the driver tells sizes of parameters.
+const QUERIES_SINCE: c_int = 12040;
 const RTLD_DEFAULT: Handle = null_mut();
 const RTLD_NEXT: Handle = -1isize as Handle;
 /// `RTLD_LAZY | RTLD_NOLOAD`
@@ -46,7 +50,21 @@ pub(crate) fn of_driver(name: &str) -> Handle {
         return next;
     }
     let driver = unsafe { dlopen(c"libcuda.so.1".as_ptr(), IF_LOADED) };
-    if driver.is_null() { null_mut() } else { unsafe { dlsym(driver, name.as_ptr()) } }
+    let found = if driver.is_null() { null_mut() } else { unsafe { dlsym(driver, name.as_ptr()) } };
+    if found.is_null() { by_address(name) } else { found }
+}
+
+/// What the driver's `cuGetProcAddress` gives, where the program found it: the driver may have another name.
+fn by_address(name: &CStr) -> Handle {
+    let real = crate::wrappers::real(Kind::ProcAddress, 0);
+    if real.is_null() {
+        return null_mut();
+    }
+    // SAFETY: the driver's function; before CUDA 12 it does not look at the fifth argument.
+    let real: ProcAddress = unsafe { transmute(real) };
+    let (mut function, mut found) = (null_mut(), 0);
+    let status = unsafe { real(name.as_ptr(), &mut function, QUERIES_SINCE, 0, &mut found) };
+    if status == SUCCESS && !is_ours(function) { function } else { null_mut() }
 }
 
 /// The wrapper of an exported function, found at its first call; null: the driver has no such function.

@@ -233,7 +233,7 @@ impl Default for Options {
 #[derive(Parser)]
 #[command(name = "gpuvcc", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
-#[command(override_usage = USAGE)]
+#[command(override_usage = USAGE, disable_version_flag = true)]
 struct Arguments {
     /// .ptx, .cu, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -333,6 +333,9 @@ struct Arguments {
     /// Try no invariants of this family (repeatable)
     #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
     omit_families: Vec<&'static str>,
+    /// Everybody knows it; the help has to fit a screen.
+    #[arg(short = 'V', long, action = clap::ArgAction::Version, hide = true)]
+    version: Option<bool>,
     #[command(subcommand)]
     command: Option<OtherCommand>,
 }
@@ -516,6 +519,14 @@ mod tests {
     }
 
     #[test]
+    fn arguments_of_a_recorded_program_are_its_own() {
+        let Ok(Command::Record(options)) = parse(["gpuvcc", "record", "./program", "-o", "--help"]) else {
+            panic!("no command");
+        };
+        assert_eq!((options.file.as_str(), options.command.len()), ("launches.jsonl", 3));
+    }
+
+    #[test]
     fn contradictory_options_are_refused() {
         for wrong in [
             &["a.ptx", "--format", "dot"][..],
@@ -534,6 +545,7 @@ mod tests {
             &["run", "a.ptx", "--warp-lockstep"],
             &["run", "a.ptx", "--block", "1025"],
             &["explain", "no-such-code"],
+            &["record", "-o", "launches.jsonl"],
             &[],
         ] {
             assert!(parse([&["gpuvcc"], wrong].concat()).is_err(), "{wrong:?}");

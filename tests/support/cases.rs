@@ -111,7 +111,9 @@ fn options(input: &Path, header: &[(&str, &str)], source: Option<&str>) -> Resul
     }
     match cli::parse(arguments) {
         Ok(Command::Verify(options)) => Ok(*options),
-        Ok(Command::Explain(_) | Command::Run(_)) => Err("the header is no verification".to_string()),
+        Ok(Command::Explain(_) | Command::Record(_) | Command::Run(_)) => {
+            Err("the header is no verification".to_string())
+        }
         Err(error) => Err(error.to_string()),
     }
 }

@@ -216,7 +216,9 @@ pub(crate) fn with(options: &Options, launch: &KnownLaunch, program: &Program, e
     if !launch.aliases.is_empty() {
         // No stage knows of pairs; all pointers is more than was said, so nothing wrong is proved.
         options.rules.may_alias = true;
-        let pairs: Vec<String> = launch.aliases.iter().map(|[one, other]| format!("`{one}` and `{other}`")).collect();
+        let shown = |name: &String| shown_parameter(function, name);
+        let pairs = launch.aliases.iter().map(|[one, other]| format!("`{}` and `{}`", shown(one), shown(other)));
+        let pairs: Vec<String> = pairs.collect();
         told.push(format!("any pointers may alias, since {} do in that launch", pairs.join(", ")));
     }
     (options.known_params, options.known_words) = (known, words);
