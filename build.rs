@@ -1,4 +1,4 @@
-//! Two jobs: parsers and the run-time search path of libz3.
+//! Three jobs: parsers, the run-time search path of libz3, and the library of `gpuvcc record`.
 //!
 //! Parsers: every `grammar/*.lalrpop` becomes a Rust module in `OUT_DIR`
 //! (`lalrpop_mod!(ptx, "/ptx.rs")` takes it in). They are generated on every
@@ -9,8 +9,13 @@
 //! looks. The binary, tests and benches get an rpath; rustdoc passes no linker
 //! arguments on, so doc tests find the library through the search path that cargo
 //! sets for folders below `OUT_DIR`.
+//!
+//! The library of `gpuvcc record`: rustc compiles `record/`, and the program has it inside, so that it is wherever
+//! the program is. Where it cannot be compiled, it is empty, and `gpuvcc record` says so.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs, io};
 
 /// The file name that libz3's SONAME asks the loader for.
@@ -22,6 +27,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     generate_parsers(&root.join("grammar"), &out);
     locate_libz3(&root.join(".libz3/lib"), &out.join("libz3"));
+    compile_recorder(&root.join("record/src"), &out.join("libgpuvcc_record.so"));
 }
 
 fn generate_parsers(grammars: &Path, out: &Path) {
@@ -50,6 +56,28 @@ fn locate_libz3(lib: &Path, link: &Path) {
     let linked = fs::create_dir_all(link).and_then(|()| symlink(&lib.join(LIBZ3), &link.join(LIBZ3)));
     if linked.is_ok() {
         println!("cargo::rustc-link-search=native={}", link.display());
+    }
+}
+
+fn compile_recorder(source: &Path, library: &Path) {
+    println!("cargo::rerun-if-changed={}", source.display());
+    let is_for = |name: &str, wanted: &str| env::var(name).is_ok_and(|value| value == wanted);
+    let is_known = is_for("CARGO_CFG_TARGET_ARCH", "x86_64") || is_for("CARGO_CFG_TARGET_ARCH", "aarch64");
+    let compiled = is_known && is_for("CARGO_CFG_TARGET_OS", "linux") && is_for("CARGO_CFG_TARGET_ENV", "gnu") && {
+        let mut rustc = Command::new(env::var_os("RUSTC").expect("cargo sets this"));
+        rustc.args(["--crate-name", "gpuvcc_record", "--crate-type", "cdylib", "--edition", "2024", "-O"]);
+        rustc.args(["-C", "strip=symbols", "--target"]).arg(env::var_os("TARGET").expect("cargo sets this"));
+        if let Some(linker) = env::var_os("RUSTC_LINKER") {
+            let mut option = OsString::from("linker=");
+            option.push(linker);
+            rustc.arg("-C").arg(option);
+        }
+        rustc.arg("-o").arg(library).arg(source.join("lib.rs"));
+        rustc.status().is_ok_and(|status| status.success())
+    };
+    if !compiled {
+        println!("cargo::warning=the library of `gpuvcc record` was not compiled, so programs cannot be recorded");
+        fs::write(library, "").expect("the folder is cargo's");
     }
 }
 

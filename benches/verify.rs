@@ -137,6 +137,7 @@ fn lowering(input: &input::Input, case: &Case) -> Option<Vec<Duration>> {
         params: case.options.params.iter().map(|one| (one.name.clone(), one.value as u64)).collect(),
         rules: case.options.rules,
         max_threads: case.options.max_threads,
+        ..LowerOptions::default()
     };
     let mut times = Vec::new();
     let mut last = Instant::now();

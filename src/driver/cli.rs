@@ -5,6 +5,7 @@
 //! block that GPUs can launch, no name of a parameter is given twice, `--format` fits what is printed.
 //! Reference: CUDA C++ Programming Guide, technical specifications by compute capability.
 
+use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
 pub(crate) use super::values::ParameterSetting;
 use super::values::{Sizes, parse_family, parse_parameter, parse_sizes};
@@ -15,6 +16,7 @@ use crate::rules::Rules;
 use crate::twothread::Prelude;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +28,8 @@ pub enum Command {
     Verify(Box<Options>),
     /// Emulate.
     Run(Box<RunOptions>),
+    /// Run a program and write down its launches.
+    Record(RecordOptions),
     /// Explain a code, or list all.
     Explain(Option<String>),
 }
@@ -55,6 +59,8 @@ pub struct Options {
     pub params: Vec<ParameterSetting>,
     /// Those of the launch that is looked at, if it is known from a file.
     pub known_params: Vec<ParameterSetting>,
+    /// Those that are pointers, or numbers: of a parameter that is a pointer the value is not used.
+    pub known_words: Vec<ParameterSetting>,
     /// File of launches.
     pub launches: Option<String>,
     /// Project file; the one beside or above the input when `None`.
@@ -200,6 +206,7 @@ impl Default for Options {
             max_threads: 1 << 31,
             params: Vec::new(),
             known_params: Vec::new(),
+            known_words: Vec::new(),
             launches: None,
             project: None,
             annotations: None,
@@ -226,7 +233,7 @@ impl Default for Options {
 #[derive(Parser)]
 #[command(name = "gpuvcc", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
-#[command(override_usage = USAGE)]
+#[command(override_usage = USAGE, disable_version_flag = true)]
 struct Arguments {
     /// .ptx, .cu, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -326,6 +333,9 @@ struct Arguments {
     /// Try no invariants of this family (repeatable)
     #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
     omit_families: Vec<&'static str>,
+    /// Everybody knows it; the help has to fit a screen.
+    #[arg(short = 'V', long, action = clap::ArgAction::Version, hide = true)]
+    version: Option<bool>,
     #[command(subcommand)]
     command: Option<OtherCommand>,
 }
@@ -333,6 +343,7 @@ struct Arguments {
 const USAGE: &str = "\
 gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
        gpuvcc run [OPTIONS] FILE     Emulate one launch and look for races while it runs
+       gpuvcc record -- PROGRAM...   Run a program and write down its launches, for --launches
        gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one";
 
 const EXIT_CODES: &str = "\
@@ -359,6 +370,16 @@ enum OtherCommand {
     /// Emulate one launch and look for races while it runs
     #[command(hide = true)]
     Run(Box<RunArguments>),
+    /// Run a program on a machine with a GPU, and write down each different launch of its kernels
+    #[command(override_usage = "gpuvcc record [-o FILE] -- PROGRAM [ARGUMENTS]...", hide = true)]
+    Record {
+        /// Where launches are written, a JSON object a line
+        #[arg(short, long, value_name = "FILE", default_value = "launches.jsonl")]
+        output: String,
+        /// The program with its arguments; its exit code is that of gpuvcc
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+        command: Vec<OsString>,
+    },
 }
 
 /// Reads the arguments of the process. Errors and `--help` are clap's, ready to print.
@@ -374,6 +395,7 @@ where
             Err(message) => Err(usage_error(ErrorKind::InvalidValue, message)),
         },
         Some(OtherCommand::Explain { code: None }) => Ok(Command::Explain(None)),
+        Some(OtherCommand::Record { output: file, command }) => Ok(Command::Record(RecordOptions { file, command })),
         Some(OtherCommand::Run(arguments)) => match run_options::options(*arguments) {
             Ok(options) => Ok(Command::Run(Box::new(options))),
             Err(message) => Err(usage_error(ErrorKind::ArgumentConflict, message)),
@@ -402,6 +424,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         max_threads: arguments.max_threads,
         params: arguments.params,
         known_params: Vec::new(),
+        known_words: Vec::new(),
         launches: arguments.launches,
         project: arguments.project,
         annotations: arguments.annotations,
@@ -496,6 +519,14 @@ mod tests {
     }
 
     #[test]
+    fn arguments_of_a_recorded_program_are_its_own() {
+        let Ok(Command::Record(options)) = parse(["gpuvcc", "record", "./program", "-o", "--help"]) else {
+            panic!("no command");
+        };
+        assert_eq!((options.file.as_str(), options.command.len()), ("launches.jsonl", 3));
+    }
+
+    #[test]
     fn contradictory_options_are_refused() {
         for wrong in [
             &["a.ptx", "--format", "dot"][..],
@@ -514,6 +545,7 @@ mod tests {
             &["run", "a.ptx", "--warp-lockstep"],
             &["run", "a.ptx", "--block", "1025"],
             &["explain", "no-such-code"],
+            &["record", "-o", "launches.jsonl"],
             &[],
         ] {
             assert!(parse([&["gpuvcc"], wrong].concat()).is_err(), "{wrong:?}");

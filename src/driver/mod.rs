@@ -21,6 +21,7 @@ mod parameter_names;
 pub mod pipeline;
 mod preludes;
 mod procedures;
+pub mod record;
 pub(crate) mod run_options;
 mod same_value;
 pub(crate) mod schedule;

@@ -136,6 +136,7 @@ fn lower(
     let mut lower_options = LowerOptions {
         geometry: options.geometry,
         params: options.params.iter().chain(&options.known_params).map(|p| (p.name.clone(), p.value as u64)).collect(),
+        words: options.known_words.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
         rules: options.rules,
         max_threads: options.max_threads,
     };
@@ -287,7 +288,8 @@ pub(crate) fn proof(
 
 /// The parameters to which options give a value, as the kernel calls them.
 fn given(program: &Program, entry: &str, options: &Options) -> BTreeSet<String> {
-    let keys = options.params.iter().chain(&options.known_params).map(|setting| setting.name.as_str());
+    let settings = options.params.iter().chain(&options.known_params).chain(&options.known_words);
+    let keys = settings.map(|setting| setting.name.as_str());
     match program {
         Program::Ptx(module) => {
             let Ok(entry) = entry_of(module, entry) else { return BTreeSet::new() };

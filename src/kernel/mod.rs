@@ -46,6 +46,8 @@ pub struct LowerOptions {
     pub geometry: Geometry,
     /// Scalar parameters with fixed values, by name or position from 0.
     pub params: Vec<(String, u64)>,
+    /// The same of parameters that may be pointers, whose values are not used.
+    pub words: Vec<(String, u64)>,
     /// What counts as a defect, and what is taken for granted.
     pub rules: Rules,
     /// A launch has fewer threads than this.
@@ -54,7 +56,13 @@ pub struct LowerOptions {
 
 impl Default for LowerOptions {
     fn default() -> Self {
-        LowerOptions { geometry: Geometry::FREE, params: Vec::new(), rules: Rules::default(), max_threads: 1 << 31 }
+        LowerOptions {
+            geometry: Geometry::FREE,
+            params: Vec::new(),
+            words: Vec::new(),
+            rules: Rules::default(),
+            max_threads: 1 << 31,
+        }
     }
 }
 

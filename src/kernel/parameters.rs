@@ -111,7 +111,11 @@ impl Parameters {
     ) -> Vec<Diagnostic> {
         let mut errors = Vec::new();
         let mut fixed_as: BTreeMap<usize, &str> = BTreeMap::new();
-        for (key, value) in &options.params {
+        let is_number = |(key, _): &&(String, u64)| match entry.parameter_or_position(key) {
+            Some(index) => !self.is_pointer(entry, index as u32),
+            None => true,
+        };
+        for (key, value) in options.params.iter().chain(options.words.iter().filter(is_number)) {
             let mut error = |message: String| errors.push(Diagnostic::error("parameter", message, entry.span));
             let Some(index) = entry.parameter_or_position(key) else {
                 let known: Vec<_> = entry.params.iter().map(|p| format!("`{}`", p.name)).collect();

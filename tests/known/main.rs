@@ -5,6 +5,8 @@
 mod compiler;
 mod lines;
 mod project;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod record;
 mod support;
 
 use support::{Entry, check, folder, gpuvcc_in, write};

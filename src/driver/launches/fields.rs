@@ -22,6 +22,9 @@ pub(super) struct Fields {
     dynamic_shared: Option<u32>,
     #[serde(default)]
     params: BTreeMap<String, Scalar>,
+    /// Values of 8 bytes that are numbers, or pointers to memory that nobody knows.
+    #[serde(default)]
+    words: BTreeMap<String, Scalar>,
     /// Bytes that pointers point to. Accesses are taken to stay inside of them in any case.
     #[serde(default, rename = "sizes")]
     _sizes: BTreeMap<String, u64>,
@@ -64,16 +67,29 @@ impl Fields {
             return Err(format!("`dynamic_shared` is {bytes}, more than {LARGEST_SHARED}"));
         }
         let cluster = sizes("cluster", self.cluster)?.map(|size| size.unwrap_or(1));
-        let mut params = Vec::new();
-        for (name, scalar) in self.params {
-            // A floating-point number is of no use to a proof.
-            if let Some(value) = scalar.integer().map_err(|message| format!("`{name}`: {message}"))? {
-                params.push(ParameterSetting { name, value });
-            }
-        }
+        let (params, words) = (settings(self.params)?, settings(self.words)?);
         let (dynamic_shared, aliases) = (self.dynamic_shared, self.aliases);
-        Ok(KnownLaunch { geometry, cluster, dynamic_shared, params, aliases, ..KnownLaunch::new(kernel, origin) })
+        Ok(KnownLaunch {
+            geometry,
+            cluster,
+            dynamic_shared,
+            params,
+            words,
+            aliases,
+            ..KnownLaunch::new(kernel, origin)
+        })
     }
+}
+
+/// The integers among values; a floating-point number is of no use to a proof.
+fn settings(values: BTreeMap<String, Scalar>) -> Result<Vec<ParameterSetting>, String> {
+    let mut settings = Vec::new();
+    for (name, scalar) in values {
+        if let Some(value) = scalar.integer().map_err(|message| format!("`{name}`: {message}"))? {
+            settings.push(ParameterSetting { name, value });
+        }
+    }
+    Ok(settings)
 }
 
 impl Scalar {

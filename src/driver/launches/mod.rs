@@ -38,6 +38,8 @@ pub(crate) struct KnownLaunch {
     pub(crate) dynamic_shared: Option<u32>,
     /// Integer scalars, by name or position.
     pub(crate) params: Vec<ParameterSetting>,
+    /// The same of what may be pointers.
+    pub(crate) words: Vec<ParameterSetting>,
     /// The number of arguments, if known: a kernel with another number is another kernel.
     pub(crate) arguments: Option<usize>,
     /// Pointers that refer to the same memory.
@@ -56,6 +58,7 @@ impl KnownLaunch {
             cluster: [1; 3],
             dynamic_shared: None,
             params: Vec::new(),
+            words: Vec::new(),
             arguments: None,
             aliases: Vec::new(),
             origin,
@@ -193,15 +196,18 @@ pub(crate) fn with(options: &Options, launch: &KnownLaunch, program: &Program, e
     options.dynamic_shared = launch.dynamic_shared.or(options.dynamic_shared);
     let function = entry_of(program, entry);
     let given: Vec<Option<usize>> = options.params.iter().map(|setting| position(function, &setting.name)).collect();
-    let params = launch.params.iter().filter(|setting| {
+    let can_fix = |setting: &&ParameterSetting| {
         let index = position(function, &setting.name);
         // An unknown name is an error, told where parameters are fixed.
         index.is_none() || !given.contains(&index) && launch.can_fix(function, index, setting.value)
-    });
-    let known: Vec<ParameterSetting> = params.cloned().collect();
+    };
+    let known: Vec<ParameterSetting> = launch.params.iter().filter(can_fix).cloned().collect();
+    let words: Vec<ParameterSetting> = launch.words.iter().filter(can_fix).cloned().collect();
     let mut told = vec![format!("the launch is that of {}; no other was looked at", launch.origin)];
     let named = |setting: &ParameterSetting| shown_parameter(function, &setting.name);
-    told.extend(known.iter().map(|setting| format!("`{}` is {} in that launch", named(setting), setting.value)));
+    told.extend(
+        known.iter().chain(&words).map(|setting| format!("`{}` is {} in that launch", named(setting), setting.value)),
+    );
     if let [x, y, z] = launch.cluster
         && launch.cluster != [1; 3]
     {
@@ -210,10 +216,12 @@ pub(crate) fn with(options: &Options, launch: &KnownLaunch, program: &Program, e
     if !launch.aliases.is_empty() {
         // No stage knows of pairs; all pointers is more than was said, so nothing wrong is proved.
         options.rules.may_alias = true;
-        let pairs: Vec<String> = launch.aliases.iter().map(|[one, other]| format!("`{one}` and `{other}`")).collect();
+        let shown = |name: &String| shown_parameter(function, name);
+        let pairs = launch.aliases.iter().map(|[one, other]| format!("`{}` and `{}`", shown(one), shown(other)));
+        let pairs: Vec<String> = pairs.collect();
         told.push(format!("any pointers may alias, since {} do in that launch", pairs.join(", ")));
     }
-    options.known_params = known;
+    (options.known_params, options.known_words) = (known, words);
     (options, told)
 }
 
@@ -241,6 +249,7 @@ fn shown_parameter(function: Option<&Function>, name: &str) -> String {
 /// What a report says about where its launch is from.
 pub(crate) fn in_report(launch: &KnownLaunch, options: &Options, program: &Program, entry: &str) -> Launched {
     let function = entry_of(program, entry);
-    let params = options.known_params.iter().map(|setting| (shown_parameter(function, &setting.name), setting.value));
+    let known = options.known_params.iter().chain(&options.known_words);
+    let params = known.map(|setting| (shown_parameter(function, &setting.name), setting.value));
     Launched { from: launch.origin.clone(), params: params.collect() }
 }
