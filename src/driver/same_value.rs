@@ -154,7 +154,7 @@ mod tests {
     fn a_race_of_other_values_comes_before_one_of_one_value() {
         let strict = Rules { allow_same_value: false, ..TOLERANT };
         let race = |line: u32, same_value: bool| {
-            let replay = same_value.then_some("gpuvcc run k.ptx").unwrap_or("gpuvcc run k.ptx --allow-same-value");
+            let replay = if same_value { "gpuvcc run k.ptx" } else { "gpuvcc run k.ptx --allow-same-value" };
             let barrier = Some(Arc::new(Origin { span: Span::NONE, line, position: None, text: "st".into() }));
             let replay = Some(replay.to_string());
             Finding { same_value, replay, barrier, ..Finding::new(Defect::Race, true) }

@@ -49,7 +49,7 @@ pub(crate) const CODES: &[Code] = &[
         code: "launches",
         title: "a line of --launches that is no launch, or launches of no kernel of the input",
         text: "Each line is a JSON object with `kernel`, `block` and `grid`, and perhaps `cluster`, `dynamic_shared`, \
-               `params`, `sizes` and `aliases`. A GPU must be able to start the launch. The kernel is named as in the PTX, or \
+               `params`, `words`, `sizes` and `aliases`. A GPU must be able to start the launch. The kernel is named as in the PTX, or \
                as in its source.",
         example: "{\"kernel\": \"saxpy\", \"block\": [256], \"grid\": [64], \"params\": {\"0\": 16384}}",
     },
@@ -59,6 +59,13 @@ pub(crate) const CODES: &[Code] = &[
         text: "The file has tables `[[kernel]]` with a `name` (of one kernel, or a pattern), `requires`, a list of \
                expressions as in annotations, and tables `[[kernel.launch]]` with the fields of a line of --launches.",
         example: "[[kernel]]\nname = \"scan*\"\nrequires = [\"[n] > 0\"]\n[[kernel.launch]]\nblock = [256]\ngrid = [64]",
+    },
+    Code {
+        code: "record",
+        title: "gpuvcc record cannot run the program",
+        text: "A library is loaded into the program, which sees the launches. That needs Linux with glibc, on x86-64 or AArch64, \
+               and a C compiler when gpuvcc is built.",
+        example: "gpuvcc record -o launches.jsonl -- ./program arguments",
     },
     Code {
         code: "unknown-kind",
