@@ -1,7 +1,8 @@
 //@ verdict: verified-when
 //@ block: 256
 //@ grid: 64
-//@ condition: row_scale_wide_param_3 * row_scale_wide_param_3 <= 72057594037927936
+//@ condition: row_scale_wide_param_3 * row_scale_wide_param_2 <= 72057594037927936
+//@ condition: 0 <= row_scale_wide_param_2
 //@ condition: 0 <= row_scale_wide_param_3
 // Each block scales a row of a matrix with sizes of 64 bits.
 
