@@ -44,6 +44,11 @@ enum Worth {
 }
 
 impl Worth {
+    /// Whether it is what an author wants: more information must not lose it.
+    fn is_wanted(self) -> bool {
+        matches!(self, Worth::Proved | Worth::Found)
+    }
+
     fn sign(self) -> &'static str {
         match self {
             Worth::Proved => "",
@@ -106,10 +111,14 @@ fn run(request: &Request) -> Result<(), String> {
     cases.retain(|case| request.only.is_empty() || request.only.iter().any(|part| case.name.contains(part)));
     println!("| program | {} |\n|---|{}", request.ways.join(" | "), "---|".repeat(request.ways.len()));
     let mut counts: Vec<Count> = request.ways.iter().map(|_| Count::default()).collect();
+    let mut worse = Vec::new();
     for case in &cases {
         let answers =
             request.ways.iter().zip(&mut counts).map(|(way, count)| answer(case, way, request.timeout, count));
-        println!("| {} | {} |", case.name, answers.collect::<Vec<_>>().join(" | "));
+        let (cells, worths): (Vec<String>, Vec<Worth>) = answers.unzip();
+        println!("| {} | {} |", case.name, cells.join(" | "));
+        let lost = |pair: &[Worth]| pair[0].is_wanted() && !pair[1].is_wanted();
+        worse.extend(worths.windows(2).any(lost).then(|| format!("{}: {}", case.name, cells.join(", "))));
     }
     println!(
         "\n| way | alarms | of them useful | bugs found | bugs hidden | correct proved |\n|---|--:|--:|--:|--:|--:|"
@@ -117,6 +126,8 @@ fn run(request: &Request) -> Result<(), String> {
     for (way, count) in request.ways.iter().zip(&counts) {
         println!("| {way} | {} |", count.row());
     }
+    println!("\nworse with more information: {}", worse.len());
+    worse.iter().for_each(|line| println!("\n{line}"));
     for (way, count) in request.ways.iter().zip(&counts) {
         for line in &count.unexpected {
             println!("\n{way}: {line}");
@@ -126,7 +137,7 @@ fn run(request: &Request) -> Result<(), String> {
 }
 
 /// Asks in one way, counts the answer, and gives the cell of the table.
-fn answer(case: &Case, way: &str, timeout: Duration, count: &mut Count) -> String {
+fn answer(case: &Case, way: &str, timeout: Duration, count: &mut Count) -> (String, Worth) {
     let mut asked = case.clone();
     asked.options.timeout = timeout;
     if way != "known" {
@@ -145,7 +156,7 @@ fn answer(case: &Case, way: &str, timeout: Duration, count: &mut Count) -> Strin
         Err(_) => ("wrong input", Worth::Open),
     };
     count.add(case, way, verdict, worth);
-    format!("{verdict}{} {seconds:.1} s", worth.sign())
+    (format!("{verdict}{} {seconds:.1} s", worth.sign()), worth)
 }
 
 fn worth(case: &Case, report: &KernelReport) -> Worth {

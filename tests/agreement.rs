@@ -6,10 +6,10 @@
 //!
 //! Boogie's Z3 may be years older than ours and it has only bit-vectors; what it does not decide in time is counted and
 //! named apart, and may not be more than a share of all. `kernels/boogie_timeouts.txt` names what is known not to be
-//! decided: Boogie must accept it, no more, and is asked for every fifth. It looks at one of each pair of a
-//! correct kernel and its broken twin; `GPUVCC_AGREEMENT=n` looks at every n-th kernel, and `GPUVCC_AGREEMENT=all` at all
-//! kernels, those that are known not to be decided, too. `GPUVCC_AGREEMENT_KEEP` names a folder where the programs are kept. Where Boogie is not installed
-//! the test is skipped.
+//! decided: Boogie must accept it, no more, and is asked for every fifth. One of each pair of a correct kernel and its broken
+//! twin is looked at; with `GPUVCC_AGREEMENT=n` every n-th kernel, and with `GPUVCC_AGREEMENT=all` all kernels, those that
+//! are known not to be decided, too. `GPUVCC_AGREEMENT_KEEP` names a folder where the programs are kept. Where Boogie is
+//! not installed the test is skipped.
 
 #[allow(dead_code)]
 mod support;
