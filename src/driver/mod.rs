@@ -4,6 +4,7 @@
 //! [`schedule`] runs kernels side by side, and [`crate::jobs`] counts the threads; [`output`] prints what they gave.
 
 mod annotations;
+mod array_fact;
 mod blindness;
 pub mod cli;
 mod cuda;

@@ -1,5 +1,6 @@
 //! One kernel's way through the stages, one line a stage.
 
+use super::array_fact;
 use super::cli::{Arithmetic, Options, Stage};
 use super::input::{Input, Language};
 use super::mend;
@@ -224,6 +225,7 @@ pub fn verify(
     let mut report = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan)?;
     report.given = given(program, entry, options);
     mend::try_barrier(&mut report, input, program, entry, options, jobs);
+    array_fact::try_facts(&mut report, input, program, entry, options, jobs);
     report.time_ms = start.elapsed().as_millis() as u64;
     log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
     Ok(report)

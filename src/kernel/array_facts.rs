@@ -1,7 +1,7 @@
 //! Facts about what arrays hold that the kernel only reads: `requires distinct([index].s32)`, `requires sorted(...)`.
 //!
 //! Input: the facts that the author states, the blocks of the kernel. Output: on each plain load of one element of such an
-//! array an attribute, `{:entries "distinct 32"}`. Establishes: an array with a fact is global, starts where its pointer
+//! array an attribute, `{:entries "distinct"}`. Establishes: an array with a fact is global, starts where its pointer
 //! does, and no instruction of the kernel may write it; a load with the attribute is one of the kernel itself, weak, of
 //! one thread and as wide as an element. Relies on: accesses through pointers of unknown origin stand in the program as
 //! accesses of every array.

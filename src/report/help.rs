@@ -45,10 +45,8 @@ pub(crate) fn of(finding: &Finding, input: &SourceText) -> Option<String> {
         true => Some(TOLERATED.to_string()),
         false => missing_barrier(finding, input),
     };
-    Some(match &finding.mended {
-        Some(mended) => format!("{}; {mended}", remedy?),
-        None => remedy?,
-    })
+    let parts: Vec<String> = remedy.into_iter().chain(finding.mended.clone()).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// What is said of races in which both threads write one value.

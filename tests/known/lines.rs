@@ -25,6 +25,27 @@ fn each_different_line_is_an_entry() {
     assert!(said.contains("`param_0` is 96 in that launch"), "{said}");
 }
 
+/// Two addresses of which nothing else is known may lie in one array.
+#[test]
+fn words_that_lie_close_may_alias() {
+    let folder = folder();
+    let line = |one: &str, other: &str| {
+        let words = format!("{{\"in\": \"{one}\", \"out\": \"{other}\"}}");
+        format!("{{\"kernel\": \"k\", \"block\": [64], \"grid\": [1], \"words\": {words}}}\n")
+    };
+    let lines = [line("0x7f0000001000", "0x7f0000001000"), line("0x7f0000001000", "0x7f0000001004")];
+    write(&folder, "k.ptx", SHIFT);
+    write(&folder, "launches.jsonl", &lines.concat());
+    let ran = gpuvcc_in(&folder, &["k.ptx", "--launches", "launches.jsonl"]);
+    let kernels = ran.json["kernels"].as_array().unwrap_or_else(|| panic!("{}", ran.stderr));
+    assert_eq!(kernels.len(), 2, "{}", ran.json);
+    for kernel in kernels {
+        assert_ne!(kernel["verdict"], "verified", "{kernel}");
+        let said = kernel["assumptions"].to_string();
+        assert!(said.contains("any pointers may alias, since `in` and `out` may do in that launch"), "{said}");
+    }
+}
+
 /// A race of two pointers to one array is no race of disjoint arrays.
 #[test]
 fn aliases_are_believed() {
