@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 /// For one proof, and for all.
 const ONE: Effort = Effort::seconds(1);
-const ALL: Effort = Effort::seconds(3);
+const ALL: Effort = Effort::seconds(2);
 
 /// Facts, and what the race needs where they do not hold.
 const FACTS: [(&str, &str); 2] = [("distinct", "two equal elements of"), ("sorted", "elements that run down in")];
@@ -35,7 +35,9 @@ pub(crate) fn try_facts(
     jobs: &Jobs,
 ) {
     let Program::Ptx(module) = program else { return };
-    let may_lack = |finding: &&Finding| finding.defect == Defect::Race && finding.mended.is_none();
+    let may_lack = |finding: &&Finding| {
+        finding.defect == Defect::Race && finding.space == Some("global") && finding.mended.is_none()
+    };
     let Some(launch) = report.findings.first().filter(may_lack).and_then(|finding| finding.launch) else { return };
     let Some(kernel) = module.functions.iter().position(|one| one.is_entry && *one.name == *entry) else { return };
     let function = &module.functions[kernel];
