@@ -107,6 +107,11 @@ impl Forms {
         self.reassigned.contains(variable)
     }
 
+    /// Whether it is a variable that a loop changes, from a constant on.
+    pub(crate) fn is_counter(&self, variable: &Name) -> bool {
+        self.first.contains_key(variable)
+    }
+
     /// The value of a form, or the first one of a variable that a loop changes.
     pub(crate) fn first_value(&self, form: &Form) -> Option<i64> {
         form.value().or_else(|| self.first.get(form.variable()?).copied())

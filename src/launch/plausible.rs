@@ -35,7 +35,7 @@ pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
             // A loop's counter is on no axis. What bounds nothing is a pitch along it, too.
             let is_pitch = rows.is_empty() != columns.is_empty() && !uses.bounds.contains_key(factor);
             let are_on_axes = !rows.is_empty() && !columns.is_empty();
-            let are_apart = (are_on_axes || is_pitch) && rows.is_disjoint(columns);
+            let are_apart = (are_on_axes || is_pitch) && rows.is_disjoint(columns) && !uses.unclear.contains(bound);
             if !are_apart {
                 let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
                 conditions.push(product(factor.clone(), bound.clone()));
@@ -81,6 +81,8 @@ struct Uses<'k> {
     forms: Forms,
     bounds: BTreeMap<String, BTreeSet<Term>>,
     factors: BTreeMap<String, BTreeSet<Term>>,
+    /// Bounds of sums that are not known, which perhaps have rows in them.
+    unclear: BTreeSet<String>,
 }
 
 impl<'k> Uses<'k> {
@@ -90,7 +92,8 @@ impl<'k> Uses<'k> {
         let mut assigned = BTreeSet::new();
         let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
         let forms = Forms::new(again.cloned().collect());
-        let mut uses = Uses { kernel, forms, bounds: BTreeMap::new(), factors: BTreeMap::new() };
+        let mut uses =
+            Uses { kernel, forms, bounds: BTreeMap::new(), factors: BTreeMap::new(), unclear: BTreeSet::new() };
         for statement in statements() {
             visit::for_each_stmt_expr(statement, &mut |e| uses.expression(e));
             if let StmtKind::Assign(pairs) = &statement.kind {
@@ -112,10 +115,19 @@ impl<'k> Uses<'k> {
         }
         for (parameter, other) in [(a, b), (b, a)] {
             let Some(name) = self.parameter(parameter) else { continue };
-            let ids = self.forms.of(other).as_ref().map(ids).unwrap_or_default();
+            let form = self.forms.of(other);
+            let ids = form.as_ref().map(ids).unwrap_or_default();
+            if !is_product && !form.is_some_and(|form| self.is_clear(&form)) {
+                self.unclear.insert(name.clone());
+            }
             let uses = if is_product { &mut self.factors } else { &mut self.bounds };
             uses.entry(name).or_default().extend(ids);
         }
+    }
+
+    /// Whether it is a sum of ids and of counters of loops alone.
+    fn is_clear(&self, form: &Form) -> bool {
+        form.terms.keys().all(|term| !matches!(term, Term::Unknown(name) if !self.forms.is_counter(name)))
     }
 
     /// The parameter that an expression is, perhaps with a constant added.

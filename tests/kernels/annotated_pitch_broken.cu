@@ -1,6 +1,7 @@
 //@ verdict: race
 //@ block: 128
 //@ grid: *,1,1
+//@ option: any-values
 #include "gpuvcc.h"
 
 // Rows of a pitched image, one for a block: they stay apart only if the pitch is at least the width.
