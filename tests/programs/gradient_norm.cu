@@ -2,7 +2,6 @@
 //@ block: 256
 //@ grid: 100
 //@ param: n=300000
-//@ gap: free race: in a launch with blocks of two axes, of which the kernel reads one
 // Squared norm of the gradients for clipping; the sums of the warps meet in shared memory.
 
 __device__ float warp_sum(float value) {

@@ -4,7 +4,6 @@
 //@ param: rows=1000
 //@ param: width=768
 //@ slow: yes
-//@ gap: free race: in a launch with blocks of two axes, of which the kernel reads one
 // Layer norm: a warp a row, sums by shuffles; the first lane keeps mean and deviation for the backward pass.
 
 extern "C" __global__ void layer_norm_warp(const float *in, float *out, float *means, float *scales, int rows, int width) {

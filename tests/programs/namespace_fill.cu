@@ -4,7 +4,6 @@
 //@ param: rows=100
 //@ param: pitch=512
 //@ param: width=500
-//@ gap: free race: with pitch = 1 and width = 2 rows overlap; the pitch is in 64 bits
 // A template of a library in a namespace: adds to the rows of a matrix with a pitch; a block a row.
 
 namespace tensor {

@@ -3,7 +3,6 @@
 //@ grid: 1250
 //@ param: rows=10000
 //@ slow: yes
-//@ gap: free race: in a launch with blocks of two axes, of which the kernel reads one
 // Sparse matrix times vector, a warp a row.
 
 extern "C" __global__ void spmv_csr_warp(const int *offsets, const int *columns, const float *values, const float *x,

@@ -2,7 +2,6 @@
 //@ block: 256
 //@ grid: 400
 //@ param: n=102400
-//@ gap: free verified-when: `blockDim.x == 6` hides the bug, and no host launches that
 // Broken: the right halo begins one element too early.
 
 #define RADIUS 3

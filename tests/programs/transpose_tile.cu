@@ -3,7 +3,6 @@
 //@ grid: 32,24
 //@ param: width=1000
 //@ param: height=750
-//@ gap: free race: in blocks of 32,32, which load rows twice; the step of 8 in the loop says 32,8
 // Transpose through a padded tile; each thread moves four elements.
 
 #define TILE 32
