@@ -8,20 +8,17 @@
 //! kernel's own constants suggest.
 
 use super::natural;
+use super::seen::Seen;
 use crate::finding::{Finding, ParameterValue};
 use crate::geometry::{Axis, BLOCK_THREADS, Geometry};
 use crate::ivl;
-use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Stmt, StmtKind, Type};
+use crate::ivl::ast::{BinaryOp, ExprRef, Name, Procedure, Type};
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv::{self, BvOp, parse_builtin};
-use crate::ivl::visit::{self, Visitor};
+use crate::ivl::bv::{self, BvOp};
 use crate::kernel::{Kernel, LowerOptions};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-
-/// Sizes that constants suggest; more are not tried.
-const SUGGESTIONS: usize = 6;
 
 /// Lengths of rows, and blocks with which they are tried.
 const LENGTHS: usize = 4;
@@ -455,118 +452,4 @@ fn blocks(used: &[Axis], sizes: &[u32], most: u32) -> Vec<Vec<Condition>> {
 
 fn free_axes(sizes: [Option<u32>; 3]) -> impl Iterator<Item = Axis> {
     Axis::ALL.into_iter().filter(move |axis| sizes[axis.index()].is_none())
-}
-
-/// What a kernel mentions.
-#[derive(Default)]
-struct Seen {
-    names: BTreeSet<Name>,
-    /// How often each constant occurs.
-    constants: BTreeMap<u128, usize>,
-    /// Distances of shifts to the left.
-    shifts: BTreeMap<u128, usize>,
-    /// Operands of functions on numbers: the others may be floating-point.
-    operands: BTreeSet<Name>,
-    /// Factors of products of unknowns.
-    factors: BTreeSet<Name>,
-    /// Variables that are assigned another name, which is a constant of the program where they are assigned once.
-    copies: BTreeMap<Name, Name>,
-}
-
-impl Visitor for Seen {
-    fn stmt(&mut self, stmt: &Stmt) {
-        if let StmtKind::Assign(list) = &stmt.kind {
-            let copy = |(to, value): &(Name, ExprRef)| match &value.kind {
-                ExprKind::Var(from) => Some((to.clone(), from.clone())),
-                _ => None,
-            };
-            self.copies.extend(list.iter().filter_map(copy));
-        }
-        visit::walk_stmt(self, stmt);
-    }
-
-    fn expr(&mut self, e: &ExprRef) {
-        if is_lane(e) {
-            self.names.insert(Name::from("tid.x"));
-            return;
-        }
-        if let ExprKind::Call(function, args) = &e.kind
-            && parse_builtin(function.as_str()).is_some()
-        {
-            let name = |e: &ExprRef| if let ExprKind::Var(name) = &e.kind { Some(name.clone()) } else { None };
-            self.operands.extend(args.iter().filter_map(name));
-            if function.as_str().ends_with("_MUL") && !args.iter().any(|arg| matches!(arg.kind, ExprKind::Bv(_))) {
-                self.factors.extend(args.iter().filter_map(name));
-            }
-        }
-        match &e.kind {
-            ExprKind::Var(name) => {
-                self.names.insert(name.clone());
-            }
-            ExprKind::Call(name, args) if name.as_str().ends_with("_SHL") => {
-                if let Some(ExprKind::Bv(distance)) = args.get(1).map(|distance| &distance.kind) {
-                    *self.shifts.entry(*distance).or_default() += 1;
-                }
-            }
-            ExprKind::Bv(value) => *self.constants.entry(*value).or_default() += 1,
-            _ => {}
-        }
-        visit::walk_expr(self, e);
-    }
-}
-
-/// Whether it is `%laneid`, as lowered: who reads it means the lane of a block with one axis, though with more axes all
-/// ids are in it.
-fn is_lane(e: &ExprRef) -> bool {
-    let ExprKind::Call(function, args) = &e.kind else { return false };
-    let [linear, mask] = &args[..] else { return false };
-    let names = visit::free_vars(linear);
-    let reads = |id: &str| names.contains(&Name::from(id));
-    let is_id = |name: &Name| name.as_str().starts_with("tid.") || name.as_str().starts_with("ntid.");
-    function.as_str() == "BV32_AND"
-        && matches!(mask.kind, ExprKind::Bv(31))
-        && names.iter().all(is_id)
-        && reads("tid.x")
-        && (reads("tid.y") || reads("tid.z"))
-}
-
-impl Seen {
-    fn of(kernel: &Kernel) -> Seen {
-        let mut seen = Seen::default();
-        for procedure in &kernel.program.procedures {
-            procedure.body.iter().flat_map(|body| &body.blocks).for_each(|block| visit::walk_block(&mut seen, block));
-        }
-        seen
-    }
-
-    /// Whether the kernel's statements read `tid` or `ctaid` of an axis.
-    fn looks_at(&self, id: &str, axis: Axis) -> bool {
-        self.names.contains(&Name::from(format!("{id}.{axis}")))
-    }
-
-    /// Sizes that the constants suggest, the likely ones first: numbers as they are, as shifts, and as bytes of words.
-    fn suggestions(&self, range: std::ops::RangeInclusive<u32>) -> Vec<u32> {
-        let mut votes: BTreeMap<u32, usize> = BTreeMap::new();
-        let mut vote = |value: u128, count: usize| {
-            if let Ok(size) = u32::try_from(value)
-                && range.contains(&size)
-                && size.is_power_of_two()
-            {
-                *votes.entry(size).or_default() += count;
-            }
-        };
-        for (&value, &count) in &self.constants {
-            vote(value, 2 * count);
-            vote(value / 4, count);
-            vote(value + 1, count);
-        }
-        for (&distance, &count) in &self.shifts {
-            if distance <= 16 {
-                vote(1 << distance, 2 * count);
-            }
-        }
-        let mut sizes: Vec<(usize, u32)> = votes.into_iter().map(|(size, count)| (count, size)).collect();
-        sizes.sort_by_key(|(count, size)| (usize::MAX - count, *size));
-        sizes.into_iter().map(|(_, size)| size).take(SUGGESTIONS).collect()
-    }
 }

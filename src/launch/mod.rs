@@ -12,6 +12,8 @@ pub(crate) mod conditions;
 mod linear;
 pub(crate) mod natural;
 pub(crate) mod plausible;
+mod seen;
+mod votes;
 pub(crate) mod weaken;
 
 use self::conditions::{Condition, Suggestion};
