@@ -123,7 +123,7 @@ fn names_do_not_collide() {
 }
 
 /// Every how many-th kernel is looked at, and how many answers in a hundred may be missing.
-const STEP: usize = 24;
+const STEP: usize = 48;
 const UNDECIDED_PERCENT: usize = 60;
 
 /// `--emit smt2` of a kernel, one script for each pair of threads.
