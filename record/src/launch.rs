@@ -76,15 +76,20 @@ pub(crate) unsafe fn record(launch: &Launch, values: *mut Handle, extra: *mut Ha
     state::write(line(&name, launch, &unsafe { arguments(&parameters, values, extra) }));
 }
 
-/// The bytes of the arguments of 1, 2, 4 or 8 bytes as signed numbers, by position.
+/// An argument of 1, 2, 4 or 8 bytes as a signed number, or one of the words of a larger one.
+struct Argument {
+    /// The position of the parameter.
+    index: usize,
+    /// Of the whole parameter, in bytes.
+    size: usize,
+    value: i64,
+}
+
+/// The arguments, by position; of structures and arrays, the words where a pointer may stand.
 ///
 /// # Safety
 /// As of [`record`].
-unsafe fn arguments(
-    parameters: &[(usize, usize)],
-    values: *mut Handle,
-    extra: *mut Handle,
-) -> Vec<(usize, usize, i64)> {
+unsafe fn arguments(parameters: &[(usize, usize)], values: *mut Handle, extra: *mut Handle) -> Vec<Argument> {
     let buffer = if values.is_null() && !extra.is_null() { unsafe { packed(extra) } } else { None };
     let mut found = Vec::new();
     for (index, (offset, size)) in parameters.iter().copied().enumerate() {
@@ -97,14 +102,14 @@ unsafe fn arguments(
             continue;
         }
         // SAFETY: the driver read as many bytes there.
-        let value = match size {
-            1 => i64::from(unsafe { place.cast::<i8>().read_unaligned() }),
-            2 => i64::from(unsafe { place.cast::<i16>().read_unaligned() }),
-            4 => i64::from(unsafe { place.cast::<i32>().read_unaligned() }),
-            8 => unsafe { place.cast::<i64>().read_unaligned() },
-            _ => continue,
+        let word = |at: usize| unsafe { place.wrapping_byte_add(at).cast::<i64>().read_unaligned() };
+        let values = match size {
+            1 => vec![i64::from(unsafe { place.cast::<i8>().read_unaligned() })],
+            2 => vec![i64::from(unsafe { place.cast::<i16>().read_unaligned() })],
+            4 => vec![i64::from(unsafe { place.cast::<i32>().read_unaligned() })],
+            _ => (0..size / 8).map(|number| word(8 * number)).collect(),
         };
-        found.push((index, size, value));
+        found.extend(values.into_iter().map(|value| Argument { index, size, value }));
     }
     found
 }
@@ -126,19 +131,27 @@ unsafe fn packed(extra: *mut Handle) -> Option<(Handle, usize)> {
     start.zip(bytes)
 }
 
-fn line(name: &str, launch: &Launch, arguments: &[(usize, usize, i64)]) -> String {
+fn line(name: &str, launch: &Launch, arguments: &[Argument]) -> String {
     let (mut params, mut words, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
     let (mut pointers, mut aliases): (Vec<(usize, u64)>, Vec<String>) = (Vec::new(), Vec::new());
-    for (index, size, value) in arguments.iter().copied() {
-        let allocation = if size == 8 { state::allocation(value.cast_unsigned()) } else { None };
+    for Argument { index, size, value } in arguments {
+        let allocation = if *size < 8 { None } else { state::allocation(value.cast_unsigned()) };
         match allocation {
             Some((start, rest)) => {
-                sizes.push(format!("\"{index}\": {rest}"));
+                if *size == 8 {
+                    sizes.push(format!("\"{index}\": {rest}"));
+                }
                 let same = pointers.iter().filter(|(_, other)| *other == start);
-                aliases.extend(same.map(|(other, _)| format!("[\"{other}\", \"{index}\"]")));
-                pointers.push((index, start));
+                for pair in same.map(|(other, _)| format!("[\"{other}\", \"{index}\"]")) {
+                    if !aliases.contains(&pair) {
+                        aliases.push(pair);
+                    }
+                }
+                pointers.push((*index, start));
             }
-            None if size == 8 => words.push(format!("\"{index}\": {value}")),
+            // What else stands in a structure, nobody tells.
+            None if *size > 8 => {}
+            None if *size == 8 => words.push(format!("\"{index}\": {value}")),
             None => params.push(format!("\"{index}\": {value}")),
         }
     }

@@ -3,7 +3,9 @@
 use crate::flow::LoopForest;
 use crate::ptx::ast::{Annotation, Guard, Instruction, Register, RegisterId, Variable};
 use crate::span::Origin;
+use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,6 +28,32 @@ pub struct Cfg {
     pub(crate) assumptions: BTreeSet<Cow<'static, str>>,
     /// Natural loops, by the indices of blocks.
     pub(crate) loops: LoopForest,
+}
+
+impl Cfg {
+    /// Whether an annotation of this graph stands in front of the first branch.
+    pub(crate) fn is_before_branches(&self, annotation: &Annotation) -> bool {
+        let is_it =
+            |statement: &Statement| matches!(statement, Statement::Annotation(it) if std::ptr::eq(it, annotation));
+        let mut node = self.start;
+        loop {
+            if self.graph[node].statements.iter().any(is_it) {
+                return true;
+            }
+            let mut next = self.graph.edges(node);
+            match (next.next(), next.next()) {
+                // The start has no predecessor, and a block with others is met by threads of other ways.
+                (Some(edge), None) if *edge.weight() == EdgeCondition::Always && self.has_one_way(edge.target()) => {
+                    node = edge.target();
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    fn has_one_way(&self, node: NodeIndex) -> bool {
+        self.graph.edges_directed(node, Direction::Incoming).count() == 1
+    }
 }
 
 /// A maximal straight line of statements; guarded non-branches stay guarded, branches are edges.

@@ -44,6 +44,10 @@ impl Lowering<'_> {
                 "this fact is about arrays in global memory, which hold something before the launch",
             );
         }
+        if !self.cfg.is_before_branches(annotation) {
+            let message = "this fact is about the whole launch: move it in front of the first branch";
+            return self.refuse_fact(annotation, message);
+        }
         let Some((array, start)) = self.annotated_array(array) else { return };
         if start.is_some() {
             let message = "this fact is about an array whose address the kernel stores, so others may write it";

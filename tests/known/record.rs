@@ -102,6 +102,19 @@ fn the_ptx_tells_sizes_of_parameters() {
     assert!(lines(&folder).iter().all(|line| line.ends_with("\"dynamic_shared\": 0}") || line.ends_with("64}")));
 }
 
+/// Pointers in a structure are not told from numbers, but two into one array are noticed.
+#[test]
+fn pointers_in_structures_are_aliases() {
+    for driver in [&[][..], &["-DOLD"]] {
+        let folder = prepared(driver);
+        let text = ptx("matmul_naive") + "\n.visible .entry structure(.param .align 8 .b8 all[32]) { ret; }\n";
+        write(&folder, "k.ptx", &text);
+        record(&folder, &["./host", "dlsym", "k.ptx"]);
+        let expected = r#"{"kernel": "structure", "block": [32, 1, 1], "grid": [1, 1, 1], "dynamic_shared": 0, "aliases": [["0", "0"]]}"#;
+        assert_eq!(lines(&folder)[2], expected);
+    }
+}
+
 #[test]
 fn programs_that_launch_nothing_are_told() {
     let folder = folder();

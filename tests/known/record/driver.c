@@ -19,16 +19,20 @@ typedef struct {
     unsigned count;
 } Config;
 
+static int has_structure;
+
 int cuModuleLoadData(void **module, const char *image) {
     call("load", strlen(image), 0);
+    has_structure = !!strstr(image, "structure");
     *module = (void *)0x10;
     return 0;
 }
 
 int cuModuleGetFunction(void **function, void *module, const char *name) {
     call("function", (unsigned long)module, name[0]);
-    *function = (void *)0x20;
-    return strcmp(name, "no_kernel") ? 0 : 500;
+    int is_structure = !strcmp(name, "structure");
+    *function = is_structure ? (void *)0x30 : (void *)0x20;
+    return is_structure ? (has_structure ? 0 : 500) : strcmp(name, "no_kernel") ? 0 : 500;
 }
 
 static uint64_t next = 0x7f0000000000;
@@ -80,7 +84,13 @@ int cuLaunchKernelEx(const Config *config, void *function, void **values, void *
 
 #ifndef OLD
 int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size) {
-    if (index > 3) return 1;
+    int is_structure = function == (void *)0x30;
+    if (index > (is_structure ? 0 : 3)) return 1;
+    if (is_structure) {
+        *offset = 0;
+        *size = 32;
+        return 0;
+    }
     *offset = index * 8;
     *size = index ? 8 : 4;
     return 0;

@@ -93,6 +93,11 @@ int main(int count, char **arguments) {
     void *extra[] = {(void *)1, &packed, (void *)2, &bytes, (void *)0};
     failed += launch(function, 4, 4, 1, 16, 16, 1, 0, (void *)0, (void **)0, extra);
 
+    /* All in one structure, if there is such a kernel. */
+    void *structure, *whole[] = {&packed};
+    if (!find("cuModuleGetFunction", how)(&structure, module, "structure"))
+        failed += launch(structure, 1, 1, 1, 32, 1, 1, 0, (void *)0, whole, (void **)0);
+
     n = 96;
     Attribute attributes[] = {{4, 0, {2, 1, 1}}};
     Config config = {{6, 6, 1}, {16, 16, 1}, 0, 0, attributes, 1};
