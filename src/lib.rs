@@ -32,6 +32,7 @@ pub mod ptx;
 pub(crate) mod query;
 pub mod report;
 pub mod rules;
+pub mod slice;
 pub mod solver;
 pub mod span;
 pub(crate) mod stats;

@@ -112,6 +112,8 @@ pub enum Stage {
     Order,
     /// The one-thread kernel program.
     Kernel,
+    /// What of it matters.
+    Slice,
     /// The predicated one-thread program.
     Predicated,
     /// The two-thread program before inference.
@@ -269,7 +271,7 @@ struct Arguments {
     /// Annotations kept apart from the PTX  [default: FILE.gpuvcc]
     #[arg(long, value_name = "FILE")]
     annotations: Option<String>,
-    /// Print instead of verify: tokens ast cfg order kernel predicated twothread ivl candidates passive vc smt2
+    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
     /// Of the invariants of --emit ivl only those that the proof uses

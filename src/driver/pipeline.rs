@@ -23,6 +23,7 @@ use crate::limits;
 use crate::predicate::{self, Predicated};
 use crate::prove::question::{Question, Visit, prove_pairs};
 use crate::ptx;
+use crate::slice::{self, Sliced};
 use crate::solver::Encoding;
 use crate::span::Span;
 use crate::twothread::{self, Prelude};
@@ -124,6 +125,7 @@ pub fn ast(program: &Program) -> String {
 /// Everything up to the predicated program.
 struct Lowered {
     kernel: Kernel,
+    sliced: Sliced,
     predicated: Predicated,
 }
 
@@ -154,10 +156,13 @@ fn lower(
     };
     conditions::require(&mut kernel, conditions);
     ivl::check_stage(&kernel.program, "kernel");
+    let _stage = limits::stage("slice");
+    let sliced = slice::run(&kernel.program, options.rules);
+    ivl::check_stage(&sliced.program, "slice");
     let _stage = limits::stage("predicate");
-    let predicated = predicate::run(&kernel.program)?;
+    let predicated = predicate::run(&sliced.program)?;
     ivl::check_stage(&predicated.program, "predicate");
-    Ok(Lowered { kernel, predicated })
+    Ok(Lowered { kernel, sliced, predicated })
 }
 
 fn entry_of<'a>(module: &'a ptx::ast::Module, entry: &str) -> Result<&'a ptx::ast::Function, Vec<Diagnostic>> {
@@ -195,6 +200,7 @@ fn question<'a>(
     Question {
         kernel: &lowered.kernel,
         predicated: &lowered.predicated,
+        loop_heads: &lowered.sliced.loop_heads,
         prelude,
         options: two_thread_options(lowered.kernel.geometry, options),
         encodings: encodings(options.arith),
@@ -340,9 +346,13 @@ pub fn emit(
             let kernel = &lowered.kernel.program;
             Ok(ivl::print_with_notes(kernel, &notes::of_kernel(kernel)))
         }
+        Stage::Slice => {
+            let sliced = &lowered.sliced.program;
+            Ok(ivl::print_with_notes(sliced, &notes::of_kernel(sliced)))
+        }
         Stage::Order => Ok(predicate::order_text(&lowered.predicated)),
         Stage::Predicated => {
-            let notes = notes::of_predicated(&lowered.kernel.program, &lowered.predicated);
+            let notes = notes::of_predicated(&lowered.sliced.program, &lowered.predicated);
             Ok(ivl::print_with_notes(&lowered.predicated.program, &notes))
         }
         Stage::Twothread | Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {

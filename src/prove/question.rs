@@ -7,7 +7,7 @@
 use super::{PairOutcome, Plan, Tries};
 use crate::diagnostic::Diagnostic;
 use crate::effort::Effort;
-use crate::ivl::ast::{Stmt, StmtKind};
+use crate::ivl::ast::{Name, Stmt, StmtKind};
 use crate::jobs::Jobs;
 use crate::kernel::Kernel;
 use crate::limits;
@@ -19,8 +19,10 @@ use crate::twothread::{self, Pair, Prelude, TwoThread};
 pub(crate) struct Question<'a> {
     /// The one-thread program and what is known about its names.
     pub(crate) kernel: &'a Kernel,
-    /// Its predicated form.
+    /// The predicated form of its slice.
     pub(crate) predicated: &'a Predicated,
+    /// Heads of its loops, those included that the slice has not.
+    pub(crate) loop_heads: &'a [Name],
     /// The race-checking runtime.
     pub(crate) prelude: &'a Prelude,
     /// Launch and options of the two-thread stage.

@@ -176,11 +176,11 @@ impl Decision<'_> {
             }
             report.diagnostics.extend(self.vacuity.diagnostics(question.kernel)?);
         }
-        if matches!(end, End::Complete | End::Stopped) && !question.predicated.loops.is_empty() {
-            let heads: Vec<&str> = question.predicated.loops.iter().map(|l| l.head.as_str()).collect();
+        if matches!(end, End::Complete | End::Stopped) && !question.loop_heads.is_empty() {
+            let heads: Vec<&str> = question.loop_heads.iter().map(|head| head.as_str()).collect();
             report.assumptions.push(format!("every loop ends (loops at {})", heads.join(", ")));
         }
-        report.checked.loops = question.predicated.loops.len() as u64;
+        report.checked.loops = question.loop_heads.len() as u64;
         groups::merge(&mut findings);
         report.verdict = match Verdict::of(&findings) {
             _ if end == End::Unproved => Verdict::Unknown,
