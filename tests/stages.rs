@@ -12,10 +12,11 @@ use support::run::on_large_stack;
 /// Straight-line code, a loop with barriers, calls with shared memory.
 const KERNELS: [&str; 3] = ["saxpy", "reduce_sequential", "device_shared"];
 
-const STAGES: [Stage; 10] = [
+const STAGES: [Stage; 11] = [
     Stage::Cfg,
     Stage::Order,
     Stage::Kernel,
+    Stage::Slice,
     Stage::Predicated,
     Stage::Twothread,
     Stage::Ivl,
@@ -62,6 +63,12 @@ fn first_stages_of_saxpy() {
     let stages =
         [("cfg", Stage::Cfg), ("order", Stage::Order), ("kernel", Stage::Kernel), ("predicated", Stage::Predicated)];
     assert_stages(&case("saxpy"), &stages);
+}
+
+/// The loop of a product only reads, so it goes; what is stored does not matter.
+#[test]
+fn slice_of_a_product() {
+    assert_stages(&case("matmul_naive"), &[("slice", Stage::Slice)]);
 }
 
 #[test]
@@ -162,7 +169,7 @@ fn without_comments(text: &str) -> String {
 fn printed_programs_parse_again() {
     for name in KERNELS {
         let case = case(name);
-        for stage in [Stage::Kernel, Stage::Predicated, Stage::Twothread, Stage::Ivl] {
+        for stage in [Stage::Kernel, Stage::Slice, Stage::Predicated, Stage::Twothread, Stage::Ivl] {
             for case in [case.clone(), minimal(case.clone())] {
                 let text = emitted(&case, stage);
                 let again = gpuvcc::ivl::parse(&text).map(|program| gpuvcc::ivl::print(&program));

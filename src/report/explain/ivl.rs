@@ -15,7 +15,7 @@ pub(crate) const CODES: &[Code] = &[
     Code {
         code: "no-such-stage",
         title: "a procedure does not have this stage",
-        text: "`--emit cfg order kernel predicated` print stages of kernels. A procedure of the IVL has `tokens`, `ast`, \
+        text: "`--emit cfg kernel slice order predicated` print stages of kernels. A procedure of the IVL has `tokens`, `ast`, \
                `ivl`, `candidates` (its `{:existential}` constants), `passive`, `vc` and `smt2`.",
         example: "gpuvcc sum.bpl --entry sum --emit passive",
     },
