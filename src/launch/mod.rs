@@ -8,15 +8,19 @@
 //! left out again as far as the proof allows; if an execution of the first shows a defect, that is the answer, since
 //! smaller blocks would only hide it. Then flat launches, and other sizes.
 
+pub(crate) mod condition;
 pub(crate) mod conditions;
+mod extents;
 mod linear;
 pub(crate) mod natural;
 pub(crate) mod plausible;
+mod product;
 mod seen;
 mod votes;
 pub(crate) mod weaken;
 
-use self::conditions::{Condition, Suggestion};
+use self::condition::Condition;
+use self::conditions::Suggestion;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
 use crate::finding::{Finding, KernelReport, Verdict};
@@ -241,7 +245,7 @@ impl Launches<'_, '_> {
         let meets =
             |finding: &Finding| finding.confirmed && conditions.iter().all(|c| c.is_bound() || c.holds(finding));
         let is_defect = matches!(report.verdict, Verdict::Defect(_)) && report.findings.iter().any(meets);
-        log::debug!("{} {search:?}: {:?}", conditions::text(conditions), report.verdict);
+        log::debug!("{} {search:?}: {:?}", condition::text(conditions), report.verdict);
         is_defect.then_some(report)
     }
 
@@ -356,7 +360,7 @@ impl Launches<'_, '_> {
         }
         let plan = Attempt { effort: left.min(limit), search: Search::Proof, encodings };
         let report = (self.decide)(conditions, plan);
-        log::debug!("{}: {:?}", conditions::text(conditions), report.as_ref().map(|report| report.verdict));
+        log::debug!("{}: {:?}", condition::text(conditions), report.as_ref().map(|report| report.verdict));
         match report {
             Ok(report) if report.verdict == Verdict::Verified => {
                 let time = effort::spent() - started;
@@ -399,7 +403,7 @@ fn promoted(mut report: KernelReport) -> KernelReport {
 /// The report of a proof under conditions.
 fn verified((conditions, proof): Found) -> KernelReport {
     let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
-    let conditions = conditions::lines(&conditions);
+    let conditions = condition::lines(&conditions);
     KernelReport { verdict, conditions, ..proof }
 }
 
