@@ -47,8 +47,12 @@ pub(crate) fn flat(kernel: &Kernel) -> Vec<Condition> {
         let free = free_axes(sizes).filter(|axis| !seen.looks_at(id, *axis));
         free.map(|axis| condition(axis, 1)).collect::<Vec<_>>()
     };
-    [unused(kernel.geometry.block, "tid", Condition::Block), unused(kernel.geometry.grid, "ctaid", Condition::Grid)]
-        .concat()
+    let mut grid = unused(kernel.geometry.grid, "ctaid", Condition::Grid);
+    // Whoever adds up without a barrier adds up what many blocks have.
+    if seen.adds_up() {
+        grid.retain(|condition| *condition != Condition::Grid(Axis::X, 1));
+    }
+    [unused(kernel.geometry.block, "tid", Condition::Block), grid].concat()
 }
 
 /// A launch that the kernel suggests.
@@ -59,6 +63,8 @@ pub(crate) struct Suggestion {
     pub(crate) is_rival: bool,
     /// Whether the proof hardly succeeds for blocks of other sizes.
     pub(crate) is_fixed: bool,
+    /// Whether blocks of another size are none that the kernel is written for.
+    pub(crate) is_meant: bool,
 }
 
 /// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping.
@@ -79,9 +85,9 @@ pub(crate) fn natural(kernel: &Kernel) -> Vec<Suggestion> {
             (false, true) => (plain, with_bounds),
             (false, false) => (areas, with_bounds),
         };
-        let natural::Natural { is_rival, is_fixed, .. } = launch;
-        first.push(Suggestion { conditions: likely, is_rival, is_fixed });
-        second.push(Suggestion { conditions: other, is_rival, is_fixed });
+        let natural::Natural { is_rival, is_fixed, is_meant, .. } = launch;
+        first.push(Suggestion { conditions: likely, is_rival, is_fixed, is_meant });
+        second.push(Suggestion { conditions: other, is_rival, is_fixed, is_meant });
     }
     [first, second].concat()
 }

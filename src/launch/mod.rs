@@ -144,7 +144,7 @@ impl Launches<'_, '_> {
         let is_patient = natural.is_empty();
         let meant = natural
             .first()
-            .filter(|first| first.is_fixed && !self.takes_any_values)
+            .filter(|first| first.is_meant && !self.takes_any_values)
             .map(|first| first.conditions.clone());
         match self.natural(natural) {
             Some(report) => Ok(report),
