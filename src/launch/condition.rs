@@ -146,6 +146,11 @@ impl Condition {
         }
     }
 
+    /// Whether few proofs need it among what is plausible: those without it are sooner found, and say more.
+    pub(super) fn is_seldom_needed(&self) -> bool {
+        matches!(self, Condition::Extent(_) | Condition::Covered(..))
+    }
+
     /// Whether it only keeps sums from wrapping.
     pub(crate) fn is_bound(&self) -> bool {
         matches!(self, Condition::ParameterBounded(_) | Condition::ThreadsBounded)

@@ -187,19 +187,26 @@ impl Launches<'_, '_> {
         if (report.outside.is_empty() && !misleads) || report.verdict.confirmed() || !self.outside.is_empty() {
             return Ok(report);
         }
-        let more = self.plausible.iter().filter(|condition| !conditions.contains(condition)).cloned();
-        let fewer: Vec<Condition> = [conditions.clone(), more.collect()].concat();
-        match (self.decide)(&fewer, Attempt { effort: self.budget.most(plan.effort), ..plan }) {
-            // An example with other values is still more than none.
-            Ok(plausible) if misleads && plausible.verdict == Verdict::Unknown => Ok(report),
-            Ok(plausible) => {
-                self.outside = report.outside;
-                *conditions = fewer;
-                Ok(plausible)
+        let more: Vec<Condition> = self.plausible.iter().filter(|more| !conditions.contains(more)).cloned().collect();
+        let usual: Vec<Condition> = more.iter().filter(|condition| !condition.is_seldom_needed()).cloned().collect();
+        let mut tables = if usual.len() < more.len() { vec![usual, more] } else { vec![more] };
+        while !tables.is_empty() {
+            let fewer = [conditions.clone(), tables.remove(0)].concat();
+            let effort = if tables.is_empty() { plan.effort } else { plan.effort / 2 };
+            match (self.decide)(&fewer, Attempt { effort: self.budget.most(effort), ..plan }) {
+                Ok(plausible) if !tables.is_empty() && !is_decided(&plausible) => {}
+                // An example with other values is still more than none.
+                Ok(plausible) if misleads && plausible.verdict == Verdict::Unknown => break,
+                Ok(plausible) => {
+                    self.outside = report.outside;
+                    *conditions = fewer;
+                    return Ok(plausible);
+                }
+                // The user requires other values: then they are meant.
+                Err(_) => return Ok(promoted(report)),
             }
-            // The user requires other values: then they are meant.
-            Err(_) => Ok(promoted(report)),
         }
+        Ok(report)
     }
 
     /// Whether all that speaks against a proof are models, which no execution confirms, with values that no host is
@@ -390,6 +397,11 @@ impl Launches<'_, '_> {
     fn window(&self) -> Budget {
         self.budget.part(MORE_CONDITIONS.max((effort::spent() - self.start) * 2))
     }
+}
+
+/// Whether there is a proof, or a defect.
+fn is_decided(report: &KernelReport) -> bool {
+    report.verdict == Verdict::Verified || report.verdict.confirmed()
 }
 
 /// A report in which a defect counts whatever values it needs.
