@@ -74,6 +74,7 @@ fn race(file: &str, confirmed: bool) -> Finding {
         similar: 0,
         same_value: false,
         mended: None,
+        known: None,
     }
 }
 

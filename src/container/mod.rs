@@ -18,6 +18,7 @@ mod fields;
 mod sections;
 pub mod target;
 pub(crate) mod triton;
+pub(crate) mod ttir;
 mod unpack;
 mod windows;
 

@@ -5,6 +5,7 @@
 
 mod annotations;
 mod array_fact;
+mod baseline;
 mod blindness;
 pub mod cli;
 mod cuda;
@@ -26,6 +27,7 @@ pub mod record;
 pub(crate) mod run_options;
 mod same_value;
 pub(crate) mod schedule;
+mod specialised;
 mod stated;
 mod values;
 
@@ -38,6 +40,7 @@ use crate::limits;
 use crate::ptx;
 use crate::stats::Cost;
 use annotations::Parsed;
+use baseline::Baseline;
 use cli::{Options, Stage};
 use input::{Input, Language, LaunchFile};
 use launches::{Known, KnownLaunch};
@@ -88,7 +91,8 @@ pub fn run(options: &Options) -> u8 {
     let (programs, reading) = parse_inputs(&inputs.inputs, options, &mut output);
     let programs = annotations::add(programs, options, &mut output);
     let Some(known) = launches::load(options, &mut output) else { return output.finish() };
-    let programs = known.require(programs, &mut output);
+    let mut programs = known.require(programs, &mut output);
+    specialised::require(&mut programs);
     if options.emit == Some(Stage::Ast) {
         for parsed in &programs {
             output.text(&pipeline::ast(&parsed.program));
@@ -102,9 +106,14 @@ pub fn run(options: &Options) -> u8 {
         task.reading = reading.get(task.input.source.name()).cloned().unwrap_or_default();
     }
     let jobs = Jobs::new(options.jobs.get());
-    let mut answers = Answers { tasks: &tasks, options, answered: 0, output: Some(output) };
+    let baseline = Baseline::new(&known);
+    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, output: Some(output) };
     schedule::in_order(&jobs, tasks.len(), limits, |index| look_at(&tasks[index], options, &jobs), &mut answers);
-    answers.output.take().map_or(0, Output::finish)
+    let Answers { baseline, output, .. } = answers;
+    output.map_or(0, |mut output| {
+        baseline.stale().iter().for_each(|line| output.note(line));
+        output.finish()
+    })
 }
 
 /// What tasks are given: some more time than proofs plan with, so that they answer for themselves.
@@ -120,6 +129,8 @@ struct Answers<'a> {
     tasks: &'a [Task<'a>],
     options: &'a Options,
     answered: usize,
+    /// Findings that the project knows of.
+    baseline: Baseline<'a>,
     /// Until the end.
     output: Option<Output<'a>>,
 }
@@ -131,7 +142,10 @@ impl Sink<Outcome> for Answers<'_> {
         let Task { input, entry, program, .. } = task;
         self.answered += 1;
         match outcome {
-            Ok(Outcome::Report(report)) => output.report(*report, &input.source),
+            Ok(Outcome::Report(mut report)) => {
+                self.baseline.mark(input, &mut report);
+                output.report(*report, &input.source);
+            }
             Ok(Outcome::Text(text)) => output.text(&text),
             Ok(Outcome::Wrong(diagnostics)) => output.wrong_input(&diagnostics, &input.source, Some(entry)),
             Err(Failure::Limit(exceeded)) => {

@@ -52,7 +52,7 @@ impl<'a> Output<'a> {
 
     /// A kernel's report.
     pub(crate) fn report(&mut self, report: KernelReport, source: &'a SourceText) {
-        self.exit_codes.insert(report.verdict.exit_code());
+        self.exit_codes.insert(report.exit_code());
         self.verdicts.push(report.verdict);
         self.subjects.insert(report.subject);
         if self.options.emit.is_some() {

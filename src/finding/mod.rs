@@ -261,6 +261,8 @@ pub struct Finding {
     pub same_value: bool,
     /// What was tried and makes the proof go through.
     pub mended: Option<String>,
+    /// Where the project says that it knows of it, with the reason.
+    pub known: Option<String>,
 }
 
 /// A block on the way to a defect.
@@ -296,6 +298,7 @@ impl Finding {
             similar: 0,
             same_value: false,
             mended: None,
+            known: None,
         }
     }
 
@@ -462,6 +465,20 @@ pub struct KernelReport {
 }
 
 impl KernelReport {
+    /// Whether there are defects, and the project knows of each that an execution shows.
+    pub(crate) fn is_known(&self) -> bool {
+        let mut confirmed = self.findings.iter().filter(|finding| finding.confirmed).peekable();
+        confirmed.peek().is_some() && confirmed.all(|finding| finding.known.is_some())
+    }
+
+    /// The exit code for a run with this report alone: known defects are none to fail for, and no proof.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.verdict {
+            Verdict::Defect(_) if self.is_known() => Verdict::Unknown.exit_code(),
+            verdict => verdict.exit_code(),
+        }
+    }
+
     /// A report that says nothing yet but `unknown`.
     pub fn new(file: impl Into<String>, entry: impl Into<String>, launch: Geometry) -> Self {
         KernelReport {

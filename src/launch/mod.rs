@@ -8,15 +8,19 @@
 //! left out again as far as the proof allows; if an execution of the first shows a defect, that is the answer, since
 //! smaller blocks would only hide it. Then flat launches, and other sizes.
 
+pub(crate) mod condition;
 pub(crate) mod conditions;
+mod extents;
 mod linear;
 pub(crate) mod natural;
 pub(crate) mod plausible;
+mod product;
 mod seen;
 mod votes;
 pub(crate) mod weaken;
 
-use self::conditions::{Condition, Suggestion};
+use self::condition::Condition;
+use self::conditions::Suggestion;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
 use crate::finding::{Finding, KernelReport, Verdict};
@@ -140,7 +144,7 @@ impl Launches<'_, '_> {
         let is_patient = natural.is_empty();
         let meant = natural
             .first()
-            .filter(|first| first.is_fixed && !self.takes_any_values)
+            .filter(|first| first.is_meant && !self.takes_any_values)
             .map(|first| first.conditions.clone());
         match self.natural(natural) {
             Some(report) => Ok(report),
@@ -183,19 +187,26 @@ impl Launches<'_, '_> {
         if (report.outside.is_empty() && !misleads) || report.verdict.confirmed() || !self.outside.is_empty() {
             return Ok(report);
         }
-        let more = self.plausible.iter().filter(|condition| !conditions.contains(condition)).cloned();
-        let fewer: Vec<Condition> = [conditions.clone(), more.collect()].concat();
-        match (self.decide)(&fewer, Attempt { effort: self.budget.most(plan.effort), ..plan }) {
-            // An example with other values is still more than none.
-            Ok(plausible) if misleads && plausible.verdict == Verdict::Unknown => Ok(report),
-            Ok(plausible) => {
-                self.outside = report.outside;
-                *conditions = fewer;
-                Ok(plausible)
+        let more: Vec<Condition> = self.plausible.iter().filter(|more| !conditions.contains(more)).cloned().collect();
+        let usual: Vec<Condition> = more.iter().filter(|condition| !condition.is_seldom_needed()).cloned().collect();
+        let mut tables = if usual.len() < more.len() { vec![usual, more] } else { vec![more] };
+        while !tables.is_empty() {
+            let fewer = [conditions.clone(), tables.remove(0)].concat();
+            let effort = if tables.is_empty() { plan.effort } else { plan.effort / 2 };
+            match (self.decide)(&fewer, Attempt { effort: self.budget.most(effort), ..plan }) {
+                Ok(plausible) if !tables.is_empty() && !is_decided(&plausible) => {}
+                // An example with other values is still more than none.
+                Ok(plausible) if misleads && plausible.verdict == Verdict::Unknown => break,
+                Ok(plausible) => {
+                    self.outside = report.outside;
+                    *conditions = fewer;
+                    return Ok(plausible);
+                }
+                // The user requires other values: then they are meant.
+                Err(_) => return Ok(promoted(report)),
             }
-            // The user requires other values: then they are meant.
-            Err(_) => Ok(promoted(report)),
         }
+        Ok(report)
     }
 
     /// Whether all that speaks against a proof are models, which no execution confirms, with values that no host is
@@ -241,7 +252,7 @@ impl Launches<'_, '_> {
         let meets =
             |finding: &Finding| finding.confirmed && conditions.iter().all(|c| c.is_bound() || c.holds(finding));
         let is_defect = matches!(report.verdict, Verdict::Defect(_)) && report.findings.iter().any(meets);
-        log::debug!("{} {search:?}: {:?}", conditions::text(conditions), report.verdict);
+        log::debug!("{} {search:?}: {:?}", condition::text(conditions), report.verdict);
         is_defect.then_some(report)
     }
 
@@ -356,7 +367,7 @@ impl Launches<'_, '_> {
         }
         let plan = Attempt { effort: left.min(limit), search: Search::Proof, encodings };
         let report = (self.decide)(conditions, plan);
-        log::debug!("{}: {:?}", conditions::text(conditions), report.as_ref().map(|report| report.verdict));
+        log::debug!("{}: {:?}", condition::text(conditions), report.as_ref().map(|report| report.verdict));
         match report {
             Ok(report) if report.verdict == Verdict::Verified => {
                 let time = effort::spent() - started;
@@ -388,6 +399,11 @@ impl Launches<'_, '_> {
     }
 }
 
+/// Whether there is a proof, or a defect.
+fn is_decided(report: &KernelReport) -> bool {
+    report.verdict == Verdict::Verified || report.verdict.confirmed()
+}
+
 /// A report in which a defect counts whatever values it needs.
 fn promoted(mut report: KernelReport) -> KernelReport {
     report.findings.retain(|finding| finding.confirmed);
@@ -399,7 +415,7 @@ fn promoted(mut report: KernelReport) -> KernelReport {
 /// The report of a proof under conditions.
 fn verified((conditions, proof): Found) -> KernelReport {
     let verdict = if conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
-    let conditions = conditions::lines(&conditions);
+    let conditions = condition::lines(&conditions);
     KernelReport { verdict, conditions, ..proof }
 }
 

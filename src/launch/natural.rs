@@ -29,6 +29,8 @@ pub(crate) struct Natural {
     pub(crate) is_rival: bool,
     /// Whether a size multiplies `ctaid`, so that it hardly is another one.
     pub(crate) is_fixed: bool,
+    /// Whether blocks of another size are none that the kernel is written for.
+    pub(crate) is_meant: bool,
     /// Threads a block, on the axes of which the kernel says anything.
     pub(crate) block: [Option<u32>; 3],
     /// Threads of a row of blocks along an axis, where blocks of the next row write behind them.
@@ -53,9 +55,14 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
             (Some(likely), Some(size)) => 5 * votes.of(axis, size) >= 2 * votes.of(axis, likely),
             _ => true,
         });
+        let fills = |axis: Axis| {
+            block[axis.index()].is_some_and(|size| votes.fills_tile(axis, size) || signs.is_stride(axis, size))
+        };
+        let is_fixed = Axis::ALL.into_iter().any(is_apart);
         let launch = Natural {
             is_rival,
-            is_fixed: Axis::ALL.into_iter().any(is_apart),
+            is_fixed,
+            is_meant: is_fixed || Axis::ALL.into_iter().any(fills),
             block,
             rows: signs.rows(kernel, block),
             wraps,
@@ -69,7 +76,7 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
         && let Some(rows) = launches.first().map(|launch| launch.rows.clone()).filter(|rows| !rows.is_empty())
     {
         let usual = signs.usual_block(kernel);
-        launches.push(Natural { is_rival: true, is_fixed: false, block: usual, rows, wraps: false });
+        launches.push(Natural { is_rival: true, is_fixed: false, is_meant: false, block: usual, rows, wraps: false });
     }
     // Strides over the grid are proved where they do not wrap, whatever the block is.
     let any_block = any_block || signs.reads_grid;
@@ -195,6 +202,13 @@ impl Signs {
             }
         }
         votes
+    }
+
+    /// Whether loops along an axis go on by that many threads: more would do the work of others again.
+    fn is_stride(&self, axis: Axis, size: u32) -> bool {
+        let strides = self.steps.iter().filter(|(form, _)| single_axis(form).is_some_and(|(of, _)| of == axis));
+        let mut strides = strides.map(|(form, step)| (form.factor(&Term::Thread(axis)), *step));
+        strides.any(|(own, step)| own > 0 && step == own * i64::from(size))
     }
 
     /// A block that is usual for as many axes as the kernel accesses arrays by.

@@ -7,15 +7,20 @@
 //! - what bounds an index or a loop, or is a factor of an index, is positive; with 64 bits, it is at most 2^56;
 //! - a product of two sizes has 31 bits, or is at most 2^56 with a size of 64 bits, if one is a factor of an index;
 //! - a factor of the rows (a pitch) is at least what bounds the columns, or the threads of a row of a block where nothing
-//!   bounds them.
+//!   bounds them;
+//! - a product of numbers, sizes and the grid in a sum of 32 bits has 31 bits;
+//! - what bounds the index of the threads along an axis is at most as many as the launch has, where that is given;
+//! - a factor that is compared for equality with an index is less than what bounds that index.
 //!
 //! What is only added to an index (an offset), or compared for equality (a switch), may be any number.
 
-use super::conditions::Condition;
+use super::condition::Condition;
+use super::extents::{Extent, Extents};
 use super::linear::{Form, Forms, Term};
+use super::product::Product;
 use crate::finding::ParameterValue;
 use crate::geometry::{Axis, Geometry};
-use crate::ivl::ast::{ExprKind, ExprRef, Name, StmtKind};
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, StmtKind};
 use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
 use crate::ivl::visit;
 use crate::kernel::{Kernel, KernelParameter};
@@ -25,30 +30,23 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What values of parameters a host is likely to pass.
 pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
     let uses = Uses::of(kernel);
-    let is_size = |name: &String| uses.bounds.contains_key(name) || uses.factors.contains_key(name);
-    let sizes: Vec<String> = free(kernel).map(|parameter| parameter.name.clone()).filter(is_size).collect();
+    let below = uses.below();
+    let is_size =
+        |name: &String| uses.bounds.contains_key(name) || uses.factors.contains_key(name) && !below.contains_key(name);
+    let integers = kernel.params.iter().filter(|parameter| matches!(parameter.bits, 32 | 64) && !parameter.is_pointer);
+    let sizes: Vec<String> = integers.map(|parameter| parameter.name.clone()).filter(is_size).collect();
     let is_wide = |name: &String| kernel.params.iter().any(|parameter| parameter.name == *name && parameter.bits == 64);
     let size = |name: String| if is_wide(&name) { Condition::Size(name) } else { Condition::Positive(name) };
     let mut conditions: Vec<Condition> = sizes.iter().cloned().map(size).collect();
-    for (factor, rows) in uses.factors.iter().filter(|(factor, _)| sizes.contains(factor)) {
-        for (bound, columns) in uses.bounds.iter().filter(|(bound, _)| sizes.contains(bound)) {
-            // A loop's counter is on no axis. What bounds nothing is a pitch along it, too.
-            let is_pitch = rows.is_empty() != columns.is_empty() && !uses.bounds.contains_key(factor);
-            let are_on_axes = !rows.is_empty() && !columns.is_empty();
-            let are_apart = (are_on_axes || is_pitch) && rows.is_disjoint(columns) && !uses.unclear.contains(bound);
-            if !are_apart {
-                let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
-                conditions.push(product(factor.clone(), bound.clone()));
-            } else if !uses.factors.contains_key(bound) {
-                conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
-            }
-        }
-        let is_pitch = !uses.bounds.contains_key(factor) && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor);
-        let is_bounded = conditions.iter().any(|c| matches!(c, Condition::AtLeast(pitch, _) if pitch == factor));
-        if is_pitch && !is_bounded && kernel.geometry.block[Axis::X.index()] != Some(1) {
-            conditions.push(Condition::CoversBlock(factor.clone()));
-        }
-    }
+    conditions.extend(uses.rows(&sizes, &is_wide));
+    let is_narrow_size = |name: &String| sizes.contains(name) && !is_wide(name);
+    let below = below.into_iter().filter(|(_, count)| is_narrow_size(count));
+    conditions.extend(below.map(|(index, count)| Condition::Below(index, count)));
+    conditions.extend(uses.covered());
+    conditions.extend(uses.products(&is_narrow_size).into_iter().map(Condition::Extent));
+    // What was asked for is looked at as it is, and tells what is likely of the others.
+    let free: BTreeSet<&String> = free(kernel).map(|parameter| &parameter.name).collect();
+    conditions.retain(|condition| condition.parameters().into_iter().any(|name| free.contains(name)));
     conditions
 }
 
@@ -62,7 +60,7 @@ pub(crate) fn are_met(
     conditions.iter().filter(is_known).all(|condition| condition.holds_in(launch, params))
 }
 
-/// The integers that the user left free: what was asked for is looked at as it is.
+/// The integers that the user left free.
 fn free(kernel: &Kernel) -> impl Iterator<Item = &KernelParameter> {
     let requires = kernel.program.procedures.iter().flat_map(|procedure| ranges::of_preconditions(&procedure.requires));
     let fixed: BTreeSet<Name> = requires.filter(|(_, (low, high))| low == high).map(|(constant, _)| constant).collect();
@@ -83,6 +81,13 @@ struct Uses<'k> {
     factors: BTreeMap<String, BTreeSet<Term>>,
     /// Bounds of sums that are not known, which perhaps have rows in them.
     unclear: BTreeSet<String>,
+    /// Sums of ids that parameters bound.
+    indices: BTreeSet<(String, Form)>,
+    /// Ids with which parameters are compared for equality.
+    equal: BTreeMap<String, BTreeSet<Term>>,
+    extents: Extents,
+    /// Axes along which threads or blocks do the work of several.
+    looped: BTreeSet<Axis>,
 }
 
 impl<'k> Uses<'k> {
@@ -92,22 +97,80 @@ impl<'k> Uses<'k> {
         let mut assigned = BTreeSet::new();
         let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
         let forms = Forms::new(again.cloned().collect());
-        let mut uses =
-            Uses { kernel, forms, bounds: BTreeMap::new(), factors: BTreeMap::new(), unclear: BTreeSet::new() };
+        let narrow = kernel.params.iter().filter(|parameter| parameter.bits == 32 && !parameter.is_pointer);
+        let extents = Extents::new(narrow.filter_map(|parameter| parameter.constant.clone()).collect());
+        let mut uses = Uses {
+            kernel,
+            forms,
+            extents,
+            bounds: BTreeMap::new(),
+            factors: BTreeMap::new(),
+            unclear: BTreeSet::new(),
+            indices: BTreeSet::new(),
+            equal: BTreeMap::new(),
+            looped: BTreeSet::new(),
+        };
         for statement in statements() {
             visit::for_each_stmt_expr(statement, &mut |e| uses.expression(e));
             if let StmtKind::Assign(pairs) = &statement.kind {
-                pairs.iter().for_each(|(variable, value)| {
-                    uses.forms.assign(variable, value);
-                });
+                pairs.iter().for_each(|(variable, value)| uses.assign(variable, value));
             }
         }
         uses
     }
 
+    /// What keeps rows apart, and products of two sizes from wrapping.
+    fn rows(&self, sizes: &[String], is_wide: &dyn Fn(&String) -> bool) -> Vec<Condition> {
+        let mut conditions = Vec::new();
+        for (factor, rows) in self.factors.iter().filter(|(factor, _)| sizes.contains(factor)) {
+            let is_bound = self.bounds.contains_key(factor);
+            for (bound, columns) in self.bounds.iter().filter(|(bound, _)| sizes.contains(bound)) {
+                // A loop's counter is on no axis. What bounds nothing is a pitch along it, too.
+                let is_pitch = rows.is_empty() != columns.is_empty() && !is_bound;
+                let are_on_axes = !rows.is_empty() && !columns.is_empty();
+                let are_apart = (are_on_axes || is_pitch) && rows.is_disjoint(columns) && !self.unclear.contains(bound);
+                if !are_apart {
+                    let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
+                    conditions.push(product(factor.clone(), bound.clone()));
+                } else if !self.factors.contains_key(bound) {
+                    conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
+                }
+            }
+            let is_pitch = !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor);
+            let is_bounded = conditions.iter().any(|c| matches!(c, Condition::AtLeast(pitch, _) if pitch == factor));
+            if is_pitch && !is_bounded && self.kernel.geometry.block[Axis::X.index()] != Some(1) {
+                conditions.push(Condition::CoversBlock(factor.clone()));
+            }
+        }
+        conditions
+    }
+
+    fn assign(&mut self, variable: &Name, value: &ExprRef) {
+        self.extents.assign(&self.forms, variable, value);
+        let (form, _) = self.forms.assign(variable, value);
+        if self.forms.is_reassigned(variable) {
+            self.looped.extend(ids(&form).into_iter().filter_map(|id| match id {
+                Term::Block(axis) => Some(axis),
+                _ => None,
+            }));
+        }
+    }
+
     fn expression(&mut self, e: &ExprRef) {
-        let ExprKind::Call(function, args) = &e.kind else { return };
-        args.iter().for_each(|arg| self.expression(arg));
+        visit::children(e).into_iter().for_each(|operand| self.expression(operand));
+        let (function, args) = match &e.kind {
+            ExprKind::Call(function, args) => (function, args),
+            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => {
+                self.equality(a, b);
+                self.equality(b, a);
+                return;
+            }
+            ExprKind::Var(name) => {
+                self.looped.extend(Axis::of(name.as_str(), "nctaid"));
+                return;
+            }
+            _ => return,
+        };
         let (Some(Builtin::Op(op, _)), [a, b]) = (parse_builtin(function.as_str()), &args[..]) else { return };
         let is_product = op == BvOp::Mul;
         if !is_product && !op.is_comparison() {
@@ -120,9 +183,98 @@ impl<'k> Uses<'k> {
             if !is_product && !form.is_some_and(|form| self.is_clear(&form)) {
                 self.unclear.insert(name.clone());
             }
+            if !is_product && let Some(index) = self.forms.of(other) {
+                self.indices.extend(self.exact(parameter).map(|name| (name, index)));
+            }
             let uses = if is_product { &mut self.factors } else { &mut self.bounds };
             uses.entry(name).or_default().extend(ids);
         }
+    }
+
+    fn equality(&mut self, parameter: &ExprRef, index: &ExprRef) {
+        let ids = self.forms.of(index).as_ref().map(ids).unwrap_or_default();
+        if let Some(name) = self.exact(parameter).filter(|_| !ids.is_empty()) {
+            self.equal.entry(name).or_default().extend(ids);
+        }
+    }
+
+    /// Parameters that stand for one row or column, with what is more than it.
+    fn below(&self) -> BTreeMap<String, String> {
+        let is_row = |name: &String| self.factors.contains_key(name) && !self.bounds.contains_key(name);
+        let rows = self.equal.iter().filter(|(name, _)| is_row(name));
+        let below = |(name, ids): (&String, &BTreeSet<Term>)| {
+            let count = self.bounds.iter().find(|(_, bounded)| !bounded.is_disjoint(ids))?.0;
+            Some((name.clone(), count.clone()))
+        };
+        rows.filter_map(below).collect()
+    }
+
+    /// What bounds an index is covered by a launch that is given.
+    fn covered(&self) -> BTreeSet<Condition> {
+        let covered = |(name, index): &(String, Form)| {
+            let axis = Axis::ALL.into_iter().find(|axis| ids(index).contains(&Term::Block(*axis)))?;
+            let Geometry { block, grid } = self.kernel.geometry;
+            let (block, _) = (block[axis.index()], grid[axis.index()]?);
+            let factor = |term: Term| index.factor(&term);
+            let (own, start, apart) =
+                (factor(Term::Thread(axis)), factor(Term::BlockStart(axis)), factor(Term::Block(axis)));
+            let is_block = (own, start, apart) == (1, 1, 0) && block.is_some();
+            let is_fixed = own == 1 && start == 0 && block.map(i64::from) == Some(apart);
+            let is_index =
+                index.constant == 0 && index.terms.len() == [own, start, apart].iter().filter(|f| **f != 0).count();
+            if !is_index || self.looped.contains(&axis) {
+                return None;
+            }
+            let elements =
+                |number: u32, block: Vec<Axis>| Product { number, grid: vec![axis], block, parameters: Vec::new() };
+            match (is_block || is_fixed, own, start) {
+                (true, ..) => Some(Condition::Covered(name.clone(), elements(1, vec![axis]))),
+                // A block for each row, or for more elements than it has threads.
+                (false, 0 | 1, 0) => {
+                    Some(Condition::Covered(name.clone(), elements(u32::try_from(apart).ok()?, Vec::new())))
+                }
+                _ => None,
+            }
+        };
+        self.indices.iter().filter_map(covered).collect()
+    }
+
+    /// Products of sizes that no area bounds: with numbers, with the grid, or of more than two sizes.
+    fn products(&self, is_size: &dyn Fn(&String) -> bool) -> BTreeSet<Product> {
+        let products = self.extents.products().into_iter().filter_map(|extent| self.product(extent, is_size));
+        let is_more =
+            |product: &Product| product.number > 1 || !product.grid.is_empty() || product.parameters.len() > 2;
+        let products: BTreeSet<Product> = products.filter(is_more).collect();
+        let is_implied = |product: &&Product| products.iter().any(|other| other != *product && other.covers(product));
+        products.iter().filter(|product| !is_implied(product)).cloned().collect()
+    }
+
+    fn product(&self, extent: &Extent, is_size: &dyn Fn(&String) -> bool) -> Option<Product> {
+        let number = u32::try_from(extent.number).ok()?;
+        let mut product = Product { number, grid: Vec::new(), block: Vec::new(), parameters: Vec::new() };
+        for constant in &extent.parameters {
+            product.parameters.push(self.named(constant)?);
+        }
+        for axis in Axis::ALL {
+            let (thread, block) = (Term::Thread(axis), Term::Block(axis));
+            let is_one = |ids: &BTreeSet<Term>| ids.contains(&thread) || ids.contains(&block);
+            let bounds = self.bounds.iter().filter(|(name, ids)| is_one(ids) && is_size(name));
+            match bounds.min_by_key(|(_, ids)| ids.len()) {
+                _ if !is_one(&extent.ids) => {}
+                Some((bound, _)) => product.parameters.push(bound.clone()),
+                None => {
+                    product.grid.extend(extent.ids.contains(&block).then_some(axis));
+                    product.block.extend(extent.ids.contains(&thread).then_some(axis));
+                }
+            }
+        }
+        product.parameters.sort();
+        product.parameters.iter().all(is_size).then_some(product)
+    }
+
+    /// The parameter that an expression is.
+    fn exact(&self, e: &ExprRef) -> Option<String> {
+        self.named(self.forms.of(e)?.variable()?)
     }
 
     /// Whether it is a sum of ids and of counters of loops alone.
@@ -135,6 +287,11 @@ impl<'k> Uses<'k> {
         let form = self.forms.of(e)?;
         let mut terms = form.terms.iter();
         let (Some((Term::Unknown(name), 1)), None) = (terms.next(), terms.next()) else { return None };
+        self.named(name)
+    }
+
+    /// The integer parameter that a constant stands for.
+    fn named(&self, name: &Name) -> Option<String> {
         let is_it = |constant: &Name| constant == name;
         let is_integer = |p: &&KernelParameter| matches!(p.bits, 32 | 64) && !p.is_pointer;
         let mut integers = self.kernel.params.iter().filter(is_integer);
@@ -144,11 +301,64 @@ impl<'k> Uses<'k> {
 }
 
 /// The ids in a sum. A loop's counter has those that it starts with: a block a row is apart from a thread a column.
-fn ids(form: &Form) -> BTreeSet<Term> {
+pub(super) fn ids(form: &Form) -> BTreeSet<Term> {
     let id = |term: &Term| match term {
         Term::BlockStart(axis) => Some(Term::Block(*axis)),
         Term::Thread(_) | Term::Block(_) => Some(term.clone()),
         Term::Unknown(_) => None,
     };
     form.terms.keys().filter_map(id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{self, LowerOptions};
+
+    const FREE: Geometry = Geometry::FREE;
+
+    fn lines(text: &str, geometry: Geometry) -> Vec<String> {
+        let module = crate::ptx::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let entry = &module.functions[0];
+        let cfg = crate::cfg::build(&module, entry, Default::default()).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let options = LowerOptions { geometry, ..LowerOptions::default() };
+        let kernel = kernel::lower(&module, entry, &cfg, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let prefix = format!("{}_", entry.name);
+        conditions(&kernel).iter().map(|condition| condition.to_string().replace(&prefix, "")).collect()
+    }
+
+    fn launch(block: [u32; 3], grid: [u32; 3]) -> Geometry {
+        Geometry { block: block.map(Some), grid: grid.map(Some) }
+    }
+
+    #[test]
+    fn products_with_numbers_and_with_the_grid_fit() {
+        let upsample = include_str!("../../tests/programs/upsample_nearest.ptx");
+        assert!(lines(upsample, FREE).contains(&"4 * param_2 * param_3 <= 2147483647".to_string()));
+        let channels = include_str!("../../tests/programs/conv_channels.ptx");
+        assert!(lines(channels, FREE).contains(&"gridDim.z * param_4 * param_4 <= 2147483647".to_string()));
+        let rows = include_str!("../../tests/programs/convolution_row_tiles.ptx");
+        assert!(lines(rows, FREE).contains(&"gridDim.y * param_2 <= 2147483647".to_string()));
+    }
+
+    #[test]
+    fn a_launch_that_is_given_covers_what_its_threads_index() {
+        let floyd = include_str!("../../tests/programs/floyd_step.ptx");
+        let given = lines(floyd, launch([16, 16, 1], [16, 16, 1]));
+        for covered in ["param_1 <= gridDim.x * blockDim.x", "param_1 <= gridDim.y * blockDim.y"] {
+            assert!(given.contains(&covered.to_string()), "{given:?}");
+        }
+        assert!(!lines(floyd, FREE).iter().any(|line| line.starts_with("param_1 <= ")));
+        // Threads that go on with what lies a grid further cover any number.
+        let stride = include_str!("../../tests/programs/saxpy_grid_stride.ptx");
+        let given = lines(stride, launch([256, 1, 1], [64, 1, 1]));
+        assert!(!given.iter().any(|line| line.contains(" <= gridDim")), "{given:?}");
+    }
+
+    #[test]
+    fn a_pivot_is_one_of_the_rows_and_may_be_the_first() {
+        let given = lines(include_str!("../../tests/programs/floyd_step.ptx"), FREE);
+        assert!(given.contains(&"param_2 < param_1".to_string()), "{given:?}");
+        assert!(!given.iter().any(|line| line.starts_with("1 <= param_2")), "{given:?}");
+    }
 }

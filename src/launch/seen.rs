@@ -4,7 +4,7 @@
 //! nothing. Relies on: `kernel::launch` writes `%laneid` as one expression. Reference: none.
 
 use crate::geometry::Axis;
-use crate::ivl::ast::{ExprKind, ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::ast::{ArraySpace, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::bv::parse_builtin;
 use crate::ivl::visit::{self, Visitor};
 use crate::kernel::Kernel;
@@ -27,6 +27,12 @@ pub(super) struct Seen {
     pub(super) factors: BTreeSet<Name>,
     /// Variables that are assigned another name, which is a constant of the program where they are assigned once.
     pub(super) copies: BTreeMap<Name, Name>,
+    /// Arrays with atomic operations.
+    atomics: BTreeSet<Name>,
+    /// Whether one of them is in global memory.
+    has_global_atomics: bool,
+    /// Whether there are barriers of the block.
+    has_barriers: bool,
 }
 
 impl Visitor for Seen {
@@ -37,6 +43,13 @@ impl Visitor for Seen {
                 _ => None,
             };
             self.copies.extend(list.iter().filter_map(copy));
+        }
+        match &stmt.kind {
+            StmtKind::Atomic { access, .. } => {
+                self.atomics.insert(access.array.clone());
+            }
+            StmtKind::Barrier(_) => self.has_barriers = true,
+            _ => {}
         }
         visit::walk_stmt(self, stmt);
     }
@@ -92,7 +105,14 @@ impl Seen {
         for procedure in &kernel.program.procedures {
             procedure.body.iter().flat_map(|body| &body.blocks).for_each(|block| visit::walk_block(&mut seen, block));
         }
+        let mut global = kernel.program.arrays.iter().filter(|array| array.space == ArraySpace::Global);
+        seen.has_global_atomics = global.any(|array| seen.atomics.contains(&array.name));
         seen
+    }
+
+    /// Whether threads add up in global memory, without a barrier that would have their block do so first.
+    pub(super) fn adds_up(&self) -> bool {
+        self.has_global_atomics && !self.has_barriers
     }
 
     /// Whether the kernel's statements read `tid` or `ctaid` of an axis.

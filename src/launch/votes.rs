@@ -79,6 +79,8 @@ pub(super) struct Votes {
     guarded: [Option<i64>; 3],
     /// Elements of the shortest shared array that `tid` of each axis is an index of.
     room: [Option<i64>; 3],
+    /// The same of the rows, and of how many there are, in shared arrays that two of them are indices of.
+    tile: [Option<i64>; 3],
 }
 
 impl Votes {
@@ -101,6 +103,11 @@ impl Votes {
         let votes: u32 = signs.map(|(sign, count)| sign.votes() * (*count).min(MOST_OF_A_KIND)).sum();
         let is_guarded = self.guarded[axis.index()].is_some_and(|bound| i64::from(size) <= bound);
         if is_guarded { votes / 4 } else { votes }
+    }
+
+    /// Whether that many threads fill a row of a tile, or all its rows: more would go beyond it.
+    pub(super) fn fills_tile(&self, axis: Axis, size: u32) -> bool {
+        self.tile[axis.index()] == Some(i64::from(size)) && self.guarded[axis.index()].is_none()
     }
 
     /// A length that a size is at most: itself, or the power of two below, if it has room for a halo.
@@ -139,8 +146,13 @@ impl Votes {
         }
         let size = shared.flatten().and_then(|size| i64::try_from(size).ok());
         if let (&[(own, axis)], true, Some(size)) = (&axes[..], terms.len() == 1, size) {
-            let room = &mut self.room[axis.index()];
-            *room = Some(room.unwrap_or(size).min(size / own.abs()));
+            least(&mut self.room[axis.index()], size / own.abs());
+        }
+        if let (&[(rows, second), (own, first)], 2, Some(size)) = (&axes[..], terms.len(), size) {
+            for (axis, elements) in [(first, rows.abs() / own.abs()), (second, size / rows.abs())] {
+                least(&mut self.room[axis.index()], elements);
+                least(&mut self.tile[axis.index()], elements);
+            }
         }
         let mut around = if shared.is_some() { row.or(size) } else { None };
         for (name, factor) in &others {
@@ -248,6 +260,11 @@ impl Votes {
         blocks.truncate(BLOCKS);
         blocks.into_iter().map(|(_, block)| block).collect()
     }
+}
+
+/// Makes a bound smaller.
+fn least(bound: &mut Option<i64>, elements: i64) {
+    *bound = Some(bound.unwrap_or(elements).min(elements));
 }
 
 /// How far apart accesses are that differ by a constant, in threads of the axis of which that is a multiple.

@@ -5,7 +5,8 @@
 //! under none of the sets that lack one of them and were tried. Relies on: nothing; a bad proposal costs time only.
 //! Reference: DESIGN section 3 (`verified-when`).
 
-use super::conditions::{Condition, flat};
+use super::condition::Condition;
+use super::conditions::flat;
 use crate::finding::{Finding, KernelReport};
 use crate::geometry::{BLOCK_THREADS, volume};
 use crate::ivl::ast::{ArraySpace, StmtKind};

@@ -159,6 +159,8 @@ struct FindingObject<'a> {
     /// A race in which both threads write one value.
     same_value: bool,
     help: Option<String>,
+    /// Where the project says that it knows of it.
+    known: Option<&'a str>,
 }
 
 /// Another place that a finding is about.
@@ -307,6 +309,7 @@ fn finding<'a>(finding: &'a Finding, report: &'a KernelReport, source: &SourceTe
         similar: finding.similar,
         same_value: finding.same_value,
         help: help::of(finding, source),
+        known: finding.known.as_deref(),
     }
 }
 

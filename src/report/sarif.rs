@@ -119,7 +119,11 @@ fn finding(finding: &Finding, report: &KernelReport) -> Value {
     let level = if finding.confirmed { "error" } else { "warning" };
     let place = finding.primary().map(|origin| origin_location(&report.file, origin));
     let place = place.unwrap_or_else(|| location(&report.file, None, None));
-    result(finding.code(), level, &text, Some(place), &related)
+    let mut result = result(finding.code(), level, &text, Some(place), &related);
+    if let Some(known) = &finding.known {
+        result["suppressions"] = json!([{ "kind": "external", "justification": known }]);
+    }
+    result
 }
 
 /// A defect that needs values which no host is likely to pass.

@@ -107,6 +107,7 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
         Verdict::Verified if report.checked.is_nothing() => {
             " (nothing to check: no access to memory that threads share, no barrier, no assertion)"
         }
+        Verdict::Defect(_) if report.is_known() => " (known)",
         Verdict::Verified if report.launch.is_one_thread() => " (one thread has nothing to race or diverge with)",
         _ => "",
     };
@@ -370,6 +371,9 @@ fn facts(report: &KernelReport, finding: &Finding, before: Option<&Finding>, inp
         let space = finding.space.map(|space| format!(" ({space})")).unwrap_or_default();
         let offset = finding.offset.map(|offset| format!(", byte offset {offset}")).unwrap_or_default();
         notes.push(format!("array: {array}{space}{offset}"));
+    }
+    if let Some(known) = &finding.known {
+        notes.push(format!("known: {known}"));
     }
     let told = before.is_some_and(|before| before.launch == finding.launch && before.params == finding.params);
     if !told {

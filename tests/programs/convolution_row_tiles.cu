@@ -2,7 +2,6 @@
 //@ block: 64
 //@ grid: 16,600
 //@ param: width=1000
-//@ gap: launch race: with width = 2^30 the product of row and width wraps
 // Row filter of a separable convolution: the taps lie in constant memory, the tile has a halo at both ends.
 
 __constant__ float taps[17];

@@ -3,8 +3,7 @@
 //@ grid: 16,16
 //@ param: n=256
 //@ param: k=17
-//@ gap: free race: with k = n no row is left alone
-//@ gap: launch race: with k = n no row is left alone
+//@ gap: launch possible-race: rows of any number n, times n
 // Shortest paths through one more vertex. Distances through k to k itself do not change, so row and column k are left alone.
 
 extern "C" __global__ void floyd_step(int *distance, int n, int k) {

@@ -3,7 +3,6 @@
 //@ grid: 32
 //@ param: tries=1000
 //@ gap: known possible-race: the proof fails at the right lines, but an execution with so many tries is not shown
-//@ gap: free verified-when: `gridDim.x == 1` hides the bug, and no execution shows it
 // Broken: threads of different blocks share the state of their position.
 
 extern "C" __global__ void monte_carlo_states_broken(unsigned *states, unsigned long long *hits, int tries) {

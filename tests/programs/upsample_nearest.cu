@@ -3,7 +3,7 @@
 //@ grid: 20,15
 //@ param: width=320
 //@ param: height=240
-//@ gap: launch race: with width = 2^27 four times the area wraps
+//@ gap: launch possible-race: four times a row of any width
 // Doubles an image: each thread writes four pixels.
 
 extern "C" __global__ void upsample_nearest(const unsigned *in, unsigned *out, int width, int height) {

@@ -35,7 +35,7 @@ impl Values {
         self.holds(condition).unwrap_or(false)
     }
 
-    /// `a <= b <= c` and the like, or `a is a power of two`; `None` where it is not understood.
+    /// `a <= b < c` and the like, or `a is a power of two`; `None` where it is not understood.
     fn holds(&self, condition: &str) -> Option<bool> {
         if let Some(name) = condition.strip_suffix(" is a power of two") {
             return self.value(name).map(|value| value > 0 && value & (value - 1) == 0);
@@ -45,7 +45,7 @@ impl Values {
         let mut all = true;
         loop {
             let comparison =
-                [" <= ", " >= ", " == ", " != "].into_iter().filter_map(|sign| Some((rest.find(sign)?, sign)));
+                [" <= ", " >= ", " == ", " != ", " < "].into_iter().filter_map(|sign| Some((rest.find(sign)?, sign)));
             let next = comparison.min();
             let value = self.value(&rest[..next.map_or(rest.len(), |(at, _)| at)])?;
             if let Some((left, sign)) = before {
@@ -71,6 +71,7 @@ impl Values {
 fn compare(left: i128, sign: &str, right: i128) -> Option<bool> {
     match sign {
         "<=" => Some(left <= right),
+        "<" => Some(left < right),
         ">=" => Some(left >= right),
         "==" => Some(left == right),
         "!=" => Some(left != right),

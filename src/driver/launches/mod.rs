@@ -10,6 +10,7 @@ mod names;
 mod project;
 
 use super::annotations::Parsed;
+use super::baseline::KnownFinding;
 use super::cli::{Options, ParameterSetting};
 use super::input::{Input, error_text, unreadable};
 use super::output::Output;
@@ -161,6 +162,12 @@ impl Known {
             }
         }
         right
+    }
+
+    /// The findings of a kernel that its project knows of.
+    pub(crate) fn findings_of(&self, input: &Input, entry: &str) -> Vec<&KnownFinding> {
+        let known = self.project_of(&input.given).map_or(&[][..], |project| &project.known);
+        known.iter().filter(|(pattern, _)| names::matches(entry, pattern)).map(|(_, known)| known).collect()
     }
 
     fn project_of(&self, input: &str) -> Option<&Project> {

@@ -7,6 +7,7 @@
 use super::fields::Fields;
 use super::{KnownLaunch, names};
 use crate::diagnostic::Diagnostic;
+use crate::driver::baseline::KnownFinding;
 use crate::driver::pipeline::Program;
 use crate::ptx::annotation::sidecar;
 use crate::report::source::SourceText;
@@ -34,6 +35,17 @@ struct KernelTable {
     requires: Vec<Spanned<String>>,
     #[serde(default)]
     launch: Vec<Spanned<Fields>>,
+    #[serde(default)]
+    known: Vec<Spanned<KnownTable>>,
+}
+
+/// A finding that is known.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KnownTable {
+    kind: String,
+    at: Vec<String>,
+    reason: Option<String>,
 }
 
 /// What a file says.
@@ -43,6 +55,8 @@ pub(crate) struct Project {
     pub(super) launches: Vec<KnownLaunch>,
     /// The pattern of kernels, the expression, and where it stands.
     requires: Vec<(String, Spanned<String>)>,
+    /// Findings that are known, each with the pattern of kernels.
+    pub(super) known: Vec<(String, KnownFinding)>,
 }
 
 /// Reads the file; `name` is the one that reports show.
@@ -56,7 +70,7 @@ pub(super) fn read(name: &str, text: &str, max_threads: u64) -> Result<Project, 
     let tables: Tables = toml::from_str(text)
         .map_err(|mistake| error(mistake.message().to_string(), mistake.span().unwrap_or(0..text.len())))?;
     let source = SourceText::new(name, text);
-    let mut project = Project { source, launches: Vec::new(), requires: Vec::new() };
+    let mut project = Project { source, launches: Vec::new(), requires: Vec::new(), known: Vec::new() };
     for table in tables.kernel {
         let pattern = table.name.get_ref();
         if let Err(mistake) = glob::Pattern::new(pattern) {
@@ -71,6 +85,13 @@ pub(super) fn read(name: &str, text: &str, max_threads: u64) -> Result<Project, 
             }
             let known = fields.launch(pattern.clone(), origin, max_threads).map_err(|message| error(message, range))?;
             project.launches.push(KnownLaunch { is_pattern: true, ..known });
+        }
+        for known in table.known {
+            let range = known.span();
+            let origin = format!("{name}:{}", project.source.line_column(range.start).0);
+            let KnownTable { kind, at, reason } = known.into_inner();
+            let known = KnownFinding::new(&kind, &at, reason, origin).map_err(|message| error(message, range))?;
+            project.known.push((pattern.clone(), known));
         }
         project.requires.extend(table.requires.into_iter().map(|fact| (pattern.clone(), fact)));
     }

@@ -1,0 +1,300 @@
+//! What a proof may require of a launch: conditions on sizes and parameters.
+//!
+//! Input: a kernel, a launch with parameters. Output: what a condition requires of the kernel's constants, whether it holds
+//! in a launch, and its text. Establishes: the three say the same. Relies on: nothing. Reference: DESIGN section 3
+//! (`verified-when`).
+
+use super::product::Product;
+use crate::finding::{Finding, ParameterValue};
+use crate::geometry::{Axis, Geometry};
+use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::kernel::{Kernel, LowerOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Bounds for kernels in which values of 32 bits wrap in huge launches: no sum of a parameter and few times the number
+/// of threads leaves 31 bits.
+const LARGEST_PARAMETER: u32 = 1 << 30;
+const LARGEST_LAUNCH: u32 = 1 << 24;
+const LARGEST_AREA: u32 = i32::MAX as u32;
+
+/// The same for parameters of 64 bits and products with one, as a power of two: more than any memory has bytes, and
+/// offsets of elements with 128 bytes have a bit to spare.
+const LARGEST_SIZE: u32 = 56;
+
+/// A condition on the launch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Condition {
+    /// Threads a block on an axis.
+    Block(Axis, u32),
+    /// Blocks on an axis.
+    Grid(Axis, u32),
+    /// Threads on an axis of all blocks together, at most.
+    Span(Axis, u32),
+    /// Threads a block on an axis are a multiple of this power of two.
+    MultipleOf(Axis, u32),
+    /// Threads a block on an axis are a power of two.
+    PowerOfTwo(Axis),
+    /// A 32-bit parameter is the number of threads on the first axis.
+    IsThreads(String),
+    /// A 32-bit parameter is at least the number of threads of a block on the first axis.
+    CoversBlock(String),
+    /// A 32-bit parameter, without sign, is at most [`LARGEST_PARAMETER`]: sums of indices then do not wrap.
+    ParameterBounded(String),
+    /// The product of two 32-bit parameters, without sign, has 31 bits.
+    Area(String, String),
+    /// All threads of the launch are at most [`LARGEST_LAUNCH`].
+    ThreadsBounded,
+    /// A 32-bit parameter, with sign, is positive.
+    Positive(String),
+    /// A parameter is at least another one, both without sign.
+    AtLeast(String, String),
+    /// A 64-bit parameter is positive and at most two to the [`LARGEST_SIZE`].
+    Size(String),
+    /// The product of two parameters, one of them with 64 bits, is at most two to the [`LARGEST_SIZE`].
+    Volume(String, String),
+    /// A product has 31 bits.
+    Extent(Product),
+    /// A parameter, without sign, is at most the elements that the launch has threads or blocks for.
+    Covered(String, Product),
+    /// A 32-bit parameter is less than another one, both without sign.
+    Below(String, String),
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Block(axis, size) => write!(f, "blockDim.{axis} == {size}"),
+            Condition::Grid(axis, size) => write!(f, "gridDim.{axis} == {size}"),
+            Condition::Span(axis, most) => write!(f, "gridDim.{axis} * blockDim.{axis} <= {most}"),
+            Condition::MultipleOf(axis, factor) => write!(f, "blockDim.{axis} % {factor} == 0"),
+            Condition::PowerOfTwo(axis) => write!(f, "blockDim.{axis} is a power of two"),
+            Condition::IsThreads(name) => write!(f, "{name} == gridDim.x * blockDim.x"),
+            Condition::CoversBlock(name) => write!(f, "{name} >= blockDim.x"),
+            Condition::ParameterBounded(name) => write!(f, "{name} <= {LARGEST_PARAMETER}"),
+            Condition::Area(width, height) => write!(f, "{width} * {height} <= {LARGEST_AREA}"),
+            Condition::ThreadsBounded => write!(f, "threads in all <= {LARGEST_LAUNCH}"),
+            // Said so that it is as strong for a reader of numbers without sign.
+            Condition::Positive(name) => write!(f, "1 <= {name} <= {}", i32::MAX),
+            Condition::AtLeast(pitch, width) => write!(f, "{pitch} >= {width}"),
+            Condition::Size(name) => write!(f, "1 <= {name} <= {}", 1u64 << LARGEST_SIZE),
+            // In annotations, `^` is another operator.
+            Condition::Volume(width, height) => write!(f, "{width} * {height} <= {}", 1u64 << LARGEST_SIZE),
+            Condition::Extent(product) => write!(f, "{product} <= {LARGEST_AREA}"),
+            Condition::Covered(name, elements) => write!(f, "{name} <= {elements}"),
+            Condition::Below(index, count) => write!(f, "{index} < {count}"),
+        }
+    }
+}
+
+/// Conditions as the report lists them. Those that bound parameters are about numbers without a sign; a reader may take
+/// them for signed ones, so that they are not negative stands beside.
+pub(crate) fn lines(conditions: &[Condition]) -> Vec<String> {
+    let is_unsigned = |c: &&Condition| {
+        use Condition::{Area, AtLeast, Below, Covered, Extent, ParameterBounded, Volume};
+        matches!(c, ParameterBounded(_) | Area(..) | AtLeast(..) | Volume(..) | Extent(_) | Covered(..) | Below(..))
+    };
+    let unsigned: BTreeSet<&String> = conditions.iter().filter(is_unsigned).flat_map(Condition::parameters).collect();
+    let is_said = |name: &String| {
+        [Condition::Positive, Condition::Size].map(|said| said(name.clone())).iter().any(|c| conditions.contains(c))
+    };
+    let is_unsaid = |name: &&String| !is_said(name);
+    let signs = unsigned.into_iter().filter(is_unsaid).map(|name| format!("0 <= {name}"));
+    conditions.iter().map(ToString::to_string).chain(signs).collect()
+}
+
+/// Conditions as one line.
+pub(crate) fn text(conditions: &[Condition]) -> String {
+    conditions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl Condition {
+    /// Sizes with which it does not hold, in blocks of that size.
+    pub(super) fn broken(&self, block: [Option<u32>; 3]) -> Vec<Condition> {
+        match *self {
+            Condition::Block(axis, size) => {
+                [size.saturating_mul(2), size / 2].map(|other| Condition::Block(axis, other.max(1))).to_vec()
+            }
+            Condition::Span(axis, most) => {
+                let blocks = (u64::from(most) * 2).div_ceil(u64::from(block[axis.index()].unwrap_or(1).max(1)));
+                u32::try_from(blocks).map(|blocks| Condition::Grid(axis, blocks)).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The parameters that it is about.
+    pub(crate) fn parameters(&self) -> Vec<&String> {
+        match self {
+            Condition::IsThreads(name)
+            | Condition::CoversBlock(name)
+            | Condition::ParameterBounded(name)
+            | Condition::Positive(name)
+            | Condition::Size(name) => vec![name],
+            Condition::Area(a, b) | Condition::AtLeast(a, b) | Condition::Volume(a, b) | Condition::Below(a, b) => {
+                vec![a, b]
+            }
+            Condition::Extent(product) => product.parameters.iter().collect(),
+            Condition::Covered(name, elements) => [name].into_iter().chain(&elements.parameters).collect(),
+            Condition::Block(..)
+            | Condition::Grid(..)
+            | Condition::Span(..)
+            | Condition::MultipleOf(..)
+            | Condition::PowerOfTwo(_)
+            | Condition::ThreadsBounded => Vec::new(),
+        }
+    }
+
+    /// Whether few proofs need it among what is plausible: those without it are sooner found, and say more.
+    pub(super) fn is_seldom_needed(&self) -> bool {
+        matches!(self, Condition::Extent(_) | Condition::Covered(..))
+    }
+
+    /// Whether it only keeps sums from wrapping.
+    pub(crate) fn is_bound(&self) -> bool {
+        matches!(self, Condition::ParameterBounded(_) | Condition::ThreadsBounded)
+    }
+
+    /// Fixes the size that it is about, or the bound on the number of threads.
+    pub(crate) fn fix(&self, options: &mut LowerOptions) {
+        match *self {
+            Condition::Block(axis, size) => options.geometry.block[axis.index()] = Some(size),
+            Condition::Grid(axis, size) => options.geometry.grid[axis.index()] = Some(size),
+            Condition::ThreadsBounded => options.max_threads = options.max_threads.min(u64::from(LARGEST_LAUNCH) + 1),
+            _ => {}
+        }
+    }
+
+    /// What it requires of the constants of a kernel, if it fixes no size.
+    pub(crate) fn requires(&self, kernel: &Kernel) -> Option<ExprRef> {
+        let sizes = kernel.geometry.map_registers(|register, fixed| match fixed {
+            Some(size) => bv::literal(u128::from(size), 32),
+            None => bv::var(Name::from(register), Type::Bv(32)),
+        });
+        let block = |axis: Axis| sizes.block[axis.index()].clone();
+        let grid = |axis: Axis| sizes.grid[axis.index()].clone();
+        let without_bits =
+            |value: ExprRef, bits: ExprRef| bv::eq(bv::binary(BvOp::And, value, bits), bv::literal(0, 32));
+        match self {
+            Condition::Block(..) | Condition::Grid(..) | Condition::ThreadsBounded => None,
+            Condition::Span(axis, most) => Some(product_at_most(grid(*axis), block(*axis), u64::from(*most))),
+            Condition::MultipleOf(axis, factor) => {
+                Some(without_bits(block(*axis), bv::literal(u128::from(factor - 1), 32)))
+            }
+            Condition::PowerOfTwo(axis) => {
+                let size = block(*axis);
+                Some(without_bits(size.clone(), bv::sub(size, bv::literal(1, 32))))
+            }
+            Condition::IsThreads(name) => {
+                let threads = bv::mul(grid(Axis::X), block(Axis::X));
+                parameter(kernel, name).map(|parameter| bv::eq(parameter, threads))
+            }
+            Condition::CoversBlock(name) => {
+                parameter(kernel, name).map(|parameter| bv::binary(BvOp::Uge, parameter, block(Axis::X)))
+            }
+            Condition::ParameterBounded(name) => {
+                let most = bv::literal(u128::from(LARGEST_PARAMETER), 32);
+                parameter(kernel, name).map(|parameter| bv::binary(BvOp::Ule, parameter, most))
+            }
+            Condition::Area(width, height) => {
+                let (width, height) = (parameter(kernel, width)?, parameter(kernel, height)?);
+                Some(product_at_most(width, height, u64::from(LARGEST_AREA)))
+            }
+            Condition::Positive(name) => {
+                parameter(kernel, name).map(|parameter| bv::binary(BvOp::Sge, parameter, bv::literal(1, 32)))
+            }
+            Condition::AtLeast(pitch, width) => {
+                let (pitch, width) = (any_parameter(kernel, pitch)?, any_parameter(kernel, width)?);
+                if pitch.ty == width.ty {
+                    return Some(bv::binary(BvOp::Uge, pitch, width));
+                }
+                Some(bv::op(BinaryOp::Le, bv::to_int(width), bv::to_int(pitch)))
+            }
+            Condition::Size(name) => {
+                let size = any_parameter(kernel, name)?;
+                let is_positive = bv::binary(BvOp::Sge, size.clone(), bv::literal(1, 64));
+                let is_small = bv::binary(BvOp::Sle, size, bv::literal(1 << LARGEST_SIZE, 64));
+                Some(bv::op(BinaryOp::And, is_positive, is_small))
+            }
+            Condition::Volume(width, height) => {
+                let (width, height) = (any_parameter(kernel, width)?, any_parameter(kernel, height)?);
+                Some(product_at_most(width, height, 1 << LARGEST_SIZE))
+            }
+            Condition::Extent(product) => {
+                let most = bv::int(i128::from(LARGEST_AREA) + 1);
+                Some(bv::op(BinaryOp::Lt, product.expression(kernel)?, most))
+            }
+            Condition::Covered(name, elements) => {
+                let count = bv::to_int(any_parameter(kernel, name)?);
+                Some(bv::op(BinaryOp::Le, count, elements.expression(kernel)?))
+            }
+            Condition::Below(index, count) => {
+                let (index, count) = (parameter(kernel, index)?, parameter(kernel, count)?);
+                Some(bv::binary(BvOp::Ult, index, count))
+            }
+        }
+    }
+
+    /// Whether it holds in an execution.
+    pub(crate) fn holds(&self, finding: &Finding) -> bool {
+        finding.launch.is_some_and(|launch| self.holds_in(launch.or_one(), &finding.params))
+    }
+
+    /// Whether it holds in a launch with these parameters.
+    pub(crate) fn holds_in(&self, launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>) -> bool {
+        let block = |axis: Axis| launch.block[axis.index()];
+        let span = |axis: Axis| u64::from(block(axis)) * u64::from(launch.grid[axis.index()]);
+        let value = |name: &String| params.get(name).map(|value| value.unsigned());
+        match self {
+            Condition::Block(axis, size) => block(*axis) == *size,
+            Condition::Grid(axis, size) => launch.grid[axis.index()] == *size,
+            Condition::Span(axis, most) => span(*axis) <= u64::from(*most),
+            Condition::MultipleOf(axis, factor) => block(*axis) % factor == 0,
+            Condition::PowerOfTwo(axis) => block(*axis).is_power_of_two(),
+            Condition::IsThreads(name) => value(name) == Some(span(Axis::X)),
+            Condition::CoversBlock(name) => value(name).is_some_and(|value| value >= u64::from(block(Axis::X))),
+            Condition::ParameterBounded(name) => value(name).is_some_and(|value| value <= u64::from(LARGEST_PARAMETER)),
+            Condition::Area(width, height) => match (value(width), value(height)) {
+                (Some(width), Some(height)) => width.checked_mul(height).is_some_and(|a| a <= u64::from(LARGEST_AREA)),
+                _ => false,
+            },
+            Condition::ThreadsBounded => launch.threads() <= u128::from(LARGEST_LAUNCH),
+            Condition::Positive(name) => params.get(name).is_some_and(|value| value.signed() >= 1),
+            Condition::AtLeast(pitch, width) => {
+                value(pitch).zip(value(width)).is_some_and(|(pitch, width)| pitch >= width)
+            }
+            Condition::Size(name) => value(name).is_some_and(|value| (1..=1 << LARGEST_SIZE).contains(&value)),
+            Condition::Volume(width, height) => {
+                let product = value(width).zip(value(height)).and_then(|(width, height)| width.checked_mul(height));
+                product.is_some_and(|product| product <= 1 << LARGEST_SIZE)
+            }
+            Condition::Extent(product) => {
+                product.value(launch, params).is_some_and(|value| value <= u128::from(LARGEST_AREA))
+            }
+            Condition::Covered(name, elements) => {
+                let elements = elements.value(launch, params);
+                value(name).zip(elements).is_some_and(|(count, elements)| u128::from(count) <= elements)
+            }
+            Condition::Below(index, count) => {
+                value(index).zip(value(count)).is_some_and(|(index, count)| index < count)
+            }
+        }
+    }
+}
+
+/// `a * b <= most`, without wrap-around.
+fn product_at_most(a: ExprRef, b: ExprRef, most: u64) -> ExprRef {
+    let product = bv::op(BinaryOp::Mul, bv::to_int(a), bv::to_int(b));
+    bv::op(BinaryOp::Lt, product, bv::int(i128::from(most) + 1))
+}
+
+fn parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {
+    any_parameter(kernel, name).filter(|parameter| parameter.ty == Type::Bv(32))
+}
+
+/// A parameter of any width.
+pub(super) fn any_parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {
+    let found = kernel.params.iter().find(|parameter| parameter.name == name)?;
+    Some(bv::var(found.constant.clone()?, Type::Bv(found.bits)))
+}
