@@ -193,9 +193,9 @@ impl<'a> Search<'a> {
         !multiplies(passive) && !apart
     }
 
-    /// The same search among few of the candidates, for so much effort.
+    /// The same search among few of the candidates in the first encoding, for so much effort.
     pub(crate) fn among(&self, few: &[bool], effort: Effort) -> Self {
-        let (encodings, budget) = (self.start.encodings.to_vec(), self.budget.part(effort));
+        let (encodings, budget) = (vec![self.start.encodings[0]], self.budget.part(effort));
         let mut search = Search { encodings, budget, is_over: false, ..self.clone() };
         for (fate, _) in search.fates.iter_mut().zip(few).filter(|(fate, few)| **fate == Fate::Kept && !**few) {
             *fate = Fate::Undecided(self.iteration);

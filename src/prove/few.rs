@@ -17,7 +17,7 @@ const FEW: &[&str] = &["activity", "equality", "congruence", "frame", "rotation"
 /// Without this family there is little hope.
 const NEEDED: &str = "congruence";
 /// What the search may cost, and then the proof. Whatever succeeds needs less.
-const SEARCH: Effort = Effort::milliseconds(500);
+const SEARCH: Effort = Effort::milliseconds(700);
 const PROOF: Effort = Effort::milliseconds(1000);
 
 /// Tries what is open; where all is proved, the invariants are those few.
@@ -27,12 +27,12 @@ pub(super) fn attempt(proof: &mut Proof, inference: &mut Inference, search: &Sea
         return;
     }
     let few: Vec<bool> = candidates.iter().map(|c| FEW.contains(&c.family)).collect();
-    let whole = inference.passive.clone();
+    let (whole, encodings) = (inference.passive.clone(), inference.encodings.clone());
     let mut search = search.among(&few, SEARCH);
     search.begin_again(&mut inference.passive);
     inference.adopt(search.outcome());
     // The proof itself is about low bits, which are easy over bit-vectors; over integers they are remainders.
-    if inference.encodings.contains(&Encoding::BitVectors) {
+    if encodings.contains(&Encoding::BitVectors) {
         inference.encodings = vec![Encoding::BitVectors];
     }
     let budget = budget.part(PROOF);
