@@ -18,6 +18,7 @@ use crate::twothread::log::Log;
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::{BvBinary, Node, Term};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// When and why a candidate was dropped.
@@ -74,25 +75,9 @@ pub struct Outcome {
 
 /// Runs Houdini.
 pub fn run(passive: &mut Passive, start: &Start) -> Outcome {
-    let _stage = limits::stage("infer");
-    let fates = vec![Fate::Kept; start.known.len()];
-    let watch = Watch::new(passive, start.log);
-    let steps = Steps::new(passive, &watch.terms());
-    let mut state = State {
-        fates,
-        encodings: start.encodings.to_vec(),
-        start,
-        steps: &steps,
-        global: BTreeSet::new(),
-        iteration: 0,
-    };
-    state.test(passive, &watch);
-    let most = if assumes_products(passive) { 1 } else { 2 };
-    let apart = passive.loops.len() > most || state.open_checks(passive).count() > LARGE;
-    if multiplies(passive) || apart || !state.all_at_once(passive) {
-        state.loop_by_loop(passive);
-    }
-    Outcome { fates: state.fates, encodings: state.encodings, iterations: state.iteration }
+    let mut search = Search::begin(passive, start);
+    search.end(passive);
+    search.outcome()
 }
 
 /// Whether a check is about a product of unknowns.
@@ -143,19 +128,86 @@ fn dependents(passive: &Passive, candidates: usize) -> Vec<BTreeSet<usize>> {
     dependents
 }
 
-struct State<'a> {
+/// A search for invariants that has begun.
+#[derive(Clone)]
+pub(crate) struct Search<'a> {
     fates: Vec<Fate>,
     encodings: Vec<Encoding>,
     start: &'a Start<'a>,
+    /// When to give up.
+    budget: Budget,
     /// The program as it is executed.
-    steps: &'a Steps,
+    steps: Rc<Steps>,
+    /// Whether the kept candidates are inductive.
+    is_over: bool,
     /// Checks of rounds that did not follow from the invariants of their loop alone, and so never will: there are only
     /// fewer of these.
     global: BTreeSet<usize>,
     iteration: usize,
 }
 
-impl State<'_> {
+impl<'a> Search<'a> {
+    /// Executes the program, and asks for all candidates at once where that may have an answer.
+    pub(crate) fn begin(passive: &mut Passive, start: &'a Start<'a>) -> Self {
+        let _stage = limits::stage("infer");
+        let watch = Watch::new(passive, start.log);
+        let mut search = Search {
+            fates: vec![Fate::Kept; start.known.len()],
+            encodings: start.encodings.to_vec(),
+            start,
+            budget: start.budget,
+            steps: Rc::new(Steps::new(passive, &watch.terms())),
+            is_over: false,
+            global: BTreeSet::new(),
+            iteration: 0,
+        };
+        search.test(passive, &watch);
+        search.is_over = search.may_ask_at_once(passive) && search.all_at_once(passive);
+        search
+    }
+
+    /// Whether the kept candidates are inductive.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Goes on to the end.
+    pub(crate) fn end(&mut self, passive: &mut Passive) {
+        let _stage = limits::stage("infer");
+        if !self.is_over {
+            self.loop_by_loop(passive);
+            self.is_over = true;
+        }
+    }
+
+    /// As [`Search::end`], but all at once first, where that is worth a try.
+    pub(crate) fn begin_again(&mut self, passive: &mut Passive) {
+        let _stage = limits::stage("infer");
+        self.is_over = self.may_ask_at_once(passive) && self.all_at_once(passive);
+        self.end(passive);
+    }
+
+    fn may_ask_at_once(&self, passive: &Passive) -> bool {
+        let most = if assumes_products(passive) { 1 } else { 2 };
+        let apart = passive.loops.len() > most || self.open_checks(passive).count() > LARGE;
+        !multiplies(passive) && !apart
+    }
+
+    /// The same search among few of the candidates in the first encoding, for so much effort.
+    pub(crate) fn among(&self, few: &[bool], effort: Effort) -> Self {
+        let (encodings, budget) = (vec![self.start.encodings[0]], self.budget.part(effort));
+        let mut search = Search { encodings, budget, is_over: false, ..self.clone() };
+        for (fate, _) in search.fates.iter_mut().zip(few).filter(|(fate, few)| **fate == Fate::Kept && !**few) {
+            *fate = Fate::Undecided(self.iteration);
+        }
+        search
+    }
+
+    /// What is kept now.
+    pub(crate) fn outcome(&self) -> Outcome {
+        Outcome { fates: self.fates.clone(), encodings: self.encodings.clone(), iterations: self.iteration }
+    }
+
     fn open_checks(&self, passive: &Passive) -> impl Iterator<Item = usize> {
         let open = |c: Option<usize>| c.is_some_and(|c| self.fates[c] == Fate::Kept && !self.start.known[c]);
         (0..passive.checks.len()).filter(move |&i| open(passive.checks[i].candidate))
@@ -183,7 +235,7 @@ impl State<'_> {
     /// A state in which the program starts: one that is guessed, or else the solver's.
     fn first_state(&self, passive: &mut Passive) -> Option<Model> {
         let (reads, encoding) = (&simulate::model_terms, self.start.encodings[0]);
-        start::find(passive).or_else(|| query::start(passive, reads, encoding, EFFORT, self.start.budget))
+        start::find(passive).or_else(|| query::start(passive, reads, encoding, EFFORT, self.budget))
     }
 
     /// Asks for the checks of all loops in one query: a model that refutes something is easy to find
@@ -244,7 +296,7 @@ impl State<'_> {
         let mut left = BTreeSet::new();
         while !local.is_empty() {
             log::debug!("houdini, loop {number}: {} checks of a round", local.len());
-            let reply = self.query(passive, From::Head(number), &local).ask(self.start.budget);
+            let reply = self.query(passive, From::Head(number), &local).ask(self.budget);
             match reply {
                 Reply::Proved => break,
                 Reply::Refuted(Model { failing, .. }) if !failing.is_empty() => {
@@ -270,7 +322,7 @@ impl State<'_> {
         while let Some(mut open) = parts.pop() {
             while !open.is_empty() {
                 let mut query = Query { most: EFFORT * 4, ..self.query(passive, from, &open) };
-                match query.ask_opaque(self.start.budget) {
+                match query.ask_opaque(self.budget) {
                     None => {
                         doubtful.append(&mut open);
                         parts.drain(..).for_each(|mut part| doubtful.append(&mut part));
@@ -317,7 +369,7 @@ impl State<'_> {
                 if self.open_checks(passive).all(|c| c != check) {
                     continue;
                 }
-                if self.start.budget.is_over() {
+                if self.budget.is_over() {
                     self.drop(passive, check, false);
                     dropped = true;
                     continue;
@@ -363,7 +415,7 @@ impl State<'_> {
     /// Asks, and runs on from the model.
     fn ask(&mut self, passive: &mut Passive, checks: &BTreeSet<usize>, encoding: Encoding, most: Effort) -> Reply {
         let query = self.query(passive, From::Start, checks);
-        let mut reply = Query { encoding, most, reads: &simulate::model_terms, ..query }.ask(self.start.budget);
+        let mut reply = Query { encoding, most, reads: &simulate::model_terms, ..query }.ask(self.budget);
         if let Reply::Refuted(model) = &mut reply {
             let mut simulation = self.simulation(passive, model);
             simulation.follow_model();
@@ -375,7 +427,7 @@ impl State<'_> {
     /// A simulation that starts from the values of a model.
     fn simulation<'p>(&'p self, passive: &'p Passive, model: &Model) -> Simulation<'p> {
         let kept = self.fates.iter().map(|f| *f == Fate::Kept).collect();
-        let mut simulation = Simulation::new((passive, self.steps), kept, self.start.relied, ROUNDS);
+        let mut simulation = Simulation::new((passive, &self.steps), kept, self.start.relied, ROUNDS);
         simulation.load(&model.terms, &model.values);
         simulation
     }
@@ -460,17 +512,17 @@ mod tests {
             budget: Budget::new(Effort::seconds(20)),
             log: &Log::default(),
         };
-        let fates = vec![Fate::Kept; 2];
-        let steps = Steps::new(&passive, &[]);
-        let mut state = State {
-            fates,
+        let mut search = Search {
+            fates: vec![Fate::Kept; 2],
             encodings: start.encodings.to_vec(),
             start: &start,
-            steps: &steps,
+            budget: start.budget,
+            steps: Rc::new(Steps::new(&passive, &[])),
+            is_over: false,
             global: BTreeSet::new(),
             iteration: 0,
         };
-        state.loop_by_loop(&mut passive);
-        assert!(state.fates.iter().all(|fate| *fate != Fate::Kept), "{:?}", state.fates);
+        search.loop_by_loop(&mut passive);
+        assert!(search.fates.iter().all(|fate| *fate != Fate::Kept), "{:?}", search.fates);
     }
 }

@@ -98,6 +98,13 @@ impl Proof {
         self.refuted.is_empty() && self.undecided.is_empty()
     }
 
+    /// Everything that is not proved is open.
+    pub(super) fn reopen(&mut self) {
+        let failed = self.refuted.drain(..).map(|(check, ..)| check);
+        let open: BTreeSet<usize> = failed.chain(self.undecided.drain(..).map(|(check, _)| check)).collect();
+        self.leave(open, "not tried");
+    }
+
     /// Tries what is not proved yet in an encoding.
     pub(crate) fn attempt(
         &mut self,

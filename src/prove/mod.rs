@@ -6,6 +6,7 @@
 //! Reference: DESIGN section 5 (integers first, bit-vectors as second try); proof-notes, lesson 5.
 
 mod attempt;
+mod few;
 pub(crate) mod pairs;
 mod probes;
 pub mod question;
@@ -16,7 +17,7 @@ use self::probes::{Probed, probe};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
 use crate::infer::candidates::{self, Candidate};
-use crate::infer::houdini::{self, Fate};
+use crate::infer::houdini::{self, Fate, Outcome, Search};
 use crate::infer::{self, Annotated};
 use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
 use crate::ivl::claim::Claim;
@@ -85,6 +86,15 @@ pub struct Inference {
 }
 
 impl Inference {
+    fn new(annotated: Annotated, passive: Passive, Outcome { fates, encodings, iterations }: Outcome) -> Self {
+        Inference { annotated, fates, encodings, iterations, passive }
+    }
+
+    /// Takes over what Houdini kept.
+    fn adopt(&mut self, Outcome { fates, encodings, iterations }: Outcome) {
+        (self.fates, self.encodings, self.iterations) = (fates, encodings, iterations);
+    }
+
     /// Whether a candidate is kept.
     pub(crate) fn keeps(&self, candidate: usize) -> bool {
         self.fates.get(candidate) == Some(&Fate::Kept)
@@ -118,28 +128,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) omitted: &'a [&'static str],
     /// Whether the first assertion that fails in an encoding ends the try: only a proof is of use.
     pub(crate) first_failure: bool,
-}
-
-/// Infers invariants in one encoding; what was `proved` before is relied on.
-///
-/// # Errors
-/// What `vcgen` cannot translate.
-fn infer_in(
-    two: &TwoThread,
-    Plan { uniform_barriers, omitted, .. }: Plan,
-    budget: Budget,
-    encodings: &[Encoding],
-    proved: &[Candidate],
-) -> Result<Inference, Diagnostic> {
-    let encoding = encodings[0];
-    let annotated = infer::annotate(two, uniform_barriers, encoding, omitted)?;
-    let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
-    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
-    let known = annotated.candidates.iter().map(|c| proved.contains(c)).collect();
-    let twins = candidates::twins(&annotated.candidates);
-    let start = houdini::Start { known, twins, relied: &|i| relied[i], encodings, budget, log: &two.log };
-    let houdini::Outcome { fates, encodings, iterations } = houdini::run(&mut passive, &start);
-    Ok(Inference { annotated, fates, encodings, iterations, passive })
 }
 
 /// The tries to prove the assertions of a pair: under integer invariants over integers and, where that fails,
@@ -194,9 +182,26 @@ impl<'a> Tries<'a> {
     fn attempt(&mut self) -> Result<PairOutcome, Diagnostic> {
         let (budget, first_failure) = (Budget::new(self.plan.effort), self.plan.first_failure);
         let (encodings, step) = (&self.encodings, self.step);
-        let mut inference = infer_in(self.two, self.plan, budget, &encodings[step..], &self.earlier.kept)?;
+        let Plan { uniform_barriers, omitted, .. } = self.plan;
+        let annotated = infer::annotate(self.two, uniform_barriers, encodings[step], omitted)?;
+        let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
+        let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
+        let known = annotated.candidates.iter().map(|c| self.earlier.kept.contains(c)).collect();
+        let twins = candidates::twins(&annotated.candidates);
+        let (relied, log) = (&|i: usize| relied[i], &self.two.log);
+        let start = houdini::Start { known, twins, relied, encodings: &encodings[step..], budget, log };
+        let mut search = Search::begin(&mut passive, &start);
+        let mut inference = Inference::new(annotated, passive, search.outcome());
         let mut proof = Proof::of(&inference, self.earlier.unproved.as_ref());
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
+        let is_first = self.earlier.unproved.is_none();
+        if is_first && !search.is_over() {
+            few::attempt(&mut proof, &mut inference, &search, budget);
+        }
+        if !proof.is_complete() {
+            search.end(&mut inference.passive);
+            inference.adopt(search.outcome());
+        }
         // Bit by bit, products of unknowns and counters are beyond the solver.
         let multiplies = inference.passive.checks.iter().any(|check| inference.passive.terms.multiplies(check.term));
         let patiences = match step + 1 == encodings.len() && !first_failure {
