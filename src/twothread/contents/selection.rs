@@ -82,9 +82,9 @@ impl Selection {
         let control = flows.flowing_into(BTreeSet::from([predicated.active.clone()]), false);
         let assumed = flows.flowing_into(assumed(body, &predicated.loops), false);
         let matters = flows.flowing_into(sinks(body, &predicated.active), true);
-        let in_loops: BTreeSet<&Name> = predicated.loops.iter().flat_map(|this| &this.blocks).collect();
-        // Blocks stand in sort order: what is loaded behind all loops decides about none.
-        let behind = body.blocks.iter().rposition(|block| in_loops.contains(&block.label)).map_or(0, |last| last + 1);
+        let unstepped = unstepped(&predicated.loops);
+        // Blocks stand in sort order: what is loaded behind all of these loops decides about none.
+        let behind = body.blocks.iter().rposition(|block| unstepped.contains(&block.label)).map_or(0, |last| last + 1);
         let mut selection = Selection::default();
         for (place, block) in body.blocks.iter().enumerate() {
             for (index, stmt) in block.stmts.iter().enumerate() {
@@ -104,6 +104,13 @@ impl Selection {
         }
         selection
     }
+}
+
+/// The blocks of loops in which a thread may go round without a barrier, and of the loops around them.
+fn unstepped(loops: &[LoopInfo]) -> BTreeSet<&Name> {
+    let around = |this| std::iter::successors(Some(this), |this: &&LoopInfo| this.parent.map(|parent| &loops[parent]));
+    let outermost = loops.iter().filter(|this| !this.is_stepped).filter_map(|this| around(this).last());
+    outermost.flat_map(|this| &this.blocks).collect()
 }
 
 /// Arrays that are stored to and loaded from, by plain accesses of single threads to known places.
