@@ -13,7 +13,7 @@
 //! keep contents, though, for the loads of the annotation alone: those are in the selection whatever else they are.
 
 use super::super::barrier_invariants::is_of_annotation;
-use crate::ivl::ast::{ExprKind, Implementation, Name, Stmt, StmtKind};
+use crate::ivl::ast::{ArraySpace, ExprKind, Implementation, Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Premise;
 use crate::ivl::visit::{assigned, for_each_stmt_expr, free_vars};
@@ -82,9 +82,21 @@ impl Selection {
         let control = flows.flowing_into(BTreeSet::from([predicated.active.clone()]), false);
         let assumed = flows.flowing_into(assumed(body, &predicated.loops), false);
         let matters = flows.flowing_into(sinks(body, &predicated.active), true);
-        let unstepped = unstepped(&predicated.loops);
         // Blocks stand in sort order: what is loaded behind all of these loops decides about none.
-        let behind = body.blocks.iter().rposition(|block| unstepped.contains(&block.label)).map_or(0, |last| last + 1);
+        let behind = |blocks: &BTreeSet<&Name>| {
+            body.blocks.iter().rposition(|block| blocks.contains(&block.label)).map_or(0, |last| last + 1)
+        };
+        let behind_all = behind(&predicated.loops.iter().flat_map(|this| &this.blocks).collect());
+        let behind_unstepped = behind(&unstepped(&predicated.loops));
+        // Other blocks write global arrays in no interval of this one, also by way of shared ones.
+        let arrays = &predicated.program.arrays;
+        let is_shared = |name: &Name| arrays.iter().any(|a| a.name == *name && a.space == ArraySpace::Shared);
+        let in_front = &body.blocks[..behind_all];
+        let has_global = in_front.iter().flat_map(|block| &block.stmts).any(|stmt| match &stmt.kind {
+            StmtKind::Load { access, .. } => plain.contains(&access.array) && !is_shared(&access.array),
+            _ => false,
+        });
+        let behind = if has_global { behind_all } else { behind_unstepped };
         let mut selection = Selection::default();
         for (place, block) in body.blocks.iter().enumerate() {
             for (index, stmt) in block.stmts.iter().enumerate() {
