@@ -196,7 +196,7 @@ impl Lowering<'_> {
         elements: u32,
         dst: &[Operand],
         address: &Address,
-        strong: Option<Scope>,
+        (strong, addend): (Option<Scope>, Option<i128>),
     ) {
         let Some(place) = self.place(space, address) else { return };
         // An `atom` is never weak; `.gpu` is its default.
@@ -215,6 +215,9 @@ impl Lowering<'_> {
                             old = Some(self.temporary(Type::Bv(8 * bytes)));
                         }
                         self.access(&place, region, at, bytes, strong, Effect::Atomic(old.clone()));
+                        if let Some(addend) = addend.filter(|_| single.is_some()) {
+                            self.mark_addition(addend);
+                        }
                     }
                 }
             }

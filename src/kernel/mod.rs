@@ -27,6 +27,7 @@ mod program;
 mod promote;
 mod regions;
 mod required;
+mod tickets;
 mod transfer;
 mod warp;
 
@@ -38,6 +39,7 @@ use crate::ptx::ast::{Function, Module};
 use crate::rules::Rules;
 pub(crate) use array_facts::ENTRIES;
 use std::collections::BTreeMap;
+pub(crate) use tickets::{TICKET, signed};
 
 /// What the user fixed about the launch and the checks.
 #[derive(Clone, Debug)]

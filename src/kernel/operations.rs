@@ -6,6 +6,7 @@
 
 use super::lowering::{Lowering, tag_literal, tag_type};
 use super::points::Points;
+use super::tickets::addend;
 use crate::cfg::graph::Statement;
 use crate::ivl::ast::{Barrier, ExprKind, ExprRef, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
@@ -89,8 +90,9 @@ impl<'a> Lowering<'a> {
                 self.is_volatile = *ordering == Ordering::Volatile;
                 self.store(*space, *ty, src, address, ordering.strong_scope());
             }
-            Op::Atomic { space, ty, elements, dst, address, ordering, .. } => {
-                self.atomic(*space, *ty, *elements, dst, address, ordering.strong_scope());
+            Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering } => {
+                let addend = addend(operation, *ty, sources);
+                self.atomic(*space, *ty, *elements, dst, address, (ordering.strong_scope(), addend));
             }
             Op::Matrix { space, dst, address, rows, stride, .. } => {
                 self.matrix(*space, dst, address, *rows, stride.as_deref());

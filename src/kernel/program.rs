@@ -13,6 +13,7 @@ use super::names::Names;
 use super::parameters::Parameters;
 use super::pointers::Pointers;
 use super::regions::{ParameterPlace, Region, RegionId, RegionKind, Regions, Space, declaration};
+use super::tickets::TICKET;
 use super::{Kernel, LowerOptions};
 use crate::cfg::graph::{Cfg, EdgeCondition};
 use crate::diagnostic::Diagnostic;
@@ -62,6 +63,8 @@ pub(crate) struct Declarations {
     pub(crate) assumes_lanes: bool,
     /// There are volatile stores, which do not race with volatile accesses.
     pub(crate) volatile_stores: bool,
+    /// Counters that additions in loops change, with their widths in bytes.
+    pub(crate) counters: Vec<(Name, u32)>,
     /// Whether texture memory is read, which is taken for constant.
     pub(crate) reads_textures: bool,
 }
@@ -167,6 +170,7 @@ pub(crate) fn run(
     let mut blocks = lowering.blocks();
     unmark_constant_arrays(&mut blocks);
     lowering.mark_array_facts(&mut blocks);
+    lowering.mark_tickets(&mut blocks);
     if lowering.diagnostics.is_empty() { Ok(lowering.finish(blocks)) } else { Err(lowering.diagnostics) }
 }
 
@@ -444,7 +448,7 @@ impl Lowering<'_> {
         locals.extend(self.tags.values().map(|name| variable(name, tag_type())));
         locals.extend(self.locals.iter().cloned());
         let (arrays, array_names) = self.arrays();
-        let assumptions = self.assumptions(&arrays, &blocks);
+        let assumptions = self.assumptions((&arrays, &array_names), &blocks);
         let procedure = Procedure {
             name: Names::default().fresh(&self.entry.name),
             params: Vec::new(),
@@ -525,7 +529,7 @@ impl Lowering<'_> {
         self.pointers.regions.ids().filter(is_used)
     }
 
-    fn assumptions(&self, arrays: &[Array], blocks: &[Block]) -> Vec<String> {
+    fn assumptions(&self, (arrays, array_names): (&[Array], &BTreeMap<Name, String>), blocks: &[Block]) -> Vec<String> {
         let mut said = Vec::new();
         let global = arrays.iter().filter(|a| a.space == ArraySpace::Global).count();
         if global > 1 && !self.options.rules.may_alias {
@@ -552,6 +556,7 @@ impl Lowering<'_> {
         let is_global = |array: &Name| arrays.iter().any(|a| a.name == *array && a.space == ArraySpace::Global);
         let mut loads = blocks.iter().flat_map(|block| &block.stmts).filter_map(|stmt| match &stmt.kind {
             StmtKind::Load { access, .. } if is_global(&access.array) => Some(stmt.attributes.has("non_coherent")),
+            StmtKind::Atomic { access, .. } if is_global(&access.array) => stmt.attributes.has(TICKET).then_some(false),
             _ => None,
         });
         if let Some(first) = loads.next() {
@@ -571,6 +576,7 @@ impl Lowering<'_> {
                     .to_string(),
             );
         }
+        said.extend(self.counters(array_names));
         if self.declarations.assumes_lanes {
             said.push("a warp is 32 threads with consecutive linear ids: `%laneid` is that id modulo 32".to_string());
         }

@@ -11,7 +11,7 @@ use super::kernel::{Exit, Kernel};
 use super::rewrite::{Rewriter, block_id, generated};
 use super::{LoopInfo, OrderedBlock, Predicated, names_in_use};
 use crate::diagnostic::Diagnostic;
-use crate::flow::LoopForest;
+use crate::flow::{Loop, LoopForest};
 use crate::ivl::ast::{Block, ExprRef, Name, Program, Stmt, StmtKind, Transfer, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::span::Span;
@@ -139,6 +139,7 @@ impl Layout {
             last_id,
             parent,
             exit_ids,
+            is_stepped: is_stepped(kernel, this),
             active_at_entry,
         }
     }
@@ -273,6 +274,29 @@ impl Layout {
         }
         out.push(open);
     }
+}
+
+/// Whether no way from the header of a loop back to it avoids all barriers. A barrier under a guard may be passed by.
+fn is_stepped(kernel: &Kernel, this: &Loop) -> bool {
+    let waits = |block: usize| {
+        let mut stmts = kernel.blocks[block].stmts.iter();
+        stmts.any(|stmt| matches!(&stmt.kind, StmtKind::Barrier(barrier) if barrier.guard.is_none()))
+    };
+    let mut seen = BTreeSet::new();
+    let mut open = vec![this.header];
+    while let Some(block) = open.pop() {
+        if waits(block) || !seen.insert(block) {
+            continue;
+        }
+        let inside = kernel.graph.successors[block].iter().filter(|next| this.blocks.contains(next));
+        for &next in inside {
+            if next == this.header {
+                return false;
+            }
+            open.push(next);
+        }
+    }
+    true
 }
 
 fn assign(name: Name, value: ExprRef) -> Stmt {

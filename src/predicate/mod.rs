@@ -79,6 +79,8 @@ pub struct LoopInfo {
     pub(crate) parent: Option<usize>,
     /// Ids of the blocks to which an edge leaves the loop, ascending; empty when none leaves.
     pub(crate) exit_ids: Vec<u32>,
+    /// Whether each way around it passes a barrier of the block, at which every thread waits.
+    pub(crate) is_stepped: bool,
     /// Private variable: `v_active` when control last came to the loop from outside.
     pub(crate) active_at_entry: Name,
     /// What holds for `v_active` of each thread whenever control is at the header, by construction:

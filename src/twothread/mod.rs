@@ -22,6 +22,7 @@ pub mod log;
 mod narrow;
 pub mod prelude;
 mod statements;
+mod tickets;
 
 pub(crate) use accesses::{AccessKind, Site};
 pub(crate) use prelude::Prelude;
@@ -46,6 +47,7 @@ use log::Log;
 use prelude::Setting;
 use statements::Translator;
 use std::collections::BTreeSet;
+use tickets::Tickets;
 
 /// How the two threads stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -156,9 +158,16 @@ pub fn run(
     let barriers = Barriers { copies: &copies, pair, options, active, end_id: predicated.end_id };
     let mut contents = Contents::new(predicated, body, &copies, pair, options);
     barrier_invariants::refuse_without_meaning(program, body, contents.selection(), options)?;
+    let mut tickets = Tickets::new(program, body, &copies, pair);
     let loops = &predicated.loops;
-    let mut translator =
-        Translator { copies: &copies, loops, accesses: &mut accesses, contents: &mut contents, barriers };
+    let mut translator = Translator {
+        copies: &copies,
+        loops,
+        accesses: &mut accesses,
+        contents: &mut contents,
+        tickets: &mut tickets,
+        barriers,
+    };
     let blocks = translator.blocks(body)?;
     let launch = Launch::new(program, kernel, &copies, pair, options);
 
@@ -170,6 +179,7 @@ pub fn run(
             .cloned()
             .chain(accesses.declared)
             .chain(contents.declared.into_values())
+            .chain(tickets.declared.into_values())
             .collect(),
         axioms: Vec::new(),
         ..Program::default()
@@ -194,6 +204,7 @@ pub fn run(
     let mut locals = copies.variables(&body.locals);
     locals.extend(accesses.introduced);
     locals.extend(contents.introduced);
+    locals.extend(tickets.introduced);
     let procedure = Name::from(format!("{}${}", kernel.name, pair.suffix()));
     result.procedures.push(Procedure {
         name: procedure.clone(),

@@ -8,6 +8,7 @@ use super::accesses::{AccessKind, Accesses, byte_offset, offset_error};
 use super::barriers::Barriers;
 use super::contents::Contents;
 use super::copies::Copies;
+use super::tickets::Tickets;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
 use crate::ivl::attributes::Attributes;
@@ -28,6 +29,8 @@ pub(crate) struct Translator<'a, 'b> {
     pub(crate) accesses: &'b mut Accesses<'a>,
     /// What arrays hold.
     pub(crate) contents: &'b mut Contents<'a>,
+    /// What atomics return.
+    pub(super) tickets: &'b mut Tickets<'a>,
     /// Translation of barriers.
     pub(crate) barriers: Barriers<'a>,
 }
@@ -119,11 +122,14 @@ impl Translator<'_, '_> {
                 if let Some(dst) = dst {
                     let both = Thread::BOTH.map(|thread| dst.of(thread)).to_vec();
                     out.push(with_kind(stmt, StmtKind::Havoc(both)));
+                    let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
+                    self.tickets.atomic(stmt, dst, access, &offset, out);
                 }
             }
             StmtKind::Barrier(barrier) => {
                 self.barriers.translate(stmt, barrier, &self.accesses.checked_arrays, out)?;
                 out.extend(self.contents.barrier(stmt, barrier.guard.as_ref()));
+                out.extend(self.tickets.barrier());
             }
             StmtKind::Fence(fence) => match fence.order() {
                 // Nothing relies on them: only barriers clear the log.

@@ -2,7 +2,6 @@
 //@ block: 256
 //@ grid: 20
 //@ param: frontier_size=5000
-//@ gap: known possible-race: a place from atomicAdd is not known to differ from that of another thread
 // One level of a breadth-first search: unvisited neighbours go into the next frontier once.
 
 extern "C" __global__ void bfs_level(const int *offsets, const int *edges, const int *frontier, int *distance, int *next,

@@ -2,9 +2,9 @@
 //@ block: 128
 //@ grid: 100
 //@ param: n=12500
-//@ gap: known possible-race: a place from atomicAdd, plus a base from another one, is not known to differ between threads
-//@ gap: free possible-race: a place from atomicAdd is not known to differ from that of another thread
-//@ gap: launch possible-race: a place from atomicAdd is not known to differ from that of another thread
+//@ gap: known possible-race: that a block's slots end where those of the next one begin (its base is a sum that was counted) is not known
+//@ gap: free possible-race: that a block's slots end where those of the next one begin is not known
+//@ gap: launch possible-race: that a block's slots end where those of the next one begin is not known
 // Keeps the even numbers: counted in the block first, so that one atomic operation a block is enough.
 
 extern "C" __global__ void compact_by_block(const int *in, int *out, int *total, int n) {

@@ -2,9 +2,6 @@
 //@ block: 256
 //@ grid: 400
 //@ param: n=102000
-//@ gap: known possible-race: a place from atomicAdd is not known to differ from that of another thread
-//@ gap: free possible-race: a place from atomicAdd is not known to differ from that of another thread
-//@ gap: launch possible-race: a place from atomicAdd is not known to differ from that of another thread
 // Keeps positive numbers, in any order.
 
 extern "C" __global__ void compact_positive(const float *in, float *out, int *count, int n) {

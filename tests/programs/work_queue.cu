@@ -2,9 +2,6 @@
 //@ block: 64
 //@ grid: 56
 //@ param: tasks=20000
-//@ gap: known possible-divergence: that all threads read one number of a shared variable, and so leave the loop together, is not proved
-//@ gap: free possible-divergence: that all threads read one number and so leave the loop together is not proved
-//@ gap: launch possible-divergence: that all threads read one number and so leave the loop together is not proved
 // Blocks take tasks from a queue until it is empty.
 
 extern "C" __global__ void work_queue(const float *in, float *out, int *next, int tasks) {

@@ -13,7 +13,7 @@
 //! keep contents, though, for the loads of the annotation alone: those are in the selection whatever else they are.
 
 use super::super::barrier_invariants::is_of_annotation;
-use crate::ivl::ast::{ExprKind, Implementation, Name, Stmt, StmtKind};
+use crate::ivl::ast::{ArraySpace, ExprKind, Implementation, Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Premise;
 use crate::ivl::visit::{assigned, for_each_stmt_expr, free_vars};
@@ -82,9 +82,21 @@ impl Selection {
         let control = flows.flowing_into(BTreeSet::from([predicated.active.clone()]), false);
         let assumed = flows.flowing_into(assumed(body, &predicated.loops), false);
         let matters = flows.flowing_into(sinks(body, &predicated.active), true);
-        let in_loops: BTreeSet<&Name> = predicated.loops.iter().flat_map(|this| &this.blocks).collect();
-        // Blocks stand in sort order: what is loaded behind all loops decides about none.
-        let behind = body.blocks.iter().rposition(|block| in_loops.contains(&block.label)).map_or(0, |last| last + 1);
+        // Blocks stand in sort order: what is loaded behind all of these loops decides about none.
+        let behind = |blocks: &BTreeSet<&Name>| {
+            body.blocks.iter().rposition(|block| blocks.contains(&block.label)).map_or(0, |last| last + 1)
+        };
+        let behind_all = behind(&predicated.loops.iter().flat_map(|this| &this.blocks).collect());
+        let behind_unstepped = behind(&unstepped(&predicated.loops));
+        // Other blocks write global arrays in no interval of this one, also by way of shared ones.
+        let arrays = &predicated.program.arrays;
+        let is_shared = |name: &Name| arrays.iter().any(|a| a.name == *name && a.space == ArraySpace::Shared);
+        let in_front = &body.blocks[..behind_all];
+        let has_global = in_front.iter().flat_map(|block| &block.stmts).any(|stmt| match &stmt.kind {
+            StmtKind::Load { access, .. } => plain.contains(&access.array) && !is_shared(&access.array),
+            _ => false,
+        });
+        let behind = if has_global { behind_all } else { behind_unstepped };
         let mut selection = Selection::default();
         for (place, block) in body.blocks.iter().enumerate() {
             for (index, stmt) in block.stmts.iter().enumerate() {
@@ -104,6 +116,13 @@ impl Selection {
         }
         selection
     }
+}
+
+/// The blocks of loops in which a thread may go round without a barrier, and of the loops around them.
+fn unstepped(loops: &[LoopInfo]) -> BTreeSet<&Name> {
+    let around = |this| std::iter::successors(Some(this), |this: &&LoopInfo| this.parent.map(|parent| &loops[parent]));
+    let outermost = loops.iter().filter(|this| !this.is_stepped).filter_map(|this| around(this).last());
+    outermost.flat_map(|this| &this.blocks).collect()
 }
 
 /// Arrays that are stored to and loaded from, by plain accesses of single threads to known places.
