@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::finding::facts::Facts;
 use crate::finding::groups;
 use crate::finding::{Finding, KernelReport, Reason, Verdict};
-use crate::ivl::ast::{Stmt, StmtKind};
+use crate::ivl::ast::{Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
 use crate::kernel::Kernel;
@@ -177,7 +177,7 @@ impl Decision<'_> {
             report.diagnostics.extend(self.vacuity.diagnostics(question.kernel)?);
         }
         if matches!(end, End::Complete | End::Stopped) && !question.loop_heads.is_empty() {
-            let heads: Vec<&str> = question.loop_heads.iter().map(|head| head.as_str()).collect();
+            let heads: Vec<&str> = question.loop_heads.iter().map(Name::as_str).collect();
             report.assumptions.push(format!("every loop ends (loops at {})", heads.join(", ")));
         }
         report.checked.loops = question.loop_heads.len() as u64;
