@@ -4,6 +4,7 @@
 //! in a launch, and its text. Establishes: the three say the same. Relies on: nothing. Reference: DESIGN section 3
 //! (`verified-when`).
 
+use super::columns::Columns;
 use super::product::Product;
 use crate::finding::{Finding, ParameterValue};
 use crate::geometry::{Axis, Geometry};
@@ -60,6 +61,8 @@ pub(crate) enum Condition {
     Covered(String, Product),
     /// A 32-bit parameter is less than another one, both without sign.
     Below(String, String),
+    /// A parameter, without sign, is at least so many columns.
+    Wide(String, Columns),
 }
 
 impl fmt::Display for Condition {
@@ -84,6 +87,7 @@ impl fmt::Display for Condition {
             Condition::Extent(product) => write!(f, "{product} <= {LARGEST_AREA}"),
             Condition::Covered(name, elements) => write!(f, "{name} <= {elements}"),
             Condition::Below(index, count) => write!(f, "{index} < {count}"),
+            Condition::Wide(pitch, columns) => write!(f, "{pitch} >= {columns}"),
         }
     }
 }
@@ -92,8 +96,12 @@ impl fmt::Display for Condition {
 /// them for signed ones, so that they are not negative stands beside.
 pub(crate) fn lines(conditions: &[Condition]) -> Vec<String> {
     let is_unsigned = |c: &&Condition| {
-        use Condition::{Area, AtLeast, Below, Covered, Extent, ParameterBounded, Volume};
-        matches!(c, ParameterBounded(_) | Area(..) | AtLeast(..) | Volume(..) | Extent(_) | Covered(..) | Below(..))
+        use Condition::{Area, AtLeast, Below, Covered, Extent, ParameterBounded, Volume, Wide};
+        match c {
+            ParameterBounded(_) | Area(..) | AtLeast(..) | Volume(..) | Extent(_) | Covered(..) | Below(..) => true,
+            Wide(..) => true,
+            _ => false,
+        }
     };
     let unsigned: BTreeSet<&String> = conditions.iter().filter(is_unsigned).flat_map(Condition::parameters).collect();
     let is_said = |name: &String| {
@@ -137,6 +145,7 @@ impl Condition {
             }
             Condition::Extent(product) => product.parameters.iter().collect(),
             Condition::Covered(name, elements) => [name].into_iter().chain(&elements.parameters).collect(),
+            Condition::Wide(pitch, columns) => [pitch].into_iter().chain(columns.parameters()).collect(),
             Condition::Block(..)
             | Condition::Grid(..)
             | Condition::Span(..)
@@ -148,7 +157,7 @@ impl Condition {
 
     /// Whether few proofs need it among what is plausible: those without it are sooner found, and say more.
     pub(super) fn is_seldom_needed(&self) -> bool {
-        matches!(self, Condition::Extent(_) | Condition::Covered(..))
+        matches!(self, Condition::Extent(_) | Condition::Covered(..) | Condition::Wide(..))
     }
 
     /// Whether it only keeps sums from wrapping.
@@ -233,6 +242,10 @@ impl Condition {
                 let (index, count) = (parameter(kernel, index)?, parameter(kernel, count)?);
                 Some(bv::binary(BvOp::Ult, index, count))
             }
+            Condition::Wide(pitch, columns) => {
+                let pitch = bv::to_int(any_parameter(kernel, pitch)?);
+                Some(bv::op(BinaryOp::Le, columns.expression(kernel)?, pitch))
+            }
         }
     }
 
@@ -278,6 +291,10 @@ impl Condition {
             }
             Condition::Below(index, count) => {
                 value(index).zip(value(count)).is_some_and(|(index, count)| index < count)
+            }
+            Condition::Wide(pitch, columns) => {
+                let columns = columns.value(launch, params);
+                value(pitch).zip(columns).is_some_and(|(pitch, columns)| i128::from(pitch) >= columns)
             }
         }
     }

@@ -67,7 +67,7 @@ impl Form {
     }
 
     /// `self + factor * other`
-    fn plus(mut self, other: &Form, factor: i64) -> Option<Form> {
+    pub(super) fn plus(mut self, other: &Form, factor: i64) -> Option<Form> {
         self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
         for (term, value) in &other.terms {
             let sum = self.factor(term).checked_add(value.checked_mul(factor)?)?;

@@ -8,6 +8,7 @@
 //! left out again as far as the proof allows; if an execution of the first shows a defect, that is the answer, since
 //! smaller blocks would only hide it. Then flat launches, and other sizes.
 
+pub(crate) mod columns;
 pub(crate) mod condition;
 pub(crate) mod conditions;
 mod extents;

@@ -8,12 +8,14 @@
 //! - a product of two sizes has 31 bits, or is at most 2^56 with a size of 64 bits, if one is a factor of an index;
 //! - a factor of the rows (a pitch) is at least what bounds the columns, or the threads of a row of a block where nothing
 //!   bounds them;
+//! - where no parameter bounds the columns beside rows, the pitch is at least as many as the launch has;
 //! - a product of numbers, sizes and the grid in a sum of 32 bits has 31 bits;
 //! - what bounds the index of the threads along an axis is at most as many as the launch has, where that is given;
 //! - a factor that is compared for equality with an index is less than what bounds that index.
 //!
 //! What is only added to an index (an offset), or compared for equality (a switch), may be any number.
 
+use super::columns::{Columns, Sums, pitch_of};
 use super::condition::Condition;
 use super::extents::{Extent, Extents};
 use super::linear::{Form, Forms, Term};
@@ -42,6 +44,7 @@ pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
     let is_narrow_size = |name: &String| sizes.contains(name) && !is_wide(name);
     let below = below.into_iter().filter(|(_, count)| is_narrow_size(count));
     conditions.extend(below.map(|(index, count)| Condition::Below(index, count)));
+    conditions.extend(uses.wide());
     conditions.extend(uses.covered());
     conditions.extend(uses.products(&is_narrow_size).into_iter().map(Condition::Extent));
     // What was asked for is looked at as it is, and tells what is likely of the others.
@@ -86,6 +89,9 @@ struct Uses<'k> {
     /// Ids with which parameters are compared for equality.
     equal: BTreeMap<String, BTreeSet<Term>>,
     extents: Extents,
+    sums: Sums,
+    /// Constants that stand for integer parameters of 32 bits.
+    narrow: BTreeSet<Name>,
     /// Axes along which threads or blocks do the work of several.
     looped: BTreeSet<Axis>,
 }
@@ -98,11 +104,13 @@ impl<'k> Uses<'k> {
         let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
         let forms = Forms::new(again.cloned().collect());
         let narrow = kernel.params.iter().filter(|parameter| parameter.bits == 32 && !parameter.is_pointer);
-        let extents = Extents::new(narrow.filter_map(|parameter| parameter.constant.clone()).collect());
+        let narrow: BTreeSet<Name> = narrow.filter_map(|parameter| parameter.constant.clone()).collect();
         let mut uses = Uses {
             kernel,
             forms,
-            extents,
+            extents: Extents::new(narrow.clone()),
+            sums: Sums::default(),
+            narrow,
             bounds: BTreeMap::new(),
             factors: BTreeMap::new(),
             unclear: BTreeSet::new(),
@@ -116,6 +124,10 @@ impl<'k> Uses<'k> {
                 pairs.iter().for_each(|(variable, value)| uses.assign(variable, value));
             }
         }
+        // A parameter that is added several times multiplies no id.
+        let pitches = uses.sums.all().into_iter().filter_map(|sum| Some(pitch_of(sum, &uses.narrow)?.0));
+        let pitches: Vec<String> = pitches.filter_map(|pitch| uses.named(&pitch)).collect();
+        pitches.into_iter().for_each(|pitch| uses.factors.entry(pitch).or_default().extend(None));
         uses
     }
 
@@ -147,6 +159,7 @@ impl<'k> Uses<'k> {
 
     fn assign(&mut self, variable: &Name, value: &ExprRef) {
         self.extents.assign(&self.forms, variable, value);
+        self.sums.assign((&self.forms, &self.narrow), variable, value);
         let (form, _) = self.forms.assign(variable, value);
         if self.forms.is_reassigned(variable) {
             self.looped.extend(ids(&form).into_iter().filter_map(|id| match id {
@@ -207,6 +220,23 @@ impl<'k> Uses<'k> {
             Some((name.clone(), count.clone()))
         };
         rows.filter_map(below).collect()
+    }
+
+    /// Pitches, where no parameter bounds the columns.
+    fn wide(&self) -> BTreeSet<Condition> {
+        let wide = |sum| {
+            let (pitch, columns) = pitch_of(sum, &self.narrow)?;
+            let ids = ids(&columns);
+            let pitch = self.named(&pitch)?;
+            let is_bounded = self.bounds.values().any(|bounded| !bounded.is_disjoint(&ids));
+            let is_row = self.factors.get(&pitch).is_some_and(|rows| !rows.is_disjoint(&ids));
+            if is_bounded || is_row {
+                return None;
+            }
+            let columns = Columns::of(&columns, self.kernel.geometry, |name| self.named(name))?;
+            Some(Condition::Wide(pitch, columns))
+        };
+        self.sums.all().into_iter().filter_map(wide).collect()
     }
 
     /// What bounds an index is covered by a launch that is given.

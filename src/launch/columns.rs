@@ -1,0 +1,173 @@
+//! How far the columns go that stand beside rows in a sum of 32 bits: `row * pitch + column`.
+//!
+//! Input: assignments, in the order of the text. Output: for each pitch, what it has to be for rows to stay apart where no
+//! parameter bounds the columns. Establishes: nothing; what is plausible is guessed from them. Relies on: [`Forms`] knows
+//! the variables that were assigned before. Reference: none.
+
+use super::linear::{Form, Forms, Term};
+use super::plausible::ids;
+use super::product::Product;
+use crate::finding::ParameterValue;
+use crate::geometry::{Axis, Geometry};
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Type};
+use crate::ivl::bv::{self, Builtin, BvOp, parse_builtin};
+use crate::kernel::Kernel;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A sum of rows and columns.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Sum {
+    /// Constants that multiply ids, or unknown numbers.
+    pub(super) pitches: BTreeSet<Name>,
+    pub(super) columns: Form,
+}
+
+/// The sums that variables are.
+#[derive(Default)]
+pub(super) struct Sums {
+    of: BTreeMap<Name, Sum>,
+}
+
+impl Sums {
+    pub(super) fn assign(&mut self, (forms, parameters): (&Forms, &BTreeSet<Name>), variable: &Name, value: &ExprRef) {
+        if value.ty == Type::Bv(32)
+            && !self.of.contains_key(variable)
+            && !forms.is_reassigned(variable)
+            && let Some(sum) = self.sum(forms, parameters, value)
+        {
+            self.of.insert(variable.clone(), sum);
+        }
+    }
+
+    /// All of them, each once.
+    pub(super) fn all(&self) -> BTreeSet<&Sum> {
+        self.of.values().collect()
+    }
+
+    fn sum(&self, forms: &Forms, parameters: &BTreeSet<Name>, e: &ExprRef) -> Option<Sum> {
+        let plain = || Some(Sum { pitches: BTreeSet::new(), columns: forms.of(e)? });
+        let (op, [a, b]) = match &e.kind {
+            ExprKind::Var(name) => return self.of.get(name).cloned().or_else(plain),
+            ExprKind::Call(function, args) => match (parse_builtin(function.as_str()), &args[..]) {
+                (Some(Builtin::Op(op, _)), [a, b]) => (op, [a, b]),
+                _ => return plain(),
+            },
+            _ => return plain(),
+        };
+        match op {
+            BvOp::Add | BvOp::Or => {
+                let (a, b) = (self.sum(forms, parameters, a)?, self.sum(forms, parameters, b)?);
+                let pitches = a.pitches.union(&b.pitches).cloned().collect();
+                Some(Sum { pitches, columns: a.columns.plus(&b.columns, 1)? })
+            }
+            BvOp::Mul if forms.of(e).is_none() => {
+                let is_pitch = |e: &ExprRef| forms.of(e)?.variable().filter(|name| parameters.contains(*name)).cloned();
+                let pitch = is_pitch(a).or_else(|| is_pitch(b))?;
+                Some(Sum { pitches: BTreeSet::from([pitch]), columns: Form::default() })
+            }
+            _ => plain(),
+        }
+    }
+}
+
+/// A number of columns: products, and a number that is added.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Columns {
+    products: Vec<Product>,
+    number: i64,
+}
+
+impl Columns {
+    /// One more than the last column of a sum of ids in a launch. `named` are offsets that may be added.
+    pub(super) fn of(form: &Form, launch: Geometry, named: impl Fn(&Name) -> Option<String>) -> Option<Columns> {
+        let mut columns = Columns { products: Vec::new(), number: form.constant.max(0) + 1 };
+        for axis in Axis::ALL {
+            let [own, start, apart] =
+                [Term::Thread(axis), Term::BlockStart(axis), Term::Block(axis)].map(|term| form.factor(&term));
+            if own < start || start < 0 || apart < 0 {
+                return None;
+            }
+            let (block, grid) = (launch.block[axis.index()], launch.grid[axis.index()]);
+            // The last id is one less than their number.
+            columns.number -= own + apart;
+            columns.add(start, (vec![axis], grid), (vec![axis], block))?;
+            columns.add(own - start, (Vec::new(), None), (vec![axis], block))?;
+            columns.add(apart, (vec![axis], grid), (Vec::new(), None))?;
+        }
+        for (term, factor) in &form.terms {
+            let Term::Unknown(name) = term else { continue };
+            let number = u32::try_from(*factor).ok()?;
+            let parameters = vec![named(name)?];
+            columns.products.push(Product { number, grid: Vec::new(), block: Vec::new(), parameters });
+        }
+        Some(columns)
+    }
+
+    /// Adds a number times sizes, of which some are known.
+    fn add(&mut self, number: i64, grid: (Vec<Axis>, Option<u32>), block: (Vec<Axis>, Option<u32>)) -> Option<()> {
+        let (mut number, mut product) = (u64::try_from(number).ok()?, (Vec::new(), Vec::new()));
+        for ((axes, size), left) in [(grid, &mut product.0), (block, &mut product.1)] {
+            match size {
+                Some(size) if !axes.is_empty() => number = number.checked_mul(size.into())?,
+                _ => *left = axes,
+            }
+        }
+        let (grid, block) = product;
+        if number == 0 {
+            return Some(());
+        }
+        if grid.is_empty() && block.is_empty() {
+            self.number = self.number.checked_add(i64::try_from(number).ok()?)?;
+            return Some(());
+        }
+        let number = u32::try_from(number).ok()?;
+        self.products.push(Product { number, grid, block, parameters: Vec::new() });
+        Some(())
+    }
+
+    /// The offsets that are added.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &String> {
+        self.products.iter().flat_map(|product| &product.parameters)
+    }
+
+    /// As an integer of the kernel's constants.
+    pub(super) fn expression(&self, kernel: &Kernel) -> Option<ExprRef> {
+        let plus = |sum: ExprRef, product: &Product| Some(bv::op(BinaryOp::Add, sum, product.expression(kernel)?));
+        self.products.iter().try_fold(bv::int(self.number.into()), plus)
+    }
+
+    /// Their number in a launch.
+    pub(super) fn value(&self, launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>) -> Option<i128> {
+        let plus = |sum: i128, product: &Product| sum.checked_add(i128::try_from(product.value(launch, params)?).ok()?);
+        self.products.iter().try_fold(i128::from(self.number), plus)
+    }
+}
+
+impl fmt::Display for Columns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let products: Vec<String> = self.products.iter().map(ToString::to_string).collect();
+        match (products.is_empty(), self.number) {
+            (true, number) => write!(f, "{number}"),
+            (false, 0) => f.write_str(&products.join(" + ")),
+            (false, number) if number < 0 => write!(f, "{} - {}", products.join(" + "), number.unsigned_abs()),
+            (false, number) => write!(f, "{} + {number}", products.join(" + ")),
+        }
+    }
+}
+
+/// The pitch of a sum with the columns beside it, if it has one pitch and columns with ids. A parameter that is added several
+/// times is a pitch, too.
+pub(super) fn pitch_of(sum: &Sum, parameters: &BTreeSet<Name>) -> Option<(Name, Form)> {
+    let is_row = |term: &Term, factor: i64| matches!(term, Term::Unknown(name) if parameters.contains(name) && (sum.pitches.contains(name) || factor > 1));
+    let mut pitches = sum.pitches.clone();
+    let mut columns = sum.columns.clone();
+    for (term, factor) in &sum.columns.terms {
+        if let (true, Term::Unknown(name)) = (is_row(term, *factor), term) {
+            pitches.insert(name.clone());
+            columns.terms.remove(term);
+        }
+    }
+    let pitch = pitches.pop_first().filter(|_| pitches.is_empty())?;
+    (!ids(&columns).is_empty()).then_some((pitch, columns))
+}
