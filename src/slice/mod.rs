@@ -30,11 +30,15 @@ pub struct Sliced {
     pub(crate) loop_heads: Vec<Name>,
 }
 
-/// Slices the kernel. A program that `predicate` refuses stays as it is.
+/// Slices the kernel. One without loops, and a program that `predicate` refuses, stay as they are.
 pub fn run(program: &Program, rules: Rules) -> Sliced {
     let unchanged = || Sliced { program: program.clone(), loop_heads: Vec::new() };
     let Ok(kernel) = Kernel::read(program) else { return unchanged() };
     let Ok(forest) = LoopForest::of(&kernel.graph, &kernel.graph.dominators()) else { return unchanged() };
+    // Without loops there is little to win, and proofs about products go other ways.
+    if forest.loops.is_empty() {
+        return unchanged();
+    }
     let relevance = Relevance::of(program, &kernel, rules);
     let heads = sort_order(&kernel.graph, &forest).into_iter().filter(|block| forest.headed_by(*block).is_some());
     let loop_heads = heads.map(|block| kernel.blocks[block].label.clone()).collect();
