@@ -97,11 +97,8 @@ impl fmt::Display for Condition {
 pub(crate) fn lines(conditions: &[Condition]) -> Vec<String> {
     let is_unsigned = |c: &&Condition| {
         use Condition::{Area, AtLeast, Below, Covered, Extent, ParameterBounded, Volume, Wide};
-        match c {
-            ParameterBounded(_) | Area(..) | AtLeast(..) | Volume(..) | Extent(_) | Covered(..) | Below(..) => true,
-            Wide(..) => true,
-            _ => false,
-        }
+        let is_of_products = matches!(c, Area(..) | Volume(..) | Extent(_) | Wide(..));
+        is_of_products || matches!(c, ParameterBounded(_) | AtLeast(..) | Covered(..) | Below(..))
     };
     let unsigned: BTreeSet<&String> = conditions.iter().filter(is_unsigned).flat_map(Condition::parameters).collect();
     let is_said = |name: &String| {
