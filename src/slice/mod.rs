@@ -2,15 +2,15 @@
 //!
 //! Input: a kernel IVL program, before predication. Output: [`Sliced`]: the same kernel without assignments to variables
 //! that are not relevant, loads of arrays that nobody writes into such variables, and branches between which and where
-//! their ways meet nothing is left: most loops that only read. Establishes: for every terminating execution of the kernel the slice has one with the same accesses of
-//! arrays that are written, the same barriers and assertions, and the same values of relevant variables; it may have more, since
-//! values that are stored and never matter are arbitrary. No variable is read whose assignments are left out (checked).
-//! Relies on: loops end, which is an assumption of the
-//! whole proof. Reference: Weiser, "Program Slicing" (1981); the slice is of the statements that can race, wait or fail.
+//! their ways meet nothing is left: most loops that only read. Establishes: for every terminating execution of the kernel
+//! the slice has one with the same accesses of arrays that are written, the same barriers and assertions, and the same
+//! values of relevant variables; it may have more, since values that are stored and never matter are arbitrary. No variable
+//! is read whose assignments are left out (checked). Relies on: loops end, which is an assumption of the whole proof.
+//! Reference: Weiser, "Program Slicing" (1981); the slice is of the statements that can race, wait or fail.
 
 mod relevance;
 
-use crate::flow::LoopForest;
+use crate::flow::{Graph, LoopForest};
 use crate::ivl::ast::{Block, ExprRef, Implementation, Name, Program, Stmt, StmtKind, Transfer, Variable};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
@@ -139,21 +139,13 @@ impl Slicer<'_> {
 
 /// The blocks to which the first leads.
 fn reachable(blocks: Vec<Block>) -> Vec<Block> {
-    let targets: BTreeMap<Name, Vec<Name>> = blocks
-        .iter()
-        .map(|block| match &block.transfer {
-            Transfer::Goto(targets) => (block.label.clone(), targets.clone()),
-            Transfer::Return => (block.label.clone(), Vec::new()),
-        })
-        .collect();
-    let mut seen = BTreeSet::new();
-    let mut pending: Vec<Name> = blocks.first().map(|block| block.label.clone()).into_iter().collect();
-    while let Some(label) = pending.pop() {
-        if seen.insert(label.clone()) {
-            pending.extend(targets.get(&label).into_iter().flatten().cloned());
-        }
-    }
-    blocks.into_iter().filter(|block| seen.contains(&block.label)).collect()
+    let numbers: BTreeMap<&Name, usize> = blocks.iter().enumerate().map(|(n, block)| (&block.label, n)).collect();
+    let successors = blocks.iter().map(|block| match &block.transfer {
+        Transfer::Goto(targets) => targets.iter().filter_map(|target| numbers.get(target).copied()).collect(),
+        Transfer::Return => Vec::new(),
+    });
+    let is_reachable = Graph::new(successors.collect()).reachable();
+    blocks.into_iter().zip(is_reachable).filter(|(_, is_reachable)| *is_reachable).map(|(block, _)| block).collect()
 }
 
 /// The variables that statements read, and those that they assign.

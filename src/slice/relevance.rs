@@ -7,10 +7,10 @@
 
 use crate::flow::Graph;
 use crate::ivl::ast::{Access, ExprRef, Name, Program, Stmt, StmtKind};
-use crate::ivl::attributes::Attributes;
 use crate::ivl::visit::{self, Visitor};
 use crate::predicate::kernel::{Exit, Kernel};
 use crate::rules::Rules;
+use crate::twothread::barrier_invariants::is_of_annotation;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What matters.
@@ -48,8 +48,8 @@ impl<'a> Relevance<'a> {
         let arrays = program.arrays.iter().map(|array| (array.name.clone(), written.contains(&array.name))).collect();
         let locals = kernel.procedure.body.iter().flat_map(|body| &body.locals).map(|local| local.name.clone());
         let (locals, branches) = (locals.collect(), branches(kernel));
-        let mut this =
-            Relevance { kernel, rules, locals, arrays, branches, variables: BTreeSet::new(), kept: BTreeSet::new() };
+        let (variables, kept) = (constrained(kernel), BTreeSet::new());
+        let mut this = Relevance { kernel, rules, locals, arrays, branches, variables, kept };
         while this.grow() {}
         let is_local = |name: &Name| this.locals.contains(name);
         this.variables = this.variables.iter().filter(|name| is_local(name)).cloned().collect();
@@ -85,7 +85,7 @@ impl<'a> Relevance<'a> {
         }
     }
 
-    /// Adds what what is known to matter depends on; whether that was not known.
+    /// Adds what that depends on which is known to matter; whether there was more.
     fn grow(&mut self) -> bool {
         let before = (self.variables.len(), self.kept.len());
         let mut found = Found(std::mem::take(&mut self.variables));
@@ -129,9 +129,11 @@ impl<'a> Relevance<'a> {
     }
 }
 
-/// Whether the kernel itself does not do it.
-fn is_of_annotation(stmt: &Stmt) -> bool {
-    ["ghost", "barrier_invariant"].iter().any(|what| stmt.attributes.has(what))
+/// The variables with a `where`, which says of each arbitrary value how it stands to others, and those others.
+fn constrained(kernel: &Kernel) -> BTreeSet<Name> {
+    let locals = kernel.procedure.body.iter().flat_map(|body| &body.locals);
+    let named = locals.filter_map(|local| Some((local.name.clone(), visit::free_vars(local.where_clause.as_ref()?))));
+    named.flat_map(|(name, others)| others.into_iter().chain([name])).collect()
 }
 
 /// The branches whose ways meet. A way that comes to no end meets none.
