@@ -67,8 +67,8 @@ fn first_stages_of_saxpy() {
 
 /// The loop of a product only reads, so it goes; what is stored does not matter.
 #[test]
-fn slice_of_a_product() {
-    assert_stages(&case("matmul_naive"), &[("slice", Stage::Slice)]);
+fn slice_of_a_product_with_a_vector() {
+    assert_stages(&case("matvec"), &[("slice", Stage::Slice)]);
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Which variables and branches matter to accesses that can race, to barriers and to assertions.
 //!
 //! Input: a kernel. Output: [`Relevance`]. Establishes: a relevant variable is computed from relevant ones alone; a branch that is
-//! left out has nothing that is kept between it and the block where its ways meet. Relies on: an array that no store or
+//! left out has nothing that is kept between it and the block where its ways meet, and no loop is left out that may tell of a
+//! parameter that matters, by its end. Relies on: an array that no store or
 //! atomic names keeps its values. Reference: Weiser, "Program Slicing" (1981); Ferrante, Ottenstein, Warren, "The Program
 //! Dependence Graph and Its Use in Optimization" (1987), for control dependence.
 
 use crate::flow::Graph;
 use crate::ivl::ast::{Access, ExprRef, Name, Program, Stmt, StmtKind};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::visit::{self, Visitor};
 use crate::predicate::kernel::{Exit, Kernel};
 use crate::rules::Rules;
@@ -19,6 +21,8 @@ pub(super) struct Relevance<'a> {
     rules: Rules,
     /// Private variables.
     locals: BTreeSet<Name>,
+    /// Constants that stand for parameters of any value.
+    parameters: BTreeSet<Name>,
     /// Arrays that are declared, and whether some store or atomic names them.
     arrays: BTreeMap<Name, bool>,
     /// The blocks with a branch, with where its ways meet.
@@ -49,7 +53,9 @@ impl<'a> Relevance<'a> {
         let locals = kernel.procedure.body.iter().flat_map(|body| &body.locals).map(|local| local.name.clone());
         let (locals, branches) = (locals.collect(), branches(kernel));
         let (variables, kept) = (constrained(kernel), BTreeSet::new());
-        let mut this = Relevance { kernel, rules, locals, arrays, branches, variables, kept };
+        let parameters = program.constants.iter().filter(|constant| constant.variable.attributes.has("param"));
+        let parameters = parameters.map(|constant| constant.variable.name.clone()).collect();
+        let mut this = Relevance { kernel, rules, locals, parameters, arrays, branches, variables, kept };
         while this.grow() {}
         let is_local = |name: &Name| this.locals.contains(name);
         this.variables = this.variables.iter().filter(|name| is_local(name)).cloned().collect();
@@ -119,13 +125,35 @@ impl<'a> Relevance<'a> {
         for (number, block) in self.kernel.blocks.iter().enumerate() {
             let Exit::Branch { condition, .. } = &block.exit else { continue };
             // One whose ways do not meet decides what a thread does for ever.
-            if self.branches.get(&number).is_none_or(|branch| !branch.between.is_disjoint(&matter)) {
+            let matters = |branch: &Branch| {
+                !branch.between.is_disjoint(&matter)
+                    || branch.between.contains(&number) && self.tells(condition, &found.0)
+            };
+            if self.branches.get(&number).is_none_or(matters) {
                 self.kept.insert(number);
                 found.expr(condition);
             }
         }
         self.variables = found.0;
         before != (self.variables.len(), self.kept.len())
+    }
+
+    /// Whether it may tell something of a parameter that matters, that a loop with this condition ends.
+    fn tells(&self, condition: &ExprRef, relevant: &BTreeSet<Name>) -> bool {
+        let mut found = Found(BTreeSet::new());
+        found.expr(condition);
+        loop {
+            let before = found.0.len();
+            for stmt in self.kernel.blocks.iter().flat_map(|block| &block.stmts) {
+                if visit::assigned(stmt).into_iter().any(|name| found.0.contains(name)) {
+                    found.stmt(stmt);
+                }
+            }
+            if found.0.len() == before {
+                break;
+            }
+        }
+        self.parameters.iter().any(|parameter| relevant.contains(parameter) && found.0.contains(parameter))
     }
 }
 
