@@ -230,7 +230,9 @@ impl<'k> Uses<'k> {
             let pitch = self.named(&pitch)?;
             let is_bounded = self.bounds.values().any(|bounded| !bounded.is_disjoint(&ids));
             let is_row = self.factors.get(&pitch).is_some_and(|rows| !rows.is_disjoint(&ids));
-            if is_bounded || is_row {
+            // Who guards rows with it has launches in mind that go beyond it, and forgot the guard of the columns.
+            let is_guard = self.bounds.get(&pitch).is_some_and(|rows| !rows.is_empty());
+            if is_bounded || is_row || is_guard {
                 return None;
             }
             let columns = Columns::of(&columns, self.kernel.geometry, |name| self.named(name))?;
