@@ -6,6 +6,7 @@
 // Tests, benches and the program see what is `pub`; the compiler finds what nobody uses among the rest.
 #![warn(unreachable_pub)]
 
+pub mod aliases;
 pub mod cfg;
 pub mod concrete;
 pub mod confirm;

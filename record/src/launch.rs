@@ -133,21 +133,21 @@ unsafe fn packed(extra: *mut Handle) -> Option<(Handle, usize)> {
 
 fn line(name: &str, launch: &Launch, arguments: &[Argument]) -> String {
     let (mut params, mut words, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut pointers, mut aliases): (Vec<(usize, u64)>, Vec<String>) = (Vec::new(), Vec::new());
-    for Argument { index, size, value } in arguments {
+    let (mut pointers, mut aliases): (Vec<(u64, &Argument)>, Vec<String>) = (Vec::new(), Vec::new());
+    for argument @ Argument { index, size, value } in arguments {
         let allocation = if *size < 8 { None } else { state::allocation(value.cast_unsigned()) };
         match allocation {
             Some((start, rest)) => {
                 if *size == 8 {
                     sizes.push(format!("\"{index}\": {rest}"));
                 }
-                let same = pointers.iter().filter(|(_, other)| *other == start);
-                for pair in same.map(|(other, _)| format!("[\"{other}\", \"{index}\"]")) {
+                let same = pointers.iter().filter(|(other, _)| *other == start);
+                for pair in same.map(|(_, other)| pair(other, argument)) {
                     if !aliases.contains(&pair) {
                         aliases.push(pair);
                     }
                 }
-                pointers.push((*index, start));
+                pointers.push((start, argument));
             }
             // What else stands in a structure, nobody tells.
             None if *size > 8 => {}
@@ -171,6 +171,13 @@ fn line(name: &str, launch: &Launch, arguments: &[Argument]) -> String {
         let _ = write!(line, ", \"aliases\": [{}]", aliases.join(", "));
     }
     line + "}"
+}
+
+/// Two pointers into one allocation, and how many bytes the second is behind the first. Structures may hold several.
+fn pair(one: &Argument, other: &Argument) -> String {
+    let distance = other.value.wrapping_sub(one.value);
+    let distance = if one.size == 8 && other.size == 8 { format!(", {distance}") } else { String::new() };
+    format!("[\"{}\", \"{}\"{distance}]", one.index, other.index)
 }
 
 /// A string of JSON.

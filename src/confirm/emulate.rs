@@ -7,6 +7,7 @@
 //! hardware has not started yet). Reference: DESIGN section 3 (what `confirmed` means).
 
 use super::{execution, usual};
+use crate::aliases::Aliases;
 use crate::exec::arguments::{Argument, Value};
 use crate::exec::command::{Command, quoted};
 use crate::exec::launch::{Contents, Schedule, check_sizes};
@@ -36,6 +37,8 @@ pub struct Emulator<'a> {
     pub dynamic_shared: Option<u32>,
     /// What counts as a defect, and whether global arrays may overlap.
     pub rules: Rules,
+    /// Parameters that point into one array.
+    pub aliases: &'a Aliases,
 }
 
 /// Instructions of all threads in one run.
@@ -102,7 +105,7 @@ impl<'a> Emulator<'a> {
     }
 
     /// An argument for each parameter: arrays with these contents, scalars with these values. With
-    /// `overlap` all pointers are the same. Arrays by which threads synchronise hold zeros, as locks and
+    /// `overlap` pointers that may alias are the same, or as far apart as the launch says. Arrays by which threads synchronise hold zeros, as locks and
     /// counters do before a launch: with other contents a correct kernel would race.
     pub fn arguments(
         &self,
@@ -117,14 +120,20 @@ impl<'a> Emulator<'a> {
             let zeros = synchronising.contains(name) || overlap && !synchronising.is_empty();
             Value::Endless(if zeros { Contents::Zero } else { contents.clone() })
         };
-        let mut first_array: Option<&str> = None;
-        let argument = |parameter: &'a Variable| {
+        let mut first_arrays: BTreeMap<u32, &str> = BTreeMap::new();
+        let argument = |(position, parameter): (u32, &'a Variable)| {
             let fields: Vec<&KernelParameter> = params.iter().filter(|field| is_of(field, parameter)).collect();
             let size = usize::try_from(parameter.size.unwrap_or(0)).unwrap_or(0);
             if size == 8 && fields.iter().any(|field| field.is_pointer) {
-                let shared = first_array.filter(|_| overlap).map(|other| Value::Same(other.to_string()));
-                first_array = first_array.or(Some(&parameter.name));
-                return Ok(shared.unwrap_or_else(|| contents_of(&parameter.name)));
+                let distance = self.aliases.distance(position);
+                let Some(first) = self.first_alias(position).filter(|_| overlap || distance.is_some()) else {
+                    return Ok(contents_of(&parameter.name));
+                };
+                let distance = distance.unwrap_or(0);
+                let same =
+                    first_arrays.get(&first).map(|other: &&str| Value::Same { other: other.to_string(), distance });
+                first_arrays.entry(first).or_insert(&parameter.name);
+                return Ok(same.unwrap_or_else(|| contents_of(&parameter.name)));
             }
             let mut bytes = vec![0; size];
             for field in &fields {
@@ -138,9 +147,19 @@ impl<'a> Emulator<'a> {
                 pointers.map(|field| (field.offset.max(0) as usize, contents_of(&field.name))).collect();
             if arrays.is_empty() { Ok(scalar(parameter, bytes)) } else { structure(&bytes, arrays) }
         };
-        let values = self.entry().params.iter().map(argument).collect::<Result<Vec<Value>, String>>()?;
+        let values = (0..).zip(&self.entry().params).map(argument).collect::<Result<Vec<Value>, String>>()?;
         let named = self.entry().params.iter().zip(values);
         Ok(named.map(|(parameter, value)| Argument::of(&parameter.name, value)).collect())
+    }
+
+    /// The first of the parameters that perhaps point into the array of this one, which is given by its position.
+    fn first_alias(&self, position: u32) -> Option<u32> {
+        if self.rules.may_alias { Some(0) } else { self.aliases.first(position) }
+    }
+
+    /// Whether arrays overlap that may overlap in an execution that shows a defect: both are tried.
+    pub(crate) fn overlaps(&self) -> &'static [bool] {
+        if self.rules.may_alias || self.aliases.has_unknown_distances() { &[false, true] } else { &[false] }
     }
 
     /// Whether threads synchronise by an array, which then holds zeros before a launch.
@@ -294,7 +313,7 @@ impl<'a> Judge<'a> {
         let end = self.steps + FINDING_STEPS;
         let mut failure = Failure::default();
         for only_blocks in parts(finding, geometry) {
-            for overlap in [false, true].into_iter().take(1 + usize::from(self.emulator.rules.may_alias)) {
+            for &overlap in self.emulator.overlaps() {
                 for (contents, schedule, seed) in TRIES {
                     if self.steps >= end.min(ALL_STEPS) {
                         return Err(failure.text());

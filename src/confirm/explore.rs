@@ -149,7 +149,8 @@ impl<'a> Explorer<'a> {
     }
 
     fn command(&self, launch: Geometry<u32>, number: u64, value: &dyn Fn(&KernelParameter) -> u64) -> Option<Command> {
-        let overlap = self.emulator.rules.may_alias && number % 2 == 1;
+        let overlaps = self.emulator.overlaps();
+        let overlap = overlaps[number as usize % overlaps.len()];
         Some(Command {
             geometry: launch,
             only_blocks: some_blocks(&launch, hash(7, number), self.effort.threads),

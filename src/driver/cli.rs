@@ -9,6 +9,7 @@ use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
 pub(crate) use super::values::ParameterSetting;
 use super::values::{Sizes, parse_family, parse_parameter, parse_sizes};
+use crate::aliases::Aliases;
 use crate::container::target::Target;
 use crate::geometry::{Geometry, unlaunchable_block};
 use crate::report::explain;
@@ -61,6 +62,8 @@ pub struct Options {
     pub known_params: Vec<ParameterSetting>,
     /// Those that are pointers, or numbers: of a parameter that is a pointer the value is not used.
     pub known_words: Vec<ParameterSetting>,
+    /// The pointers that point into one array in that launch.
+    pub known_aliases: Aliases,
     /// File of launches.
     pub launches: Option<String>,
     /// Project file; the one beside or above the input when `None`.
@@ -209,6 +212,7 @@ impl Default for Options {
             params: Vec::new(),
             known_params: Vec::new(),
             known_words: Vec::new(),
+            known_aliases: Aliases::default(),
             launches: None,
             project: None,
             annotations: None,
@@ -427,6 +431,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         params: arguments.params,
         known_params: Vec::new(),
         known_words: Vec::new(),
+        known_aliases: Aliases::default(),
         launches: arguments.launches,
         project: arguments.project,
         annotations: arguments.annotations,

@@ -1,7 +1,8 @@
 //! The barrier that a race lacks, tried and not guessed.
 //!
 //! Input: a kernel with a confirmed race between two lines that have no barrier between them. Output: the same finding
-//! with a sentence, if the kernel with one `__syncthreads()` in front of the later line is proved for the finding's launch.
+//! with a sentence, if the kernel with one `__syncwarp()` (for two threads of one warp) or one `__syncthreads()` in front of
+//! the later line is proved for the finding's launch.
 //! Establishes: the sentence is said only of a complete proof. Relies on: `report::help` for where no barrier stands.
 //! Reference: none.
 
@@ -10,6 +11,7 @@ use super::input::Input;
 use super::pipeline::{self, Program};
 use crate::effort::Effort;
 use crate::finding::{Finding, KernelReport, Verdict};
+use crate::geometry::{Geometry, linear};
 use crate::jobs::Jobs;
 use crate::limits;
 use crate::ptx::ast::{BarrierKind, Instruction, Item, Module, Op, Operand};
@@ -36,22 +38,37 @@ pub(crate) fn try_barrier(
         return;
     };
     let (Some(launch), Some(_)) = (finding.launch, help::missing_barrier(finding, &input.source)) else { return };
-    let Some((mended, place)) = with_barrier(module, entry, finding) else { return };
     let options = Options { geometry: launch, timeout: options.timeout.min(LONGEST), ..options.clone() };
     let effort = Effort::of(options.timeout);
-    // Without an answer there is only less to say.
-    let proof = limits::within(|| pipeline::proof(input, &Program::Ptx(mended), entry, &options, effort, jobs));
-    if let Ok(Ok(proof)) = proof
-        && proof.verdict == Verdict::Verified
-        && let Some(finding) = report.findings.first_mut()
-    {
-        let launch = launch_text(&launch);
-        finding.mended = Some(format!("with one `__syncthreads()` in front of {place} it is proved for {launch}"));
+    let attempt = |(barrier, op): (&str, Op)| {
+        let (mended, place) = with_barrier(module, entry, finding, op)?;
+        // Without an answer there is only less to say.
+        let proof = limits::within(|| pipeline::proof(input, &Program::Ptx(mended), entry, &options, effort, jobs));
+        let is_proved = proof.is_ok_and(|proof| proof.is_ok_and(|proof| proof.verdict == Verdict::Verified));
+        is_proved.then(|| format!("with one `{barrier}` in front of {place} it is proved for {}", launch_text(&launch)))
+    };
+    let mended = barriers(finding).into_iter().find_map(attempt);
+    if let Some(finding) = report.findings.first_mut() {
+        finding.mended = mended;
     }
 }
 
+/// The barriers that order the two threads, the cheaper one first.
+fn barriers(finding: &Finding) -> Vec<(&'static str, Op)> {
+    let block = Op::Barrier { kind: BarrierKind::Sync, aligned: true, id: Operand::Integer(0), count: None };
+    let sizes = finding.launch.and_then(Geometry::known).map(|launch| launch.block);
+    let warp = |thread: [u32; 3]| sizes.map(|sizes| linear(thread, sizes) / 32);
+    let is_one_warp = match &finding.accesses[..] {
+        [first, second] => warp(first.thread) == warp(second.thread),
+        _ => false,
+    };
+    let all = Op::WarpBarrier { mask: Operand::Integer(0xffff_ffff) };
+    let warp = is_one_warp.then_some(("__syncwarp()", all));
+    warp.into_iter().chain([("__syncthreads()", block)]).collect()
+}
+
 /// The module with a barrier in front of the later of the two lines, and what that line is called.
-fn with_barrier(module: &Module, entry: &str, finding: &Finding) -> Option<(Module, String)> {
+fn with_barrier(module: &Module, entry: &str, finding: &Finding, op: Op) -> Option<(Module, String)> {
     let later = finding.accesses.iter().map(|access| &access.origin).max_by_key(|origin| origin.line)?;
     let mut mended = module.clone();
     let function = mended.functions.iter_mut().find(|function| function.is_entry && *function.name == *entry)?;
@@ -65,7 +82,6 @@ fn with_barrier(module: &Module, entry: &str, finding: &Finding) -> Option<(Modu
     {
         at -= 1;
     }
-    let op = Op::Barrier { kind: BarrierKind::Sync, aligned: true, id: Operand::Integer(0), count: None };
     items.insert(at, Item::Instruction(Instruction { guard: None, op, origin: later.clone() }));
     let what = if later.position.is_some() { "line" } else { "PTX line" };
     Some((mended, format!("{what} {}", line(later))))

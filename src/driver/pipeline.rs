@@ -142,6 +142,7 @@ fn lower(
         params: options.params.iter().chain(&options.known_params).map(|p| (p.name.clone(), p.value as u64)).collect(),
         words: options.known_words.iter().map(|p| (p.name.clone(), p.value as u64)).collect(),
         rules: options.rules,
+        aliases: options.known_aliases.clone(),
         max_threads: options.max_threads,
     };
     conditions.iter().for_each(|condition| condition.fix(&mut lower_options));
@@ -189,7 +190,8 @@ fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &'
     let number = module.functions.iter().position(|function| function.is_entry && *function.name == *entry)?;
     let (file, rules, dynamic_shared) = (input.source.name(), options.rules, options.dynamic_shared);
     let annotations = options.annotations.as_deref();
-    Some(Emulator { module, number, file, annotations, dynamic_shared, rules })
+    let aliases = &options.known_aliases;
+    Some(Emulator { module, number, file, annotations, dynamic_shared, rules, aliases })
 }
 
 fn question<'a>(

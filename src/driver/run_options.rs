@@ -117,7 +117,7 @@ Values: 17, -3, 0xff, 1.5     a scalar of the parameter's type
                               without bounds; zeros, random words, or words below BOUND
         cells:*:HEX@OFFSET,...  without bounds; zeros, but for these bytes at byte offsets
         file:PATH             with the bytes of a file
-        same:NAME             the array of an earlier parameter, by name or position
+        same:NAME, same:NAME+4 the array of an earlier parameter, by name or position; bytes behind its start
         bytes:HEX             a structure passed by value
         parts:A+B+...         a structure of bytes:HEX and arrays (their pointers)
 Exit:   0 no defect in this execution (which proves nothing about others)

@@ -47,8 +47,13 @@ pub(crate) enum Value {
     File(String),
     /// A structure: bytes and pointers to new arrays, one behind the other.
     Parts(Vec<Value>),
-    /// The array of an earlier parameter, by name or position.
-    Same(String),
+    /// So many bytes behind the start of the array of an earlier parameter, which is named or given by its position.
+    Same {
+        /// That parameter.
+        other: String,
+        /// In bytes.
+        distance: i64,
+    },
 }
 
 impl Argument {
@@ -112,7 +117,8 @@ impl fmt::Display for Value {
                 let parts: Vec<String> = parts.iter().map(Value::to_string).collect();
                 write!(f, "parts:{}", parts.join("+"))
             }
-            Value::Same(other) => write!(f, "same:{other}"),
+            Value::Same { other, distance: 0 } => write!(f, "same:{other}"),
+            Value::Same { other, distance } => write!(f, "same:{other}{distance:+}"),
         }
     }
 }
@@ -169,12 +175,20 @@ fn parse_value(text: &str) -> Result<Value, String> {
         }
         "file" => Ok(Value::File(rest.to_string())),
         "parts" => rest.split('+').map(part).collect::<Result<_, _>>().map(Value::Parts),
-        "same" => Ok(Value::Same(rest.to_string())),
+        "same" => same(rest),
         "bytes" => hexadecimal(rest).map(Value::Bytes),
         _ => Err(format!(
             "unknown kind `{kind}`; there are zeros, ramp, random, below, cells, file, bytes, parts and same"
         )),
     }
+}
+
+/// `in`, or `in+64`: no name has a sign in it.
+fn same(text: &str) -> Result<Value, String> {
+    let (other, distance) = text.find(['+', '-']).map_or((text, ""), |at| text.split_at(at));
+    let bytes = if distance.is_empty() { Ok(0) } else { distance.parse() };
+    let distance = bytes.map_err(|_| format!("`{distance}` is no number of bytes"))?;
+    Ok(Value::Same { other: other.to_string(), distance })
 }
 
 /// A part of a structure.
@@ -290,7 +304,7 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
         }
     }
     let mut bound = Bound::default();
-    let mut array_of: Vec<Option<usize>> = Vec::new();
+    let mut array_of: Vec<Option<(usize, u64)>> = Vec::new();
     for (parameter, value) in entry.params.iter().zip(chosen) {
         let Some(value) = value else {
             let message = format!("parameter `{}` (.{}) has no argument", parameter.name, type_text(parameter));
@@ -303,20 +317,23 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
             continue;
         }
         let array = match value {
-            Value::Same(other) => {
+            Value::Same { other, distance } => {
                 let earlier = entry.parameter_or_position(other).and_then(|at| array_of.get(at).copied().flatten());
-                Some(earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?)
+                let (number, start) =
+                    earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?;
+                Some((number, start.wrapping_add_signed(*distance)))
             }
             Value::Array { .. } | Value::Endless(_) | Value::File(_) => {
                 let (size, contents) = contents(value).map_err(&error)?;
                 bound.arrays.push(Array { name: parameter.name.to_string(), size, contents });
-                Some(bound.arrays.len() - 1)
+                let number = bound.arrays.len() - 1;
+                Some((number, array_address(number, module.address_size)))
             }
             _ => None,
         };
         let bytes = match array {
-            Some(number) if parameter.size == Some(u64::from(module.address_size / 8)) => {
-                let address = array_address(number, module.address_size).to_le_bytes();
+            Some((_, address)) if parameter.size == Some(u64::from(module.address_size / 8)) => {
+                let address = address.to_le_bytes();
                 address[..module.address_size as usize / 8].to_vec()
             }
             Some(_) => return Err(error(format!("parameter `{}` cannot hold a pointer", parameter.name))),

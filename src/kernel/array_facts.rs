@@ -36,6 +36,11 @@ impl Lowering<'_> {
         if self.options.rules.may_alias {
             return self.refuse_fact(annotation, "with --may-alias others may write what this fact is about");
         }
+        if let ArrayRef::Pointee(parameter) = array
+            && self.options.aliases.first(parameter).is_some()
+        {
+            return self.refuse_fact(annotation, "in this launch others point into the array that this fact is about");
+        }
         if let ArrayRef::Variable(variable) = array
             && !self.is_global(variable)
         {

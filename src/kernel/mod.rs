@@ -31,6 +31,7 @@ mod tickets;
 mod transfer;
 mod warp;
 
+use crate::aliases::Aliases;
 use crate::cfg::graph::Cfg;
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
@@ -52,6 +53,8 @@ pub struct LowerOptions {
     pub words: Vec<(String, u64)>,
     /// What counts as a defect, and what is taken for granted.
     pub rules: Rules,
+    /// Pointer parameters that point into one array.
+    pub aliases: Aliases,
     /// A launch has fewer threads than this.
     pub max_threads: u64,
 }
@@ -63,6 +66,7 @@ impl Default for LowerOptions {
             params: Vec::new(),
             words: Vec::new(),
             rules: Rules::default(),
+            aliases: Aliases::default(),
             max_threads: 1 << 31,
         }
     }
@@ -71,7 +75,7 @@ impl Default for LowerOptions {
 /// A parameter of the kernel as the IVL knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelParameter {
-    /// The IVL constant that holds its value; `None` for a pointer whose array has offset base 0.
+    /// The IVL constant that holds its value; `None` for a pointer that stands at a known offset of its array.
     pub constant: Option<Name>,
     /// Name in the PTX.
     pub name: String,

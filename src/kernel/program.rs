@@ -127,7 +127,7 @@ pub(crate) fn run(
     options: &LowerOptions,
 ) -> Result<Kernel, Vec<Diagnostic>> {
     let exposed = Exposed::of(cfg);
-    let pointers = Pointers::of(entry, cfg, &exposed, Regions::of(module, entry, cfg, options.rules.may_alias));
+    let pointers = Pointers::of(entry, cfg, &exposed, Regions::of(module, entry, cfg, options));
     let definite = Definite::of(cfg, &exposed);
     let mut names = Names::default();
     let mut declarations = Declarations::default();
@@ -275,8 +275,15 @@ fn declare_bases_in_regions(
     }
     lie_apart(&shared, declarations);
     for place in regions.places() {
-        let Some(region) = regions.of_place(place).map(|id| regions.get(id)) else { continue };
-        if matches!(region.kind, RegionKind::GlobalMemory | RegionKind::SharedMemory | RegionKind::Private) {
+        let Some(id) = regions.of_place(place) else { continue };
+        let behind = regions.behind_first(place);
+        let kind = regions.get(id).kind;
+        if let Some(Some(distance)) = behind {
+            let distance = bv::literal(distance as i128 as u128, 64);
+            declarations.place_bases.insert(place, bv::add(declarations.base(id), distance));
+        } else if behind.is_some()
+            || matches!(kind, RegionKind::GlobalMemory | RegionKind::SharedMemory | RegionKind::Private)
+        {
             let name = format!("base.{}", regions.place_name(pointers.entry, place));
             let base = declarations.constant(names.fresh(&name), Type::Bv(64), vec![flag("base")]);
             declarations.place_bases.insert(place, base);
@@ -533,7 +540,9 @@ impl Lowering<'_> {
         let mut said = Vec::new();
         let global = arrays.iter().filter(|a| a.space == ArraySpace::Global).count();
         if global > 1 && !self.options.rules.may_alias {
-            said.push("pointer parameters and global arrays refer to disjoint arrays".to_string());
+            // Which do not, the launch says.
+            let of = if self.options.aliases.is_empty() { "pointer" } else { "other pointer" };
+            said.push(format!("{of} parameters and global arrays refer to disjoint arrays"));
         }
         let shared = arrays.iter().filter(|a| a.space == ArraySpace::Shared).count();
         let used = |region: &Region| region.space == Space::Shared && matches!(region.kind, RegionKind::Pointee(_));

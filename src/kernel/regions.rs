@@ -4,11 +4,14 @@
 //! table that the pointer analysis extends when it finds that a parameter is a pointer.
 //! Establishes: one region for each pointer parameter, module variable and `.shared` variable that
 //! the kernel mentions, and for each place that calls `malloc`; all `.extern .shared` arrays are one. Under
-//! `--may-alias` all global memory is one region, and all shared memory if a parameter points there.
+//! `--may-alias` all global memory is one region, and all shared memory if a parameter points there. Parameters that
+//! [`Aliases`] names point into the region of the first of them.
 //! Reference: DESIGN section 3 (which regions are disjoint); PTX "State Spaces".
 
+use crate::aliases::Aliases;
 use crate::cfg::graph::{Cfg, Statement};
 use crate::cfg::operands::{Slot, visit};
+use crate::kernel::LowerOptions;
 use crate::ptx::annotation::ArrayRef;
 use crate::ptx::ast::{
     Address, AddressBase, Function, Linkage, Module, Op, Operand, RegisterId, StateSpace, Variable, VariableRef,
@@ -102,11 +105,12 @@ pub(crate) struct Regions {
     /// Variables whose address is taken.
     addressed: BTreeSet<VariableRef>,
     may_alias: bool,
+    aliases: Aliases,
 }
 
 impl Regions {
     /// The regions of the variables that a kernel mentions and of `.ptr` parameters.
-    pub(crate) fn of(module: &Module, entry: &Function, cfg: &Cfg, may_alias: bool) -> Regions {
+    pub(crate) fn of(module: &Module, entry: &Function, cfg: &Cfg, options: &LowerOptions) -> Regions {
         let (variables, addressed) = mentioned(cfg);
         let mut this = Regions {
             all: Vec::new(),
@@ -115,7 +119,8 @@ impl Regions {
             by_held: BTreeMap::new(),
             not_holders: BTreeSet::new(),
             addressed,
-            may_alias,
+            may_alias: options.rules.may_alias,
+            aliases: options.aliases.clone(),
         };
         for variable in variables {
             let id = match variable {
@@ -222,14 +227,32 @@ impl Regions {
             StateSpace::Local | StateSpace::Param => Space::Private,
             StateSpace::Global | StateSpace::Generic => Space::Global,
         };
-        let id = match space {
-            Space::Global if self.may_alias => self.global_memory(),
-            Space::Shared if self.may_alias => self.shared_memory(),
-            Space::Private => self.private(),
+        let first = self.first_alias(place);
+        let id = match (space, first) {
+            (Space::Global, _) if self.may_alias => self.global_memory(),
+            (Space::Shared, first) if self.may_alias || first.is_some() => self.shared_memory(),
+            (Space::Private, _) => self.private(),
+            (_, Some(first)) => {
+                let (kind, name) = (RegionKind::Pointee(first), self.place_name(entry, first));
+                self.push(Region { kind, space, name, size: None, align: 1 })
+            }
             _ => self.push(Region { kind: RegionKind::Pointee(place), space, name, size: None, align: 1 }),
         };
         self.by_place.insert(place, id);
         true
+    }
+
+    /// The first of the parameters that point into the array of this one, if there are others.
+    fn first_alias(&self, place: ParameterPlace) -> Option<ParameterPlace> {
+        let first = self.aliases.first(place.parameter).filter(|_| place.offset == 0);
+        first.map(|parameter| ParameterPlace { parameter, offset: 0 })
+    }
+
+    /// Whether a parameter points somewhere into the array of another one; if so, how many bytes behind it, if that is known.
+    pub(crate) fn behind_first(&self, place: ParameterPlace) -> Option<Option<i64>> {
+        let region = self.get(self.of_place(place)?);
+        let is_behind = matches!(region.kind, RegionKind::Pointee(first) if first != place);
+        is_behind.then(|| self.aliases.distance(place.parameter))
     }
 
     /// The place that a 64-bit load reads, if pointers there are followed.

@@ -25,43 +25,58 @@ fn each_different_line_is_an_entry() {
     assert!(said.contains("`param_0` is 96 in that launch"), "{said}");
 }
 
-/// Two addresses of which nothing else is known may lie in one array.
-#[test]
-fn words_that_lie_close_may_alias() {
+/// Verdicts of [`SHIFT`] in a launch of 64 threads, with fields of its line, and what is said about its pointers.
+fn shifted(cases: &[(&str, &str, &str)]) {
     let folder = folder();
-    let line = |one: &str, other: &str| {
-        let words = format!("{{\"in\": \"{one}\", \"out\": \"{other}\"}}");
-        format!("{{\"kernel\": \"k\", \"block\": [64], \"grid\": [1], \"words\": {words}}}\n")
+    let line = |(more, ..): &(&str, &str, &str)| {
+        format!("{{\"kernel\": \"k\", \"block\": [64], \"grid\": [1], {more}, \"dynamic_shared\": 0}}\n")
     };
-    let lines = [line("0x7f0000001000", "0x7f0000001000"), line("0x7f0000001000", "0x7f0000001004")];
     write(&folder, "k.ptx", SHIFT);
-    write(&folder, "launches.jsonl", &lines.concat());
+    write(&folder, "launches.jsonl", &cases.iter().map(line).collect::<String>());
     let ran = gpuvcc_in(&folder, &["k.ptx", "--launches", "launches.jsonl"]);
     let kernels = ran.json["kernels"].as_array().unwrap_or_else(|| panic!("{}", ran.stderr));
-    assert_eq!(kernels.len(), 2, "{}", ran.json);
-    for kernel in kernels {
-        assert_ne!(kernel["verdict"], "verified", "{kernel}");
+    assert_eq!(kernels.len(), cases.len(), "{}", ran.json);
+    for (kernel, (more, verdict, sentence)) in kernels.iter().zip(cases) {
+        assert_eq!(kernel["verdict"], *verdict, "{more}: {kernel}");
+        assert_eq!(kernel["confirmed"], *verdict == "race", "{more}: {kernel}");
         let said = kernel["assumptions"].to_string();
-        assert!(said.contains("any pointers may alias, since `in` and `out` may do in that launch"), "{said}");
+        assert!(said.contains(sentence), "{more}: {said}");
     }
 }
 
-/// A race of two pointers to one array is no race of disjoint arrays.
+/// Two addresses of which nothing else is known may lie in one array, so many bytes apart.
+#[test]
+fn words_that_lie_close_are_that_far_apart() {
+    shifted(&[
+        (
+            "\"words\": {\"in\": \"0x7f0000001000\", \"out\": \"0x7f0000001000\"}",
+            "race",
+            "`in` and `out` are one pointer in that launch",
+        ),
+        (
+            "\"words\": {\"in\": \"0x7f0000001000\", \"out\": \"0x7f0000001004\"}",
+            "verified",
+            "`in` and `out` are 4 bytes apart in that launch",
+        ),
+    ]);
+}
+
+/// A race of two pointers to one array is no race of disjoint arrays, and none of arrays that are far enough apart.
 #[test]
 fn aliases_are_believed() {
-    let folder = folder();
-    let line = |more: &str| format!("{{\"kernel\": \"k\", \"block\": [64], \"grid\": [1]{more}}}\n");
-    let aliases = ", \"aliases\": [[\"in\", \"out\"]], \"sizes\": {\"in\": 512}, \"dynamic_shared\": 0";
-    write(&folder, "k.ptx", SHIFT);
-    write(&folder, "launches.jsonl", &[line(""), line(aliases)].concat());
-    let ran = gpuvcc_in(&folder, &["k.ptx", "--launches", "launches.jsonl"]);
-    let apart = Entry::new("verified", ("64,1,1", "1,1,1", ""));
-    let kernels = ran.json["kernels"].as_array().unwrap_or_else(|| panic!("{}", ran.stderr));
-    assert_ne!(kernels[1]["verdict"], "verified", "{}", kernels[1]);
-    let said = kernels[1]["assumptions"].to_string();
-    assert!(said.contains("any pointers may alias, since `in` and `out` do in that launch"), "{said}");
-    let first = serde_json::json!({ "kernels": [kernels[0]] });
-    check(&crate::support::Ran { json: first, exit: Some(0), stderr: String::new() }, 0, &[apart]);
+    shifted(&[
+        ("\"sizes\": {\"in\": 512}", "verified", "pointer parameters and global arrays refer to disjoint arrays"),
+        ("\"aliases\": [[\"in\", \"out\"]]", "race", "`in` and `out` point into one array in that launch"),
+        ("\"aliases\": [[\"in\", \"out\", 0]]", "race", "`in` and `out` are one pointer"),
+        ("\"aliases\": [[\"out\", \"in\", -4]]", "verified", "`out` and `in` are 4 bytes apart"),
+        ("\"aliases\": [[\"in\", \"out\", -4]]", "race", "4 bytes apart"),
+        ("\"aliases\": [[\"in\", \"out\", 256]]", "race", "256 bytes apart"),
+        ("\"aliases\": [[\"in\", \"out\", 260]]", "verified", "260 bytes apart"),
+        ("\"aliases\": [[\"in\", \"out\", -252]]", "verified", "252 bytes apart"),
+        ("\"aliases\": [[\"in\", \"out\", -248]]", "race", "248 bytes apart"),
+        // One pointer of a structure may be any: so all may alias.
+        ("\"aliases\": [[\"in\", \"in\"]]", "race", "any pointers may alias, since `in` and `in` do"),
+    ]);
 }
 
 /// Each thread reads what its neighbour would write, if the arrays were one.
@@ -98,6 +113,7 @@ fn bad_lines_are_errors_at_their_line() {
         ("{\"kernel\": \"k\", \"block\": [1024], \"grid\": [2097152]}", "--max-threads"),
         ("{\"kernel\": \"k\", \"block\": [64], \"grid\": [1], \"blocks\": 1}", "unknown field"),
         ("{\"kernel\": \"k\", \"block\": [64], \"grid\": [1], \"params\": {\"n\": \"1.5\"}}", "is no number"),
+        ("{\"kernel\": \"k\", \"block\": [64], \"grid\": [1], \"aliases\": [[\"in\", \"out\", 0.5]]}", "two pointers"),
         ("{\"kernel\": \"k\", ", "EOF"),
         ("{\"kernel\": \"another\", \"block\": [64], \"grid\": [1]}", "no kernel of the input is called `another`"),
         ("{\"kernel\": \"k\", \"block\": [64], \"grid\": [1], \"params\": {\"n\": 1}}", "no parameter `n`"),

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// The lines of the host program: launched twice, with a buffer of arguments, with clusters, with a freed array.
 const LINES: [&str; 4] = [
     r#"{"kernel": "matmul_naive", "block": [16, 16, 1], "grid": [7, 7, 1], "dynamic_shared": 64, "params": {"0": 100}, "sizes": {"1": 40000, "2": 40000, "3": 40000}}"#,
-    r#"{"kernel": "matmul_naive", "block": [16, 16, 1], "grid": [4, 4, 1], "dynamic_shared": 0, "params": {"0": 64}, "sizes": {"1": 40000, "2": 23616, "3": 40000}, "aliases": [["1", "2"]]}"#,
+    r#"{"kernel": "matmul_naive", "block": [16, 16, 1], "grid": [4, 4, 1], "dynamic_shared": 0, "params": {"0": 64}, "sizes": {"1": 40000, "2": 23616, "3": 40000}, "aliases": [["1", "2", 16384]]}"#,
     r#"{"kernel": "matmul_naive", "block": [16, 16, 1], "grid": [6, 6, 1], "cluster": [2, 1, 1], "dynamic_shared": 0, "params": {"0": 96}, "sizes": {"1": 40000, "2": 40000, "3": 40000}}"#,
     r#"{"kernel": "matmul_naive", "block": [32, 8, 1], "grid": [1, 1, 1], "dynamic_shared": 0, "params": {"0": 32}, "words": {"2": 139637976767552}, "sizes": {"1": 40000, "3": 40000}}"#,
 ];

@@ -1,6 +1,7 @@
 //! Random launches of every shipped kernel in the emulator: what they find in a broken one lies on marked lines.
 
 use super::support::cases::{Case, cases};
+use gpuvcc::aliases::Aliases;
 use gpuvcc::confirm::emulate::Emulator;
 use gpuvcc::confirm::explore::{Effort, Explorer, Suspects};
 use gpuvcc::finding::{Defect, Finding};
@@ -49,7 +50,15 @@ fn check(case: &Case) -> Result<(), Failed> {
 fn explored(case: &Case, module: &Module, number: usize, kernel: &Kernel) -> Vec<Finding> {
     let file = case.input.to_string_lossy();
     let rules = case.options.rules;
-    let emulator = Emulator { module, number, file: &file, annotations: None, dynamic_shared: None, rules };
+    let emulator = Emulator {
+        aliases: &Aliases::default(),
+        module,
+        number,
+        file: &file,
+        annotations: None,
+        dynamic_shared: None,
+        rules,
+    };
     let suspects = Suspects { races: (1..10_000).collect(), barriers: (1..10_000).collect(), ..Suspects::default() };
     if assumption_of_user(kernel).is_some() {
         return Vec::new();

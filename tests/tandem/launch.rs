@@ -2,6 +2,7 @@
 
 use crate::emulator::{Run, moves_matrices};
 use crate::evaluate::{Store, Value};
+use gpuvcc::aliases::Aliases;
 use gpuvcc::confirm::emulate::Emulator;
 use gpuvcc::exec::command::Command;
 use gpuvcc::exec::launch::{Contents, Launch, Schedule};
@@ -42,7 +43,15 @@ impl Bases {
 
 /// A launch of a kernel, by a seed.
 pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed: u64) -> Result<Launch, String> {
-    let emulator = Emulator { annotations: None, module, number, file, dynamic_shared: None, rules: Rules::default() };
+    let emulator = Emulator {
+        aliases: &Aliases::default(),
+        annotations: None,
+        module,
+        number,
+        file,
+        dynamic_shared: None,
+        rules: Rules::default(),
+    };
     let random = |salt: u64| hash(seed, salt);
     let sizes = |fixed: [Option<u32>; 3], choices: [[u32; 3]; 4], salt: u64| {
         let chosen = choices[(random(salt) % 4) as usize];

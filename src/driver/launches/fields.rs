@@ -4,6 +4,7 @@
 //! Establishes: the launch exists: a GPU can start it. Relies on: nothing. Reference: CUDA C++ Programming Guide, technical
 //! specifications by compute capability.
 
+use super::aliases::KnownAlias;
 use super::{KnownLaunch, LARGEST_SHARED};
 use crate::driver::cli::ParameterSetting;
 use crate::driver::values::parse_number;
@@ -29,7 +30,15 @@ pub(super) struct Fields {
     #[serde(default, rename = "sizes")]
     _sizes: BTreeMap<String, u64>,
     #[serde(default)]
-    aliases: Vec<[String; 2]>,
+    aliases: Vec<Alias>,
+}
+
+/// Two pointers into one array, and how many bytes the second points behind the first.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "an alias is two pointers, and perhaps a number of bytes")]
+enum Alias {
+    Somewhere([String; 2]),
+    Behind(String, String, i64),
 }
 
 /// The value of a scalar parameter.
@@ -42,6 +51,16 @@ enum Scalar {
     Float(#[expect(dead_code, reason = "only told apart")] f64),
     /// An integer, decimal or hexadecimal.
     Text(String),
+}
+
+impl From<Alias> for KnownAlias {
+    fn from(alias: Alias) -> Self {
+        let (parameters, distance) = match alias {
+            Alias::Somewhere(parameters) => (parameters, None),
+            Alias::Behind(one, other, distance) => ([one, other], Some(distance)),
+        };
+        KnownAlias { parameters, distance }
+    }
 }
 
 impl Fields {
@@ -68,7 +87,7 @@ impl Fields {
         }
         let cluster = sizes("cluster", self.cluster)?.map(|size| size.unwrap_or(1));
         let (params, words) = (settings(self.params)?, settings(self.words)?);
-        let (dynamic_shared, aliases) = (self.dynamic_shared, self.aliases);
+        let (dynamic_shared, aliases) = (self.dynamic_shared, self.aliases.into_iter().map(KnownAlias::from).collect());
         Ok(KnownLaunch {
             geometry,
             cluster,

@@ -4,6 +4,7 @@
 //! Establishes: a report about a known launch speaks of that launch only, and names where it is from.
 //! Relies on: nothing. Reference: CUDA C++ Programming Guide, "Execution Configuration".
 
+mod aliases;
 mod fields;
 mod lines;
 mod names;
@@ -23,11 +24,8 @@ use crate::geometry::Geometry;
 use crate::ptx::ast::Function;
 use crate::ptx::mangled;
 use crate::report::source::SourceText;
+use aliases::KnownAlias;
 use project::Project;
-
-/// From which value on a word may be an address, and how far apart two of one array may be: no GPU has more memory.
-const LEAST_ADDRESS: u64 = 1 << 20;
-const LARGEST_MEMORY: u64 = 1 << 40;
 
 /// A launch of a kernel, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +46,7 @@ pub(crate) struct KnownLaunch {
     /// The number of arguments, if known: a kernel with another number is another kernel.
     pub(crate) arguments: Option<usize>,
     /// Pointers that refer to the same memory.
-    pub(crate) aliases: Vec<[String; 2]>,
+    pub(crate) aliases: Vec<KnownAlias>,
     /// `kernel.cu:12`.
     pub(crate) origin: String,
 }
@@ -94,17 +92,6 @@ impl KnownLaunch {
         let asked =
             |launch: &KnownLaunch| KnownLaunch { origin: String::new(), kernel: String::new(), ..launch.clone() };
         asked(self) == asked(other)
-    }
-
-    /// Words that may point into one array: what lies in no allocation that is known has no known size.
-    fn neighbours(&self) -> Vec<[&ParameterSetting; 2]> {
-        let may_be_one = |one: &ParameterSetting, other: &ParameterSetting| {
-            let (one, other) = (one.value as u64, other.value as u64);
-            one.min(other) >= LEAST_ADDRESS && one.abs_diff(other) < LARGEST_MEMORY
-        };
-        let rest = |index: usize| self.words[index + 1..].iter();
-        let pairs = self.words.iter().enumerate().flat_map(|(index, one)| rest(index).map(move |other| [one, other]));
-        pairs.filter(|[one, other]| may_be_one(one, other)).collect()
     }
 }
 
@@ -235,18 +222,7 @@ pub(crate) fn with(options: &Options, launch: &KnownLaunch, program: &Program, e
     {
         told.push(format!("the clusters of {x},{y},{z} blocks of {} are not used", launch.origin));
     }
-    let neighbours = launch.neighbours();
-    if !launch.aliases.is_empty() || !neighbours.is_empty() {
-        // No stage knows of pairs; all pointers is more than was said, so nothing wrong is proved.
-        options.rules.may_alias = true;
-        let pair = |one: &str, other: &str| {
-            format!("`{}` and `{}`", shown_parameter(function, one), shown_parameter(function, other))
-        };
-        let known = launch.aliases.iter().map(|[one, other]| pair(one, other));
-        let near = neighbours.iter().map(|[one, other]| format!("{} may", pair(&one.name, &other.name)));
-        let pairs: Vec<String> = known.chain(near).collect();
-        told.push(format!("any pointers may alias, since {} do in that launch", pairs.join(", ")));
-    }
+    aliases::tell(&mut options, launch, function, &mut told);
     (options.known_params, options.known_words) = (known, words);
     (options, told)
 }
