@@ -117,7 +117,8 @@ impl<'a> Emulator<'a> {
         let params = &kernel.params;
         let synchronising = synchronising_arrays(kernel);
         let contents_of = |name: &str| {
-            let zeros = synchronising.contains(name) || overlap && !synchronising.is_empty();
+            let is_shared = overlap || !self.aliases.is_empty();
+            let zeros = synchronising.contains(name) || is_shared && !synchronising.is_empty();
             Value::Endless(if zeros { Contents::Zero } else { contents.clone() })
         };
         let mut first_arrays: BTreeMap<u32, &str> = BTreeMap::new();

@@ -146,7 +146,7 @@ impl Regions {
     }
 
     fn push(&mut self, region: Region) -> RegionId {
-        if let Some(known) = self.all.iter().position(|r| r.kind == region.kind) {
+        if let Some(known) = self.all.iter().position(|r| (r.kind, r.space) == (region.kind, region.space)) {
             return RegionId(known as u32);
         }
         self.all.push(region);
@@ -232,7 +232,7 @@ impl Regions {
             (Space::Global, _) if self.may_alias => self.global_memory(),
             (Space::Shared, first) if self.may_alias || first.is_some() => self.shared_memory(),
             (Space::Private, _) => self.private(),
-            (_, Some(first)) => {
+            (Space::Global, Some(first)) => {
                 let (kind, name) = (RegionKind::Pointee(first), self.place_name(entry, first));
                 self.push(Region { kind, space, name, size: None, align: 1 })
             }

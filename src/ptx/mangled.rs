@@ -64,9 +64,18 @@ fn demangle(name: &str, options: DemangleOptions) -> Option<String> {
     (text.len() <= LONGEST).then_some(text)
 }
 
-/// Numba marks its names with the version of its tags, or with a namespace of its own.
+/// Numba marks its names with a namespace of its own, or with two tags: `B3v16B106cw...`, the number of the compilation and
+/// its options.
 fn is_of_numba(name: &str) -> bool {
-    name.starts_with("_ZN6cudapy") || (name.starts_with("_ZN") && name.contains("B2v1B"))
+    let is_version = |tag: &str| {
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let (length, rest) = tag.split_at(digits(tag));
+        let rest = rest.strip_prefix('v').filter(|rest| digits(rest) > 0);
+        let tail = rest.map(|rest| &rest[digits(rest)..]);
+        length.parse() == Ok(1 + rest.map_or(0, digits)) && tail.is_some_and(|tail| tail.starts_with('B'))
+    };
+    let has_version = || name.match_indices('B').any(|(at, _)| is_version(&name[at + 1..]));
+    name.starts_with("_ZN6cudapy") || name.starts_with("_ZN") && has_version()
 }
 
 /// `module.function`: types, tags and the number of the compilation say nothing to the author.
@@ -134,6 +143,9 @@ mod tests {
         let new = "_ZN8__main__3addB2v1B5cw51cE5ArrayIfLi1E1C7mutable7alignedE";
         assert_eq!(demangled(new).as_deref(), Some("__main__.add"));
         assert!(is_called(old, "vector_add") && is_called(old, "__main__.vector_add"));
+        let later = "_ZN8__main__6matmulB3v47B5cw51cE5ArrayIfLi2E1C7mutable7alignedEf";
+        assert_eq!(demangled(later).as_deref(), Some("__main__.matmul"));
+        assert_eq!(demangled("_ZN3lib1fB3v4xEi").as_deref(), Some("lib::f[abi:v4x](int)"));
         let local = "_ZN8__main__4make12$3clocals$3e4kernB2v1B3tagE";
         assert_eq!(human(local), "kern");
     }
