@@ -41,7 +41,7 @@ pub(super) fn can_trap(program: &Program) -> bool {
 pub(super) fn can_wait(program: &Program) -> bool {
     statements(program).any(|stmt| match &stmt.kind {
         StmtKind::Load { access, .. } | StmtKind::Store { access, .. } => access.strong.is_some(),
-        StmtKind::Atomic { .. } => true,
+        StmtKind::Atomic { .. } | StmtKind::WarpBarrier(_) => true,
         StmtKind::Fence(fence) => match fence.order() {
             Order::Warp => true,
             Order::Block | Order::Counted | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => false,

@@ -75,7 +75,7 @@ pub(crate) fn annotate(
             with_procedure(&mut program, &two.procedure, |p| walks.iter().for_each(|w| walks::insert(p, w, &loops)));
             passive = passive_of(&program, &two.procedure)?;
         }
-        let (list, snapshots) = candidates::find(&mut passive, &loops, &walks, &two.log, &barriers, encoding, omitted);
+        let (list, snapshots) = candidates::find(&mut passive, &loops, &walks, two, &barriers, encoding, omitted);
         stats::count_candidates(list.len() as u64);
         found = list;
         for (ghosts, mut wanted) in loops.iter().zip(snapshots) {
@@ -248,8 +248,8 @@ fn has_barrier(program: &Program, procedure: &Name, ghosts: &LoopGhosts) -> bool
     stmts.any(|stmt| {
         let StmtKind::Order { by, .. } = stmt.kind else { return false };
         match by {
-            Order::Block | Order::Counted => true,
-            Order::Warp | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => {
+            Order::Block | Order::Counted | Order::Warp => true,
+            Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => {
                 panic!("infer: {by:?} clears no log")
             }
         }

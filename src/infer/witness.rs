@@ -21,6 +21,7 @@ use crate::ivl::bv;
 use crate::ivl::claim::{Claim, Inferred, Premise};
 use crate::ivl::event::as_call;
 use crate::ivl::visit::{assigned, free_vars, substitute};
+use crate::order::Order;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the copy of a body needs to know.
@@ -35,7 +36,7 @@ pub(crate) struct Context<'a> {
     pub(crate) records: &'a [Name],
     /// Types of all variables.
     pub(crate) types: BTreeMap<Name, Type>,
-    /// Every barrier asserts that both threads arrive or none, so that thread 1's activity says it all.
+    /// Every barrier of the block asserts that both threads arrive or none, so that thread 1's activity says it all.
     pub(crate) uniform_barriers: bool,
 }
 
@@ -158,7 +159,9 @@ fn flatten(context: &Context, stmt: &Stmt, out: &mut Vec<Stmt>) {
             let Some((callee, block)) = callee(context, stmt) else { return };
             let call = as_call(&stmt.kind, &[]).0;
             let StmtKind::Call { args, results, .. } = &*call else { return };
-            let first_thread = context.uniform_barriers && matches!(stmt.kind, StmtKind::Order { .. });
+            // A barrier of a warp asserts nothing.
+            let of_block = matches!(stmt.kind, StmtKind::Order { by: Order::Block | Order::Counted, .. });
+            let first_thread = context.uniform_barriers && of_block;
             let actual = |a: &ExprRef| if first_thread { of_first_thread(a) } else { a.clone() };
             let mut map: BTreeMap<Name, ExprRef> =
                 callee.params.iter().zip(args).map(|(p, a)| (p.name.clone(), actual(a))).collect();

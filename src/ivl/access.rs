@@ -84,6 +84,36 @@ pub(super) fn barrier_from_attributes(
     Ok((Barrier { guard, id, count, aligned: unaligned.is_none(), result }, rest))
 }
 
+/// The barrier of a warp, and the attributes that are not part of it; `None` where nothing says who waits for whom.
+pub(super) fn warp_barrier_from_attributes(
+    attributes: &[Attribute],
+    span: Span,
+) -> Result<Option<(WarpBarrier, Vec<Attribute>)>, Diagnostic> {
+    let (mut guard, mut mask, mut thread) = (None, None, None);
+    let mut rest = Vec::new();
+    for attribute in attributes {
+        match attribute.name.as_str() {
+            "guard" => once(&mut guard, expression(attribute, span)?, "guard", span)?,
+            "mask" => once(&mut mask, word(expression(attribute, span)?), "mask", span)?,
+            "number" => once(&mut thread, word(expression(attribute, span)?), "number", span)?,
+            _ => rest.push(attribute.clone()),
+        }
+    }
+    match (mask, thread) {
+        (Some(mask), Some(thread)) => Ok(Some((WarpBarrier { guard, mask, thread }, rest))),
+        (None, None) => Ok(None),
+        _ => Err(malformed("with {:mask EXPRESSION} and {:number EXPRESSION}", span)),
+    }
+}
+
+/// The attributes of a barrier of a warp.
+pub(super) fn warp_barrier_to_attributes(barrier: &WarpBarrier) -> Vec<Attribute> {
+    let mut out =
+        vec![attribute("mask", Some(barrier.mask.clone())), attribute("number", Some(barrier.thread.clone()))];
+    out.extend(barrier.guard.iter().map(|e| attribute("guard", Some(e.clone()))));
+    out
+}
+
 /// The attributes that say what is not default about an access. The width is written where it is not
 /// an element's, though the type of the value tells it too: readers look for it here.
 pub(super) fn to_attributes(access: &Access, element_bytes: u32) -> Vec<Attribute> {

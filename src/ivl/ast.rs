@@ -306,6 +306,8 @@ pub enum StmtKind {
     Barrier(Barrier),
     /// Kernel language: `fence "name";` no effect on values.
     Fence(Fence),
+    /// Kernel language: `fence "bar.warp.sync";` with who waits for whom, as attributes of the language.
+    WarpBarrier(WarpBarrier),
     /// Kernel language: the thread ends the launch; printed `fence "trap";`.
     Trap,
     /// Two-thread language: an access of thread 1 may be remembered, and whether it is.
@@ -379,6 +381,17 @@ pub struct Barrier {
     pub aligned: bool,
     /// Takes a value that is arbitrary but equal for all threads of the block (`bar.red`).
     pub result: Option<Name>,
+}
+
+/// A barrier of a warp of the kernel language: the thread waits for those lanes of its warp that the mask names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WarpBarrier {
+    /// Whether the thread executes it, printed `{:guard e}`; `None` is true.
+    pub guard: Option<ExprRef>,
+    /// A bit for each lane, printed `{:mask e}`.
+    pub mask: ExprRef,
+    /// The number of the thread in its block, over constants, printed `{:number e}`: 32 in a row are a warp.
+    pub thread: ExprRef,
 }
 
 impl Barrier {

@@ -15,6 +15,7 @@ use super::bv_names::{Builtin, parse_builtin};
 use super::event::{TRAP, as_call};
 use super::print_expr::{Expressions, Quoted, Written, identifier, identifiers, print_type};
 use super::visit::{self, Visitor};
+use crate::order::Fence;
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
@@ -378,6 +379,11 @@ impl Printer<'_> {
             }
             StmtKind::Fence(fence) => {
                 write!(self.out, "fence {}", Quoted(&fence.to_string()))?;
+                self.attributes(attributes, " ", "")
+            }
+            StmtKind::WarpBarrier(barrier) => {
+                write!(self.out, "fence {}", Quoted(&Fence::warp().to_string()))?;
+                self.attributes(&access::warp_barrier_to_attributes(barrier), " ", "")?;
                 self.attributes(attributes, " ", "")
             }
             StmtKind::Trap => {

@@ -144,6 +144,7 @@ pub(crate) fn for_each_stmt_expr(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef)) {
             f(value);
         }
         StmtKind::Barrier(b) => b.guard.iter().chain(&b.id).chain(&b.count).for_each(f),
+        StmtKind::WarpBarrier(b) => b.guard.iter().chain([&b.mask, &b.thread]).for_each(f),
     }
 }
 
@@ -214,6 +215,11 @@ pub fn map_stmt(stmt: &Stmt, f: &mut dyn FnMut(&ExprRef) -> ExprRef) -> Stmt {
             id: b.id.as_ref().map(&mut *f),
             count: b.count.as_ref().map(&mut *f),
             ..b.clone()
+        }),
+        StmtKind::WarpBarrier(b) => StmtKind::WarpBarrier(WarpBarrier {
+            guard: b.guard.as_ref().map(&mut *f),
+            mask: f(&b.mask),
+            thread: f(&b.thread),
         }),
         StmtKind::Havoc(_) | StmtKind::Fence(_) | StmtKind::Trap => stmt.kind.clone(),
         StmtKind::Log { event, logged } => StmtKind::Log { event: Box::new(event.map(f)), logged: logged.clone() },
@@ -338,6 +344,7 @@ pub(crate) fn assigned(stmt: &Stmt) -> Vec<&Name> {
         | StmtKind::Assert(..)
         | StmtKind::Store { .. }
         | StmtKind::Fence(_)
+        | StmtKind::WarpBarrier(_)
         | StmtKind::Trap
         | StmtKind::Check(_)
         | StmtKind::Order { .. } => Vec::new(),

@@ -65,15 +65,22 @@ impl Launch {
         }
     }
 
+    /// The linear thread id, where the sizes of the block are fixed.
+    pub(crate) fn fixed_linear(&self) -> Option<ExprRef> {
+        self.geometry.block.iter().all(Option::is_some).then(|| self.linear())
+    }
+
     /// The linear thread id modulo the warp size.
     fn lane(&self) -> ExprRef {
+        bv::binary(BvOp::And, self.linear(), bv::literal(31, 32))
+    }
+
+    fn linear(&self) -> ExprRef {
         let [x, y, z] = &self.tid;
         let [width, height, _] = &self.ntid;
         let has_one = |axis: Axis| self.geometry.block[axis.index()] == Some(1);
         let row = if has_one(Axis::Z) { y.clone() } else { bv::add(y.clone(), product(z, height)) };
-        let linear =
-            if has_one(Axis::Y) && has_one(Axis::Z) { x.clone() } else { bv::add(x.clone(), product(&row, width)) };
-        bv::binary(BvOp::And, linear, bv::literal(31, 32))
+        if has_one(Axis::Y) && has_one(Axis::Z) { x.clone() } else { bv::add(x.clone(), product(&row, width)) }
     }
 
     fn bound(

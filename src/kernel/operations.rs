@@ -11,7 +11,7 @@ use crate::cfg::graph::Statement;
 use crate::ivl::ast::{Barrier, ExprKind, ExprRef, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::{BarrierRule, Claim};
-use crate::order::{Fence, Ordering};
+use crate::order::Ordering;
 use crate::ptx::ast::{
     AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace,
 };
@@ -98,10 +98,7 @@ impl<'a> Lowering<'a> {
                 self.matrix(*space, dst, address, *rows, stride.as_deref());
             }
             Op::Barrier { kind, aligned, id, count } => self.barrier(kind, *aligned, id, count.as_ref()),
-            Op::WarpBarrier { mask } => {
-                self.is_member(mask);
-                self.emit(StmtKind::Fence(Fence::warp()));
-            }
+            Op::WarpBarrier { mask } => self.warp_barrier(mask),
             Op::Fence(fence) => self.emit(StmtKind::Fence(fence.clone())),
             Op::Arbitrary { name, .. } if name.starts_with("mapa") => {
                 let message = format!("`{name}`: addresses of another block's shared memory");

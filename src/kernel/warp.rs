@@ -8,9 +8,10 @@
 //! membermask").
 
 use super::lowering::Lowering;
-use crate::ivl::ast::{ExprRef, StmtKind, Type};
+use crate::ivl::ast::{ExprRef, StmtKind, Type, WarpBarrier};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::{BarrierRule, Claim};
+use crate::order::Fence;
 use crate::ptx::ast::{Operand, SpecialRegister};
 
 /// A mask of all lanes.
@@ -59,6 +60,18 @@ impl Lowering<'_> {
         };
         let inside = self.guard_value.iter().cloned().fold(inside, |inside, guard| bv::implies(guard, inside));
         self.emit(StmtKind::Assert(Claim::BarrierRule(BarrierRule::Member), inside));
+    }
+
+    /// A barrier of the warp. Where the block is not fixed, the number of a thread is a product of unknowns; the barrier
+    /// then orders nothing.
+    pub(super) fn warp_barrier(&mut self, mask: &Operand) {
+        self.is_member(mask);
+        let Some(thread) = self.launch.fixed_linear() else {
+            return self.emit(StmtKind::Fence(Fence::warp()));
+        };
+        self.declarations.assumes_lanes = true;
+        let barrier = WarpBarrier { guard: self.guard_value.clone(), mask: self.read(mask, 32), thread };
+        self.emit(StmtKind::WarpBarrier(barrier));
     }
 
     /// A mask of lanes, of which only the bit of the executing lane is known.

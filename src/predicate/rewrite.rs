@@ -8,7 +8,7 @@
 
 use super::kernel::Exit;
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Access, ExprRef, Name, Stmt, StmtKind, Type, Variable};
+use crate::ivl::ast::{Access, ExprRef, Name, Stmt, StmtKind, Type, Variable, WarpBarrier};
 use crate::ivl::bv;
 use crate::span::{Origin, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,6 +129,10 @@ impl Rewriter {
                 }
             }
             StmtKind::Fence(fence) => push(StmtKind::Fence(fence.clone())),
+            StmtKind::WarpBarrier(barrier) => {
+                let own = barrier.guard.iter().cloned().fold(guard.clone(), bv::and);
+                push(StmtKind::WarpBarrier(WarpBarrier { guard: Some(own), ..barrier.clone() }));
+            }
             StmtKind::Trap => push(StmtKind::Trap),
             StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
                 panic!("predicate: an event of the two-thread language in a kernel")

@@ -13,7 +13,7 @@ use crate::solver::Encoding;
 
 /// Families that count no rounds and know no bounds: most of the effort of a hard loop goes into those that do, and
 /// threads that keep apart by the low bits of their places need none of them.
-const FEW: &[&str] = &["activity", "equality", "congruence", "frame", "rotation", "round", "pending"];
+const FEW: &[&str] = &["activity", "equality", "congruence", "frame", "rotation", "round", "pending", "warp"];
 /// Without this family there is little hope.
 const NEEDED: &str = "congruence";
 /// What the search may cost, and then the proof. Whatever succeeds needs less.

@@ -23,9 +23,11 @@ mod narrow;
 pub mod prelude;
 mod statements;
 mod tickets;
+mod warps;
 
 pub(crate) use accesses::{AccessKind, Site};
 pub(crate) use prelude::Prelude;
+pub(crate) use warps::SameWarp;
 
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
@@ -48,6 +50,7 @@ use prelude::Setting;
 use statements::Translator;
 use std::collections::BTreeSet;
 use tickets::Tickets;
+use warps::Warps;
 
 /// How the two threads stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,6 +119,8 @@ pub struct TwoThread {
     pub checked_arrays: Vec<Name>,
     /// The state in which accesses are remembered.
     pub(crate) log: Log,
+    /// What is known of their warps, if barriers of warps order anything.
+    pub(crate) same_warp: Option<SameWarp>,
 }
 
 impl TwoThread {
@@ -159,6 +164,7 @@ pub fn run(
     let mut contents = Contents::new(predicated, body, &copies, pair, options);
     barrier_invariants::refuse_without_meaning(program, body, contents.selection(), options)?;
     let mut tickets = Tickets::new(program, body, &copies, pair);
+    let warps = Warps::new(predicated, body, &copies, pair);
     let loops = &predicated.loops;
     let mut translator = Translator {
         copies: &copies,
@@ -167,6 +173,7 @@ pub fn run(
         contents: &mut contents,
         tickets: &mut tickets,
         barriers,
+        warps: &warps,
     };
     let blocks = translator.blocks(body)?;
     let launch = Launch::new(program, kernel, &copies, pair, options);
@@ -205,6 +212,7 @@ pub fn run(
     locals.extend(accesses.introduced);
     locals.extend(contents.introduced);
     locals.extend(tickets.introduced);
+    locals.extend(warps.introduced());
     let procedure = Name::from(format!("{}${}", kernel.name, pair.suffix()));
     result.procedures.push(Procedure {
         name: procedure.clone(),
@@ -228,6 +236,7 @@ pub fn run(
         sites: accesses.sites,
         checked_arrays: accesses.checked_arrays.into_iter().collect(),
         log,
+        same_warp: warps.known(),
     })
 }
 

@@ -9,6 +9,7 @@ use super::barriers::Barriers;
 use super::contents::Contents;
 use super::copies::Copies;
 use super::tickets::Tickets;
+use super::warps::Warps;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
 use crate::ivl::attributes::Attributes;
@@ -33,6 +34,8 @@ pub(crate) struct Translator<'a, 'b> {
     pub(super) tickets: &'b mut Tickets<'a>,
     /// Translation of barriers.
     pub(crate) barriers: Barriers<'a>,
+    /// Translation of barriers of warps.
+    pub(super) warps: &'b Warps<'a>,
 }
 
 impl Translator<'_, '_> {
@@ -75,6 +78,7 @@ impl Translator<'_, '_> {
         let stmt = |kind| Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None };
         let mut stmts: Vec<Stmt> = self.accesses.checked_arrays.iter().map(|array| stmt(clear(array))).collect();
         stmts.extend(self.contents.start());
+        stmts.extend(self.warps.start().map(stmt));
         stmts
     }
 
@@ -131,8 +135,11 @@ impl Translator<'_, '_> {
                 out.extend(self.contents.barrier(stmt, barrier.guard.as_ref()));
                 out.extend(self.tickets.barrier());
             }
+            StmtKind::WarpBarrier(barrier) => {
+                self.warps.translate(stmt, barrier, &self.accesses.checked_arrays, out);
+            }
             StmtKind::Fence(fence) => match fence.order() {
-                // Nothing relies on them: only barriers clear the log.
+                // Nothing relies on them: only barriers clear the log, and those of warps where it is known who waits.
                 Order::Warp | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => {}
                 Order::Block | Order::Counted => panic!("twothread: `{fence}` is a statement of its own"),
             },

@@ -19,8 +19,11 @@ pub fn is_plain(program: &Program) -> bool {
         fn stmt(&mut self, stmt: &Stmt) {
             use StmtKind::*;
             let trailing = matches!(stmt.kind, Assign(_) | Havoc(_)) && !stmt.attributes.is_empty();
-            self.0 |=
-                trailing || matches!(stmt.kind, Load { .. } | Store { .. } | Atomic { .. } | Barrier(_) | Fence(_));
+            self.0 |= trailing
+                || matches!(
+                    stmt.kind,
+                    Load { .. } | Store { .. } | Atomic { .. } | Barrier(_) | WarpBarrier(_) | Fence(_)
+                );
         }
     }
     let mut kernel = Kernel(!program.arrays.is_empty());
@@ -33,7 +36,7 @@ fn is_plain_statement(stmt: &Stmt) -> bool {
     match stmt.kind {
         // Boogie has no attributes there.
         Assign(_) | Havoc(_) => stmt.attributes.is_empty(),
-        Load { .. } | Store { .. } | Atomic { .. } | Barrier(_) | Fence(_) | Trap => false,
+        Load { .. } | Store { .. } | Atomic { .. } | Barrier(_) | WarpBarrier(_) | Fence(_) | Trap => false,
         Assume(..) | Assert(..) | Call { .. } | Log { .. } | Check(_) | Order { .. } => true,
     }
 }
@@ -285,6 +288,8 @@ fn stmt() -> BoxedStrategy<Stmt> {
             StmtKind::Barrier(Barrier { guard, id, count, aligned, result })
         },
     );
+    let warp = (prop::option::of(expr(Type::Bool, 1)), expr(Type::Bv(32), 1), expr(Type::Bv(32), 1))
+        .prop_map(|(guard, mask, thread)| StmtKind::WarpBarrier(WarpBarrier { guard, mask, thread }));
     let call = (expr(Type::Int, 2), expr(Type::Bv(32), 2)).prop_map(move |(a, b)| StmtKind::Call {
         procedure: "helper".into(),
         args: vec![a, b],
@@ -294,6 +299,7 @@ fn stmt() -> BoxedStrategy<Stmt> {
         4 => assign,
         3 => memory,
         1 => barrier,
+        1 => warp,
         1 => call,
         1 => expr(Type::Bool, 4).prop_map(StmtKind::assert),
         1 => expr(Type::Bool, 4).prop_map(StmtKind::assume),

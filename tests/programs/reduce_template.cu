@@ -2,7 +2,6 @@
 //@ block: 256
 //@ grid: 128
 //@ param: n=1000000
-//@ gap: known possible-race: lanes that stand at __syncwarp in a loop over distances are not told apart
 // The reduction of a C++ library: block size and type are arguments of a template.
 
 template <typename T, unsigned BLOCK>

@@ -2,8 +2,6 @@
 //@ block: 32,4
 //@ grid: 64
 //@ param: rows=256
-//@ gap: known possible-race: lanes that stand at __syncwarp in a loop over distances are not told apart
-//@ gap: free possible-race: the same
 // Running sums along short rows, a warp a row, in shared memory with __syncwarp.
 
 __device__ void scan_row(float *row, int lane) {

@@ -273,7 +273,7 @@ impl<'p> Thread<'_, 'p> {
                 });
             }
             StmtKind::Assume(..) => {}
-            StmtKind::Assert(..) | StmtKind::Fence(_) | StmtKind::Trap => {}
+            StmtKind::Assert(..) | StmtKind::Fence(_) | StmtKind::WarpBarrier(_) | StmtKind::Trap => {}
             // What annotations read, no instruction reads.
             StmtKind::Load { dst, .. } if is_of_annotation(stmt) => {
                 self.store.insert(dst.clone(), None);

@@ -18,6 +18,7 @@ mod pending;
 mod rotation;
 mod round;
 mod steps;
+mod warp;
 
 use super::ghosts::LoopGhosts;
 use super::reify::Names;
@@ -27,6 +28,7 @@ use crate::ivl::bv;
 use crate::ivl::visit::{self, Visitor};
 use crate::solver::Encoding;
 use crate::twothread::log::Log;
+use crate::twothread::{SameWarp, TwoThread};
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -53,6 +55,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family { names: &["rotation"], propose: rotation::propose },
     Family { names: &["round"], propose: round::propose },
     Family { names: &["pending"], propose: pending::propose },
+    Family { names: &["warp"], propose: warp::propose },
 ];
 
 /// The names of all families and variants, in the order of [`FAMILIES`].
@@ -88,6 +91,8 @@ pub(crate) struct View<'a> {
     pub(crate) variables: BTreeMap<Name, Type>,
     /// What is remembered of accesses.
     pub(crate) log: &'a Log,
+    /// What is known of the warps of the two threads.
+    pub(crate) same_warp: Option<&'a SameWarp>,
     /// The encoding that will decide.
     pub(crate) encoding: Encoding,
     /// True when the loop may run a barrier.
@@ -165,7 +170,7 @@ pub(crate) fn find(
     passive: &mut Passive,
     ghosts: &[LoopGhosts],
     walks: &[Walk],
-    log: &Log,
+    two: &TwoThread,
     barriers: &[bool],
     encoding: Encoding,
     omitted: &[&'static str],
@@ -186,7 +191,8 @@ pub(crate) fn find(
             walks,
             names,
             variables,
-            log,
+            log: &two.log,
+            same_warp: two.same_warp.as_ref(),
             encoding,
             has_barrier: barriers[index],
             omitted,

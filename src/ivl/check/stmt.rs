@@ -109,6 +109,7 @@ impl Checker<'_> {
                 self.access(access, ty.as_ref(), span);
             }
             StmtKind::Barrier(barrier) => self.barrier(barrier, span),
+            StmtKind::WarpBarrier(barrier) => self.warp_barrier(barrier),
             StmtKind::Fence(_) | StmtKind::Trap => {}
             StmtKind::Log { .. } | StmtKind::Check(_) | StmtKind::Order { .. } => {
                 let (mut call, _) = as_call(&stmt.kind, &[]);
@@ -243,6 +244,17 @@ impl Checker<'_> {
                 let message = format!("an array is indexed by bit-vectors of up to 64 bits, not {}", print_type(ty));
                 let place = if offset.span == Span::NONE { span } else { offset.span };
                 self.type_error(message, place);
+            }
+        }
+    }
+
+    fn warp_barrier(&mut self, barrier: &mut WarpBarrier) {
+        if let Some(guard) = &mut barrier.guard {
+            self.formula(guard, "a guard");
+        }
+        for (e, what) in [(&mut barrier.mask, "a mask of lanes"), (&mut barrier.thread, "the number of a thread")] {
+            if let Some(typed) = self.expr_of(e, &Type::Bv(32), what) {
+                *e = typed;
             }
         }
     }

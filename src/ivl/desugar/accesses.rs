@@ -12,6 +12,7 @@ use super::super::visit;
 use super::Arrays;
 use super::flatten::Flattener;
 use crate::diagnostic::Diagnostic;
+use crate::order::Fence;
 use crate::span::Span;
 use std::sync::Arc;
 
@@ -143,6 +144,14 @@ impl Flattener<'_> {
         };
         match access::barrier_from_attributes(result, attributes, span) {
             Ok((barrier, attributes)) => self.push(StmtKind::Barrier(barrier), attributes, span),
+            Err(error) => self.errors.push(error),
+        }
+    }
+
+    pub(super) fn warp_barrier(&mut self, attributes: Vec<Attribute>, span: Span) {
+        match access::warp_barrier_from_attributes(&attributes, span) {
+            Ok(Some((barrier, attributes))) => self.push(StmtKind::WarpBarrier(barrier), attributes, span),
+            Ok(None) => self.push(StmtKind::Fence(Fence::warp()), attributes, span),
             Err(error) => self.errors.push(error),
         }
     }

@@ -176,6 +176,7 @@ impl<'a> Flattener<'a> {
             StatementKind::Barrier { result } => self.barrier(result, attributes, span),
             StatementKind::Fence(text) if text == TRAP => self.push(StmtKind::Trap, attributes, span),
             StatementKind::Fence(text) => match Fence::named(&text) {
+                Some(fence) if fence == Fence::warp() => self.warp_barrier(attributes, span),
                 Some(fence) => self.push(StmtKind::Fence(fence), attributes, span),
                 None => {
                     let message = format!("no fence of PTX is called `{text}`");

@@ -1,0 +1,128 @@
+//! Barriers of warps in the two-thread program.
+//!
+//! Input: a predicated barrier of a warp. Output: what keeps `warps.in_step`, then [`StmtKind::Order`] for each array.
+//! Establishes: what was logged is forgotten only when both threads are of one warp, wait for each other at this barrier, and
+//! have waited for each other equally often before. Relies on: stage 4 runs the statements of each thread in its own order; a
+//! warp is 32 threads with consecutive numbers (an assumption of the report).
+//! Reference: PTX ISA, `bar.warp.sync`; the lock-step paper, Table 3 (sync).
+//!
+//! Why this is sound. `bar.warp.sync M` waits until all lanes of M have executed one with the same mask, whichever
+//! instruction that is, and orders memory among them. Take threads i and j of a warp, and of the barriers that i executes those
+//! whose mask names j, and the other way round. While `warps.in_step` holds, both have executed equally many, with the same
+//! masks one after the other: at each so far both were at it or none, or the flag is false for good. So those of one mask have
+//! been executed equally often, the one at hand completes for both together, and what i did before it comes before what j does
+//! behind it. Barriers whose mask does not name the other thread are between others. A thread that has left the kernel is at
+//! no barrier: nothing is forgotten for it. No other thread of the warp matters: what it does can only keep the two waiting.
+//!
+//! What other passes say of values rests on barriers of the block alone: [`super::contents`] and [`super::tickets`] let
+//! nobody write what a thread has read before the next one. So a kernel for which they say something, for whatever pair and
+//! under whatever options, has no barriers of warps here ([`Warps::new`]); they order nothing, as before. Nor has one whose
+//! text numbers threads in several ways, or by variables (no PTX does).
+
+use super::Pair;
+use super::barrier_invariants::is_of_annotation;
+use super::contents::selection::Selection;
+use super::copies::Copies;
+use crate::ivl::ast::{ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread, Type, Variable, WarpBarrier};
+use crate::ivl::attributes::Attributes;
+use crate::ivl::bv::{self, BvOp};
+use crate::ivl::print_expr;
+use crate::ivl::visit::free_vars;
+use crate::kernel::TICKET;
+use crate::order::Order;
+use crate::predicate::Predicated;
+use crate::span::Span;
+use std::collections::BTreeSet;
+
+/// The flag that is true while both threads have waited for each other equally often.
+const IN_STEP: &str = "warps.in_step";
+
+/// A mask of all lanes.
+const ALL: u128 = 0xffff_ffff;
+
+/// What later stages know of the warps of the two threads.
+#[derive(Clone, Debug)]
+pub(crate) struct SameWarp {
+    /// Whether the threads have waited for each other equally often, a formula.
+    pub(crate) in_step: ExprRef,
+    /// Whether they are of one warp, over constants.
+    pub(crate) same: ExprRef,
+}
+
+/// What barriers of warps need to know.
+pub(super) struct Warps<'a> {
+    copies: &'a Copies,
+    /// Whether threads are of one warp, if barriers of warps order anything.
+    same: Option<ExprRef>,
+}
+
+impl<'a> Warps<'a> {
+    pub(super) fn new(predicated: &Predicated, body: &Implementation, copies: &'a Copies, pair: Pair) -> Warps<'a> {
+        let stmts = || body.blocks.iter().flat_map(|block| &block.stmts);
+        let barriers = stmts().filter_map(|stmt| match &stmt.kind {
+            StmtKind::WarpBarrier(barrier) => Some(&barrier.thread),
+            _ => None,
+        });
+        let numbers: Vec<&ExprRef> = barriers.collect();
+        let is_local = |name: &Name| body.locals.iter().any(|local| local.name == *name);
+        let is_same = |a: &ExprRef, b: &ExprRef| print_expr(a) == print_expr(b);
+        let is_one =
+            |first: &&ExprRef| numbers.iter().all(|n| is_same(n, first)) && !free_vars(first).iter().any(is_local);
+        let thread = numbers.first().copied().filter(is_one);
+        let speaks_of_values = |stmt: &Stmt| stmt.attributes.has(TICKET) || is_of_annotation(stmt);
+        let thread = thread.filter(|_| pair == Pair::SameBlock && !stmts().any(speaks_of_values));
+        let thread = thread.filter(|_| Selection::of(predicated, body).arrays.is_empty());
+        let warp = |thread: &ExprRef, of| bv::binary(BvOp::Lshr, copies.expr(thread, of), bv::literal(5, 32));
+        let same = thread.map(|thread| bv::eq(warp(thread, Thread::First), warp(thread, Thread::Second)));
+        Warps { copies, same }
+    }
+
+    /// What later stages know, if anything.
+    pub(super) fn known(&self) -> Option<SameWarp> {
+        let same = self.same.clone()?;
+        Some(SameWarp { in_step: in_step(), same })
+    }
+
+    /// The local that is introduced.
+    pub(super) fn introduced(&self) -> Option<Variable> {
+        let name = Name::from(IN_STEP);
+        let local = Variable { name, ty: Type::Bool, where_clause: None, attributes: Vec::new(), span: Span::NONE };
+        self.same.as_ref().map(|_| local)
+    }
+
+    /// At the start no thread has waited.
+    pub(super) fn start(&self) -> Option<StmtKind> {
+        self.same.as_ref().map(|_| StmtKind::Assign(vec![(Name::from(IN_STEP), bv::boolean(true))]))
+    }
+
+    /// Appends the translation of a barrier, which clears the flags of `arrays`.
+    pub(super) fn translate(&self, stmt: &Stmt, barrier: &WarpBarrier, arrays: &BTreeSet<Name>, out: &mut Vec<Stmt>) {
+        let Some(same) = &self.same else { return };
+        let [first, second] = Thread::BOTH.map(|thread| self.waits(barrier, thread));
+        let [one, other] = Thread::BOTH.map(|thread| self.copies.expr(&barrier.mask, thread));
+        let together = bv::and(bv::eq(first.clone(), second), bv::implies(first.clone(), bv::eq(one, other)));
+        let step = bv::and(in_step(), bv::implies(same.clone(), together));
+        let generated = |kind| Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() };
+        out.push(generated(StmtKind::Assign(vec![(Name::from(IN_STEP), step)])));
+        let both = bv::and(bv::and(same.clone(), in_step()), first);
+        for array in arrays {
+            out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Warp }));
+        }
+    }
+
+    /// Whether a thread waits for the other one, if they are of one warp.
+    fn waits(&self, barrier: &WarpBarrier, thread: Thread) -> ExprRef {
+        let guard = barrier.guard.clone().unwrap_or_else(|| bv::boolean(true));
+        let guard = self.copies.expr(&guard, thread);
+        if matches!(barrier.mask.kind, ExprKind::Bv(ALL)) {
+            return guard;
+        }
+        let lane = bv::binary(BvOp::And, self.copies.expr(&barrier.thread, thread.other()), bv::literal(31, 32));
+        let shifted = bv::binary(BvOp::Lshr, self.copies.expr(&barrier.mask, thread), lane);
+        bv::and(guard, bv::eq(bv::extract(shifted, 1, 0), bv::literal(1, 1)))
+    }
+}
+
+fn in_step() -> ExprRef {
+    bv::var(Name::from(IN_STEP), Type::Bool)
+}
