@@ -6,7 +6,7 @@
 //! Relies on: the emulator runs legal executions only (the blocks that do not run are those that the
 //! hardware has not started yet). Reference: DESIGN section 3 (what `confirmed` means).
 
-use super::{execution, usual};
+use super::{execution, stated, usual};
 use crate::exec::arguments::{Argument, Value};
 use crate::exec::command::{Command, quoted};
 use crate::exec::launch::{Contents, Schedule, check_sizes};
@@ -115,7 +115,8 @@ impl<'a> Emulator<'a> {
         let synchronising = synchronising_arrays(kernel);
         let contents_of = |name: &str| {
             let zeros = synchronising.contains(name) || overlap && !synchronising.is_empty();
-            Value::Endless(if zeros { Contents::Zero } else { contents.clone() })
+            let contents = if zeros { Contents::Zero } else { contents.clone() };
+            Value::Endless(stated::contents(self.entry(), name, contents))
         };
         let mut first_array: Option<&str> = None;
         let argument = |parameter: &'a Variable| {

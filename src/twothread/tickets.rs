@@ -18,6 +18,7 @@
 //! No execution is lost, as the functions are arbitrary, for each interval apart: an epoch is arbitrary behind a barrier.
 
 use super::Pair;
+use super::array_facts::initially;
 use super::copies::Copies;
 use crate::ivl::ast::{
     Access, Array, ArraySpace, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Thread, Type, Variable,
@@ -25,7 +26,7 @@ use crate::ivl::ast::{
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::Premise;
-use crate::kernel::{TICKET, signed};
+use crate::kernel::{INITIALLY, TICKET, signed};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(super) struct Tickets<'a> {
     copies: &'a Copies,
     /// For each counter the variable that has its epoch, if it has several.
     epochs: BTreeMap<Name, Option<Name>>,
+    /// Those of which is stated what they hold at the start.
+    stated: BTreeSet<Name>,
     /// Locals introduced.
     pub(super) introduced: Vec<Variable>,
     /// Functions introduced, by name.
@@ -45,10 +48,12 @@ impl<'a> Tickets<'a> {
     /// Finds the counters that the two threads may have in common.
     pub(super) fn new(program: &'a Program, body: &Implementation, copies: &'a Copies, pair: Pair) -> Tickets<'a> {
         let (mut counters, mut stored) = (BTreeSet::new(), BTreeSet::new());
+        let mut stated = BTreeSet::new();
         for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
             match &stmt.kind {
                 StmtKind::Atomic { access, .. } if stmt.attributes.has(TICKET) => {
                     counters.insert(&access.array);
+                    stated.extend(stmt.attributes.has(INITIALLY).then(|| access.array.clone()));
                 }
                 StmtKind::Store { access, .. } => {
                     stored.insert(&access.array);
@@ -68,7 +73,7 @@ impl<'a> Tickets<'a> {
         };
         let epochs: BTreeMap<Name, Option<Name>> = arrays.filter(|array| counters.contains(array)).map(epoch).collect();
         let introduced = epochs.values().flatten().map(|name| Variable::new(name.clone(), Type::Bv(64))).collect();
-        Tickets { copies, epochs, introduced, declared: BTreeMap::new() }
+        Tickets { copies, epochs, stated, introduced, declared: BTreeMap::new() }
     }
 
     /// Behind an atomic with that result, of the byte offset.
@@ -87,14 +92,31 @@ impl<'a> Tickets<'a> {
             let name = format!("{what}.ticket.{}.{}", access.array, access.bytes);
             Name::from(name)
         });
+        let change = signed(stmt, TICKET);
         for thread in Thread::BOTH {
             let result = bv::var(dst.of(thread), ty.clone());
             let place = [epoch.clone(), self.copies.expr(offset, thread)];
-            let facts = self.facts(thread, &names, place, (&result, signed(stmt, TICKET)));
+            let facts = self.facts(thread, &names, place, (&result, change));
             let holds = bv::implies(self.copies.expr(&own, thread), facts);
             let kind = StmtKind::Assume(Premise::Instance(Arc::from(TICKET)), holds);
             out.push(Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() });
         }
+        // Only then there is such a function.
+        if change.is_some() {
+            let first =
+                |offset: &ExprRef| bv::call(names[1].clone(), vec![bv::literal(0, 64), offset.clone()], ty.clone());
+            out.extend(initially(stmt, self.copies, offset, &first));
+        }
+    }
+
+    /// At the start: the first interval is 0 where something is stated of what counters hold then.
+    pub(super) fn start(&self) -> impl Iterator<Item = Stmt> {
+        let first = self.epochs.iter().filter(|(array, _)| self.stated.contains(*array));
+        let epochs = first.filter_map(|(_, epoch)| epoch.clone());
+        epochs.map(|epoch| {
+            let kind = StmtKind::Assign(vec![(epoch, bv::literal(0, 64))]);
+            Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
+        })
     }
 
     /// What is known of a result of a thread, where all additions may change the counter by less than `change`.
