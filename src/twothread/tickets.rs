@@ -14,7 +14,7 @@
 //! which are atomic with respect to each other (or race, by their scopes). What an addition returns is then what was there
 //! at first plus what those before it added. This grows without wrapping, so no two additions return the same, and one
 //! function says who got a value; and it grows by less than what all add, so results are that near to the first value.
-//! Where only one of the two threads adds, it may also store: all values are its own, and nothing is said of the first.
+//! Where only one of the two threads adds, it may also store, if there are stores: all values are its own, and nothing is said of the first.
 //! No execution is lost, as the functions are arbitrary, for each interval apart: an epoch is arbitrary behind a barrier.
 
 use super::Pair;
@@ -38,6 +38,8 @@ pub(super) struct Tickets<'a> {
     epochs: BTreeMap<Name, Option<Name>>,
     /// Those of which is stated what they hold at the start.
     stated: BTreeSet<Name>,
+    /// Arrays with stores.
+    stored: BTreeSet<Name>,
     /// Locals introduced.
     pub(super) introduced: Vec<Variable>,
     /// Functions introduced, by name.
@@ -73,7 +75,8 @@ impl<'a> Tickets<'a> {
         };
         let epochs: BTreeMap<Name, Option<Name>> = arrays.filter(|array| counters.contains(array)).map(epoch).collect();
         let introduced = epochs.values().flatten().map(|name| Variable::new(name.clone(), Type::Bv(64))).collect();
-        Tickets { copies, epochs, stated, introduced, declared: BTreeMap::new() }
+        let stored = stored.into_iter().cloned().collect();
+        Tickets { copies, epochs, stated, stored, introduced, declared: BTreeMap::new() }
     }
 
     /// Behind an atomic with that result, of the byte offset.
@@ -96,7 +99,8 @@ impl<'a> Tickets<'a> {
         for thread in Thread::BOTH {
             let result = bv::var(dst.of(thread), ty.clone());
             let place = [epoch.clone(), self.copies.expr(offset, thread)];
-            let facts = self.facts(thread, &names, place, (&result, change));
+            let may_store = self.stored.contains(&access.array);
+            let facts = self.facts(thread, &names, place, (&result, change, may_store));
             let holds = bv::implies(self.copies.expr(&own, thread), facts);
             let kind = StmtKind::Assume(Premise::Instance(Arc::from(TICKET)), holds);
             out.push(Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() });
@@ -119,13 +123,14 @@ impl<'a> Tickets<'a> {
         })
     }
 
-    /// What is known of a result of a thread, where all additions may change the counter by less than `change`.
+    /// What is known of a result of a thread, where all additions may change the counter by less than `change`, and other
+    /// accesses may store to it.
     fn facts(
         &mut self,
         thread: Thread,
         [owner, first, alone]: &[Name; 3],
         place: [ExprRef; 2],
-        (result, change): (&ExprRef, Option<i128>),
+        (result, change, may_store): (&ExprRef, Option<i128>, bool),
     ) -> ExprRef {
         let [epoch, offset] = place.clone();
         let is_first = self.call(owner, vec![epoch, offset, result.clone()], Type::Bool);
@@ -134,6 +139,9 @@ impl<'a> Tickets<'a> {
         let first = self.call(first, place.to_vec(), result.ty.clone());
         let gone = if change < 0 { bv::sub(first, result.clone()) } else { bv::sub(result.clone(), first) };
         let is_near = bv::binary(BvOp::Ult, gone, bv::literal(change.unsigned_abs(), bv::width(result)));
+        if !may_store {
+            return bv::and(is_own, is_near);
+        }
         let alone = self.call(alone, place.to_vec(), Type::Bv(2));
         let is = |thread: Thread| bv::eq(alone.clone(), bv::literal(u128::from(thread.number()), 2));
         let other = if thread == Thread::First { Thread::Second } else { Thread::First };
