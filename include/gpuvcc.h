@@ -4,6 +4,9 @@
  *   GPUVCC_ASSUME(c)       c holds whenever a thread comes here: taken as true, and listed
  *   GPUVCC_ASSERT(c)       prove c here
  *   GPUVCC_INVARIANT(c)    prove that c holds in each round of the loop around, and use it
+ *   GPUVCC_FACT("distinct([kernel_param_0].s32)")
+ *                          what arrays hold when the kernel starts, in front of the first branch: a text, too (README, "Facts
+ *                          about contents"): `distinct`, `sorted`, `initially`, `initialised`
  *   GPUVCC_BARRIER_INVARIANT("fact at threads")
  *                          directly in front of __syncthreads(): each thread proves the fact there, and uses behind the
  *                          barrier those of the threads that it lists (README, "Annotations"). It is a text, so variables
@@ -44,7 +47,9 @@
 
 #if defined(__CUDA_ARCH__) && !defined(GPUVCC_OFF)
 #define GPUVCC_BARRIER_INVARIANT(text) asm volatile("//@ barrier_invariant " text ";" ::: "memory")
+#define GPUVCC_FACT(text) asm volatile("//@ requires " text ";")
 #else
+#define GPUVCC_FACT(text) ((void)0)
 #define GPUVCC_BARRIER_INVARIANT(text) ((void)0)
 #endif
 

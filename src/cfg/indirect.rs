@@ -1,8 +1,8 @@
 //! Indirect calls: a choice among the functions that may be meant.
 //!
 //! Input: a call through a register, with the functions of its `.calltargets` list or, where it has a prototype
-//! only, all functions of its shape whose addresses the module takes. Output: a jump by an arbitrary number
-//! to one direct call each. Establishes: whichever of them is called, the flat list has the execution.
+//! only, all functions of its shape whose addresses the module takes. Output: a jump to one direct call each, by a number of
+//! which nothing is known but that one address always gives the same ([`CALLEE`]). Establishes: whichever of them is called, the flat list has the execution.
 //! Relies on: addresses of functions are made in this module only, where a prototype is all there is; that
 //! is printed as an assumption. Reference: PTX `call`, `.calltargets`, `.callprototype`.
 
@@ -14,11 +14,14 @@ use crate::span::Origin;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// The operation that makes a number of the address of a function: the same for all threads, all the time.
+pub(crate) const CALLEE: &str = "callee";
+
 impl Inliner<'_> {
-    /// A call of one of these functions; `None` leaves it to the shape.
+    /// A call of one of these functions, that of the address; `None` leaves it to the shape.
     pub(super) fn call_some(
         &mut self,
-        targets: Option<&[u32]>,
+        (address, targets): (Operand, Option<&[u32]>),
         returns: &[Operand],
         arguments: &[Operand],
         origin: &Arc<Origin>,
@@ -45,7 +48,7 @@ impl Inliner<'_> {
             let refusal = Diagnostic::unsupported("indirect-call", format!("an indirect call: {why}"), origin.span);
             return self.push(LineKind::Refuse(refusal), origin);
         }
-        let index = self.choice(origin);
+        let index = self.choice(address, callees.len(), origin);
         let labels: Vec<_> = callees.iter().map(|callee| self.new_label(call_label(module, *callee, origin))).collect();
         self.push(LineKind::JumpIndexed { index, targets: labels.clone() }, origin);
         let end = self.new_label(format!("after.calls.L{}", origin.line));
@@ -57,11 +60,11 @@ impl Inliner<'_> {
         self.flat.lines.push(Line { kind: LineKind::Label(end), origin: None });
     }
 
-    /// A register with an arbitrary number.
-    fn choice(&mut self, origin: &Arc<Origin>) -> Operand {
+    /// A register with the number of the function at an address, below `count`.
+    fn choice(&mut self, address: Operand, count: usize, origin: &Arc<Origin>) -> Operand {
         let register = Operand::Register(self.push_register("%callee", ScalarType::U(32)));
-        let (name, dst) = (Arc::from("call"), vec![register.clone()]);
-        self.instruction(Op::Arbitrary { name, dst, sources: Vec::new() }, origin);
+        let (name, dst) = (Arc::from(CALLEE), vec![register.clone()]);
+        self.instruction(Op::Arbitrary { name, dst, sources: vec![address, Operand::Integer(count as u64)] }, origin);
         register
     }
 

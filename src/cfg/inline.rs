@@ -218,11 +218,12 @@ impl Inliner<'_> {
                 let arguments: Vec<_> = arguments.iter().map(|a| frame.operand(a)).collect();
                 self.under_guard(guard, origin, |this| this.call(*function, &returns, &arguments, origin, stack));
             }
-            Op::CallIndirect { function: _, targets, returns, arguments } => {
+            Op::CallIndirect { function, targets, returns, arguments } => {
+                let function = frame.operand(function);
                 let returns: Vec<_> = returns.iter().map(|r| frame.operand(r)).collect();
                 let arguments: Vec<_> = arguments.iter().map(|a| frame.operand(a)).collect();
                 self.under_guard(guard, origin, |this| {
-                    this.call_some(targets.as_deref(), &returns, &arguments, origin, stack);
+                    this.call_some((function, targets.as_deref()), &returns, &arguments, origin, stack);
                 });
             }
             Op::Barrier { .. } => {

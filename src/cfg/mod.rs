@@ -9,7 +9,7 @@ mod annotations;
 pub(crate) mod blocks;
 pub(crate) mod external;
 pub(crate) mod graph;
-mod indirect;
+pub(crate) mod indirect;
 pub(crate) mod inline;
 pub(crate) mod loops;
 pub(crate) mod operands;

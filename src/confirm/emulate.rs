@@ -6,7 +6,7 @@
 //! Relies on: the emulator runs legal executions only (the blocks that do not run are those that the
 //! hardware has not started yet). Reference: DESIGN section 3 (what `confirmed` means).
 
-use super::{execution, usual};
+use super::{execution, stated, usual};
 use crate::aliases::Aliases;
 use crate::exec::arguments::{Argument, Value};
 use crate::exec::command::{Command, quoted};
@@ -119,7 +119,8 @@ impl<'a> Emulator<'a> {
         let contents_of = |name: &str| {
             let is_shared = overlap || !self.aliases.is_empty();
             let zeros = synchronising.contains(name) || is_shared && !synchronising.is_empty();
-            Value::Endless(if zeros { Contents::Zero } else { contents.clone() })
+            let contents = if zeros { Contents::Zero } else { contents.clone() };
+            Value::Endless(stated::contents(self.entry(), name, contents))
         };
         let mut first_arrays: BTreeMap<u32, &str> = BTreeMap::new();
         let argument = |(position, parameter): (u32, &'a Variable)| {

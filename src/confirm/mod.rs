@@ -11,6 +11,7 @@ pub mod emulate;
 pub(crate) mod execution;
 pub mod explore;
 pub(crate) mod minimal;
+mod stated;
 mod usual;
 
 use self::bounded::Bounded;

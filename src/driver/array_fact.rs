@@ -2,7 +2,7 @@
 //!
 //! Input: a kernel with a race whose addresses depend on what arrays hold. Output: the same finding with a sentence, if
 //! the kernel is proved for the finding's launch once the entries of an array that it only reads are stated to be pairwise
-//! different, or sorted. Establishes: the sentence is said only of a complete proof. Relies on: `kernel::array_facts`
+//! different, or sorted, or those of one that it writes to be 0 when it starts. Establishes: the sentence is said only of a complete proof. Relies on: `kernel::array_facts`
 //! refuses what such a fact cannot be about. Reference: README, "Annotations".
 
 use super::cli::Options;
@@ -22,8 +22,20 @@ use std::collections::BTreeSet;
 const ONE: Effort = Effort::seconds(1);
 const ALL: Effort = Effort::seconds(2);
 
-/// Facts, and what the race needs where they do not hold.
-const FACTS: [(&str, &str); 2] = [("distinct", "two equal elements of"), ("sorted", "elements that run down in")];
+/// Facts with what the race needs where they do not hold; those about arrays that the kernel only reads first.
+const FACTS: [(Fact, &str); 3] = [
+    (Fact::Read("distinct"), "two equal elements of"),
+    (Fact::Read("sorted"), "elements that run down in"),
+    (Fact::Written, "something else than 0 at first in"),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fact {
+    /// About an array that the kernel only reads.
+    Read(&'static str),
+    /// About one that it writes: all are 0 at first.
+    Written,
+}
 
 /// Tries facts for the first finding.
 pub(crate) fn try_facts(
@@ -44,6 +56,8 @@ pub(crate) fn try_facts(
     let widths = element_widths(function);
     let arrays = function.params.iter().filter(|_| !options.rules.may_alias);
     let start = effort::spent();
+    // The arrays of which facts were refused: the kernel writes them.
+    let mut written = BTreeSet::new();
     for ((array, width), (fact, wrong)) in arrays
         .flat_map(|array| widths.iter().map(move |width| (array, width)))
         .flat_map(|of| FACTS.into_iter().map(move |fact| (of, fact)))
@@ -52,7 +66,12 @@ pub(crate) fn try_facts(
         if left.is_none() {
             return;
         }
-        let fact = format!("{fact}([{}].s{width})", array.name);
+        let is_written = written.contains(&array.name);
+        let fact = match fact {
+            Fact::Read(fact) if !is_written => format!("{fact}([{}].s{width})", array.name),
+            Fact::Written if is_written => format!("initially([{}].s{width} == 0)", array.name),
+            _ => continue,
+        };
         let mut stated = module.clone();
         if sidecar::require(input.source.name(), 1, &fact, &mut stated, kernel).is_err() {
             continue;
@@ -61,6 +80,9 @@ pub(crate) fn try_facts(
         // Without an answer there is only less to say.
         let proof =
             limits::within(|| pipeline::proof(input, &Program::Ptx(stated), entry, &options, left.min(ONE), jobs));
+        if let Ok(Err(_)) = &proof {
+            written.insert(array.name.clone());
+        }
         if let Ok(Ok(proof)) = proof
             && proof.verdict == Verdict::Verified
             && let Some(finding) = report.findings.first_mut()
@@ -81,7 +103,8 @@ fn element_widths(function: &Function) -> BTreeSet<u32> {
         .collect();
     let addresses = feeding_addresses(&instructions);
     let loads = instructions.iter().filter_map(|instruction| match &instruction.op {
-        Op::Load { space: StateSpace::Global | StateSpace::Generic, ty, .. } => Some((instruction, ty)),
+        Op::Load { space: StateSpace::Global | StateSpace::Generic, ty, .. }
+        | Op::Atomic { space: StateSpace::Global | StateSpace::Generic, ty, .. } => Some((instruction, ty)),
         _ => None,
     });
     let integers = loads.filter_map(|(instruction, ty)| match *ty {
@@ -106,7 +129,9 @@ fn feeding_addresses(instructions: &[&Instruction]) -> BTreeSet<RegisterId> {
     }
     loop {
         let before = feeding.len();
-        for instruction in instructions.iter().filter(|instruction| !matches!(instruction.op, Op::Load { .. })) {
+        for instruction in
+            instructions.iter().filter(|instruction| !matches!(instruction.op, Op::Load { .. } | Op::Atomic { .. }))
+        {
             let (read, written) = operands::registers(instruction);
             if written.iter().any(|register| feeding.contains(register)) {
                 feeding.extend(read);

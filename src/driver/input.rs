@@ -3,6 +3,7 @@
 //! Input: a file or a folder as the user names it. Output: the texts in it with the language they are in, or one
 //! diagnostic. Establishes: a text is UTF-8 without NUL bytes and byte order mark, and short enough for spans.
 
+use super::cuda::facts::SourceFact;
 use super::launches::KnownLaunch;
 use super::{cuda, folder, unplaced};
 use crate::container::choice::{self, Wanted};
@@ -44,6 +45,8 @@ pub struct Input {
     pub(crate) launch: Option<LaunchFile>,
     /// The launches of the host's source that it was compiled from.
     pub(crate) launches: Vec<KnownLaunch>,
+    /// What that source states of its kernels.
+    pub(crate) facts: Vec<SourceFact>,
 }
 
 /// A launch with the file that tells it.
@@ -58,7 +61,7 @@ impl Input {
     /// A text by itself.
     pub fn new(source: SourceText, language: Language) -> Self {
         let given = source.name().to_string();
-        Input { source, language, given, target: None, launch: None, launches: Vec::new() }
+        Input { source, language, given, target: None, launch: None, launches: Vec::new(), facts: Vec::new() }
     }
 }
 
@@ -117,12 +120,13 @@ pub(crate) fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Di
     Ok(reading)
 }
 
-/// The launches in a file of CUDA source, which is not compiled.
+/// The launches, and what is stated of kernels, in a file of CUDA source, which is not compiled.
 ///
 /// # Errors
 /// It cannot be read.
-pub(crate) fn source_launches(name: &str) -> Result<Vec<KnownLaunch>, Diagnostic> {
-    Ok(cuda::launches(name, &decode(name, read_file(name)?)?))
+pub(crate) fn from_source(name: &str) -> Result<(Vec<KnownLaunch>, Vec<SourceFact>), Diagnostic> {
+    let text = decode(name, read_file(name)?)?;
+    Ok((cuda::launches(name, &text), cuda::facts::facts(name, &text)))
 }
 
 /// The file and the module of `FILE:MODULE`; modules of archives have colons in their names, too.

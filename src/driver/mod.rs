@@ -214,10 +214,12 @@ fn read_inputs(options: &Options, output: &mut Output) -> Inputs {
     }
     for file in &options.files {
         let Some(ptx) = cuda::ptx_of(file, &options.files) else { continue };
-        match input::source_launches(file) {
-            Ok(launches) => {
-                let inputs = all.inputs.iter_mut().filter(|input| input.given == ptx);
-                inputs.for_each(|input| input.launches.extend(launches.clone()));
+        match input::from_source(file) {
+            Ok((launches, facts)) => {
+                for input in all.inputs.iter_mut().filter(|input| input.given == ptx) {
+                    input.launches.extend(launches.clone());
+                    input.facts.extend(facts.clone());
+                }
             }
             Err(diagnostic) => {
                 all.complete = false;
@@ -269,6 +271,9 @@ impl Sink<Read> for Parsing<'_, '_> {
                     parameter_names::use_source(module, input.source.name());
                     if self.options.rules.volatile_races {
                         ptx::weaken_volatile(module);
+                    }
+                    if let Err(diagnostics) = cuda::facts::require(&input.facts, module) {
+                        return diagnostics.iter().for_each(|one| self.output.unplaced(one, &input.given));
                     }
                 }
                 self.programs.push((input, program));

@@ -116,6 +116,7 @@ Values: 17, -3, 0xff, 1.5     a scalar of the parameter's type
         zeros:*, random:*[:SEED], below:*:BOUND[:SEED]
                               without bounds; zeros, random words, or words below BOUND
         cells:*:HEX@OFFSET,...  without bounds; zeros, but for these bytes at byte offsets
+        each:*:HEX            without bounds; elements with these 1, 2, 4 or 8 bytes
         file:PATH             with the bytes of a file
         same:NAME, same:NAME+4 the array of an earlier parameter, by name or position; bytes behind its start
         bytes:HEX             a structure passed by value

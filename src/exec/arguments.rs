@@ -108,6 +108,7 @@ impl fmt::Display for Value {
                 Contents::Zero => write!(f, "zeros:*"),
                 Contents::Any { seed } => write!(f, "random:*:{seed}"),
                 Contents::Small { bound, seed } => write!(f, "below:*:{bound}:{seed}"),
+                Contents::Each(bytes) => write!(f, "each:*:{}", digits(bytes)),
                 Contents::Cells(cells) if cells.is_empty() => write!(f, "zeros:*"),
                 Contents::Cells(cells) => write!(f, "cells:*:{}", runs(cells)),
                 Contents::Bytes(_) => panic!("exec: bytes have an end"),
@@ -166,6 +167,7 @@ fn parse_value(text: &str) -> Result<Value, String> {
     match kind {
         "zeros" | "random" | "below" if rest == "*" || rest.starts_with("*:") => endless(kind, &rest[1..]),
         "cells" => cells(rest),
+        "each" => each(rest),
         "zeros" => array(rest, Fill::Zeros),
         "ramp" => array(rest, Fill::Ramp),
         "random" => {
@@ -178,7 +180,7 @@ fn parse_value(text: &str) -> Result<Value, String> {
         "same" => same(rest),
         "bytes" => hexadecimal(rest).map(Value::Bytes),
         _ => Err(format!(
-            "unknown kind `{kind}`; there are zeros, ramp, random, below, cells, file, bytes, parts and same"
+            "unknown kind `{kind}`; there are zeros, ramp, random, below, each, cells, file, bytes, parts and same"
         )),
     }
 }
@@ -197,6 +199,16 @@ fn part(text: &str) -> Result<Value, String> {
         value @ (Value::Bytes(_) | Value::Array { .. } | Value::Endless(_) | Value::File(_)) => Ok(value),
         _ => Err(format!("`{text}` is no part of a structure; give bytes and arrays")),
     }
+}
+
+/// What follows `each:`, as in `each:*:ff000000`: an endless array of elements with these bytes.
+fn each(text: &str) -> Result<Value, String> {
+    let bytes =
+        text.strip_prefix("*:").ok_or("these elements have no count; write each:*:BYTES").map(hexadecimal)??;
+    if !matches!(bytes.len(), 1 | 2 | 4 | 8) {
+        return Err("an element has 1, 2, 4 or 8 bytes".to_string());
+    }
+    Ok(Value::Endless(Contents::Each(bytes)))
 }
 
 /// What follows `cells:`, as in `cells:*:07@0,0100@64`: an endless array of zeros, but for these bytes at these byte offsets.
@@ -466,6 +478,9 @@ mod tests {
             "--5",
             "nan",
             "random:4:x",
+            "each:4",
+            "each:*:",
+            "each:*:000000",
             "below:4",
             "below:*",
             "zeros:*:1",
@@ -490,6 +505,7 @@ mod tests {
             "random:*:3",
             "below:*:16:2",
             "cells:*:09@-4,0701@4",
+            "each:*:ff000000",
             "file:data.bin",
             "parts:bytes:00000000+zeros:*",
             "same:a",

@@ -1,7 +1,8 @@
-//! Facts of the user about the elements of arrays: an execution that loads what contradicts one is excluded.
+//! Facts of the user about the elements of arrays: an execution that contradicts one is excluded.
 //!
-//! Input: the facts of a program, the loads of all threads. Output: whether a load contradicts a fact. Establishes: the elements
-//! that were loaded so far meet it; of others nothing is said. Relies on: the kernel does not write such arrays.
+//! Input: the facts of a program, memory before the launch, the loads of all threads. Output: whether that memory contradicts
+//! a fact about the start; whether a load contradicts another one. Establishes: the elements that were loaded so far meet it;
+//! of others nothing is said. Relies on: the kernel does not write arrays with facts that are not about the start.
 //! Reference: README, "Annotations".
 
 use super::decode::{Code, Program};
@@ -55,9 +56,25 @@ impl EntriesFact {
         })
     }
 
+    /// Whether memory before the launch contradicts the fact.
+    pub(crate) fn is_broken_at_start(&self, global: &GlobalMemory) -> bool {
+        match self.fact {
+            ArrayFact::Initially { bits, at: Some(at) } => {
+                let inside = global.arrays[self.array].size.saturating_sub(self.start + at) >= u64::from(self.bytes);
+                inside && global.read(self.array, self.start + at, self.bytes) != bits
+            }
+            ArrayFact::Initially { bits, at: None } => {
+                !global.arrays[self.array].is_filled_with(self.start, &bits.to_le_bytes()[..self.bytes as usize])
+            }
+            // The emulator starts with initialised variables.
+            ArrayFact::Initialised | ArrayFact::Distinct | ArrayFact::Sorted => false,
+        }
+    }
+
     fn add(&mut self, offset: u64, element: i128) -> bool {
         match self.fact {
             ArrayFact::Distinct => *self.by_value.entry(element).or_insert(offset) != offset,
+            ArrayFact::Initially { .. } | ArrayFact::Initialised => false,
             ArrayFact::Sorted => {
                 self.by_offset.insert(offset, element);
                 let before = self.by_offset.range(..offset).next_back();

@@ -61,6 +61,8 @@ pub enum Contents {
         /// Seed.
         seed: u64,
     },
+    /// These 1, 2, 4 or 8 bytes over and over.
+    Each(Vec<u8>),
     /// These bytes, then zeros.
     Bytes(Vec<u8>),
     /// Bytes by their offsets, and zeros.

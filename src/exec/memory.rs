@@ -50,6 +50,10 @@ impl Contents {
                 };
                 at(0) | at(1) << 8 | at(2) << 16 | at(3) << 24
             }
+            Contents::Each(bytes) => {
+                let at = |offset: u64| u32::from(bytes[((index * 4 + offset) % bytes.len() as u64) as usize]);
+                at(0) | at(1) << 8 | at(2) << 16 | at(3) << 24
+            }
             Contents::Cells(cells) => {
                 let near = cells.range(index * 4..index * 4 + 4);
                 near.fold(0, |word, (offset, byte)| word | u32::from(*byte) << (8 * (offset % 4)))
@@ -87,6 +91,27 @@ impl GlobalArray {
             contents => Store::Pages { pages: HashMap::new(), contents },
         };
         GlobalArray { name, address, start, size, store }
+    }
+
+    /// Whether elements of these bytes fill it from an offset on, before anything is written.
+    pub(crate) fn is_filled_with(&self, start: u64, element: &[u8]) -> bool {
+        let is_zero = element.iter().all(|byte| *byte == 0);
+        match &self.store {
+            Store::Flat(all) => {
+                let rest = all.get(start as usize..).unwrap_or_default();
+                rest.chunks_exact(element.len()).all(|chunk| chunk == element)
+            }
+            Store::Pages { contents, .. } => match contents {
+                Contents::Zero => is_zero,
+                Contents::Cells(cells) => is_zero && cells.range(start..).all(|(_, byte)| *byte == 0),
+                Contents::Each(bytes) => {
+                    let repeated = |all: &[u8]| -> Vec<u8> { all.iter().copied().cycle().take(8).collect() };
+                    repeated(bytes) == repeated(element)
+                }
+                // Nothing but chance would make it so.
+                Contents::Small { .. } | Contents::Any { .. } | Contents::Bytes(_) => false,
+            },
+        }
     }
 
     /// Reads up to 8 bytes at an offset from the array's first address, lowest first.

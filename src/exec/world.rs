@@ -4,7 +4,7 @@ use super::decode::{Access, Code, Program};
 use super::entries::{self, EntriesFact};
 use super::launch::Launch;
 use super::memory::{GlobalArray, GlobalMemory, UNBOUNDED};
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Stop};
 use super::races::clock::{Clock, Shape};
 use super::races::sync::Locations;
 use super::races::{Detector, Location, Reach, Site};
@@ -60,6 +60,9 @@ impl World {
         let sizes: Vec<u64> = arrays.iter().map(|array| array.size.min(2 * UNBOUNDED)).collect();
         let global = GlobalMemory { arrays };
         let facts = entries::of(program, &global);
+        let mut outcome = Outcome::default();
+        let excluded = facts.iter().filter(|fact| fact.is_broken_at_start(&global));
+        outcome.stopped.extend(excluded.map(|fact| Stop::Excluded { code: fact.code }));
         let threads = launch.geometry.block_threads() as u32;
         let shape = Shape { block: threads, warps: threads.div_ceil(32) };
         World {
@@ -71,8 +74,8 @@ impl World {
             locations: Locations::new(),
             sequential: None,
             watch: None,
-            outcome: Outcome::default(),
-            halted: false,
+            halted: !outcome.stopped.is_empty(),
+            outcome,
             switch_at_access: launch.schedule == super::launch::Schedule::Adversarial,
             exited_threads_ok: launch.rules.exited_threads_ok,
             clock: 0,

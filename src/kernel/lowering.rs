@@ -217,7 +217,13 @@ impl Lowering<'_> {
                 let joined = parts.into_iter().reduce(|low, high| bv::concat(high, low));
                 joined.unwrap_or_else(|| bv::literal(0, bits))
             }
-            Operand::Function(_) | Operand::Sink => self.arbitrary(Type::Bv(bits)),
+            // Where a function lies is one number for the whole launch.
+            Operand::Function(index) => {
+                let types = vec![Type::Bv(32)];
+                let function = self.declarations.function(&mut self.names, "function.address", types, Type::Bv(bits));
+                bv::call(function, vec![bv::literal(u128::from(*index), 32)], Type::Bv(bits))
+            }
+            Operand::Sink => self.arbitrary(Type::Bv(bits)),
         };
         match value.ty {
             Type::Bv(_) => bv::zext(value, bits),

@@ -38,7 +38,7 @@ use crate::geometry::Geometry;
 use crate::ivl::ast::{Name, Program};
 use crate::ptx::ast::{Function, Module};
 use crate::rules::Rules;
-pub(crate) use array_facts::ENTRIES;
+pub(crate) use array_facts::{ENTRIES, INITIALLY};
 use std::collections::BTreeMap;
 pub(crate) use tickets::{TICKET, signed};
 

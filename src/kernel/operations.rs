@@ -8,6 +8,7 @@ use super::lowering::{Lowering, tag_literal, tag_type};
 use super::points::Points;
 use super::tickets::addend;
 use crate::cfg::graph::Statement;
+use crate::cfg::indirect::CALLEE;
 use crate::ivl::ast::{Barrier, ExprKind, ExprRef, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::{BarrierRule, Claim};
@@ -104,6 +105,7 @@ impl<'a> Lowering<'a> {
                 let message = format!("`{name}`: addresses of another block's shared memory");
                 self.unsupported("unsupported-instruction", message);
             }
+            Op::Arbitrary { name, dst, sources } if **name == *CALLEE => self.callee(dst, sources),
             Op::Arbitrary { name, dst, sources } => {
                 self.declarations.reads_textures |= op.is_texture_fetch();
                 self.arbitrary_operation(name, dst, sources);
@@ -125,6 +127,17 @@ impl<'a> Lowering<'a> {
                 panic!("kernel: a control-flow instruction inside a block");
             }
         }
+    }
+
+    /// The number of the function at an address, below a count.
+    fn callee(&mut self, dst: &[Operand], sources: &[Operand]) {
+        let [address, count] = sources else { panic!("kernel: a call through nothing") };
+        let (address, count) = (self.read(address, 64), self.read(count, 32));
+        let function = self.declarations.function(&mut self.names, CALLEE, vec![Type::Bv(64)], Type::Bv(32));
+        let number = bv::call(function, vec![address], Type::Bv(32));
+        let inside = bv::binary(BvOp::Ult, number.clone(), count);
+        let number = bv::ite(inside, number, bv::literal(0, 32));
+        dst.iter().for_each(|dst| self.write(dst, number.clone(), false));
     }
 
     /// `malloc`: any address. Where the block starts and ends, accesses are checked against.

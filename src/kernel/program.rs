@@ -169,8 +169,8 @@ pub(crate) fn run(
     };
     let mut blocks = lowering.blocks();
     unmark_constant_arrays(&mut blocks);
-    lowering.mark_array_facts(&mut blocks);
     lowering.mark_tickets(&mut blocks);
+    lowering.mark_array_facts(module, &mut blocks);
     if lowering.diagnostics.is_empty() { Ok(lowering.finish(blocks)) } else { Err(lowering.diagnostics) }
 }
 

@@ -6,6 +6,7 @@
 use super::pointers::{Pointers, State, destinations};
 use super::points::{Number, Points, Summand};
 use super::regions::{ParameterPlace, RegionId, Space};
+use crate::cfg::indirect::CALLEE;
 use crate::cfg::unknown::is_call;
 use crate::ptx::ast::{
     Address, AddressBase, BarrierKind, Comparison, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
@@ -101,6 +102,9 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
             let passed: Vec<_> = sources.iter().map(|source| analysis.operand(state, source)).collect();
             let result = called(analysis, &passed);
             destinations(dst).into_iter().map(|r| (r, result.clone())).collect()
+        }
+        Op::Arbitrary { name, dst, .. } if **name == *CALLEE => {
+            destinations(dst).into_iter().map(|r| (r, Points::number(Number::Word))).collect()
         }
         Op::Arbitrary { dst, sources, .. } => {
             // Another lane may get the address.

@@ -79,6 +79,7 @@ impl Translator<'_, '_> {
         let mut stmts: Vec<Stmt> = self.accesses.checked_arrays.iter().map(|array| stmt(clear(array))).collect();
         stmts.extend(self.contents.start());
         stmts.extend(self.warps.start().map(stmt));
+        stmts.extend(self.tickets.start());
         stmts
     }
 
@@ -129,6 +130,8 @@ impl Translator<'_, '_> {
                     let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
                     self.tickets.atomic(stmt, dst, access, &offset, out);
                 }
+                let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
+                out.extend(self.contents.atomic(stmt, dst.as_ref(), access, &offset));
             }
             StmtKind::Barrier(barrier) => {
                 self.barriers.translate(stmt, barrier, &self.accesses.checked_arrays, out)?;

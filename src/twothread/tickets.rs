@@ -14,10 +14,11 @@
 //! which are atomic with respect to each other (or race, by their scopes). What an addition returns is then what was there
 //! at first plus what those before it added. This grows without wrapping, so no two additions return the same, and one
 //! function says who got a value; and it grows by less than what all add, so results are that near to the first value.
-//! Where only one of the two threads adds, it may also store: all values are its own, and nothing is said of the first.
+//! Where only one of the two threads adds, it may also store, if there are stores: all values are its own, and nothing is said of the first.
 //! No execution is lost, as the functions are arbitrary, for each interval apart: an epoch is arbitrary behind a barrier.
 
 use super::Pair;
+use super::array_facts::initially;
 use super::copies::Copies;
 use crate::ivl::ast::{
     Access, Array, ArraySpace, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Thread, Type, Variable,
@@ -25,7 +26,7 @@ use crate::ivl::ast::{
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::Premise;
-use crate::kernel::{TICKET, signed};
+use crate::kernel::{INITIALLY, TICKET, signed};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,6 +36,10 @@ pub(super) struct Tickets<'a> {
     copies: &'a Copies,
     /// For each counter the variable that has its epoch, if it has several.
     epochs: BTreeMap<Name, Option<Name>>,
+    /// Those of which is stated what they hold at the start.
+    stated: BTreeSet<Name>,
+    /// Arrays with stores.
+    stored: BTreeSet<Name>,
     /// Locals introduced.
     pub(super) introduced: Vec<Variable>,
     /// Functions introduced, by name.
@@ -45,10 +50,12 @@ impl<'a> Tickets<'a> {
     /// Finds the counters that the two threads may have in common.
     pub(super) fn new(program: &'a Program, body: &Implementation, copies: &'a Copies, pair: Pair) -> Tickets<'a> {
         let (mut counters, mut stored) = (BTreeSet::new(), BTreeSet::new());
+        let mut stated = BTreeSet::new();
         for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
             match &stmt.kind {
                 StmtKind::Atomic { access, .. } if stmt.attributes.has(TICKET) => {
                     counters.insert(&access.array);
+                    stated.extend(stmt.attributes.has(INITIALLY).then(|| access.array.clone()));
                 }
                 StmtKind::Store { access, .. } => {
                     stored.insert(&access.array);
@@ -68,7 +75,8 @@ impl<'a> Tickets<'a> {
         };
         let epochs: BTreeMap<Name, Option<Name>> = arrays.filter(|array| counters.contains(array)).map(epoch).collect();
         let introduced = epochs.values().flatten().map(|name| Variable::new(name.clone(), Type::Bv(64))).collect();
-        Tickets { copies, epochs, introduced, declared: BTreeMap::new() }
+        let stored = stored.into_iter().cloned().collect();
+        Tickets { copies, epochs, stated, stored, introduced, declared: BTreeMap::new() }
     }
 
     /// Behind an atomic with that result, of the byte offset.
@@ -87,23 +95,42 @@ impl<'a> Tickets<'a> {
             let name = format!("{what}.ticket.{}.{}", access.array, access.bytes);
             Name::from(name)
         });
+        let change = signed(stmt, TICKET);
         for thread in Thread::BOTH {
             let result = bv::var(dst.of(thread), ty.clone());
             let place = [epoch.clone(), self.copies.expr(offset, thread)];
-            let facts = self.facts(thread, &names, place, (&result, signed(stmt, TICKET)));
+            let may_store = self.stored.contains(&access.array);
+            let facts = self.facts(thread, &names, place, (&result, change, may_store));
             let holds = bv::implies(self.copies.expr(&own, thread), facts);
             let kind = StmtKind::Assume(Premise::Instance(Arc::from(TICKET)), holds);
             out.push(Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() });
         }
+        // Only then there is such a function.
+        if change.is_some() {
+            let first =
+                |offset: &ExprRef| bv::call(names[1].clone(), vec![bv::literal(0, 64), offset.clone()], ty.clone());
+            out.extend(initially(stmt, self.copies, offset, &first));
+        }
     }
 
-    /// What is known of a result of a thread, where all additions may change the counter by less than `change`.
+    /// At the start: the first interval is 0 where something is stated of what counters hold then.
+    pub(super) fn start(&self) -> impl Iterator<Item = Stmt> {
+        let first = self.epochs.iter().filter(|(array, _)| self.stated.contains(*array));
+        let epochs = first.filter_map(|(_, epoch)| epoch.clone());
+        epochs.map(|epoch| {
+            let kind = StmtKind::Assign(vec![(epoch, bv::literal(0, 64))]);
+            Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
+        })
+    }
+
+    /// What is known of a result of a thread, where all additions may change the counter by less than `change`, and other
+    /// accesses may store to it.
     fn facts(
         &mut self,
         thread: Thread,
         [owner, first, alone]: &[Name; 3],
         place: [ExprRef; 2],
-        (result, change): (&ExprRef, Option<i128>),
+        (result, change, may_store): (&ExprRef, Option<i128>, bool),
     ) -> ExprRef {
         let [epoch, offset] = place.clone();
         let is_first = self.call(owner, vec![epoch, offset, result.clone()], Type::Bool);
@@ -112,6 +139,9 @@ impl<'a> Tickets<'a> {
         let first = self.call(first, place.to_vec(), result.ty.clone());
         let gone = if change < 0 { bv::sub(first, result.clone()) } else { bv::sub(result.clone(), first) };
         let is_near = bv::binary(BvOp::Ult, gone, bv::literal(change.unsigned_abs(), bv::width(result)));
+        if !may_store {
+            return bv::and(is_own, is_near);
+        }
         let alone = self.call(alone, place.to_vec(), Type::Bv(2));
         let is = |thread: Thread| bv::eq(alone.clone(), bv::literal(u128::from(thread.number()), 2));
         let other = if thread == Thread::First { Thread::Second } else { Thread::First };

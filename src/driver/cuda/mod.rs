@@ -5,6 +5,7 @@
 //! device code. Relies on: nvcc or clang on the PATH. Reference: NVCC, "Command Option Description"; clang, "Compiling CUDA".
 
 mod constants;
+pub(super) mod facts;
 mod host;
 mod lexer;
 
@@ -67,6 +68,7 @@ pub(super) fn compiled(file: &str, source: &str, target: Option<Target>) -> Resu
         let mut input = Input::new(source_text, Language::Ptx);
         input.given = file.to_string();
         input.launches = launches(file, source);
+        input.facts = facts::facts(file, source);
         return Ok(Reading { inputs: vec![input], ..Reading::default() });
     }
     Err(no_compiler(file))

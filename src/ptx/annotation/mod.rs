@@ -135,23 +135,28 @@ impl Annotation {
     }
 }
 
-/// What is stated of all elements of an array that the kernel only reads.
+/// What is stated of the elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ArrayFact {
-    /// No two are equal.
+    /// No two are equal; the kernel only reads the array.
     Distinct,
-    /// None is less than one before it.
+    /// None is less than one before it; the kernel only reads the array.
     Sorted,
+    /// When the kernel starts, all have this value, or the one at a byte offset.
+    Initially {
+        /// The value.
+        bits: u64,
+        /// The byte offset.
+        at: Option<u64>,
+    },
+    /// When the kernel starts, the variable holds what its initialiser says.
+    Initialised,
 }
 
 impl ArrayFact {
-    /// The fact of that name.
-    fn of(name: &str) -> Option<ArrayFact> {
-        match name {
-            "distinct" => Some(ArrayFact::Distinct),
-            "sorted" => Some(ArrayFact::Sorted),
-            _ => None,
-        }
+    /// Whether it is about the start of the kernel alone, so that the kernel may write the array.
+    pub(crate) fn is_about_start(self) -> bool {
+        matches!(self, ArrayFact::Initially { .. } | ArrayFact::Initialised)
     }
 }
 
@@ -179,6 +184,14 @@ pub(crate) enum ValueType {
 }
 
 impl ValueType {
+    /// Bytes of an element of this type.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            ValueType::Bool => 1,
+            ValueType::Bits { width, .. } => u64::from(width / 8),
+        }
+    }
+
     /// What a PTX type is here. `.b` counts as signed: it is what C's `int` becomes. `None` for floats and what
     /// is wider than 64 bits.
     pub(crate) fn of(ty: ScalarType) -> Option<ValueType> {
@@ -215,7 +228,8 @@ pub(crate) enum ValueKind {
     Special(SpecialRegister),
     /// What an array holds from this byte offset on.
     Load(ArrayRef, Box<Value>),
-    /// A fact about the elements of this type, from where the array starts; it is a whole `requires`.
+    /// A fact about the elements of this type, from where the array starts; it is a whole `requires`. That a variable is
+    /// initialised is one about its bytes.
     Entries(ArrayFact, ArrayRef, ValueType),
     /// The operand at this greater width, extended as its own sign says.
     Extend(Box<Value>),

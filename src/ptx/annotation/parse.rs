@@ -96,7 +96,8 @@ pub(crate) fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Resul
     let mut speaks_of_entries = false;
     value.leaves(&mut |leaf| speaks_of_entries |= matches!(leaf, ValueKind::Entries(..)));
     if speaks_of_entries && (kind != AnnotationKind::Requires || !matches!(value.kind, ValueKind::Entries(..))) {
-        return Err(whole("`distinct` and `sorted` are a whole `requires`, without operators".to_string()));
+        let message = "`distinct`, `sorted`, `initially` and `initialised` are a whole `requires`, without operators";
+        return Err(whole(message.to_string()));
     }
     Ok(Statement { kind, text: expression, expression: value, threads })
 }
@@ -124,6 +125,9 @@ const LEVELS: [&[(&str, Meaning)]; 11] = [
         ("%", Meaning::Arithmetic(Operator::Remainder)),
     ],
 ];
+
+/// From this level on operators make numbers of numbers, without comparing them.
+const SUMS: usize = 8;
 
 struct Parser<'a, 'n> {
     text: &'a str,
@@ -313,8 +317,11 @@ impl<'a> Parser<'a, '_> {
             return Err(self.unexpected());
         }
         self.at += length;
-        if let Some(fact) = ArrayFact::of(word).filter(|_| self.text[self.at..].starts_with('(')) {
-            return self.entries(fact, start);
+        if self.text[self.at..].starts_with('(')
+            && let "distinct" | "sorted" | "initially" | "initialised" = word
+        {
+            self.at += 1;
+            return self.entries(word, start);
         }
         if let Some((name, ty)) = word.rsplit_once('.')
             && self.text[self.at..].starts_with('[')
@@ -347,9 +354,9 @@ impl<'a> Parser<'a, '_> {
         word
     }
 
-    /// `([param].s32)` or `(NAME.s32)` behind `distinct` or `sorted`.
-    fn entries(&mut self, fact: ArrayFact, start: usize) -> Result<Operand, Mistake> {
-        self.at += 1;
+    /// `[param].s32)` or `NAME.s32)` behind `distinct(` or `sorted(`; `[param].s32 == 0)` or `[param].s32[8] == 0)` behind
+    /// `initially(`; `NAME)` behind `initialised(`.
+    fn entries(&mut self, what: &str, start: usize) -> Result<Operand, Mistake> {
         let rest = self.skip_blanks();
         let is_pointer = rest.starts_with('[');
         self.at += usize::from(is_pointer);
@@ -359,18 +366,57 @@ impl<'a> Parser<'a, '_> {
         if is_pointer {
             self.closing(']', start)?;
             ty = self.word().trim_start_matches('.');
-        } else if let Some((array, element)) = name.rsplit_once('.') {
+        } else if let Some((array, element)) = name.rsplit_once('.').filter(|_| what != "initialised") {
             (name, ty) = (array, element);
+        }
+        if what == "initialised" {
+            if is_pointer || self.text[self.at..].starts_with('[') {
+                return Err(self.mistake("only a variable has an initialiser: `initialised(table)`", start));
+            }
+            ty = "u8";
         }
         let Some(element) = element(ty) else {
             return Err(
                 self.mistake("elements have one of the types u8 to u64, s8 to s64, b8 to b64: `[index].s32`", start)
             );
         };
+        let fact = match what {
+            "distinct" => ArrayFact::Distinct,
+            "sorted" => ArrayFact::Sorted,
+            "initialised" => ArrayFact::Initialised,
+            _ => self.initially(element, start)?,
+        };
         self.closing(')', start)?;
         let array = if is_pointer { self.names.pointer(name) } else { self.names.array(name) };
         let array = array.map_err(|message| self.mistake(message, start))?;
         Ok(Operand::Value(Value { kind: ValueKind::Entries(fact, array, element), ty: ValueType::Bool }))
+    }
+
+    /// `== 0` or `[8] == 0` behind an element.
+    fn initially(&mut self, element: ValueType, start: usize) -> Result<ArrayFact, Mistake> {
+        let mut at = None;
+        if self.skip_blanks().starts_with('[') {
+            self.at += 1;
+            let offset = self.binary(0)?;
+            self.closing(']', start)?;
+            let Operand::Number(offset) = offset else {
+                return Err(self.mistake("the offset of an element is a number", start));
+            };
+            let bytes = element.bytes();
+            let aligned = u64::try_from(offset).ok().filter(|offset| offset.is_multiple_of(bytes) && *offset < 1 << 40);
+            let message = || format!("an element of {bytes} bytes starts at a multiple of {bytes}");
+            at = Some(aligned.ok_or_else(|| self.mistake(message(), start))?);
+        }
+        if !self.skip_blanks().starts_with("==") {
+            return Err(self.mistake("what it is initially is missing: `initially([count].s32 == 0)`", start));
+        }
+        self.at += "==".len();
+        let Operand::Number(value) = self.binary(SUMS)? else {
+            return Err(self.mistake("what an element is initially is a number", start));
+        };
+        let ValueType::Bits { width, signed } = element else { return Err(self.unexpected()) };
+        let bits = literal(value, width, signed).map_err(|message| self.mistake(message, start))?;
+        Ok(ArrayFact::Initially { bits, at })
     }
 
     /// `[offset]` behind an array and a type.

@@ -27,6 +27,14 @@
 //!   the head of a loop with a barrier that ends an interval with stores;
 //! - when more than [`MOST_PENDING`] stores are pending, and at a store of another type, for the same reason.
 //!
+//! Atomics on shared arrays ([`Selection`]) count as stores of values that are not known. In the interval of one the array's loads are
+//! arbitrary, and so is the epoch that begins at the barrier behind it: what memory held when all threads were at this barrier.
+//! A later load of a byte that another thread changes in its interval, also atomically, races with that, so the argument
+//! above stays as it is. Atomics of different threads on one byte do not race, so nothing is settled or tabled behind them. What an
+//! atomic with a ticket returns ([`Contents::atomic`]) is near to what the counter held when the interval began, if no
+//! store of this thread came between: those of others would race with the atomic, and all additions together change
+//! the counter by less than `kernel::tickets` says.
+//!
 //! Barrier invariants (`kernel::barrier_invariant`, [`super::barrier_invariants`]) read contents too. In front of the
 //! barrier such a read is one like any other: logged, checked, and of the value that the thread sees. Behind it, where an
 //! epoch begins if anything was stored, a ghost load is what memory holds at that moment, for whatever thread the fact is
@@ -39,7 +47,8 @@
 //!
 //! Where the argument breaks, loads stay arbitrary:
 //!
-//! - arrays with atomics, strong, collective or non-coherent accesses, or accesses through pointers of unknown origin;
+//! - arrays with strong, collective or non-coherent accesses, or accesses through pointers of unknown origin; global arrays
+//!   with atomics;
 //! - `--allow-same-value`, where others may write what a thread has written without a race;
 //! - bytes that a pending store of another width or another start covers in part;
 //! - loads in a loop or in front of one that may decide where control goes, and so when the loop ends. Lock-step runs a
@@ -53,17 +62,22 @@
 pub(crate) mod selection;
 mod threads;
 
+use super::array_facts::initially;
 use super::copies::Copies;
 use super::{Options, Pair};
 use crate::ivl::ast::{
     Access, Array, ArraySpace, ExprKind, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Thread,
     Type, Variable,
 };
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
+use crate::ivl::claim::Premise;
+use crate::kernel::{INITIALLY, TICKET, signed};
 use crate::predicate::{LoopInfo, Predicated};
 use crate::span::Span;
 use selection::{Position, Selection};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use threads::{Definitions, Open, Table};
 
 /// Stores that a load looks back to.
@@ -100,8 +114,16 @@ pub(crate) struct Contents<'a> {
     settled: BTreeMap<Name, Vec<Pending>>,
     /// What all threads stored before it.
     tables: BTreeMap<Name, Table>,
-    /// Arrays with stores since the last barrier.
+    /// Arrays of which is stated what they hold at the start.
+    stated: BTreeSet<Name>,
+    /// Arrays with stores or atomics since the last barrier.
     stored: BTreeSet<Name>,
+    /// Arrays with atomics since the last barrier.
+    shaken: BTreeSet<Name>,
+    /// Arrays to which no thread has stored since the last barrier.
+    fresh: BTreeSet<Name>,
+    /// Arrays with atomics.
+    atomics: BTreeSet<Name>,
     /// Arrays that are stored to in a loop, by the labels of its head and its exit.
     changed: BTreeMap<Name, BTreeSet<Name>>,
     /// Heads of loops with barriers.
@@ -132,13 +154,17 @@ impl<'a> Contents<'a> {
             pair,
             changed: changed(body, &predicated.loops, &selection),
             synchronised: synchronised(body, &predicated.loops),
-            definitions: Definitions::of(&predicated.program, body, options.geometry.block[0]),
+            definitions: Definitions::of(predicated, body, options.geometry.block),
             exited_ok: options.rules.exited_threads_ok,
             selection,
             pending: BTreeMap::new(),
             settled: BTreeMap::new(),
             tables: BTreeMap::new(),
+            stated: stated(body),
             stored: BTreeSet::new(),
+            shaken: BTreeSet::new(),
+            fresh: spaces.keys().cloned().collect(),
+            atomics: atomics(body),
             numbered: 0,
             introduced: Vec::new(),
             declared: BTreeMap::new(),
@@ -164,15 +190,22 @@ impl<'a> Contents<'a> {
         &self.selection
     }
 
-    /// At the start: two blocks find the same in a global array.
+    /// At the start: two blocks find the same in a global array. Its first epoch is 0 where something is stated of it.
     pub(crate) fn start(&self) -> Vec<Stmt> {
         let common = self.spaces.iter().filter(|(_, space)| **space == ArraySpace::Global).map(|(array, _)| array);
-        let common = common.filter(|_| self.pair != Pair::SameBlock);
-        let equal = |array: &Name| {
-            let value = self.epoch(array, Thread::First);
-            statement(StmtKind::Assign(vec![(self.epoch_name(array, Thread::Second), value)]))
-        };
-        common.map(equal).collect()
+        let mut out = Vec::new();
+        for array in common {
+            let mut set = |thread: Thread, value| {
+                out.push(statement(StmtKind::Assign(vec![(self.epoch_name(array, thread), value)])));
+            };
+            if self.stated.contains(array) {
+                set(Thread::First, bv::literal(0, 64));
+            }
+            if self.pair != Pair::SameBlock {
+                set(Thread::Second, self.epoch(array, Thread::First));
+            }
+        }
+        out
     }
 
     /// At the head of a loop or behind it, by the label of that block.
@@ -180,10 +213,12 @@ impl<'a> Contents<'a> {
         let mut arrays = self.changed.get(label).cloned().unwrap_or_default();
         arrays.retain(|array| self.spaces.contains_key(array));
         self.stored.extend(arrays.iter().cloned());
+        self.shaken.extend(arrays.intersection(&self.atomics).cloned());
         if self.synchronised.contains(label) {
             // The barriers of a round end what was before the loop.
             arrays.extend(self.stored.iter().cloned());
         }
+        self.fresh.retain(|array| !arrays.contains(array));
         arrays.iter().map(|array| self.new_epoch(array)).collect()
     }
 
@@ -209,6 +244,8 @@ impl<'a> Contents<'a> {
             }
             self.settled.insert(array, pending);
         }
+        self.shaken.clear();
+        self.fresh = self.spaces.keys().cloned().collect();
         out
     }
 
@@ -242,6 +279,10 @@ impl<'a> Contents<'a> {
             return Vec::new();
         }
         self.stored.insert(access.array.clone());
+        self.fresh.remove(&access.array);
+        if self.shaken.contains(&access.array) {
+            return Vec::new();
+        }
         let known = self.pending.get(&access.array).map_or(0, Vec::len);
         if value.ty != Type::Bv(8 * access.bytes) || known == MOST_PENDING {
             return vec![Stmt { origin: stmt.origin.clone(), ..self.new_epoch(&access.array) }];
@@ -275,6 +316,9 @@ impl<'a> Contents<'a> {
         offset: &ExprRef,
     ) -> Option<Vec<Stmt>> {
         let ty = Type::Bv(8 * access.bytes);
+        if self.shaken.contains(&access.array) {
+            return None;
+        }
         if !self.selection.loads.contains(at) || self.copies.doubled.get(dst) != Some(&ty) {
             return None;
         }
@@ -298,7 +342,39 @@ impl<'a> Contents<'a> {
             pairs.push((dst.of(thread), value));
         }
         out.push(Stmt { kind: StmtKind::Assign(pairs), ..stmt.clone() });
+        let function = self.function(&access.array, access.bytes);
+        let first = |offset: &ExprRef| bv::call(function.clone(), vec![bv::literal(0, 64), offset.clone()], ty.clone());
+        out.extend(initially(stmt, self.copies, offset, &first));
         Some(out)
+    }
+
+    /// Behind an atomic at `offset`, in bytes, and what tickets say of its result.
+    pub(crate) fn atomic(&mut self, stmt: &Stmt, dst: Option<&Name>, access: &Access, offset: &ExprRef) -> Vec<Stmt> {
+        let array = &access.array;
+        if !self.spaces.contains_key(array) {
+            return Vec::new();
+        }
+        let mut out = Vec::new();
+        let ty = Type::Bv(8 * access.bytes);
+        let change = signed(stmt, TICKET).filter(|_| self.fresh.contains(array));
+        if let (Some(change), Some(dst)) = (change, dst.filter(|dst| self.copies.doubled.get(*dst) == Some(&ty))) {
+            let own = access.own_guard().unwrap_or_else(|| bv::boolean(true));
+            for thread in Thread::BOTH {
+                let offset = self.copies.expr(offset, thread);
+                let result = bv::var(dst.of(thread), ty.clone());
+                // Nothing is pending.
+                let first = self.value(array, access.bytes, thread, &offset, &result);
+                let gone = if change < 0 { bv::sub(first, result) } else { bv::sub(result, first) };
+                let is_near = bv::binary(BvOp::Ult, gone, bv::literal(change.unsigned_abs(), 8 * access.bytes));
+                let holds = bv::implies(self.copies.expr(&own, thread), is_near);
+                let kind = StmtKind::Assume(Premise::Instance(Arc::from(TICKET)), holds);
+                out.push(Stmt { kind, attributes: Vec::new(), ..stmt.clone() });
+            }
+        }
+        self.stored.insert(array.clone());
+        self.shaken.insert(array.clone());
+        self.pending.remove(array);
+        out
     }
 
     /// What a thread sees at its offset; `unknown` where that is not modelled.
@@ -370,17 +446,37 @@ impl<'a> Contents<'a> {
     }
 }
 
+/// The arrays with loads of which is stated what was there at the start.
+fn stated(body: &Implementation) -> BTreeSet<Name> {
+    let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
+    let arrays = stmts.filter_map(|stmt| match &stmt.kind {
+        StmtKind::Load { access, .. } if stmt.attributes.has(INITIALLY) => Some(access.array.clone()),
+        _ => None,
+    });
+    arrays.collect()
+}
+
 fn spaces(program: &Program, selection: &Selection) -> BTreeMap<Name, ArraySpace> {
     let selected = program.arrays.iter().filter(|array| selection.arrays.contains(&array.name));
     selected.map(|array: &Array| (array.name.clone(), array.space)).collect()
 }
 
-/// The arrays that are stored to in a loop, for its head and for its exit.
+/// The arrays with atomics.
+fn atomics(body: &Implementation) -> BTreeSet<Name> {
+    let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
+    let arrays = stmts.filter_map(|stmt| match &stmt.kind {
+        StmtKind::Atomic { access, .. } => Some(access.array.clone()),
+        _ => None,
+    });
+    arrays.collect()
+}
+
+/// The arrays that are stored to in a loop, or changed by atomics, for its head and for its exit.
 fn changed(body: &Implementation, loops: &[LoopInfo], selection: &Selection) -> BTreeMap<Name, BTreeSet<Name>> {
     let mut changed: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
     for this in loops {
         for stmt in statements(body, this) {
-            if let StmtKind::Store { access, .. } = &stmt.kind
+            if let StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } = &stmt.kind
                 && selection.arrays.contains(&access.array)
             {
                 for label in [&this.head, &this.exit] {

@@ -1,7 +1,7 @@
 //! Which arrays have contents, and which of their loads read them.
 //!
-//! Input: the predicated kernel. Output: [`Selection`]. Establishes: an array with contents has plain accesses only,
-//! and no load that reads contents can keep a thread in a loop or exclude an execution. Relies on: the kernel stage
+//! Input: the predicated kernel. Output: [`Selection`]. Establishes: an array with contents has plain accesses only, if it is
+//! shared also atomics, and no load that reads contents can keep a thread in a loop or exclude an execution. Relies on: the kernel stage
 //! marks accesses through pointers of unknown origin and loads past the coherent caches.
 //! Reference: Bardsley et al., "Engineering a static verification tool for GPU kernels" (equality abstraction only
 //! for arrays on which control or addresses depend).
@@ -13,10 +13,11 @@
 //! keep contents, though, for the loads of the annotation alone: those are in the selection whatever else they are.
 
 use super::super::barrier_invariants::is_of_annotation;
-use crate::ivl::ast::{ArraySpace, ExprKind, Implementation, Name, Stmt, StmtKind};
+use crate::ivl::ast::{Access, ArraySpace, ExprKind, Implementation, Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Premise;
 use crate::ivl::visit::{assigned, for_each_stmt_expr, free_vars};
+use crate::kernel::TICKET;
 use crate::predicate::{LoopInfo, Predicated};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,22 +40,20 @@ pub(crate) fn refusal(
     array: &Name,
     is_global: bool,
 ) -> Option<&'static str> {
+    let stmts = || body.blocks.iter().flat_map(|block| &block.stmts);
+    let mut atomics = stmts().filter(|stmt| matches!(stmt.kind, StmtKind::Atomic { .. }));
+    if atomics.any(|stmt| accessed(stmt).is_some_and(|access| access.array == *array)) {
+        return Some("atomic operations access it");
+    }
     if selection.arrays.contains(array) {
         return None;
     }
     let mut is_written = false;
-    for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
-        let access = match &stmt.kind {
-            StmtKind::Load { access, .. } | StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } => access,
-            _ => continue,
-        };
+    for (stmt, access) in stmts().filter_map(|stmt| Some((stmt, accessed(stmt)?))) {
         if access.array != *array {
             continue;
         }
         is_written |= !matches!(stmt.kind, StmtKind::Load { .. });
-        if matches!(stmt.kind, StmtKind::Atomic { .. }) {
-            return Some("atomic operations access it");
-        }
         if stmt.attributes.has("unknown_pointer") {
             return Some("pointers of unknown origin may access it");
         }
@@ -72,13 +71,17 @@ pub(crate) fn refusal(
 impl Selection {
     /// The arrays and loads of a kernel for which contents can matter.
     pub(crate) fn of(predicated: &Predicated, body: &Implementation) -> Selection {
-        let plain = plain_arrays(body);
+        let arrays = &predicated.program.arrays;
+        let is_shared = |name: &Name| arrays.iter().any(|a| a.name == *name && a.space == ArraySpace::Shared);
+        let Plain { arrays: mut plain, counters } = plain_arrays(body);
+        let strictly = plain.clone();
+        plain.extend(counters.into_iter().filter(is_shared));
         if plain.is_empty() {
             return Selection::default();
         }
         // All threads start in the first block, so its activity tells nothing.
         let start = predicated.order.first().map(|block| block.activity.clone());
-        let flows = Flows::of(body, &plain, start.as_ref());
+        let flows = Flows::of(body, &plain, start.as_ref(), false);
         let control = flows.flowing_into(BTreeSet::from([predicated.active.clone()]), false);
         let assumed = flows.flowing_into(assumed(body, &predicated.loops), false);
         let matters = flows.flowing_into(sinks(body, &predicated.active), true);
@@ -88,20 +91,34 @@ impl Selection {
         };
         let behind_all = behind(&predicated.loops.iter().flat_map(|this| &this.blocks).collect());
         let behind_unstepped = behind(&unstepped(&predicated.loops));
-        // Other blocks write global arrays in no interval of this one, also by way of shared ones.
-        let arrays = &predicated.program.arrays;
-        let is_shared = |name: &Name| arrays.iter().any(|a| a.name == *name && a.space == ArraySpace::Shared);
+        // Other blocks write global arrays in no interval of this one: what is loaded of them may keep a thread in a loop, also
+        // by way of shared ones, of where they are stored, and of what atomics make of it.
+        let keeping = Flows::of(body, &plain, start.as_ref(), true);
+        let keeping = keeping.flowing_into(BTreeSet::from([predicated.active.clone()]), true);
+        let is_kept = |target: Option<&Name>| {
+            let by_atomics = plain.difference(&strictly).any(|array| keeping.contains(array));
+            by_atomics || target.is_none_or(|target| keeping.contains(target))
+        };
         let in_front = &body.blocks[..behind_all];
-        let has_global = in_front.iter().flat_map(|block| &block.stmts).any(|stmt| match &stmt.kind {
-            StmtKind::Load { access, .. } => plain.contains(&access.array) && !is_shared(&access.array),
-            _ => false,
+        let has_global = in_front.iter().any(|block| {
+            (0..).zip(&block.stmts).any(|(index, stmt)| match &stmt.kind {
+                StmtKind::Load { access, .. } if plain.contains(&access.array) && !is_shared(&access.array) => {
+                    is_kept(target(&block.stmts, index))
+                }
+                _ => false,
+            })
         });
         let behind = if has_global { behind_all } else { behind_unstepped };
         let mut selection = Selection::default();
         for (place, block) in body.blocks.iter().enumerate() {
             for (index, stmt) in block.stmts.iter().enumerate() {
+                if let StmtKind::Atomic { dst: Some(dst), access } = &stmt.kind {
+                    let result = taken(block.stmts.get(index + 1), dst).unwrap_or(dst);
+                    let is_counter = stmt.attributes.has(TICKET) && plain.contains(&access.array);
+                    selection.arrays.extend((is_counter && matters.contains(result)).then(|| access.array.clone()));
+                }
                 let StmtKind::Load { access, .. } = &stmt.kind else { continue };
-                if is_of_annotation(stmt) && plain.contains(&access.array) {
+                if is_of_annotation(stmt) && strictly.contains(&access.array) {
                     selection.arrays.insert(access.array.clone());
                     selection.loads.insert((block.label.clone(), index));
                     continue;
@@ -125,26 +142,45 @@ fn unstepped(loops: &[LoopInfo]) -> BTreeSet<&Name> {
     outermost.flat_map(|this| &this.blocks).collect()
 }
 
-/// Arrays that are stored to and loaded from, by plain accesses of single threads to known places.
-fn plain_arrays(body: &Implementation) -> BTreeSet<Name> {
-    let (mut stored, mut loaded, mut others) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+/// The access of a load, store or atomic.
+fn accessed(stmt: &Stmt) -> Option<&Access> {
+    match &stmt.kind {
+        StmtKind::Load { access, .. } | StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } => {
+            Some(access)
+        }
+        _ => None,
+    }
+}
+
+/// Arrays by how they are accessed.
+struct Plain {
+    /// Stored to and loaded from, by plain accesses of single threads to known places.
+    arrays: BTreeSet<Name>,
+    /// The same with atomics, perhaps without loads.
+    counters: BTreeSet<Name>,
+}
+
+fn plain_arrays(body: &Implementation) -> Plain {
+    let (mut stored, mut loaded) = (BTreeSet::new(), BTreeSet::new());
+    let (mut atomics, mut others) = (BTreeSet::new(), BTreeSet::new());
     for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
-        let (access, to) = match &stmt.kind {
-            StmtKind::Load { access, .. } => (access, &mut loaded),
-            StmtKind::Store { access, .. } => (access, &mut stored),
-            StmtKind::Atomic { access, .. } => {
-                others.insert(access.array.clone());
-                continue;
-            }
-            _ => continue,
+        let Some(access) = accessed(stmt) else { continue };
+        let is_atomic = matches!(stmt.kind, StmtKind::Atomic { .. });
+        let to = match &stmt.kind {
+            StmtKind::Load { .. } => &mut loaded,
+            StmtKind::Store { .. } => &mut stored,
+            _ => &mut atomics,
         };
         to.insert(access.array.clone());
         let marked = ["unknown_pointer", "non_coherent"].iter().any(|mark| stmt.attributes.has(mark));
-        if marked || access.strong.is_some() || access.collective.is_some() {
+        if marked || access.strong.is_some() && !is_atomic || access.collective.is_some() {
             others.insert(access.array.clone());
         }
     }
-    stored.into_iter().filter(|array| loaded.contains(array) && !others.contains(array)).collect()
+    let counters = stored.intersection(&atomics).filter(|array| !others.contains(*array)).cloned().collect();
+    let others = &others | &atomics;
+    let arrays = stored.into_iter().filter(|array| loaded.contains(array) && !others.contains(array)).collect();
+    Plain { arrays, counters }
 }
 
 /// The variable that takes the value which the statement at `index` yields. Predication puts a temporary between, of
@@ -173,12 +209,20 @@ struct Flows {
 }
 
 impl Flows {
-    fn of(body: &Implementation, arrays: &BTreeSet<Name>, without: Option<&Name>) -> Flows {
+    /// With `places`, the places of accesses and who accesses them flow as what is there.
+    fn of(body: &Implementation, arrays: &BTreeSet<Name>, without: Option<&Name>, places: bool) -> Flows {
         let mut sources: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
         for block in &body.blocks {
             // The temporary that the statement before has just filled, and by which alone it is read.
             let mut temporary: Option<&Name> = None;
             for (index, stmt) in block.stmts.iter().enumerate() {
+                if let Some(access) = accessed(stmt).filter(|_| places) {
+                    let place =
+                        access.own_guard().iter().chain([&access.offset]).flat_map(free_vars).collect::<Vec<_>>();
+                    let to =
+                        if matches!(stmt.kind, StmtKind::Load { .. }) { target(&block.stmts, index) } else { None };
+                    sources.entry(to.unwrap_or(&access.array).clone()).or_default().extend(place);
+                }
                 let (passed, next) = (temporary.take(), block.stmts.get(index + 1));
                 match &stmt.kind {
                     StmtKind::Assign(pairs) => {

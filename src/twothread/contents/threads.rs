@@ -3,7 +3,9 @@
 //! Input: stores that are pending at a barrier. Output: for a later load the value that some third thread stored there.
 //! Establishes: the value of [`Table::value`] is what memory holds in each execution that did not race before. Relies
 //! on: a Boolean that is private, assigned once and computed from `v_active` tells where all threads that pass a
-//! barrier have been (stage 4); two threads of a block that do not pass it together fail its assertion. Variables
+//! barrier have been (stage 4), and so does the way there, where no loop is on it: a thread comes to a block exactly where one
+//! of the blocks before it sent it there (`v_active`); two threads of a block that do not pass it together fail its
+//! assertion. Variables
 //! without predication are assigned before every use, so one that has one assignment has that value wherever it is read.
 //! Reference: Chong et al., "Barrier invariants: a shared state abstraction for the analysis of data-dependent GPU
 //! kernels"; the thread that such an invariant is instantiated for is computed here from the place that is read.
@@ -11,19 +13,24 @@
 //! A store `A[place] := value` becomes a rule if place, value and guards are expressions of the launch, the parameters
 //! and the thread's own numbers. They are then the same functions for all threads: thread `k` stored `value(k)` at
 //! `place(k)`, if its guards hold. Example: behind `s[4 * tid] := n - tid; barrier` the load of `s[o]` has k = o / 4, and
-//! yields n - k if k is a thread of the block and 4 * k is o. Whatever k is guessed, the conditions are tested, so a
+//! yields n - k if k is a thread of the block and 4 * k is o. Behind `if (tid == 31) s[0] = n; barrier` the guard says which k
+//! may have stored at a place that is the same for all. Whatever k is guessed, the conditions are tested, so a
 //! wrong guess costs a proof and nothing else.
 //!
 //! A later store by thread k might have hidden it: its place must be known as well, and must not touch this one.
 
 use super::super::copies::{Copies, Variation};
-use crate::ivl::ast::{BinaryOp, Constant, ExprKind, ExprRef, Implementation, Name, Program, StmtKind, Thread, Type};
+use crate::ivl::ast::{BinaryOp, Constant, ExprKind, ExprRef, Implementation, Name, StmtKind, Thread, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::{assigned, children, free_vars, map_children, substitute};
+use crate::predicate::Predicated;
 use std::collections::BTreeMap;
 
 /// Expressions with more nodes than this are not looked at.
 const MOST_NODES: usize = 200;
+
+/// Equalities of guards that are tried.
+const MOST_GUESSES: usize = 2;
 
 /// Variables that are defined once, and what is known of constants.
 pub(crate) struct Definitions {
@@ -32,17 +39,30 @@ pub(crate) struct Definitions {
     constants: BTreeMap<Name, Variation>,
     /// Threads of a block along x.
     extent: Option<ExprRef>,
+    /// Whether a block has one row of threads.
+    is_row: bool,
+    /// `v_active`, and where blocks send the threads that are there: `v_active := if p.B then to else v_active`.
+    active: Name,
+    sent: Vec<(Option<ExprRef>, ExprRef)>,
 }
 
 impl Definitions {
-    /// Collects the definitions of a kernel; `extent` is the block's size along x, if it is fixed.
-    pub(crate) fn of(program: &Program, body: &Implementation, extent: Option<u32>) -> Definitions {
+    /// Collects the definitions of a kernel; `block` are its sizes, if they are fixed.
+    pub(crate) fn of(predicated: &Predicated, body: &Implementation, block: [Option<u32>; 3]) -> Definitions {
+        let program = &predicated.program;
         let mut times: BTreeMap<&Name, u32> = BTreeMap::new();
         let mut values: BTreeMap<Name, ExprRef> = BTreeMap::new();
+        let mut sent = Vec::new();
         for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
             assigned(stmt).into_iter().for_each(|name| *times.entry(name).or_default() += 1);
+            if !matches!(stmt.kind, StmtKind::Assign(_)) && assigned(stmt).contains(&&predicated.active) {
+                // Nothing does; it would lead anywhere.
+                sent.push((None, bv::var(predicated.active.clone(), Type::Bool)));
+            }
             if let StmtKind::Assign(pairs) = &stmt.kind {
                 values.extend(pairs.iter().cloned());
+                let moves = pairs.iter().filter(|(name, _)| *name == predicated.active);
+                sent.extend(moves.map(|(active, value)| sending(active, value)));
             }
         }
         values.retain(|name, _| times.get(name) == Some(&1));
@@ -50,29 +70,38 @@ impl Definitions {
         let constants: BTreeMap<Name, Variation> = program.constants.iter().map(variation).collect();
         let size = Name::from("ntid.x");
         let free = constants.contains_key(&size).then(|| bv::var(size, Type::Bv(32)));
-        let extent = extent.map(|extent| bv::literal(u128::from(extent), 32)).or(free);
-        Definitions { once: values, constants, extent }
+        let extent = block[0].map(|extent| bv::literal(u128::from(extent), 32)).or(free);
+        let is_row = block[1..] == [Some(1); 2];
+        Definitions { once: values, constants, extent, is_row, active: predicated.active.clone(), sent }
     }
 
     /// The expression over constants alone; `None` if it depends on anything else, or is large.
     fn resolved(&self, e: &ExprRef) -> Option<ExprRef> {
         let mut nodes = MOST_NODES;
-        self.resolve(e, &mut nodes)
+        self.resolve(e, None, &mut nodes)
     }
 
-    fn resolve(&self, e: &ExprRef, nodes: &mut usize) -> Option<ExprRef> {
+    /// Where `granted` is a Boolean that holds.
+    fn resolve(&self, e: &ExprRef, granted: Option<&Name>, nodes: &mut usize) -> Option<ExprRef> {
         *nodes = nodes.checked_sub(1)?;
         match &e.kind {
             ExprKind::Var(name) => match self.constants.get(name) {
                 // A thread has other numbers than these only if nothing relates it to them.
                 Some(Variation::Thread) => is_coordinate(name).then(|| e.clone()),
                 Some(_) => Some(e.clone()),
-                None => self.resolve(self.once.get(name)?, nodes),
+                None if granted.is_some_and(|granted| self.root(granted) == self.root(name)) => Some(bv::boolean(true)),
+                None => {
+                    let value = self.once.get(name)?;
+                    match self.block_of(value) {
+                        Some(block) => self.comes_to(block, granted, nodes),
+                        None => self.resolve(value, granted, nodes),
+                    }
+                }
             },
             ExprKind::Quantifier { .. } | ExprKind::Old(_) | ExprKind::Select(..) | ExprKind::Store(..) => None,
             _ => {
                 let mut failed = false;
-                let result = map_children(e, &mut |child| match self.resolve(child, nodes) {
+                let result = map_children(e, &mut |child| match self.resolve(child, granted, nodes) {
                     Some(resolved) if !failed => resolved,
                     _ => {
                         failed = true;
@@ -84,12 +113,64 @@ impl Definitions {
         }
     }
 
+    /// The block of `v_active == block`.
+    fn block_of(&self, e: &ExprRef) -> Option<u128> {
+        match &e.kind {
+            ExprKind::Binary(BinaryOp::Eq, left, right) => match (&left.kind, &right.kind) {
+                (ExprKind::Var(name), ExprKind::Bv(block)) if *name == self.active => Some(*block),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether a thread comes to a block. Around a loop this goes on until no nodes are left.
+    fn comes_to(&self, block: u128, granted: Option<&Name>, nodes: &mut usize) -> Option<ExprRef> {
+        let mut comes = bv::boolean(false);
+        for (from, to) in &self.sent {
+            let chosen = leads(to, block)?;
+            if chosen.kind == ExprKind::Bool(false) {
+                continue;
+            }
+            let chosen = self.resolve(&chosen, granted, nodes)?;
+            let from = match from {
+                Some(from) => self.resolve(from, granted, nodes)?,
+                None => bv::boolean(true),
+            };
+            comes = bv::or(comes, bv::and(from, chosen));
+        }
+        Some(comes)
+    }
+
     /// The Boolean that a Boolean stands for: `p.B2 := p.B1`.
     fn root<'d>(&'d self, name: &'d Name) -> &'d Name {
         match self.once.get(name).map(|value| &value.kind) {
             Some(ExprKind::Var(other)) => self.root(other),
             _ => name,
         }
+    }
+}
+
+/// Who is sent, all where it is `None`, and where to.
+fn sending(active: &Name, value: &ExprRef) -> (Option<ExprRef>, ExprRef) {
+    match &value.kind {
+        ExprKind::Ite(from, to, other) if other.kind == ExprKind::Var(active.clone()) => {
+            (Some(from.clone()), to.clone())
+        }
+        _ => (None, value.clone()),
+    }
+}
+
+/// When an expression that chooses between blocks is this one; `None` where it is no such expression.
+fn leads(to: &ExprRef, block: u128) -> Option<ExprRef> {
+    match &to.kind {
+        ExprKind::Bv(chosen) => Some(bv::boolean(*chosen == block)),
+        ExprKind::Ite(condition, then, otherwise) => {
+            let (then, otherwise) = (leads(then, block)?, leads(otherwise, block)?);
+            let first = bv::and(condition.clone(), then);
+            Some(bv::or(first, bv::and(bv::not(condition.clone()), otherwise)))
+        }
+        _ => None,
     }
 }
 
@@ -164,12 +245,26 @@ impl Table {
     ) -> ExprRef {
         let (Some(extent), Some(passed)) = (&definitions.extent, &self.passed) else { return otherwise };
         let passed = &passed[thread.number() as usize - 1];
-        let tid = Name::from("tid.x");
-        let of = |e: &ExprRef, writer: &ExprRef| {
-            copies.expr(&substitute(e, &BTreeMap::from([(tid.clone(), writer.clone())])), thread)
-        };
-        self.rules.iter().filter(|rule| rule.bytes == bytes).fold(otherwise, |otherwise, rule| {
-            let Some(writer) = writer(&rule.place, &tid, offset, |e, k| of(e, k)) else { return otherwise };
+        let [tid, row, layer] = ["tid.x", "tid.y", "tid.z"].map(Name::from);
+        let rules = self.rules.iter().filter(|rule| rule.bytes == bytes);
+        let guesses = rules.flat_map(|rule| {
+            let rows = [false, true].into_iter().take(if definitions.is_row { 1 } else { 2 });
+            rows.flat_map(move |first_row| guesses(rule).into_iter().map(move |guess| (rule, first_row, guess)))
+        });
+        guesses.fold(otherwise, |otherwise, (rule, first_row, guess)| {
+            let of = |e: &ExprRef, writer: &ExprRef| {
+                let mut thread_of = BTreeMap::from([(tid.clone(), writer.clone())]);
+                if first_row {
+                    thread_of.extend([&row, &layer].map(|axis| (axis.clone(), bv::literal(0, 32))));
+                }
+                copies.expr(&substitute(e, &thread_of), thread)
+            };
+            let writer = match guess {
+                Guess::Place => writer(&rule.place, &tid, offset, |e, k| of(e, k)),
+                Guess::Zero => Some(bv::literal(0, 32)),
+                Guess::Equal(a, b) => solution(&a, &b, &tid, |e, k| of(e, k)),
+            };
+            let Some(writer) = writer else { return otherwise };
             let mut holds = bv::and(passed.clone(), bv::binary(BvOp::Ult, writer.clone(), extent.clone()));
             holds = bv::and(holds, bv::eq(of(&rule.place, &writer), offset.clone()));
             for guard in &rule.guards {
@@ -180,6 +275,51 @@ impl Table {
             }
             bv::ite(holds, of(&rule.value, &writer), otherwise)
         })
+    }
+}
+
+/// Where the thread that stored is looked for.
+enum Guess {
+    /// It is the one whose place this is.
+    Place,
+    Zero,
+    /// Both sides are equal for it.
+    Equal(ExprRef, ExprRef),
+}
+
+/// Of a place that is one for all threads the guards say who may have stored there.
+fn guesses(rule: &Rule) -> Vec<Guess> {
+    let tid = Name::from("tid.x");
+    if factor(&rule.place, &tid) != Some(0) {
+        return vec![Guess::Place];
+    }
+    let mut found = Vec::new();
+    rule.guards.iter().for_each(|guard| equalities(guard, &tid, &mut found));
+    found.truncate(MOST_GUESSES);
+    let equal = found.into_iter().map(|(a, b)| Guess::Equal(a, b));
+    equal.chain([Guess::Zero]).collect()
+}
+
+/// The equalities about a thread's number in a formula, negated or not.
+fn equalities(e: &ExprRef, tid: &Name, found: &mut Vec<(ExprRef, ExprRef)>) {
+    if let ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) = &e.kind
+        && a.ty == Type::Bv(32)
+        && free_vars(e).contains(tid)
+        && !found.iter().any(|(c, d)| (c, d) == (a, b))
+    {
+        found.push((a.clone(), b.clone()));
+    }
+    children(e).iter().for_each(|child| equalities(child, tid, found));
+}
+
+/// The thread's number for which two sides are equal: 32 bits.
+fn solution(a: &ExprRef, b: &ExprRef, tid: &Name, of: impl Fn(&ExprRef, &ExprRef) -> ExprRef) -> Option<ExprRef> {
+    let zero = bv::literal(0, 32);
+    let [at_a, at_b] = [a, b].map(|side| of(side, &zero));
+    match factor(a, tid)? - factor(b, tid)? {
+        1 => Some(bv::sub(at_b, at_a)),
+        -1 => Some(bv::sub(at_a, at_b)),
+        _ => None,
     }
 }
 
@@ -194,7 +334,10 @@ fn guards(definitions: &Definitions, barrier: &ExprRef, guard: &ExprRef) -> Opti
         (ExprKind::Var(own), ExprKind::Var(passed)) if definitions.root(own) == definitions.root(passed) => {
             Some(Vec::new())
         }
-        _ => Some(vec![definitions.resolved(guard)?]),
+        (_, passed) => {
+            let granted = if let ExprKind::Var(passed) = passed { Some(passed) } else { None };
+            Some(vec![definitions.resolve(guard, granted, &mut { MOST_NODES })?])
+        }
     }
 }
 
