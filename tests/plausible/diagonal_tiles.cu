@@ -6,6 +6,6 @@
 //@ condition: 0 <= diagonal_tiles_param_1
 // Rows of tiles on a diagonal of a matrix: columns grow where rows run down.
 
-extern "C" __global__ void diagonal_tiles(float *score, int pitch, int last) {
-    score[(last - blockIdx.x) * pitch + blockIdx.x * 16 + threadIdx.x] += 1.0f;  // OUTSIDE
+extern "C" __global__ void diagonal_tiles(float *score, int pitch) {
+    score[(gridDim.x - 1 - blockIdx.x) * pitch + blockIdx.x * 16 + threadIdx.x] += 1.0f;  // OUTSIDE
 }
