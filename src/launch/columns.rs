@@ -15,6 +15,9 @@ use crate::kernel::Kernel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+/// Columns from one thread to the next, at most.
+const LARGEST_STEP: i64 = 16;
+
 /// A sum of rows and columns.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sum {
@@ -79,6 +82,12 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
+    /// As many as a product of parameters.
+    pub(super) fn product(parameters: [&String; 2]) -> Columns {
+        let parameters = parameters.map(String::clone).to_vec();
+        Columns { products: vec![Product { number: 1, grid: Vec::new(), block: Vec::new(), parameters }], number: 0 }
+    }
+
     /// One more than the last column of a sum of ids in a launch. `named` are offsets that may be added.
     pub(super) fn of(form: &Form, launch: Geometry, named: impl Fn(&Name) -> Option<String>) -> Option<Columns> {
         let mut columns = Columns { products: Vec::new(), number: form.constant.max(0) + 1 };
@@ -169,5 +178,7 @@ pub(super) fn pitch_of(sum: &Sum, parameters: &BTreeSet<Name>) -> Option<(Name, 
         }
     }
     let pitch = pitches.pop_first().filter(|_| pitches.is_empty())?;
-    (!ids(&columns).is_empty()).then_some((pitch, columns))
+    // Threads that are further apart are rows of a constant length.
+    let are_columns = columns.terms.iter().all(|(term, own)| !matches!(term, Term::Thread(_)) || *own <= LARGEST_STEP);
+    (are_columns && !ids(&columns).is_empty()).then_some((pitch, columns))
 }

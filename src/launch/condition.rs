@@ -63,6 +63,8 @@ pub(crate) enum Condition {
     Below(String, String),
     /// A parameter, without sign, is at least so many columns.
     Wide(String, Columns),
+    /// A 32-bit parameter is a power of two.
+    Power(String),
 }
 
 impl fmt::Display for Condition {
@@ -88,6 +90,7 @@ impl fmt::Display for Condition {
             Condition::Covered(name, elements) => write!(f, "{name} <= {elements}"),
             Condition::Below(index, count) => write!(f, "{index} < {count}"),
             Condition::Wide(pitch, columns) => write!(f, "{pitch} >= {columns}"),
+            Condition::Power(name) => write!(f, "{name} is a power of two"),
         }
     }
 }
@@ -136,6 +139,7 @@ impl Condition {
             | Condition::CoversBlock(name)
             | Condition::ParameterBounded(name)
             | Condition::Positive(name)
+            | Condition::Power(name)
             | Condition::Size(name) => vec![name],
             Condition::Area(a, b) | Condition::AtLeast(a, b) | Condition::Volume(a, b) | Condition::Below(a, b) => {
                 vec![a, b]
@@ -243,6 +247,12 @@ impl Condition {
                 let pitch = bv::to_int(any_parameter(kernel, pitch)?);
                 Some(bv::op(BinaryOp::Le, columns.expression(kernel)?, pitch))
             }
+            Condition::Power(name) => {
+                let power = parameter(kernel, name)?;
+                let is_some = bv::binary(BvOp::Sge, power.clone(), bv::literal(1, 32));
+                let below = bv::sub(power.clone(), bv::literal(1, 32));
+                Some(bv::op(BinaryOp::And, is_some, without_bits(power, below)))
+            }
         }
     }
 
@@ -292,6 +302,9 @@ impl Condition {
             Condition::Wide(pitch, columns) => {
                 let columns = columns.value(launch, params);
                 value(pitch).zip(columns).is_some_and(|(pitch, columns)| i128::from(pitch) >= columns)
+            }
+            Condition::Power(name) => {
+                params.get(name).is_some_and(|value| value.signed() >= 1 && value.unsigned().is_power_of_two())
             }
         }
     }

@@ -159,6 +159,8 @@ impl Forms {
             // Compilers write sums of disjoint bits as a disjunction.
             (Builtin::Op(BvOp::Add | BvOp::Or, _), [a, b]) => self.of(a)?.plus(&self.of(b)?, 1),
             (Builtin::Op(BvOp::Sub, _), [a, b]) => self.of(a)?.plus(&self.of(b)?, -1),
+            // All bits turned: `-1 - a`.
+            (Builtin::Op(BvOp::Not, _), [a]) => Form::constant(-1)?.plus(&self.of(a)?, -1),
             (Builtin::Op(BvOp::Shl, _), [a, b]) => {
                 let distance = u32::try_from(self.of(b)?.value()?).ok()?;
                 Form::default().plus(&self.of(a)?, 1i64.checked_shl(distance)?)

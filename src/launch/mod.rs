@@ -190,10 +190,12 @@ impl Launches<'_, '_> {
         }
         let more: Vec<Condition> = self.plausible.iter().filter(|more| !conditions.contains(more)).cloned().collect();
         let usual: Vec<Condition> = more.iter().filter(|condition| !condition.is_seldom_needed()).cloned().collect();
+        // Sizes that the launch bounds are far less work than products that do not wrap.
+        let share = if more.iter().any(|condition| matches!(condition, Condition::Covered(..))) { 4 } else { 2 };
         let mut tables = if usual.len() < more.len() { vec![usual, more] } else { vec![more] };
         while !tables.is_empty() {
             let fewer = [conditions.clone(), tables.remove(0)].concat();
-            let effort = if tables.is_empty() { plan.effort } else { plan.effort / 2 };
+            let effort = if tables.is_empty() { plan.effort } else { plan.effort / share };
             match (self.decide)(&fewer, Attempt { effort: self.budget.most(effort), ..plan }) {
                 Ok(plausible) if !tables.is_empty() && !is_decided(&plausible) => {}
                 // An example with other values is still more than none.

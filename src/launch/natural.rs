@@ -11,7 +11,7 @@
 //! - indices that run down (`127 - threadIdx.x`), and constants with which `tid` is compared.
 
 use super::linear::{Form, Forms, Term};
-use super::votes::{Group, MOST_THREADS, Sign, Votes, is_behind};
+use super::votes::{Group, MOST_HALO, MOST_THREADS, Sign, Votes, is_behind};
 use crate::geometry::{Axis, BLOCK_THREADS};
 use crate::ivl::ast::{Access, ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
@@ -51,10 +51,14 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
         let wraps = signs.reads_grid || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
         let is_apart =
             |axis: Axis| block[axis.index()].is_some_and(|size| signs.sums.contains(&(axis, i64::from(size))));
-        let is_rival = Axis::ALL.into_iter().all(|axis| match (first[axis.index()], block[axis.index()]) {
-            (Some(likely), Some(size)) => 5 * votes.of(axis, size) >= 2 * votes.of(axis, likely),
-            _ => true,
-        });
+        // A block with another number of threads than rows or loops tell of only hides what the first one shows.
+        let is_total =
+            |block: [Option<u32>; 3]| votes.totals.contains(&block.map(|size| size.unwrap_or(1)).iter().product());
+        let is_rival = (is_total(block) || !is_total(first))
+            && Axis::ALL.into_iter().all(|axis| match (first[axis.index()], block[axis.index()]) {
+                (Some(likely), Some(size)) => 5 * votes.of(axis, size) >= 2 * votes.of(axis, likely),
+                _ => true,
+            });
         let fills = |axis: Axis| {
             block[axis.index()].is_some_and(|size| votes.fills_tile(axis, size) || signs.is_stride(axis, size))
         };
@@ -228,36 +232,68 @@ impl Signs {
         block
     }
 
+    /// Columns of a row that threads only look at from beside it, where rows have that length.
+    fn halo(&self, kernel: &Kernel, axis: Axis, length: i64) -> i64 {
+        let global = self.accesses.iter().filter(|((array, _), _)| is_global(kernel, array));
+        let columns = global.flat_map(|((_, terms), group)| {
+            let own = terms.get(&Term::Thread(axis)).copied().filter(|own| *own > 0);
+            own.into_iter().flat_map(|own| group.constants.iter().map(move |address| column(*address, own, length)))
+        });
+        let (least, most) = columns.fold((0, 0), |(least, most), column| (column.min(least), column.max(most)));
+        (most - least).min(MOST_HALO)
+    }
+
     /// Threads of a row of blocks: how far the next larger step goes in an address, in units of what a step to the next
     /// block adds. Arrays that are written count, and those that are read where they have rows of a power of two: a halo
     /// makes rows longer, and a row that is written with another length is a slip.
     fn rows(&self, kernel: &Kernel, block: [Option<u32>; 3]) -> Vec<(Axis, u32)> {
-        let is_global = |name: &Name| {
-            kernel.program.arrays.iter().any(|array| array.name == *name && array.space == ArraySpace::Global)
-        };
-        let global = || self.accesses.iter().filter(|((array, _), _)| is_global(array));
+        let global = || self.accesses.iter().filter(|((array, _), _)| is_global(kernel, array));
         let all: Vec<&BTreeMap<Term, i64>> = global().map(|((_, terms), _)| terms).collect();
         let written: Vec<_> = global().filter(|(_, group)| group.writes).map(|((_, terms), _)| terms).collect();
         let row = |axis: Axis| {
             let block = block[axis.index()].or(kernel.geometry.block[axis.index()]);
             let in_addresses = written.iter().filter_map(|terms| row_of(terms, None, axis, block)).min();
             let even = all.iter().filter_map(|terms| row_of(terms, None, axis, block));
-            let even = even.filter(|row| row.count_ones() == 1).max();
+            let even = even.filter(|row| row.covered.count_ones() == 1).max();
             let steps =
                 self.steps.iter().filter(|(form, _)| written.iter().any(|terms| is_multiple(terms, &form.terms)));
             let in_loops = steps.filter_map(|(form, step)| row_of(&form.terms, Some(*step), axis, block)).min();
-            let length = match in_addresses {
-                Some(row) if row.count_ones() > 1 => even.unwrap_or(row),
+            let row = match in_addresses {
+                Some(row) if row.covered.count_ones() > 1 => even.unwrap_or(row),
                 in_addresses => in_addresses.or(in_loops)?,
             };
-            Some((axis, u32::try_from(length).ok().filter(|length| *length >= LEAST_ROW)?))
+            // A grid covers whole rows: one that ends before the last columns would hide what is wrong with them.
+            let usual = i64::from(self.usual_block(kernel)[axis.index()].unwrap_or(1));
+            let rest = if block.is_some() { row.columns - row.covered } else { row.columns % usual.min(row.columns) };
+            let is_covered = row.columns.count_ones() == 1 || rest <= self.halo(kernel, axis, row.columns);
+            let length = u32::try_from(row.covered).ok().filter(|length| *length >= LEAST_ROW && is_covered)?;
+            Some((axis, length))
         };
         Axis::ALL.into_iter().filter(|axis| kernel.geometry.grid[axis.index()].is_none()).filter_map(row).collect()
     }
 }
 
-/// Threads on an axis of all blocks for which the factors of that axis stay below the next larger one.
-fn row_of(terms: &BTreeMap<Term, i64>, step: Option<i64>, axis: Axis, block: Option<u32>) -> Option<i64> {
+fn is_global(kernel: &Kernel, name: &Name) -> bool {
+    kernel.program.arrays.iter().any(|array| array.name == *name && array.space == ArraySpace::Global)
+}
+
+/// The column, or the row of a plane, in which the place with this address lies that has no ids in it; before the first
+/// one it is negative.
+fn column(address: i64, own: i64, length: i64) -> i64 {
+    let within = address.rem_euclid(own * length).div_euclid(own);
+    if 2 * within > length { within - length } else { within }
+}
+
+/// A row of blocks along an axis.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    /// Threads of whole blocks in it.
+    covered: i64,
+    columns: i64,
+}
+
+/// The row for which the factors of an axis stay below the next larger one.
+fn row_of(terms: &BTreeMap<Term, i64>, step: Option<i64>, axis: Axis, block: Option<u32>) -> Option<Row> {
     let factor = |term: Term| terms.get(&term).copied().filter(|factor| *factor > 0);
     let (own, threads) = match factor(Term::Block(axis)) {
         Some(own) => (own, i64::from(block?)),
@@ -269,7 +305,7 @@ fn row_of(terms: &BTreeMap<Term, i64>, step: Option<i64>, axis: Axis, block: Opt
         Some(step) => larger.is_none().then_some(step).filter(|step| *step > own)?,
         None => larger?,
     };
-    Some(pitch / own * threads)
+    Some(Row { covered: pitch / own * threads, columns: pitch * threads / own })
 }
 
 /// Whether terms are those of another sum, all with the same further factor.

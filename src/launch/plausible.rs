@@ -8,9 +8,11 @@
 //! - a product of two sizes has 31 bits, or is at most 2^56 with a size of 64 bits, if one is a factor of an index;
 //! - a factor of the rows (a pitch) is at least what bounds the columns, or the threads of a row of a block where nothing
 //!   bounds them;
+//! - a factor of planes is at least a factor of rows times what bounds these;
 //! - where no parameter bounds the columns beside rows, the pitch is at least as many as the launch has;
 //! - a product of numbers, sizes and the grid in a sum of 32 bits has 31 bits;
 //! - what bounds the index of the threads along an axis is at most as many as the launch has, where that is given;
+//! - what is a mask of an index when it is one less is a power of two;
 //! - a factor that is compared for equality with an index is less than what bounds that index.
 //!
 //! What is only added to an index (an offset), or compared for equality (a switch), may be any number.
@@ -44,6 +46,7 @@ pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
     let is_narrow_size = |name: &String| sizes.contains(name) && !is_wide(name);
     let below = below.into_iter().filter(|(_, count)| is_narrow_size(count));
     conditions.extend(below.map(|(index, count)| Condition::Below(index, count)));
+    conditions.extend(uses.masks.iter().cloned().map(Condition::Power));
     conditions.extend(uses.wide());
     conditions.extend(uses.covered());
     conditions.extend(uses.products(&is_narrow_size).into_iter().map(Condition::Extent));
@@ -88,6 +91,10 @@ struct Uses<'k> {
     indices: BTreeSet<(String, Form)>,
     /// Ids with which parameters are compared for equality.
     equal: BTreeMap<String, BTreeSet<Term>>,
+    /// Parameters of 32 bits that are masks when they are one less.
+    masks: BTreeSet<String>,
+    /// Ids that run down in the rows that parameters multiply: columns with them are no rows.
+    down: BTreeMap<String, BTreeSet<Term>>,
     extents: Extents,
     sums: Sums,
     /// Constants that stand for integer parameters of 32 bits.
@@ -116,6 +123,8 @@ impl<'k> Uses<'k> {
             unclear: BTreeSet::new(),
             indices: BTreeSet::new(),
             equal: BTreeMap::new(),
+            masks: BTreeSet::new(),
+            down: BTreeMap::new(),
             looped: BTreeSet::new(),
         };
         for statement in statements() {
@@ -141,7 +150,11 @@ impl<'k> Uses<'k> {
                 let is_pitch = rows.is_empty() != columns.is_empty() && !is_bound;
                 let are_on_axes = !rows.is_empty() && !columns.is_empty();
                 let are_apart = (are_on_axes || is_pitch) && rows.is_disjoint(columns) && !self.unclear.contains(bound);
-                if !are_apart {
+                let may_be_plane = !is_bound && !rows.is_empty() && rows.is_disjoint(columns);
+                let count = self.count_of_rows(bound, rows).filter(|_| may_be_plane);
+                if let Some(count) = count {
+                    conditions.push(Condition::Wide(factor.clone(), Columns::product([bound, count])));
+                } else if !are_apart {
                     let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
                     conditions.push(product(factor.clone(), bound.clone()));
                 } else if !self.factors.contains_key(bound) {
@@ -149,12 +162,20 @@ impl<'k> Uses<'k> {
                 }
             }
             let is_pitch = !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor);
-            let is_bounded = conditions.iter().any(|c| matches!(c, Condition::AtLeast(pitch, _) if pitch == factor));
+            let is_bounded = conditions
+                .iter()
+                .any(|c| matches!(c, Condition::AtLeast(pitch, _) | Condition::Wide(pitch, _) if pitch == factor));
             if is_pitch && !is_bounded && self.kernel.geometry.block[Axis::X.index()] != Some(1) {
                 conditions.push(Condition::CoversBlock(factor.clone()));
             }
         }
         conditions
+    }
+
+    /// What bounds the rows that a parameter multiplies, if these are no planes.
+    fn count_of_rows(&self, pitch: &String, planes: &BTreeSet<Term>) -> Option<&String> {
+        let rows = self.factors.get(pitch).filter(|rows| rows.is_disjoint(planes))?;
+        self.bounds.iter().find(|(_, bounded)| !bounded.is_disjoint(rows)).map(|(count, _)| count)
     }
 
     fn assign(&mut self, variable: &Name, value: &ExprRef) {
@@ -185,6 +206,10 @@ impl<'k> Uses<'k> {
             _ => return,
         };
         let (Some(Builtin::Op(op, _)), [a, b]) = (parse_builtin(function.as_str()), &args[..]) else { return };
+        if op == BvOp::And {
+            let masks: Vec<String> = [a, b].into_iter().filter_map(|mask| self.one_more(mask)).collect();
+            self.masks.extend(masks);
+        }
         let is_product = op == BvOp::Mul;
         if !is_product && !op.is_comparison() {
             return;
@@ -193,11 +218,14 @@ impl<'k> Uses<'k> {
             let Some(name) = self.parameter(parameter) else { continue };
             let form = self.forms.of(other);
             let ids = form.as_ref().map(ids).unwrap_or_default();
-            if !is_product && !form.is_some_and(|form| self.is_clear(&form)) {
+            if !is_product && !form.as_ref().is_some_and(|form| self.is_clear(form)) {
                 self.unclear.insert(name.clone());
             }
             if !is_product && let Some(index) = self.forms.of(other) {
                 self.indices.extend(self.exact(parameter).map(|name| (name, index)));
+            }
+            if is_product && let Some(form) = &form {
+                self.down.entry(name.clone()).or_default().extend(running_down(form));
             }
             let uses = if is_product { &mut self.factors } else { &mut self.bounds };
             uses.entry(name).or_default().extend(ids);
@@ -229,7 +257,10 @@ impl<'k> Uses<'k> {
             let ids = ids(&columns);
             let pitch = self.named(&pitch)?;
             let is_bounded = self.bounds.values().any(|bounded| !bounded.is_disjoint(&ids));
-            let is_row = self.factors.get(&pitch).is_some_and(|rows| !rows.is_disjoint(&ids));
+            // On a diagonal the columns of a block grow where its rows run down.
+            let down = self.down.get(&pitch);
+            let is_same = |id: &Term| ids.contains(id) && !down.is_some_and(|down| down.contains(id));
+            let is_row = self.factors.get(&pitch).is_some_and(|rows| rows.iter().any(is_same));
             // Who guards rows with it has launches in mind that go beyond it, and forgot the guard of the columns.
             let is_guard = self.bounds.get(&pitch).is_some_and(|rows| !rows.is_empty());
             if is_bounded || is_row || is_guard {
@@ -322,6 +353,17 @@ impl<'k> Uses<'k> {
         self.named(name)
     }
 
+    /// The parameter of 32 bits of which an expression is one less.
+    fn one_more(&self, e: &ExprRef) -> Option<String> {
+        let form = self.forms.of(e)?;
+        let is_mask = |name: &&Name| self.narrow.contains(*name) && form.constant == -1;
+        let mut terms = form.terms.iter();
+        match (terms.next(), terms.next()) {
+            (Some((Term::Unknown(name), 1)), None) => self.named(Some(name).filter(is_mask)?),
+            _ => None,
+        }
+    }
+
     /// The integer parameter that a constant stands for.
     fn named(&self, name: &Name) -> Option<String> {
         let is_it = |constant: &Name| constant == name;
@@ -340,6 +382,12 @@ pub(super) fn ids(form: &Form) -> BTreeSet<Term> {
         Term::Unknown(_) => None,
     };
     form.terms.keys().filter_map(id).collect()
+}
+
+/// The ids in a sum that make it smaller.
+fn running_down(form: &Form) -> BTreeSet<Term> {
+    let down = form.terms.iter().filter(|(_, factor)| **factor < 0);
+    ids(&Form { terms: down.map(|(term, factor)| (term.clone(), *factor)).collect(), constant: 0 })
 }
 
 #[cfg(test)]
@@ -392,5 +440,18 @@ mod tests {
         let given = lines(include_str!("../../tests/programs/floyd_step.ptx"), FREE);
         assert!(given.contains(&"param_2 < param_1".to_string()), "{given:?}");
         assert!(!given.iter().any(|line| line.starts_with("1 <= param_2")), "{given:?}");
+    }
+    #[test]
+    fn planes_and_tiles_on_a_diagonal_stay_apart() {
+        let batch = lines(include_str!("../../tests/plausible/batch_of_squares.ptx"), FREE);
+        assert!(batch.contains(&"param_2 >= param_1 * param_1".to_string()), "{batch:?}");
+        let diagonal = lines(include_str!("../../tests/plausible/diagonal_tiles.ptx"), launch([16, 1, 1], [6, 1, 1]));
+        assert!(diagonal.contains(&"param_1 >= 96".to_string()), "{diagonal:?}");
+    }
+
+    #[test]
+    fn what_is_a_mask_when_it_is_one_less_is_a_power_of_two() {
+        let butterfly = lines(include_str!("../../tests/plausible/butterfly_span.ptx"), FREE);
+        assert!(butterfly.contains(&"param_1 is a power of two".to_string()), "{butterfly:?}");
     }
 }

@@ -24,6 +24,9 @@ const MOST_OF_A_KIND: u32 = 2;
 /// Threads of a warp.
 const WARP: u128 = 32;
 
+/// Elements of a row beside those of the threads, at most.
+pub(super) const MOST_HALO: i64 = 8;
+
 /// What speaks for a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sign {
@@ -105,9 +108,10 @@ impl Votes {
         if is_guarded { votes / 4 } else { votes }
     }
 
-    /// Whether that many threads fill a row of a tile, or all its rows: more would go beyond it.
+    /// Whether that many threads fill a row of a tile but for a halo, or all its rows: more would go beyond it.
     pub(super) fn fills_tile(&self, axis: Axis, size: u32) -> bool {
-        self.tile[axis.index()] == Some(i64::from(size)) && self.guarded[axis.index()].is_none()
+        let rest = self.tile[axis.index()].map(|elements| elements - i64::from(size));
+        rest.is_some_and(|rest| (0..=MOST_HALO).contains(&rest)) && self.guarded[axis.index()].is_none()
     }
 
     /// A length that a size is at most: itself, or the power of two below, if it has room for a halo.
@@ -143,6 +147,11 @@ impl Votes {
             self.totals.insert((row / own) as u32);
             self.vote(*first, rows / own, Sign::Length);
             self.vote(*second, row / rows, Sign::Length);
+        }
+        if let (&[(own, axis)], Some(row), true) = (&axes[..], row, shared.is_some()) {
+            // A loop, or a switch between buffers, takes one row after the other.
+            least(&mut self.room[axis.index()], row / own.abs());
+            least(&mut self.tile[axis.index()], row / own.abs());
         }
         let size = shared.flatten().and_then(|size| i64::try_from(size).ok());
         if let (&[(own, axis)], true, Some(size)) = (&axes[..], terms.len() == 1, size) {
@@ -284,5 +293,5 @@ fn greatest_common_divisor(a: i64, b: i64) -> i64 {
 
 /// Whether a block adds whole rows of threads: it tells how many rows there are rather than how long they are.
 pub(super) fn is_behind(blocks: i64, own: i64, other: i64) -> bool {
-    other > own && blocks > other && blocks % other == 0
+    own > 0 && other > own && blocks > other && blocks % other == 0
 }
