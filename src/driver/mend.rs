@@ -1,8 +1,8 @@
 //! The barrier that a race lacks, tried and not guessed.
 //!
 //! Input: a kernel with a confirmed race between two lines that have no barrier between them. Output: the same finding
-//! with a sentence, if the kernel with one `__syncwarp()` (for two threads of one warp) or one `__syncthreads()` in front of
-//! the later line is proved for the finding's launch.
+//! with a sentence, if the kernel with one `__syncwarp()` (for two threads of one warp, in a block whose size the user gave) or
+//! one `__syncthreads()` in front of the later line is proved for the finding's launch.
 //! Establishes: the sentence is said only of a complete proof. Relies on: `report::help` for where no barrier stands.
 //! Reference: none.
 
@@ -47,19 +47,20 @@ pub(crate) fn try_barrier(
         let is_proved = proof.is_ok_and(|proof| proof.is_ok_and(|proof| proof.verdict == Verdict::Verified));
         is_proved.then(|| format!("with one `{barrier}` in front of {place} it is proved for {}", launch_text(&launch)))
     };
-    let mended = barriers(finding).into_iter().find_map(attempt);
+    let mended = barriers(finding, report.launch.block).into_iter().find_map(attempt);
     if let Some(finding) = report.findings.first_mut() {
         finding.mended = mended;
     }
 }
 
-/// The barriers that order the two threads, the cheaper one first.
-fn barriers(finding: &Finding) -> Vec<(&'static str, Op)> {
+/// The barriers that order the two threads, the cheaper one first. A block that the tool chose is small: that all its
+/// threads are of one warp says nothing.
+fn barriers(finding: &Finding, given: [Option<u32>; 3]) -> Vec<(&'static str, Op)> {
     let block = Op::Barrier { kind: BarrierKind::Sync, aligned: true, id: Operand::Integer(0), count: None };
     let sizes = finding.launch.and_then(Geometry::known).map(|launch| launch.block);
     let warp = |thread: [u32; 3]| sizes.map(|sizes| linear(thread, sizes) / 32);
     let is_one_warp = match &finding.accesses[..] {
-        [first, second] => warp(first.thread) == warp(second.thread),
+        [first, second] => given.iter().all(Option::is_some) && warp(first.thread) == warp(second.thread),
         _ => false,
     };
     let all = Op::WarpBarrier { mask: Operand::Integer(0xffff_ffff) };

@@ -53,6 +53,8 @@ fn kernels() -> Result<Vec<(Case, input::Input)>, String> {
     let only = std::env::var("GPUVCC_ATTACK_ONLY").unwrap_or_default();
     let cases = cases("tests/kernels")?.into_iter().filter(|case| case.name.contains(&only));
     let cases = cases.filter(|case| !case.options.rules.allow_same_value);
+    // The emulator runs PTX.
+    let cases = cases.filter(|case| case.input.extension().is_some_and(|extension| extension == "ptx"));
     cases
         .map(|case| {
             let input = input::read(&case.input.to_string_lossy()).map_err(|diagnostic| diagnostic.message)?;
