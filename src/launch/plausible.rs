@@ -91,6 +91,8 @@ struct Uses<'k> {
     indices: BTreeSet<(String, Form)>,
     /// Ids with which parameters are compared for equality.
     equal: BTreeMap<String, BTreeSet<Term>>,
+    /// Ids that are compared with what depends on a parameter: `x < 1024 - step`.
+    limited: BTreeSet<Term>,
     /// Parameters of 32 bits that are masks when they are one less.
     masks: BTreeSet<String>,
     /// Ids that run down in the rows that parameters multiply: columns with them are no rows.
@@ -123,6 +125,7 @@ impl<'k> Uses<'k> {
             unclear: BTreeSet::new(),
             indices: BTreeSet::new(),
             equal: BTreeMap::new(),
+            limited: BTreeSet::new(),
             masks: BTreeSet::new(),
             down: BTreeMap::new(),
             looped: BTreeSet::new(),
@@ -214,6 +217,15 @@ impl<'k> Uses<'k> {
         if !is_product && !op.is_comparison() {
             return;
         }
+        if !is_product {
+            let forms: Vec<Form> = [a, b].into_iter().filter_map(|side| self.forms.of(side)).collect();
+            let depends = |form: &Form| {
+                form.terms.keys().any(|term| matches!(term, Term::Unknown(name) if self.named(name).is_some()))
+            };
+            if forms.iter().any(depends) {
+                self.limited.extend(forms.iter().flat_map(ids));
+            }
+        }
         for (parameter, other) in [(a, b), (b, a)] {
             let Some(name) = self.parameter(parameter) else { continue };
             let form = self.forms.of(other);
@@ -256,7 +268,7 @@ impl<'k> Uses<'k> {
             let (pitch, columns) = pitch_of(sum, &self.narrow)?;
             let ids = ids(&columns);
             let pitch = self.named(&pitch)?;
-            let is_bounded = self.bounds.values().any(|bounded| !bounded.is_disjoint(&ids));
+            let is_bounded = !self.limited.is_disjoint(&ids);
             // On a diagonal the columns of a block grow where its rows run down.
             let down = self.down.get(&pitch);
             let is_same = |id: &Term| ids.contains(id) && !down.is_some_and(|down| down.contains(id));
