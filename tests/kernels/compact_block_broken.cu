@@ -7,5 +7,5 @@ extern "C" __global__ void compact_block(const int *in, int *out) {
     if (threadIdx.x == 0) kept = blockIdx.x & 1;
     __syncthreads();
     int value = in[blockIdx.x * 256 + threadIdx.x];
-    if (value > 0) out[blockIdx.x * 256 + atomicAdd(&kept, 1)] = value;  // RACE
+    if (value >= 0) out[blockIdx.x * 256 + atomicAdd(&kept, 1)] = value;  // RACE
 }
