@@ -36,7 +36,7 @@ const ENCODINGS: [Encoding; 3] = [
     Encoding {
         name: "logging-sets",
         choose: |options| options.prelude = PreludeChoice::LoggingSets,
-        step: 3,
+        step: 5,
         unproved_percent: 20,
     },
     Encoding { name: "int", choose: |options| options.arith = Arithmetic::Int, step: 16, unproved_percent: 30 },
