@@ -1,8 +1,9 @@
 //! Indirect calls: a choice among the functions that may be meant.
 //!
 //! Input: a call through a register, with the functions of its `.calltargets` list or, where it has a prototype
-//! only, all functions of its shape whose addresses the module takes. Output: a jump to one direct call each, by a number of
-//! which nothing is known but that one address always gives the same ([`CALLEE`]). Establishes: whichever of them is called, the flat list has the execution.
+//! only, all functions of its shape whose addresses the module takes. Output: a jump to one direct call each, by the function
+//! at the address, of which nothing is known but that it is the same at all calls, whatever functions these list
+//! ([`CALLEE`]). Establishes: whichever of them is called, the flat list has the execution.
 //! Relies on: addresses of functions are made in this module only, where a prototype is all there is; that
 //! is printed as an assumption. Reference: PTX `call`, `.calltargets`, `.callprototype`.
 
@@ -14,7 +15,8 @@ use crate::span::Origin;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The operation that makes a number of the address of a function: the same for all threads, all the time.
+/// The operation that gives the place in a list of functions of the one at an address: the same function for all threads, all
+/// the time, in all lists.
 pub(crate) const CALLEE: &str = "callee";
 
 impl Inliner<'_> {
@@ -48,7 +50,7 @@ impl Inliner<'_> {
             let refusal = Diagnostic::unsupported("indirect-call", format!("an indirect call: {why}"), origin.span);
             return self.push(LineKind::Refuse(refusal), origin);
         }
-        let index = self.choice(address, callees.len(), origin);
+        let index = self.choice(address, &callees, origin);
         let labels: Vec<_> = callees.iter().map(|callee| self.new_label(call_label(module, *callee, origin))).collect();
         self.push(LineKind::JumpIndexed { index, targets: labels.clone() }, origin);
         let end = self.new_label(format!("after.calls.L{}", origin.line));
@@ -60,11 +62,13 @@ impl Inliner<'_> {
         self.flat.lines.push(Line { kind: LineKind::Label(end), origin: None });
     }
 
-    /// A register with the number of the function at an address, below `count`.
-    fn choice(&mut self, address: Operand, count: usize, origin: &Arc<Origin>) -> Operand {
+    /// A register with the place of the function at an address among the callees.
+    fn choice(&mut self, address: Operand, callees: &BTreeSet<u32>, origin: &Arc<Origin>) -> Operand {
         let register = Operand::Register(self.push_register("%callee", ScalarType::U(32)));
         let (name, dst) = (Arc::from(CALLEE), vec![register.clone()]);
-        self.instruction(Op::Arbitrary { name, dst, sources: vec![address, Operand::Integer(count as u64)] }, origin);
+        let listed = callees.iter().map(|callee| Operand::Integer(u64::from(*callee)));
+        let sources = std::iter::once(address).chain(listed).collect();
+        self.instruction(Op::Arbitrary { name, dst, sources }, origin);
         register
     }
 

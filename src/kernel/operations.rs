@@ -129,15 +129,18 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The number of the function at an address, below a count.
+    /// The place in a list of the function at an address. Which function that is, no list changes.
     fn callee(&mut self, dst: &[Operand], sources: &[Operand]) {
-        let [address, count] = sources else { panic!("kernel: a call through nothing") };
-        let (address, count) = (self.read(address, 64), self.read(count, 32));
+        let [address, listed @ ..] = sources else { panic!("kernel: a call through nothing") };
+        let address = self.read(address, 64);
         let function = self.declarations.function(&mut self.names, CALLEE, vec![Type::Bv(64)], Type::Bv(32));
-        let number = bv::call(function, vec![address], Type::Bv(32));
-        let inside = bv::binary(BvOp::Ult, number.clone(), count);
-        let number = bv::ite(inside, number, bv::literal(0, 32));
-        dst.iter().for_each(|dst| self.write(dst, number.clone(), false));
+        let called = bv::call(function, vec![address], Type::Bv(32));
+        let mut place = bv::literal(0, 32);
+        for (number, callee) in (0u128..).zip(listed).skip(1) {
+            let is_it = bv::eq(called.clone(), self.read(callee, 32));
+            place = bv::ite(is_it, bv::literal(number, 32), place);
+        }
+        dst.iter().for_each(|dst| self.write(dst, place.clone(), false));
     }
 
     /// `malloc`: any address. Where the block starts and ends, accesses are checked against.
