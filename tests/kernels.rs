@@ -19,7 +19,7 @@ use support::replay;
 use support::run::{summary, verify_case};
 
 /// For kernels of which more effort than usual would say no more.
-const GAP: Duration = Duration::from_secs(15);
+const GAP: Duration = Duration::from_secs(3);
 
 const GAPS: &str = include_str!("kernels/known_gaps.txt");
 
