@@ -117,6 +117,7 @@ pub fn emulate(
         parameters: bound.parameters,
         arrays: bound.arrays,
         dynamic_shared: options.dynamic_shared.unwrap_or(0),
+        shared_buffers: bound.shared_buffers,
         contents: Contents::Any { seed: options.seed },
         schedule: options.schedule,
         seed: options.seed,

@@ -4,18 +4,22 @@
 //! each parameter and the arrays that they point to; the text of an argument, which reads as the same argument.
 //! Establishes: every parameter has exactly one argument that fits it.
 
-use super::launch::{Array, Contents, array_address};
+use super::decode::{SHARED_BITS, Windows};
+use super::launch::{Array, Contents, SharedBuffer, array_address};
 use super::memory::UNBOUNDED;
 use super::values::float::{Format, Rounding};
 use super::values::hash;
 use crate::diagnostic::Diagnostic;
-use crate::ptx::ast::{Function, Module, ScalarType, Variable};
+use crate::ptx::ast::{Function, Instruction, Item, Module, Op, ScalarType, StateSpace, Variable};
 use crate::ptx::words::{scalar_type, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Bytes of an array argument at most.
 const LARGEST: u64 = 1 << 34;
+
+/// Bytes of a buffer in shared memory at most.
+const LARGEST_BUFFER: u64 = 1 << SHARED_BITS;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
@@ -40,6 +44,13 @@ pub(crate) enum Value {
         ty: ScalarType,
         /// What they are.
         fill: Fill,
+    },
+    /// A new buffer in the shared memory of each block, which holds anything.
+    Shared {
+        /// Elements.
+        count: u64,
+        /// Type of the elements.
+        ty: ScalarType,
     },
     /// A new array without bounds, in both directions.
     Endless(Contents),
@@ -104,6 +115,7 @@ impl fmt::Display for Value {
                     Fill::Random(seed) => write!(f, "random:{size}:{seed}"),
                 }
             }
+            Value::Shared { count, ty } => write!(f, "shared:{count}x{}", type_name(*ty)),
             Value::Endless(contents) => match contents {
                 Contents::Zero => write!(f, "zeros:*"),
                 Contents::Any { seed } => write!(f, "random:*:{seed}"),
@@ -175,12 +187,13 @@ fn parse_value(text: &str) -> Result<Value, String> {
             let seed = seed.parse().map_err(|_| format!("`{seed}` is no seed"))?;
             array(size, Fill::Random(seed))
         }
+        "shared" => shared(rest),
         "file" => Ok(Value::File(rest.to_string())),
         "parts" => rest.split('+').map(part).collect::<Result<_, _>>().map(Value::Parts),
         "same" => same(rest),
         "bytes" => hexadecimal(rest).map(Value::Bytes),
         _ => Err(format!(
-            "unknown kind `{kind}`; there are zeros, ramp, random, below, each, cells, file, bytes, parts and same"
+            "unknown kind `{kind}`; there are zeros, ramp, random, below, each, cells, shared, file, bytes, parts and same"
         )),
     }
 }
@@ -196,8 +209,22 @@ fn same(text: &str) -> Result<Value, String> {
 /// A part of a structure.
 fn part(text: &str) -> Result<Value, String> {
     match parse_value(text)? {
-        value @ (Value::Bytes(_) | Value::Array { .. } | Value::Endless(_) | Value::File(_)) => Ok(value),
+        value @ (Value::Bytes(_)
+        | Value::Array { .. }
+        | Value::Shared { .. }
+        | Value::Endless(_)
+        | Value::File(_)) => Ok(value),
         _ => Err(format!("`{text}` is no part of a structure; give bytes and arrays")),
+    }
+}
+
+/// What follows `shared:`: `COUNT` or `COUNTxTYPE`.
+fn shared(text: &str) -> Result<Value, String> {
+    match array(text, Fill::Zeros)? {
+        Value::Array { count, ty, .. } if u64::from(ty.bytes()) * count <= LARGEST_BUFFER => {
+            Ok(Value::Shared { count, ty })
+        }
+        _ => Err(format!("a buffer in shared memory has at most {LARGEST_BUFFER} bytes")),
     }
 }
 
@@ -295,6 +322,32 @@ pub(crate) struct Bound {
     pub(crate) parameters: Vec<Vec<u8>>,
     /// Global arrays.
     pub(crate) arrays: Vec<Array>,
+    /// Buffers in shared memory.
+    pub(crate) shared_buffers: Vec<SharedBuffer>,
+}
+
+impl Bound {
+    /// A new buffer in shared memory: its address there.
+    fn push_shared(&mut self, name: String, count: u64, ty: ScalarType) -> u64 {
+        let size = (u64::from(ty.bytes()) * count) as u32;
+        self.shared_buffers.push(SharedBuffer { name, size });
+        SharedBuffer::address(self.shared_buffers.len() - 1)
+    }
+}
+
+/// Whether a parameter that points to shared memory holds an address of that space, and no generic one: `.ptr .shared` says so
+/// (PTX, "Kernel Function Parameter Attribute: .ptr"); of other parameters, that no instruction makes such addresses of
+/// generic ones.
+fn is_of_space(module: &Module, parameter: &Variable) -> bool {
+    let is_shared = |space: StateSpace| matches!(space, StateSpace::Shared | StateSpace::SharedCluster);
+    if let Some(space) = parameter.pointer {
+        return is_shared(space);
+    }
+    let mut items = module.functions.iter().filter_map(|f| f.body.as_ref()).flat_map(|body| &body.items);
+    !items.any(|item| match item {
+        Item::Instruction(Instruction { op: Op::Cvta { from_generic: true, space, .. }, .. }) => is_shared(*space),
+        _ => false,
+    })
 }
 
 /// Gives each parameter of an entry its argument.
@@ -316,7 +369,8 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
         }
     }
     let mut bound = Bound::default();
-    let mut array_of: Vec<Option<(usize, u64)>> = Vec::new();
+    // Addresses, by parameter.
+    let mut pointers: Vec<Option<u64>> = Vec::new();
     for (parameter, value) in entry.params.iter().zip(chosen) {
         let Some(value) = value else {
             let message = format!("parameter `{}` (.{}) has no argument", parameter.name, type_text(parameter));
@@ -324,36 +378,39 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
         };
         if let Value::Parts(parts) = value {
             let bytes = structure(module, parameter, parts, &mut bound).map_err(&error)?;
-            array_of.push(None);
+            pointers.push(None);
             bound.parameters.push(bytes);
             continue;
         }
-        let array = match value {
+        let mut width = u64::from(module.address_size / 8);
+        let address = match value {
             Value::Same { other, distance } => {
-                let earlier = entry.parameter_or_position(other).and_then(|at| array_of.get(at).copied().flatten());
-                let (number, start) =
-                    earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?;
-                Some((number, start.wrapping_add_signed(*distance)))
+                let earlier = entry.parameter_or_position(other).and_then(|at| pointers.get(at).copied().flatten());
+                let start = earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?;
+                Some(start.wrapping_add_signed(*distance))
+            }
+            Value::Shared { count, ty } => {
+                let address = bound.push_shared(parameter.name.to_string(), *count, *ty);
+                let is_of_space = is_of_space(module, parameter);
+                // An address of shared memory has no more than 32 bits.
+                width = if is_of_space { parameter.size.filter(|size| *size == 4).unwrap_or(width) } else { width };
+                Some(if is_of_space { address } else { Windows::new(module.address_size).shared + address })
             }
             Value::Array { .. } | Value::Endless(_) | Value::File(_) => {
                 let (size, contents) = contents(value).map_err(&error)?;
                 bound.arrays.push(Array { name: parameter.name.to_string(), size, contents });
-                let number = bound.arrays.len() - 1;
-                Some((number, array_address(number, module.address_size)))
+                Some(array_address(bound.arrays.len() - 1, module.address_size))
             }
             _ => None,
         };
-        let bytes = match array {
-            Some((_, address)) if parameter.size == Some(u64::from(module.address_size / 8)) => {
-                let address = address.to_le_bytes();
-                address[..module.address_size as usize / 8].to_vec()
-            }
+        let bytes = match address {
+            Some(address) if parameter.size == Some(width) => address.to_le_bytes()[..width as usize].to_vec(),
             Some(_) => return Err(error(format!("parameter `{}` cannot hold a pointer", parameter.name))),
             None => scalar(parameter, value).ok_or_else(|| {
                 error(format!("this argument does not fit parameter `{}` (.{})", parameter.name, type_text(parameter)))
             })?,
         };
-        array_of.push(array);
+        pointers.push(address);
         bound.parameters.push(bytes);
     }
     Ok(bound)
@@ -369,10 +426,15 @@ fn structure(module: &Module, parameter: &Variable, parts: &[Value], bound: &mut
         }
         let name =
             if bytes.is_empty() { parameter.name.to_string() } else { format!("{}.{}", parameter.name, bytes.len()) };
-        let (size, contents) = contents(part)?;
-        let address = array_address(bound.arrays.len(), module.address_size).to_le_bytes();
-        bytes.extend(&address[..module.address_size as usize / 8]);
-        bound.arrays.push(Array { name, size, contents });
+        let address = if let Value::Shared { count, ty } = part {
+            let address = bound.push_shared(name, *count, *ty);
+            if is_of_space(module, parameter) { address } else { Windows::new(module.address_size).shared + address }
+        } else {
+            let (size, contents) = contents(part)?;
+            bound.arrays.push(Array { name, size, contents });
+            array_address(bound.arrays.len() - 1, module.address_size)
+        };
+        bytes.extend(&address.to_le_bytes()[..module.address_size as usize / 8]);
     }
     match parameter.size {
         Some(size) if size == bytes.len() as u64 => Ok(bytes),
@@ -485,6 +547,8 @@ mod tests {
             "below:*",
             "zeros:*:1",
             "random:*x",
+            "shared:*",
+            "shared:300000",
             "parts:3",
             "parts:same:0",
         ] {
@@ -506,6 +570,7 @@ mod tests {
             "below:*:16:2",
             "cells:*:09@-4,0701@4",
             "each:*:ff000000",
+            "shared:256xf32",
             "file:data.bin",
             "parts:bytes:00000000+zeros:*",
             "same:a",

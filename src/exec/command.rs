@@ -48,6 +48,7 @@ impl Command {
             parameters: bound.parameters,
             arrays: bound.arrays,
             dynamic_shared: self.dynamic_shared,
+            shared_buffers: bound.shared_buffers,
             contents: Contents::Any { seed: self.seed },
             schedule: self.schedule,
             seed: self.seed,

@@ -85,6 +85,8 @@ pub struct KernelParameter {
     pub bits: u32,
     /// Whether it points to an array.
     pub(crate) is_pointer: bool,
+    /// Whether that array is in shared memory.
+    pub(crate) is_shared: bool,
 }
 
 /// The one-thread program of an entry.

@@ -25,6 +25,7 @@ use crate::span::Origin;
 use std::sync::Arc;
 
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
+pub(crate) use layout::shared_address;
 pub(crate) use special::SpecialSlot;
 
 /// Index into a thread's register file.
