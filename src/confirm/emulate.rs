@@ -120,7 +120,8 @@ impl<'a> Emulator<'a> {
     ) -> Result<Vec<Argument>, String> {
         let params = &kernel.params;
         let synchronising = synchronising_arrays(kernel);
-        let buffer = self.buffer(params.iter().filter(|field| field.is_shared).count());
+        let words = self.entry().params.iter().filter(|parameter| is_word_of_shared(parameter));
+        let buffer = self.buffer(params.iter().filter(|field| field.is_shared).count() + words.count());
         let contents_of = |name: &str| {
             if params.iter().any(|field| field.is_shared && field.name == *name) {
                 return buffer.clone();
@@ -134,18 +135,20 @@ impl<'a> Emulator<'a> {
         let argument = |(position, parameter): (u32, &'a Variable)| {
             let fields: Vec<&KernelParameter> = params.iter().filter(|field| is_of(field, parameter)).collect();
             let size = usize::try_from(parameter.size.unwrap_or(0)).unwrap_or(0);
-            if size == 8 && fields.iter().any(|field| field.is_pointer) {
+            let is_word = is_word_of_shared(parameter);
+            if is_word || size == 8 && fields.iter().any(|field| field.is_pointer) {
                 let distance = self.aliases.distance(position);
+                let new = || if is_word { buffer.clone() } else { contents_of(&parameter.name) };
                 let Some(first) = self.first_alias(position).filter(|_| overlap || distance.is_some()) else {
-                    return Ok(contents_of(&parameter.name));
+                    return Ok(new());
                 };
                 let distance = distance.unwrap_or(0);
                 // Global and shared memory are two.
-                let first = (fields.iter().any(|field| field.is_shared), first);
+                let first = (is_word || fields.iter().any(|field| field.is_shared), first);
                 let same =
                     first_arrays.get(&first).map(|other: &&str| Value::Same { other: other.to_string(), distance });
                 first_arrays.entry(first).or_insert(&parameter.name);
-                return Ok(same.unwrap_or_else(|| contents_of(&parameter.name)));
+                return Ok(same.unwrap_or_else(new));
             }
             let mut bytes = vec![0; size];
             for field in &fields {
@@ -256,6 +259,11 @@ fn is_of(field: &KernelParameter, parameter: &Variable) -> bool {
         Some(rest) => rest == format!(".{}", field.offset),
         None => false,
     }
+}
+
+/// Whether a parameter is a pointer to shared memory of 32 bits, which the proof takes for a number.
+fn is_word_of_shared(parameter: &Variable) -> bool {
+    parameter.size == Some(4) && matches!(parameter.pointer, Some(StateSpace::Shared | StateSpace::SharedCluster))
 }
 
 /// A number where it can be read, else bytes.

@@ -209,11 +209,9 @@ fn same(text: &str) -> Result<Value, String> {
 /// A part of a structure.
 fn part(text: &str) -> Result<Value, String> {
     match parse_value(text)? {
-        value @ (Value::Bytes(_)
-        | Value::Array { .. }
-        | Value::Shared { .. }
-        | Value::Endless(_)
-        | Value::File(_)) => Ok(value),
+        value @ (Value::Bytes(_) | Value::Array { .. } | Value::Shared { .. } | Value::Endless(_) | Value::File(_)) => {
+            Ok(value)
+        }
         _ => Err(format!("`{text}` is no part of a structure; give bytes and arrays")),
     }
 }
@@ -328,10 +326,39 @@ pub(crate) struct Bound {
 
 impl Bound {
     /// A new buffer in shared memory: its address there.
-    fn push_shared(&mut self, name: String, count: u64, ty: ScalarType) -> u64 {
+    fn push_shared(&mut self, name: String, count: u64, ty: ScalarType) -> Pointer {
         let size = (u64::from(ty.bytes()) * count) as u32;
         self.shared_buffers.push(SharedBuffer { name, size });
-        SharedBuffer::address(self.shared_buffers.len() - 1)
+        Pointer::Shared(SharedBuffer::address(self.shared_buffers.len() - 1))
+    }
+}
+
+/// What a parameter points to.
+#[derive(Clone, Copy)]
+enum Pointer {
+    /// An address in global memory.
+    Global(u64),
+    /// An address in the shared memory of the block.
+    Shared(u64),
+}
+
+impl Pointer {
+    /// So many bytes further.
+    fn behind(self, distance: i64) -> Pointer {
+        match self {
+            Pointer::Global(address) => Pointer::Global(address.wrapping_add_signed(distance)),
+            Pointer::Shared(address) => Pointer::Shared(address.wrapping_add_signed(distance)),
+        }
+    }
+
+    /// What the parameter holds, and how many bytes it may have. An address of shared memory has no more than 32 bits.
+    fn bits(self, module: &Module, parameter: &Variable) -> (u64, [u64; 2]) {
+        let width = u64::from(module.address_size / 8);
+        match self {
+            Pointer::Global(address) => (address, [width; 2]),
+            Pointer::Shared(address) if is_of_space(module, parameter) => (address, [4, width]),
+            Pointer::Shared(address) => (Windows::new(module.address_size).shared + address, [width; 2]),
+        }
     }
 }
 
@@ -369,8 +396,7 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
         }
     }
     let mut bound = Bound::default();
-    // Addresses, by parameter.
-    let mut pointers: Vec<Option<u64>> = Vec::new();
+    let mut pointers: Vec<Option<Pointer>> = Vec::new();
     for (parameter, value) in entry.params.iter().zip(chosen) {
         let Some(value) = value else {
             let message = format!("parameter `{}` (.{}) has no argument", parameter.name, type_text(parameter));
@@ -382,35 +408,30 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
             bound.parameters.push(bytes);
             continue;
         }
-        let mut width = u64::from(module.address_size / 8);
-        let address = match value {
+        let pointer = match value {
             Value::Same { other, distance } => {
                 let earlier = entry.parameter_or_position(other).and_then(|at| pointers.get(at).copied().flatten());
                 let start = earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?;
-                Some(start.wrapping_add_signed(*distance))
+                Some(start.behind(*distance))
             }
-            Value::Shared { count, ty } => {
-                let address = bound.push_shared(parameter.name.to_string(), *count, *ty);
-                let is_of_space = is_of_space(module, parameter);
-                // An address of shared memory has no more than 32 bits.
-                width = if is_of_space { parameter.size.filter(|size| *size == 4).unwrap_or(width) } else { width };
-                Some(if is_of_space { address } else { Windows::new(module.address_size).shared + address })
-            }
+            Value::Shared { count, ty } => Some(bound.push_shared(parameter.name.to_string(), *count, *ty)),
             Value::Array { .. } | Value::Endless(_) | Value::File(_) => {
                 let (size, contents) = contents(value).map_err(&error)?;
                 bound.arrays.push(Array { name: parameter.name.to_string(), size, contents });
-                Some(array_address(bound.arrays.len() - 1, module.address_size))
+                Some(Pointer::Global(array_address(bound.arrays.len() - 1, module.address_size)))
             }
             _ => None,
         };
-        let bytes = match address {
-            Some(address) if parameter.size == Some(width) => address.to_le_bytes()[..width as usize].to_vec(),
+        let bytes = match pointer.map(|pointer| pointer.bits(module, parameter)) {
+            Some((bits, bytes)) if parameter.size.is_some_and(|size| bytes.contains(&size)) => {
+                bits.to_le_bytes().into_iter().take(parameter.size.unwrap_or(0) as usize).collect()
+            }
             Some(_) => return Err(error(format!("parameter `{}` cannot hold a pointer", parameter.name))),
             None => scalar(parameter, value).ok_or_else(|| {
                 error(format!("this argument does not fit parameter `{}` (.{})", parameter.name, type_text(parameter)))
             })?,
         };
-        pointers.push(address);
+        pointers.push(pointer);
         bound.parameters.push(bytes);
     }
     Ok(bound)
@@ -426,15 +447,15 @@ fn structure(module: &Module, parameter: &Variable, parts: &[Value], bound: &mut
         }
         let name =
             if bytes.is_empty() { parameter.name.to_string() } else { format!("{}.{}", parameter.name, bytes.len()) };
-        let address = if let Value::Shared { count, ty } = part {
-            let address = bound.push_shared(name, *count, *ty);
-            if is_of_space(module, parameter) { address } else { Windows::new(module.address_size).shared + address }
+        let pointer = if let Value::Shared { count, ty } = part {
+            bound.push_shared(name, *count, *ty)
         } else {
             let (size, contents) = contents(part)?;
             bound.arrays.push(Array { name, size, contents });
-            array_address(bound.arrays.len() - 1, module.address_size)
+            Pointer::Global(array_address(bound.arrays.len() - 1, module.address_size))
         };
-        bytes.extend(&address.to_le_bytes()[..module.address_size as usize / 8]);
+        let (bits, _) = pointer.bits(module, parameter);
+        bytes.extend(&bits.to_le_bytes()[..module.address_size as usize / 8]);
     }
     match parameter.size {
         Some(size) if size == bytes.len() as u64 => Ok(bytes),

@@ -18,6 +18,11 @@ pub(crate) fn shared_address(number: u64) -> u64 {
     (number + 1) << SHARED_BITS
 }
 
+/// The address of the function with this number: of no array, and not next to that of another.
+pub(crate) fn function_address(number: u32) -> u64 {
+    (u64::from(number) + 1) << 8
+}
+
 /// Generic addresses: where the spaces other than global start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windows {
@@ -208,10 +213,15 @@ impl Layout {
                     InitialConstant::Bits(bits) => *bits,
                     InitialConstant::Address { symbol, addend, generic, shift } => {
                         let found = all.iter().find(|(_, other)| other.name == *symbol);
-                        let base = found.map_or(0, |(key, other)| {
-                            let address = self.addresses.get(key).copied().unwrap_or(0);
-                            if *generic { self.generic(other.space, address) } else { address }
-                        });
+                        let function = (0..).zip(&module.functions).find(|(_, function)| function.name == *symbol);
+                        let base = match (found, function) {
+                            (Some((key, other)), _) => {
+                                let address = self.addresses.get(key).copied().unwrap_or(0);
+                                if *generic { self.generic(other.space, address) } else { address }
+                            }
+                            (None, Some((number, _))) => function_address(number),
+                            (None, None) => 0,
+                        };
                         base.wrapping_add_signed(*addend) >> shift
                     }
                 };
