@@ -51,7 +51,8 @@ fn reachable(module: &Module, entry: usize) -> Result<Reached, Diagnostic> {
         Item::Instruction(instruction) => matches!(instruction.op, Op::CallIndirect { targets: None, .. }),
         _ => false,
     };
-    let with_address = items.into_iter().any(is_unlisted).then(|| indirect::with_address(module)).unwrap_or_default();
+    let with_address =
+        if items.into_iter().any(is_unlisted) { indirect::with_address(module) } else { BTreeSet::new() };
     let mut reached = Reached { functions: vec![entry], recursive: BTreeSet::new(), with_address };
     visit(module, entry, &mut vec![(entry, true)], &mut reached)?;
     Ok(reached)
