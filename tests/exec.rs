@@ -89,6 +89,7 @@ fn check(group: &Group) -> Result<(), Failed> {
         parameters: (0..2).map(|number| array_address(number, 64).to_le_bytes().to_vec()).collect(),
         arrays: vec![array("in", 32 * count, Contents::Bytes(bytes)), array("out", 8 * count, Contents::Zero)],
         dynamic_shared: 0,
+        shared_buffers: Vec::new(),
         contents: Contents::Zero,
         schedule: Schedule::RoundRobin,
         seed: 1,

@@ -17,7 +17,7 @@ use crate::finding::{Defect, Finding};
 use crate::geometry::{Geometry, linear};
 use crate::ivl::ast::StmtKind;
 use crate::kernel::{Kernel, KernelParameter};
-use crate::ptx::ast::{Function, Module, StateSpace, Variable};
+use crate::ptx::ast::{Function, Module, ScalarType, StateSpace, Variable};
 use crate::rules::Rules;
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +58,10 @@ const WHOLE_LAUNCH: u128 = 8192;
 
 /// Dynamic shared memory of kernels that have some, in bytes.
 const DYNAMIC_SHARED: u32 = 48 << 10;
+
+/// The buffers in shared memory that parameters point to, together, in bytes: with the arrays of a kernel this is what a
+/// block of all GPUs from sm_80 on may have.
+const BUFFERS: u32 = 64 << 10;
 
 /// Contents of arrays, schedule and seed of the executions that are tried.
 const TRIES: [(Contents, Schedule, u64); 7] = [
@@ -116,26 +120,35 @@ impl<'a> Emulator<'a> {
     ) -> Result<Vec<Argument>, String> {
         let params = &kernel.params;
         let synchronising = synchronising_arrays(kernel);
+        let words = self.entry().params.iter().filter(|parameter| is_word_of_shared(parameter));
+        let buffer = self.buffer(params.iter().filter(|field| field.is_shared).count() + words.count());
         let contents_of = |name: &str| {
+            if params.iter().any(|field| field.is_shared && field.name == *name) {
+                return buffer.clone();
+            }
             let is_shared = overlap || !self.aliases.is_empty();
             let zeros = synchronising.contains(name) || is_shared && !synchronising.is_empty();
             let contents = if zeros { Contents::Zero } else { contents.clone() };
             Value::Endless(stated::contents(self.entry(), name, contents))
         };
-        let mut first_arrays: BTreeMap<u32, &str> = BTreeMap::new();
+        let mut first_arrays: BTreeMap<(bool, u32), &str> = BTreeMap::new();
         let argument = |(position, parameter): (u32, &'a Variable)| {
             let fields: Vec<&KernelParameter> = params.iter().filter(|field| is_of(field, parameter)).collect();
             let size = usize::try_from(parameter.size.unwrap_or(0)).unwrap_or(0);
-            if size == 8 && fields.iter().any(|field| field.is_pointer) {
+            let is_word = is_word_of_shared(parameter);
+            if is_word || size == 8 && fields.iter().any(|field| field.is_pointer) {
                 let distance = self.aliases.distance(position);
+                let new = || if is_word { buffer.clone() } else { contents_of(&parameter.name) };
                 let Some(first) = self.first_alias(position).filter(|_| overlap || distance.is_some()) else {
-                    return Ok(contents_of(&parameter.name));
+                    return Ok(new());
                 };
                 let distance = distance.unwrap_or(0);
+                // Global and shared memory are two.
+                let first = (is_word || fields.iter().any(|field| field.is_shared), first);
                 let same =
                     first_arrays.get(&first).map(|other: &&str| Value::Same { other: other.to_string(), distance });
                 first_arrays.entry(first).or_insert(&parameter.name);
-                return Ok(same.unwrap_or_else(|| contents_of(&parameter.name)));
+                return Ok(same.unwrap_or_else(new));
             }
             let mut bytes = vec![0; size];
             for field in &fields {
@@ -152,6 +165,23 @@ impl<'a> Emulator<'a> {
         let values = (0..).zip(&self.entry().params).map(argument).collect::<Result<Vec<Value>, String>>()?;
         let named = self.entry().params.iter().zip(values);
         Ok(named.map(|(parameter, value)| Argument::of(&parameter.name, value)).collect())
+    }
+
+    /// A buffer in shared memory for a kernel whose parameters point to so many.
+    fn buffer(&self, number: usize) -> Value {
+        let most = match self.dynamic_shared {
+            Some(bytes) if !self.has_dynamic_array() => bytes,
+            _ => BUFFERS,
+        };
+        let bytes = (most / number.max(1) as u32).min(DYNAMIC_SHARED);
+        Value::Shared { count: u64::from(bytes / 16 * 4), ty: ScalarType::U(32) }
+    }
+
+    /// Whether an array of the module is dynamic shared memory.
+    fn has_dynamic_array(&self) -> bool {
+        let bodies = self.module.functions.iter().filter_map(|function| function.body.as_ref());
+        let mut variables = self.module.variables.iter().chain(bodies.flat_map(|body| &body.variables));
+        variables.any(|variable| variable.space == StateSpace::Shared && variable.size.is_none())
     }
 
     /// The first of the parameters that perhaps point into the array of this one, which is given by its position.
@@ -171,9 +201,7 @@ impl<'a> Emulator<'a> {
 
     /// Bytes of dynamic shared memory that a finding wants.
     pub fn dynamic_shared(&self, finding: &Finding) -> u32 {
-        let bodies = self.module.functions.iter().filter_map(|function| function.body.as_ref());
-        let mut variables = self.module.variables.iter().chain(bodies.flat_map(|body| &body.variables));
-        if !variables.any(|variable| variable.space == StateSpace::Shared && variable.size.is_none()) {
+        if !self.has_dynamic_array() {
             return 0;
         }
         if let Some(bytes) = self.dynamic_shared {
@@ -231,6 +259,11 @@ fn is_of(field: &KernelParameter, parameter: &Variable) -> bool {
         Some(rest) => rest == format!(".{}", field.offset),
         None => false,
     }
+}
+
+/// Whether a parameter is a pointer to shared memory of 32 bits, which the proof takes for a number.
+fn is_word_of_shared(parameter: &Variable) -> bool {
+    parameter.size == Some(4) && matches!(parameter.pointer, Some(StateSpace::Shared | StateSpace::SharedCluster))
 }
 
 /// A number where it can be read, else bytes.

@@ -6,8 +6,8 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::Run;
-use crate::exec::decode::{Access, Code, NamedSlot, SharedVariable};
-use crate::exec::launch::{Launch, array_address};
+use crate::exec::decode::{Access, Code, NamedSlot, SharedVariable, Windows};
+use crate::exec::launch::{Launch, SharedBuffer, array_address};
 use crate::exec::outcome::{Fault, FaultKind, Instead, Place, Stop};
 use crate::exec::races::{Location, Race};
 use crate::exec::trace::{self, Event};
@@ -66,8 +66,10 @@ fn step_kind(code: Code) -> StepKind {
 }
 
 fn parameters(module: &Module, entry: &Function, launch: &Launch) -> BTreeMap<String, ParameterValue> {
-    let pointers: Vec<u64> =
-        (0..launch.arrays.len()).map(|number| array_address(number, module.address_size)).collect();
+    let window = Windows::new(module.address_size).shared;
+    let arrays = (0..launch.arrays.len()).map(|number| array_address(number, module.address_size));
+    let buffers = (0..launch.shared_buffers.len()).map(SharedBuffer::address);
+    let pointers: Vec<u64> = arrays.chain(buffers.flat_map(|address| [address, window + address])).collect();
     let scalars = entry.params.iter().zip(&launch.parameters).filter(|(_, bytes)| bytes.len() <= 8);
     let scalars = scalars.map(|(parameter, bytes)| {
         let value = bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));

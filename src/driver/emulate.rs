@@ -10,7 +10,7 @@ use super::{
 };
 use crate::confirm::execution;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::exec::{self, arguments, launch::Contents, launch::Launch, launch::check_sizes};
+use crate::exec::{self, binding, launch::Contents, launch::Launch, launch::check_sizes};
 use crate::finding::KernelReport;
 use crate::geometry::Geometry;
 use crate::jobs::{self, Jobs};
@@ -111,12 +111,13 @@ pub fn emulate(
     let block = options.block.or(entry.required_block).unwrap_or([32, 1, 1]);
     let geometry = Geometry { block, grid: options.grid };
     check_sizes(geometry).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
-    let bound = arguments::bind(module, entry, &options.arguments)?;
+    let bound = binding::bind(module, entry, &options.arguments)?;
     let launch = Launch {
         geometry,
         parameters: bound.parameters,
         arrays: bound.arrays,
         dynamic_shared: options.dynamic_shared.unwrap_or(0),
+        shared_buffers: bound.shared_buffers,
         contents: Contents::Any { seed: options.seed },
         schedule: options.schedule,
         seed: options.seed,

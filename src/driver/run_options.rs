@@ -115,6 +115,7 @@ Values: 17, -3, 0xff, 1.5     a scalar of the parameter's type
         random:COUNT[xTYPE][:SEED]  with random bits; floats lie between 0 and 1
         zeros:*, random:*[:SEED], below:*:BOUND[:SEED]
                               without bounds; zeros, random words, or words below BOUND
+        shared:COUNT[xTYPE]   a new buffer in shared memory, for a pointer to it (`.ptr .shared`)
         cells:*:HEX@OFFSET,...  without bounds; zeros, but for these bytes at byte offsets
         each:*:HEX            without bounds; elements with these 1, 2, 4 or 8 bytes
         file:PATH             with the bytes of a file

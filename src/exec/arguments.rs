@@ -1,21 +1,21 @@
 //! Arguments of an emulated launch, and their text on the command line.
 //!
-//! Input: texts such as `17`, `1.5`, `zeros:1024xf32`, `random:256:7`, `zeros:*` or `n=3`, or [`Argument`]s. Output: bytes of
-//! each parameter and the arrays that they point to; the text of an argument, which reads as the same argument.
-//! Establishes: every parameter has exactly one argument that fits it.
+//! Input: texts such as `17`, `1.5`, `zeros:1024xf32`, `random:256:7`, `zeros:*`, `shared:64` or `n=3`. Output: [`Argument`]s; the
+//! text of an argument, which reads as the same argument. What they stand for is in [`super::binding`].
 
-use super::launch::{Array, Contents, array_address};
+use super::decode::SHARED_BITS;
+use super::launch::Contents;
 use super::memory::UNBOUNDED;
-use super::values::float::{Format, Rounding};
-use super::values::hash;
-use crate::diagnostic::Diagnostic;
-use crate::ptx::ast::{Function, Module, ScalarType, Variable};
+use crate::ptx::ast::ScalarType;
 use crate::ptx::words::{scalar_type, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Bytes of an array argument at most.
 const LARGEST: u64 = 1 << 34;
+
+/// Bytes of a buffer in shared memory at most.
+const LARGEST_BUFFER: u64 = 1 << SHARED_BITS;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
@@ -40,6 +40,13 @@ pub(crate) enum Value {
         ty: ScalarType,
         /// What they are.
         fill: Fill,
+    },
+    /// A new buffer in the shared memory of each block, which holds anything.
+    Shared {
+        /// Elements.
+        count: u64,
+        /// Type of the elements.
+        ty: ScalarType,
     },
     /// A new array without bounds, in both directions.
     Endless(Contents),
@@ -104,6 +111,7 @@ impl fmt::Display for Value {
                     Fill::Random(seed) => write!(f, "random:{size}:{seed}"),
                 }
             }
+            Value::Shared { count, ty } => write!(f, "shared:{count}x{}", type_name(*ty)),
             Value::Endless(contents) => match contents {
                 Contents::Zero => write!(f, "zeros:*"),
                 Contents::Any { seed } => write!(f, "random:*:{seed}"),
@@ -175,12 +183,13 @@ fn parse_value(text: &str) -> Result<Value, String> {
             let seed = seed.parse().map_err(|_| format!("`{seed}` is no seed"))?;
             array(size, Fill::Random(seed))
         }
+        "shared" => shared(rest),
         "file" => Ok(Value::File(rest.to_string())),
         "parts" => rest.split('+').map(part).collect::<Result<_, _>>().map(Value::Parts),
         "same" => same(rest),
         "bytes" => hexadecimal(rest).map(Value::Bytes),
         _ => Err(format!(
-            "unknown kind `{kind}`; there are zeros, ramp, random, below, each, cells, file, bytes, parts and same"
+            "unknown kind `{kind}`; there are zeros, ramp, random, below, each, cells, shared, file, bytes, parts and same"
         )),
     }
 }
@@ -196,8 +205,20 @@ fn same(text: &str) -> Result<Value, String> {
 /// A part of a structure.
 fn part(text: &str) -> Result<Value, String> {
     match parse_value(text)? {
-        value @ (Value::Bytes(_) | Value::Array { .. } | Value::Endless(_) | Value::File(_)) => Ok(value),
+        value @ (Value::Bytes(_) | Value::Array { .. } | Value::Shared { .. } | Value::Endless(_) | Value::File(_)) => {
+            Ok(value)
+        }
         _ => Err(format!("`{text}` is no part of a structure; give bytes and arrays")),
+    }
+}
+
+/// What follows `shared:`: `COUNT` or `COUNTxTYPE`.
+fn shared(text: &str) -> Result<Value, String> {
+    match array(text, Fill::Zeros)? {
+        Value::Array { count, ty, .. } if u64::from(ty.bytes()) * count <= LARGEST_BUFFER => {
+            Ok(Value::Shared { count, ty })
+        }
+        _ => Err(format!("a buffer in shared memory has at most {LARGEST_BUFFER} bytes")),
     }
 }
 
@@ -288,157 +309,6 @@ fn parse_number(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Parameters and arrays of a launch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bound {
-    /// Bytes of each parameter.
-    pub(crate) parameters: Vec<Vec<u8>>,
-    /// Global arrays.
-    pub(crate) arrays: Vec<Array>,
-}
-
-/// Gives each parameter of an entry its argument.
-pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) -> Result<Bound, Diagnostic> {
-    let error = |message: String| Diagnostic::error("argument", message, entry.span);
-    let mut chosen: Vec<Option<&Value>> = vec![None; entry.params.len()];
-    for argument in arguments {
-        let position = match &argument.name {
-            Some(name) => {
-                entry.parameter_or_position(name).ok_or_else(|| error(format!("no parameter is named `{name}`")))?
-            }
-            None => match chosen.iter().position(Option::is_none) {
-                Some(position) => position,
-                None => return Err(error(format!("`{}` has only {} parameters", entry.name, entry.params.len()))),
-            },
-        };
-        if chosen[position].replace(&argument.value).is_some() {
-            return Err(error(format!("parameter `{}` has two arguments", entry.params[position].name)));
-        }
-    }
-    let mut bound = Bound::default();
-    let mut array_of: Vec<Option<(usize, u64)>> = Vec::new();
-    for (parameter, value) in entry.params.iter().zip(chosen) {
-        let Some(value) = value else {
-            let message = format!("parameter `{}` (.{}) has no argument", parameter.name, type_text(parameter));
-            return Err(error(message).note("give each one an `--arg`: a number, or an array such as zeros:1024xf32"));
-        };
-        if let Value::Parts(parts) = value {
-            let bytes = structure(module, parameter, parts, &mut bound).map_err(&error)?;
-            array_of.push(None);
-            bound.parameters.push(bytes);
-            continue;
-        }
-        let array = match value {
-            Value::Same { other, distance } => {
-                let earlier = entry.parameter_or_position(other).and_then(|at| array_of.get(at).copied().flatten());
-                let (number, start) =
-                    earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?;
-                Some((number, start.wrapping_add_signed(*distance)))
-            }
-            Value::Array { .. } | Value::Endless(_) | Value::File(_) => {
-                let (size, contents) = contents(value).map_err(&error)?;
-                bound.arrays.push(Array { name: parameter.name.to_string(), size, contents });
-                let number = bound.arrays.len() - 1;
-                Some((number, array_address(number, module.address_size)))
-            }
-            _ => None,
-        };
-        let bytes = match array {
-            Some((_, address)) if parameter.size == Some(u64::from(module.address_size / 8)) => {
-                let address = address.to_le_bytes();
-                address[..module.address_size as usize / 8].to_vec()
-            }
-            Some(_) => return Err(error(format!("parameter `{}` cannot hold a pointer", parameter.name))),
-            None => scalar(parameter, value).ok_or_else(|| {
-                error(format!("this argument does not fit parameter `{}` (.{})", parameter.name, type_text(parameter)))
-            })?,
-        };
-        array_of.push(array);
-        bound.parameters.push(bytes);
-    }
-    Ok(bound)
-}
-
-/// The bytes of a structure, whose arrays are added to the launch.
-fn structure(module: &Module, parameter: &Variable, parts: &[Value], bound: &mut Bound) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    for part in parts {
-        if let Value::Bytes(plain) = part {
-            bytes.extend(plain);
-            continue;
-        }
-        let name =
-            if bytes.is_empty() { parameter.name.to_string() } else { format!("{}.{}", parameter.name, bytes.len()) };
-        let (size, contents) = contents(part)?;
-        let address = array_address(bound.arrays.len(), module.address_size).to_le_bytes();
-        bytes.extend(&address[..module.address_size as usize / 8]);
-        bound.arrays.push(Array { name, size, contents });
-    }
-    match parameter.size {
-        Some(size) if size == bytes.len() as u64 => Ok(bytes),
-        _ => Err(format!("the parts for `{}` have {} bytes together", parameter.name, bytes.len())),
-    }
-}
-
-fn type_text(parameter: &Variable) -> String {
-    type_name(parameter.ty)
-}
-
-fn scalar(parameter: &Variable, value: &Value) -> Option<Vec<u8>> {
-    let size = usize::try_from(parameter.size?).ok()?;
-    let bits = match (value, Format::of(parameter.ty)) {
-        (Value::Bytes(bytes), _) => return (bytes.len() == size).then(|| bytes.clone()),
-        (Value::Integer(value), Some(format)) => float_bits(format, *value as f64),
-        (Value::Decimal(value), Some(format)) => float_bits(format, *value),
-        (Value::Integer(value), None) if size <= 8 => {
-            let limit = 1i128 << (8 * size);
-            if *value >= limit || *value < -(limit / 2) {
-                return None;
-            }
-            *value as u64
-        }
-        _ => return None,
-    };
-    bits.to_le_bytes().get(..size).map(<[u8]>::to_vec)
-}
-
-fn float_bits(format: Format, value: f64) -> u64 {
-    if format == Format::F64 { value.to_bits() } else { format.round(value, Rounding::NearestEven) }
-}
-
-/// Size in bytes and contents of a new array.
-fn contents(value: &Value) -> Result<(u64, Contents), String> {
-    match value {
-        Value::Endless(contents) => Ok((UNBOUNDED, contents.clone())),
-        Value::File(path) => {
-            let bytes = std::fs::read(path).map_err(|error| format!("cannot read `{path}`: {error}"))?;
-            Ok((bytes.len() as u64, Contents::Bytes(bytes)))
-        }
-        Value::Array { count, ty, fill } => {
-            let width = ty.bytes() as usize;
-            let size = count * width as u64;
-            if *fill == Fill::Zeros {
-                return Ok((size, Contents::Zero));
-            }
-            let mut bytes = Vec::with_capacity(size as usize);
-            for index in 0..*count {
-                let bits = match (fill, Format::of(*ty)) {
-                    (Fill::Random(seed), Some(format)) => {
-                        let fraction = (hash(*seed, index) >> 11) as f64 / (1u64 << 53) as f64;
-                        float_bits(format, fraction)
-                    }
-                    (Fill::Random(seed), None) => hash(*seed, index),
-                    (_, Some(format)) => float_bits(format, index as f64),
-                    (_, None) => index,
-                };
-                bytes.extend(&bits.to_le_bytes()[..width]);
-            }
-            Ok((size, Contents::Bytes(bytes)))
-        }
-        _ => Err("this argument is no array".to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -485,6 +355,8 @@ mod tests {
             "below:*",
             "zeros:*:1",
             "random:*x",
+            "shared:*",
+            "shared:300000",
             "parts:3",
             "parts:same:0",
         ] {
@@ -506,6 +378,7 @@ mod tests {
             "below:*:16:2",
             "cells:*:09@-4,0701@4",
             "each:*:ff000000",
+            "shared:256xf32",
             "file:data.bin",
             "parts:bytes:00000000+zeros:*",
             "same:a",

@@ -4,7 +4,8 @@
 //! Establishes: the text, run by hand, goes through the same execution; where this launch stops for its
 //! total of instructions, the command goes on.
 
-use super::arguments::{self, Argument};
+use super::arguments::Argument;
+use super::binding;
 use super::launch::{Contents, Launch, Schedule};
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
@@ -42,12 +43,13 @@ pub(crate) const DEFAULT_STEPS: u64 = 10_000_000;
 impl Command {
     /// The launch, with a limit on the instructions of all threads.
     pub fn launch(&self, module: &Module, entry: &Function, total_steps: u64) -> Result<Launch, Diagnostic> {
-        let bound = arguments::bind(module, entry, &self.arguments)?;
+        let bound = binding::bind(module, entry, &self.arguments)?;
         Ok(Launch {
             geometry: self.geometry,
             parameters: bound.parameters,
             arrays: bound.arrays,
             dynamic_shared: self.dynamic_shared,
+            shared_buffers: bound.shared_buffers,
             contents: Contents::Any { seed: self.seed },
             schedule: self.schedule,
             seed: self.seed,

@@ -1,5 +1,6 @@
 //! What is run: sizes, arguments, memory before the launch, and the schedule.
 
+use super::decode::shared_address;
 use crate::geometry::{BLOCK_THREADS, Geometry};
 use crate::rules::Rules;
 use std::collections::BTreeMap;
@@ -13,8 +14,11 @@ pub struct Launch {
     pub parameters: Vec<Vec<u8>>,
     /// Global arrays, in the order of [`array_address`].
     pub arrays: Vec<Array>,
-    /// Bytes of dynamic shared memory.
+    /// Bytes of dynamic shared memory that `.extern .shared` arrays name.
     pub dynamic_shared: u32,
+    /// Buffers in shared memory that parameters point to, in the order of [`SharedBuffer::address`]; they stand behind the
+    /// dynamic shared memory, one behind the other.
+    pub shared_buffers: Vec<SharedBuffer>,
     /// What shared memory and registers hold before they are written.
     pub contents: Contents,
     /// The order in which threads run.
@@ -42,6 +46,22 @@ pub struct Array {
     pub size: u64,
     /// What it holds.
     pub contents: Contents,
+}
+
+/// A buffer in the shared memory of each block that a parameter points to: `__local float *p` of OpenCL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedBuffer {
+    /// Its name in findings.
+    pub(crate) name: String,
+    /// Size in bytes; accesses beyond are errors.
+    pub(crate) size: u32,
+}
+
+impl SharedBuffer {
+    /// The address in shared memory of the buffer with this number.
+    pub(crate) fn address(number: usize) -> u64 {
+        shared_address(number as u64 + 1)
+    }
 }
 
 /// What memory holds before the launch.

@@ -2,7 +2,7 @@
 //!
 //! Input: a typed module, an entry, a concrete [`launch::Launch`]. Output: an [`outcome::Outcome`]: what
 //! one legal execution showed. It shares the parser, the table of orders and types of launches and rules with the
-//! verifier, and none of its stages, so that it can judge proofs.
+//! verifier, and none of its stages (of `cfg` the visitor of operands), so that it can judge proofs.
 //!
 //! The way: [`decode`] makes a flat program, once a launch; [`machine`] chooses which thread runs ([`lockstep`]
 //! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`warp`] and the functions of
@@ -10,6 +10,7 @@
 
 pub(crate) mod access;
 pub(crate) mod arguments;
+pub(crate) mod binding;
 pub mod block;
 pub mod command;
 pub mod decode;

@@ -40,7 +40,7 @@ use crate::ptx::ast::{Function, Module};
 use crate::rules::Rules;
 pub(crate) use array_facts::{ENTRIES, INITIALLY};
 use std::collections::BTreeMap;
-pub(crate) use tickets::{TICKET, signed};
+pub(crate) use tickets::{EACH_INTERVAL, TICKET, signed};
 
 /// What the user fixed about the launch and the checks.
 #[derive(Clone, Debug)]
@@ -85,6 +85,8 @@ pub struct KernelParameter {
     pub bits: u32,
     /// Whether it points to an array.
     pub(crate) is_pointer: bool,
+    /// Whether that array is in shared memory.
+    pub(crate) is_shared: bool,
 }
 
 /// The one-thread program of an entry.

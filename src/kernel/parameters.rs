@@ -10,7 +10,7 @@ use super::launch::parameter_attribute;
 use super::names::Names;
 use super::pointers::Pointers;
 use super::program::Declarations;
-use super::regions::ParameterPlace;
+use super::regions::{ParameterPlace, Space};
 use crate::cfg::graph::{Cfg, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{ExprRef, Type};
@@ -65,7 +65,8 @@ impl Parameters {
             };
             this.values.insert((parameter, offset, bytes), value);
             let is_pointer = pointee.is_some();
-            this.infos.push(KernelParameter { constant, name, offset, bits: 8 * bytes, is_pointer });
+            let is_shared = pointee.is_some_and(|region| pointers.regions.get(region).space == Space::Shared);
+            this.infos.push(KernelParameter { constant, name, offset, bits: 8 * bytes, is_pointer, is_shared });
         }
         let errors = this.fix(entry, options, &places, declarations);
         if errors.is_empty() { Ok(this) } else { Err(errors) }

@@ -3,10 +3,12 @@
 //!
 //! Input: the blocks of the kernel, in which additions of constants are marked (`{:adds c}`). Output: `{:ticket}` on the
 //! additions of counters whose result is used; the marks are gone. `{:ticket n}` says what all additions change the counter
-//! by at most, which is known where none is in a loop. Establishes: an array with a ticket is accessed by weak loads, weak
+//! by at most, which is known where none is in a loop. With `{:each_interval}` it is what they change it by between two
+//! barriers of the block (or from the start to the first one), which is known of shared counters where each way from an addition
+//! back to itself passes a barrier: a thread executes each once there. Establishes: an array with a ticket is accessed by weak loads, weak
 //! stores and additions of nonzero constants of one sign and one width, by single threads through known pointers, and by
 //! nothing else; all additions of a launch (for shared memory: of a block), each executed once by each thread, change a
-//! counter by less than it has values. Additions in loops may be executed more often: that they do not wrap a counter is an
+//! counter by less than it has values; with `{:each_interval}` those of each interval. Other additions in loops may be executed more often: that they do not wrap a counter is an
 //! assumption, which is printed. Relies on: accesses through pointers of unknown origin stand in the program as accesses of
 //! every array; a launch has fewer threads than `max_threads`. Reference: PTX ISA, `atom`; what follows from tickets is in
 //! `twothread::tickets`.
@@ -25,6 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The attribute of an atomic whose result is a ticket.
 pub(crate) const TICKET: &str = "ticket";
+/// Beside [`TICKET`]: its number is about each interval between barriers of the block.
+pub(crate) const EACH_INTERVAL: &str = "each_interval";
 /// The mark of an atomic that adds a constant.
 const ADDS: &str = "adds";
 
@@ -40,6 +44,10 @@ struct Counter {
     /// What one thread adds at most where each addition is executed once.
     sum: u128,
     in_loop: bool,
+    /// Whether a thread may execute an addition twice without a barrier between.
+    is_unstepped: bool,
+    /// Whether plain stores change it, too.
+    is_stored: bool,
     has_tickets: bool,
 }
 
@@ -65,13 +73,22 @@ impl Lowering<'_> {
 
     /// Finds the counters, and says what is assumed of them.
     pub(super) fn mark_tickets(&mut self, blocks: &mut [Block]) {
-        let in_loops = in_loops(blocks);
+        let looping = in_loops(blocks, false);
+        let unstepped = in_loops(blocks, true);
         let mut counters: BTreeMap<Name, Counter> = BTreeMap::new();
         for block in blocks.iter() {
-            let in_loop = in_loops.contains(&block.label);
-            block.stmts.iter().for_each(|stmt| look(stmt, in_loop, &mut counters));
+            let loops = [&looping, &unstepped].map(|blocks| blocks.contains(&block.label));
+            block.stmts.iter().for_each(|stmt| look(stmt, loops, &mut counters));
         }
         counters.retain(|_, counter| counter.has_tickets && !counter.spoiled);
+        // An interval is what a block does; one counter of a launch has one only.
+        let by_interval: BTreeSet<Name> = counters
+            .iter()
+            .filter(|(array, counter)| {
+                counter.in_loop && !counter.is_unstepped && counter.is_stored && self.is_shared(array)
+            })
+            .map(|(array, _)| array.clone())
+            .collect();
         let change = |(array, counter): (Name, Counter)| Some((self.change(&array, &counter)?, (array, counter)));
         let counters: BTreeMap<Name, (i128, Counter)> = counters
             .into_iter()
@@ -82,10 +99,14 @@ impl Lowering<'_> {
             let StmtKind::Atomic { dst, access } = &stmt.kind else { continue };
             stmt.attributes.retain(|attribute| attribute.name.as_str() != ADDS);
             if let Some((change, counter)) = counters.get(&access.array).filter(|_| dst.is_some()) {
-                stmt.attributes.push(if counter.in_loop { flag(TICKET) } else { number(TICKET, *change) });
+                let each_interval = by_interval.contains(&access.array);
+                let is_known = each_interval || !counter.in_loop;
+                stmt.attributes.push(if is_known { number(TICKET, *change) } else { flag(TICKET) });
+                stmt.attributes.extend(each_interval.then(|| flag(EACH_INTERVAL)));
             }
         }
-        let assumed = counters.into_iter().filter(|(_, (_, counter))| counter.in_loop);
+        let is_assumed = |array: &Name, counter: &Counter| counter.in_loop && !by_interval.contains(array);
+        let assumed = counters.into_iter().filter(|(array, (_, counter))| is_assumed(array, counter));
         self.declarations.counters = assumed.map(|(array, (_, counter))| (array, counter.bytes.unwrap_or(0))).collect();
     }
 
@@ -122,7 +143,7 @@ impl Lowering<'_> {
     }
 }
 
-fn look(stmt: &Stmt, in_loop: bool, counters: &mut BTreeMap<Name, Counter>) {
+fn look(stmt: &Stmt, [in_loop, is_unstepped]: [bool; 2], counters: &mut BTreeMap<Name, Counter>) {
     let access = match &stmt.kind {
         StmtKind::Load { access, .. } | StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } => access,
         _ => return,
@@ -132,6 +153,7 @@ fn look(stmt: &Stmt, in_loop: bool, counters: &mut BTreeMap<Name, Counter>) {
     let StmtKind::Atomic { dst, .. } = &stmt.kind else {
         // A strong store does not race with additions, so it may come between two.
         counter.spoiled |= access.strong.is_some();
+        counter.is_stored |= matches!(stmt.kind, StmtKind::Store { .. });
         return;
     };
     let Some(added) = signed(stmt, ADDS).filter(|added| *added != 0) else {
@@ -144,6 +166,7 @@ fn look(stmt: &Stmt, in_loop: bool, counters: &mut BTreeMap<Name, Counter>) {
     counter.spoiled |= *counter.is_down.get_or_insert(added < 0) != (added < 0);
     counter.sum += added.unsigned_abs();
     counter.in_loop |= in_loop;
+    counter.is_unstepped |= is_unstepped;
     counter.has_tickets |= dst.is_some();
 }
 
@@ -160,13 +183,19 @@ fn number(name: &str, value: i128) -> Attribute {
     Attribute { name: Name::from(name), args: vec![AttributeArg::Expr(bv::int(value))] }
 }
 
-/// The blocks that may be executed more than once.
-fn in_loops(blocks: &[Block]) -> BTreeSet<Name> {
+/// The blocks that may be executed more than once; `stepping`: without a barrier between. (A barrier that is not of the whole block is
+/// refused later.)
+fn in_loops(blocks: &[Block], stepping: bool) -> BTreeSet<Name> {
+    let is_barrier = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Barrier(_));
     let mut graph: DiGraphMap<&str, ()> = DiGraphMap::new();
-    for block in blocks {
+    // Each round of a cycle through a block executes all of it.
+    let counted = blocks.iter().filter(|block| !(stepping && block.stmts.iter().any(is_barrier)));
+    for block in counted.clone() {
         graph.add_node(block.label.as_str());
+    }
+    for block in counted {
         if let Transfer::Goto(targets) = &block.transfer {
-            for target in targets {
+            for target in targets.iter().filter(|target| graph.contains_node(target.as_str())).collect::<Vec<_>>() {
                 graph.add_edge(block.label.as_str(), target.as_str(), ());
             }
         }

@@ -14,6 +14,8 @@
 //! which are atomic with respect to each other (or race, by their scopes). What an addition returns is then what was there
 //! at first plus what those before it added. This grows without wrapping, so no two additions return the same, and one
 //! function says who got a value; and it grows by less than what all add, so results are that near to the first value.
+//! With `{:each_interval}` that goes for the additions of an interval alone, which do not wrap the counter, wherever it begins; such a
+//! counter has an epoch for each interval.
 //! Where only one of the two threads adds, it may also store, if there are stores: all values are its own, and nothing is said of the first.
 //! No execution is lost, as the functions are arbitrary, for each interval apart: an epoch is arbitrary behind a barrier.
 
@@ -26,7 +28,7 @@ use crate::ivl::ast::{
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::Premise;
-use crate::kernel::{INITIALLY, TICKET, signed};
+use crate::kernel::{EACH_INTERVAL, INITIALLY, TICKET, signed};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -50,11 +52,12 @@ impl<'a> Tickets<'a> {
     /// Finds the counters that the two threads may have in common.
     pub(super) fn new(program: &'a Program, body: &Implementation, copies: &'a Copies, pair: Pair) -> Tickets<'a> {
         let (mut counters, mut stored) = (BTreeSet::new(), BTreeSet::new());
-        let mut stated = BTreeSet::new();
+        let (mut stated, mut by_interval) = (BTreeSet::new(), BTreeSet::new());
         for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
             match &stmt.kind {
                 StmtKind::Atomic { access, .. } if stmt.attributes.has(TICKET) => {
                     counters.insert(&access.array);
+                    by_interval.extend(stmt.attributes.has(EACH_INTERVAL).then_some(&access.array));
                     stated.extend(stmt.attributes.has(INITIALLY).then(|| access.array.clone()));
                 }
                 StmtKind::Store { access, .. } => {
@@ -70,7 +73,7 @@ impl<'a> Tickets<'a> {
         };
         let arrays = program.arrays.iter().filter(common).map(|array| &array.name);
         let epoch = |array: &Name| {
-            let has_several = pair == Pair::SameBlock && stored.contains(array);
+            let has_several = pair == Pair::SameBlock && (stored.contains(array) || by_interval.contains(array));
             (array.clone(), has_several.then(|| Name::from(format!("ticket.epoch.{array}"))))
         };
         let epochs: BTreeMap<Name, Option<Name>> = arrays.filter(|array| counters.contains(array)).map(epoch).collect();

@@ -56,9 +56,14 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// A function without a body may be any.
+    /// A function without a body may be any, but for that of the function at an address: the emulator's functions stand 256
+    /// bytes apart, behind the first 256 bytes.
     fn call(&self, name: &Name, args: &[ExprRef], store: &Store) -> Value {
         let function = self.functions.get(name)?;
+        if name.as_str() == "callee" {
+            let address = self.value(args.first()?, store)?;
+            return (address / 256).checked_sub(1).filter(|_| address.is_multiple_of(256));
+        }
         let body = function.body.as_ref()?;
         let mut inner = store.clone();
         inner.extend(function.params.iter().zip(args).map(|((name, _), arg)| (name.clone(), self.value(arg, store))));

@@ -29,7 +29,9 @@ impl Decoder<'_> {
             Op::Exit => self.emit(Code::Exit),
             Op::Trap => self.emit(Code::Trap),
             Op::Call { function, returns, arguments } => return self.call(*function as usize, returns, arguments),
-            Op::CallIndirect { .. } => self.refuse("an indirect call".to_string()),
+            Op::CallIndirect { function, targets, returns, arguments } => {
+                return self.call_indirect((function, targets.as_deref()), returns, arguments);
+            }
             Op::Barrier { kind, aligned, id, count } => return self.barrier(kind, *aligned, id, count.as_ref()),
             Op::WarpBarrier { mask } => {
                 let mask = self.source(mask, 32)?;
@@ -71,8 +73,12 @@ impl Decoder<'_> {
         Some(())
     }
 
-    fn call(&mut self, function: usize, returns: &[Operand], arguments: &[Operand]) -> Option<()> {
+    pub(crate) fn call(&mut self, function: usize, returns: &[Operand], arguments: &[Operand]) -> Option<()> {
         let callee = &self.module.functions[function];
+        if self.recursive.contains(&(self.current, function)) {
+            self.refuse(format!("a call by which `{}` may call itself", callee.name));
+            return Some(());
+        }
         if callee.body.is_none() {
             return self.external_call(&callee.name.clone(), arguments);
         }

@@ -4,7 +4,8 @@
 //! Establishes: functions call each other without recursion, so each has one window of registers.
 //! Relies on: `operations` and `control` for single instructions, `layout` for addresses.
 
-use super::layout::Layout;
+use super::indirect;
+use super::layout::{Layout, function_address};
 use super::special::{Known, known};
 use super::{Code, Fact, NamedSlot, Program, Slot, SpecialSlot, reconvergence};
 use crate::diagnostic::Diagnostic;
@@ -16,16 +17,17 @@ use crate::ptx::ast::{
     VariableRef,
 };
 use crate::span::{Origin, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// See [`super::decode`].
 pub(crate) fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<Program, Diagnostic> {
     let span = module.functions[entry].span;
-    let functions = reachable(module, entry)?;
+    let Reached { functions, recursive, with_address } = reachable(module, entry)?;
     let unsupported = |message: String| Diagnostic::unsupported("not-emulated", message, span);
     let layout = Layout::new(module, &functions, launch).map_err(unsupported)?;
     let mut decoder = Decoder::new(module, launch, layout, entry);
+    (decoder.recursive, decoder.with_address) = (recursive, with_address);
     decoder.place_registers(&functions);
     for &number in &functions {
         decoder.function(number)?;
@@ -33,27 +35,58 @@ pub(crate) fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<P
     decoder.finish(&functions).ok_or_else(|| unsupported("more registers than the emulator has".to_string()))
 }
 
-/// The entry and the functions that it calls, the entry first.
-fn reachable(module: &Module, entry: usize) -> Result<Vec<usize>, Diagnostic> {
-    let mut found = vec![entry];
-    let mut open = vec![entry];
-    visit(module, entry, &mut open, &mut found)?;
-    Ok(found)
+/// What an entry reaches.
+struct Reached {
+    /// The entry and the functions that it calls, the entry first.
+    functions: Vec<usize>,
+    /// Calls, by caller and callee, without which no function calls itself.
+    recursive: BTreeSet<(usize, usize)>,
+    /// Functions that indirect calls without a list may reach.
+    with_address: BTreeSet<u32>,
 }
 
-fn visit(module: &Module, number: usize, open: &mut Vec<usize>, found: &mut Vec<usize>) -> Result<(), Diagnostic> {
+fn reachable(module: &Module, entry: usize) -> Result<Reached, Diagnostic> {
+    let items = module.functions.iter().filter_map(|function| function.body.as_ref()).flat_map(|body| &body.items);
+    let is_unlisted = |item: &Item| match item {
+        Item::Instruction(instruction) => matches!(instruction.op, Op::CallIndirect { targets: None, .. }),
+        _ => false,
+    };
+    let with_address =
+        if items.into_iter().any(is_unlisted) { indirect::with_address(module) } else { BTreeSet::new() };
+    let mut reached = Reached { functions: vec![entry], recursive: BTreeSet::new(), with_address };
+    visit(module, entry, &mut vec![(entry, true)], &mut reached)?;
+    Ok(reached)
+}
+
+/// Depth first: each cycle has a call of a function that is open. Of those that are, it is known whether the call was direct.
+fn visit(
+    module: &Module,
+    number: usize,
+    open: &mut Vec<(usize, bool)>,
+    reached: &mut Reached,
+) -> Result<(), Diagnostic> {
     for item in module.functions[number].body.iter().flat_map(|body| &body.items) {
-        let Item::Instruction(Instruction { op: Op::Call { function, .. }, origin, .. }) = item else { continue };
-        let callee = *function as usize;
-        if open.contains(&callee) {
-            let message = format!("`{}` calls itself, which is not emulated", module.functions[callee].name);
-            return Err(Diagnostic::unsupported("not-emulated", message, origin.span));
-        }
-        if module.functions[callee].body.is_some() && !found.contains(&callee) {
-            found.push(callee);
-            open.push(callee);
-            visit(module, callee, open, found)?;
-            open.pop();
+        let Item::Instruction(Instruction { op, origin, .. }) = item else { continue };
+        let (callees, is_direct) = match op {
+            Op::Call { function, .. } => (BTreeSet::from([*function]), true),
+            Op::CallIndirect { targets: Some(listed), .. } => (listed.iter().copied().collect(), false),
+            Op::CallIndirect { targets: None, .. } => (reached.with_address.clone(), false),
+            _ => continue,
+        };
+        for callee in callees.into_iter().map(|callee| callee as usize) {
+            if let Some(position) = open.iter().position(|(function, _)| *function == callee) {
+                if is_direct && open[position + 1..].iter().all(|(_, is_direct)| *is_direct) {
+                    let message = format!("`{}` calls itself, which is not emulated", module.functions[callee].name);
+                    return Err(Diagnostic::unsupported("not-emulated", message, origin.span));
+                }
+                // Perhaps no execution does so.
+                reached.recursive.insert((number, callee));
+            } else if module.functions[callee].body.is_some() && !reached.functions.contains(&callee) {
+                reached.functions.push(callee);
+                open.push((callee, is_direct));
+                visit(module, callee, open, reached)?;
+                open.pop();
+            }
         }
     }
     Ok(())
@@ -68,6 +101,10 @@ pub(crate) struct Decoder<'m> {
     /// The function at hand.
     pub(crate) current: usize,
     entry: usize,
+    /// Calls that are not made, by caller and callee: functions would call themselves.
+    pub(crate) recursive: BTreeSet<(usize, usize)>,
+    /// Functions that indirect calls without a list may reach.
+    pub(crate) with_address: BTreeSet<u32>,
     /// First slot of each function's registers, by function.
     windows: BTreeMap<usize, usize>,
     slots: usize,
@@ -116,6 +153,8 @@ impl<'m> Decoder<'m> {
             program,
             current: entry,
             entry,
+            recursive: BTreeSet::new(),
+            with_address: BTreeSet::new(),
             windows: BTreeMap::new(),
             slots: 0,
             constants: BTreeMap::new(),
@@ -342,7 +381,7 @@ impl<'m> Decoder<'m> {
                 self.constant(address)
             }
             Operand::Special(register) => self.special(*register),
-            Operand::Function(number) => self.constant(u64::from(*number) + 1),
+            Operand::Function(number) => self.constant(function_address(*number)),
             Operand::Vector(_) | Operand::Sink => return None,
         })
     }

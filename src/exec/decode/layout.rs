@@ -2,7 +2,7 @@
 //!
 //! Establishes: each shared variable has a number in the upper bits of its address and each global one
 //! a region of its own, so that an access that leaves its variable is seen; all `.extern .shared`
-//! arrays are one.
+//! arrays are one, and the buffers that parameters point to are variables that follow it.
 
 use crate::exec::launch::{Launch, array_address};
 use crate::exec::values::mask;
@@ -12,6 +12,16 @@ use std::collections::BTreeMap;
 
 /// Bits of an address within a shared variable.
 pub const SHARED_BITS: u32 = 20;
+
+/// The address of the shared variable with this number; number 0 is dynamic shared memory.
+pub(crate) fn shared_address(number: u64) -> u64 {
+    (number + 1) << SHARED_BITS
+}
+
+/// The address of the function with this number: of no array, and not next to that of another.
+pub(crate) fn function_address(number: u32) -> u64 {
+    (u64::from(number) + 1) << 8
+}
 
 /// Generic addresses: where the spaces other than global start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +37,8 @@ pub struct Windows {
 }
 
 impl Windows {
-    fn new(address_bits: u32) -> Self {
+    /// Those of a module with addresses of so many bits.
+    pub(crate) fn new(address_bits: u32) -> Self {
         // Far apart, so that an address that leaves one window is in none.
         let (first, step, size) =
             if address_bits == 32 { (1 << 31, 1 << 28, 1 << 28) } else { (1 << 60, 1 << 60, 1 << 32) };
@@ -96,6 +107,10 @@ impl Layout {
             arrays: launch.arrays.len(),
             has_dynamic: false,
         };
+        for buffer in &launch.shared_buffers {
+            let place = layout.push_shared(buffer.name.clone(), u64::from(buffer.size));
+            place.ok_or_else(|| format!("`{}` is too large to emulate", buffer.name))?;
+        }
         for (index, variable) in (0..).zip(&module.variables) {
             layout.place((None, VariableRef::Module(index)), variable)?;
         }
@@ -157,14 +172,19 @@ impl Layout {
     fn place_shared(&mut self, variable: &Variable) -> Option<u64> {
         let Some(size) = variable.size else {
             self.name_dynamic(&human(&variable.name));
-            return Some(1 << SHARED_BITS);
+            return Some(shared_address(0));
         };
+        self.push_shared(variable.name.to_string(), size)
+    }
+
+    /// The address of one more variable.
+    fn push_shared(&mut self, name: String, size: u64) -> Option<u64> {
         let size = u32::try_from(size).ok().filter(|&size| size <= 1 << SHARED_BITS)?;
         let offset = self.shared_size.checked_next_multiple_of(16)?;
         let number = self.shared.len() as u64;
         self.shared_size = offset.checked_add(size)?;
-        self.shared.push(SharedVariable { name: variable.name.to_string(), offset, size });
-        (number < 2047).then_some((number + 1) << SHARED_BITS)
+        self.shared.push(SharedVariable { name, offset, size });
+        (number < 2047).then_some(shared_address(number))
     }
 
     /// Dynamic shared memory has the name of its array, if all declarations agree.
@@ -193,10 +213,15 @@ impl Layout {
                     InitialConstant::Bits(bits) => *bits,
                     InitialConstant::Address { symbol, addend, generic, shift } => {
                         let found = all.iter().find(|(_, other)| other.name == *symbol);
-                        let base = found.map_or(0, |(key, other)| {
-                            let address = self.addresses.get(key).copied().unwrap_or(0);
-                            if *generic { self.generic(other.space, address) } else { address }
-                        });
+                        let function = (0..).zip(&module.functions).find(|(_, function)| function.name == *symbol);
+                        let base = match (found, function) {
+                            (Some((key, other)), _) => {
+                                let address = self.addresses.get(key).copied().unwrap_or(0);
+                                if *generic { self.generic(other.space, address) } else { address }
+                            }
+                            (None, Some((number, _))) => function_address(number),
+                            (None, None) => 0,
+                        };
                         base.wrapping_add_signed(*addend) >> shift
                     }
                 };

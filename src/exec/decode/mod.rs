@@ -8,6 +8,7 @@
 
 mod control;
 mod function;
+mod indirect;
 mod layout;
 mod matrix;
 mod operations;
@@ -24,6 +25,7 @@ use crate::ptx::ast::{AnnotationKind, Module};
 use crate::span::Origin;
 use std::sync::Arc;
 
+pub(crate) use layout::shared_address;
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use special::SpecialSlot;
 

@@ -103,7 +103,10 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
             "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" | "%cluster_nctarank" => constant(1),
             "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctarank" => constant(0),
             "%is_explicit_cluster" => constant(0),
-            "%dynamic_smem_size" => constant(launch.dynamic_shared),
+            "%dynamic_smem_size" => {
+                let buffers = launch.shared_buffers.iter().map(|buffer| buffer.size.next_multiple_of(16));
+                constant(buffers.fold(launch.dynamic_shared, u32::saturating_add))
+            }
             "%total_smem_size" => constant(shared_size),
             "%clock" | "%globaltimer_lo" => Known::Clock(0, 32),
             "%clock_hi" | "%globaltimer_hi" => Known::Clock(32, 32),

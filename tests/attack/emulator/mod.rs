@@ -171,6 +171,7 @@ fn emulated(module: &Module, launch: &Launch) -> launch::Launch {
         parameters: launch.parameters.clone(),
         arrays: (0..launch.arrays).map(array).collect(),
         dynamic_shared: if dynamic { DYNAMIC_SHARED } else { 0 },
+        shared_buffers: Vec::new(),
         contents: launch.contents.seeded(hash(launch.seed, 3)),
         schedule: SCHEDULES[random.below(SCHEDULES.len())],
         seed: launch.seed,

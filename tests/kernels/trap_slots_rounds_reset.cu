@@ -1,0 +1,18 @@
+//@ verdict: race
+//@ block: 64
+//@ grid: 4
+//@ param: rounds=8
+// Thread 0 resets the counter while others take slots.
+extern "C" __global__ void trap_slots_rounds_reset(const int *in, int *out, int rounds) {
+    __shared__ unsigned count;
+    __shared__ int list[64];
+    int tid = threadIdx.x;
+    #pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+        __syncthreads();
+        if (tid == 0) count = 0;  // RACE
+        list[atomicAdd(&count, 1u) & 63] = in[r * 64 + tid];  // RACE
+    }
+    __syncthreads();
+    out[blockIdx.x * 64 + tid] = list[63 - tid];
+}
