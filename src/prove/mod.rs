@@ -10,7 +10,9 @@ mod few;
 pub(crate) mod pairs;
 mod probes;
 pub mod question;
+mod rounds;
 pub mod used;
+mod written_out;
 
 use self::attempt::{FINDING_LIMIT, FULL, MIDDLE, PRODUCTS, Proof, QUICK};
 use self::probes::{Probed, probe};
@@ -197,6 +199,11 @@ impl<'a> Tries<'a> {
         let is_first = self.earlier.unproved.is_none();
         if is_first && !search.is_over() {
             few::attempt(&mut proof, &mut inference, &search, budget);
+            let is_worth_it = !first_failure && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
+            if is_worth_it && written_out::proves(self.two, budget)? {
+                proof = Proof::complete(&inference);
+                inference.adopt(search.nothing());
+            }
         }
         if !proof.is_complete() {
             search.end(&mut inference.passive);

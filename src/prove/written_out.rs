@@ -1,0 +1,139 @@
+//! A proof with all loops written out, for loops that end after a few rounds in every execution.
+//!
+//! Input: a two-thread program. Output: whether all its assertions are proved. Establishes: they are proved only where the solver
+//! proved those of the program with so many rounds of each loop ([`super::rounds`]), and that nobody has more of them.
+//! Relies on: an assertion that is no race may be relied on behind it, as it is proved like all others. Reference: Biere et
+//! al., bounded model checking.
+//!
+//! Where launch and scalars are known, loops over tiles, and what is left of long ones for each thread, have few rounds.
+//! Their bounds and places are constants then, round by round, and no invariant is needed.
+
+use super::{assertions, may_rely_on, rounds};
+use crate::diagnostic::Diagnostic;
+use crate::effort::{Budget, Effort};
+use crate::infer::passive_of;
+use crate::ivl::ast::{Procedure, Program, StmtKind};
+use crate::ivl::claim::Probe;
+use crate::query::{self, From, Query, Reply};
+use crate::solver::{Encoding, in_own_context};
+use crate::twothread::TwoThread;
+use crate::vcgen::passive::Passive;
+use std::collections::BTreeSet;
+
+/// Rounds of each loop at first; doubled where they are too few.
+const FIRST: u32 = 2;
+/// Most rounds of a loop.
+const MOST_ROUNDS: u32 = 64;
+/// Statements of a program that is still looked at.
+const MOST_STATEMENTS: usize = 12_000;
+/// What all of it may cost.
+const ALL: Effort = Effort::seconds(5);
+/// A query about the number of rounds.
+const ROUNDS: Effort = Effort::milliseconds(200);
+/// A query about some assertions, and how many.
+const SOME: Effort = Effort::milliseconds(300);
+const PART: usize = 48;
+
+/// Tries all assertions.
+///
+/// # Errors
+/// What `vcgen` cannot translate.
+pub(super) fn proves(two: &TwoThread, budget: Budget) -> Result<bool, Diagnostic> {
+    if two.loops.is_empty() || assumes(&two.program) {
+        return Ok(false);
+    }
+    in_own_context(|| attempt(two, budget.part(ALL)))
+}
+
+/// Whether something is assumed that the user says: whether it can hold is asked of the program with its loops.
+fn assumes(program: &Program) -> bool {
+    let stmts = |procedure: &Procedure| -> bool {
+        let stmts = procedure.body.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
+        stmts.into_iter().any(|stmt| matches!(&stmt.kind, StmtKind::Assume(premise, _) if premise.is_of_user()))
+    };
+    program.procedures.iter().any(stmts)
+}
+
+fn attempt(two: &TwoThread, budget: Budget) -> Result<bool, Diagnostic> {
+    let mut rounds = vec![FIRST; two.loops.len()];
+    loop {
+        let Some(program) = rounds::run(two, &rounds, MOST_STATEMENTS) else { return Ok(false) };
+        let mut passive = passive_of(&program, &two.procedure)?;
+        let Some(longer) = longer(&mut passive, budget) else { return Ok(false) };
+        log::debug!("written out: rounds {rounds:?}, more of {longer:?}");
+        if longer.is_empty() {
+            return Ok(all_hold(&mut passive, budget));
+        }
+        for number in longer {
+            rounds[number] *= 2;
+            if rounds[number] > MOST_ROUNDS {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// The loops of which a thread may have more rounds; `None` where the solver does not say.
+fn longer(passive: &mut Passive, budget: Budget) -> Option<BTreeSet<usize>> {
+    let number = |passive: &Passive, check: usize| match passive.checks[check].claim.probe() {
+        Some((Probe::Rounds, number)) => Some(number),
+        _ => None,
+    };
+    let mut longer = BTreeSet::new();
+    let mut open: BTreeSet<usize> = BTreeSet::new();
+    for check in 0..passive.checks.len() {
+        let Some(of_loop) = number(passive, check) else { continue };
+        match passive.terms.truth(passive.checks[check].term) {
+            Some(true) => {}
+            Some(false) => longer.extend([of_loop]),
+            None => open.extend([check]),
+        }
+    }
+    loop {
+        open.retain(|&check| number(passive, check).is_some_and(|of_loop| !longer.contains(&of_loop)));
+        if open.is_empty() {
+            return Some(longer);
+        }
+        match ask(passive, &open, Encoding::BitVectors, ROUNDS, budget) {
+            Reply::Proved => return Some(longer),
+            Reply::Refuted(model) if !model.failing.is_empty() => {
+                longer.extend(model.failing.into_iter().filter_map(|check| number(passive, check)));
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Whether all assertions are proved, some at a time.
+fn all_hold(passive: &mut Passive, budget: Budget) -> bool {
+    let is_open = |check: &usize| passive.terms.truth(passive.checks[*check].term) != Some(true);
+    let open: Vec<usize> = assertions(passive).into_iter().filter(is_open).collect();
+    log::debug!("written out: {} assertions", open.len());
+    let mut parts: Vec<Vec<usize>> = open.chunks(PART).rev().map(<[usize]>::to_vec).collect();
+    while let Some(mut part) = parts.pop() {
+        let goal = part.iter().copied().collect();
+        match ask(passive, &goal, Encoding::BitVectors, SOME, budget) {
+            Reply::Proved => continue,
+            Reply::Refuted(_) => return false,
+            Reply::Unknown(_) => {}
+        }
+        if let Reply::Proved = ask(passive, &goal, Encoding::Integers, SOME, budget) {
+            continue;
+        }
+        if part.len() == 1 || budget.is_over() {
+            return false;
+        }
+        let second = part.split_off(part.len() / 2);
+        parts.extend([second, part]);
+    }
+    true
+}
+
+/// Asks for checks from the start.
+fn ask(passive: &mut Passive, goal: &BTreeSet<usize>, encoding: Encoding, most: Effort, budget: Budget) -> Reply {
+    let rely = passive.checks.iter().map(may_rely_on).collect();
+    let (from, keep) = (From::Start, Vec::new());
+    let mut query =
+        Query { program: passive, from, goal, keep, rely, except: &[], reads: &query::nothing, encoding, most };
+    query.ask(budget)
+}
