@@ -14,7 +14,9 @@
 //! and behind all of them comes `exit`, whose assumptions the probe proves.
 
 use crate::infer::ghosts::statement;
-use crate::ivl::ast::{BinaryOp, Block, ExprRef, Implementation, Name, Program, Stmt, StmtKind, Thread, Transfer, Type};
+use crate::ivl::ast::{
+    BinaryOp, Block, ExprRef, Implementation, Name, Program, Stmt, StmtKind, Thread, Transfer, Type,
+};
 use crate::ivl::bv;
 use crate::ivl::claim::{Claim, Probe};
 use crate::predicate::LoopInfo;

@@ -18,21 +18,22 @@ use crate::query::{self, From, Query, Reply};
 use crate::solver::{Encoding, in_own_context};
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::Passive;
-use std::collections::BTreeSet;
+use crate::vcgen::term::Term;
+use std::collections::{BTreeSet, HashSet};
 
 /// Rounds of each loop at first; doubled where they are too few.
 const FIRST: u32 = 2;
 /// Most rounds of a loop.
 const MOST_ROUNDS: u32 = 64;
 /// Statements of a program that is still looked at.
-const MOST_STATEMENTS: usize = 12_000;
+const MOST_STATEMENTS: usize = 60_000;
 /// What all of it may cost.
-const ALL: Effort = Effort::seconds(5);
+const ALL: Effort = Effort::seconds(15);
 /// A query about the number of rounds.
-const ROUNDS: Effort = Effort::milliseconds(200);
+const ROUNDS: Effort = Effort::milliseconds(400);
 /// A query about some assertions, and how many.
-const SOME: Effort = Effort::milliseconds(300);
-const PART: usize = 48;
+const SOME: Effort = Effort::milliseconds(500);
+const PART: usize = 32;
 
 /// Tries all assertions.
 ///
@@ -86,7 +87,8 @@ fn longer(passive: &mut Passive, budget: Budget) -> Option<BTreeSet<usize>> {
         match passive.terms.truth(passive.checks[check].term) {
             Some(true) => {}
             Some(false) => longer.extend([of_loop]),
-            None => open.extend([check]),
+            None if depends_on_ids(passive, passive.checks[check].term) => open.extend([check]),
+            None => return None,
         }
     }
     loop {
@@ -104,27 +106,42 @@ fn longer(passive: &mut Passive, budget: Budget) -> Option<BTreeSet<usize>> {
     }
 }
 
-/// Whether all assertions are proved, some at a time.
+/// Whether a term is about nothing but ids of threads, of which a bound is known: what the host or memory says may give any
+/// number of rounds.
+fn depends_on_ids(passive: &Passive, term: Term) -> bool {
+    let mut symbols = BTreeSet::new();
+    passive.terms.collect_symbols(term, &mut HashSet::new(), &mut symbols);
+    symbols.into_iter().all(|symbol| passive.terms.symbol_of(symbol).is_some_and(|found| found.range.is_some()))
+}
+
+/// Whether all assertions are proved, some at a time, in the encoding that answered last or the other. Of a large program
+/// every part has to be easy: where one is not, invariants are the better way.
 fn all_hold(passive: &mut Passive, budget: Budget) -> bool {
     let is_open = |check: &usize| passive.terms.truth(passive.checks[*check].term) != Some(true);
     let open: Vec<usize> = assertions(passive).into_iter().filter(is_open).collect();
     log::debug!("written out: {} assertions", open.len());
-    let mut parts: Vec<Vec<usize>> = open.chunks(PART).rev().map(<[usize]>::to_vec).collect();
+    let is_large = open.len() > PART;
+    let mut parts: Vec<BTreeSet<usize>> = open.chunks(PART).rev().map(|part| part.iter().copied().collect()).collect();
+    let mut encodings = [Encoding::BitVectors, Encoding::Integers];
     while let Some(mut part) = parts.pop() {
-        let goal = part.iter().copied().collect();
-        match ask(passive, &goal, Encoding::BitVectors, SOME, budget) {
-            Reply::Proved => continue,
-            Reply::Refuted(_) => return false,
-            Reply::Unknown(_) => {}
+        let mut is_proved = false;
+        for tried in 0..encodings.len() {
+            match ask(passive, &part, encodings[tried], SOME, budget) {
+                Reply::Proved => is_proved = true,
+                Reply::Refuted(_) if encodings[tried] == Encoding::BitVectors => return false,
+                Reply::Refuted(_) | Reply::Unknown(_) => continue,
+            }
+            encodings[..=tried].rotate_right(1);
+            break;
         }
-        if let Reply::Proved = ask(passive, &goal, Encoding::Integers, SOME, budget) {
-            continue;
+        if !is_proved {
+            if part.len() == 1 || is_large || budget.is_over() {
+                return false;
+            }
+            let middle = part.iter().nth(part.len() / 2).copied().unwrap_or_default();
+            let second = part.split_off(&middle);
+            parts.extend([second, part]);
         }
-        if part.len() == 1 || budget.is_over() {
-            return false;
-        }
-        let second = part.split_off(part.len() / 2);
-        parts.extend([second, part]);
     }
     true
 }
