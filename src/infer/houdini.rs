@@ -208,6 +208,15 @@ impl<'a> Search<'a> {
         Outcome { fates: self.fates.clone(), encodings: self.encodings.clone(), iterations: self.iteration }
     }
 
+    /// Nothing is kept: the proof needed no invariant.
+    pub(crate) fn nothing(&self) -> Outcome {
+        let undecided = |fate: &Fate| match fate {
+            Fate::Kept => Fate::Undecided(self.iteration),
+            fate => fate.clone(),
+        };
+        Outcome { fates: self.fates.iter().map(undecided).collect(), ..self.outcome() }
+    }
+
     fn open_checks(&self, passive: &Passive) -> impl Iterator<Item = usize> {
         let open = |c: Option<usize>| c.is_some_and(|c| self.fates[c] == Fate::Kept && !self.start.known[c]);
         (0..passive.checks.len()).filter(move |&i| open(passive.checks[i].candidate))

@@ -90,6 +90,8 @@ pub enum Probe {
     Reached,
     /// Behind it: the same. Provable if no thread that comes to it satisfies it.
     Satisfied,
+    /// Behind the last round of a loop that is written out: no thread has another one. Provable if the rounds are enough.
+    Rounds,
 }
 
 /// What an assumption rests on.
@@ -141,6 +143,7 @@ impl Probe {
             Probe::End => "end_probe",
             Probe::Reached => "reached_probe",
             Probe::Satisfied => "satisfied_probe",
+            Probe::Rounds => "rounds_probe",
         }
     }
 }

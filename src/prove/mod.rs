@@ -10,7 +10,9 @@ mod few;
 pub(crate) mod pairs;
 mod probes;
 pub mod question;
+mod rounds;
 pub mod used;
+mod written_out;
 
 use self::attempt::{FINDING_LIMIT, FULL, MIDDLE, PRODUCTS, Proof, QUICK};
 use self::probes::{Probed, probe};
@@ -128,6 +130,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) omitted: &'a [&'static str],
     /// Whether the first assertion that fails in an encoding ends the try: only a proof is of use.
     pub(crate) first_failure: bool,
+    /// Whether loops may be written out.
+    pub(crate) writes_out: bool,
 }
 
 /// The tries to prove the assertions of a pair: under integer invariants over integers and, where that fails,
@@ -179,6 +183,12 @@ impl<'a> Tries<'a> {
         Tries { two, plan, encodings, step: 0, is_done: false, earlier: Earlier::default() }
     }
 
+    /// The same, but by invariants alone: they are to be shown.
+    pub(crate) fn by_invariants(mut self) -> Self {
+        self.plan.writes_out = false;
+        self
+    }
+
     fn attempt(&mut self) -> Result<PairOutcome, Diagnostic> {
         let (budget, first_failure) = (Budget::new(self.plan.effort), self.plan.first_failure);
         let (encodings, step) = (&self.encodings, self.step);
@@ -197,6 +207,11 @@ impl<'a> Tries<'a> {
         let is_first = self.earlier.unproved.is_none();
         if is_first && !search.is_over() {
             few::attempt(&mut proof, &mut inference, &search, budget);
+            let is_worth_it = self.plan.writes_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
+            if is_worth_it && written_out::proves(self.two, budget)? {
+                proof = Proof::complete(&inference);
+                inference.adopt(search.nothing());
+            }
         }
         if !proof.is_complete() {
             search.end(&mut inference.passive);

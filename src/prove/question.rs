@@ -53,21 +53,22 @@ impl Question<'_> {
     pub(crate) fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.rules.exited_threads_ok;
         let Question { encodings, effort, omitted, first_failure, .. } = *self;
-        Tries::new(two, Plan { uniform_barriers, encodings, effort, omitted, first_failure })
+        let writes_out = !first_failure;
+        Tries::new(two, Plan { uniform_barriers, encodings, effort, omitted, first_failure, writes_out })
     }
 }
 
 /// Takes what came of a pair of threads, and tells whether to go on.
 pub(crate) type Visit<'a> = dyn FnMut(&TwoThread, PairOutcome) -> Result<bool, Vec<Diagnostic>> + 'a;
 
-/// Proves all pairs, one after the other, and nothing beside: no defect is looked for.
+/// Proves all pairs by invariants, one after the other, and nothing beside: no defect is looked for.
 ///
 /// # Errors
 /// What a stage cannot model.
 pub(crate) fn prove_pairs(question: &Question, visit: &mut Visit) -> Result<(), Vec<Diagnostic>> {
     for pair in pairs(&question.options, question.kernel) {
         let two = question.program(pair)?;
-        let outcome = super::run(question.tries(&two), &mut |_| false).map_err(|d| vec![d])?;
+        let outcome = super::run(question.tries(&two).by_invariants(), &mut |_| false).map_err(|d| vec![d])?;
         if !visit(&two, outcome)? {
             break;
         }

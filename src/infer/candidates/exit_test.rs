@@ -2,7 +2,9 @@
 //!
 //! Shape: with the updated values renamed to head values, each conjunct of the back-edge condition,
 //! once for `k > 0` and once for every round (an entry guard often says the same). `exit-test-left`, for
-//! a thread that left: the negated condition.
+//! a thread that left: the negated condition. Registers that no round hands on to the next say nothing at the head, so
+//! what they are computed from stands for them: `r + 3 != 15`, the test of the last of four copies of a body, is
+//! `r - 1 != 15` of the next head.
 //! Example: `i < n` at the head of a rotated loop; `i - step < n` where the test stands at the top:
 //! `v_active$1 == 1bv16 && 0 < k.loop1 ==> !BV32_ULE(128bv32, BV32_ADD(4294967232bv32, i$1))`.
 //! Inductive because the thread came through that very test.
@@ -21,11 +23,11 @@ pub(super) fn propose(view: &mut View) {
         let map = to_next_head(view, thread);
         for condition in conditions {
             // Updated values first (they may be any expression), then the head values of affine ones.
-            let mut updated = map.0.clone();
-            let marked = view.terms.substitute(condition, &mut updated);
-            let mut shifted = map.1.clone();
+            let mut carried = map.carried.clone();
+            let marked = view.terms.substitute(condition, &mut carried);
+            let mut shifted = map.shifted.clone();
             let renamed = view.terms.substitute(marked, &mut shifted);
-            let mut unmarked = map.2.clone();
+            let mut unmarked = map.unmarked.clone();
             let renamed = view.terms.substitute(renamed, &mut unmarked);
             let Some(expr) = view.reify(renamed) else { continue };
             let active = view.active(thread);
@@ -51,10 +53,10 @@ fn strict_bounds(condition: &ExprRef) -> Vec<ExprRef> {
 }
 
 /// For a thread that left: the condition that would have kept it is false of the updated values.
-fn left(view: &mut View, thread: Thread, stay: Term, map: &(Substitution, Substitution, Substitution)) {
-    let mut updated = map.0.clone();
+fn left(view: &mut View, thread: Thread, stay: Term, map: &NextHead) {
+    let mut updated = map.updated.clone();
     let marked = view.terms.substitute(stay, &mut updated);
-    let mut unmarked = map.2.clone();
+    let mut unmarked = map.unmarked.clone();
     let renamed = view.terms.substitute(marked, &mut unmarked);
     let Some(expr) = view.reify(renamed) else { return };
     let (ids, head) = view.ghosts.head_literal();
@@ -65,10 +67,22 @@ fn left(view: &mut View, thread: Thread, stay: Term, map: &(Substitution, Substi
 
 type Substitution = HashMap<Term, Term>;
 
-/// Three substitutions: updated value to marker, head value to the previous head value in terms of
-/// the new one (for constant steps; others get a value without a name), marker to new head value.
-fn to_next_head(view: &mut View, thread: Thread) -> (Substitution, Substitution, Substitution) {
-    let (mut updated, mut shifted, mut unmarked) = (HashMap::new(), HashMap::new(), HashMap::new());
+/// How values of a round are named at the next head.
+#[derive(Default)]
+struct NextHead {
+    /// Updated value to marker.
+    updated: Substitution,
+    /// The same, for registers that the next round reads.
+    carried: Substitution,
+    /// Head value to the previous head value in terms of the new one (for constant steps; others get a value without a
+    /// name).
+    shifted: Substitution,
+    /// Marker to new head value.
+    unmarked: Substitution,
+}
+
+fn to_next_head(view: &mut View, thread: Thread) -> NextHead {
+    let mut map = NextHead::default();
     for name in view.cut.assigned.clone() {
         if name.thread() != Some(thread) {
             continue;
@@ -85,10 +99,14 @@ fn to_next_head(view: &mut View, thread: Thread) -> (Substitution, Substitution,
         let values = view.updates(&name);
         let sort = view.terms.sort(head);
         let marker = view.terms.fresh("next", sort);
-        unmarked.insert(marker, head);
+        let is_carried = view.variables.contains_key(&name.shared());
+        map.unmarked.insert(marker, head);
         for &value in &values {
             if !matches!(view.terms.node(value), Node::Symbol(_) | Node::BvConst { .. } | Node::Bool(_)) {
-                updated.insert(value, marker);
+                map.updated.insert(value, marker);
+                if is_carried {
+                    map.carried.insert(value, marker);
+                }
             }
         }
         let step = match (values.as_slice(), sort) {
@@ -99,7 +117,7 @@ fn to_next_head(view: &mut View, thread: Thread) -> (Substitution, Substitution,
             Some(step) => view.terms.bv_sub(marker, step),
             None => view.terms.fresh("previous", sort),
         };
-        shifted.insert(head, previous);
+        map.shifted.insert(head, previous);
     }
-    (updated, shifted, unmarked)
+    map
 }

@@ -1,0 +1,30 @@
+//@ verdict: verified
+//@ block: 32
+//@ grid: 1
+//@ param: n=64
+// A scan up and down a tree of any size: no invariant is needed where the size is known, for the loops have six rounds.
+extern "C" __global__ void scan_known_size(const float *in, float *out, int n) {
+    __shared__ float s[1024];
+    int t = threadIdx.x, step = 1;
+    s[2 * t] = in[2 * t];
+    s[2 * t + 1] = in[2 * t + 1];
+    for (int d = n >> 1; d > 0; d >>= 1) {
+        __syncthreads();
+        if (t < d) s[step * (2 * t + 2) - 1] += s[step * (2 * t + 1) - 1];
+        step *= 2;
+    }
+    if (t == 0) s[n - 1] = 0;
+    for (int d = 1; d < n; d *= 2) {
+        step >>= 1;
+        __syncthreads();
+        if (t < d) {
+            int left = step * (2 * t + 1) - 1, right = step * (2 * t + 2) - 1;
+            float v = s[left];
+            s[left] = s[right];
+            s[right] += v;
+        }
+    }
+    __syncthreads();
+    out[2 * t] = s[2 * t];
+    out[2 * t + 1] = s[2 * t + 1];
+}
