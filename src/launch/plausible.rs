@@ -159,7 +159,10 @@ impl<'k> Uses<'k> {
                     conditions.push(Condition::Wide(factor.clone(), Columns::product([bound, count])));
                 } else if !are_apart {
                     let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
-                    conditions.push(product(factor.clone(), bound.clone()));
+                    // Said once, whichever of the two is the factor.
+                    if !conditions.contains(&product(bound.clone(), factor.clone())) {
+                        conditions.push(product(factor.clone(), bound.clone()));
+                    }
                 } else if !self.factors.contains_key(bound) {
                     conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
                 }

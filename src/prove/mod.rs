@@ -12,7 +12,7 @@ mod probes;
 pub mod question;
 pub mod used;
 
-use self::attempt::{FINDING_LIMIT, FULL, MIDDLE, PRODUCTS, Proof, QUICK};
+use self::attempt::{FINDING_LIMIT, FULL, LONG, MIDDLE, PRODUCTS, Proof, QUICK};
 use self::probes::{Probed, probe};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
@@ -207,6 +207,8 @@ impl<'a> Tries<'a> {
         let patiences = match step + 1 == encodings.len() && !first_failure {
             _ if multiplies => &[PRODUCTS][..],
             true => &[FULL],
+            // There is no other encoding.
+            false if encodings.len() == 1 => &[QUICK, MIDDLE, LONG],
             false => &[QUICK, MIDDLE],
         };
         proof.attempt_regions(&mut inference, budget);
