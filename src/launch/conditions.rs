@@ -100,8 +100,7 @@ pub(crate) fn natural(kernel: &Kernel, plausible: &[Condition]) -> Vec<Suggestio
             (false, false) => (areas, with_bounds),
         };
         let natural::Natural { is_rival, is_fixed, is_meant, .. } = launch;
-        let suggestion =
-            |conditions, is_table| Suggestion { conditions, is_rival, is_fixed, is_meant, is_table };
+        let suggestion = |conditions, is_table| Suggestion { conditions, is_rival, is_fixed, is_meant, is_table };
         for table in &tables {
             let bounds = if launch.wraps { &bounded[..] } else { &[] };
             likely_values.push(suggestion([&plain[..], &table[..], bounds].concat(), true));

@@ -7,6 +7,10 @@
 //! Where sizes are free, the launches that the kernel itself suggests come first: if one is proved, its conditions are
 //! left out again as far as the proof allows; if an execution of the first shows a defect, that is the answer, since
 //! smaller blocks would only hide it. Then flat launches, and other sizes.
+//!
+//! Where rows are as long as a parameter says, a proof for any values is rare, and to see that takes most of the effort. So
+//! the first proofs are sought under likely values ([`plausible`]), and each of these conditions is left out again if there
+//! is a proof without it. Those that stay are conditions of the report: nothing is taken for granted.
 
 pub(crate) mod columns;
 pub(crate) mod condition;
@@ -159,18 +163,14 @@ impl Launches<'_, '_> {
         if let Ok(for_any_values) = self.attempt(&[], ALL_ENCODINGS, soon) {
             return Some((Vec::new(), for_any_values));
         }
-        let until = self.budget.part(self.budget.left() / 3 * 2);
+        // Half of the effort is for defects that values show.
+        let until = self.budget.part(self.budget.left() / 2);
         self.find_in_turn(tables, &[], until)
     }
 
     /// A proof under one of the proposals over integers: bit by bit, products of unknowns are beyond the solver. Each
     /// leaves a share of the effort to those after it.
-    fn find_in_turn(
-        &mut self,
-        proposals: Vec<Vec<Condition>>,
-        findings: &[Finding],
-        until: Budget,
-    ) -> Option<Found> {
+    fn find_in_turn(&mut self, proposals: Vec<Vec<Condition>>, findings: &[Finding], until: Budget) -> Option<Found> {
         let count = proposals.len() as u64;
         let shares = (1..=count).rev();
         proposals.into_iter().zip(shares).find_map(|(proposal, parts)| {
@@ -283,8 +283,7 @@ impl Launches<'_, '_> {
     fn natural(&mut self, suggestions: Vec<Suggestion>) -> Option<KernelReport> {
         let Suggestion { conditions: first, is_fixed, .. } = suggestions.first()?.clone();
         self.is_fixed = is_fixed;
-        // Half of the effort is for other launches.
-        // Where a proof needs likely values, other launches are hardly worth as much.
+        // What is left is for other launches. Where a proof needs likely values, they are hardly worth half of the effort.
         let has_tables = suggestions.iter().any(|suggestion| suggestion.is_table);
         let most = if has_tables { self.budget.left() / 3 * 2 } else { self.budget.left() / 2 };
         let until = self.budget.part(NATURAL_CONDITIONS.min(most));
