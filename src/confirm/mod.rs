@@ -89,11 +89,18 @@ impl<'a> Confirmation<'a> {
     /// Looks for executions behind a failed proof; whether there is one.
     pub(crate) fn run(&mut self, two: &TwoThread, outcome: &PairOutcome) -> bool {
         let _stage = limits::stage("confirm");
-        for refuted in &outcome.refuted {
-            self.replay(self.facts.finding(two, refuted));
-        }
+        self.replay(two, outcome);
         if self.confirmed.is_empty() {
             self.explore(two, outcome);
+        }
+        self.is_decided()
+    }
+
+    /// Replays the models of a failed proof; whether one shows a defect.
+    pub(crate) fn replay(&mut self, two: &TwoThread, outcome: &PairOutcome) -> bool {
+        let _stage = limits::stage("confirm");
+        for refuted in &outcome.refuted {
+            self.replay_model(self.facts.finding(two, refuted));
         }
         self.is_decided()
     }
@@ -104,7 +111,7 @@ impl<'a> Confirmation<'a> {
     }
 
     /// Replays the model of a failed proof.
-    fn replay(&mut self, mut finding: Finding) {
+    fn replay_model(&mut self, mut finding: Finding) {
         let command = self.judge.as_mut().and_then(|judge| judge.confirm(&mut finding).ok());
         if finding.defect == Defect::Assertion {
             finding.accesses.clear();

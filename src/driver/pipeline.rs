@@ -259,7 +259,6 @@ fn verify_by(
     let decide = |conditions: &[Condition], plan: Attempt| {
         let plan = Attempt { search: plan.search.min(by.search), ..plan };
         let lowered = lower(input, program, entry, options, conditions)?;
-        let emulator = emulator.filter(|_| plan.search != Search::Proof);
         let mut question = question(&lowered, &prelude, options, (plan.effort, jobs));
         question.first_failure = plan.search == Search::Proof;
         question.encodings = &question.encodings[..question.encodings.len().min(plan.encodings)];

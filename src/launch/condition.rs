@@ -161,6 +161,20 @@ impl Condition {
         matches!(self, Condition::Extent(_) | Condition::Covered(..) | Condition::Wide(..))
     }
 
+    /// Whether it is about rows that are as long as a parameter says: for all values of it there is hardly a proof.
+    pub(super) fn keeps_rows(&self) -> bool {
+        use Condition::{Area, AtLeast, Below, CoversBlock, Extent, Size, Volume, Wide};
+        matches!(
+            self,
+            Area(..) | AtLeast(..) | Below(..) | CoversBlock(_) | Extent(_) | Size(_) | Volume(..) | Wide(..)
+        )
+    }
+
+    /// Whether it only says that a parameter is positive.
+    pub(super) fn is_positive(&self) -> bool {
+        matches!(self, Condition::Positive(_))
+    }
+
     /// Whether it only keeps sums from wrapping.
     pub(crate) fn is_bound(&self) -> bool {
         matches!(self, Condition::ParameterBounded(_) | Condition::ThreadsBounded)

@@ -65,14 +65,28 @@ pub(crate) struct Suggestion {
     pub(crate) is_fixed: bool,
     /// Whether blocks of another size are none that the kernel is written for.
     pub(crate) is_meant: bool,
+    /// Whether it requires the values that a host is likely to pass.
+    pub(crate) is_table: bool,
 }
 
-/// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping.
-pub(crate) fn natural(kernel: &Kernel) -> Vec<Suggestion> {
+/// Conditions that keep rows apart, if the kernel has rows: what is likely of all parameters, first without what proofs
+/// seldom need, then all of it.
+pub(crate) fn tables(plausible: &[Condition]) -> Vec<Vec<Condition>> {
+    if !plausible.iter().any(Condition::keeps_rows) {
+        return Vec::new();
+    }
+    let usual: Vec<Condition> = plausible.iter().filter(|condition| !condition.is_seldom_needed()).cloned().collect();
+    if usual.len() < plausible.len() { vec![usual, plausible.to_vec()] } else { vec![usual] }
+}
+
+/// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping; first with values
+/// that are likely where the kernel has rows.
+pub(crate) fn natural(kernel: &Kernel, plausible: &[Condition]) -> Vec<Suggestion> {
     let (flat, widths) = (flat(kernel), widths(kernel));
     let bounded = bounds(kernel);
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    for launch in natural::launches(kernel, !widths.is_empty()) {
+    let tables = tables(plausible);
+    let (mut likely_values, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
+    for launch in natural::launches(kernel, !widths.is_empty() || !tables.is_empty()) {
         let sizes = Axis::ALL.into_iter().filter_map(|axis| Some(Condition::Block(axis, launch.block[axis.index()]?)));
         let rows = launch.rows.iter().map(|(axis, threads)| Condition::Span(*axis, *threads));
         let further = sizes.chain(rows).filter(|condition| !flat.contains(condition));
@@ -81,15 +95,20 @@ pub(crate) fn natural(kernel: &Kernel) -> Vec<Suggestion> {
         let with_bounds = [areas.clone(), bounded.clone()].concat();
         // Which is proved sooner.
         let (likely, other) = match (launch.wraps, widths.is_empty()) {
-            (true, _) => (with_bounds, plain),
-            (false, true) => (plain, with_bounds),
+            (true, _) => (with_bounds, plain.clone()),
+            (false, true) => (plain.clone(), with_bounds),
             (false, false) => (areas, with_bounds),
         };
         let natural::Natural { is_rival, is_fixed, is_meant, .. } = launch;
-        first.push(Suggestion { conditions: likely, is_rival, is_fixed, is_meant });
-        second.push(Suggestion { conditions: other, is_rival, is_fixed, is_meant });
+        let suggestion = |conditions, is_table| Suggestion { conditions, is_rival, is_fixed, is_meant, is_table };
+        for table in &tables {
+            let bounds = if launch.wraps { &bounded[..] } else { &[] };
+            likely_values.push(suggestion([&plain[..], &table[..], bounds].concat(), true));
+        }
+        first.push(suggestion(likely, false));
+        second.push(suggestion(other, false));
     }
-    [first, second].concat()
+    [likely_values, first, second].concat()
 }
 
 /// Sizes of launches, with bounds on what is very large, which are left out again where they are not needed.

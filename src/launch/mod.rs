@@ -7,6 +7,10 @@
 //! Where sizes are free, the launches that the kernel itself suggests come first: if one is proved, its conditions are
 //! left out again as far as the proof allows; if an execution of the first shows a defect, that is the answer, since
 //! smaller blocks would only hide it. Then flat launches, and other sizes.
+//!
+//! Where rows are as long as a parameter says, a proof for any values is rare, and to see that takes most of the effort. So
+//! the first proofs are sought under likely values ([`plausible`]), and each of these conditions is left out again if there
+//! is a proof without it. Those that stay are conditions of the report: nothing is taken for granted.
 
 pub(crate) mod columns;
 pub(crate) mod condition;
@@ -90,16 +94,18 @@ pub(crate) fn decide(
         plausible: plausible.unwrap_or_default(),
         takes_any_values: plausible.is_none(),
         outside: Vec::new(),
+        beside: Vec::new(),
         start: effort::spent(),
         budget: Budget::new(effort),
         failed: BTreeSet::new(),
         refuted: BTreeSet::new(),
         is_fixed: false,
         proved: None,
+        proof_until: None,
         weaken_until: None,
     };
     let report = if kernel.geometry.has_free() { launches.any() } else { launches.given() };
-    let outside = std::mem::take(&mut launches.outside);
+    let outside = launches.examples(report.as_ref().ok());
     report.map(|report| KernelReport { outside, ..report })
 }
 
@@ -113,6 +119,8 @@ struct Launches<'a, 'd> {
     takes_any_values: bool,
     /// Findings with other values, once there are some: from then on plausible values are required.
     outside: Vec<Finding>,
+    /// Findings with other values that attempts met which left out conditions of a proof.
+    beside: Vec<Finding>,
     start: Effort,
     budget: Budget,
     /// Conditions under which no proof was found, with the number of encodings.
@@ -123,6 +131,8 @@ struct Launches<'a, 'd> {
     is_fixed: bool,
     /// What the last proof took, and under which conditions.
     proved: Option<(Effort, Vec<Condition>)>,
+    /// When the search for a first proof ends, if it is to leave effort to another one.
+    proof_until: Option<Budget>,
     /// When the search for weaker conditions than the first ones ends.
     weaken_until: Option<Budget>,
 }
@@ -130,6 +140,9 @@ struct Launches<'a, 'd> {
 impl Launches<'_, '_> {
     /// The launch is given, and parameters may be free.
     fn given(&mut self) -> Result<KernelReport, Vec<Diagnostic>> {
+        if let Some(found) = self.with_table() {
+            return Ok(verified(found));
+        }
         let mut conditions = Vec::new();
         let plan = Attempt { effort: self.budget.left(), search: Search::Thorough, encodings: ALL_ENCODINGS };
         let report = self.informed(&mut conditions, plan)?;
@@ -139,9 +152,52 @@ impl Launches<'_, '_> {
         })
     }
 
+    /// A proof where rows are as long as a parameter says: for any values there is hardly one, and to see that takes
+    /// long. What the proof does not need is left out again. A defect that a few executions show is no matter of values.
+    fn with_table(&mut self) -> Option<Found> {
+        let tables = conditions::tables(self.plausible);
+        if tables.is_empty() || self.execution(&[], Search::Execution).is_some() {
+            return None;
+        }
+        let soon = self.budget.part(ONE_CONDITION.min(self.budget.left() / 8));
+        if let Ok(for_any_values) = self.attempt(&[], ALL_ENCODINGS, soon) {
+            return Some((Vec::new(), for_any_values));
+        }
+        // Half of the effort is for defects that values show.
+        let until = self.budget.part(self.budget.left() / 2);
+        self.find_in_turn(tables, &[], until)
+    }
+
+    /// A proof under one of the proposals over integers: bit by bit, products of unknowns are beyond the solver. Each
+    /// leaves a share of the effort to those after it.
+    fn find_in_turn(&mut self, proposals: Vec<Vec<Condition>>, findings: &[Finding], until: Budget) -> Option<Found> {
+        let count = proposals.len() as u64;
+        let shares = (1..=count).rev();
+        proposals.into_iter().zip(shares).find_map(|(proposal, parts)| {
+            let share = until.part(until.left() / parts);
+            self.proof_until = Some(share);
+            let found = self.find(vec![proposal], findings, 1, until);
+            self.proof_until = None;
+            found
+        })
+    }
+
+    /// What is listed beside a report: findings with values that no host is likely to pass. Those that attempts to leave
+    /// out conditions of the proof met count where they break none of the conditions on sizes.
+    fn examples(&mut self, report: Option<&KernelReport>) -> Vec<Finding> {
+        let mut outside = std::mem::take(&mut self.outside);
+        let proved = self.proved.as_ref().filter(|_| report.is_some_and(|r| r.verdict == Verdict::VerifiedWhen));
+        if let (true, Some((_, conditions))) = (outside.is_empty(), proved) {
+            let sizes: Vec<&Condition> = conditions.iter().filter(|c| c.parameters().is_empty()).collect();
+            let meets = |finding: &Finding| sizes.iter().all(|condition| condition.holds(finding));
+            outside.extend(std::mem::take(&mut self.beside).into_iter().find(meets));
+        }
+        outside
+    }
+
     /// Some sizes of the launch are free.
     fn any(&mut self) -> Result<KernelReport, Vec<Diagnostic>> {
-        let natural = conditions::natural(self.kernel);
+        let natural = conditions::natural(self.kernel, self.plausible);
         let is_patient = natural.is_empty();
         let meant = natural
             .first()
@@ -227,14 +283,18 @@ impl Launches<'_, '_> {
     fn natural(&mut self, suggestions: Vec<Suggestion>) -> Option<KernelReport> {
         let Suggestion { conditions: first, is_fixed, .. } = suggestions.first()?.clone();
         self.is_fixed = is_fixed;
-        // Half of the effort is for other launches.
-        let until = self.budget.part(NATURAL_CONDITIONS.min(self.budget.left() / 2));
+        // What is left is for other launches. Where a proof needs likely values, they are hardly worth half of the effort.
+        let has_tables = suggestions.iter().any(|suggestion| suggestion.is_table);
+        let most = if has_tables { self.budget.left() / 3 * 2 } else { self.budget.left() / 2 };
+        let until = self.budget.part(NATURAL_CONDITIONS.min(most));
         let defect = self.execution(&first, Search::Execution);
         // A proof for other sizes would hide the defect.
         let worth = suggestions.into_iter().filter(|suggestion| defect.is_none() || suggestion.is_rival);
-        let worth = worth.map(|suggestion| suggestion.conditions).collect();
+        let (tables, worth): (Vec<Suggestion>, Vec<Suggestion>) = worth.partition(|suggestion| suggestion.is_table);
+        let [tables, worth] = [tables, worth].map(|of| of.into_iter().map(|s| s.conditions).collect::<Vec<_>>());
         let findings = defect.as_ref().map_or(&[][..], |report| &report.findings);
-        if let Some(found) = self.find(worth, findings, ALL_ENCODINGS, until) {
+        let found = self.find_in_turn(tables, findings, until);
+        if let Some(found) = found.or_else(|| self.find(worth, findings, ALL_ENCODINGS, until)) {
             // What the likeliest launch shows is not hidden by the proof for another one.
             self.outside.extend(defect.into_iter().flat_map(|report| report.findings).filter(|f| f.confirmed));
             return Some(verified(found));
@@ -358,17 +418,22 @@ impl Launches<'_, '_> {
         if left.is_none() || self.failed.contains(&key) {
             return Err(Vec::new());
         }
+        let has_rows = |conditions: &[Condition]| conditions.iter().any(Condition::keeps_rows);
         let limit = match &self.proved {
+            // Without what keeps rows apart there hardly is a proof, and to see that takes long.
+            Some((time, all)) if has_rows(all) && !has_rows(conditions) => (*time).clamp(FEWER_CONDITIONS, WEAKENING),
             Some((time, _)) if self.is_fixed => (*time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
             Some((time, _)) => (*time * 4).clamp(WEAKENING, ONE_CONDITION),
-            None if self.failed.is_empty() => NATURAL_CONDITION,
+            None if self.failed.is_empty() || self.proof_until.is_some() => NATURAL_CONDITION,
             None => ONE_CONDITION,
         };
         if self.is_too_weak(conditions) {
             self.failed.insert(key);
             return Err(Vec::new());
         }
-        let plan = Attempt { effort: left.min(limit), search: Search::Proof, encodings };
+        let first = self.proof_until.filter(|_| self.proved.is_none());
+        let most = first.map_or(limit, |until| until.left().min(limit));
+        let plan = Attempt { effort: left.min(most), search: Search::Proof, encodings };
         let report = (self.decide)(conditions, plan);
         log::debug!("{}: {:?}", condition::text(conditions), report.as_ref().map(|report| report.verdict));
         match report {
@@ -381,7 +446,9 @@ impl Launches<'_, '_> {
             }
             report => {
                 self.failed.insert(key);
-                let findings = report.map_or_else(|_| Vec::new(), |report| report.findings);
+                let (findings, outside) =
+                    report.map_or_else(|_| Default::default(), |report| (report.findings, report.outside));
+                self.beside.extend(outside);
                 if !findings.is_empty() {
                     self.refuted.insert(conditions.to_vec());
                 }

@@ -95,6 +95,9 @@ struct Uses<'k> {
     limited: BTreeSet<Term>,
     /// Parameters of 32 bits that are masks when they are one less.
     masks: BTreeSet<String>,
+    /// Parameters that operations use otherwise than as bound of an index or as factor of a sum of ids: steps of loops may
+    /// be made of them.
+    mixed: BTreeSet<String>,
     /// Ids that run down in the rows that parameters multiply: columns with them are no rows.
     down: BTreeMap<String, BTreeSet<Term>>,
     extents: Extents,
@@ -127,6 +130,7 @@ impl<'k> Uses<'k> {
             equal: BTreeMap::new(),
             limited: BTreeSet::new(),
             masks: BTreeSet::new(),
+            mixed: BTreeSet::new(),
             down: BTreeMap::new(),
             looped: BTreeSet::new(),
         };
@@ -155,13 +159,25 @@ impl<'k> Uses<'k> {
                 let are_apart = (are_on_axes || is_pitch) && rows.is_disjoint(columns) && !self.unclear.contains(bound);
                 let may_be_plane = !is_bound && !rows.is_empty() && rows.is_disjoint(columns);
                 let count = self.count_of_rows(bound, rows).filter(|_| may_be_plane);
+                // Who counts rounds of a loop, of which no row depends, is no factor of what a row is.
+                let is_of_no_row = !rows.is_empty()
+                    && columns.is_empty()
+                    && factor != bound
+                    && !self.mixed.contains(factor)
+                    && !self.factors.contains_key(bound)
+                    && !self.unclear.contains(bound);
                 if let Some(count) = count {
                     conditions.push(Condition::Wide(factor.clone(), Columns::product([bound, count])));
-                } else if !are_apart {
+                } else if are_apart {
+                    if !self.factors.contains_key(bound) {
+                        conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
+                    }
+                } else if !is_of_no_row {
                     let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
-                    conditions.push(product(factor.clone(), bound.clone()));
-                } else if !self.factors.contains_key(bound) {
-                    conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
+                    // Said once, whichever of the two is the factor.
+                    if !conditions.contains(&product(bound.clone(), factor.clone())) {
+                        conditions.push(product(factor.clone(), bound.clone()));
+                    }
                 }
             }
             let is_pitch = !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor);
@@ -214,6 +230,13 @@ impl<'k> Uses<'k> {
             self.masks.extend(masks);
         }
         let is_product = op == BvOp::Mul;
+        for (parameter, other) in [(a, b), (b, a)] {
+            let Some(name) = self.parameter(parameter).filter(|_| !op.is_comparison()) else { continue };
+            let is_of_ids = |form: &Form| !ids(form).is_empty() && self.is_of_ids(form);
+            if !is_product || !self.forms.of(other).as_ref().is_some_and(is_of_ids) {
+                self.mixed.insert(name);
+            }
+        }
         if !is_product && !op.is_comparison() {
             return;
         }
@@ -350,6 +373,11 @@ impl<'k> Uses<'k> {
     /// The parameter that an expression is.
     fn exact(&self, e: &ExprRef) -> Option<String> {
         self.named(self.forms.of(e)?.variable()?)
+    }
+
+    /// Whether it is a sum of ids alone.
+    fn is_of_ids(&self, form: &Form) -> bool {
+        !form.terms.keys().any(|term| matches!(term, Term::Unknown(_)))
     }
 
     /// Whether it is a sum of ids and of counters of loops alone.

@@ -84,7 +84,7 @@ fn can_be_launched(conditions: &[Condition]) -> bool {
     volume(blocks_of(conditions).map(|size| size.unwrap_or(1))) <= u128::from(BLOCK_THREADS)
 }
 
-/// Leaves out what the proof does not need: all that is no flat launch, all bounds, and then one condition after the
+/// Leaves out what the proof does not need: all that is no flat launch, all bounds, all that few proofs need, all that numbers are positive, and then one condition after the
 /// other. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
 /// that axis alone write the same places.
 pub(crate) fn weaken(
@@ -98,7 +98,9 @@ pub(crate) fn weaken(
     let beyond: Vec<Condition> = conditions.iter().filter(|condition| !flat.contains(condition)).cloned().collect();
     let bounds: Vec<Condition> = conditions.iter().filter(|condition| condition.is_bound()).cloned().collect();
     let single = conditions.iter().filter(|condition| !needed.contains(condition)).map(|c| vec![c.clone()]);
-    let groups = [beyond, bounds].into_iter().filter(|group| group.len() > 1);
+    let seldom = conditions.iter().filter(|condition| condition.is_seldom_needed()).cloned().collect();
+    let positive = conditions.iter().filter(|condition| condition.is_positive()).cloned().collect();
+    let groups = [beyond, bounds, seldom, positive].into_iter().filter(|group: &Vec<Condition>| group.len() > 1);
     for group in groups.chain(single.collect::<Vec<_>>()) {
         let fewer: Vec<Condition> = conditions.iter().filter(|other| !group.contains(other)).cloned().collect();
         if fewer.len() < conditions.len()

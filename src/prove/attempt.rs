@@ -34,6 +34,8 @@ impl Patience {
 /// Short tries: what one encoding finds hard the other often finds easy.
 pub(super) const QUICK: Patience = Patience::new(400, 0);
 pub(super) const MIDDLE: Patience = Patience::new(1500, 0);
+/// The last one of a proof in one encoding.
+pub(super) const LONG: Patience = Patience::new(4000, 0);
 /// The assertions behind one loop.
 const REGION: Effort = Effort::milliseconds(400);
 /// The last try.

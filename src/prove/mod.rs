@@ -14,7 +14,7 @@ mod rounds;
 pub mod used;
 mod written_out;
 
-use self::attempt::{FINDING_LIMIT, FULL, MIDDLE, PRODUCTS, Proof, QUICK};
+use self::attempt::{FINDING_LIMIT, FULL, LONG, MIDDLE, PRODUCTS, Proof, QUICK};
 use self::probes::{Probed, probe};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
@@ -222,6 +222,8 @@ impl<'a> Tries<'a> {
         let patiences = match step + 1 == encodings.len() && !first_failure {
             _ if multiplies => &[PRODUCTS][..],
             true => &[FULL],
+            // There is no other encoding.
+            false if encodings.len() == 1 => &[QUICK, MIDDLE, LONG],
             false => &[QUICK, MIDDLE],
         };
         proof.attempt_regions(&mut inference, budget);

@@ -29,7 +29,7 @@ use crate::vcgen::passive::{Check, CheckKind};
 pub(crate) enum Search {
     /// Defects that a few launches show, and no proof.
     Execution,
-    /// Nothing: the first assertion that fails is the end.
+    /// Nothing: the first assertion that fails is the end. Its model is replayed.
     Proof,
     /// Defects that executions soon show.
     Quick,
@@ -127,7 +127,11 @@ impl Decision<'_> {
                 Err(refusals) => return Err(refusals),
             };
             let confirmation = &mut self.confirmation;
-            let mut stop = |outcome: &PairOutcome| confirmation.run(&two, outcome);
+            let mut stop = |outcome: &PairOutcome| match self.search {
+                // An execution with a defect ends the search for a proof. None is looked for.
+                Search::Proof => confirmation.replay(&two, outcome),
+                _ => confirmation.run(&two, outcome),
+            };
             let outcome = proof.run(&two, &mut stop).map_err(|d| vec![d])?;
             self.vacuity.add(&outcome);
             let left = self.vacuity.is_total() && two.pair != Pair::OneThread && may_be_one_thread(&question.options);
