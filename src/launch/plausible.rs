@@ -169,7 +169,9 @@ impl<'k> Uses<'k> {
                 if let Some(count) = count {
                     conditions.push(Condition::Wide(factor.clone(), Columns::product([bound, count])));
                 } else if are_apart {
-                    if !self.factors.contains_key(bound) {
+                    // Who guards the rows with it takes it for their number: as a pitch it is a mistake.
+                    let is_count = self.bounds.get(factor).is_some_and(|ids| !ids.is_disjoint(rows));
+                    if !self.factors.contains_key(bound) && !is_count {
                         conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
                     }
                 } else if !is_of_no_row {
