@@ -90,6 +90,9 @@ const MOST_CELLS: usize = 400;
 /// The orders of threads that are tried with each model.
 const SCHEDULES: [Schedule; 3] = [Schedule::RoundRobin, Schedule::Lockstep, Schedule::Adversarial];
 
+/// What arrays hold of which a model says nothing. Where all are zero, two values that differ in general are often one.
+const BACKGROUNDS: [Contents; 2] = [Contents::Zero, Contents::Any { seed: 1 }];
+
 /// Looks for executions with some suspects.
 pub(crate) struct Bounded<'a> {
     /// The kernel and its launch.
@@ -291,39 +294,49 @@ impl Bounded<'_> {
         let blocks: BTreeSet<u32> =
             Thread::BOTH.map(|thread| linear(self.facts.position(constants, "ctaid", thread), geometry.grid)).into();
         log::debug!("replay of a model of {} in {geometry:?}", two.procedure);
-        for schedule in SCHEDULES {
-            let command = Command {
-                geometry,
-                only_blocks: Some(blocks.iter().copied().collect()),
-                arguments: self.arguments(emulator, model)?,
-                dynamic_shared: emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
-                schedule,
-                seed: 1,
-                steps: Some(THREAD_STEPS),
-                rules: emulator.rules,
-            };
-            let mut shown: Shown = emulator.show(&command, RUN_STEPS).ok()?;
-            let counts = shown.is_defined;
-            shown.findings.retain(|finding| counts && self.suspects.contain(finding));
-            if !shown.findings.is_empty() {
+        let mut same_value = None;
+        for contents in BACKGROUNDS {
+            for schedule in SCHEDULES {
+                let command = Command {
+                    geometry,
+                    only_blocks: Some(blocks.iter().copied().collect()),
+                    arguments: self.arguments(emulator, model, &contents)?,
+                    dynamic_shared: emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
+                    schedule,
+                    seed: 1,
+                    steps: Some(THREAD_STEPS),
+                    rules: emulator.rules,
+                };
+                let mut shown: Shown = emulator.show(&command, RUN_STEPS).ok()?;
+                let counts = shown.is_defined;
+                shown.findings.retain(|finding| counts && self.suspects.contain(finding));
+                let Some(first) = shown.findings.first() else { continue };
+                let has_values = !first.same_value;
                 shown.findings.iter_mut().for_each(|finding| finish(finding, &shown.command));
-                return Some(Explored { findings: shown.findings, command: Some(shown.command) });
+                let explored = Explored { findings: shown.findings, command: Some(shown.command) };
+                if has_values {
+                    return Some(explored);
+                }
+                same_value.get_or_insert(explored);
+            }
+            if same_value.is_none() && !emulator.rules.allow_same_value {
+                return None;
             }
         }
-        None
+        same_value
     }
 
-    /// Arguments with the model's parameters and contents of arrays.
-    fn arguments(&self, emulator: &Emulator, model: &Model) -> Option<Vec<Argument>> {
+    /// Arguments with the model's parameters and contents of arrays; those of which it says nothing hold what is given.
+    fn arguments(&self, emulator: &Emulator, model: &Model, contents: &Contents) -> Option<Vec<Argument>> {
         let value = |parameter: &KernelParameter| {
             let constant = parameter.constant.as_ref();
             constant.and_then(|name| bits(&model.constants, name)).unwrap_or(0) as u64
         };
         let kernel = self.facts.kernel;
-        let mut arguments = emulator.arguments(kernel, &value, &Contents::Zero, false).ok()?;
+        let mut arguments = emulator.arguments(kernel, &value, contents, false).ok()?;
         for (array, cells) in &model.cells {
             let Some(shown) = kernel.array_names.get(array) else { continue };
-            let plain = Argument::of(shown, arguments::Value::Endless(Contents::Zero));
+            let plain = Argument::of(shown, arguments::Value::Endless(contents.clone()));
             if let Some(argument) = arguments.iter_mut().find(|argument| **argument == plain)
                 && cells.len() <= MOST_CELLS
                 && !emulator.synchronises(kernel, shown)

@@ -21,8 +21,9 @@ pub(crate) mod natural;
 pub(crate) mod plausible;
 mod product;
 mod seen;
+mod table;
 mod votes;
-pub(crate) mod weaken;
+mod weaken;
 
 use self::condition::Condition;
 use self::conditions::Suggestion;
@@ -150,49 +151,6 @@ impl Launches<'_, '_> {
             Verdict::Verified => verified(self.beyond(conditions, report)),
             _ => report,
         })
-    }
-
-    /// A proof where rows are as long as a parameter says: for any values there is hardly one, and to see that takes
-    /// long. What the proof does not need is left out again. A defect that a few executions show is no matter of values.
-    fn with_table(&mut self) -> Option<Found> {
-        let tables = conditions::tables(self.plausible);
-        if tables.is_empty() || self.execution(&[], Search::Execution).is_some() {
-            return None;
-        }
-        let soon = self.budget.part(ONE_CONDITION.min(self.budget.left() / 8));
-        if let Ok(for_any_values) = self.attempt(&[], ALL_ENCODINGS, soon) {
-            return Some((Vec::new(), for_any_values));
-        }
-        // Half of the effort is for defects that values show.
-        let until = self.budget.part(self.budget.left() / 2);
-        self.find_in_turn(tables, &[], until)
-    }
-
-    /// A proof under one of the proposals over integers: bit by bit, products of unknowns are beyond the solver. Each
-    /// leaves a share of the effort to those after it.
-    fn find_in_turn(&mut self, proposals: Vec<Vec<Condition>>, findings: &[Finding], until: Budget) -> Option<Found> {
-        let count = proposals.len() as u64;
-        let shares = (1..=count).rev();
-        proposals.into_iter().zip(shares).find_map(|(proposal, parts)| {
-            let share = until.part(until.left() / parts);
-            self.proof_until = Some(share);
-            let found = self.find(vec![proposal], findings, 1, until);
-            self.proof_until = None;
-            found
-        })
-    }
-
-    /// What is listed beside a report: findings with values that no host is likely to pass. Those that attempts to leave
-    /// out conditions of the proof met count where they break none of the conditions on sizes.
-    fn examples(&mut self, report: Option<&KernelReport>) -> Vec<Finding> {
-        let mut outside = std::mem::take(&mut self.outside);
-        let proved = self.proved.as_ref().filter(|_| report.is_some_and(|r| r.verdict == Verdict::VerifiedWhen));
-        if let (true, Some((_, conditions))) = (outside.is_empty(), proved) {
-            let sizes: Vec<&Condition> = conditions.iter().filter(|c| c.parameters().is_empty()).collect();
-            let meets = |finding: &Finding| sizes.iter().all(|condition| condition.holds(finding));
-            outside.extend(std::mem::take(&mut self.beside).into_iter().find(meets));
-        }
-        outside
     }
 
     /// Some sizes of the launch are free.
