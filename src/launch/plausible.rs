@@ -6,8 +6,8 @@
 //!
 //! - what bounds an index or a loop, or is a factor of an index, is positive; with 64 bits, it is at most 2^56;
 //! - a product of two sizes has 31 bits, or is at most 2^56 with a size of 64 bits, if one is a factor of an index;
-//! - a factor of the rows (a pitch) is at least what bounds the columns, or the threads of a row of a block where nothing
-//!   bounds them;
+//! - a factor of rows that it does not bound (a pitch) is at least what bounds the columns, or the threads of a row of a
+//!   block where nothing bounds them;
 //! - a factor of planes is at least a factor of rows times what bounds these;
 //! - where no parameter bounds the columns beside rows, the pitch is at least as many as the launch has;
 //! - a product of numbers, sizes and the grid in a sum of 32 bits has 31 bits;
