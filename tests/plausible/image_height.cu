@@ -2,8 +2,8 @@
 //@ block: 16,16
 //@ grid: 64,64
 //@ condition: image_height_param_1 * image_height_param_2 <= 2147483647
-//@ condition: 0 <= image_height_param_2
 //@ condition: 0 <= image_height_param_1
+//@ condition: 0 <= image_height_param_2
 // An image whose rows are as long as it is wide.
 extern "C" __global__ void image_height(float *image, int width, int height) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
