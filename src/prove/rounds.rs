@@ -11,7 +11,8 @@
 //! for it (`predicate::single_definition`, whose argument is about any sweep in which it is inactive). Where both are
 //! inactive, this holds of both; accesses log and check nothing, barriers clear nothing, assertions are about nobody. So
 //! the choice between `back` and `exit` may be left out between two rounds: the rounds behind the last that a thread has are empty,
-//! and behind all of them comes `exit`, whose assumptions the probe proves.
+//! and behind all of them comes `exit`, whose assumptions the probe proves. ([`crate::vcgen::unroll`], which looks for defects,
+//! keeps that choice, as it has any loops; without it the formula has no joins.)
 
 use crate::infer::ghosts::statement;
 use crate::ivl::ast::{
