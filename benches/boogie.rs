@@ -17,7 +17,7 @@ mod support;
 #[path = "../tests/support/boogie.rs"]
 mod boogie;
 
-use gpuvcc::driver::cli::Stage;
+use gpuvcc::driver::options::Stage;
 use gpuvcc::driver::{input, pipeline};
 use large_program::{Shape, large_program};
 use serde_json::Value;

@@ -12,8 +12,8 @@
 mod support;
 
 use gpuvcc::cfg;
-use gpuvcc::driver::cli::Options;
 use gpuvcc::driver::input;
+use gpuvcc::driver::options::Options;
 use gpuvcc::driver::pipeline::{self, Program};
 use gpuvcc::kernel::{self, LowerOptions};
 use gpuvcc::predicate;

@@ -39,6 +39,11 @@ impl Diagnostic {
         Self::new(Severity::Unsupported, code, message, span)
     }
 
+    /// An error of no place in an input.
+    pub(crate) fn unplaced(code: &'static str, message: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Error, code, message: message.into(), labels: Vec::new(), notes: Vec::new() }
+    }
+
     fn new(severity: Severity, code: &'static str, message: impl Into<String>, span: Span) -> Self {
         Diagnostic { severity, code, message: message.into(), labels: vec![(span, String::new())], notes: Vec::new() }
     }

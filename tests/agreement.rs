@@ -18,7 +18,7 @@ mod support;
 mod boogie;
 
 use gpuvcc::diagnostic::Severity;
-use gpuvcc::driver::cli::{Options, Stage};
+use gpuvcc::driver::options::{Options, Stage};
 use gpuvcc::driver::{input, pipeline};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};

@@ -9,7 +9,7 @@
 mod support;
 
 use gpuvcc::diagnostic::Severity;
-use gpuvcc::driver::cli::{Arithmetic, Options, PreludeChoice};
+use gpuvcc::driver::options::{Arithmetic, Options, PreludeChoice};
 use gpuvcc::driver::{input, pipeline};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;

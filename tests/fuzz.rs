@@ -13,8 +13,8 @@ mod reader;
 #[allow(dead_code)]
 mod support;
 
-use gpuvcc::driver::cli::{Options, Stage};
 use gpuvcc::driver::input::{Input, Language};
+use gpuvcc::driver::options::{Options, Stage};
 use gpuvcc::driver::pipeline::{self, Program};
 use gpuvcc::kernel::{self, LowerOptions};
 use gpuvcc::predicate;

@@ -8,7 +8,8 @@
 //! The trials `verify/...` ask the verifier about the correct programs: it may refuse to prove one, but never
 //! confirms a defect.
 
-use gpuvcc::driver::cli::{self, Command, Options};
+use gpuvcc::driver::cli::{self, Command};
+use gpuvcc::driver::options::Options;
 use gpuvcc::driver::{emulate, input, pipeline};
 use gpuvcc::finding::{AccessKind, KernelReport};
 use gpuvcc::geometry::Geometry;

@@ -7,7 +7,7 @@ mod formula;
 mod support;
 
 use formula::{Recipe, Shape, build, recipes};
-use gpuvcc::driver::cli::Stage;
+use gpuvcc::driver::options::Stage;
 use gpuvcc::driver::{input, pipeline};
 use gpuvcc::effort::Effort;
 use gpuvcc::solver::{self, Answer, Encoding};

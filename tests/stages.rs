@@ -4,7 +4,7 @@
 #[allow(dead_code)]
 mod support;
 
-use gpuvcc::driver::cli::Stage;
+use gpuvcc::driver::options::Stage;
 use gpuvcc::driver::{input, pipeline};
 use support::cases::{Case, cases};
 use support::run::on_large_stack;

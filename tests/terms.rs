@@ -120,7 +120,7 @@ fn substitution_keeps_values() {
             })
             .collect();
         let roots: Vec<Term> = built.bits.iter().map(|k| k.term).chain(built.bools.iter().map(|k| k.term)).collect();
-        let mut map: HashMap<Term, Term> = replacements.iter().copied().collect();
+        let mut map: foldhash::HashMap<Term, Term> = replacements.iter().copied().collect();
         let images: Vec<Term> = roots.iter().map(|&r| built.terms.substitute(r, &mut map)).collect();
         for point in 0..built.points().min(24) {
             let mut after: HashMap<Term, Value> = HashMap::new();

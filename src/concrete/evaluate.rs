@@ -11,7 +11,7 @@ use super::operators;
 use crate::effort::{self, Effort};
 use crate::solver::Value;
 use crate::vcgen::term::{Sort, Term, mask, signed};
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What the value of a term costs.
@@ -68,7 +68,7 @@ impl<'c> Evaluator<'c> {
             computed: code.instructions.iter().map(|i| if is_given(i) { ALWAYS } else { 0 }).collect(),
             changed: vec![1; code.most as usize + 1],
             clock: 1,
-            functions: HashMap::new(),
+            functions: HashMap::default(),
             waiting: Vec::new(),
         }
     }
@@ -320,7 +320,6 @@ impl<'c> Evaluator<'c> {
 mod tests {
     use super::*;
     use crate::vcgen::term::{BvBinary, BvCompare, Terms};
-    use std::collections::HashMap as Map;
 
     const OPERATORS: [BvBinary; 11] = [
         BvBinary::Mul,
@@ -380,7 +379,7 @@ mod tests {
                     _ => Value::Bits(u128::from(number) & mask(width)),
                 };
                 evaluator.set([(symbols[changed], values[changed])]);
-                let mut constants: Map<Term, Term> = Map::new();
+                let mut constants: HashMap<Term, Term> = HashMap::default();
                 for (&symbol, value) in symbols.iter().zip(values) {
                     let constant = match value {
                         Value::Bits(bits) => terms.bv(bits, width),

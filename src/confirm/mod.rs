@@ -16,7 +16,7 @@ mod usual;
 
 use self::bounded::Bounded;
 use self::emulate::{Emulator, Judge};
-use self::explore::{Effort, Explorer, Suspects};
+use self::explore::{Effort, Explored, Explorer, Suspects};
 use self::minimal::Minimiser;
 use crate::effort::{self, Budget};
 use crate::exec::command::Command;
@@ -146,19 +146,31 @@ impl<'a> Confirmation<'a> {
         self.is_decided()
     }
 
-    /// The same for races and barriers, before anything is proved: of an assertion a proof's model says more. Whether one
-    /// shows a defect.
+    /// The same for races and barriers in small launches, before anything is proved: of an assertion a proof's model says
+    /// more. Whether one shows a defect.
     pub(crate) fn explore_briefly(&mut self) -> bool {
-        let suspects = Suspects { assertions: BTreeSet::new(), ..everywhere(&self.facts.kernel.program) };
-        for effort in [Effort::BRIEF, Effort::LARGE] {
-            self.explore_lines(suspects.clone(), effort);
-            // More patience may show more.
-            self.explored.clear();
-            if self.is_decided() {
-                return true;
-            }
+        self.explore_lines(races_and_barriers(&self.facts.kernel.program), Effort::BRIEF);
+        // More patience may show more.
+        self.explored.clear();
+        self.is_decided()
+    }
+
+    /// The same in a large launch, for a proof that turns out to be hard. What it shows is for [`Confirmation::take`].
+    pub(crate) fn large_launch(&self) -> impl FnOnce() -> Option<Explored> + Send + use<'a> {
+        let (emulator, facts, plausible) = (self.emulator, self.facts, self.plausible);
+        move || {
+            let _stage = limits::stage("confirm");
+            let suspects = races_and_barriers(&facts.kernel.program);
+            let explorer = Explorer::new(emulator.as_ref()?, facts.kernel, &suspects, Effort::LARGE);
+            explorer.among(plausible).run(facts.launch)
         }
-        false
+    }
+
+    /// Takes what a launch shows.
+    pub(crate) fn take(&mut self, explored: Explored) {
+        for finding in explored.findings {
+            self.confirm(finding, explored.command.clone());
+        }
     }
 
     fn explore_lines(&mut self, suspects: Suspects, effort: Effort) {
@@ -170,9 +182,7 @@ impl<'a> Confirmation<'a> {
         let launch = self.facts.launch;
         let explorer = Explorer::new(emulator, kernel, &suspects, effort).among(self.plausible);
         if let Some(explored) = explorer.run(launch) {
-            for finding in explored.findings {
-                self.confirm(finding, explored.command.clone());
-            }
+            self.take(explored);
         }
     }
 
@@ -195,8 +205,8 @@ impl<'a> Confirmation<'a> {
         };
         let found = in_own_context(|| bounded.run(two));
         self.unrolling = self.unrolling - (effort::spent() - start);
-        for finding in found.iter().flat_map(|found| &found.findings) {
-            self.confirm(finding.clone(), found.as_ref().and_then(|found| found.command.clone()));
+        if let Some(explored) = found {
+            self.take(explored);
         }
     }
 }
@@ -217,6 +227,11 @@ fn suspects(two: &TwoThread, outcome: &PairOutcome) -> Suspects {
         }
     }
     suspects
+}
+
+/// Lines of all accesses and barriers, but for assertions of the user.
+fn races_and_barriers(program: &Program) -> Suspects {
+    Suspects { assertions: BTreeSet::new(), ..everywhere(program) }
 }
 
 /// Lines of all accesses and barriers.

@@ -4,11 +4,11 @@
 //! that lies beside `k.ptx`, and a sentence for the report. Establishes: an input whose annotations have errors is not
 //! looked at: without them the answer would be to another question.
 
-use super::cli::Options;
 use super::input::{Input, Language, error_text, unreadable};
+use super::options::Options;
 use super::output::Output;
 use super::pipeline::Program;
-use super::unplaced;
+use crate::diagnostic::Diagnostic;
 use crate::ptx::annotation::sidecar;
 use crate::report::source::SourceText;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(crate) fn add<'a>(programs: Vec<(&'a Input, Program)>, options: &Options, ou
     let ptx = programs.iter().filter(|(input, _)| input.language == Language::Ptx).count();
     if options.annotations.is_some() && ptx != 1 {
         let message = format!("--annotations is for one input of PTX, not for {ptx}");
-        output.unplaced(&unplaced("annotation", message), &options.files.join(" "));
+        output.unplaced(&Diagnostic::unplaced("annotation", message), &options.files.join(" "));
         return Vec::new();
     }
     let parsed = programs.into_iter().filter_map(|(input, mut program)| {

@@ -5,8 +5,8 @@
 //! different, or sorted, or those of one that it writes to be 0 when it starts. Establishes: the sentence is said only of a complete proof. Relies on: `kernel::array_facts`
 //! refuses what such a fact cannot be about. Reference: README, "Annotations".
 
-use super::cli::Options;
 use super::input::Input;
+use super::options::Options;
 use super::pipeline::{self, Program};
 use crate::cfg::operands;
 use crate::effort::{self, Effort};

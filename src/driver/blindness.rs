@@ -5,8 +5,8 @@
 //! with it; if it compares modulo 2^32 where an array is narrow, neither are those whose addresses are equal only so. This finds what was forgotten, not every mistake: the rest of a prelude's meaning is trusted.
 //! Relies on: the pipeline. Reference: prelude/README.md, what is trusted.
 
-use super::cli::{Options, PreludeChoice};
 use super::input::{Input, Language};
+use super::options::{Options, PreludeChoice};
 use super::{pipeline, schedule};
 use crate::diagnostic::Diagnostic;
 use crate::finding::Verdict;

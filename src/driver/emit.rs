@@ -3,8 +3,8 @@
 //! `twothread` and `ivl` are one program with a procedure for each pair of threads of the launch, which Boogie takes as it stands; the
 //! other views hold the pairs one after the other.
 
-use super::cli::Stage;
 use super::notes;
+use super::options::Stage;
 use crate::diagnostic::Diagnostic;
 use crate::effort::Budget;
 use crate::infer;

@@ -5,9 +5,7 @@ use super::launches::Known;
 use super::output::Output;
 use super::pipeline::Program;
 use super::run_options::RunOptions;
-use super::{
-    Task, annotations, parse_inputs, read_inputs, schedule, select_kernels, stated, unplaced, unused_clusters,
-};
+use super::{Task, annotations, parse_inputs, read_inputs, schedule, select_kernels, stated, unused_clusters};
 use crate::confirm::execution;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, binding, launch::Contents, launch::Launch, launch::check_sizes};
@@ -42,14 +40,15 @@ pub fn run(options: &RunOptions) -> u8 {
             };
             let names: Vec<String> = tasks.iter().map(name).collect();
             let message = format!("the file has {} kernels; choose one with --entry", tasks.len());
-            let diagnostic = unplaced("no-such-entry", message).note(format!("there are: {}", names.join(", ")));
+            let diagnostic =
+                Diagnostic::unplaced("no-such-entry", message).note(format!("there are: {}", names.join(", ")));
             output.unplaced(&diagnostic, first.input.source.name());
         }
         return output.finish();
     };
     let (file, source) = (task.input.source.name(), &task.input.source);
     let Program::Ptx(module) = task.program else {
-        let diagnostic = unplaced("not-emulated", format!("`{file}` is no PTX; only PTX is emulated"));
+        let diagnostic = Diagnostic::unplaced("not-emulated", format!("`{file}` is no PTX; only PTX is emulated"));
         output.unplaced(&diagnostic, file);
         return output.finish();
     };

@@ -4,9 +4,8 @@
 //! or that several have, is an error. Relies on: `ptx::mangled` for what authors call their kernels.
 
 use super::annotations::Parsed;
-use super::cli::Options;
+use super::options::Options;
 use super::output::Output;
-use super::unplaced;
 use crate::diagnostic::Diagnostic;
 use crate::ptx::mangled;
 use crate::report::near_names::near_names;
@@ -47,7 +46,7 @@ fn meant<'a>(entry: &str, names: &'a [String]) -> Vec<&'a String> {
 }
 
 fn ambiguous(entry: &str, names: &[&String]) -> Diagnostic {
-    let diagnostic = unplaced("no-such-entry", format!("`{entry}` may be {} kernels", names.len()));
+    let diagnostic = Diagnostic::unplaced("no-such-entry", format!("`{entry}` may be {} kernels", names.len()));
     let listed = names.iter().take(MOST_NAMES).map(|name| described(name));
     let diagnostic = listed.fold(diagnostic, |diagnostic, name| diagnostic.note(format!("give one: {name}")));
     match names.len().saturating_sub(MOST_NAMES) {
@@ -62,7 +61,7 @@ fn described(name: &str) -> String {
 }
 
 fn unknown(entry: &str, names: &[String]) -> Diagnostic {
-    let diagnostic = unplaced("no-such-entry", format!("no kernel is named `{entry}`"));
+    let diagnostic = Diagnostic::unplaced("no-such-entry", format!("no kernel is named `{entry}`"));
     let words: Vec<String> = names.iter().map(|name| mangled::human(name)).collect();
     let known = names.iter().map(String::as_str).chain(words.iter().map(String::as_str));
     let near = near_names(entry, known);

@@ -5,7 +5,6 @@
 //! compilation, so folders below are read, too.
 
 use super::input::{self, LaunchFile, NO_SUCH_TARGET, Reading, error_text, unreadable};
-use super::unplaced;
 use crate::container::choice::some_of;
 use crate::container::target::Target;
 use crate::container::triton;
@@ -48,7 +47,7 @@ pub(crate) fn read(folder: &Path, name: &str, target: Option<Target>) -> Result<
     if let (Some(target), false) = (target, others.is_empty()) {
         let others = some_of(&others.iter().map(String::as_str).collect::<Vec<_>>());
         if reading.inputs.is_empty() && reading.unread.is_empty() {
-            let none = unplaced(NO_SUCH_TARGET, format!("`{name}` has no PTX for {target}"));
+            let none = Diagnostic::unplaced(NO_SUCH_TARGET, format!("`{name}` has no PTX for {target}"));
             return Err(none.note(format!("there are: {others}")));
         }
         reading.notes.push(format!("not for {target}, so not looked at: {others}"));
@@ -88,8 +87,8 @@ pub(crate) fn launch_beside(path: &Path) -> Result<Option<LaunchFile>, Diagnosti
     let path = path.with_extension("json");
     let small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LARGEST_LAUNCH);
     let Some(text) = small.then(|| std::fs::read_to_string(&path).ok()).flatten() else { return Ok(None) };
-    let launch =
-        triton::launch(&text).map_err(|message| unplaced("launch-file", format!("`{}`: {message}", path.display())))?;
+    let launch = triton::launch(&text)
+        .map_err(|message| Diagnostic::unplaced("launch-file", format!("`{}`: {message}", path.display())))?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(launch.map(|launch| LaunchFile { name, launch }))
 }

@@ -5,7 +5,7 @@
 
 use super::cuda::facts::SourceFact;
 use super::launches::KnownLaunch;
-use super::{cuda, folder, unplaced};
+use super::{cuda, folder};
 use crate::container::choice::{self, Wanted};
 use crate::container::target::Target;
 use crate::container::triton::TritonLaunch;
@@ -145,7 +145,7 @@ fn read_bytes(name: &str, bytes: Vec<u8>, wanted: &Wanted) -> Result<Reading, Di
             if kind(name, &source) == Some(Kind::Cuda) && *module == cuda::module_name(name) {
                 return cuda::compiled(name, &source, None);
             }
-            Err(unplaced(NO_SUCH_TARGET, format!("`{name}` is no binary, so it has no module {module}")))
+            Err(Diagnostic::unplaced(NO_SUCH_TARGET, format!("`{name}` is no binary, so it has no module {module}")))
         }
         (None, _) => {
             let source = decode(name, bytes)?;
@@ -169,10 +169,10 @@ fn check_target(input: &Input, found: Option<Target>, wanted: Option<Target>) ->
         (_, None) => Ok(()),
         (Some(found), Some(wanted)) if found == wanted => Ok(()),
         (Some(found), Some(wanted)) => {
-            Err(unplaced(NO_SUCH_TARGET, format!("`{name}` is PTX for {found}, not for {wanted}")))
+            Err(Diagnostic::unplaced(NO_SUCH_TARGET, format!("`{name}` is PTX for {found}, not for {wanted}")))
         }
         (None, Some(wanted)) => {
-            Err(unplaced(NO_SUCH_TARGET, format!("`{name}` does not say that it is PTX for {wanted}")))
+            Err(Diagnostic::unplaced(NO_SUCH_TARGET, format!("`{name}` does not say that it is PTX for {wanted}")))
         }
     }
 }
@@ -184,7 +184,7 @@ fn modules(name: &str, bytes: &[u8], contents: &Contents, wanted: &Wanted) -> Re
         Ok(choice) => choice,
         // What is wanted may be in them.
         Err(_) if !unread.is_empty() => return Ok(Reading { unread, ..Reading::default() }),
-        Err(none) => return Err(Diagnostic { notes: none.notes, ..unplaced(none.code, none.message) }),
+        Err(none) => return Err(Diagnostic { notes: none.notes, ..Diagnostic::unplaced(none.code, none.message) }),
     };
     let cost = choice.modules.iter().fold(0u64, |sum, image| sum.saturating_add(image.cost()));
     if cost > LARGEST_INPUT {
@@ -246,7 +246,7 @@ fn text(name: &str, text: String) -> Result<Input, Diagnostic> {
         Some(Kind::Cuda) | None => {
             let what =
                 "neither PTX (`.version ...`), nor CUDA source (`__global__`), nor a program in Boogie or the IVL";
-            let unknown = unplaced("unknown-kind", format!("`{name}` is {what}"));
+            let unknown = Diagnostic::unplaced("unknown-kind", format!("`{name}` is {what}"));
             Err(unknown.note("a file that ends in .ptx, .cu, .ivl or .bpl is taken for what it is called"))
         }
     }
@@ -296,12 +296,12 @@ pub(super) fn error_text(error: &std::io::Error) -> String {
 }
 
 pub(super) fn unreadable(name: &str, reason: &str) -> Diagnostic {
-    unplaced("input-unreadable", format!("cannot read `{name}`: {reason}"))
+    Diagnostic::unplaced("input-unreadable", format!("cannot read `{name}`: {reason}"))
 }
 
 fn damaged(name: &str, fault: &Fault) -> Diagnostic {
     let Fault { offset, message } = fault;
-    unplaced("container-damaged", format!("`{name}`, byte {offset}: {message}"))
+    Diagnostic::unplaced("container-damaged", format!("`{name}`, byte {offset}: {message}"))
 }
 
 /// What a text is.

@@ -6,8 +6,8 @@
 //! Establishes: the sentence is said only of a complete proof. Relies on: `report::help` for where no barrier stands.
 //! Reference: none.
 
-use super::cli::Options;
 use super::input::Input;
+use super::options::Options;
 use super::pipeline::{self, Program};
 use crate::effort::Effort;
 use crate::finding::{Finding, KernelReport, Verdict};

@@ -18,6 +18,7 @@ mod ivl_kernel;
 mod launches;
 mod mend;
 mod notes;
+pub mod options;
 mod output;
 mod parameter_names;
 pub mod pipeline;
@@ -41,9 +42,9 @@ use crate::ptx;
 use crate::stats::Cost;
 use annotations::Parsed;
 use baseline::Baseline;
-use cli::{Options, Stage};
 use input::{Input, Language, LaunchFile};
 use launches::{Known, KnownLaunch};
+use options::{Options, Stage};
 use output::Output;
 use pipeline::Program;
 use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
@@ -315,7 +316,10 @@ fn select_kernels<'a>(
                 output.nothing_to_prove(file);
                 continue;
             }
-            output.unplaced(&unplaced("no-kernel", format!("`{file}` has no kernel (no `.entry` with a body)")), file);
+            output.unplaced(
+                &Diagnostic::unplaced("no-kernel", format!("`{file}` has no kernel (no `.entry` with a body)")),
+                file,
+            );
         }
         for name in names {
             if options.entries.is_empty() || wanted.contains(&name) {
@@ -352,10 +356,6 @@ fn known_launches<'a>(
     }
     let known = known.of_kernel(input, program, entry);
     if known.is_empty() { vec![None] } else { known.into_iter().map(Some).collect() }
-}
-
-fn unplaced(code: &'static str, message: String) -> Diagnostic {
-    Diagnostic { severity: Severity::Error, code, message, labels: Vec::new(), notes: Vec::new() }
 }
 
 fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {

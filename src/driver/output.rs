@@ -2,7 +2,7 @@
 //!
 //! Text is printed as soon as a kernel is done; JSON and SARIF are one object at the end.
 
-use super::cli::{Color, Format, Options};
+use super::options::{Color, Format, Options};
 use crate::diagnostic::Diagnostic;
 use crate::finding::{KernelReport, Subject, Verdict};
 use crate::report::json::InputError;

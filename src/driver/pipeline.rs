@@ -1,10 +1,10 @@
 //! One kernel's way through the stages, one line a stage.
 
 use super::array_fact;
-use super::cli::{Arithmetic, Options, Stage};
 use super::input::{Input, Language};
 use super::mend;
 use super::notes;
+use super::options::{Arithmetic, Options, Stage};
 use super::procedures::{self, Source};
 use super::same_value::{self, Plan};
 use super::stated;
@@ -335,7 +335,7 @@ pub fn emit(
 ) -> Result<String, Vec<Diagnostic>> {
     if let (Stage::Cfg, Program::Ptx(module)) = (stage, program) {
         let cfg = crate::cfg::build(module, entry_of(module, entry)?, options.rules)?;
-        let dot = options.format == super::cli::Format::Dot;
+        let dot = options.format == super::options::Format::Dot;
         return Ok(if dot { crate::cfg::dot(&cfg) } else { crate::cfg::print(&cfg) });
     }
     if let Some(source) = program.of_procedure(entry) {

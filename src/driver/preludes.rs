@@ -5,8 +5,8 @@
 //! Reference: prelude/README.md.
 
 use super::blindness;
-use super::cli::{Options, PreludeChoice};
 use super::input::{error_text, unreadable};
+use super::options::{Options, PreludeChoice};
 use super::output::Output;
 use crate::diagnostic::Diagnostic;
 use crate::report::source::SourceText;

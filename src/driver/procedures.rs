@@ -1,7 +1,7 @@
 //! Procedures of the IVL that are no kernels: one line a stage.
 
-use super::cli::{Options, Stage};
 use super::input::Input;
+use super::options::{Options, Stage};
 use super::{emit, notes};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};

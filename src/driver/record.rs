@@ -44,7 +44,7 @@ pub fn run(options: &RecordOptions) -> u8 {
 fn recorded(options: &RecordOptions) -> Result<ExitStatus, Diagnostic> {
     let failed = |what: &str, error: &std::io::Error| unreadable(what, &error_text(error));
     if LIBRARY.is_empty() {
-        return Err(super::unplaced("record", "programs can be recorded on Linux with glibc only".to_string()));
+        return Err(Diagnostic::unplaced("record", "programs can be recorded on Linux with glibc only".to_string()));
     }
     let folder = tempfile::tempdir().map_err(|error| failed("the folder for temporary files", &error))?;
     let library = folder.path().join("libgpuvcc_record.so");
@@ -53,7 +53,7 @@ fn recorded(options: &RecordOptions) -> Result<ExitStatus, Diagnostic> {
     std::fs::write(&options.file, "").map_err(|error| failed(&options.file, &error))?;
     let file = std::path::absolute(&options.file).map_err(|error| failed(&options.file, &error))?;
     let Some((program, arguments)) = options.command.split_first() else {
-        return Err(super::unplaced("record", "there is no program to run".to_string()));
+        return Err(Diagnostic::unplaced("record", "there is no program to run".to_string()));
     };
     let mut command = Command::new(program);
     command.args(arguments).env("LD_PRELOAD", preloaded(&library)).env(FILE, file);

@@ -3,7 +3,7 @@
 //! Input: arguments. Output: [`RunOptions`] as plain data. Establishes: sizes are fixed and at least 1, a
 //! launch has fewer than 2^32 threads, a block at most 1024.
 
-use super::cli::{Color, Format, Options};
+use super::options::{Color, Format, Options};
 use crate::container::target::Target;
 use crate::exec::arguments::{self, Argument};
 use crate::exec::launch::{Schedule, check_sizes};

@@ -3,7 +3,7 @@
 //! Input: the options of a run. Output: a sentence for each that makes a proof, or an execution, say less or that adds to
 //! what is assumed. Establishes: no such option goes unsaid. Reference: DESIGN section 3 (standing decisions).
 
-use super::cli::Options;
+use super::options::Options;
 use crate::ivl::ast::StmtKind;
 use crate::kernel::Kernel;
 use crate::rules::Rules;

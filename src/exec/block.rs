@@ -85,7 +85,7 @@ impl BlockState {
             shared: vec![0; bytes],
             written: vec![0; bytes.div_ceil(64)],
             cells: vec![Cell::default(); bytes.div_ceil(4)],
-            locations: Locations::new(),
+            locations: Locations::default(),
             sequential: None,
             barriers: (0..16).map(|_| BarrierState::default()).collect(),
             live: Vec::new(),

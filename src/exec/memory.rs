@@ -5,7 +5,7 @@
 
 use super::launch::Contents;
 use super::values::{hash, mask};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
@@ -88,7 +88,7 @@ impl GlobalArray {
                 contents.fill(0, &mut bytes);
                 Store::Flat(bytes)
             }
-            contents => Store::Pages { pages: HashMap::new(), contents },
+            contents => Store::Pages { pages: HashMap::default(), contents },
         };
         GlobalArray { name, address, start, size, store }
     }

@@ -71,7 +71,7 @@ impl World {
             parameters,
             detector: Detector::new(sites(program), shape, &sizes, launch.rules.allow_same_value),
             races: launch.races,
-            locations: Locations::new(),
+            locations: Locations::default(),
             sequential: None,
             watch: None,
             halted: !outcome.stopped.is_empty(),

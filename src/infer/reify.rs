@@ -3,7 +3,7 @@
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Nodes an expression may have; beyond, no candidate is made.
 const SIZE_LIMIT: usize = 40;

@@ -21,6 +21,8 @@ use std::rc::Rc;
 
 /// Blocks that one simulation may pass.
 const STEP_LIMIT: usize = 400;
+/// Blocks of all executions that look for a few checks.
+const GOAL_STEP_LIMIT: usize = 4000;
 /// Values of parameters for executions beside the model's: sizes below a block, of a grid, of more.
 const SAMPLES: [u128; 8] = [1_000_000, 20_000, 300, 9, 0, 1, 100_000, u128::MAX];
 
@@ -42,6 +44,8 @@ pub(crate) struct Simulation<'p> {
     left: usize,
     /// What the executions access, if that is of interest.
     watch: Option<(&'p Watch, Vec<Sighting>)>,
+    /// The only checks that are of interest, if not all are.
+    goal: Option<BTreeSet<usize>>,
 }
 
 impl<'p> Simulation<'p> {
@@ -64,7 +68,27 @@ impl<'p> Simulation<'p> {
             round_limit,
             left: 0,
             watch: None,
+            goal: None,
         }
+    }
+
+    /// Executions of a program that is proved: nothing is evaluated but these checks, until each was found to fail.
+    pub(crate) fn of_proved(
+        (passive, steps): (&'p Passive, &'p Steps),
+        goal: BTreeSet<usize>,
+        round_limit: usize,
+    ) -> Self {
+        let kept =
+            vec![false; passive.checks.iter().filter_map(|check| check.candidate).max().map_or(0, |last| last + 1)];
+        Simulation {
+            goal: Some(goal),
+            left: GOAL_STEP_LIMIT,
+            ..Simulation::new((passive, steps), kept, &|_| false, round_limit)
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.goal.as_ref().is_some_and(|goal| goal.is_subset(&self.failing))
     }
 
     /// Takes the values of a model for [`model_terms`].
@@ -103,6 +127,9 @@ impl<'p> Simulation<'p> {
         let model = self.evaluator.assignment();
         let mut sightings = Vec::new();
         for variant in 0..=SAMPLES.len() {
+            if self.is_over() {
+                break;
+            }
             self.evaluator.reset(&model);
             if variant > 0 {
                 self.vary(variant);
@@ -119,7 +146,7 @@ impl<'p> Simulation<'p> {
     }
 
     fn start(&mut self) {
-        self.left = STEP_LIMIT;
+        self.left = if self.goal.is_none() { STEP_LIMIT } else { self.left };
         self.run(0, None, false);
         self.look();
     }
@@ -223,6 +250,9 @@ impl<'p> Simulation<'p> {
 
     /// Evaluates a check; false when what follows relies on it and it fails.
     fn check(&mut self, number: usize, condition: Slot) -> bool {
+        if self.goal.as_ref().is_some_and(|goal| !goal.contains(&number)) {
+            return true;
+        }
         let candidate = self.passive.checks[number].candidate;
         if candidate.is_some_and(|c| !self.kept[c]) || self.evaluator.is_true(condition) {
             return true;

@@ -10,7 +10,8 @@ use crate::query::Model;
 use crate::solver::Value;
 use crate::vcgen::passive::Passive;
 use crate::vcgen::term::{Sort, Term, mask};
-use std::collections::{BTreeSet, HashSet};
+use foldhash::HashSet;
+use std::collections::BTreeSet;
 
 /// What sizes and parameters are: so much more than their least value.
 const SIZES: [u128; 5] = [3, 255, 1, 0, 31];
@@ -19,7 +20,7 @@ const SIZES: [u128; 5] = [3, 255, 1, 0, 31];
 pub(crate) fn find(passive: &Passive) -> Option<Model> {
     let preconditions = passive.preconditions();
     let mut symbols: BTreeSet<Term> = passive.constants.iter().map(|(_, term)| *term).collect();
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     preconditions.iter().for_each(|&t| passive.terms.collect_symbols(t, &mut seen, &mut symbols));
     let code = Code::new(&passive.terms, preconditions.iter().copied(), &|_| 0);
     let mut evaluator = Evaluator::new(&code);

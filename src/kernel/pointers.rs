@@ -18,8 +18,9 @@ use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
 use crate::cfg::operands::registers_of;
 use crate::flow::Worklist;
 use crate::ptx::ast::{Function, Instruction, Operand, RegisterId, StateSpace};
+use foldhash::HashMap;
 use petgraph::graph::NodeIndex;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An interned [`Points`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,8 +84,8 @@ impl<'a> Pointers<'a> {
             memory_is_tainted: false,
             others_are_tainted: false,
             values: Vec::new(),
-            ids: HashMap::new(),
-            joins: HashMap::new(),
+            ids: HashMap::default(),
+            joins: HashMap::default(),
             entries: Vec::new(),
         };
         this.intern(Points::loaded());

@@ -18,7 +18,7 @@ impl Launches<'_, '_> {
     /// long. What the proof does not need is left out again. A defect that a few executions show is no matter of values.
     pub(super) fn with_table(&mut self) -> Option<Found> {
         let tables = conditions::tables(self.plausible);
-        if tables.is_empty() || self.execution(&[], Search::Execution).is_some() {
+        if tables.is_empty() {
             return None;
         }
         let effort = ANY_VALUES.min(self.budget.left() / 5);
@@ -28,6 +28,9 @@ impl Launches<'_, '_> {
             Verdict::Verified => return Some((Vec::new(), for_any_values)),
             verdict if verdict.confirmed() => return None,
             _ => self.beside.extend(for_any_values.outside),
+        }
+        if self.execution(&[], Search::Execution).is_some() {
+            return None;
         }
         // Half of the effort is for defects that values show.
         let until = self.budget.part(self.budget.left() / 2);

@@ -18,7 +18,8 @@ use crate::span::Span;
 use crate::vcgen::passive::{Check, CheckKind, Passive, PassiveItem};
 use crate::vcgen::term::Term;
 use crate::vcgen::wp::{self, Labels, Role};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use foldhash::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Failures of one body that are looked for.
 const MOST_FAILURES: usize = 50;

@@ -4,10 +4,9 @@
 //! Establishes: an assertion that is neither was proved under the kept invariants, in the encoding of the try or in
 //! an earlier one. Relies on: a race check is not relied on behind it. Reference: DESIGN section 5; proof-notes, lesson 5.
 
-use super::{Constants, Inference, Refuted, assertions, is_part, may_rely_on};
+use super::{Constants, Inference, Refuted, assertions, is_part};
 use crate::concrete::program::Steps;
 use crate::effort::{Budget, Effort};
-use crate::infer::houdini::Fate;
 use crate::infer::simulate::{self, Simulation};
 use crate::query::{self, From, Query, Reply};
 use crate::solver::{Encoding, Value};
@@ -43,7 +42,7 @@ pub(super) const FULL: Patience = Patience::new(4000, 2000);
 /// Where invariants multiply unknowns: one try.
 pub(super) const PRODUCTS: Patience = Patience::new(500, 1500);
 /// Rounds of a loop that may be executed to see whether it ends.
-const ROUNDS: usize = 64;
+const ROUNDS: usize = 512;
 /// A kernel with more defects than this has enough.
 pub(super) const FINDING_LIMIT: usize = 12;
 
@@ -221,19 +220,17 @@ pub(super) fn ask_probes(inference: &mut Inference, goal: &BTreeSet<usize>, most
     let query = inference.query(From::Start, goal);
     let mut reply = Query { most, reads: &simulate::model_terms, ..query }.ask(budget);
     if let Reply::Refuted(model) = &mut reply {
-        let executed = executed(inference, model);
-        model.failing.extend(executed.intersection(goal));
+        let executed = executed(inference, goal, model);
+        model.failing.extend(executed);
     }
     reply
 }
 
-/// The checks that fail in executions from a state.
-pub(super) fn executed(inference: &Inference, state: &query::Model) -> BTreeSet<usize> {
+/// Those of a proved program's probes that executions from a state come to.
+pub(super) fn executed(inference: &Inference, goal: &BTreeSet<usize>, state: &query::Model) -> BTreeSet<usize> {
     let passive = &inference.passive;
-    let kept = inference.fates.iter().map(|fate| *fate == Fate::Kept).collect();
-    let is_relied = |check: usize| may_rely_on(&passive.checks[check]);
     let steps = Steps::new(passive, &[]);
-    let mut simulation = Simulation::new((passive, &steps), kept, &is_relied, ROUNDS);
+    let mut simulation = Simulation::of_proved((passive, &steps), goal.clone(), ROUNDS);
     simulation.load(&state.terms, &state.values);
     simulation.execute();
     simulation.failing

@@ -134,12 +134,16 @@ pub(crate) struct Plan<'a> {
     pub(crate) writes_out: bool,
 }
 
+/// Asked once, before a proof that is no matter of moments goes on: whether an execution shows a defect.
+pub(crate) type Doubt<'a> = Box<dyn FnOnce() -> bool + Send + 'a>;
+
 /// The tries to prove the assertions of a pair: under integer invariants over integers and, where that fails,
 /// over bit-vectors; then under bit-vector invariants as well. Each begins with what the one before proved; the
 /// last is the one that proved all, or after which there is nothing to try.
 pub(crate) struct Tries<'a> {
     two: &'a TwoThread,
     plan: Plan<'a>,
+    doubt: Option<Doubt<'a>>,
     encodings: Vec<Encoding>,
     /// Tries so far.
     step: usize,
@@ -180,7 +184,12 @@ impl<'a> Tries<'a> {
     /// No try yet.
     pub(crate) fn new(two: &'a TwoThread, plan: Plan<'a>) -> Self {
         let encodings = suited(&two.program, plan.encodings);
-        Tries { two, plan, encodings, step: 0, is_done: false, earlier: Earlier::default() }
+        Tries { two, plan, doubt: None, encodings, step: 0, is_done: false, earlier: Earlier::default() }
+    }
+
+    /// The same, but a defect ends them.
+    pub(crate) fn doubting(self, doubt: Option<Doubt<'a>>) -> Self {
+        Tries { doubt, ..self }
     }
 
     /// The same, but by invariants alone: they are to be shown.
@@ -189,9 +198,15 @@ impl<'a> Tries<'a> {
         self
     }
 
+    /// Whether there is no proof to be found.
+    fn has_defect(&mut self) -> bool {
+        self.is_done |= self.doubt.take().is_some_and(|doubt| doubt());
+        self.is_done
+    }
+
     fn attempt(&mut self) -> Result<PairOutcome, Diagnostic> {
         let (budget, first_failure) = (Budget::new(self.plan.effort), self.plan.first_failure);
-        let (encodings, step) = (&self.encodings, self.step);
+        let (encodings, step) = (self.encodings.clone(), self.step);
         let Plan { uniform_barriers, omitted, .. } = self.plan;
         let annotated = infer::annotate(self.two, uniform_barriers, encodings[step], omitted)?;
         let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
@@ -206,6 +221,9 @@ impl<'a> Tries<'a> {
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
         let is_first = self.earlier.unproved.is_none();
         if is_first && !search.is_over() {
+            if self.has_defect() {
+                return Ok(outcome(inference, proof));
+            }
             few::attempt(&mut proof, &mut inference, &search, budget);
             let is_worth_it = self.plan.writes_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
             if is_worth_it && written_out::proves(self.two, budget)? {
@@ -227,6 +245,9 @@ impl<'a> Tries<'a> {
             false => &[QUICK, MIDDLE],
         };
         proof.attempt_regions(&mut inference, budget);
+        if !proof.is_complete() && self.has_defect() {
+            return Ok(outcome(inference, proof));
+        }
         for &patience in patiences {
             for encoding in inference.encodings.clone() {
                 proof.attempt(&mut inference, encoding, patience, budget);

@@ -4,8 +4,8 @@
 //! number of jobs: a helper only makes tries before they are asked for, and those that are never asked for are dropped,
 //! with their errors. Relies on: the proof of a pair does not depend on what comes of the others.
 
-use super::PairOutcome;
 use super::question::Question;
+use super::{Doubt, PairOutcome};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
 use crate::interrupt::{self, Interrupt};
@@ -123,13 +123,18 @@ impl PairProof<'_> {
         }
     }
 
-    /// As [`prove::run`].
+    /// As [`prove::run`]. `doubt` is for a proof that no helper began.
     ///
     /// # Errors
     /// What `vcgen` cannot translate.
-    pub(crate) fn run(mut self, two: &TwoThread, stop: &mut dyn FnMut(&PairOutcome) -> bool) -> Try {
+    pub(crate) fn run(
+        mut self,
+        two: &TwoThread,
+        doubt: Option<Doubt>,
+        stop: &mut dyn FnMut(&PairOutcome) -> bool,
+    ) -> Try {
         match &mut self.helped {
-            None => super::run(self.question.tries(two), stop),
+            None => super::run(self.question.tries(two).doubting(doubt), stop),
             Some(helped) => super::run(std::iter::from_fn(|| helped.next()), stop),
         }
     }

@@ -3,8 +3,8 @@
 //! Input: a program whose assertions are proved, with its probes. Output: [`Probed`]. Establishes: what is told is
 //! proved under the kept invariants; a probe without an answer tells nothing. Reference: [`Probe`].
 
-use super::Inference;
 use super::attempt::{ask_probes, executed};
+use super::{Inference, is_probe};
 use crate::effort::{Budget, Effort};
 use crate::infer::start;
 use crate::ivl::claim::Probe;
@@ -30,7 +30,9 @@ pub(super) struct Probed {
 
 /// Asks the probes: what an execution comes to, and only for the others the solver.
 pub(super) fn probe(inference: &mut Inference, budget: Budget) -> Probed {
-    let met = start::find(&inference.passive).map(|state| executed(inference, &state)).unwrap_or_default();
+    let checks = inference.passive.checks.iter().enumerate();
+    let probes: BTreeSet<usize> = checks.filter(|(_, check)| is_probe(check)).map(|(number, _)| number).collect();
+    let met = start::find(&inference.passive).map(|state| executed(inference, &probes, &state)).unwrap_or_default();
     let proved_probes = |inference: &mut Inference, selects: &dyn Fn(Probe, usize) -> bool| {
         proved_probes(inference, budget, &met, selects)
     };

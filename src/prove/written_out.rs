@@ -19,7 +19,8 @@ use crate::solver::{Encoding, in_own_context};
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::Passive;
 use crate::vcgen::term::Term;
-use std::collections::{BTreeSet, HashSet};
+use foldhash::HashSet;
+use std::collections::BTreeSet;
 
 /// Rounds of each loop at first; doubled where they are too few.
 const FIRST: u32 = 2;
@@ -110,7 +111,7 @@ fn longer(passive: &mut Passive, budget: Budget) -> Option<BTreeSet<usize>> {
 /// number of rounds.
 fn depends_on_ids(passive: &Passive, term: Term) -> bool {
     let mut symbols = BTreeSet::new();
-    passive.terms.collect_symbols(term, &mut HashSet::new(), &mut symbols);
+    passive.terms.collect_symbols(term, &mut HashSet::default(), &mut symbols);
     symbols.into_iter().all(|symbol| passive.terms.symbol_of(symbol).is_some_and(|found| found.range.is_some()))
 }
 

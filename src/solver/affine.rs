@@ -18,7 +18,8 @@ use super::interval::Interval;
 use super::multiples::greatest_common_divisor;
 use crate::limits;
 use crate::vcgen::term::{Node, Sort, Term, Terms};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use foldhash::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Terms of assertions that are looked at; rows that are combined; how often bounds are drawn from each other.
@@ -33,7 +34,7 @@ pub(super) fn refutes(terms: &Terms, assertions: &[Term]) -> bool {
     if terms.size(assertions, MOST_TERMS) > MOST_TERMS {
         return false;
     }
-    let (mut search, mut known) = (Search { terms, differences: HashMap::new(), work: WORK }, Known::default());
+    let (mut search, mut known) = (Search { terms, differences: HashMap::default(), work: WORK }, Known::default());
     let told = assertions.iter().try_for_each(|&assertion| search.tell(&mut known, assertion, true));
     told.is_err() || search.refutes(known)
 }

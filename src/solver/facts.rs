@@ -7,7 +7,7 @@
 
 use super::integers::Value;
 use crate::vcgen::term::{Node, Term, Terms};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// What is known, over integer terms.
 #[derive(Default)]

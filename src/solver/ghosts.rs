@@ -7,7 +7,7 @@
 //! rounds for the numbers to differ.)
 
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 const WIDTH: u32 = 64;
 
@@ -20,7 +20,7 @@ pub(crate) struct Ghosts<'t> {
 impl<'t> Ghosts<'t> {
     /// Starts a translation.
     pub(crate) fn new(terms: &'t mut Terms) -> Self {
-        Ghosts { terms, done: HashMap::new() }
+        Ghosts { terms, done: HashMap::default() }
     }
 
     /// The bit-vector form; `None` when an integer operator has none.

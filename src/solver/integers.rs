@@ -12,7 +12,7 @@
 use super::facts::{self, Facts};
 use super::interval::Interval;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// Wrapping is spelled out case by case up to this many windows of size 2^n; beyond, by `mod`.
 pub(super) const WINDOW_LIMIT: i128 = 3;
@@ -48,8 +48,8 @@ impl<'t> Integers<'t> {
     /// Prepares the translation of formulas below `roots`; looks at how symbols are compared to
     /// choose a signed or unsigned range for each. `None` if a width exceeds 64 bits, or there are maps or quantifiers.
     pub(crate) fn new(terms: &'t mut Terms, roots: &[Term]) -> Option<Self> {
-        let mut signed_symbols = HashSet::new();
-        let mut seen = HashSet::new();
+        let mut signed_symbols = HashSet::default();
+        let mut seen = HashSet::default();
         let mut stack = roots.to_vec();
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {
@@ -73,12 +73,12 @@ impl<'t> Integers<'t> {
         }
         let mut integers = Integers {
             terms,
-            representatives: HashMap::new(),
-            formulas: HashMap::new(),
-            canonical: HashMap::new(),
+            representatives: HashMap::default(),
+            formulas: HashMap::default(),
+            canonical: HashMap::default(),
             signed_symbols,
             side: Vec::new(),
-            products: HashMap::new(),
+            products: HashMap::default(),
             facts: Facts::default(),
         };
         roots.first().into_iter().for_each(|&formula| integers.learn(formula));

@@ -225,7 +225,7 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
 /// The ranges of the bit-vector symbols below a formula.
 fn ranges(terms: &mut Terms, formula: Term) -> Vec<Term> {
     let mut symbols = std::collections::BTreeSet::new();
-    terms.collect_symbols(formula, &mut std::collections::HashSet::new(), &mut symbols);
+    terms.collect_symbols(formula, &mut foldhash::HashSet::default(), &mut symbols);
     symbols.into_iter().flat_map(|symbol| terms.range_facts(symbol)).collect()
 }
 

@@ -8,7 +8,8 @@
 
 use super::products::Product;
 use crate::vcgen::term::{Node, Sort, Term, Terms};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use foldhash::HashSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `constant + sum of factor * term`, without factors of zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,7 +170,7 @@ pub(crate) fn consequences(terms: &Terms, equations: Vec<Linear>) -> Vec<Linear>
 
 /// All terms below some, each once.
 fn below(terms: &Terms, roots: &[Term]) -> Vec<Term> {
-    let mut seen: HashSet<Term> = HashSet::new();
+    let mut seen: HashSet<Term> = HashSet::default();
     let mut found = Vec::new();
     for &root in roots {
         let new = terms.postorder(root, &|t| seen.contains(&t));

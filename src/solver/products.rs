@@ -8,7 +8,7 @@
 
 use super::interval::Interval;
 use crate::vcgen::term::{Node, Term, Terms};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// With more products than this there are facts only about pairs with a factor in common: the other pairs cost more
 /// than they tell.
@@ -29,7 +29,7 @@ pub struct Product {
 
 /// The products of unknowns in some terms; `intervals` has bounds of some.
 pub(crate) fn collect(terms: &Terms, roots: &[Term], intervals: &HashMap<Term, Interval>) -> Vec<Product> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut products = Vec::new();
     for &root in roots {
         let below = terms.postorder(root, &|t| seen.contains(&t));

@@ -14,8 +14,9 @@ use super::z3_backend::{Emitter, View, load, number, read_model};
 use super::{Answer, Encoded};
 use crate::effort::Budget;
 use crate::vcgen::term::{Term, Terms};
+use foldhash::HashMap;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use z3::ast::{Bool, Int};
 use z3::{Model, SatResult, Solver};
 

@@ -5,7 +5,8 @@
 
 use super::{Encoded, Encoding};
 use crate::vcgen::term::{BvBinary, BvCompare, Node, OtherSort, Quantifier, Sort, Term, Terms};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The script of one query.
@@ -55,13 +56,19 @@ fn integer(value: i128) -> String {
 
 impl<'t> Printer<'t> {
     fn new(terms: &'t Terms) -> Self {
-        Printer { terms, out: String::new(), names: HashMap::new(), open: HashMap::new(), notes: BTreeMap::new() }
+        Printer {
+            terms,
+            out: String::new(),
+            names: HashMap::default(),
+            open: HashMap::default(),
+            notes: BTreeMap::new(),
+        }
     }
 
     fn declare(&mut self, roots: &[Term]) {
         let (mut symbols, mut functions) = (BTreeSet::new(), BTreeSet::new());
-        let mut bound = HashSet::new();
-        let mut seen = HashSet::new();
+        let mut bound = HashSet::default();
+        let mut seen = HashSet::default();
         let mut stack = roots.to_vec();
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {

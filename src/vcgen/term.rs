@@ -5,7 +5,8 @@
 //! The builders (here and in `boolean.rs`, `bitvector.rs`, `integer.rs`) keep terms in normal form.
 
 use crate::limits;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeSet;
 
 /// A term: an index into [`Terms`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -397,7 +398,7 @@ impl Terms {
     /// The terms below `root` and itself, operands first, without those already `known`.
     pub fn postorder(&self, root: Term, known: &dyn Fn(Term) -> bool) -> Vec<Term> {
         let mut order = Vec::new();
-        let mut done = HashSet::new();
+        let mut done = HashSet::default();
         let mut stack = vec![(root, false)];
         while let Some((t, ready)) = stack.pop() {
             if done.contains(&t) || known(t) {
@@ -416,7 +417,7 @@ impl Terms {
 
     /// How many terms there are below some, these included; counted up to one more than `most`.
     pub(crate) fn size(&self, roots: &[Term], most: usize) -> usize {
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut open = roots.to_vec();
         while let Some(term) = open.pop() {
             if seen.len() <= most && seen.insert(term) {

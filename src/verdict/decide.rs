@@ -20,7 +20,7 @@ use crate::kernel::Kernel;
 use crate::limits;
 use crate::prove::pairs::Proofs;
 use crate::prove::question::{Question, assumption_of_user, may_be_one_thread, pairs, statements};
-use crate::prove::{self, PairOutcome};
+use crate::prove::{self, Doubt, PairOutcome};
 use crate::twothread::{self, Pair, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
 
@@ -114,7 +114,7 @@ impl Decision<'_> {
     fn pairs(&mut self, proofs: &mut Proofs) -> Result<End, Vec<Diagnostic>> {
         let question = self.question;
         // Most defects show at once; to find the invariants of a kernel that has one takes long.
-        let is_costly = self.search != Search::Proof && !question.predicated.loops.is_empty();
+        let mut is_costly = self.search != Search::Proof && !question.predicated.loops.is_empty();
         if is_costly && self.confirmation.explore_briefly() {
             return Ok(End::Searched);
         }
@@ -126,13 +126,24 @@ impl Decision<'_> {
                 Err(_) if self.confirmation.explore_everywhere(explore::Effort::PATIENT) => break,
                 Err(refusals) => return Err(refusals),
             };
+            let (mut seen, large_launch) = (None, self.confirmation.large_launch());
+            let look = || {
+                seen = large_launch();
+                seen.is_some()
+            };
+            let doubt: Option<Doubt> = is_costly.then(|| Box::new(look) as Doubt);
+            is_costly = false;
             let confirmation = &mut self.confirmation;
             let mut stop = |outcome: &PairOutcome| match self.search {
                 // An execution with a defect ends the search for a proof. None is looked for.
                 Search::Proof => confirmation.replay(&two, outcome),
                 _ => confirmation.run(&two, outcome),
             };
-            let outcome = proof.run(&two, &mut stop).map_err(|d| vec![d])?;
+            let outcome = proof.run(&two, doubt, &mut stop).map_err(|d| vec![d])?;
+            if let Some(seen) = seen {
+                self.confirmation.take(seen);
+                return Ok(End::Searched);
+            }
             self.vacuity.add(&outcome);
             let left = self.vacuity.is_total() && two.pair != Pair::OneThread && may_be_one_thread(&question.options);
             if proofs.is_empty() && left {

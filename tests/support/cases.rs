@@ -1,6 +1,7 @@
 //! Test inputs and what their headers say (tests/kernels/README.md).
 
-use gpuvcc::driver::cli::{self, Command, Options};
+use gpuvcc::driver::cli::{self, Command};
+use gpuvcc::driver::options::Options;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

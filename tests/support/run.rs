@@ -2,8 +2,8 @@
 
 use super::cases::Case;
 use gpuvcc::diagnostic::{Diagnostic, Severity};
-use gpuvcc::driver::cli::Options;
 use gpuvcc::driver::input::{self, Input};
+use gpuvcc::driver::options::Options;
 use gpuvcc::driver::pipeline;
 use gpuvcc::finding::{Finding, KernelReport};
 use gpuvcc::jobs::Jobs;

@@ -6,7 +6,6 @@
 
 use super::lexer::{Token, tokens};
 use crate::diagnostic::Diagnostic;
-use crate::driver::unplaced;
 use crate::ptx::annotation::sidecar;
 use crate::ptx::ast::Module;
 use crate::ptx::mangled::is_called;
@@ -64,7 +63,8 @@ pub(crate) fn require(facts: &[SourceFact], module: &mut Module) -> Result<(), V
     let mut errors = Vec::new();
     // Each goes in front of those before it.
     for SourceFact { file, line, kernel, fact } in facts.iter().rev() {
-        let mut error = |message: String| errors.push(unplaced("annotation", format!("{file}:{line}: {message}")));
+        let mut error =
+            |message: String| errors.push(Diagnostic::unplaced("annotation", format!("{file}:{line}: {message}")));
         let Some(kernel) = kernel else {
             error("this line stands above no kernel".to_string());
             continue;

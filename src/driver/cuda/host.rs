@@ -6,8 +6,8 @@
 
 use super::constants::{Constants, Tokens, split};
 use super::lexer::{Token, tokens};
-use crate::driver::cli::ParameterSetting;
 use crate::driver::launches::{KnownLaunch, LARGEST_SHARED};
+use crate::driver::values::ParameterSetting;
 use crate::geometry::{Geometry, LARGEST, unlaunchable_block};
 
 /// Sources larger than this are not looked through, in bytes.

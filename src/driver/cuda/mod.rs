@@ -12,7 +12,6 @@ mod lexer;
 pub(crate) use host::launches;
 
 use super::input::{Input, Language, Reading, error_text, unreadable};
-use super::unplaced;
 use crate::container::target::Target;
 use crate::diagnostic::Diagnostic;
 use crate::report::source::SourceText;
@@ -57,7 +56,7 @@ pub(super) fn compiled(file: &str, source: &str, target: Option<Target>) -> Resu
         };
         if !output.status.success() {
             let command = format!("{} {} {file}", compiler.name(), arguments.join(" "));
-            let refused = unplaced("compiler", format!("`{file}` was not compiled: `{command}` failed"));
+            let refused = Diagnostic::unplaced("compiler", format!("`{file}` was not compiled: `{command}` failed"));
             let messages = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(messages.lines().take(MOST_LINES).fold(refused, Diagnostic::note));
         }
@@ -78,7 +77,8 @@ fn no_compiler(file: &str) -> Diagnostic {
     let ptx = Path::new(file).with_extension("ptx");
     let command =
         format!("{} {} {file} -o {}", Compiler::Nvcc.name(), Compiler::Nvcc.arguments(None).join(" "), ptx.display());
-    let missing = unplaced("compiler", format!("`{file}` is CUDA source, and neither nvcc nor clang is on the PATH"));
+    let missing =
+        Diagnostic::unplaced("compiler", format!("`{file}` is CUDA source, and neither nvcc nor clang is on the PATH"));
     missing
         .note(format!("where there is one, type: {command}"))
         .note(format!("and then: gpuvcc {file} {}", ptx.display()))

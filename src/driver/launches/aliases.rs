@@ -5,7 +5,8 @@
 
 use super::{KnownLaunch, position, shown_parameter};
 use crate::aliases::{Aliases, Pair};
-use crate::driver::cli::{Options, ParameterSetting};
+use crate::driver::options::Options;
+use crate::driver::values::ParameterSetting;
 use crate::ptx::ast::Function;
 
 /// From which value on a word may be an address, and how far apart two of one array may be: no GPU has more memory.

@@ -6,7 +6,7 @@
 
 use super::aliases::KnownAlias;
 use super::{KnownLaunch, LARGEST_SHARED};
-use crate::driver::cli::ParameterSetting;
+use crate::driver::values::ParameterSetting;
 use crate::driver::values::parse_number;
 use crate::geometry::{Geometry, LARGEST, unlaunchable_block};
 use serde::Deserialize;

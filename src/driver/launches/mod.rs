@@ -12,11 +12,11 @@ mod project;
 
 use super::annotations::Parsed;
 use super::baseline::KnownFinding;
-use super::cli::{Options, ParameterSetting};
 use super::input::{Input, error_text, unreadable};
+use super::options::Options;
 use super::output::Output;
 use super::pipeline::Program;
-use super::unplaced;
+use super::values::ParameterSetting;
 pub(crate) use crate::container::triton::LARGEST_SHARED;
 use crate::diagnostic::Diagnostic;
 use crate::finding::Launched;
@@ -183,7 +183,7 @@ impl Known {
             return output.note(&message);
         }
         let names: Vec<&str> = kernels.iter().take(5).map(|(_, name)| name.as_str()).collect();
-        let none = unplaced("launches", message).note(format!("there are: {}", names.join(", ")));
+        let none = Diagnostic::unplaced("launches", message).note(format!("there are: {}", names.join(", ")));
         output.unplaced(&none, options.launches.as_deref().unwrap_or_default());
     }
 }

@@ -4,7 +4,7 @@
 //! distance and that did the same at the same time share an entry, so that a word read by a million
 //! threads has a short list. Reads need no look at other reads, so they have a list of their own.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::iter::StepBy;
 use std::ops::Range;
 
@@ -175,7 +175,7 @@ impl Pages {
     pub(crate) fn new(size: u64) -> Self {
         match size {
             0..=FLAT => Pages::Flat(vec![None; size.div_ceil(4 * PAGE as u64) as usize]),
-            _ => Pages::Sparse(HashMap::new()),
+            _ => Pages::Sparse(HashMap::default()),
         }
     }
 

@@ -8,7 +8,8 @@
 
 use super::Reach;
 use super::clock::{Clock, Shape, ThreadClock};
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// What a location's value carries.

@@ -18,7 +18,7 @@ use crate::ivl::bv;
 use crate::ivl::visit::free_vars;
 use crate::solver::Encoding;
 use crate::vcgen::term::{Sort, Term, signed};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Different steps on different branches beyond this number give no candidate.
 const STEP_LIMIT: usize = 3;
@@ -121,7 +121,7 @@ fn rests_sometimes(view: &mut View, variable: &Name, thread: Thread) -> bool {
     let Sort::Bv(width) = view.terms.sort(active) else { return false };
     let here = view.terms.bv(u128::from(view.ghosts.head_id), width);
     view.cut.at_end.iter().filter_map(|end| end.get(variable)).any(|&end| {
-        let moved = view.terms.substitute(end, &mut HashMap::from([(active, here)]));
+        let moved = view.terms.substitute(end, &mut HashMap::from_iter([(active, here)]));
         view.terms.leaves(moved).contains(&head)
     })
 }

@@ -14,7 +14,7 @@ use super::{View, affine};
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Thread, UnaryOp};
 use crate::ivl::bv::{self, BvOp};
 use crate::vcgen::term::{Node, Sort, Term};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 pub(super) fn propose(view: &mut View) {
     for thread in Thread::BOTH {

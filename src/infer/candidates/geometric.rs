@@ -14,7 +14,7 @@ use super::View;
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Thread, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::vcgen::term::{Node, Term};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Rounds that a table may have.
 const TABLE_LIMIT: usize = 40;
@@ -107,7 +107,7 @@ fn table(view: &mut View, variable: &Name, ty: &Type, thread: Thread, update: Te
     let (mut rows, mut rows_left) = (Vec::new(), Vec::new());
     let mut value = entry;
     for round in 0..TABLE_LIMIT {
-        let mut map = HashMap::from([(head, value)]);
+        let mut map = HashMap::from_iter([(head, value)]);
         let stays = stay.map(|s| view.terms.substitute(s, &mut map.clone()));
         let stays = stays.and_then(|s| view.terms.truth(s));
         let next = view.terms.substitute(update, &mut map);

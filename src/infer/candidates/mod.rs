@@ -31,7 +31,8 @@ use crate::twothread::log::Log;
 use crate::twothread::{SameWarp, TwoThread};
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Families that are proposed together.
 pub(crate) struct Family {
@@ -159,7 +160,7 @@ impl View<'_> {
         let Sort::Bv(width) = self.terms.sort(end) else { return None };
         let head = self.terms.bv(u128::from(self.ghosts.head_id), width);
         let stay = self.terms.eq(end, head);
-        let mut map = HashMap::from([(head_symbol, head)]);
+        let mut map = HashMap::from_iter([(head_symbol, head)]);
         Some(self.terms.substitute(stay, &mut map))
     }
 }
@@ -249,7 +250,7 @@ impl Visitor for Types {
 /// Symbols that some check or assumption depends on, through the rounds of loops.
 fn relevant_symbols(passive: &Passive) -> BTreeSet<Term> {
     let mut symbols = BTreeSet::new();
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     for check in &passive.checks {
         passive.terms.collect_symbols(check.term, &mut seen, &mut symbols);
     }

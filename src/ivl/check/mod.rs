@@ -24,7 +24,8 @@ use super::token::{Spanned, Token};
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Axis;
 use crate::span::Span;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use foldhash::HashSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Errors beyond these are cut off.
 const MAX_ERRORS: usize = 50;
@@ -207,7 +208,7 @@ impl<'a> Checker<'a> {
             context: Context::Pure,
             kernel: false,
             launch_constants: BTreeSet::new(),
-            visited: HashSet::new(),
+            visited: HashSet::default(),
             place: String::new(),
             may_hide: false,
         }
