@@ -4,9 +4,9 @@
 //! Establishes: names of fields never change, new ones may come; a free size is `null`.
 
 use super::causes::{Cause, causes};
+use super::finding::INLINED;
 use super::help;
 use super::source::SourceText;
-use super::text::INLINED;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Launched, Reason, Step, TraceStep};
 use crate::geometry::Geometry;

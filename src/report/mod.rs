@@ -1,11 +1,14 @@
 //! Reports: from verdicts and diagnostics to the terminal ([`text`]), JSON ([`json`]) and SARIF
 //! ([`sarif`]); and [`explain`], which says what every code means.
 //!
-//! [`mod@causes`] counts why kernels are `unsupported`. [`snippet`] is the only module that knows codespan-reporting; [`source`] finds source lines, and [`cuda`] the parameters that they declare. [`help`] says what the user can do.
+//! [`mod@causes`] counts why kernels are `unsupported`. [`mod@finding`] words one finding. [`snippet`] is the only module that
+//! knows codespan-reporting; [`source`] finds source lines, and [`cuda`] the parameters that they declare. [`help`] says what
+//! the user can do.
 
 pub mod causes;
 pub(crate) mod cuda;
 pub mod explain;
+pub(crate) mod finding;
 pub(crate) mod help;
 pub mod json;
 pub(crate) mod near_names;

@@ -3,8 +3,9 @@
 //! Input: a report. Output: text. Establishes: each line names the values, what goes wrong and where; the command that
 //! replays it follows. Relies on: `launch::plausible` chose them. Reference: DESIGN section 3 (`verified-when`).
 
+use super::finding::headline;
 use super::snippet::printable;
-use super::text::{headline, launch_text};
+use super::text::launch_text;
 use crate::finding::{Finding, KernelReport};
 use crate::span::Origin;
 use std::fmt::Write;

@@ -6,10 +6,11 @@
 //! Reference: OASIS "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
 
 use super::explain;
+use super::finding::{INLINED, access_text, headline, parameter_text};
 use super::json::InputError;
 use super::outside;
 use super::source::SourceText;
-use super::text::{INLINED, access_text, headline, launch_text, parameter_text};
+use super::text::launch_text;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::{Finding, KernelReport, Reason, Subject, Verdict};
 use crate::ptx::mangled;
