@@ -7,9 +7,9 @@
 //! Reference: PTX `%tid`, `%ntid`, `%ctaid`, `%nctaid`, `%laneid`, `.reqntid`, `.maxntid`.
 
 use super::LowerOptions;
+use super::declarations::Declarations;
 use super::lowering::{flag, text};
 use super::names::Names;
-use super::program::Declarations;
 use crate::diagnostic::Diagnostic;
 use crate::geometry::{Axis, BLOCK_THREADS, Geometry, LARGEST, unlaunchable_block};
 use crate::ivl::ast::{BinaryOp, ExprRef, Type};

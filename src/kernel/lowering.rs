@@ -9,12 +9,12 @@
 use super::LowerOptions;
 use super::array_facts::StatedFact;
 use super::barrier_invariant::Stated;
+use super::declarations::Declarations;
 use super::definite::{self, Definite};
 use super::launch::Launch;
 use super::names::Names;
 use super::parameters::Parameters;
 use super::pointers::{self, Pointers};
-use super::program::Declarations;
 use super::regions::RegionId;
 use crate::cfg::graph::Cfg;
 use crate::diagnostic::Diagnostic;

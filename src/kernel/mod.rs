@@ -12,6 +12,7 @@ mod array_facts;
 mod barrier_invariant;
 mod bits;
 mod conversion;
+mod declarations;
 mod definite;
 mod exposed;
 mod launch;

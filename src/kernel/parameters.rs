@@ -6,10 +6,10 @@
 
 use super::KernelParameter;
 use super::LowerOptions;
+use super::declarations::Declarations;
 use super::launch::parameter_attribute;
 use super::names::Names;
 use super::pointers::Pointers;
-use super::program::Declarations;
 use super::regions::{ParameterPlace, Space};
 use crate::cfg::graph::{Cfg, Statement};
 use crate::diagnostic::Diagnostic;
