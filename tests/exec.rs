@@ -51,7 +51,7 @@ fn groups(text: &str) -> Vec<Group> {
 /// A kernel whose thread n loads the operands of case n, executes the text and stores `%d`.
 fn kernel(group: &Group) -> String {
     let names = ["%d", "%a", "%b", "%c", "%e"];
-    let mut text = ".version 8.0\n.target sm_90\n.address_size 64\n".to_string();
+    let mut text = ".version 8.5\n.target sm_90\n.address_size 64\n".to_string();
     text += ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n";
     for (name, ty) in names.iter().zip(&group.types) {
         let _ = writeln!(text, ".reg .{ty} {name};");
