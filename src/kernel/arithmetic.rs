@@ -142,9 +142,7 @@ impl Lowering<'_> {
             IntOp::Slct => bv::ite(bv::binary(BvOp::Sge, c, bv::literal(0, 32)), a, b),
             IntOp::FunnelLeft(wrap) => funnel(BvOp::Shl, a, b, c, width, wrap),
             IntOp::FunnelRight(wrap) => funnel(BvOp::Lshr, a, b, c, width, wrap),
-            IntOp::Bfe => {
-                self.bit_field([b, c], width, |this, [b, c]| this.bit_field_extract(a, b, c, width, signed))
-            }
+            IntOp::Bfe => self.bit_field([b, c], width, |this, [b, c]| this.bit_field_extract(a, b, c, width, signed)),
             IntOp::Prmt => self.permute_bytes(a, b, c),
             IntOp::Lop3(table) => self.lop3([a, b, c], table, width),
             _ => panic!("kernel: {op:?} is not ternary"),

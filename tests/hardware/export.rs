@@ -12,8 +12,8 @@ use crate::support::run::on_large_stack;
 use crate::{expressions, generate, launches};
 use gpuvcc::exec::launch::{Schedule, array_address};
 use gpuvcc::geometry::Geometry;
-use gpuvcc::ptx::ast::{Function, Module, StateSpace};
 use gpuvcc::ptx;
+use gpuvcc::ptx::ast::{Function, Module, StateSpace};
 use std::path::Path;
 
 /// Bytes of each array.
@@ -22,7 +22,7 @@ const SIZE: u64 = 32 << 10;
 const TRIES: u64 = 40;
 const KEPT: usize = 2;
 /// Generated kernels, of each generator.
-const GENERATED: u64 = 6000;
+const GENERATED: u64 = 600;
 
 /// Writes the launches.
 pub fn write(folder: &Path) {
@@ -42,8 +42,7 @@ pub fn write(folder: &Path) {
     let (mut made, mut number) = (Vec::new(), 0);
     while number < GENERATED {
         let mut random = Random::new(hash(20_261_126, number));
-        let kernel =
-            if number % 2 == 0 { generate::generate(&mut random) } else { expressions::generate(&mut random) };
+        let kernel = if number % 2 == 0 { generate::generate(&mut random) } else { expressions::generate(&mut random) };
         let name = format!("generated_{number}");
         let text = kernel.text.replace(".entry generated(", &format!(".entry {name}("));
         if let Ok(module) = ptx::parse(&text) {
@@ -134,7 +133,8 @@ fn launch(
         parameters: parameters.iter().map(|bytes| parts(bytes)).collect(),
         after: Vec::new(),
     };
-    let schedules = [(Schedule::RoundRobin, 1), (Schedule::Random, 2), (Schedule::Adversarial, 3), (Schedule::Lockstep, 4)];
+    let schedules =
+        [(Schedule::RoundRobin, 1), (Schedule::Random, 2), (Schedule::Adversarial, 3), (Schedule::Lockstep, 4)];
     let mut first: Option<Vec<u8>> = None;
     for (schedule, seed) in schedules {
         let ran = on_large_stack(|| recorded.run(module, schedule, seed)).ok()?.ok()?;

@@ -78,7 +78,7 @@ def lanes(draw, types, count):
 
 def cases(types, text, count):
     draw = random.Random(text)
-    if text.startswith(("bfe", "bfi")):
+    if text.startswith(("bfe", "bfi")) and len(types) > 3:
         return [(*case[:-2], draw.choice([case[-2], 0, draw.randrange(80)]) & 255, draw.choice([case[-1], draw.randrange(70)]) & 255)
                 for case in (tuple(operand(draw, int(name[1:])) for name in types[1:]) for _ in range(count))]
     widths = [int(name[1:]) for name in types[1:]]
@@ -167,12 +167,12 @@ def is_open(types, text, case, result):
         return "an approximation"
     if text.startswith(("div.", "rem.")) and text.split(".")[1][0] in "su" and case[1] % (1 << int(types[2][1:])) == 0:
         return "a division by zero"
-    if text.startswith(("bfe", "bfi")) and "64" in types[0] and max(case[-2:]) % (1 << 32) > 255:
+    if text.startswith(("bfe", "bfi")) and len(case) > 2 and "64" in types[0] and max(case[-2:]) % (1 << 32) > 255:
         return "a bit field beyond 255"
     if text.startswith("fns") and (case[1] > 31 or case[2] == 1 << 31):
         return "a base of no lane"
-    if "%nwarpid" in text or "0xaaaaaaaa" in text and "shfl.sync.idx" in text:
-        return "what hardware likes; a lane that takes no part"
+    if "%warpid" in text or "%nwarpid" in text or "0xaaaaaaaa" in text and "shfl.sync.idx" in text:
+        return "what else runs there; a lane that takes no part"
     if "atom.shared.add.noftz" in text and "x2" in text:
         return "a bug: the upper half is not added"
     # A NaN has any sign and any payload, but where hardware has one of f32 and of the formats below.
@@ -193,7 +193,7 @@ def choose(files, most=8):
             head, *rest = [line for line in block.splitlines() if line and not line.startswith("#")]
             types, text = head.split(" : ", 1)
             types = types.split()
-            wide = any(word in head for word in ("shfl", "vote", "match", "redux", "bar.", "elect"))
+            wide = any(word in head for word in ("shfl", "vote", "match", "redux", "bar.", "elect", "activemask", "mov.u32 %d, %"))
             kept = []
             for line in rest:
                 operands, result = line.split("=")
@@ -202,7 +202,7 @@ def choose(files, most=8):
                     kept.append(line)
             # Lanes of a warp go together.
             if kept and (not wide or len(kept) == len(rest)):
-                print(f"op {head}", *kept[: 64 if wide else most], sep="\n")
+                print(f"op {head}", *kept[: 96 if wide else most], sep="\n")
 
 
 def main(arguments):

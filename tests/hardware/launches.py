@@ -2,7 +2,7 @@
 """Runs launches on a GPU and writes the hash of each array afterwards, as tests/hardware reads them.
 
     python3 launches.py FOLDER OUTPUT        FOLDER/launches.txt, with what the emulator gave in FOLDER/expected; files of kernels
-                                             are those of the lines, from the root of the repository, or FOLDER/generated.ptx
+                                             are those of the lines, in FOLDER or from the root of the repository
 
 Differences are told on stdout: array, byte, both values. Launches after one that fails run in a new process.
 """
@@ -56,7 +56,8 @@ def run(work):
     block, grid = ([int(one) for one in sizes.split(",")] for sizes in (block, grid))
     size, lists = int(size), rest[0].split(",") if rest and rest[0] else []
     count = max([int(part[1:]) + 1 for one in lists for part in one.split("+") if part.startswith("@")], default=0)
-    path = folder / "generated.ptx" if file.endswith("/generated.ptx") else ROOT / file
+    path = folder / pathlib.Path(file).name
+    path = path if path.exists() else ROOT / file
     driver = run.driver = getattr(run, "driver", None) or Driver()
     loaded = run.loaded = getattr(run, "loaded", {})
     try:

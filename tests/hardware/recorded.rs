@@ -185,11 +185,14 @@ impl Start {
 
     /// What the array with this number holds.
     fn contents(self, number: u64, size: u64) -> Contents {
-        let words = |word: &dyn Fn(u64) -> u32| Contents::Bytes((0..size / 4).flat_map(|at| word(at).to_le_bytes()).collect());
+        let words =
+            |word: &dyn Fn(u64) -> u32| Contents::Bytes((0..size / 4).flat_map(|at| word(at).to_le_bytes()).collect());
         match self {
             Start::Zero => Contents::Zero,
             Start::Small { bound, seed } => words(&|at| hash(seed + number, at) as u32 % bound),
-            Start::Unit { seed } => words(&|at| (((hash(seed + number, at) >> 40) as f32) / ((1u32 << 24) as f32)).to_bits()),
+            Start::Unit { seed } => {
+                words(&|at| (((hash(seed + number, at) >> 40) as f32) / ((1u32 << 24) as f32)).to_bits())
+            }
             Start::Any { seed } => words(&|at| hash(seed + number, at) as u32),
         }
     }
