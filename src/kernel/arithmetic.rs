@@ -2,7 +2,7 @@
 //!
 //! Input: an [`IntOp`] with its type and operands. Output: an expression, with temporaries for what is
 //! used more than once. Establishes: results that PTX leaves unspecified (division by zero, overflow
-//! of signed division) are fresh arbitrary values; shift amounts clamp to the width.
+//! of signed division, fields of 64 bits beyond 255) are fresh arbitrary values; shift amounts clamp to the width.
 //! Reference: PTX "Integer Arithmetic Instructions", "Logic and Shift Instructions".
 
 use super::lowering::Lowering;
