@@ -10,9 +10,10 @@ use super::outcome::{Fault, FaultKind, Stop};
 use super::races::sync::{Party, StrongAccess};
 use super::races::{Current, Location, Reach};
 use super::thread::Thread;
-use super::values::atomic::{AtomicOperation, atomic as new_value};
+use super::values::atomic::{AtomicOperation, atomic as new_value, flushed_add};
 use super::values::{mask, signed};
 use super::world::World;
+use crate::ptx::ast::ScalarType;
 
 /// A resolved address.
 #[derive(Clone, Copy, Debug)]
@@ -312,7 +313,12 @@ pub(crate) fn atomic(
             AtomicOperation::Cas => (operands[0], operands[1]),
             _ => (operands[index as usize], 0),
         };
-        let Some(new) = new_value(*operation, *ty, old, a, b) else {
+        let is_flushed = *operation == AtomicOperation::Add && *ty == ScalarType::F(32);
+        let new = match target {
+            Target::Global(..) if is_flushed => Some(flushed_add(old, a)),
+            _ => new_value(*operation, *ty, old, a, b),
+        };
+        let Some(new) = new else {
             let reason = "this atomic operation is not emulated on its type".to_string();
             return thread.stop(world, Stop::Refused { code: thread.last(), reason });
         };

@@ -196,7 +196,7 @@ impl Thread {
             Code::Load(index) => return access::load(program, world, block, self, index),
             Code::Store(index) => return access::store(program, world, block, self, index),
             Code::Atomic(index) => return access::atomic(program, world, block, self, index),
-            Code::Divide { f, bits, d, a, b } => {
+            Code::Partial { f, bits, d, a, b } => {
                 let value = f(self.value(a), self.value(b));
                 let value = value.unwrap_or_else(|| self.arbitrary(world, u32::from(bits)));
                 self.set(d, value);

@@ -2,7 +2,7 @@
 //!
 //! Input: an [`IntOp`] with its type and operands. Output: an expression, with temporaries for what is
 //! used more than once. Establishes: results that PTX leaves unspecified (division by zero, overflow
-//! of signed division) are fresh arbitrary values; shift amounts clamp to the width.
+//! of signed division, fields of 64 bits beyond 255) are fresh arbitrary values; shift amounts clamp to the width.
 //! Reference: PTX "Integer Arithmetic Instructions", "Logic and Shift Instructions".
 
 use super::lowering::Lowering;
@@ -29,9 +29,9 @@ impl Lowering<'_> {
             [a] => self.unary(op, a.clone(), width, signed),
             [a, b] => self.binary(op, a.clone(), b.clone(), width, signed, saturate),
             [a, b, c] => self.ternary(op, [a.clone(), b.clone(), c.clone()], width, signed, saturate),
-            [a, b, c, d] if op == IntOp::Bfi => {
-                self.bit_field_insert(a.clone(), b.clone(), c.clone(), d.clone(), width)
-            }
+            [a, b, c, d] if op == IntOp::Bfi => self.bit_field([c.clone(), d.clone()], width, |this, [c, d]| {
+                this.bit_field_insert(a.clone(), b.clone(), c, d, width)
+            }),
             _ => panic!("kernel: {op:?} with {} operands", sources.len()),
         }
     }
@@ -142,7 +142,7 @@ impl Lowering<'_> {
             IntOp::Slct => bv::ite(bv::binary(BvOp::Sge, c, bv::literal(0, 32)), a, b),
             IntOp::FunnelLeft(wrap) => funnel(BvOp::Shl, a, b, c, width, wrap),
             IntOp::FunnelRight(wrap) => funnel(BvOp::Lshr, a, b, c, width, wrap),
-            IntOp::Bfe => self.bit_field_extract(a, b, c, width, signed),
+            IntOp::Bfe => self.bit_field([b, c], width, |this, [b, c]| this.bit_field_extract(a, b, c, width, signed)),
             IntOp::Prmt => self.permute_bytes(a, b, c),
             IntOp::Lop3(table) => self.lop3([a, b, c], table, width),
             _ => panic!("kernel: {op:?} is not ternary"),

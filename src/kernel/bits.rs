@@ -22,6 +22,36 @@ fn low_byte(e: ExprRef, width: u32) -> ExprRef {
 }
 
 impl Lowering<'_> {
+    /// The result of `bfe` or `bfi` for a position and a length.
+    ///
+    /// Both are "restricted to 0..255". Of larger ones the manual takes the low byte, and so does hardware for 32 bits; for 64 bits
+    /// hardware (an H100, tests/hardware) takes all bits, so that `bfe.u64 %d, %a, 256, 8` is 0 and not the low byte of `%a`.
+    /// Then the result is any value.
+    pub(crate) fn bit_field(
+        &mut self,
+        place: [ExprRef; 2],
+        width: u32,
+        result: impl FnOnce(&mut Self, [ExprRef; 2]) -> ExprRef,
+    ) -> ExprRef {
+        if width < 64 {
+            return result(self, place);
+        }
+        let place = place.map(|part| self.shared(part));
+        let open = place.iter().filter_map(|part| match part.kind {
+            ExprKind::Bv(value) => (value > 255).then(|| bv::boolean(true)),
+            _ => Some(bv::binary(BvOp::Ugt, part.clone(), bv::literal(255, 32))),
+        });
+        let open = open.reduce(bv::or);
+        let exact = result(self, place);
+        match open {
+            None => exact,
+            Some(open) => {
+                let arbitrary = self.arbitrary(Type::Bv(width));
+                bv::ite(open, arbitrary, exact)
+            }
+        }
+    }
+
     /// `bfe`: bits beyond the top are the sign (signed) or zero.
     pub(crate) fn bit_field_extract(
         &mut self,

@@ -115,6 +115,38 @@ fn pointers_in_structures_are_aliases() {
     }
 }
 
+/// Lines as they were written on an H100 (driver 580), of a program that nvcc 13.0 compiled, and of one that calls the driver.
+/// Kernels of which there is no PTX are told.
+#[test]
+fn lines_of_real_launches_are_read() {
+    let folder = folder();
+    let file = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/known/record").join(name);
+    for name in ["real.ptx", "real.jsonl"] {
+        write(&folder, name, &std::fs::read_to_string(file(name)).expect("a file"));
+    }
+    let ran = gpuvcc_in(&folder, &["real.ptx", "--launches", "real.jsonl"]);
+    let scalars = "param_0=1 param_1=-3 param_2=-1 param_3=-294967296 param_4=-5";
+    let shift = |verdict, block, grid, n, from| Entry::new(verdict, (block, grid, n)).from(from);
+    let expected = [
+        Entry::new("verified", ("32,1,1", "2,1,1", scalars)).from("real.jsonl:1"),
+        shift("verified", "256,1,1", "4,1,1", "param_2=1024", "real.jsonl:3"),
+        shift("verified", "256,1,1", "2,1,1", "param_2=512", "real.jsonl:4"),
+        shift("verified", "96,1,1", "3,1,1", "param_2=288", "real.jsonl:9"),
+        shift("verified", "64,1,1", "3,1,1", "param_2=192", "real.jsonl:10"),
+        shift("verified", "32,1,1", "1,1,1", "param_2=32", "real.jsonl:11"),
+        shift("verified", "33,1,1", "1,1,1", "param_2=33", "real.jsonl:12"),
+        shift("verified", "256,1,1", "1,1,1", "param_2=256", "real.jsonl:13"),
+        Entry::new("verified", ("128,1,1", "8,1,1", "")).from("real.jsonl:5"),
+        Entry::new("verified", ("64,1,1", "1,1,1", "")).from("real.jsonl:6"),
+    ];
+    check(&ran, 0, &expected);
+    let said = |text: &str| assert!(ran.stderr.contains(text), "{}", ran.stderr);
+    said("no kernel of the input is called `_Z5whole5Whole`");
+    let assumed = |number: usize| ran.json["kernels"][number]["assumptions"].to_string();
+    assert!(assumed(1).contains("one pointer in that launch"), "{}", assumed(1));
+    assert!(assumed(2).contains("2048 bytes apart in that launch"), "{}", assumed(2));
+}
+
 #[test]
 fn programs_that_launch_nothing_are_told() {
     let folder = folder();

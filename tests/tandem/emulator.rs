@@ -80,7 +80,7 @@ struct Watched {
 }
 
 /// Threads of a block that are noted.
-const WATCHED: usize = 4;
+pub const WATCHED: usize = 4;
 
 /// The same where warps move matrices: a whole warp, and the last thread.
 const WATCHED_WARP: usize = 33;

@@ -22,6 +22,8 @@ mod random;
 #[path = "../support/mod.rs"]
 #[allow(dead_code)]
 mod support;
+#[path = "../support/table.rs"]
+mod table;
 
 use evaluate::Evaluator;
 use follow::{Bindings, Compared, Follower, Stop};
@@ -37,6 +39,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use support::cases::{Case, cases};
 use support::run::on_large_stack;
+use table::Group;
 
 /// Codes that a thread executes at most.
 const STEPS: u64 = 600;
@@ -263,4 +266,34 @@ fn random_kernels() {
 #[test]
 fn random_expressions() {
     generated("random expressions", 300, expressions::generate);
+}
+
+/// The instructions of the tables of `tests/exec`, of which some are what hardware gave.
+#[test]
+fn recorded_instructions() {
+    let only = setting("GPUVCC_TANDEM_ONLY").unwrap_or_default();
+    let mut tally = Tally::default();
+    for group in table::all().into_iter().filter(|group| group.text.contains(&only)) {
+        let module = gpuvcc::ptx::parse(&table::kernel(&group)).expect("a kernel of a table parses");
+        let cfg = gpuvcc::cfg::build(&module, &module.functions[0], Default::default()).expect("a graph");
+        let Ok(kernel) = lower(&module, &module.functions[0], &cfg, &LowerOptions::default()) else {
+            tally.count("refused");
+            continue;
+        };
+        // All threads of a launch are watched. Those of a warp may have to do with each other.
+        let few = if group.cases.iter().all(|(operands, _)| operands.is_empty()) { 1 } else { emulator::WATCHED };
+        for cases in group.cases.chunks(few).take(launches(6) as usize) {
+            let part = Group { cases: cases.to_vec(), ..group.clone() };
+            let launch = table::launch(&part);
+            let Ok(run) = emulator::run(&module, 0, &launch, STEPS, 1) else {
+                tally.count("not emulated");
+                break;
+            };
+            if let Err(reason) = follow(&kernel, &module, 0, &launch, &run, &mut tally) {
+                tally.failures.push(format!("{}: {reason}", group.text));
+                break;
+            }
+        }
+    }
+    tally.finish("recorded instructions");
 }

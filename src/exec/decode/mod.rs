@@ -149,17 +149,17 @@ pub enum Code {
         /// Sources.
         s: [Slot; 4],
     },
-    /// A division, unspecified for some operands.
-    Divide {
+    /// A function that is unspecified for some operands, such as a division.
+    Partial {
         /// The function.
         f: fn(u64, u64) -> Option<u64>,
         /// Width of the result.
         bits: u8,
         /// Destination.
         d: Slot,
-        /// Dividend.
+        /// First source.
         a: Slot,
-        /// Divisor.
+        /// Second source.
         b: Slot,
     },
     /// Extended-precision addition or subtraction.

@@ -139,13 +139,27 @@ impl Decoder<'_> {
             (Some(Direct::Three(f)), _) => self.emit(Code::Three { f, d, a: slots[0], b: slots[1], c: slots[2] }),
             (None, IntOp::Div | IntOp::Rem) => {
                 let f = division(op, ty)?;
-                self.emit(Code::Divide { f, bits: ty.bits() as u8, d, a: slots[0], b: slots[1] });
+                self.emit(Code::Partial { f, bits: ty.bits() as u8, d, a: slots[0], b: slots[1] });
             }
+            (None, IntOp::Bfe | IntOp::Bfi) if ty.bits() == 64 => self.wide_bit_field(op, ty, d, &slots)?,
             (None, _) => {
                 let function: Function = Box::new(move |s| integer(op, ty, saturate, s).unwrap_or(0));
                 self.many(function, 64, d, &slots)?;
             }
         }
+        Some(())
+    }
+
+    /// `bfe` and `bfi` of 64 bits. Position and length are "restricted to 0..255": of larger ones the manual takes the low byte,
+    /// and hardware (sm_90) all bits, so that the result is open.
+    fn wide_bit_field(&mut self, op: IntOp, ty: ScalarType, d: Slot, slots: &[Slot]) -> Option<()> {
+        let (value, inside) = (self.temporary(), self.temporary());
+        let function: Function = Box::new(move |s| integer(op, ty, false, s).unwrap_or(0));
+        self.many(function, 64, value, slots)?;
+        let is_inside: Function = Box::new(|s| u64::from((s[0] | s[1]) & mask(32) < 256));
+        self.many(is_inside, 1, inside, &slots[slots.len() - 2..])?;
+        let f = |value, inside| (inside == 1).then_some(value);
+        self.emit(Code::Partial { f, bits: 64, d, a: value, b: inside });
         Some(())
     }
 

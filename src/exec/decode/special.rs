@@ -7,6 +7,9 @@ use crate::exec::launch::Launch;
 use crate::geometry::Axis;
 use crate::ptx::ast::SpecialRegister;
 
+/// Bytes in which shared memory is handed out.
+const SHARED_UNIT: u32 = 128;
+
 /// A slot that depends on the thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpecialSlot {
@@ -78,7 +81,6 @@ pub(crate) enum Known {
 pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Known {
     use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
     let constant = |value: u32| Known::Constant(u64::from(value));
-    let threads = launch.geometry.block_threads() as u32;
     match register {
         Tid(axis) => Known::Slot(SpecialValue::Thread(axis)),
         Ctaid(axis) => Known::Slot(SpecialValue::Block(axis)),
@@ -93,7 +95,6 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
             "%lanemask_lt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Less)),
             "%lanemask_ge" => Known::Slot(SpecialValue::LaneMask(LaneOrder::GreaterEqual)),
             "%lanemask_gt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Greater)),
-            "%nwarpid" => constant(threads.div_ceil(32)),
             "%clusterid.x" => Known::Slot(SpecialValue::Block(Axis::X)),
             "%clusterid.y" => Known::Slot(SpecialValue::Block(Axis::Y)),
             "%clusterid.z" => Known::Slot(SpecialValue::Block(Axis::Z)),
@@ -107,7 +108,8 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
                 let buffers = launch.shared_buffers.iter().map(|buffer| buffer.size.next_multiple_of(16));
                 constant(buffers.fold(launch.dynamic_shared, u32::saturating_add))
             }
-            "%total_smem_size" => constant(shared_size),
+            // In units in which GPUs hand it out; those since sm_80 have 128 bytes.
+            "%total_smem_size" => constant(shared_size.next_multiple_of(SHARED_UNIT)),
             "%clock" | "%globaltimer_lo" => Known::Clock(0, 32),
             "%clock_hi" | "%globaltimer_hi" => Known::Clock(32, 32),
             "%clock64" | "%globaltimer" => Known::Clock(0, 64),

@@ -2,7 +2,7 @@
 //!
 //! Reference: PTX ISA, `atom` and `red`.
 
-use super::float::{Arithmetic, Extremum, Mode, Rounding, arithmetic};
+use super::float::{Arithmetic, Extremum, Format, Mode, Rounding, arithmetic};
 use super::integer::number;
 use super::mask;
 use super::packed::lanes;
@@ -72,8 +72,13 @@ pub(crate) fn atomic(operation: AtomicOperation, ty: ScalarType, old: u64, a: u6
     })
 }
 
-/// `add` flushes no subnormals except for `f32` in global memory, where hardware does; the ISA
-/// leaves that open, and they are kept here.
+/// `add` of `f32` in global memory, on today's hardware: subnormal operands and results are zeros of their sign.
+pub(crate) fn flushed_add(old: u64, a: u64) -> u64 {
+    let mode = Mode { rounding: Rounding::NearestEven, flush: true, saturate: false, relu: false };
+    arithmetic(Arithmetic::Add, Format::F32, mode, [old & mask(32), a & mask(32), 0])
+}
+
+/// Subnormals are kept.
 fn float(operation: AtomicOperation, ty: ScalarType, old: u64, a: u64) -> Option<u64> {
     let (format, count) = lanes(ty)?;
     let lane = |index: u32, value: u64| value >> (index * format.bits()) & mask(format.bits());

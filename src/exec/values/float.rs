@@ -340,12 +340,16 @@ impl Extremum {
         match (format.is_nan(a), format.is_nan(b)) {
             (true, true) => return format.nan(),
             (true, _) | (_, true) if self.keep_nan => return format.nan(),
-            (true, _) => return b,
-            (_, true) => return a,
             _ => {}
         }
+        // The sign of a NaN counts, too.
         let sign = if self.xor_sign { (a ^ b) & format.sign() } else { 0 };
         let (a, b) = if self.xor_sign { (a & !format.sign(), b & !format.sign()) } else { (a, b) };
+        match (format.is_nan(a), format.is_nan(b)) {
+            (true, _) => return sign | b,
+            (_, true) => return sign | a,
+            _ => {}
+        }
         // -0 is smaller than +0; the order of the bits agrees with that of the numbers.
         let key = |bits: u64| match bits & format.sign() {
             0 => bits.cast_signed(),

@@ -144,8 +144,18 @@ fn sign_or_extremum(opcode: &str, words: &[&str], format: Format, count: u32, so
     let (flush, bits, sign) = (has("ftz"), format.bits(), format.sign());
     let prepare = move |bits: u64| if flush { format.flush(bits) } else { bits };
     Some(match opcode {
-        "abs" => Box::new(move |s| by_lane(count, bits, s, |[a, ..]| prepare(a) & !sign)),
-        "neg" => Box::new(move |s| by_lane(count, bits, s, |[a, ..]| prepare(a) ^ sign)),
+        // Of a NaN the ISA says nothing more than that it stays one; this is what hardware gives.
+        "abs" | "neg" => {
+            let is_absolute = opcode == "abs";
+            Box::new(move |s| {
+                by_lane(count, bits, s, |[a, ..]| match prepare(a) {
+                    a if format.is_nan(a) && format == Format::F64 => a | 1 << (format.mantissa - 1),
+                    a if format.is_nan(a) => format.nan(),
+                    a if is_absolute => a & !sign,
+                    a => a ^ sign,
+                })
+            })
+        }
         "copysign" => Box::new(move |s| s[0] & sign | s[1] & !sign & mask(bits)),
         "min" | "max" => {
             let extremum = Extremum { maximum: opcode == "max", keep_nan: has("NaN"), xor_sign: has("xorsign") };
