@@ -34,6 +34,8 @@ const ROUNDS: Effort = Effort::milliseconds(400);
 /// A query about some assertions, and how many.
 const SOME: Effort = Effort::milliseconds(500);
 const PART: usize = 32;
+/// How often a part of a program with more assertions is divided.
+const MOST_DIVISIONS: usize = 4;
 
 /// Tries all assertions.
 ///
@@ -131,16 +133,19 @@ fn depends_on_ids(passive: &Passive, registers: &BTreeSet<String>, term: Term) -
     symbols.into_iter().all(|symbol| passive.terms.symbol_of(symbol).is_some_and(is_known))
 }
 
-/// Whether all assertions are proved, some at a time, in the encoding that answered last or the other. Of a large program
-/// every part has to be easy: where one is not, invariants are the better way.
+/// Whether all assertions are proved, some at a time, in the encoding that answered last or the other. Where a part has no
+/// answer its quarters are asked for; where that happens often in a large program, invariants are the better way.
 fn all_hold(passive: &mut Passive, budget: Budget) -> bool {
     let is_open = |check: &usize| passive.terms.truth(passive.checks[*check].term) != Some(true);
     let open: Vec<usize> = assertions(passive).into_iter().filter(is_open).collect();
     log::debug!("written out: {} assertions", open.len());
-    let is_large = open.len() > PART;
-    let mut parts: Vec<BTreeSet<usize>> = open.chunks(PART).rev().map(|part| part.iter().copied().collect()).collect();
+    let mut divisions = if open.len() > PART { MOST_DIVISIONS } else { usize::MAX };
+    let in_parts = |checks: &[usize], size: usize| -> Vec<BTreeSet<usize>> {
+        checks.chunks(size).rev().map(|part| part.iter().copied().collect()).collect()
+    };
+    let mut parts = in_parts(&open, PART);
     let mut encodings = [Encoding::BitVectors, Encoding::Integers];
-    while let Some(mut part) = parts.pop() {
+    while let Some(part) = parts.pop() {
         let mut is_proved = false;
         for tried in 0..encodings.len() {
             match ask(passive, &part, encodings[tried], SOME, budget) {
@@ -152,12 +157,12 @@ fn all_hold(passive: &mut Passive, budget: Budget) -> bool {
             break;
         }
         if !is_proved {
-            if part.len() == 1 || is_large || budget.is_over() {
+            if part.len() == 1 || divisions == 0 || budget.is_over() {
                 return false;
             }
-            let middle = part.iter().nth(part.len() / 2).copied().unwrap_or_default();
-            let second = part.split_off(&middle);
-            parts.extend([second, part]);
+            divisions -= 1;
+            let part: Vec<usize> = part.into_iter().collect();
+            parts.extend(in_parts(&part, part.len().div_ceil(4)));
         }
     }
     true
