@@ -2,6 +2,7 @@
 //@ block: 128
 //@ grid: 512
 //@ param: columns=1000
+//@ slow: yes
 // Softmax of rows: maximum and sum are reduced by warps, then through shared memory.
 
 extern "C" __global__ void softmax_rows(const float *in, float *out, int columns) {
