@@ -35,6 +35,10 @@ pub(super) const QUICK: Patience = Patience::new(400, 0);
 pub(super) const MIDDLE: Patience = Patience::new(1500, 0);
 /// The last one of a proof in one encoding.
 pub(super) const LONG: Patience = Patience::new(4000, 0);
+/// Assertions that are asked for at once where a query for all of them had no answer, and parts without an answer
+/// before the rest is not asked for.
+const PART: usize = 8;
+const MOST_UNANSWERED: usize = 4;
 /// The assertions behind one loop.
 const REGION: Effort = Effort::milliseconds(400);
 /// The last try.
@@ -124,6 +128,9 @@ impl Proof {
             let retry = *refuted_in == Encoding::Integers && encoding == Encoding::BitVectors;
             !(retry && open.insert(*check))
         });
+        // Without loops each assertion has a formula of its own, and some of them are easier than all.
+        let mut may_divide = inference.passive.loops.is_empty();
+        let mut unanswered = 0;
         let mut parts = vec![open];
         let (mut effort, last) = (patience.together, patience.alone.max(QUICK.together));
         while let Some(mut part) = parts.pop() {
@@ -148,8 +155,19 @@ impl Proof {
                 (Reply::Refuted(found), Some(check)) => {
                     self.refuted.push((check, encoding, Model::of(inference, &found)));
                 }
+                (Reply::Unknown(_), _) if may_divide && part.len() > PART && !budget.is_over() => {
+                    may_divide = false;
+                    let checks: Vec<usize> = part.into_iter().collect();
+                    parts.extend(checks.chunks(PART).rev().map(|part| part.iter().copied().collect()));
+                }
                 (Reply::Unknown(why), Some(_)) if effort == last => self.leave(part, &why),
-                (Reply::Unknown(why), _) if patience.alone.is_none() || budget.is_over() => self.leave(part, &why),
+                (Reply::Unknown(why), _) if patience.alone.is_none() || budget.is_over() => {
+                    self.leave(part, &why);
+                    unanswered += 1;
+                    if unanswered >= MOST_UNANSWERED {
+                        parts.drain(..).for_each(|part| self.leave(part, &why));
+                    }
+                }
                 (Reply::Unknown(_) | Reply::Refuted(..), _) => {
                     let middle = part.iter().nth(part.len() / 2).copied().unwrap_or_default();
                     let second = part.split_off(&middle);

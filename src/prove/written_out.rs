@@ -12,13 +12,13 @@ use super::{assertions, may_rely_on, rounds};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
 use crate::infer::passive_of;
-use crate::ivl::ast::{Procedure, Program, StmtKind};
+use crate::ivl::ast::{Name, Procedure, Program, StmtKind};
 use crate::ivl::claim::Probe;
 use crate::query::{self, From, Query, Reply};
 use crate::solver::{Encoding, in_own_context};
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::Passive;
-use crate::vcgen::term::Term;
+use crate::vcgen::term::{Symbol, Term};
 use foldhash::HashSet;
 use std::collections::BTreeSet;
 
@@ -35,6 +35,8 @@ const ROUNDS: Effort = Effort::milliseconds(400);
 /// A query about some assertions, and how many.
 const SOME: Effort = Effort::milliseconds(500);
 const PART: usize = 32;
+/// How often a part of a program with more assertions is divided.
+const MOST_DIVISIONS: usize = 4;
 
 /// Tries all assertions.
 ///
@@ -60,8 +62,9 @@ fn attempt(two: &TwoThread, budget: Budget) -> Result<bool, Diagnostic> {
     let mut rounds = vec![FIRST; two.loops.len()];
     loop {
         let Some(program) = rounds::run(two, &rounds, MOST_STATEMENTS) else { return Ok(false) };
+        let registers = registers(&program, &two.procedure);
         let mut passive = passive_of(&program, &two.procedure)?;
-        let Some(longer) = longer(&mut passive, budget) else { return Ok(false) };
+        let Some(longer) = longer(&mut passive, &registers, budget) else { return Ok(false) };
         log::debug!("written out: rounds {rounds:?}, more of {longer:?}");
         if longer.is_empty() {
             return Ok(all_hold(&mut passive, budget));
@@ -75,8 +78,15 @@ fn attempt(two: &TwoThread, budget: Budget) -> Result<bool, Diagnostic> {
     }
 }
 
+/// The names of what the body declares for one of the threads: their symbols are the values at the start.
+fn registers(program: &Program, procedure: &Name) -> BTreeSet<String> {
+    let bodies = program.procedures.iter().filter(|p| p.name == *procedure).flat_map(|p| &p.body);
+    let names = bodies.flat_map(|body| &body.locals).map(|local| &local.name);
+    names.filter(|name| name.thread().is_some()).map(Name::to_string).collect()
+}
+
 /// The loops of which a thread may have more rounds; `None` where the solver does not say.
-fn longer(passive: &mut Passive, budget: Budget) -> Option<BTreeSet<usize>> {
+fn longer(passive: &mut Passive, registers: &BTreeSet<String>, budget: Budget) -> Option<BTreeSet<usize>> {
     let number = |passive: &Passive, check: usize| match passive.checks[check].claim.probe() {
         Some((Probe::Rounds, number)) => Some(number),
         _ => None,
@@ -88,8 +98,11 @@ fn longer(passive: &mut Passive, budget: Budget) -> Option<BTreeSet<usize>> {
         match passive.terms.truth(passive.checks[check].term) {
             Some(true) => {}
             Some(false) => longer.extend([of_loop]),
-            None if depends_on_ids(passive, passive.checks[check].term) => open.extend([check]),
-            None => return None,
+            None if depends_on_ids(passive, registers, passive.checks[check].term) => open.extend([check]),
+            None => {
+                log::debug!("written out: rounds of loop {of_loop} depend on what is not known");
+                return None;
+            }
         }
     }
     loop {
@@ -102,29 +115,38 @@ fn longer(passive: &mut Passive, budget: Budget) -> Option<BTreeSet<usize>> {
             Reply::Refuted(model) if !model.failing.is_empty() => {
                 longer.extend(model.failing.into_iter().filter_map(|check| number(passive, check)));
             }
-            _ => return None,
+            _ => {
+                log::debug!("written out: no answer about rounds");
+                return None;
+            }
         }
     }
 }
 
-/// Whether a term is about nothing but ids of threads, of which a bound is known: what the host or memory says may give any
-/// number of rounds.
-fn depends_on_ids(passive: &Passive, term: Term) -> bool {
+/// Whether a term is about nothing but ids of threads, of which a bound is known, and what registers hold before they are
+/// assigned: what the host or memory says may give any number of rounds. A register that is assigned under a guard keeps
+/// what it held where the guard does not hold; nobody reads that, as a rule. Where somebody does, the solver refutes the
+/// bound: this only tells whether it is worth asking.
+fn depends_on_ids(passive: &Passive, registers: &BTreeSet<String>, term: Term) -> bool {
     let mut symbols = BTreeSet::new();
     passive.terms.collect_symbols(term, &mut HashSet::default(), &mut symbols);
-    symbols.into_iter().all(|symbol| passive.terms.symbol_of(symbol).is_some_and(|found| found.range.is_some()))
+    let is_known = |symbol: &Symbol| symbol.range.is_some() || registers.contains(symbol.name.as_str());
+    symbols.into_iter().all(|symbol| passive.terms.symbol_of(symbol).is_some_and(is_known))
 }
 
-/// Whether all assertions are proved, some at a time, in the encoding that answered last or the other. Of a large program
-/// every part has to be easy: where one is not, invariants are the better way.
+/// Whether all assertions are proved, some at a time, in the encoding that answered last or the other. Where a part has no
+/// answer its quarters are asked for; where that happens often in a large program, invariants are the better way.
 fn all_hold(passive: &mut Passive, budget: Budget) -> bool {
     let is_open = |check: &usize| passive.terms.truth(passive.checks[*check].term) != Some(true);
     let open: Vec<usize> = assertions(passive).into_iter().filter(is_open).collect();
     log::debug!("written out: {} assertions", open.len());
-    let is_large = open.len() > PART;
-    let mut parts: Vec<BTreeSet<usize>> = open.chunks(PART).rev().map(|part| part.iter().copied().collect()).collect();
+    let mut divisions = if open.len() > PART { MOST_DIVISIONS } else { usize::MAX };
+    let in_parts = |checks: &[usize], size: usize| -> Vec<BTreeSet<usize>> {
+        checks.chunks(size).rev().map(|part| part.iter().copied().collect()).collect()
+    };
+    let mut parts = in_parts(&open, PART);
     let mut encodings = [Encoding::BitVectors, Encoding::Integers];
-    while let Some(mut part) = parts.pop() {
+    while let Some(part) = parts.pop() {
         let mut is_proved = false;
         for tried in 0..encodings.len() {
             match ask(passive, &part, encodings[tried], SOME, budget) {
@@ -136,12 +158,12 @@ fn all_hold(passive: &mut Passive, budget: Budget) -> bool {
             break;
         }
         if !is_proved {
-            if part.len() == 1 || is_large || budget.is_over() {
+            if part.len() == 1 || divisions == 0 || budget.is_over() {
                 return false;
             }
-            let middle = part.iter().nth(part.len() / 2).copied().unwrap_or_default();
-            let second = part.split_off(&middle);
-            parts.extend([second, part]);
+            divisions -= 1;
+            let part: Vec<usize> = part.into_iter().collect();
+            parts.extend(in_parts(&part, part.len().div_ceil(4)));
         }
     }
     true

@@ -3,7 +3,7 @@
 //@ grid: 128
 //@ param: tokens=1000
 //@ param: width=300
-//@ gap: known unknown: a 64-bit product of row and width, in an inner loop over columns that was unrolled
+//@ slow: yes
 // Copies the rows of the words of a text; a warp a token.
 
 extern "C" __global__ void embedding_lookup(const long long *ids, const float *table, float *out, int tokens, int width) {

@@ -2,7 +2,7 @@
 //@ block: 16
 //@ grid: 1
 //@ param: size=256
-//@ gap: known unknown: rows and columns of one tile are told apart by the round of the outer loop
+//@ slow: yes
 //@ gap: launch race: with size = 1 the rows of the tile overlap; that a row has at least 16 columns is not seen
 // LU of the tile on the diagonal; a thread a row.
 

@@ -2,7 +2,7 @@
 //@ block: 128
 //@ grid: 512
 //@ param: columns=1000
-//@ gap: known unknown: a 64-bit product of block and columns, in a loop over columns that was unrolled
+//@ slow: yes
 // Softmax of rows: maximum and sum are reduced by warps, then through shared memory.
 
 extern "C" __global__ void softmax_rows(const float *in, float *out, int columns) {
