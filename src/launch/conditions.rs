@@ -81,9 +81,9 @@ pub(crate) fn tables(plausible: &[Condition]) -> Vec<Vec<Condition>> {
 
 /// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping; first with values
 /// that are likely where the kernel has rows.
-pub(crate) fn natural(kernel: &Kernel, plausible: &[Condition]) -> Vec<Suggestion> {
-    let (flat, widths) = (flat(kernel), widths(kernel));
-    let bounded = bounds(kernel);
+pub(crate) fn natural(kernel: &Kernel, essence: &Kernel, plausible: &[Condition]) -> Vec<Suggestion> {
+    let (flat, widths) = (flat(kernel), widths(essence));
+    let bounded = bounds(essence);
     let tables = tables(plausible);
     let (mut likely_values, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
     for launch in natural::launches(kernel, !widths.is_empty() || !tables.is_empty()) {
@@ -112,17 +112,17 @@ pub(crate) fn natural(kernel: &Kernel, plausible: &[Condition]) -> Vec<Suggestio
 }
 
 /// Sizes of launches, with bounds on what is very large, which are left out again where they are not needed.
-pub(crate) fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
+pub(crate) fn sizes(kernel: &Kernel, essence: &Kernel) -> Vec<Vec<Condition>> {
     let seen = Seen::of(kernel);
     let used: Vec<Axis> = free_axes(kernel.geometry.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let further = [vec![Vec::new()], general_sizes(&seen, &used, kernel.most_threads)].concat();
-    complete(kernel, further)
+    complete(kernel, essence, further)
 }
 
 /// Sizes that are usual, and parameters that depend on the sizes or on each other. A defect with other values is worth
 /// more: such conditions are for kernels where none is found.
-pub(crate) fn parameters(kernel: &Kernel) -> Vec<Vec<Condition>> {
-    let (scalars, seen) = (scalars(kernel), Seen::of(kernel));
+pub(crate) fn parameters(kernel: &Kernel, essence: &Kernel) -> Vec<Vec<Condition>> {
+    let (scalars, seen) = (scalars(essence), Seen::of(kernel));
     let used: Vec<Axis> = free_axes(kernel.geometry.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let usual = match used[..] {
         [only] => vec![vec![Condition::Block(only, USUAL_BLOCK)]],
@@ -131,12 +131,12 @@ pub(crate) fn parameters(kernel: &Kernel) -> Vec<Vec<Condition>> {
     };
     let on = |name: &String| [vec![Condition::IsThreads(name.clone())], vec![Condition::CoversBlock(name.clone())]];
     let related: Vec<_> = scalars.iter().flat_map(on).collect();
-    complete(kernel, [vec![areas(&scalars)], usual, related].concat())
+    complete(kernel, essence, [vec![areas(&scalars)], usual, related].concat())
 }
 
 /// Conditions beside those of a flat launch, with these and the bounds.
-fn complete(kernel: &Kernel, further: Vec<Vec<Condition>>) -> Vec<Vec<Condition>> {
-    let (flat, bounded) = (flat(kernel), bounds(kernel));
+fn complete(kernel: &Kernel, essence: &Kernel, further: Vec<Vec<Condition>>) -> Vec<Vec<Condition>> {
+    let (flat, bounded) = (flat(kernel), bounds(essence));
     let mut proposals: Vec<Vec<Condition>> = Vec::new();
     for more in further {
         let proposal = [flat.clone(), more, bounded.clone()].concat();

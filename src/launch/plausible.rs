@@ -31,7 +31,8 @@ use crate::kernel::{Kernel, KernelParameter};
 use crate::vcgen::ranges;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What values of parameters a host is likely to pass.
+/// What values of parameters a host is likely to pass. `kernel` has what races, barriers and assertions depend on
+/// ([`crate::slice::essence`]): how long the rows are that are only read is no matter.
 pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
     let uses = Uses::of(kernel);
     let below = uses.below();
@@ -84,6 +85,8 @@ struct Uses<'k> {
     kernel: &'k Kernel,
     forms: Forms,
     bounds: BTreeMap<String, BTreeSet<Term>>,
+    /// The sums that they bound, each for itself.
+    bounded: BTreeMap<String, BTreeSet<Form>>,
     factors: BTreeMap<String, BTreeSet<Term>>,
     /// Bounds of sums that are not known, which perhaps have rows in them.
     unclear: BTreeSet<String>,
@@ -104,6 +107,8 @@ struct Uses<'k> {
     sums: Sums,
     /// Constants that stand for integer parameters of 32 bits.
     narrow: BTreeSet<Name>,
+    /// The same of any width.
+    integers: BTreeSet<Name>,
     /// Axes along which threads or blocks do the work of several.
     looped: BTreeSet<Axis>,
 }
@@ -115,15 +120,20 @@ impl<'k> Uses<'k> {
         let mut assigned = BTreeSet::new();
         let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
         let forms = Forms::new(again.cloned().collect());
-        let narrow = kernel.params.iter().filter(|parameter| parameter.bits == 32 && !parameter.is_pointer);
-        let narrow: BTreeSet<Name> = narrow.filter_map(|parameter| parameter.constant.clone()).collect();
+        let constants = |widths: &[u32]| -> BTreeSet<Name> {
+            let integers = kernel.params.iter().filter(|p| widths.contains(&p.bits) && !p.is_pointer);
+            integers.filter_map(|parameter| parameter.constant.clone()).collect()
+        };
+        let (narrow, integers) = (constants(&[32]), constants(&[32, 64]));
         let mut uses = Uses {
             kernel,
             forms,
             extents: Extents::new(narrow.clone()),
             sums: Sums::default(),
             narrow,
+            integers,
             bounds: BTreeMap::new(),
+            bounded: BTreeMap::new(),
             factors: BTreeMap::new(),
             unclear: BTreeSet::new(),
             indices: BTreeSet::new(),
@@ -141,7 +151,7 @@ impl<'k> Uses<'k> {
             }
         }
         // A parameter that is added several times multiplies no id.
-        let pitches = uses.sums.all().into_iter().filter_map(|sum| Some(pitch_of(sum, &uses.narrow)?.0));
+        let pitches = uses.sums.all().into_iter().filter_map(|sum| Some(pitch_of(sum, &uses.integers)?.0));
         let pitches: Vec<String> = pitches.filter_map(|pitch| uses.named(&pitch)).collect();
         pitches.into_iter().for_each(|pitch| uses.factors.entry(pitch).or_default().extend(None));
         uses
@@ -150,13 +160,15 @@ impl<'k> Uses<'k> {
     /// What keeps rows apart, and products of two sizes from wrapping.
     fn rows(&self, sizes: &[String], is_wide: &dyn Fn(&String) -> bool) -> Vec<Condition> {
         let mut conditions = Vec::new();
+        let wide = self.wide();
         for (factor, rows) in self.factors.iter().filter(|(factor, _)| sizes.contains(factor)) {
             let is_bound = self.bounds.contains_key(factor);
             for (bound, columns) in self.bounds.iter().filter(|(bound, _)| sizes.contains(bound)) {
                 // A loop's counter is on no axis. What bounds nothing is a pitch along it, too.
                 let is_pitch = rows.is_empty() != columns.is_empty() && !is_bound;
                 let are_on_axes = !rows.is_empty() && !columns.is_empty();
-                let are_apart = (are_on_axes || is_pitch) && rows.is_disjoint(columns) && !self.unclear.contains(bound);
+                let apart = self.columns_beside(rows, bound);
+                let are_apart = (are_on_axes && !apart.is_empty() || is_pitch) && !self.unclear.contains(bound);
                 let may_be_plane = !is_bound && !rows.is_empty() && rows.is_disjoint(columns);
                 let count = self.count_of_rows(bound, rows).filter(|_| may_be_plane);
                 // Who counts rounds of a loop, of which no row depends, is no factor of what a row is.
@@ -171,8 +183,12 @@ impl<'k> Uses<'k> {
                 } else if are_apart {
                     // Who guards the rows with it takes it for their number: as a pitch it is a mistake.
                     let is_count = self.bounds.get(factor).is_some_and(|ids| !ids.is_disjoint(rows));
-                    if !self.factors.contains_key(bound) && !is_count {
-                        conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
+                    let ratio = self.ratio(factor, &apart);
+                    if let Some(ratio) = ratio.filter(|_| !self.factors.contains_key(bound) && !is_count) {
+                        conditions.push(match ratio {
+                            1 => Condition::AtLeast(factor.clone(), bound.clone()),
+                            _ => Condition::Wide(factor.clone(), Columns::multiple(ratio, bound)),
+                        });
                     }
                 } else if !is_of_no_row {
                     let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
@@ -183,14 +199,41 @@ impl<'k> Uses<'k> {
                 }
             }
             let is_pitch = !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor);
-            let is_bounded = conditions
-                .iter()
+            let mut of_factor = conditions.iter().chain(&wide);
+            let is_bounded = of_factor
                 .any(|c| matches!(c, Condition::AtLeast(pitch, _) | Condition::Wide(pitch, _) if pitch == factor));
             if is_pitch && !is_bounded && self.kernel.geometry.block[Axis::X.index()] != Some(1) {
                 conditions.push(Condition::CoversBlock(factor.clone()));
             }
         }
         conditions
+    }
+
+    /// The sums with ids that a parameter bounds, which are on other axes than rows: each for itself, since a transpose
+    /// bounds rows and columns with one parameter.
+    fn columns_beside(&self, rows: &BTreeSet<Term>, bound: &String) -> Vec<&Form> {
+        let are_columns = |form: &&Form| {
+            let ids = ids(form);
+            !ids.is_empty() && ids.is_disjoint(rows)
+        };
+        self.bounded.get(bound).into_iter().flatten().filter(are_columns).collect()
+    }
+
+    /// How many units of a pitch each of these columns takes: more than one where the pitch is in bytes. `None` if they
+    /// stand beside other rows. Where no sum with the pitch is known, or no column, it is one.
+    fn ratio(&self, pitch: &String, columns: &[&Form]) -> Option<u32> {
+        let sums = self.sums.all();
+        let sums = sums.iter().filter_map(|sum| pitch_of(sum, &self.integers));
+        let beside: Vec<Form> = sums.filter(|(name, _)| self.named(name).as_ref() == Some(pitch)).map(|s| s.1).collect();
+        if beside.is_empty() || columns.is_empty() {
+            return Some(1);
+        }
+        let ratio = |(sum, column): (&Form, &Form)| {
+            let id = column.terms.keys().find(|term| !matches!(term, Term::Unknown(_)))?;
+            u32::try_from(sum.factor(id).checked_div(column.factor(id))?).ok().filter(|_| ids(sum) == ids(column))
+        };
+        let pairs = beside.iter().flat_map(|sum| columns.iter().map(move |column| (sum, *column)));
+        pairs.filter_map(ratio).map(|ratio| ratio.max(1)).max()
     }
 
     /// What bounds the rows that a parameter multiplies, if these are no planes.
@@ -201,7 +244,7 @@ impl<'k> Uses<'k> {
 
     fn assign(&mut self, variable: &Name, value: &ExprRef) {
         self.extents.assign(&self.forms, variable, value);
-        self.sums.assign((&self.forms, &self.narrow), variable, value);
+        self.sums.assign((&self.forms, &self.integers), variable, value);
         let (form, _) = self.forms.assign(variable, value);
         if self.forms.is_reassigned(variable) {
             self.looped.extend(ids(&form).into_iter().filter_map(|id| match id {
@@ -261,6 +304,9 @@ impl<'k> Uses<'k> {
             if !is_product && let Some(index) = self.forms.of(other) {
                 self.indices.extend(self.exact(parameter).map(|name| (name, index)));
             }
+            if !is_product {
+                self.bounded.entry(name.clone()).or_default().extend(form.clone());
+            }
             if is_product && let Some(form) = &form {
                 self.down.entry(name.clone()).or_default().extend(running_down(form));
             }
@@ -290,7 +336,7 @@ impl<'k> Uses<'k> {
     /// Pitches, where no parameter bounds the columns.
     fn wide(&self) -> BTreeSet<Condition> {
         let wide = |sum| {
-            let (pitch, columns) = pitch_of(sum, &self.narrow)?;
+            let (pitch, columns) = pitch_of(sum, &self.integers)?;
             let ids = ids(&columns);
             let pitch = self.named(&pitch)?;
             let is_bounded = !self.limited.is_disjoint(&ids);

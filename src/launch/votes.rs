@@ -287,7 +287,7 @@ fn distance(constants: &BTreeSet<i64>, axes: &[(i64, Axis)]) -> Option<(Axis, i6
     })
 }
 
-fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+pub(super) fn greatest_common_divisor(a: i64, b: i64) -> i64 {
     if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
 }
 
