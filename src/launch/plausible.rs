@@ -225,8 +225,9 @@ impl<'k> Uses<'k> {
         let sums = self.sums.all();
         let sums = sums.iter().filter_map(|sum| pitch_of(sum, &self.integers));
         let beside: Vec<Form> = sums.filter(|(name, _)| self.named(name).as_ref() == Some(pitch)).map(|s| s.1).collect();
+        let is_counted = |sum: &Form| sum.terms.keys().any(|term| matches!(term, Term::Unknown(_)));
         if beside.is_empty() || columns.is_empty() {
-            return Some(1);
+            return (beside.is_empty() || beside.iter().any(is_counted)).then_some(1);
         }
         let ratio = |(sum, column): (&Form, &Form)| {
             let id = column.terms.keys().find(|term| !matches!(term, Term::Unknown(_)))?;
