@@ -183,7 +183,9 @@ impl Condition {
     /// Whether few proofs need it among what is plausible: those without it are sooner found, and say more.
     pub(super) fn is_seldom_needed(&self) -> bool {
         match self {
-            Condition::Extent(_) | Condition::Covered(..) => true,
+            // Planes of rows.
+            Condition::Extent(product) => product.parameters.len() < 2 || product.number > 1,
+            Condition::Covered(..) => true,
             Condition::Wide(_, columns) => columns.are_of_launch(),
             _ => false,
         }

@@ -198,7 +198,10 @@ fn general_sizes(seen: &Seen, used: &[Axis], most: u32) -> Vec<Vec<Condition>> {
     for block in blocks.iter().take(if used.len() > 1 { LENGTHS } else { 0 }) {
         further.extend(spans.iter().map(|span| [block.clone(), span.clone()].concat()));
     }
-    further.extend(used.first().map(|&first| vec![Condition::MultipleOf(first, 32)]));
+    let warps = used.first().map(|&first| vec![Condition::MultipleOf(first, 32)]);
+    // Who counts lanes means whole warps.
+    let position = if seen.constants.contains_key(&31) { 0 } else { further.len() };
+    further.splice(position..position, warps);
     further.push(used.iter().map(|axis| Condition::PowerOfTwo(*axis)).collect());
     further
 }

@@ -96,6 +96,8 @@ struct Uses<'k> {
     equal: BTreeMap<String, BTreeSet<Term>>,
     /// Ids that are compared with what depends on a parameter: `x < 1024 - step`.
     limited: BTreeSet<Term>,
+    /// Products of two parameters.
+    pairs: BTreeSet<(String, String)>,
     /// Parameters of 32 bits that are masks when they are one less.
     masks: BTreeSet<String>,
     /// Parameters that operations use otherwise than as bound of an index or as factor of a sum of ids: steps of loops may
@@ -139,6 +141,7 @@ impl<'k> Uses<'k> {
             indices: BTreeSet::new(),
             equal: BTreeMap::new(),
             limited: BTreeSet::new(),
+            pairs: BTreeSet::new(),
             masks: BTreeSet::new(),
             mixed: BTreeSet::new(),
             down: BTreeMap::new(),
@@ -154,7 +157,18 @@ impl<'k> Uses<'k> {
         let pitches = uses.sums.all().into_iter().filter_map(|sum| Some(pitch_of(sum, &uses.integers)?.0));
         let pitches: Vec<String> = pitches.filter_map(|pitch| uses.named(&pitch)).collect();
         pitches.into_iter().for_each(|pitch| uses.factors.entry(pitch).or_default().extend(None));
+        uses.pairs();
         uses
+    }
+
+    /// Of two parameters that are multiplied both are sizes, unless one is a pitch and nothing says so of the other: then
+    /// that is the number of a row.
+    fn pairs(&mut self) {
+        let sizes: BTreeSet<&String> = self.bounds.keys().chain(self.factors.keys()).collect();
+        let is_row = |row: &String, pitch: &String| !sizes.contains(row) && self.factors.contains_key(pitch);
+        let both = self.pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+        let factors: Vec<String> = both.filter(|(a, b)| !is_row(a, b)).map(|(a, _)| a.clone()).collect();
+        factors.into_iter().for_each(|factor| self.factors.entry(factor).or_default().extend(None));
     }
 
     /// What keeps rows apart, and products of two sizes from wrapping.
@@ -198,7 +212,7 @@ impl<'k> Uses<'k> {
                     }
                 }
             }
-            let is_pitch = !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor);
+            let is_pitch = !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor) && self.has_row(factor);
             let mut of_factor = conditions.iter().chain(&wide);
             let is_bounded = of_factor
                 .any(|c| matches!(c, Condition::AtLeast(pitch, _) | Condition::Wide(pitch, _) if pitch == factor));
@@ -207,6 +221,13 @@ impl<'k> Uses<'k> {
             }
         }
         conditions
+    }
+
+    /// Whether threads of a block stand side by side in its rows.
+    fn has_row(&self, pitch: &String) -> bool {
+        let is_it = |name: &Name| self.named(name).as_ref() == Some(pitch);
+        let mut sums = self.sums.all().into_iter().filter(|sum| sum.pitches.keys().any(is_it));
+        sums.any(|sum| sum.columns.terms.contains_key(&Term::Thread(Axis::X)))
     }
 
     /// The sums with ids that a parameter bounds, which are on other axes than rows: each for itself, since a transpose
@@ -297,8 +318,12 @@ impl<'k> Uses<'k> {
         }
         for (parameter, other) in [(a, b), (b, a)] {
             let Some(name) = self.parameter(parameter) else { continue };
+            if let Some(factor) = self.parameter(other).filter(|_| is_product) {
+                self.pairs.insert((name, factor));
+                continue;
+            }
             let form = self.forms.of(other);
-            let ids = form.as_ref().map(ids).unwrap_or_default();
+            let ids = self.ids_in(other);
             if !is_product && !form.as_ref().is_some_and(|form| self.is_clear(form)) {
                 self.unclear.insert(name.clone());
             }
@@ -313,6 +338,22 @@ impl<'k> Uses<'k> {
             }
             let uses = if is_product { &mut self.factors } else { &mut self.bounds };
             uses.entry(name).or_default().extend(ids);
+        }
+    }
+
+    /// The ids in a sum, beside products of unknowns.
+    fn ids_in(&self, e: &ExprRef) -> BTreeSet<Term> {
+        let operands = match &e.kind {
+            ExprKind::Call(function, args) => match (parse_builtin(function.as_str()), &args[..]) {
+                (Some(Builtin::Op(BvOp::Add | BvOp::Or, _)), [a, b]) => vec![a, b],
+                (Some(Builtin::SignExtend { .. } | Builtin::ZeroExtend { .. }), [value]) => vec![value],
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        match self.forms.of(e) {
+            Some(form) => ids(&form),
+            None => operands.into_iter().flat_map(|operand| self.ids_in(operand)).collect(),
         }
     }
 
@@ -402,7 +443,13 @@ impl<'k> Uses<'k> {
         for constant in &extent.parameters {
             product.parameters.push(self.named(constant)?);
         }
-        for axis in Axis::ALL {
+        // One that bounds the very sum is the number of its values.
+        let is_count = |(name, forms): &(&String, &BTreeSet<Form>)| {
+            is_size(name) && forms.iter().any(|form| ids(form) == extent.ids)
+        };
+        let count = self.bounded.iter().find(is_count).filter(|_| !extent.ids.is_empty()).map(|(name, _)| name);
+        product.parameters.extend(count.cloned());
+        for axis in Axis::ALL.into_iter().filter(|_| count.is_none()) {
             let (thread, block) = (Term::Thread(axis), Term::Block(axis));
             let is_one = |ids: &BTreeSet<Term>| ids.contains(&thread) || ids.contains(&block);
             let bounds = self.bounds.iter().filter(|(name, ids)| is_one(ids) && is_size(name));
@@ -429,9 +476,13 @@ impl<'k> Uses<'k> {
         !form.terms.keys().any(|term| matches!(term, Term::Unknown(_)))
     }
 
-    /// Whether it is a sum of ids and of counters of loops alone.
+    /// Whether it is a sum of ids, of counters of loops and of parameters alone.
     fn is_clear(&self, form: &Form) -> bool {
-        form.terms.keys().all(|term| !matches!(term, Term::Unknown(name) if !self.forms.is_counter(name)))
+        let is_row = |term: &Term, factor: i64| match term {
+            Term::Unknown(name) => !self.forms.is_counter(name) && (factor != 1 || self.named(name).is_none()),
+            _ => false,
+        };
+        !form.terms.iter().any(|(term, factor)| is_row(term, *factor))
     }
 
     /// The parameter that an expression is, perhaps with a constant added.

@@ -105,7 +105,7 @@ pub(crate) fn weaken(
     let single = conditions.iter().filter(|condition| !needed.contains(condition)).map(|c| vec![c.clone()]);
     let seldom = conditions.iter().filter(|condition| condition.is_seldom_needed()).cloned().collect();
     let positive = conditions.iter().filter(|condition| condition.is_positive()).cloned().collect();
-    let groups = [beyond, bounds, seldom, positive].into_iter().filter(|group: &Vec<Condition>| group.len() > 1);
+    let groups = [beyond, bounds.clone(), seldom, positive].into_iter().filter(|group: &Vec<Condition>| group.len() > 1);
     for group in groups.chain(single.collect::<Vec<_>>()) {
         let fewer: Vec<Condition> = conditions.iter().filter(|other| !group.contains(other)).cloned().collect();
         if fewer.len() == conditions.len() {
@@ -114,8 +114,12 @@ pub(crate) fn weaken(
         if let Ok(weaker) = attempt(&fewer) {
             (conditions, report) = (fewer, weaker);
         } else if let [size] = &group[..] {
+            // In larger blocks more sums wrap.
+            let needed: Vec<Condition> = bounds.iter().filter(|bound| !fewer.contains(bound)).cloned().collect();
             let looser = size.looser().into_iter().map(|looser| [&fewer[..], &[looser]].concat());
-            if let Some(found) = looser.into_iter().find_map(|other| Some((attempt(&other).ok()?, other))) {
+            let bounded = looser.clone().map(|looser| [looser, needed.clone()].concat());
+            let both = looser.chain(bounded.filter(|_| !needed.is_empty()));
+            if let Some(found) = both.into_iter().find_map(|other| Some((attempt(&other).ok()?, other))) {
                 (report, conditions) = found;
             }
         }
