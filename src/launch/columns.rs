@@ -6,8 +6,8 @@
 
 use super::linear::{Form, Forms, Term};
 use super::plausible::ids;
-use super::votes::greatest_common_divisor;
 use super::product::Product;
+use super::votes::greatest_common_divisor;
 use crate::finding::ParameterValue;
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Type};
@@ -79,9 +79,7 @@ impl Sums {
             _ => return plain(),
         };
         match op {
-            BvOp::Add | BvOp::Or => {
-                self.sum(forms, parameters, a)?.plus(&self.sum(forms, parameters, b)?, 1)
-            }
+            BvOp::Add | BvOp::Or => self.sum(forms, parameters, a)?.plus(&self.sum(forms, parameters, b)?, 1),
             BvOp::Shl => {
                 let factor = 1i64.checked_shl(u32::try_from(number(b)?).ok()?)?;
                 self.sum(forms, parameters, a)?.times(factor)
@@ -92,8 +90,13 @@ impl Sums {
             }
             BvOp::Mul if forms.of(e).is_none() => {
                 let is_pitch = |e: &ExprRef| forms.of(e)?.variable().filter(|name| parameters.contains(*name)).cloned();
-                let pitch = is_pitch(a).or_else(|| is_pitch(b))?;
-                Some(Sum { pitches: BTreeMap::from([(pitch, 1)]), columns: Form::default() })
+                match (is_pitch(a), is_pitch(b)) {
+                    // The same number for all threads.
+                    (Some(_), Some(_)) => Some(Sum::default()),
+                    (pitch, other) => {
+                        Some(Sum { pitches: BTreeMap::from([(pitch.or(other)?, 1)]), columns: Form::default() })
+                    }
+                }
             }
             _ => plain(),
         }

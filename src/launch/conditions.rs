@@ -84,7 +84,7 @@ pub(crate) fn tables(plausible: &[Condition]) -> Vec<Vec<Condition>> {
 pub(crate) fn natural(kernel: &Kernel, essence: &Kernel, plausible: &[Condition]) -> Vec<Suggestion> {
     let (flat, widths) = (flat(kernel), widths(essence));
     let bounded = bounds(essence);
-    let tables = tables(plausible);
+    let (tables, offsets) = (tables(plausible), scalars(essence));
     let (mut likely_values, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
     for launch in natural::launches(kernel, !widths.is_empty() || !tables.is_empty()) {
         let sizes = Axis::ALL.into_iter().filter_map(|axis| Some(Condition::Block(axis, launch.block[axis.index()]?)));
@@ -102,7 +102,10 @@ pub(crate) fn natural(kernel: &Kernel, essence: &Kernel, plausible: &[Condition]
         let natural::Natural { is_rival, is_fixed, is_meant, .. } = launch;
         let suggestion = |conditions, is_table| Suggestion { conditions, is_rival, is_fixed, is_meant, is_table };
         for table in &tables {
-            let bounds = if launch.wraps { &bounded[..] } else { &[] };
+            // Sums with what the table says nothing of, as an offset, may wrap.
+            let is_said = |name: &String| table.iter().any(|condition| condition.parameters().contains(&name));
+            let may_wrap = launch.wraps || !offsets.iter().all(is_said);
+            let bounds = if may_wrap { &bounded[..] } else { &[] };
             likely_values.push(suggestion([&plain[..], &table[..], bounds].concat(), true));
         }
         first.push(suggestion(likely, false));

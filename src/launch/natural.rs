@@ -75,11 +75,12 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
         launch
     };
     let mut launches: Vec<Natural> = blocks.iter().copied().map(launch).collect();
-    // Rows that are known in threads, of blocks of any size: proofs are sooner found for one.
+    // Rows of blocks of any size: proofs are sooner found for one.
+    let usual = signs.usual_block(kernel);
     if blocks[..] == [[None; 3]]
-        && let Some(rows) = launches.first().map(|launch| launch.rows.clone()).filter(|rows| !rows.is_empty())
+        && let Some(rows) = launches.first().map(|launch| launch.rows.clone())
+        && (!rows.is_empty() || any_block && usual.iter().flatten().count() > 1)
     {
-        let usual = signs.usual_block(kernel);
         launches.push(Natural { is_rival: true, is_fixed: false, is_meant: false, block: usual, rows, wraps: false });
     }
     // Strides over the grid are proved where they do not wrap, whatever the block is.

@@ -105,6 +105,8 @@ struct Uses<'k> {
     mixed: BTreeSet<String>,
     /// Ids that run down in the rows that parameters multiply: columns with them are no rows.
     down: BTreeMap<String, BTreeSet<Term>>,
+    /// Ids that stand beside products of unknowns in what a variable is.
+    hidden: BTreeMap<Name, BTreeSet<Term>>,
     extents: Extents,
     sums: Sums,
     /// Constants that stand for integer parameters of 32 bits.
@@ -145,6 +147,7 @@ impl<'k> Uses<'k> {
             masks: BTreeSet::new(),
             mixed: BTreeSet::new(),
             down: BTreeMap::new(),
+            hidden: BTreeMap::new(),
             looped: BTreeSet::new(),
         };
         for statement in statements() {
@@ -194,7 +197,9 @@ impl<'k> Uses<'k> {
                     && !self.unclear.contains(bound);
                 if let Some(count) = count {
                     conditions.push(Condition::Wide(factor.clone(), Columns::product([bound, count])));
-                } else if are_apart {
+                    continue;
+                }
+                if are_apart {
                     // Who guards the rows with it takes it for their number: as a pitch it is a mistake.
                     let is_count = self.bounds.get(factor).is_some_and(|ids| !ids.is_disjoint(rows));
                     let ratio = self.ratio(factor, &apart);
@@ -204,7 +209,8 @@ impl<'k> Uses<'k> {
                             _ => Condition::Wide(factor.clone(), Columns::multiple(ratio, bound)),
                         });
                     }
-                } else if !is_of_no_row {
+                }
+                if !is_of_no_row && (!are_apart || self.counts(bound, rows)) {
                     let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
                     // Said once, whichever of the two is the factor.
                     if !conditions.contains(&product(bound.clone(), factor.clone())) {
@@ -212,7 +218,8 @@ impl<'k> Uses<'k> {
                     }
                 }
             }
-            let is_pitch = !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor) && self.has_row(factor);
+            let is_pitch =
+                !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor) && self.has_row(factor);
             let mut of_factor = conditions.iter().chain(&wide);
             let is_bounded = of_factor
                 .any(|c| matches!(c, Condition::AtLeast(pitch, _) | Condition::Wide(pitch, _) if pitch == factor));
@@ -221,6 +228,15 @@ impl<'k> Uses<'k> {
             }
         }
         conditions
+    }
+
+    /// Whether a parameter is the number of rows: a transpose, or a square, bounds columns with it, too.
+    fn counts(&self, bound: &String, rows: &BTreeSet<Term>) -> bool {
+        let are_rows = |form: &Form| {
+            let ids = ids(form);
+            !ids.is_empty() && ids.is_subset(rows)
+        };
+        self.bounded.get(bound).is_some_and(|forms| forms.iter().any(are_rows))
     }
 
     /// Whether threads of a block stand side by side in its rows.
@@ -245,7 +261,8 @@ impl<'k> Uses<'k> {
     fn ratio(&self, pitch: &String, columns: &[&Form]) -> Option<u32> {
         let sums = self.sums.all();
         let sums = sums.iter().filter_map(|sum| pitch_of(sum, &self.integers));
-        let beside: Vec<Form> = sums.filter(|(name, _)| self.named(name).as_ref() == Some(pitch)).map(|s| s.1).collect();
+        let beside: Vec<Form> =
+            sums.filter(|(name, _)| self.named(name).as_ref() == Some(pitch)).map(|s| s.1).collect();
         let is_counted = |sum: &Form| sum.terms.keys().any(|term| matches!(term, Term::Unknown(_)));
         if beside.is_empty() || columns.is_empty() {
             return (beside.is_empty() || beside.iter().any(is_counted)).then_some(1);
@@ -267,6 +284,10 @@ impl<'k> Uses<'k> {
     fn assign(&mut self, variable: &Name, value: &ExprRef) {
         self.extents.assign(&self.forms, variable, value);
         self.sums.assign((&self.forms, &self.integers), variable, value);
+        if self.forms.of(value).is_none() {
+            let ids = self.ids_in(value);
+            self.hidden.entry(variable.clone()).or_insert(ids);
+        }
         let (form, _) = self.forms.assign(variable, value);
         if self.forms.is_reassigned(variable) {
             self.looped.extend(ids(&form).into_iter().filter_map(|id| match id {
@@ -351,8 +372,13 @@ impl<'k> Uses<'k> {
             },
             _ => Vec::new(),
         };
+        let hidden = |form: &Form| -> BTreeSet<Term> {
+            let unknown =
+                form.terms.keys().filter_map(|term| if let Term::Unknown(name) = term { Some(name) } else { None });
+            unknown.filter_map(|name| self.hidden.get(name)).flatten().cloned().collect()
+        };
         match self.forms.of(e) {
-            Some(form) => ids(&form),
+            Some(form) => ids(&form).union(&hidden(&form)).cloned().collect(),
             None => operands.into_iter().flat_map(|operand| self.ids_in(operand)).collect(),
         }
     }
@@ -366,7 +392,9 @@ impl<'k> Uses<'k> {
 
     /// Parameters that stand for one row or column, with what is more than it.
     fn below(&self) -> BTreeMap<String, String> {
-        let is_row = |name: &String| self.factors.contains_key(name) && !self.bounds.contains_key(name);
+        let multiplies =
+            |name: &String| self.factors.contains_key(name) || self.pairs.iter().any(|(a, b)| [a, b].contains(&name));
+        let is_row = |name: &String| multiplies(name) && !self.bounds.contains_key(name);
         let rows = self.equal.iter().filter(|(name, _)| is_row(name));
         let below = |(name, ids): (&String, &BTreeSet<Term>)| {
             let count = self.bounds.iter().find(|(_, bounded)| !bounded.is_disjoint(ids))?.0;

@@ -105,7 +105,8 @@ pub(crate) fn weaken(
     let single = conditions.iter().filter(|condition| !needed.contains(condition)).map(|c| vec![c.clone()]);
     let seldom = conditions.iter().filter(|condition| condition.is_seldom_needed()).cloned().collect();
     let positive = conditions.iter().filter(|condition| condition.is_positive()).cloned().collect();
-    let groups = [beyond, bounds.clone(), seldom, positive].into_iter().filter(|group: &Vec<Condition>| group.len() > 1);
+    let groups =
+        [beyond, bounds.clone(), seldom, positive].into_iter().filter(|group: &Vec<Condition>| group.len() > 1);
     for group in groups.chain(single.collect::<Vec<_>>()) {
         let fewer: Vec<Condition> = conditions.iter().filter(|other| !group.contains(other)).cloned().collect();
         if fewer.len() == conditions.len() {

@@ -35,6 +35,7 @@ impl Patience {
 pub(super) const QUICK: Patience = Patience::new(400, 0);
 pub(super) const MIDDLE: Patience = Patience::new(1500, 0);
 /// The same with halves of what is asked for: a sum of many easy questions may be a hard one.
+pub(super) const QUICK_HALVES: Patience = Patience::new(400, 400);
 pub(super) const HALVES: Patience = Patience::new(1500, 1000);
 /// The last one of a proof in one encoding.
 pub(super) const LONG: Patience = Patience::new(4000, 0);
