@@ -254,7 +254,7 @@ fn verify_by(
     let lowered = lower(input, program, entry, options, &[])?;
     let kernel = lowered.kernel.clone();
     let essence = Kernel { program: slice::essence(&kernel.program, options.rules), ..kernel };
-    let usual = (!options.any_values).then(|| plausible::conditions(&essence));
+    let usual = (!options.any_values).then(|| plausible::conditions(&lowered.kernel, &essence));
     let is_plausible = |launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>| {
         plausible::are_met(usual.as_deref().unwrap_or_default(), launch, params)
     };

@@ -118,8 +118,8 @@ impl Columns {
     }
 
     /// A number of times a parameter.
-    pub(super) fn multiple(number: u32, parameter: &String) -> Columns {
-        let parameters = vec![parameter.clone()];
+    pub(super) fn multiple(number: u32, parameter: &str) -> Columns {
+        let parameters = vec![parameter.to_owned()];
         Columns { products: vec![Product { number, grid: Vec::new(), block: Vec::new(), parameters }], number: 0 }
     }
 

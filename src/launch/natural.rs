@@ -184,7 +184,10 @@ impl Signs {
         // The guard of a loop from `tid` on, which compilers put before it, serves smaller blocks, too.
         let is_of_loop = |axis: Axis, bound: i64| {
             let along = strides.iter().filter_map(|(form, step)| Some((single_axis(form)?, *step)));
-            along.into_iter().any(|((of, own), step)| of == axis && own > 0 && step < own * bound)
+            along.into_iter().any(|((of, own), step)| {
+                let rows = own * bound;
+                of == axis && own > 0 && step % own == 0 && step < rows && 2 * step >= rows
+            })
         };
         let guarded = Axis::ALL.map(|axis| {
             let bounds = self.guarded.iter().filter(|(of, bound)| *of == axis && !is_of_loop(axis, *bound));

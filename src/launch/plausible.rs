@@ -31,10 +31,12 @@ use crate::kernel::{Kernel, KernelParameter};
 use crate::vcgen::ranges;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What values of parameters a host is likely to pass. `kernel` has what races, barriers and assertions depend on
-/// ([`crate::slice::essence`]): how long the rows are that are only read is no matter.
-pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
-    let uses = Uses::of(kernel);
+/// What values of parameters a host is likely to pass. `essence` has what races, barriers and assertions depend on
+/// ([`crate::slice::essence`]): how long the rows are that are only read is no matter. What bounds columns there tells
+/// that a guard was forgotten where they are written.
+pub(crate) fn conditions(kernel: &Kernel, essence: &Kernel) -> Vec<Condition> {
+    let (mut uses, limited) = (Uses::of(essence), Uses::of(kernel).limited);
+    uses.limited.extend(limited);
     let below = uses.below();
     let is_size =
         |name: &String| uses.bounds.contains_key(name) || uses.factors.contains_key(name) && !below.contains_key(name);
@@ -572,7 +574,7 @@ mod tests {
         let options = LowerOptions { geometry, ..LowerOptions::default() };
         let kernel = kernel::lower(&module, entry, &cfg, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
         let prefix = format!("{}_", entry.name);
-        conditions(&kernel).iter().map(|condition| condition.to_string().replace(&prefix, "")).collect()
+        conditions(&kernel, &kernel).iter().map(|condition| condition.to_string().replace(&prefix, "")).collect()
     }
 
     fn launch(block: [u32; 3], grid: [u32; 3]) -> Geometry {
