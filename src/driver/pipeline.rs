@@ -252,7 +252,9 @@ fn verify_by(
     let prelude = super::preludes::of(&options.prelude)?;
     let emulator = emulator(input, program, entry, options);
     let lowered = lower(input, program, entry, options, &[])?;
-    let usual = (!options.any_values).then(|| plausible::conditions(&lowered.kernel));
+    let kernel = lowered.kernel.clone();
+    let essence = Kernel { program: slice::essence(&kernel.program, options.rules), ..kernel };
+    let usual = (!options.any_values).then(|| plausible::conditions(&lowered.kernel, &essence));
     let is_plausible = |launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>| {
         plausible::are_met(usual.as_deref().unwrap_or_default(), launch, params)
     };
@@ -274,7 +276,7 @@ fn verify_by(
             Ok(KernelReport::new(input.source.name(), entry, options.geometry).stopped(exceeded))
         })
     };
-    let mut report = launch::decide(&lowered.kernel, usual.as_deref(), by.effort, &mut decide)?;
+    let mut report = launch::decide((&lowered.kernel, &essence), usual.as_deref(), by.effort, &mut decide)?;
     report.launch = lowered.kernel.geometry;
     Ok(report)
 }

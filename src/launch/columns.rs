@@ -1,4 +1,4 @@
-//! How far the columns go that stand beside rows in a sum of 32 bits: `row * pitch + column`.
+//! How far the columns go that stand beside rows in a sum: `row * pitch + column`, in elements or in bytes.
 //!
 //! Input: assignments, in the order of the text. Output: for each pitch, what it has to be for rows to stay apart where no
 //! parameter bounds the columns. Establishes: nothing; what is plausible is guessed from them. Relies on: [`Forms`] knows
@@ -7,6 +7,7 @@
 use super::linear::{Form, Forms, Term};
 use super::plausible::ids;
 use super::product::Product;
+use super::votes::greatest_common_divisor;
 use crate::finding::ParameterValue;
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Type};
@@ -19,11 +20,26 @@ use std::fmt;
 const LARGEST_STEP: i64 = 16;
 
 /// A sum of rows and columns.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sum {
-    /// Constants that multiply ids, or unknown numbers.
-    pub(super) pitches: BTreeSet<Name>,
+    /// Constants that multiply ids, or unknown numbers, with the factor of their product.
+    pub(super) pitches: BTreeMap<Name, i64>,
     pub(super) columns: Form,
+}
+
+impl Sum {
+    fn times(&self, factor: i64) -> Option<Sum> {
+        Sum::default().plus(self, factor)
+    }
+
+    /// `self + factor * other`
+    fn plus(mut self, other: &Sum, factor: i64) -> Option<Sum> {
+        for (pitch, apart) in &other.pitches {
+            let sum = self.pitches.entry(pitch.clone()).or_default();
+            *sum = sum.checked_add(apart.checked_mul(factor)?)?;
+        }
+        Some(Sum { columns: self.columns.plus(&other.columns, factor)?, ..self })
+    }
 }
 
 /// The sums that variables are.
@@ -34,7 +50,7 @@ pub(super) struct Sums {
 
 impl Sums {
     pub(super) fn assign(&mut self, (forms, parameters): (&Forms, &BTreeSet<Name>), variable: &Name, value: &ExprRef) {
-        if value.ty == Type::Bv(32)
+        if matches!(value.ty, Type::Bv(32 | 64))
             && !self.of.contains_key(variable)
             && !forms.is_reassigned(variable)
             && let Some(sum) = self.sum(forms, parameters, value)
@@ -49,25 +65,38 @@ impl Sums {
     }
 
     fn sum(&self, forms: &Forms, parameters: &BTreeSet<Name>, e: &ExprRef) -> Option<Sum> {
-        let plain = || Some(Sum { pitches: BTreeSet::new(), columns: forms.of(e)? });
+        let plain = || Some(Sum { pitches: BTreeMap::new(), columns: forms.of(e)? });
+        let number = |e: &ExprRef| forms.of(e)?.value();
         let (op, [a, b]) = match &e.kind {
             ExprKind::Var(name) => return self.of.get(name).cloned().or_else(plain),
             ExprKind::Call(function, args) => match (parse_builtin(function.as_str()), &args[..]) {
                 (Some(Builtin::Op(op, _)), [a, b]) => (op, [a, b]),
+                (Some(Builtin::SignExtend { .. } | Builtin::ZeroExtend { .. }), [value]) => {
+                    return self.sum(forms, parameters, value);
+                }
                 _ => return plain(),
             },
             _ => return plain(),
         };
         match op {
-            BvOp::Add | BvOp::Or => {
-                let (a, b) = (self.sum(forms, parameters, a)?, self.sum(forms, parameters, b)?);
-                let pitches = a.pitches.union(&b.pitches).cloned().collect();
-                Some(Sum { pitches, columns: a.columns.plus(&b.columns, 1)? })
+            BvOp::Add | BvOp::Or => self.sum(forms, parameters, a)?.plus(&self.sum(forms, parameters, b)?, 1),
+            BvOp::Shl => {
+                let factor = 1i64.checked_shl(u32::try_from(number(b)?).ok()?)?;
+                self.sum(forms, parameters, a)?.times(factor)
+            }
+            BvOp::Mul if number(a).or(number(b)).is_some() => {
+                let (factor, other) = number(a).map_or_else(|| Some((number(b)?, a)), |factor| Some((factor, b)))?;
+                self.sum(forms, parameters, other)?.times(factor)
             }
             BvOp::Mul if forms.of(e).is_none() => {
                 let is_pitch = |e: &ExprRef| forms.of(e)?.variable().filter(|name| parameters.contains(*name)).cloned();
-                let pitch = is_pitch(a).or_else(|| is_pitch(b))?;
-                Some(Sum { pitches: BTreeSet::from([pitch]), columns: Form::default() })
+                match (is_pitch(a), is_pitch(b)) {
+                    // The same number for all threads.
+                    (Some(_), Some(_)) => Some(Sum::default()),
+                    (pitch, other) => {
+                        Some(Sum { pitches: BTreeMap::from([(pitch.or(other)?, 1)]), columns: Form::default() })
+                    }
+                }
             }
             _ => plain(),
         }
@@ -86,6 +115,17 @@ impl Columns {
     pub(super) fn product(parameters: [&String; 2]) -> Columns {
         let parameters = parameters.map(String::clone).to_vec();
         Columns { products: vec![Product { number: 1, grid: Vec::new(), block: Vec::new(), parameters }], number: 0 }
+    }
+
+    /// A number of times a parameter.
+    pub(super) fn multiple(number: u32, parameter: &str) -> Columns {
+        let parameters = vec![parameter.to_owned()];
+        Columns { products: vec![Product { number, grid: Vec::new(), block: Vec::new(), parameters }], number: 0 }
+    }
+
+    /// Whether sizes of the launch are among them.
+    pub(super) fn are_of_launch(&self) -> bool {
+        self.products.is_empty() || self.products.iter().any(|p| !p.grid.is_empty() || !p.block.is_empty())
     }
 
     /// One more than the last column of a sum of ids in a launch. `named` are offsets that may be added.
@@ -165,20 +205,26 @@ impl fmt::Display for Columns {
     }
 }
 
-/// The pitch of a sum with the columns beside it, if it has one pitch and columns with ids. A parameter that is added several
-/// times is a pitch, too.
+/// The pitch of a sum with the columns beside it, in units of it, if it has one pitch and columns with ids. A parameter
+/// that is added several times is a pitch, too.
 pub(super) fn pitch_of(sum: &Sum, parameters: &BTreeSet<Name>) -> Option<(Name, Form)> {
-    let is_row = |term: &Term, factor: i64| matches!(term, Term::Unknown(name) if parameters.contains(name) && (sum.pitches.contains(name) || factor > 1));
+    let factors = || sum.columns.terms.values().chain(sum.pitches.values());
+    let unit = factors().fold(0, |unit, factor| greatest_common_divisor(unit, *factor)).max(1);
     let mut pitches = sum.pitches.clone();
-    let mut columns = sum.columns.clone();
+    let mut columns = Form { terms: BTreeMap::new(), constant: sum.columns.constant / unit };
     for (term, factor) in &sum.columns.terms {
-        if let (true, Term::Unknown(name)) = (is_row(term, *factor), term) {
-            pitches.insert(name.clone());
-            columns.terms.remove(term);
+        match term {
+            Term::Unknown(name) if parameters.contains(name) && sum.pitches.contains_key(name) => {}
+            Term::Unknown(name) if parameters.contains(name) && *factor > unit => {
+                pitches.insert(name.clone(), unit);
+            }
+            _ => {
+                columns.terms.insert(term.clone(), factor / unit);
+            }
         }
     }
-    let pitch = pitches.pop_first().filter(|_| pitches.is_empty())?;
+    let (pitch, apart) = pitches.pop_first().filter(|_| pitches.is_empty())?;
     // Threads that are further apart are rows of a constant length.
     let are_columns = columns.terms.iter().all(|(term, own)| !matches!(term, Term::Thread(_)) || *own <= LARGEST_STEP);
-    (are_columns && !ids(&columns).is_empty()).then_some((pitch, columns))
+    (apart == unit && are_columns && !ids(&columns).is_empty()).then_some((pitch, columns))
 }

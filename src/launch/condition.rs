@@ -24,6 +24,9 @@ const LARGEST_AREA: u32 = i32::MAX as u32;
 /// offsets of elements with 128 bytes have a bit to spare.
 const LARGEST_SIZE: u32 = 56;
 
+/// Threads of a warp.
+const WARP: u32 = 32;
+
 /// A condition on the launch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Condition {
@@ -132,6 +135,27 @@ impl Condition {
         }
     }
 
+    /// What is less than a size: whole warps, a power of two.
+    pub(super) fn looser(&self) -> Vec<Condition> {
+        match *self {
+            Condition::Block(axis, size) if size > 1 => {
+                let warps = (size % WARP == 0).then_some(Condition::MultipleOf(axis, WARP));
+                let power = size.is_power_of_two().then_some(Condition::PowerOfTwo(axis));
+                warps.into_iter().chain(power).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether it says nothing against a block of these sizes, as far as they are known.
+    pub(super) fn allows(&self, block: [Option<u32>; 3]) -> bool {
+        match *self {
+            Condition::MultipleOf(axis, factor) => block[axis.index()].is_none_or(|size| size % factor == 0),
+            Condition::PowerOfTwo(axis) => block[axis.index()].is_none_or(u32::is_power_of_two),
+            _ => true,
+        }
+    }
+
     /// The parameters that it is about.
     pub(crate) fn parameters(&self) -> Vec<&String> {
         match self {
@@ -158,7 +182,13 @@ impl Condition {
 
     /// Whether few proofs need it among what is plausible: those without it are sooner found, and say more.
     pub(super) fn is_seldom_needed(&self) -> bool {
-        matches!(self, Condition::Extent(_) | Condition::Covered(..) | Condition::Wide(..))
+        match self {
+            // Planes of rows.
+            Condition::Extent(product) => product.parameters.len() < 2 || product.number > 1,
+            Condition::Covered(..) => true,
+            Condition::Wide(_, columns) => columns.are_of_launch(),
+            _ => false,
+        }
     }
 
     /// Whether it is about rows that are as long as a parameter says: for all values of it there is hardly a proof.

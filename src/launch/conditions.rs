@@ -81,10 +81,10 @@ pub(crate) fn tables(plausible: &[Condition]) -> Vec<Vec<Condition>> {
 
 /// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping; first with values
 /// that are likely where the kernel has rows.
-pub(crate) fn natural(kernel: &Kernel, plausible: &[Condition]) -> Vec<Suggestion> {
-    let (flat, widths) = (flat(kernel), widths(kernel));
-    let bounded = bounds(kernel);
-    let tables = tables(plausible);
+pub(crate) fn natural(kernel: &Kernel, essence: &Kernel, plausible: &[Condition]) -> Vec<Suggestion> {
+    let (flat, widths) = (flat(kernel), widths(essence));
+    let bounded = bounds(essence);
+    let (tables, offsets) = (tables(plausible), scalars(essence));
     let (mut likely_values, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
     for launch in natural::launches(kernel, !widths.is_empty() || !tables.is_empty()) {
         let sizes = Axis::ALL.into_iter().filter_map(|axis| Some(Condition::Block(axis, launch.block[axis.index()]?)));
@@ -102,7 +102,10 @@ pub(crate) fn natural(kernel: &Kernel, plausible: &[Condition]) -> Vec<Suggestio
         let natural::Natural { is_rival, is_fixed, is_meant, .. } = launch;
         let suggestion = |conditions, is_table| Suggestion { conditions, is_rival, is_fixed, is_meant, is_table };
         for table in &tables {
-            let bounds = if launch.wraps { &bounded[..] } else { &[] };
+            // Sums with what the table says nothing of, as an offset, may wrap.
+            let is_said = |name: &String| table.iter().any(|condition| condition.parameters().contains(&name));
+            let may_wrap = launch.wraps || !offsets.iter().all(is_said);
+            let bounds = if may_wrap { &bounded[..] } else { &[] };
             likely_values.push(suggestion([&plain[..], &table[..], bounds].concat(), true));
         }
         first.push(suggestion(likely, false));
@@ -112,17 +115,17 @@ pub(crate) fn natural(kernel: &Kernel, plausible: &[Condition]) -> Vec<Suggestio
 }
 
 /// Sizes of launches, with bounds on what is very large, which are left out again where they are not needed.
-pub(crate) fn sizes(kernel: &Kernel) -> Vec<Vec<Condition>> {
+pub(crate) fn sizes(kernel: &Kernel, essence: &Kernel) -> Vec<Vec<Condition>> {
     let seen = Seen::of(kernel);
     let used: Vec<Axis> = free_axes(kernel.geometry.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let further = [vec![Vec::new()], general_sizes(&seen, &used, kernel.most_threads)].concat();
-    complete(kernel, further)
+    complete(kernel, essence, further)
 }
 
 /// Sizes that are usual, and parameters that depend on the sizes or on each other. A defect with other values is worth
 /// more: such conditions are for kernels where none is found.
-pub(crate) fn parameters(kernel: &Kernel) -> Vec<Vec<Condition>> {
-    let (scalars, seen) = (scalars(kernel), Seen::of(kernel));
+pub(crate) fn parameters(kernel: &Kernel, essence: &Kernel) -> Vec<Vec<Condition>> {
+    let (scalars, seen) = (scalars(essence), Seen::of(kernel));
     let used: Vec<Axis> = free_axes(kernel.geometry.block).filter(|axis| seen.looks_at("tid", *axis)).collect();
     let usual = match used[..] {
         [only] => vec![vec![Condition::Block(only, USUAL_BLOCK)]],
@@ -131,12 +134,12 @@ pub(crate) fn parameters(kernel: &Kernel) -> Vec<Vec<Condition>> {
     };
     let on = |name: &String| [vec![Condition::IsThreads(name.clone())], vec![Condition::CoversBlock(name.clone())]];
     let related: Vec<_> = scalars.iter().flat_map(on).collect();
-    complete(kernel, [vec![areas(&scalars)], usual, related].concat())
+    complete(kernel, essence, [vec![areas(&scalars)], usual, related].concat())
 }
 
 /// Conditions beside those of a flat launch, with these and the bounds.
-fn complete(kernel: &Kernel, further: Vec<Vec<Condition>>) -> Vec<Vec<Condition>> {
-    let (flat, bounded) = (flat(kernel), bounds(kernel));
+fn complete(kernel: &Kernel, essence: &Kernel, further: Vec<Vec<Condition>>) -> Vec<Vec<Condition>> {
+    let (flat, bounded) = (flat(kernel), bounds(essence));
     let mut proposals: Vec<Vec<Condition>> = Vec::new();
     for more in further {
         let proposal = [flat.clone(), more, bounded.clone()].concat();
@@ -198,7 +201,10 @@ fn general_sizes(seen: &Seen, used: &[Axis], most: u32) -> Vec<Vec<Condition>> {
     for block in blocks.iter().take(if used.len() > 1 { LENGTHS } else { 0 }) {
         further.extend(spans.iter().map(|span| [block.clone(), span.clone()].concat()));
     }
-    further.extend(used.first().map(|&first| vec![Condition::MultipleOf(first, 32)]));
+    let warps = used.first().map(|&first| vec![Condition::MultipleOf(first, 32)]);
+    // Who counts lanes means whole warps.
+    let position = if seen.constants.contains_key(&31) { 0 } else { further.len() };
+    further.splice(position..position, warps);
     further.push(used.iter().map(|axis| Condition::PowerOfTwo(*axis)).collect());
     further
 }

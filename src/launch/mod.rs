@@ -78,19 +78,21 @@ type Found = (Vec<Condition>, KernelReport);
 
 const ALL_ENCODINGS: usize = usize::MAX;
 
-/// Decides a kernel for all launches, or for the weakest conditions that are found. `plausible`: what a host is likely to
-/// pass, or `None` if any values are looked at.
+/// Decides a kernel for all launches, or for the weakest conditions that are found. `essence`: the same kernel with only what
+/// a proof depends on, of which conditions on parameters are. `plausible`: what a host is likely to pass, or `None` if any
+/// values are looked at.
 ///
 /// # Errors
 /// Errors in the input, and what has no sound model.
 pub(crate) fn decide(
-    kernel: &Kernel,
+    (kernel, essence): (&Kernel, &Kernel),
     plausible: Option<&[Condition]>,
     effort: Effort,
     decide: &mut Decide,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
     let mut launches = Launches {
         kernel,
+        essence,
         decide,
         plausible: plausible.unwrap_or_default(),
         takes_any_values: plausible.is_none(),
@@ -113,6 +115,8 @@ pub(crate) fn decide(
 /// The search for launches under which a kernel is verified.
 struct Launches<'a, 'd> {
     kernel: &'a Kernel,
+    /// What a proof of it depends on.
+    essence: &'a Kernel,
     decide: &'a mut Decide<'d>,
     /// What holds of the values that a host is likely to pass.
     plausible: &'a [Condition],
@@ -155,7 +159,7 @@ impl Launches<'_, '_> {
 
     /// Some sizes of the launch are free.
     fn any(&mut self) -> Result<KernelReport, Vec<Diagnostic>> {
-        let natural = conditions::natural(self.kernel, self.plausible);
+        let natural = conditions::natural(self.kernel, self.essence, self.plausible);
         let is_patient = natural.is_empty();
         let meant = natural
             .first()
@@ -298,7 +302,7 @@ impl Launches<'_, '_> {
             return Ok(verified(self.beyond(flat, report)));
         }
         self.failed.insert((flat.clone(), ALL_ENCODINGS));
-        let sizes = self.with_plausible(conditions::sizes(self.kernel));
+        let sizes = self.with_plausible(conditions::sizes(self.kernel, self.essence));
         if let Some(found) = self.find_soon(sizes, &report.findings) {
             return Ok(verified(found));
         }
@@ -318,7 +322,7 @@ impl Launches<'_, '_> {
             Verdict::Verified => Ok(verified(self.beyond(flat, report))),
             Verdict::Defect(_) => Ok(report),
             _ => {
-                let proposals = self.with_plausible(conditions::parameters(self.kernel));
+                let proposals = self.with_plausible(conditions::parameters(self.kernel, self.essence));
                 let found = self.find_soon(proposals, &report.findings);
                 Ok(found.map_or(report, verified))
             }
@@ -490,7 +494,8 @@ mod tests {
             thorough += usize::from(attempt.search == Search::Thorough);
             Ok(report)
         };
-        let report = decide(&kernel(), Some(&[]), Effort::seconds(600), &mut answer);
+        let kernel = kernel();
+        let report = decide((&kernel, &kernel), Some(&[]), Effort::seconds(600), &mut answer);
         assert_eq!(report.map(|report| report.verdict), Ok(Verdict::Possible(Defect::Race)));
         assert_eq!(thorough, 1);
     }

@@ -11,7 +11,7 @@
 //! - indices that run down (`127 - threadIdx.x`), and constants with which `tid` is compared.
 
 use super::linear::{Form, Forms, Term};
-use super::votes::{Group, MOST_HALO, MOST_THREADS, Sign, Votes, is_behind};
+use super::votes::{Group, MOST_HALO, MOST_THREADS, Sign, Votes, greatest_common_divisor, is_behind};
 use crate::geometry::{Axis, BLOCK_THREADS};
 use crate::ivl::ast::{Access, ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
@@ -75,11 +75,12 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
         launch
     };
     let mut launches: Vec<Natural> = blocks.iter().copied().map(launch).collect();
-    // Rows that are known in threads, of blocks of any size: proofs are sooner found for one.
+    // Rows of blocks of any size: proofs are sooner found for one.
+    let usual = signs.usual_block(kernel);
     if blocks[..] == [[None; 3]]
-        && let Some(rows) = launches.first().map(|launch| launch.rows.clone()).filter(|rows| !rows.is_empty())
+        && let Some(rows) = launches.first().map(|launch| launch.rows.clone())
+        && (!rows.is_empty() || any_block && usual.iter().flatten().count() > 1)
     {
-        let usual = signs.usual_block(kernel);
         launches.push(Natural { is_rival: true, is_fixed: false, is_meant: false, block: usual, rows, wraps: false });
     }
     // Strides over the grid are proved where they do not wrap, whatever the block is.
@@ -179,14 +180,26 @@ impl Signs {
 
     fn votes(&self, kernel: &Kernel) -> Votes {
         let loops = self.steps.iter().filter_map(|(form, step)| Some((form.variable()?.clone(), *step)));
-        let guarded = Axis::ALL.map(|axis| self.guarded.iter().filter(|(of, _)| *of == axis).map(|(_, v)| *v).max());
+        let strides = self.strides();
+        // The guard of a loop from `tid` on, which compilers put before it, serves smaller blocks, too.
+        let is_of_loop = |axis: Axis, bound: i64| {
+            let along = strides.iter().filter_map(|(form, step)| Some((single_axis(form)?, *step)));
+            along.into_iter().any(|((of, own), step)| {
+                let rows = own * bound;
+                of == axis && own > 0 && step % own == 0 && step < rows && 2 * step >= rows
+            })
+        };
+        let guarded = Axis::ALL.map(|axis| {
+            let bounds = self.guarded.iter().filter(|(of, bound)| *of == axis && !is_of_loop(axis, *bound));
+            bounds.map(|(_, bound)| *bound).max()
+        });
         let mut votes = Votes::new(guarded, loops.collect());
         for ((array, terms), group) in &self.accesses {
             let declared = kernel.program.arrays.iter().find(|declared| declared.name == *array);
             let shared = declared.filter(|array| array.space == ArraySpace::Shared);
             votes.accesses(terms, group, shared.map(|array| array.size));
         }
-        for (form, step) in &self.steps {
+        for (form, step) in &strides {
             votes.step(form, *step);
         }
         for &(axis, apart) in &self.sums {
@@ -206,6 +219,16 @@ impl Signs {
             }
         }
         votes
+    }
+
+    /// What loops add to a sum. Where a copied body adds multiples of it, too, that is their divisor.
+    fn strides(&self) -> BTreeMap<&Form, i64> {
+        let mut strides = BTreeMap::new();
+        for (form, step) in &self.steps {
+            let stride = strides.entry(form).or_insert(0);
+            *stride = greatest_common_divisor(*stride, *step);
+        }
+        strides
     }
 
     /// Whether loops along an axis go on by that many threads: more would do the work of others again.

@@ -31,9 +31,12 @@ use crate::kernel::{Kernel, KernelParameter};
 use crate::vcgen::ranges;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What values of parameters a host is likely to pass.
-pub(crate) fn conditions(kernel: &Kernel) -> Vec<Condition> {
-    let uses = Uses::of(kernel);
+/// What values of parameters a host is likely to pass. `essence` has what races, barriers and assertions depend on
+/// ([`crate::slice::essence`]): how long the rows are that are only read is no matter. What bounds columns there tells
+/// that a guard was forgotten where they are written.
+pub(crate) fn conditions(kernel: &Kernel, essence: &Kernel) -> Vec<Condition> {
+    let (mut uses, limited) = (Uses::of(essence), Uses::of(kernel).limited);
+    uses.limited.extend(limited);
     let below = uses.below();
     let is_size =
         |name: &String| uses.bounds.contains_key(name) || uses.factors.contains_key(name) && !below.contains_key(name);
@@ -84,6 +87,8 @@ struct Uses<'k> {
     kernel: &'k Kernel,
     forms: Forms,
     bounds: BTreeMap<String, BTreeSet<Term>>,
+    /// The sums that they bound, each for itself.
+    bounded: BTreeMap<String, BTreeSet<Form>>,
     factors: BTreeMap<String, BTreeSet<Term>>,
     /// Bounds of sums that are not known, which perhaps have rows in them.
     unclear: BTreeSet<String>,
@@ -93,6 +98,8 @@ struct Uses<'k> {
     equal: BTreeMap<String, BTreeSet<Term>>,
     /// Ids that are compared with what depends on a parameter: `x < 1024 - step`.
     limited: BTreeSet<Term>,
+    /// Products of two parameters.
+    pairs: BTreeSet<(String, String)>,
     /// Parameters of 32 bits that are masks when they are one less.
     masks: BTreeSet<String>,
     /// Parameters that operations use otherwise than as bound of an index or as factor of a sum of ids: steps of loops may
@@ -100,10 +107,14 @@ struct Uses<'k> {
     mixed: BTreeSet<String>,
     /// Ids that run down in the rows that parameters multiply: columns with them are no rows.
     down: BTreeMap<String, BTreeSet<Term>>,
+    /// Ids that stand beside products of unknowns in what a variable is.
+    hidden: BTreeMap<Name, BTreeSet<Term>>,
     extents: Extents,
     sums: Sums,
     /// Constants that stand for integer parameters of 32 bits.
     narrow: BTreeSet<Name>,
+    /// The same of any width.
+    integers: BTreeSet<Name>,
     /// Axes along which threads or blocks do the work of several.
     looped: BTreeSet<Axis>,
 }
@@ -115,23 +126,30 @@ impl<'k> Uses<'k> {
         let mut assigned = BTreeSet::new();
         let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
         let forms = Forms::new(again.cloned().collect());
-        let narrow = kernel.params.iter().filter(|parameter| parameter.bits == 32 && !parameter.is_pointer);
-        let narrow: BTreeSet<Name> = narrow.filter_map(|parameter| parameter.constant.clone()).collect();
+        let constants = |widths: &[u32]| -> BTreeSet<Name> {
+            let integers = kernel.params.iter().filter(|p| widths.contains(&p.bits) && !p.is_pointer);
+            integers.filter_map(|parameter| parameter.constant.clone()).collect()
+        };
+        let (narrow, integers) = (constants(&[32]), constants(&[32, 64]));
         let mut uses = Uses {
             kernel,
             forms,
             extents: Extents::new(narrow.clone()),
             sums: Sums::default(),
             narrow,
+            integers,
             bounds: BTreeMap::new(),
+            bounded: BTreeMap::new(),
             factors: BTreeMap::new(),
             unclear: BTreeSet::new(),
             indices: BTreeSet::new(),
             equal: BTreeMap::new(),
             limited: BTreeSet::new(),
+            pairs: BTreeSet::new(),
             masks: BTreeSet::new(),
             mixed: BTreeSet::new(),
             down: BTreeMap::new(),
+            hidden: BTreeMap::new(),
             looped: BTreeSet::new(),
         };
         for statement in statements() {
@@ -141,22 +159,35 @@ impl<'k> Uses<'k> {
             }
         }
         // A parameter that is added several times multiplies no id.
-        let pitches = uses.sums.all().into_iter().filter_map(|sum| Some(pitch_of(sum, &uses.narrow)?.0));
+        let pitches = uses.sums.all().into_iter().filter_map(|sum| Some(pitch_of(sum, &uses.integers)?.0));
         let pitches: Vec<String> = pitches.filter_map(|pitch| uses.named(&pitch)).collect();
         pitches.into_iter().for_each(|pitch| uses.factors.entry(pitch).or_default().extend(None));
+        uses.pairs();
         uses
+    }
+
+    /// Of two parameters that are multiplied both are sizes, unless one is a pitch and nothing says so of the other: then
+    /// that is the number of a row.
+    fn pairs(&mut self) {
+        let sizes: BTreeSet<&String> = self.bounds.keys().chain(self.factors.keys()).collect();
+        let is_row = |row: &String, pitch: &String| !sizes.contains(row) && self.factors.contains_key(pitch);
+        let both = self.pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+        let factors: Vec<String> = both.filter(|(a, b)| !is_row(a, b)).map(|(a, _)| a.clone()).collect();
+        factors.into_iter().for_each(|factor| self.factors.entry(factor).or_default().extend(None));
     }
 
     /// What keeps rows apart, and products of two sizes from wrapping.
     fn rows(&self, sizes: &[String], is_wide: &dyn Fn(&String) -> bool) -> Vec<Condition> {
         let mut conditions = Vec::new();
+        let wide = self.wide();
         for (factor, rows) in self.factors.iter().filter(|(factor, _)| sizes.contains(factor)) {
             let is_bound = self.bounds.contains_key(factor);
             for (bound, columns) in self.bounds.iter().filter(|(bound, _)| sizes.contains(bound)) {
                 // A loop's counter is on no axis. What bounds nothing is a pitch along it, too.
                 let is_pitch = rows.is_empty() != columns.is_empty() && !is_bound;
                 let are_on_axes = !rows.is_empty() && !columns.is_empty();
-                let are_apart = (are_on_axes || is_pitch) && rows.is_disjoint(columns) && !self.unclear.contains(bound);
+                let apart = self.columns_beside(rows, bound);
+                let are_apart = (are_on_axes && !apart.is_empty() || is_pitch) && !self.unclear.contains(bound);
                 let may_be_plane = !is_bound && !rows.is_empty() && rows.is_disjoint(columns);
                 let count = self.count_of_rows(bound, rows).filter(|_| may_be_plane);
                 // Who counts rounds of a loop, of which no row depends, is no factor of what a row is.
@@ -168,13 +199,20 @@ impl<'k> Uses<'k> {
                     && !self.unclear.contains(bound);
                 if let Some(count) = count {
                     conditions.push(Condition::Wide(factor.clone(), Columns::product([bound, count])));
-                } else if are_apart {
+                    continue;
+                }
+                if are_apart {
                     // Who guards the rows with it takes it for their number: as a pitch it is a mistake.
                     let is_count = self.bounds.get(factor).is_some_and(|ids| !ids.is_disjoint(rows));
-                    if !self.factors.contains_key(bound) && !is_count {
-                        conditions.push(Condition::AtLeast(factor.clone(), bound.clone()));
+                    let ratio = self.ratio(factor, &apart);
+                    if let Some(ratio) = ratio.filter(|_| !self.factors.contains_key(bound) && !is_count) {
+                        conditions.push(match ratio {
+                            1 => Condition::AtLeast(factor.clone(), bound.clone()),
+                            _ => Condition::Wide(factor.clone(), Columns::multiple(ratio, bound)),
+                        });
                     }
-                } else if !is_of_no_row {
+                }
+                if !is_of_no_row && (!are_apart || self.counts(bound, rows)) {
                     let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
                     // Said once, whichever of the two is the factor.
                     if !conditions.contains(&product(bound.clone(), factor.clone())) {
@@ -182,15 +220,61 @@ impl<'k> Uses<'k> {
                     }
                 }
             }
-            let is_pitch = !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor);
-            let is_bounded = conditions
-                .iter()
+            let is_pitch =
+                !is_bound && !rows.contains(&Term::Thread(Axis::X)) && !is_wide(factor) && self.has_row(factor);
+            let mut of_factor = conditions.iter().chain(&wide);
+            let is_bounded = of_factor
                 .any(|c| matches!(c, Condition::AtLeast(pitch, _) | Condition::Wide(pitch, _) if pitch == factor));
             if is_pitch && !is_bounded && self.kernel.geometry.block[Axis::X.index()] != Some(1) {
                 conditions.push(Condition::CoversBlock(factor.clone()));
             }
         }
         conditions
+    }
+
+    /// Whether a parameter is the number of rows: a transpose, or a square, bounds columns with it, too.
+    fn counts(&self, bound: &String, rows: &BTreeSet<Term>) -> bool {
+        let are_rows = |form: &Form| {
+            let ids = ids(form);
+            !ids.is_empty() && ids.is_subset(rows)
+        };
+        self.bounded.get(bound).is_some_and(|forms| forms.iter().any(are_rows))
+    }
+
+    /// Whether threads of a block stand side by side in its rows.
+    fn has_row(&self, pitch: &String) -> bool {
+        let is_it = |name: &Name| self.named(name).as_ref() == Some(pitch);
+        let mut sums = self.sums.all().into_iter().filter(|sum| sum.pitches.keys().any(is_it));
+        sums.any(|sum| sum.columns.terms.contains_key(&Term::Thread(Axis::X)))
+    }
+
+    /// The sums with ids that a parameter bounds, which are on other axes than rows: each for itself, since a transpose
+    /// bounds rows and columns with one parameter.
+    fn columns_beside(&self, rows: &BTreeSet<Term>, bound: &String) -> Vec<&Form> {
+        let are_columns = |form: &&Form| {
+            let ids = ids(form);
+            !ids.is_empty() && ids.is_disjoint(rows)
+        };
+        self.bounded.get(bound).into_iter().flatten().filter(are_columns).collect()
+    }
+
+    /// How many units of a pitch each of these columns takes: more than one where the pitch is in bytes. `None` if they
+    /// stand beside other rows. Where no sum with the pitch is known, or no column, it is one.
+    fn ratio(&self, pitch: &String, columns: &[&Form]) -> Option<u32> {
+        let sums = self.sums.all();
+        let sums = sums.iter().filter_map(|sum| pitch_of(sum, &self.integers));
+        let beside: Vec<Form> =
+            sums.filter(|(name, _)| self.named(name).as_ref() == Some(pitch)).map(|s| s.1).collect();
+        let is_counted = |sum: &Form| sum.terms.keys().any(|term| matches!(term, Term::Unknown(_)));
+        if beside.is_empty() || columns.is_empty() {
+            return (beside.is_empty() || beside.iter().any(is_counted)).then_some(1);
+        }
+        let ratio = |(sum, column): (&Form, &Form)| {
+            let id = column.terms.keys().find(|term| !matches!(term, Term::Unknown(_)))?;
+            u32::try_from(sum.factor(id).checked_div(column.factor(id))?).ok().filter(|_| ids(sum) == ids(column))
+        };
+        let pairs = beside.iter().flat_map(|sum| columns.iter().map(move |column| (sum, *column)));
+        pairs.filter_map(ratio).map(|ratio| ratio.max(1)).max()
     }
 
     /// What bounds the rows that a parameter multiplies, if these are no planes.
@@ -201,7 +285,11 @@ impl<'k> Uses<'k> {
 
     fn assign(&mut self, variable: &Name, value: &ExprRef) {
         self.extents.assign(&self.forms, variable, value);
-        self.sums.assign((&self.forms, &self.narrow), variable, value);
+        self.sums.assign((&self.forms, &self.integers), variable, value);
+        if self.forms.of(value).is_none() {
+            let ids = self.ids_in(value);
+            self.hidden.entry(variable.clone()).or_insert(ids);
+        }
         let (form, _) = self.forms.assign(variable, value);
         if self.forms.is_reassigned(variable) {
             self.looped.extend(ids(&form).into_iter().filter_map(|id| match id {
@@ -253,19 +341,47 @@ impl<'k> Uses<'k> {
         }
         for (parameter, other) in [(a, b), (b, a)] {
             let Some(name) = self.parameter(parameter) else { continue };
+            if let Some(factor) = self.parameter(other).filter(|_| is_product) {
+                self.pairs.insert((name, factor));
+                continue;
+            }
             let form = self.forms.of(other);
-            let ids = form.as_ref().map(ids).unwrap_or_default();
+            let ids = self.ids_in(other);
             if !is_product && !form.as_ref().is_some_and(|form| self.is_clear(form)) {
                 self.unclear.insert(name.clone());
             }
             if !is_product && let Some(index) = self.forms.of(other) {
                 self.indices.extend(self.exact(parameter).map(|name| (name, index)));
             }
+            if !is_product {
+                self.bounded.entry(name.clone()).or_default().extend(form.clone());
+            }
             if is_product && let Some(form) = &form {
                 self.down.entry(name.clone()).or_default().extend(running_down(form));
             }
             let uses = if is_product { &mut self.factors } else { &mut self.bounds };
             uses.entry(name).or_default().extend(ids);
+        }
+    }
+
+    /// The ids in a sum, beside products of unknowns.
+    fn ids_in(&self, e: &ExprRef) -> BTreeSet<Term> {
+        let operands = match &e.kind {
+            ExprKind::Call(function, args) => match (parse_builtin(function.as_str()), &args[..]) {
+                (Some(Builtin::Op(BvOp::Add | BvOp::Or, _)), [a, b]) => vec![a, b],
+                (Some(Builtin::SignExtend { .. } | Builtin::ZeroExtend { .. }), [value]) => vec![value],
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        let hidden = |form: &Form| -> BTreeSet<Term> {
+            let unknown =
+                form.terms.keys().filter_map(|term| if let Term::Unknown(name) = term { Some(name) } else { None });
+            unknown.filter_map(|name| self.hidden.get(name)).flatten().cloned().collect()
+        };
+        match self.forms.of(e) {
+            Some(form) => ids(&form).union(&hidden(&form)).cloned().collect(),
+            None => operands.into_iter().flat_map(|operand| self.ids_in(operand)).collect(),
         }
     }
 
@@ -278,7 +394,9 @@ impl<'k> Uses<'k> {
 
     /// Parameters that stand for one row or column, with what is more than it.
     fn below(&self) -> BTreeMap<String, String> {
-        let is_row = |name: &String| self.factors.contains_key(name) && !self.bounds.contains_key(name);
+        let multiplies =
+            |name: &String| self.factors.contains_key(name) || self.pairs.iter().any(|(a, b)| [a, b].contains(&name));
+        let is_row = |name: &String| multiplies(name) && !self.bounds.contains_key(name);
         let rows = self.equal.iter().filter(|(name, _)| is_row(name));
         let below = |(name, ids): (&String, &BTreeSet<Term>)| {
             let count = self.bounds.iter().find(|(_, bounded)| !bounded.is_disjoint(ids))?.0;
@@ -290,7 +408,7 @@ impl<'k> Uses<'k> {
     /// Pitches, where no parameter bounds the columns.
     fn wide(&self) -> BTreeSet<Condition> {
         let wide = |sum| {
-            let (pitch, columns) = pitch_of(sum, &self.narrow)?;
+            let (pitch, columns) = pitch_of(sum, &self.integers)?;
             let ids = ids(&columns);
             let pitch = self.named(&pitch)?;
             let is_bounded = !self.limited.is_disjoint(&ids);
@@ -355,7 +473,13 @@ impl<'k> Uses<'k> {
         for constant in &extent.parameters {
             product.parameters.push(self.named(constant)?);
         }
-        for axis in Axis::ALL {
+        // One that bounds the very sum is the number of its values.
+        let is_count = |(name, forms): &(&String, &BTreeSet<Form>)| {
+            is_size(name) && forms.iter().any(|form| ids(form) == extent.ids)
+        };
+        let count = self.bounded.iter().find(is_count).filter(|_| !extent.ids.is_empty()).map(|(name, _)| name);
+        product.parameters.extend(count.cloned());
+        for axis in Axis::ALL.into_iter().filter(|_| count.is_none()) {
             let (thread, block) = (Term::Thread(axis), Term::Block(axis));
             let is_one = |ids: &BTreeSet<Term>| ids.contains(&thread) || ids.contains(&block);
             let bounds = self.bounds.iter().filter(|(name, ids)| is_one(ids) && is_size(name));
@@ -382,9 +506,13 @@ impl<'k> Uses<'k> {
         !form.terms.keys().any(|term| matches!(term, Term::Unknown(_)))
     }
 
-    /// Whether it is a sum of ids and of counters of loops alone.
+    /// Whether it is a sum of ids, of counters of loops and of parameters alone.
     fn is_clear(&self, form: &Form) -> bool {
-        form.terms.keys().all(|term| !matches!(term, Term::Unknown(name) if !self.forms.is_counter(name)))
+        let is_row = |term: &Term, factor: i64| match term {
+            Term::Unknown(name) => !self.forms.is_counter(name) && (factor != 1 || self.named(name).is_none()),
+            _ => false,
+        };
+        !form.terms.iter().any(|(term, factor)| is_row(term, *factor))
     }
 
     /// The parameter that an expression is, perhaps with a constant added.
@@ -446,7 +574,7 @@ mod tests {
         let options = LowerOptions { geometry, ..LowerOptions::default() };
         let kernel = kernel::lower(&module, entry, &cfg, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
         let prefix = format!("{}_", entry.name);
-        conditions(&kernel).iter().map(|condition| condition.to_string().replace(&prefix, "")).collect()
+        conditions(&kernel, &kernel).iter().map(|condition| condition.to_string().replace(&prefix, "")).collect()
     }
 
     fn launch(block: [u32; 3], grid: [u32; 3]) -> Geometry {

@@ -24,6 +24,9 @@ const MOST_OF_A_KIND: u32 = 2;
 /// Threads of a warp.
 const WARP: u128 = 32;
 
+/// Rounds of a loop that compilers join to one, at most: a step of fewer elements is no row of threads.
+const COPIES: i64 = 8;
+
 /// Elements of a row beside those of the threads, at most.
 pub(super) const MOST_HALO: i64 = 8;
 
@@ -168,7 +171,7 @@ impl Votes {
             let step = self.loops.get(*name).map_or(0, |step| step * factor);
             // A loop goes by rows, or by as many threads as there are.
             if let Some((own, axis)) = axes.iter().find(|(own, _)| step % own == 0) {
-                self.vote(*axis, if step / own >= 8 { step / own } else { 0 }, Sign::Step);
+                self.vote(*axis, if step / own >= COPIES { step / own } else { 0 }, Sign::Step);
             }
         }
         for &(own, axis) in &axes {
@@ -204,7 +207,8 @@ impl Votes {
         let mut axes: Vec<(i64, Axis)> = axes.filter(|(own, _)| *own > 0 && step % own == 0).collect();
         axes.sort_unstable();
         match axes[..] {
-            [(own, axis)] => self.vote(axis, step / own, Sign::Step),
+            // Copies of a body are few.
+            [(own, axis)] if axis != Axis::X || step / own >= COPIES => self.vote(axis, step / own, Sign::Step),
             [(own, first), (row, second)] if step / own <= MOST_THREADS => {
                 self.totals.insert((step / own) as u32);
                 self.vote(first, row / own, Sign::Hint);
@@ -287,7 +291,7 @@ fn distance(constants: &BTreeSet<i64>, axes: &[(i64, Axis)]) -> Option<(Axis, i6
     })
 }
 
-fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+pub(super) fn greatest_common_divisor(a: i64, b: i64) -> i64 {
     if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
 }
 

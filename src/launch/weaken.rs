@@ -67,7 +67,11 @@ pub(crate) fn breaking(all: &[Condition], fewer: &[Condition]) -> Vec<Vec<Condit
         let others = all.iter().filter(move |other| *other != condition).cloned().collect::<Vec<_>>();
         condition.broken(block).into_iter().map(move |sizes| [longest(&others), vec![sizes]].concat())
     });
-    broken.flatten().filter(|sizes| can_be_launched(sizes)).collect()
+    let are_allowed = |sizes: &[Condition]| {
+        let block = blocks_of(sizes);
+        can_be_launched(sizes) && fewer.iter().all(|condition| condition.allows(block))
+    };
+    broken.flatten().filter(|sizes| are_allowed(sizes)).collect()
 }
 
 fn blocks_of(conditions: &[Condition]) -> [Option<u32>; 3] {
@@ -84,8 +88,9 @@ fn can_be_launched(conditions: &[Condition]) -> bool {
     volume(blocks_of(conditions).map(|size| size.unwrap_or(1))) <= u128::from(BLOCK_THREADS)
 }
 
-/// Leaves out what the proof does not need: all that is no flat launch, all bounds, all that few proofs need, all that numbers are positive, and then one condition after the
-/// other. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
+/// Leaves out what the proof does not need: all that is no flat launch, all bounds, all that few proofs need, all that
+/// numbers are positive, and then one condition after the other; a size that is needed is replaced by what is less, as
+/// whole warps. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
 /// that axis alone write the same places.
 pub(crate) fn weaken(
     kernel: &Kernel,
@@ -100,13 +105,24 @@ pub(crate) fn weaken(
     let single = conditions.iter().filter(|condition| !needed.contains(condition)).map(|c| vec![c.clone()]);
     let seldom = conditions.iter().filter(|condition| condition.is_seldom_needed()).cloned().collect();
     let positive = conditions.iter().filter(|condition| condition.is_positive()).cloned().collect();
-    let groups = [beyond, bounds, seldom, positive].into_iter().filter(|group: &Vec<Condition>| group.len() > 1);
+    let groups =
+        [beyond, bounds.clone(), seldom, positive].into_iter().filter(|group: &Vec<Condition>| group.len() > 1);
     for group in groups.chain(single.collect::<Vec<_>>()) {
         let fewer: Vec<Condition> = conditions.iter().filter(|other| !group.contains(other)).cloned().collect();
-        if fewer.len() < conditions.len()
-            && let Ok(weaker) = attempt(&fewer)
-        {
+        if fewer.len() == conditions.len() {
+            continue;
+        }
+        if let Ok(weaker) = attempt(&fewer) {
             (conditions, report) = (fewer, weaker);
+        } else if let [size] = &group[..] {
+            // In larger blocks more sums wrap.
+            let needed: Vec<Condition> = bounds.iter().filter(|bound| !fewer.contains(bound)).cloned().collect();
+            let looser = size.looser().into_iter().map(|looser| [&fewer[..], &[looser]].concat());
+            let bounded = looser.clone().map(|looser| [looser, needed.clone()].concat());
+            let both = looser.chain(bounded.filter(|_| !needed.is_empty()));
+            if let Some(found) = both.into_iter().find_map(|other| Some((attempt(&other).ok()?, other))) {
+                (report, conditions) = found;
+            }
         }
     }
     (conditions, report)

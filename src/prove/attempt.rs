@@ -33,6 +33,9 @@ impl Patience {
 /// Short tries: what one encoding finds hard the other often finds easy.
 pub(super) const QUICK: Patience = Patience::new(400, 0);
 pub(super) const MIDDLE: Patience = Patience::new(1500, 0);
+/// The same with halves of what is asked for: a sum of many easy questions may be a hard one.
+pub(super) const QUICK_HALVES: Patience = Patience::new(400, 400);
+pub(super) const HALVES: Patience = Patience::new(1500, 1000);
 /// The last one of a proof in one encoding.
 pub(super) const LONG: Patience = Patience::new(4000, 0);
 /// Assertions that are asked for at once where a query for all of them had no answer, and parts without an answer
@@ -136,6 +139,11 @@ impl Proof {
         while let Some(mut part) = parts.pop() {
             if self.refuted.len() >= self.limit {
                 self.leave(part, "enough defects were found before it");
+                continue;
+            }
+            // Where only a proof is of use, one without an answer is the end.
+            if self.limit == 1 && !self.undecided.is_empty() {
+                self.leave(part, "another assertion has no answer");
                 continue;
             }
             log::debug!("{} assertions", part.len());

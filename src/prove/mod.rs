@@ -14,7 +14,7 @@ mod rounds;
 pub mod used;
 mod written_out;
 
-use self::attempt::{FINDING_LIMIT, FULL, LONG, MIDDLE, PRODUCTS, Proof, QUICK};
+use self::attempt::{FINDING_LIMIT, FULL, HALVES, LONG, MIDDLE, PRODUCTS, Proof, QUICK, QUICK_HALVES};
 use self::probes::{Probed, probe};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
@@ -241,7 +241,7 @@ impl<'a> Tries<'a> {
             _ if multiplies => &[PRODUCTS][..],
             true => &[FULL],
             // There is no other encoding.
-            false if encodings.len() == 1 => &[QUICK, MIDDLE, LONG],
+            false if encodings.len() == 1 => &[QUICK_HALVES, HALVES, LONG],
             false => &[QUICK, MIDDLE],
         };
         proof.attempt_regions(&mut inference, budget);

@@ -39,16 +39,28 @@ pub fn run(program: &Program, rules: Rules) -> Sliced {
     if forest.loops.is_empty() {
         return unchanged();
     }
-    let relevance = Relevance::of(program, &kernel, rules);
     let heads = sort_order(&kernel.graph, &forest).into_iter().filter(|block| forest.headed_by(*block).is_some());
     let loop_heads = heads.map(|block| kernel.blocks[block].label.clone()).collect();
+    Sliced { program: sliced(program, &kernel, rules), loop_heads }
+}
+
+/// The slice, also of a kernel without loops: what it mentions is what races, barriers and assertions depend on.
+pub(crate) fn essence(program: &Program, rules: Rules) -> Program {
+    match Kernel::read(program) {
+        Ok(kernel) => sliced(program, &kernel, rules),
+        Err(_) => program.clone(),
+    }
+}
+
+fn sliced(program: &Program, kernel: &Kernel, rules: Rules) -> Program {
+    let relevance = Relevance::of(program, kernel, rules);
     let mut program = program.clone();
     let procedure = program.procedures.iter_mut().find(|procedure| procedure.attributes.has("kernel"));
     if let Some(body) = procedure.and_then(|procedure| procedure.body.as_mut()) {
         let taken = program.constants.iter().map(|constant| constant.variable.name.clone());
-        Slicer { kernel: &kernel, relevance: &relevance, taken: taken.collect(), arbitrary: Vec::new() }.body(body);
+        Slicer { kernel, relevance: &relevance, taken: taken.collect(), arbitrary: Vec::new() }.body(body);
     }
-    Sliced { program, loop_heads }
+    program
 }
 
 /// Rewrites the body.
