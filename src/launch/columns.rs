@@ -5,8 +5,8 @@
 //! the variables that were assigned before. Reference: none.
 
 use super::linear::{Form, Forms, Term};
-use super::plausible::ids;
 use super::product::Product;
+use super::uses::ids;
 use super::votes::greatest_common_divisor;
 use crate::finding::ParameterValue;
 use crate::geometry::{Axis, Geometry};

@@ -5,7 +5,7 @@
 //! Reference: none.
 
 use super::linear::{Form, Forms, Term};
-use super::plausible::ids;
+use super::uses::ids;
 use crate::ivl::ast::{ExprKind, ExprRef, Name, Type};
 use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
 use std::collections::{BTreeMap, BTreeSet};

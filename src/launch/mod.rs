@@ -22,6 +22,7 @@ pub(crate) mod plausible;
 mod product;
 mod seen;
 mod table;
+mod uses;
 mod votes;
 mod weaken;
 

@@ -17,16 +17,15 @@
 //!
 //! What is only added to an index (an offset), or compared for equality (a switch), may be any number.
 
-use super::columns::{Columns, Sums, pitch_of};
+use super::columns::{Columns, pitch_of};
 use super::condition::Condition;
-use super::extents::{Extent, Extents};
-use super::linear::{Form, Forms, Term};
+use super::extents::Extent;
+use super::linear::{Form, Term};
 use super::product::Product;
+use super::uses::{Uses, ids};
 use crate::finding::ParameterValue;
 use crate::geometry::{Axis, Geometry};
-use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, StmtKind};
-use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
-use crate::ivl::visit;
+use crate::ivl::ast::Name;
 use crate::kernel::{Kernel, KernelParameter};
 use crate::vcgen::ranges;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,100 +81,7 @@ fn free(kernel: &Kernel) -> impl Iterator<Item = &KernelParameter> {
     kernel.params.iter().filter(is_free)
 }
 
-/// How statements use parameters, by name: with the ids of the sums that they are compared with, or multiply.
-struct Uses<'k> {
-    kernel: &'k Kernel,
-    forms: Forms,
-    bounds: BTreeMap<String, BTreeSet<Term>>,
-    /// The sums that they bound, each for itself.
-    bounded: BTreeMap<String, BTreeSet<Form>>,
-    factors: BTreeMap<String, BTreeSet<Term>>,
-    /// Bounds of sums that are not known, which perhaps have rows in them.
-    unclear: BTreeSet<String>,
-    /// Sums of ids that parameters bound.
-    indices: BTreeSet<(String, Form)>,
-    /// Ids with which parameters are compared for equality.
-    equal: BTreeMap<String, BTreeSet<Term>>,
-    /// Ids that are compared with what depends on a parameter: `x < 1024 - step`.
-    limited: BTreeSet<Term>,
-    /// Products of two parameters.
-    pairs: BTreeSet<(String, String)>,
-    /// Parameters of 32 bits that are masks when they are one less.
-    masks: BTreeSet<String>,
-    /// Parameters that operations use otherwise than as bound of an index or as factor of a sum of ids: steps of loops may
-    /// be made of them.
-    mixed: BTreeSet<String>,
-    /// Ids that run down in the rows that parameters multiply: columns with them are no rows.
-    down: BTreeMap<String, BTreeSet<Term>>,
-    /// Ids that stand beside products of unknowns in what a variable is.
-    hidden: BTreeMap<Name, BTreeSet<Term>>,
-    extents: Extents,
-    sums: Sums,
-    /// Constants that stand for integer parameters of 32 bits.
-    narrow: BTreeSet<Name>,
-    /// The same of any width.
-    integers: BTreeSet<Name>,
-    /// Axes along which threads or blocks do the work of several.
-    looped: BTreeSet<Axis>,
-}
-
-impl<'k> Uses<'k> {
-    fn of(kernel: &'k Kernel) -> Uses<'k> {
-        let bodies = || kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
-        let statements = || bodies().flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
-        let mut assigned = BTreeSet::new();
-        let again = statements().flat_map(visit::assigned).filter(|variable| !assigned.insert(*variable));
-        let forms = Forms::new(again.cloned().collect());
-        let constants = |widths: &[u32]| -> BTreeSet<Name> {
-            let integers = kernel.params.iter().filter(|p| widths.contains(&p.bits) && !p.is_pointer);
-            integers.filter_map(|parameter| parameter.constant.clone()).collect()
-        };
-        let (narrow, integers) = (constants(&[32]), constants(&[32, 64]));
-        let mut uses = Uses {
-            kernel,
-            forms,
-            extents: Extents::new(narrow.clone()),
-            sums: Sums::default(),
-            narrow,
-            integers,
-            bounds: BTreeMap::new(),
-            bounded: BTreeMap::new(),
-            factors: BTreeMap::new(),
-            unclear: BTreeSet::new(),
-            indices: BTreeSet::new(),
-            equal: BTreeMap::new(),
-            limited: BTreeSet::new(),
-            pairs: BTreeSet::new(),
-            masks: BTreeSet::new(),
-            mixed: BTreeSet::new(),
-            down: BTreeMap::new(),
-            hidden: BTreeMap::new(),
-            looped: BTreeSet::new(),
-        };
-        for statement in statements() {
-            visit::for_each_stmt_expr(statement, &mut |e| uses.expression(e));
-            if let StmtKind::Assign(pairs) = &statement.kind {
-                pairs.iter().for_each(|(variable, value)| uses.assign(variable, value));
-            }
-        }
-        // A parameter that is added several times multiplies no id.
-        let pitches = uses.sums.all().into_iter().filter_map(|sum| Some(pitch_of(sum, &uses.integers)?.0));
-        let pitches: Vec<String> = pitches.filter_map(|pitch| uses.named(&pitch)).collect();
-        pitches.into_iter().for_each(|pitch| uses.factors.entry(pitch).or_default().extend(None));
-        uses.pairs();
-        uses
-    }
-
-    /// Of two parameters that are multiplied both are sizes, unless one is a pitch and nothing says so of the other: then
-    /// that is the number of a row.
-    fn pairs(&mut self) {
-        let sizes: BTreeSet<&String> = self.bounds.keys().chain(self.factors.keys()).collect();
-        let is_row = |row: &String, pitch: &String| !sizes.contains(row) && self.factors.contains_key(pitch);
-        let both = self.pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]);
-        let factors: Vec<String> = both.filter(|(a, b)| !is_row(a, b)).map(|(a, _)| a.clone()).collect();
-        factors.into_iter().for_each(|factor| self.factors.entry(factor).or_default().extend(None));
-    }
-
+impl Uses<'_> {
     /// What keeps rows apart, and products of two sizes from wrapping.
     fn rows(&self, sizes: &[String], is_wide: &dyn Fn(&String) -> bool) -> Vec<Condition> {
         let mut conditions = Vec::new();
@@ -283,115 +189,6 @@ impl<'k> Uses<'k> {
         self.bounds.iter().find(|(_, bounded)| !bounded.is_disjoint(rows)).map(|(count, _)| count)
     }
 
-    fn assign(&mut self, variable: &Name, value: &ExprRef) {
-        self.extents.assign(&self.forms, variable, value);
-        self.sums.assign((&self.forms, &self.integers), variable, value);
-        if self.forms.of(value).is_none() {
-            let ids = self.ids_in(value);
-            self.hidden.entry(variable.clone()).or_insert(ids);
-        }
-        let (form, _) = self.forms.assign(variable, value);
-        if self.forms.is_reassigned(variable) {
-            self.looped.extend(ids(&form).into_iter().filter_map(|id| match id {
-                Term::Block(axis) => Some(axis),
-                _ => None,
-            }));
-        }
-    }
-
-    fn expression(&mut self, e: &ExprRef) {
-        visit::children(e).into_iter().for_each(|operand| self.expression(operand));
-        let (function, args) = match &e.kind {
-            ExprKind::Call(function, args) => (function, args),
-            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => {
-                self.equality(a, b);
-                self.equality(b, a);
-                return;
-            }
-            ExprKind::Var(name) => {
-                self.looped.extend(Axis::of(name.as_str(), "nctaid"));
-                return;
-            }
-            _ => return,
-        };
-        let (Some(Builtin::Op(op, _)), [a, b]) = (parse_builtin(function.as_str()), &args[..]) else { return };
-        if op == BvOp::And {
-            let masks: Vec<String> = [a, b].into_iter().filter_map(|mask| self.one_more(mask)).collect();
-            self.masks.extend(masks);
-        }
-        let is_product = op == BvOp::Mul;
-        for (parameter, other) in [(a, b), (b, a)] {
-            let Some(name) = self.parameter(parameter).filter(|_| !op.is_comparison()) else { continue };
-            let is_of_ids = |form: &Form| !ids(form).is_empty() && self.is_of_ids(form);
-            if !is_product || !self.forms.of(other).as_ref().is_some_and(is_of_ids) {
-                self.mixed.insert(name);
-            }
-        }
-        if !is_product && !op.is_comparison() {
-            return;
-        }
-        if !is_product {
-            let forms: Vec<Form> = [a, b].into_iter().filter_map(|side| self.forms.of(side)).collect();
-            let depends = |form: &Form| {
-                form.terms.keys().any(|term| matches!(term, Term::Unknown(name) if self.named(name).is_some()))
-            };
-            if forms.iter().any(depends) {
-                self.limited.extend(forms.iter().flat_map(ids));
-            }
-        }
-        for (parameter, other) in [(a, b), (b, a)] {
-            let Some(name) = self.parameter(parameter) else { continue };
-            if let Some(factor) = self.parameter(other).filter(|_| is_product) {
-                self.pairs.insert((name, factor));
-                continue;
-            }
-            let form = self.forms.of(other);
-            let ids = self.ids_in(other);
-            if !is_product && !form.as_ref().is_some_and(|form| self.is_clear(form)) {
-                self.unclear.insert(name.clone());
-            }
-            if !is_product && let Some(index) = self.forms.of(other) {
-                self.indices.extend(self.exact(parameter).map(|name| (name, index)));
-            }
-            if !is_product {
-                self.bounded.entry(name.clone()).or_default().extend(form.clone());
-            }
-            if is_product && let Some(form) = &form {
-                self.down.entry(name.clone()).or_default().extend(running_down(form));
-            }
-            let uses = if is_product { &mut self.factors } else { &mut self.bounds };
-            uses.entry(name).or_default().extend(ids);
-        }
-    }
-
-    /// The ids in a sum, beside products of unknowns.
-    fn ids_in(&self, e: &ExprRef) -> BTreeSet<Term> {
-        let operands = match &e.kind {
-            ExprKind::Call(function, args) => match (parse_builtin(function.as_str()), &args[..]) {
-                (Some(Builtin::Op(BvOp::Add | BvOp::Or, _)), [a, b]) => vec![a, b],
-                (Some(Builtin::SignExtend { .. } | Builtin::ZeroExtend { .. }), [value]) => vec![value],
-                _ => Vec::new(),
-            },
-            _ => Vec::new(),
-        };
-        let hidden = |form: &Form| -> BTreeSet<Term> {
-            let unknown =
-                form.terms.keys().filter_map(|term| if let Term::Unknown(name) = term { Some(name) } else { None });
-            unknown.filter_map(|name| self.hidden.get(name)).flatten().cloned().collect()
-        };
-        match self.forms.of(e) {
-            Some(form) => ids(&form).union(&hidden(&form)).cloned().collect(),
-            None => operands.into_iter().flat_map(|operand| self.ids_in(operand)).collect(),
-        }
-    }
-
-    fn equality(&mut self, parameter: &ExprRef, index: &ExprRef) {
-        let ids = self.forms.of(index).as_ref().map(ids).unwrap_or_default();
-        if let Some(name) = self.exact(parameter).filter(|_| !ids.is_empty()) {
-            self.equal.entry(name).or_default().extend(ids);
-        }
-    }
-
     /// Parameters that stand for one row or column, with what is more than it.
     fn below(&self) -> BTreeMap<String, String> {
         let multiplies =
@@ -495,69 +292,6 @@ impl<'k> Uses<'k> {
         product.parameters.sort();
         product.parameters.iter().all(is_size).then_some(product)
     }
-
-    /// The parameter that an expression is.
-    fn exact(&self, e: &ExprRef) -> Option<String> {
-        self.named(self.forms.of(e)?.variable()?)
-    }
-
-    /// Whether it is a sum of ids alone.
-    fn is_of_ids(&self, form: &Form) -> bool {
-        !form.terms.keys().any(|term| matches!(term, Term::Unknown(_)))
-    }
-
-    /// Whether it is a sum of ids, of counters of loops and of parameters alone.
-    fn is_clear(&self, form: &Form) -> bool {
-        let is_row = |term: &Term, factor: i64| match term {
-            Term::Unknown(name) => !self.forms.is_counter(name) && (factor != 1 || self.named(name).is_none()),
-            _ => false,
-        };
-        !form.terms.iter().any(|(term, factor)| is_row(term, *factor))
-    }
-
-    /// The parameter that an expression is, perhaps with a constant added.
-    fn parameter(&self, e: &ExprRef) -> Option<String> {
-        let form = self.forms.of(e)?;
-        let mut terms = form.terms.iter();
-        let (Some((Term::Unknown(name), 1)), None) = (terms.next(), terms.next()) else { return None };
-        self.named(name)
-    }
-
-    /// The parameter of 32 bits of which an expression is one less.
-    fn one_more(&self, e: &ExprRef) -> Option<String> {
-        let form = self.forms.of(e)?;
-        let is_mask = |name: &&Name| self.narrow.contains(*name) && form.constant == -1;
-        let mut terms = form.terms.iter();
-        match (terms.next(), terms.next()) {
-            (Some((Term::Unknown(name), 1)), None) => self.named(Some(name).filter(is_mask)?),
-            _ => None,
-        }
-    }
-
-    /// The integer parameter that a constant stands for.
-    fn named(&self, name: &Name) -> Option<String> {
-        let is_it = |constant: &Name| constant == name;
-        let is_integer = |p: &&KernelParameter| matches!(p.bits, 32 | 64) && !p.is_pointer;
-        let mut integers = self.kernel.params.iter().filter(is_integer);
-        let found = integers.find(|p| p.constant.as_ref().is_some_and(is_it))?;
-        Some(found.name.clone())
-    }
-}
-
-/// The ids in a sum. A loop's counter has those that it starts with: a block a row is apart from a thread a column.
-pub(super) fn ids(form: &Form) -> BTreeSet<Term> {
-    let id = |term: &Term| match term {
-        Term::BlockStart(axis) => Some(Term::Block(*axis)),
-        Term::Thread(_) | Term::Block(_) => Some(term.clone()),
-        Term::Unknown(_) => None,
-    };
-    form.terms.keys().filter_map(id).collect()
-}
-
-/// The ids in a sum that make it smaller.
-fn running_down(form: &Form) -> BTreeSet<Term> {
-    let down = form.terms.iter().filter(|(_, factor)| **factor < 0);
-    ids(&Form { terms: down.map(|(term, factor)| (term.clone(), *factor)).collect(), constant: 0 })
 }
 
 #[cfg(test)]
