@@ -213,9 +213,12 @@ impl Uses<'_> {
             let down = self.down.get(&pitch);
             let is_same = |id: &Term| ids.contains(id) && !down.is_some_and(|down| down.contains(id));
             let is_row = self.factors.get(&pitch).is_some_and(|rows| rows.iter().any(is_same));
-            // Who guards rows with it has launches in mind that go beyond it, and forgot the guard of the columns.
+            // Who guards rows has launches in mind that go beyond them, and forgot the guard of the columns: with the pitch
+            // itself, or where blocks stand side by side in a row.
             let is_guard = self.bounds.get(&pitch).is_some_and(|rows| !rows.is_empty());
-            if is_bounded || is_row || is_guard {
+            let are_blocks = ids.iter().any(|id| matches!(id, Term::Block(_)));
+            let are_guarded = self.factors.get(&pitch).is_some_and(|rows| !rows.is_disjoint(&self.limited));
+            if is_bounded || is_row || is_guard || are_blocks && are_guarded {
                 return None;
             }
             let columns = Columns::of(&columns, self.kernel.geometry, |name| self.named(name))?;
