@@ -9,7 +9,7 @@
 //! confirms a defect.
 
 use gpuvcc::driver::cli::{self, Command};
-use gpuvcc::driver::options::Options;
+use gpuvcc::driver::options::{Options, ParameterSetting};
 use gpuvcc::driver::{emulate, input, pipeline};
 use gpuvcc::finding::{AccessKind, KernelReport};
 use gpuvcc::geometry::Geometry;
@@ -94,6 +94,7 @@ fn check_verifier(path: &Path) -> Result<(), Failed> {
         geometry: Geometry { block: launch.block.unwrap_or([32, 1, 1]), grid: launch.grid }.into(),
         rules: launch.common.rules,
         timeout: Duration::from_secs(5),
+        params: scalars(run),
         ..Options::default()
     };
     let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;
@@ -104,6 +105,17 @@ fn check_verifier(path: &Path) -> Result<(), Failed> {
         Some(finding) => Err(format!("a confirmed defect in a correct program: {finding:#?}").into()),
         None => Ok(()),
     }
+}
+
+/// The numbers among the arguments of a run, by position: a correct program need not be so with others.
+fn scalars(run: &str) -> Vec<ParameterSetting> {
+    let words: Vec<&str> = run.split_whitespace().collect();
+    let arguments = words.windows(2).filter(|pair| pair[0] == "--arg").enumerate();
+    let scalar = |(position, pair): (usize, &[&str])| {
+        let value = pair[1].parse().ok()?;
+        Some(ParameterSetting { name: position.to_string(), value })
+    };
+    arguments.filter_map(scalar).collect()
 }
 
 /// The report of one run.

@@ -3,7 +3,7 @@
 //! Input: none; the command line ([`super::cli`]) or a caller of the library fills it in. Output: [`Options`]. Establishes:
 //! the defaults of the command line. Reference: DESIGN section 4 (the fixed command line).
 
-use super::values::ParameterSetting;
+pub use super::values::ParameterSetting;
 use crate::aliases::Aliases;
 use crate::container::target::Target;
 use crate::geometry::Geometry;

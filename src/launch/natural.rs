@@ -22,6 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Threads of a row, at least: a factor smaller than this is no length.
 const LEAST_ROW: u32 = 8;
 
+/// Half of the threads of a block along one axis, at least, where only a comparison tells of them.
+const LEAST_HALF: i64 = 16;
+
 /// A launch that the kernel suggests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Natural {
@@ -209,10 +212,12 @@ impl Signs {
             // Who bounds the block launches it as large.
             votes.totals.insert(kernel.most_threads);
         }
+        let used = self.accesses.keys().flat_map(|(_, terms)| terms.keys());
+        let is_flat = !used.into_iter().any(|term| matches!(term, Term::Thread(Axis::Y | Axis::Z)));
         for axis in Axis::ALL {
-            // A reduction starts with half of the threads.
+            // A reduction starts with half of the threads. A small number is a distance that grows, or one lane.
             let bounds = self.compared.iter().filter(|(of, _)| *of == axis).map(|(_, bound)| *bound);
-            if let Some(largest) = bounds.max() {
+            if let Some(largest) = bounds.max().filter(|largest| !is_flat || *largest >= LEAST_HALF) {
                 votes.vote(axis, largest, Sign::Hint);
                 votes.vote(axis, 2 * largest.min(MOST_THREADS), Sign::Hint);
                 votes.vote(axis, largest + 1, Sign::Hint);

@@ -5,7 +5,7 @@
 //! Reference: none; the table is in docs/stages/launch.md, the same for every kernel:
 //!
 //! - what bounds an index or a loop, or is a factor of an index, is positive; with 64 bits, it is at most 2^56;
-//! - a product of two sizes has 31 bits, or is at most 2^56 with a size of 64 bits, if one is a factor of an index;
+//! - a product of two sizes, or of a pitch with the number of a row, has 31 bits, or is at most 2^56 with a size of 64 bits, if one is a factor of an index;
 //! - a factor of rows that it does not bound (a pitch) is at least what bounds the columns, or the threads of a row of a
 //!   block where nothing bounds them;
 //! - a factor of planes is at least a factor of rows times what bounds these;
@@ -46,6 +46,11 @@ pub(crate) fn conditions(kernel: &Kernel, essence: &Kernel) -> Vec<Condition> {
     let mut conditions: Vec<Condition> = sizes.iter().cloned().map(size).collect();
     conditions.extend(uses.rows(&sizes, &is_wide));
     let is_narrow_size = |name: &String| sizes.contains(name) && !is_wide(name);
+    let rows = uses
+        .rows_of_pitches()
+        .into_iter()
+        .filter(|(row, pitch)| !below.contains_key(row) && !is_wide(row) && !is_wide(pitch));
+    conditions.extend(rows.map(|(row, pitch)| Condition::Area(row, pitch)));
     let below = below.into_iter().filter(|(_, count)| is_narrow_size(count));
     conditions.extend(below.map(|(index, count)| Condition::Below(index, count)));
     conditions.extend(uses.masks.iter().cloned().map(Condition::Power));

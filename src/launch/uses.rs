@@ -97,14 +97,21 @@ impl<'k> Uses<'k> {
         uses
     }
 
-    /// Of two parameters that are multiplied both are sizes, unless one is a pitch and nothing says so of the other: then
-    /// that is the number of a row.
+    /// Of two parameters that are multiplied both are sizes, unless one stands for a row.
     fn pairs(&mut self) {
-        let sizes: BTreeSet<&String> = self.bounds.keys().chain(self.factors.keys()).collect();
-        let is_row = |row: &String, pitch: &String| !sizes.contains(row) && self.factors.contains_key(pitch);
+        let rows = self.rows_of_pitches();
         let both = self.pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]);
-        let factors: Vec<String> = both.filter(|(a, b)| !is_row(a, b)).map(|(a, _)| a.clone()).collect();
+        let factors: Vec<String> = both.filter(|(a, _)| !rows.contains_key(*a)).map(|(a, _)| a.clone()).collect();
         factors.into_iter().for_each(|factor| self.factors.entry(factor).or_default().extend(None));
+    }
+
+    /// Parameters that a pitch multiplies, with that pitch, and of which nothing says that they are sizes: they are numbers
+    /// of rows.
+    pub(super) fn rows_of_pitches(&self) -> BTreeMap<String, String> {
+        let is_size = |name: &String| self.bounds.contains_key(name) || self.factors.contains_key(name);
+        let is_row = |row: &String, pitch: &String| !is_size(row) && self.factors.contains_key(pitch);
+        let both = self.pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+        both.filter(|(row, pitch)| is_row(row, pitch)).map(|(row, pitch)| (row.clone(), pitch.clone())).collect()
     }
 
     fn assign(&mut self, variable: &Name, value: &ExprRef) {

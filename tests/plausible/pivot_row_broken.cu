@@ -2,6 +2,7 @@
 //@ block: 64
 //@ grid: 4,256
 //@ param: n=256
+//@ row: 2
 // Another row than the one that is read is left alone.
 
 extern "C" __global__ void pivot_row_broken(float *matrix, int n, int k) {

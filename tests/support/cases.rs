@@ -28,6 +28,8 @@ pub struct Case {
     pub assertion_lines: BTreeSet<u32>,
     /// Lines marked `// OUTSIDE`, from 1.
     pub outside_lines: BTreeSet<u32>,
+    /// Positions of parameters that stand for one row, and so may be 0.
+    pub rows: Vec<String>,
     /// Conditions of `verified-when`.
     pub conditions: Vec<String>,
     /// Answers that fall short, for each way to ask (tests/programs/README.md).
@@ -106,6 +108,7 @@ fn case(folder: &Path, path: &Path, text: &str) -> Result<Option<Case>, String> 
         divergence_lines: marked(text, "// DIVERGENCE"),
         assertion_lines: marked(text, "// ASSERTION"),
         outside_lines: marked(text, "// OUTSIDE"),
+        rows: header.iter().filter(|(key, _)| *key == "row").map(|(_, position)| position.to_string()).collect(),
         conditions: header.iter().filter(|(key, _)| *key == "condition").map(|(_, text)| text.to_string()).collect(),
         gaps: header.iter().filter(|(key, _)| *key == "gap").map(|(_, text)| gap(text)).collect::<Result<_, _>>()?,
         is_slow: value("slow").is_some(),
@@ -124,7 +127,7 @@ fn options(input: &Path, header: &[(&str, &str)], source: Option<&str>) -> Resul
             "grid" => arguments.push(format!("--grid={value}")),
             "param" => arguments.push(format!("--param={}", positional(value, source)?)),
             "option" => arguments.push(format!("--{value}")),
-            "verdict" | "entry" | "compiler" | "condition" | "dynamic-shared" | "gap" | "slow" => {}
+            "verdict" | "entry" | "row" | "compiler" | "condition" | "dynamic-shared" | "gap" | "slow" => {}
             _ => return Err(format!("unknown key `{key}` in the header")),
         }
     }
