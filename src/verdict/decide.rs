@@ -23,6 +23,7 @@ use crate::prove::question::{Question, assumption_of_user, may_be_one_thread, pa
 use crate::prove::{self, Doubt, PairOutcome};
 use crate::twothread::{self, Pair, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
+use std::sync::OnceLock;
 
 /// What is asked for beside a proof, less first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,21 +127,20 @@ impl Decision<'_> {
                 Err(_) if self.confirmation.explore_everywhere(explore::Effort::PATIENT) => break,
                 Err(refusals) => return Err(refusals),
             };
-            let (mut seen, large_launch) = (None, self.confirmation.large_launch());
-            let look = || {
-                seen = large_launch();
-                seen.is_some()
-            };
+            // What a large launch shows.
+            let (seen, large_launch) = (OnceLock::new(), self.confirmation.large_launch());
+            let look = || seen.get_or_init(large_launch).is_some();
             let doubt: Option<Doubt> = is_costly.then(|| Box::new(look) as Doubt);
             is_costly = false;
             let confirmation = &mut self.confirmation;
             let mut stop = |outcome: &PairOutcome| match self.search {
+                _ if seen.get().is_some_and(Option::is_some) => true,
                 // An execution with a defect ends the search for a proof. None is looked for.
                 Search::Proof => confirmation.replay(&two, outcome),
                 _ => confirmation.run(&two, outcome),
             };
             let outcome = proof.run(&two, doubt, &mut stop).map_err(|d| vec![d])?;
-            if let Some(seen) = seen {
+            if let Some(seen) = seen.into_inner().flatten() {
                 self.confirmation.take(seen);
                 return Ok(End::Searched);
             }

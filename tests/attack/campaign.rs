@@ -123,6 +123,7 @@ fn subject(Generated { text, block, grid }: Generated) -> (Case, String, String)
         race_lines: BTreeSet::new(),
         divergence_lines: BTreeSet::new(),
         assertion_lines: BTreeSet::new(),
+        rows: Vec::new(),
         outside_lines: BTreeSet::new(),
         conditions: Vec::new(),
         gaps: Vec::new(),
