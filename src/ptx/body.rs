@@ -284,7 +284,8 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         Arc::new(Origin { span, line: self.shared.lines.line(span.start), position, text })
     }
 
-    /// The text of an instruction, with one blank for each run of white space.
+    /// The text of an instruction, with one blank for each run of white space. Hardly two are equal in a body, so it is
+    /// not interned.
     fn text(&mut self, span: Span) -> Arc<str> {
         self.folded.clear();
         for word in self.shared.text[span.range()].split_ascii_whitespace() {
@@ -293,7 +294,7 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
             }
             self.folded.push_str(word);
         }
-        self.shared.interner.intern(&self.folded)
+        self.folded.as_str().into()
     }
 
     /// `//@ kind expression;`

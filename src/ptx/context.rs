@@ -89,7 +89,7 @@ impl Errors {
     }
 }
 
-/// One shared copy of each text that may occur often: opcodes, names of registers, instructions.
+/// One shared copy of each text that may occur often: opcodes, names of registers.
 #[derive(Debug, Default)]
 pub(crate) struct Interner {
     texts: RefCell<HashSet<Arc<str>>>,
