@@ -81,7 +81,7 @@ struct Arguments {
     /// Annotations kept apart from the PTX  [default: FILE.gpuvcc]
     #[arg(long, value_name = "FILE")]
     annotations: Option<String>,
-    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2
+    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full has the whole prelude
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
     /// Of the invariants of --emit ivl only those that the proof uses
@@ -286,7 +286,7 @@ fn check(options: &Options) -> Result<(), String> {
     if options.stats && (options.quiet || options.emit.is_some()) {
         return Err("--stats is for reports".to_string());
     }
-    if options.minimal && options.emit != Some(Stage::Ivl) {
+    if options.minimal && !matches!(options.emit, Some(Stage::Ivl | Stage::IvlFull)) {
         return Err("--minimal is for --emit ivl".to_string());
     }
     // Nothing may be proved of launches that do not exist.

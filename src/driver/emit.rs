@@ -1,7 +1,8 @@
 //! The views of the two-thread program and of the stages behind it: `twothread ivl candidates passive vc smt2`.
 //!
-//! `twothread` and `ivl` are one program with a procedure for each pair of threads of the launch, which Boogie takes as it stands; the
-//! other views hold the pairs one after the other.
+//! `twothread` and `ivl` are one program with a procedure for each pair of threads of the launch, which Boogie takes as it stands,
+//! in the order in which it is read: the prelude comes last, and only what is used of it (`ivl=full`: all). The other views hold the
+//! pairs one after the other.
 
 use super::notes;
 use super::options::Stage;
@@ -17,6 +18,8 @@ use crate::prove::question::{self, Question, prove_pairs};
 use crate::prove::used::{self, Used};
 use crate::solver::{self, smtlib};
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
+use crate::vcgen::print::Names;
+use crate::vcgen::term::{Node, Term};
 use crate::vcgen::wp::{self, Role};
 use std::fmt::Write;
 
@@ -25,13 +28,13 @@ use std::fmt::Write;
 /// # Errors
 /// What a stage cannot model.
 pub(crate) fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
-    if stage == Stage::Ivl {
-        return program(question, minimal);
+    if matches!(stage, Stage::Ivl | Stage::IvlFull) {
+        return program(question, stage, minimal);
     }
     let mut out = String::new();
     prove_pairs(question, &mut |two, mut outcome| {
         // Each text stays one of its language: SMT-LIB scripts after the first start anew.
-        let comment = if matches!(stage, Stage::Vc | Stage::Smt2) { ";" } else { "//" };
+        let comment = if stage == Stage::Smt2 { ";" } else { "//" };
         if stage == Stage::Smt2 && !out.is_empty() {
             out.push_str("(reset)\n");
         }
@@ -55,18 +58,16 @@ pub(crate) fn two_thread(question: &Question) -> Result<String, Vec<Diagnostic>>
     for pair in question::pairs(&question.options, question.kernel) {
         programs.push((Name::new(pair.suffix()), without_marks(question.program(pair)?.program)));
     }
-    Ok(merged(question, programs))
+    Ok(text(question, &ivl::in_reading_order(merge(programs))))
 }
 
-/// The text of one program for all pairs.
-fn merged(question: &Question, programs: Vec<(Name, Program)>) -> String {
-    let merged = merge(programs);
-    ivl::check_stage(&merged, "merge");
-    ivl::print_with_notes(&merged, &notes::of_predicated(&question.kernel.program, question.predicated))
+fn text(question: &Question, merged: &Program) -> String {
+    ivl::check_stage(merged, "merge");
+    ivl::print_with_notes(merged, &notes::of_predicated(&question.kernel.program, question.predicated))
 }
 
 /// One program for all pairs, with invariants.
-fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>> {
+fn program(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
     let mut outcomes = Vec::new();
     prove_pairs(question, &mut |two, outcome| {
         outcomes.push((two.pair, two.procedure.clone(), outcome));
@@ -83,7 +84,9 @@ fn program(question: &Question, minimal: bool) -> Result<String, Vec<Diagnostic>
         let program = without_marks(with_invariants(&outcome.inference, &used, minimal));
         programs.push((Name::new(pair.suffix()), program));
     }
-    out.push_str(&merged(question, programs));
+    let all = merge(programs);
+    let shown = if stage == Stage::Ivl { ivl::in_reading_order(all) } else { all };
+    out.push_str(&text(question, &shown));
     Ok(out)
 }
 
@@ -122,26 +125,32 @@ fn candidates(inference: &Inference, out: &mut String) {
     }
 }
 
+/// The statements of each block. Those that say `true` are counted only: what is decided while the formula is built.
 pub(super) fn passive(passive: &Passive, out: &mut String) {
+    let terms = &passive.terms;
+    let term_of = |item: &PassiveItem| match item {
+        PassiveItem::Assume { term, .. } => *term,
+        PassiveItem::Check(i) => passive.checks[*i].term,
+    };
+    let is_true = |item: &&PassiveItem| matches!(terms.node(term_of(item)), Node::Bool(true));
+    let roots: Vec<Term> = passive.blocks.iter().flat_map(|block| &block.items).map(term_of).collect();
+    let mut names = Names::new(terms, &roots, std::iter::empty());
     for block in &passive.blocks {
         let _ = writeln!(out, "{}:", block.label);
-        for item in &block.items {
-            let (word, term) = match item {
-                PassiveItem::Assume { term, .. } => ("assume", *term),
-                PassiveItem::Check(i) => ("assert", passive.checks[*i].term),
-            };
-            let when = match item {
-                PassiveItem::Check(i) => match passive.checks[*i].kind {
-                    CheckKind::Assertion => None,
-                    CheckKind::Entry(_) => Some("on entry".to_string()),
-                    CheckKind::Maintenance(_) => Some("after a round".to_string()),
-                },
-                PassiveItem::Assume { .. } => None,
-            };
-            let place = item.origin(&passive.checks).map(notes::of_origin);
-            let note: Vec<String> = when.into_iter().chain(place).collect();
-            let note = if note.is_empty() { String::new() } else { format!("  // {}", note.join(", ")) };
-            let _ = writeln!(out, "  {word} {};{note}", smtlib::term_text(&passive.terms, term));
+        let decided = block.items.iter().filter(is_true).filter(|item| matches!(item, PassiveItem::Check(_))).count();
+        if decided > 0 {
+            let _ = writeln!(out, "  // assertions of this block that hold as they stand: {decided}");
+        }
+        let mut noted = String::new();
+        for item in block.items.iter().filter(|item| !is_true(item)) {
+            let word = if matches!(item, PassiveItem::Check(_)) { "assert" } else { "assume" };
+            out.push_str(&names.definitions(term_of(item), &|_| None));
+            let note = note(item, passive);
+            if !note.is_empty() && note != noted {
+                let _ = writeln!(out, "  // {note}");
+            }
+            noted = note;
+            let _ = writeln!(out, "  {word} {};", names.text(term_of(item), 4));
         }
         let targets: Vec<&str> = block.successors.iter().map(|&s| passive.blocks[s].label.as_str()).collect();
         let _ = match targets.is_empty() {
@@ -149,6 +158,28 @@ pub(super) fn passive(passive: &Passive, out: &mut String) {
             false => writeln!(out, "  goto {};", targets.join(", ")),
         };
     }
+}
+
+/// Which instruction a statement of the passive program is about, and of an invariant when it is checked.
+fn note(item: &PassiveItem, passive: &Passive) -> String {
+    let when = match item {
+        PassiveItem::Check(i) => match passive.checks[*i].kind {
+            CheckKind::Assertion => None,
+            CheckKind::Entry(_) => Some("on entry".to_string()),
+            CheckKind::Maintenance(_) => Some("after a round".to_string()),
+        },
+        PassiveItem::Assume { .. } => None,
+    };
+    let place = item.origin(&passive.checks).map(notes::of_origin);
+    when.into_iter().chain(place).collect::<Vec<String>>().join(", ")
+}
+
+/// A condition: what its parts are, with the lines that they are about, and that all of it is to hold.
+pub(super) fn condition(passive: &Passive, formula: Term, out: &mut String) {
+    let notes = notes::of_terms(passive);
+    let mut names = Names::new(&passive.terms, &[formula], notes.keys().copied());
+    out.push_str(&names.definitions(formula, &|term| notes.get(&term).cloned()));
+    let _ = writeln!(out, "  assert {};", names.text(formula, 4));
 }
 
 /// One query: all assertions under the kept invariants.
@@ -160,7 +191,7 @@ fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
     let role = |i: usize| if proper[i] { Role::Prove } else { Role::Ignore };
     let formula = wp::formula(passive, &|candidate| keep[candidate], &role);
     if stage == Stage::Vc {
-        out.push_str(&smtlib::definitions(&passive.terms, formula, notes::of_terms(passive)));
+        condition(passive, formula, out);
         return;
     }
     match solver::encode(&mut passive.terms, encoding, formula, &[]) {

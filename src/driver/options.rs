@@ -102,6 +102,9 @@ pub enum Stage {
     Twothread,
     /// The two-thread program with its inferred invariants.
     Ivl,
+    /// The same with all of the prelude, also what this program does not use.
+    #[value(name = "ivl=full")]
+    IvlFull,
     /// Invariant candidates.
     Candidates,
     /// The passive program.

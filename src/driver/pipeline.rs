@@ -359,7 +359,13 @@ pub fn emit(
             let notes = notes::of_predicated(&lowered.sliced.program, &lowered.predicated);
             Ok(ivl::print_with_notes(&lowered.predicated.program, &notes))
         }
-        Stage::Twothread | Stage::Ivl | Stage::Candidates | Stage::Passive | Stage::Vc | Stage::Smt2 => {
+        Stage::Twothread
+        | Stage::Ivl
+        | Stage::IvlFull
+        | Stage::Candidates
+        | Stage::Passive
+        | Stage::Vc
+        | Stage::Smt2 => {
             let prelude = super::preludes::of(&options.prelude)?;
             let (effort, jobs) = (Effort::of(options.timeout), Jobs::default());
             let question = question(&lowered, &prelude, options, (effort, &jobs));

@@ -1,8 +1,8 @@
 //! Procedures of the IVL that are no kernels: one line a stage.
 
+use super::emit;
 use super::input::Input;
 use super::options::{Options, Stage};
-use super::{emit, notes};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
 use crate::finding::{Candidates, KernelReport, Subject};
@@ -147,7 +147,7 @@ pub(crate) fn emit(source: &Source, name: &str, stage: Stage, options: &Options)
     let chosen = in_own_context(|| source.chosen(options))?;
     let mut out = String::new();
     match stage {
-        Stage::Ivl => return Ok(ivl::print(&chosen.program)),
+        Stage::Ivl | Stage::IvlFull => return Ok(ivl::print(&chosen.program)),
         Stage::Candidates => {
             for (constant, value) in &chosen.choice {
                 let fate = if *value { "kept" } else { "dropped" };
@@ -163,7 +163,7 @@ pub(crate) fn emit(source: &Source, name: &str, stage: Stage, options: &Options)
     }
     for body in bodies(&chosen.program, name) {
         let mut passive = verify::passive(&chosen.program, &body, true).map_err(|d| vec![d])?;
-        let comment = if stage == Stage::Passive { "//" } else { ";" };
+        let comment = if stage == Stage::Smt2 { ";" } else { "//" };
         if stage == Stage::Smt2 && !out.is_empty() {
             out.push_str("(reset)\n");
         }
@@ -171,7 +171,7 @@ pub(crate) fn emit(source: &Source, name: &str, stage: Stage, options: &Options)
         let formula = wp::formula(&mut passive, &|_| true, &|_| Role::Prove);
         match stage {
             Stage::Passive => emit::passive(&passive, &mut out),
-            Stage::Vc => out.push_str(&smtlib::definitions(&passive.terms, formula, notes::of_terms(&passive))),
+            Stage::Vc => emit::condition(&passive, formula, &mut out),
             _ => {
                 let encoded = solver::encode(&mut passive.terms, Encoding::Exact, formula, &[]);
                 let script =

@@ -10,8 +10,8 @@
 
 use super::ast::*;
 use super::event::expanded;
-use super::visit::{Visitor, assigned, map_attribute, map_children, map_stmt, walk_expr, walk_procedure, walk_stmt};
-use crate::ivl::attributes::Attributes;
+use super::mentions::{declarations, is_inlined, mentions};
+use super::visit::{map_attribute, map_children, map_stmt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -40,10 +40,6 @@ pub(crate) fn merge(programs: Vec<(Name, Program)>) -> Program {
     merged
 }
 
-fn is_inlined(procedure: &Procedure) -> bool {
-    procedure.attributes.has("inline")
-}
-
 /// Adds all but the axioms, each once.
 fn add(merged: &mut Program, program: Program) {
     fn new<T: PartialEq>(list: &mut Vec<T>, items: Vec<T>) {
@@ -60,23 +56,6 @@ fn add(merged: &mut Program, program: Program) {
     new(&mut merged.arrays, program.arrays);
     new(&mut merged.procedures, program.procedures);
     new(&mut merged.implementations, program.implementations);
-}
-
-/// What a name is declared as.
-#[derive(PartialEq)]
-enum Declaration<'a> {
-    Constant(&'a Constant),
-    Function(&'a Function),
-    Global(&'a Variable),
-    Procedure(&'a Procedure),
-}
-
-fn declarations(program: &Program) -> BTreeMap<&Name, Declaration<'_>> {
-    let constants = program.constants.iter().map(|c| (&c.variable.name, Declaration::Constant(c)));
-    let functions = program.functions.iter().map(|f| (&f.name, Declaration::Function(f)));
-    let globals = program.globals.iter().map(|g| (&g.name, Declaration::Global(g)));
-    let procedures = program.procedures.iter().map(|p| (&p.name, Declaration::Procedure(p)));
-    constants.chain(functions).chain(globals).chain(procedures).collect()
 }
 
 /// New names for declarations.
@@ -212,48 +191,4 @@ impl Renaming {
 
 fn meets(uses: &BTreeSet<Name>, apart: &BTreeSet<&Name>) -> bool {
     uses.iter().any(|name| apart.contains(name))
-}
-
-/// The names that a declaration mentions.
-fn mentions(declaration: &Declaration) -> BTreeSet<Name> {
-    let mut found = Mentions::default();
-    match declaration {
-        Declaration::Constant(constant) => found.variable(&constant.variable),
-        Declaration::Global(global) => found.variable(global),
-        Declaration::Function(function) => function.body.iter().for_each(|body| found.expr(body)),
-        Declaration::Procedure(procedure) => found.procedure(procedure),
-    }
-    found.0
-}
-
-#[derive(Default)]
-struct Mentions(BTreeSet<Name>);
-
-impl Mentions {
-    fn variable(&mut self, variable: &Variable) {
-        variable.where_clause.iter().for_each(|e| self.expr(e));
-        variable.attributes.iter().for_each(|attribute| self.attribute(attribute));
-    }
-}
-
-impl Visitor for Mentions {
-    fn expr(&mut self, expr: &ExprRef) {
-        if let ExprKind::Var(name) | ExprKind::Call(name, _) = &expr.kind {
-            self.0.insert(name.clone());
-        }
-        walk_expr(self, expr);
-    }
-
-    fn stmt(&mut self, stmt: &Stmt) {
-        if let StmtKind::Call { procedure, .. } = &stmt.kind {
-            self.0.insert(procedure.clone());
-        }
-        self.0.extend(assigned(stmt).into_iter().cloned());
-        walk_stmt(self, stmt);
-    }
-
-    fn procedure(&mut self, procedure: &Procedure) {
-        self.0.extend(procedure.modifies.iter().cloned());
-        walk_procedure(self, procedure);
-    }
 }

@@ -39,6 +39,7 @@ pub mod event;
 pub(crate) mod graph;
 mod int_definitions;
 mod left_out;
+mod mentions;
 pub(crate) mod merge;
 pub(crate) mod modifies;
 mod newer;
@@ -59,6 +60,7 @@ lalrpop_util::lalrpop_mod!(
 );
 
 pub use check::{check, check_stage, launch_constant};
+pub(crate) use mentions::in_reading_order;
 pub use parse::{parse, parse_dialect, parse_expr, parse_inferring};
 pub use print::{print, print_with_notes};
 pub(crate) use print_expr::{print_expr, print_type};

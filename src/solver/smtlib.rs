@@ -175,13 +175,6 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn leaf(&self, t: Term) -> String {
-        match self.terms.node(t) {
-            Node::Apply(id, _) => format!("|{}|", self.terms.functions[*id as usize].name),
-            _ => self.reference(t),
-        }
-    }
-
     fn reference(&self, t: Term) -> String {
         if let Some(name) = self.names.get(&t) {
             return name.clone();
@@ -295,37 +288,4 @@ fn binary_name(op: BvBinary) -> &'static str {
         BvBinary::Lshr => "bvlshr",
         BvBinary::Ashr => "bvashr",
     }
-}
-
-/// A term on one line, with shared subterms written out up to a size; for people.
-pub(crate) fn term_text(terms: &Terms, term: Term) -> String {
-    let mut out = String::new();
-    let mut budget = 400;
-    write_term(terms, term, &mut out, &mut budget);
-    out
-}
-
-fn write_term(terms: &Terms, t: Term, out: &mut String, budget: &mut usize) {
-    if *budget == 0 {
-        let _ = write!(out, "t!{}", t.0);
-        return;
-    }
-    *budget -= 1;
-    let operands = terms.operands(t);
-    let mut printer = Printer::new(terms);
-    for &operand in &operands {
-        let mut text = String::new();
-        write_term(terms, operand, &mut text, budget);
-        printer.names.insert(operand, text);
-    }
-    out.push_str(&if operands.is_empty() { printer.leaf(t) } else { printer.body(t) });
-}
-
-/// The definitions that make up a formula, one term a line with its note, the formula last.
-pub(crate) fn definitions(terms: &Terms, formula: Term, notes: BTreeMap<Term, String>) -> String {
-    let mut printer = Printer { notes, ..Printer::new(terms) };
-    printer.define(formula);
-    let text = printer.reference(formula);
-    let _ = writeln!(printer.out, "(assert (not {text}))");
-    printer.out
 }

@@ -14,6 +14,7 @@ mod loops;
 mod maps;
 pub mod passify;
 pub mod passive;
+pub(crate) mod print;
 pub(crate) mod ranges;
 pub(crate) mod regions;
 pub(crate) mod selective;
