@@ -10,7 +10,7 @@ use support::run::{summary, verify_case};
 
 fn main() {
     let arguments = Arguments::from_args();
-    let cases = cases("tests/ivl/figures").unwrap_or_else(|error| panic!("tests/ivl/figures: {error}"));
+    let cases = cases("book/figures").unwrap_or_else(|error| panic!("book/figures: {error}"));
     let trials = cases.into_iter().map(|case| Trial::test(case.name.clone(), move || check(&case))).collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         })
         .with_ignored_flag(boogie.is_none()),
     );
-    for (folder, figures) in [("tests/ivl", false), ("tests/ivl/figures", true)] {
+    for (folder, figures) in [("tests/ivl", false), ("book/figures", true)] {
         for path in programs(&root.join(folder)) {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let text = fs::read_to_string(&path).unwrap_or_default();

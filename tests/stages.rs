@@ -74,7 +74,7 @@ fn slice_of_a_product_with_a_vector() {
 #[test]
 fn last_stages_of_add_neighbour() {
     let stages = [("ivl", Stage::Ivl), ("passive", Stage::Passive), ("vc", Stage::Vc), ("smt2", Stage::Smt2)];
-    assert_stages(&case_in("tests/ivl/figures", "add_neighbour"), &stages);
+    assert_stages(&case_in("book/figures", "add_neighbour"), &stages);
 }
 
 /// The only snapshot that depends on what inference invents.

@@ -1,4 +1,4 @@
-//! Folders of PTX, and the launches that Triton writes beside PTX.
+//! Folders of PTX and of programs of the IVL, and the launches that Triton writes beside PTX.
 //!
 //! Input: a folder, or the path of a PTX file. Output: its files as inputs; the launch. Establishes: the order of
 //! file names; each file of the folder is read, left out with a note, or an error. A Triton cache has a folder for each
@@ -14,21 +14,24 @@ use std::path::{Path, PathBuf};
 /// Folders are read down to this depth.
 const DEEPEST: usize = 16;
 
+/// Of the files of a folder that are verified.
+const EXTENSIONS: [&str; 3] = ["ptx", "ivl", "bpl"];
+
 /// A launch file larger than this is none, in bytes.
 const LARGEST_LAUNCH: u64 = 1 << 20;
 
-/// Reads all PTX files of a folder and of those below it. What cannot be read, or is not for the target, does not keep
+/// Reads all files of a folder with PTX or programs of the IVL and of those below it. What cannot be read, or is not for the target, does not keep
 /// the others from being read.
 ///
 /// # Errors
-/// There is no PTX file, or none for the target.
+/// There is no such file, or none for the target.
 pub(crate) fn read(folder: &Path, name: &str, target: Option<Target>) -> Result<Reading, Diagnostic> {
     let mut reading = Reading::default();
     let mut files = Vec::new();
     collect(folder, DEEPEST, &mut files, &mut reading.unread);
     files.sort();
     if files.is_empty() && reading.unread.is_empty() {
-        return Err(unreadable(name, "a directory without .ptx files"));
+        return Err(unreadable(name, "a directory without .ptx, .ivl or .bpl files"));
     }
     let mut others = Vec::new();
     for file in files {
@@ -55,6 +58,11 @@ pub(crate) fn read(folder: &Path, name: &str, target: Option<Target>) -> Result<
     Ok(reading)
 }
 
+/// Whether a folder's file is one to verify.
+fn has_extension(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
+}
+
 /// Links to folders are not followed, so that cycles end.
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, unread: &mut Vec<(String, Diagnostic)>) {
     let entries = match std::fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) {
@@ -73,7 +81,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, unread: &mut V
         let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
         if is_folder && depth > 0 {
             collect(&path, depth - 1, files, unread);
-        } else if !is_folder && path.extension().is_some_and(|extension| extension == "ptx") && path.is_file() {
+        } else if !is_folder && has_extension(&path) && path.is_file() {
             files.push(path);
         }
     }

@@ -60,7 +60,7 @@ fn launch_files_that_do_not_fit() {
     }
     std::fs::remove_file(path("shift.ptx")).unwrap();
     let ran = gpuvcc(&[&folder.path().to_string_lossy()], b"");
-    assert!(ran.exit == 2 && ran.stderr.contains("a directory without .ptx files"), "{}", ran.stderr);
+    assert!(ran.exit == 2 && ran.stderr.contains("a directory without .ptx, .ivl or .bpl files"), "{}", ran.stderr);
 }
 
 /// Threads read what their neighbours write, 4 KiB into dynamic shared memory.

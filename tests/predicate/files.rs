@@ -54,6 +54,6 @@ fn files() {
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "ivl"));
     paths.sort();
-    paths.push(root().join("tests/ivl/figures/cfg_fig3.ivl"));
+    paths.push(root().join("book/figures/cfg_fig3.ivl"));
     paths.iter().for_each(|path| run(path));
 }

@@ -22,7 +22,7 @@ fn root() -> &'static Path {
 
 fn programs() -> Vec<(String, Program)> {
     let mut paths: Vec<PathBuf> = Vec::new();
-    for folder in ["tests/ivl/figures", "tests/predicate", "tests/twothread"] {
+    for folder in ["book/figures", "tests/predicate", "tests/twothread"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of tests");
         paths.extend(entries.flatten().map(|entry| entry.path()));
     }

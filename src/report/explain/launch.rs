@@ -7,7 +7,7 @@ pub(crate) const CODES: &[Code] = &[
     Code {
         code: "input-unreadable",
         title: "an input file cannot be read",
-        text: "The file does not exist, is a directory without .ptx files, may not be read, is larger than 1 GiB, or is \
+        text: "The file does not exist, is a directory without .ptx, .ivl or .bpl files, may not be read, is larger than 1 GiB, or is \
                neither UTF-8 text nor a program, object, archive, cubin or fat binary. A thin archive holds no files, it \
                names them. PTX comes from `nvcc -ptx` or `clang -S`, \
                or lies in what nvcc makes by default.",

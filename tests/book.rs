@@ -1,0 +1,152 @@
+//! The book: what it shows is what the program prints, and its pages are linked.
+//!
+//! A block `console` of a page in `book/src` is a command behind `$`, its exit code behind `?` unless that is 0, and what it
+//! prints. A line `...` stands for any lines, `[..]` for any part of a line. Commands start in the folder of the project.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials = vec![Trial::test("links", links)];
+    for page in pages() {
+        let text = text(&page);
+        trials.extend(examples(&text).into_iter().map(|example| {
+            let name = format!("{page}:{}", example.line);
+            Trial::test(name, move || example.check())
+        }));
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("book/src")
+}
+
+fn pages() -> BTreeSet<String> {
+    let entries = fs::read_dir(folder()).expect("the pages of the book");
+    entries.map(|entry| entry.expect("a page").file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn text(page: &str) -> String {
+    fs::read_to_string(folder().join(page)).expect("a page of text")
+}
+
+/// A command and what the page says that it prints.
+struct Example {
+    line: usize,
+    words: Vec<String>,
+    exit: i32,
+    expected: Vec<String>,
+}
+
+fn examples(text: &str) -> Vec<Example> {
+    let mut found = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((at, line)) = lines.next() {
+        if line != "```console" {
+            continue;
+        }
+        let block: Vec<&str> = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```").collect();
+        let command = block.first().and_then(|line| line.strip_prefix("$ ")).expect("a command in front");
+        let code = block.get(1).and_then(|line| line.strip_prefix("? "));
+        let exit = code.map_or(0, |code| code.parse().expect("an exit code"));
+        let expected = block[1 + usize::from(code.is_some())..].iter().map(|line| line.to_string()).collect();
+        found.push(Example { line: at + 2, words: words(command), exit, expected });
+    }
+    found
+}
+
+/// The words of a command; quotes hold words together.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (i, part) in command.split('\'').enumerate() {
+        let mut pieces = if i % 2 == 0 { part.split(' ').collect() } else { vec![part] }.into_iter();
+        words.last_mut().expect("a word").push_str(pieces.next().unwrap_or(""));
+        words.extend(pieces.map(str::to_string));
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+impl Example {
+    fn check(&self) -> Result<(), Failed> {
+        assert_eq!(self.words[0], "gpuvcc", "the book runs one program");
+        let output = Command::new(env!("CARGO_BIN_EXE_gpuvcc"))
+            .args(&self.words[1..])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .env_remove("FORCE_COLOR")
+            .output()?;
+        let printed = format!("{}{}", String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+        let lines: Vec<&str> = printed.trim_end().lines().collect();
+        let expected: Vec<&str> = self.expected.iter().map(String::as_str).collect();
+        if output.status.code() != Some(self.exit) || !matches(&expected, &lines) {
+            let first = expected.iter().find(|line| **line != "..." && !lines.iter().any(|l| line_matches(line, l)));
+            let status = output.status;
+            return Err(format!("{status}; first line that is not printed: {first:?}\nprinted:\n{printed}").into());
+        }
+        Ok(())
+    }
+}
+
+/// Whether lines are as expected, where `...` stands for any.
+fn matches(expected: &[&str], lines: &[&str]) -> bool {
+    match expected.split_first() {
+        None => lines.is_empty(),
+        Some((&"...", rest)) => (0..=lines.len()).any(|skipped| matches(rest, &lines[skipped..])),
+        Some((first, rest)) => {
+            lines.split_first().is_some_and(|(line, lines)| line_matches(first, line) && matches(rest, lines))
+        }
+    }
+}
+
+/// The same for a line, where `[..]` stands for anything.
+fn line_matches(expected: &str, line: &str) -> bool {
+    match expected.split_once("[..]") {
+        None => expected == line,
+        Some((start, rest)) => line.strip_prefix(start).is_some_and(|line| {
+            let ends = line.char_indices().map(|(at, _)| at).chain([line.len()]);
+            ends.into_iter().any(|at| line_matches(rest, &line[at..]))
+        }),
+    }
+}
+
+/// The links of each page lead to a page, and to a heading of it; each page is in the table of contents.
+fn links() -> Result<(), Failed> {
+    let pages = pages();
+    let mut broken = Vec::new();
+    let mut contents = BTreeSet::from(["SUMMARY.md".to_string()]);
+    for page in &pages {
+        for link in links_of(&text(page)) {
+            let (file, heading) = link.split_once('#').unwrap_or((&link, ""));
+            let is_there = pages.contains(file) && (heading.is_empty() || headings(&text(file)).contains(heading));
+            if !is_there {
+                broken.push(format!("{page}: {link}"));
+            } else if page == "SUMMARY.md" {
+                contents.insert(file.to_string());
+            }
+        }
+    }
+    assert!(broken.is_empty(), "links that lead nowhere: {broken:?}");
+    assert_eq!(contents, pages, "pages of the table of contents, and pages that there are");
+    Ok(())
+}
+
+/// Links to other pages of the book.
+fn links_of(text: &str) -> Vec<String> {
+    let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    links.map(|(link, _)| link.to_string()).filter(|link| link.contains(".md") && !link.contains('/')).collect()
+}
+
+/// The headings of a page as links name them.
+fn headings(text: &str) -> BTreeSet<String> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix('#'));
+    let anchor = |line: &str| {
+        let kept = line.trim_start_matches('#').trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    lines.map(anchor).collect()
+}
