@@ -9,6 +9,7 @@ mod baseline;
 mod blindness;
 pub mod cli;
 mod cuda;
+mod documents;
 mod emit;
 pub mod emulate;
 mod entries;
