@@ -10,8 +10,9 @@
 //! both may move; then where the clone was, for what `cargo install` copies. `GPUVCC_RELOCATABLE=1` leaves the
 //! second out, as no path of this machine may be in a wheel. rustdoc passes no linker
 //! arguments on, so doc tests find the library through the search path that cargo
-//! sets for folders below `OUT_DIR`. Without `.libz3/` nothing is linked, so that an older libz3 of the system is
-//! never taken in silence; checking, linting and documentation need no library.
+//! sets for folders below `OUT_DIR`. Where `.libz3/` is missing, `tools/fetch-libz3` is asked for it; where that
+//! fails nothing is linked, so that an older libz3 of the system is never taken in silence; checking, linting and
+//! documentation need no library.
 //!
 //! The library of `gpuvcc record`: rustc compiles `record/`, and the program has it inside, so that it is wherever
 //! the program is. Where it cannot be compiled, it is empty, and `gpuvcc record` says so.
@@ -29,7 +30,7 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets this"));
     println!("cargo::rerun-if-changed=build.rs");
     generate_parsers(&root.join("grammar"), &out);
-    locate_libz3(&root.join(".libz3/lib"), &out);
+    locate_libz3(&root, &out);
     compile_recorder(&root.join("record/src"), &out.join("libgpuvcc_record.so"));
 }
 
@@ -48,11 +49,18 @@ fn generate_parsers(grammars: &Path, out: &Path) {
     }
 }
 
-fn locate_libz3(lib: &Path, out: &Path) {
+fn locate_libz3(root: &Path, out: &Path) {
+    let lib = root.join(".libz3/lib");
     println!("cargo::rerun-if-changed={}", lib.display());
     println!("cargo::rerun-if-env-changed=Z3_LIBRARY_PATH_OVERRIDE");
     println!("cargo::rerun-if-env-changed=GPUVCC_RELOCATABLE");
-    if !lib.join(LIBZ3).exists() {
+    let is_there = || lib.join(LIBZ3).exists();
+    // `cargo install --path .` and `pip install .` come here without `./verify`, which fetches it.
+    if !is_there() {
+        // Its messages tell why it fails; whether the library is there is what counts.
+        let _ = Command::new(root.join("tools/fetch-libz3")).status();
+    }
+    if !is_there() {
         refuse_to_link("libz3-is-missing:-run-tools/fetch-libz3", "libz3 is missing; run tools/fetch-libz3");
         return;
     }
@@ -103,6 +111,11 @@ fn compile_recorder(source: &Path, library: &Path) {
         let mut rustc = Command::new(env::var_os("RUSTC").expect("cargo sets this"));
         rustc.args(["--crate-name", "gpuvcc_record", "--crate-type", "cdylib", "--edition", "2024", "-O"]);
         rustc.args(["-C", "strip=symbols", "--target"]).arg(env::var_os("TARGET").expect("cargo sets this"));
+        // Messages of its panics name files of the repository, not of this machine.
+        let mut names = OsString::from("--remap-path-prefix=");
+        names.push(source);
+        names.push("=record/src");
+        rustc.arg(names);
         if let Some(linker) = env::var_os("RUSTC_LINKER") {
             let mut option = OsString::from("linker=");
             option.push(linker);
