@@ -65,7 +65,8 @@ fn locate_libz3(root: &Path, out: &Path) {
         return;
     }
     if env::var_os("Z3_LIBRARY_PATH_OVERRIDE").is_none() {
-        let advice = "cargo has not read .cargo/config.toml, which names libz3; build in a clone, or install with --path";
+        let advice =
+            "cargo has not read .cargo/config.toml, which names libz3; build in a clone, or install with --path";
         refuse_to_link("libz3-is-not-named:-build-in-a-clone-of-gpuvcc", advice);
         return;
     }
