@@ -20,7 +20,7 @@ type Check = fn() -> Result<(), Failed>;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = inputs().into_iter().map(input_trial).collect();
-    let checks: [(&str, Check); 12] = [
+    let checks: [(&str, Check); 13] = [
         ("help_fits_one_screen", help_fits_one_screen),
         ("completions_and_manual_pages", completions_and_manual_pages),
         ("usage_errors", usage_errors),
