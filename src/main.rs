@@ -18,13 +18,18 @@ fn main() -> ExitCode {
                 Some(code) => explain::page(&code).unwrap_or_else(|message| message),
                 None => explain::list(),
             };
-            // A closed pipe (`| head`) is no failure.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            ExitCode::SUCCESS
+            print(text.as_bytes())
         }
+        Ok(Command::Print(text)) => print(&text),
         Err(error) => {
             let _ = error.print();
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
         }
     }
+}
+
+fn print(text: &[u8]) -> ExitCode {
+    // A closed pipe (`| head`) is no failure.
+    let _ = std::io::stdout().write_all(text);
+    ExitCode::SUCCESS
 }

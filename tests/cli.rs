@@ -20,8 +20,9 @@ type Check = fn() -> Result<(), Failed>;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = inputs().into_iter().map(input_trial).collect();
-    let checks: [(&str, Check); 12] = [
+    let checks: [(&str, Check); 13] = [
         ("help_fits_one_screen", help_fits_one_screen),
+        ("completions_and_manual_pages", completions_and_manual_pages),
         ("usage_errors", usage_errors),
         ("unreadable_inputs", unreadable_inputs),
         ("garbage_of_50_megabytes", garbage_of_50_megabytes),
@@ -112,6 +113,24 @@ fn help_fits_one_screen() -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// The name of a shell or of a command that is not there is a usage error that names those that are.
+fn completions_and_manual_pages() -> Result<(), Failed> {
+    for (arguments, wanted) in [
+        (&["completions", "bash"][..], "--allow-same-value"),
+        (&["completions", "fish"], "allow-same-value"),
+        (&["man"], "gpuvcc\\-record(1)"),
+        (&["man", "run"], "\\-\\-schedule"),
+    ] {
+        let ran = gpuvcc(arguments);
+        ran.expect(0, "")?;
+        if !ran.stdout.contains(wanted) {
+            return Err(ran.failed(&format!("{arguments:?} lacks `{wanted}`")));
+        }
+    }
+    gpuvcc(&["completions", "cmd"]).expect(2, "cmd")?;
+    gpuvcc(&["man", "verify"]).expect(2, "record")
 }
 
 fn usage_errors() -> Result<(), Failed> {

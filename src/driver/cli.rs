@@ -5,6 +5,7 @@
 //! block that GPUs can launch, no name of a parameter is given twice, `--format` fits what is printed.
 //! Reference: CUDA C++ Programming Guide, technical specifications by compute capability.
 
+use super::documents;
 use super::options::{Arithmetic, Color, Format, Options, PreludeChoice, Stage};
 use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
@@ -31,6 +32,8 @@ pub enum Command {
     Record(RecordOptions),
     /// Explain a code, or list all.
     Explain(Option<String>),
+    /// A text that is made from the command line: completions, a manual page.
+    Print(Vec<u8>),
 }
 
 fn parse_prelude(text: &str) -> Result<PreludeChoice, std::convert::Infallible> {
@@ -45,7 +48,7 @@ fn parse_prelude(text: &str) -> Result<PreludeChoice, std::convert::Infallible> 
 #[derive(Parser)]
 #[command(name = "gpuvcc", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
-#[command(override_usage = USAGE, disable_version_flag = true)]
+#[command(override_usage = USAGE, disable_version_flag = true, disable_help_flag = true)]
 struct Arguments {
     /// .ptx, .cu, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -145,9 +148,11 @@ struct Arguments {
     /// Try no invariants of this family (repeatable)
     #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
     omit_families: Vec<&'static str>,
-    /// Everybody knows it; the help has to fit a screen.
+    /// Everybody knows both; the help has to fit a screen.
     #[arg(short = 'V', long, action = clap::ArgAction::Version, hide = true)]
     version: Option<bool>,
+    #[arg(short, long, action = clap::ArgAction::Help, hide = true)]
+    help: Option<bool>,
     #[command(subcommand)]
     command: Option<OtherCommand>,
 }
@@ -156,7 +161,8 @@ const USAGE: &str = "\
 gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
        gpuvcc run [OPTIONS] FILE     Emulate one launch and look for races while it runs
        gpuvcc record -- PROGRAM...   Run a program and write down its launches, for --launches
-       gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one";
+       gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one
+       gpuvcc man [COMMAND]          The manual page; gpuvcc completions SHELL: what a shell completes";
 
 const EXIT_CODES: &str = "\
 Exit:  0 verified or printed; 1 a confirmed defect; 2 bad usage or input; 3 other; 4 internal error";
@@ -192,6 +198,19 @@ enum OtherCommand {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
         command: Vec<OsString>,
     },
+    /// Print the completions for a shell
+    #[command(hide = true)]
+    Completions {
+        /// bash, elvish, fish, powershell or zsh
+        #[arg(value_name = "SHELL", hide_possible_values = true)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page: gpuvcc man | man -l -
+    #[command(hide = true)]
+    Man {
+        /// The page of another command: run, record, explain, completions or man
+        command: Option<String>,
+    },
 }
 
 /// Reads the arguments of the process. Errors and `--help` are clap's, ready to print.
@@ -208,6 +227,13 @@ where
         },
         Some(OtherCommand::Explain { code: None }) => Ok(Command::Explain(None)),
         Some(OtherCommand::Record { output: file, command }) => Ok(Command::Record(RecordOptions { file, command })),
+        Some(OtherCommand::Completions { shell }) => {
+            Ok(Command::Print(documents::completions(Arguments::command(), shell)))
+        }
+        Some(OtherCommand::Man { command }) => match documents::manual(Arguments::command(), command.as_deref()) {
+            Ok(page) => Ok(Command::Print(page)),
+            Err(message) => Err(usage_error(ErrorKind::InvalidValue, message)),
+        },
         Some(OtherCommand::Run(arguments)) => match run_options::options(*arguments) {
             Ok(options) => Ok(Command::Run(Box::new(options))),
             Err(message) => Err(usage_error(ErrorKind::ArgumentConflict, message)),

@@ -1,6 +1,6 @@
 //! The driver: composes the stages and nothing else.
 //!
-//! [`cli`] reads arguments, [`input`] files, `folder` folders and `annotations` files of annotations, `entries` chooses kernels and `parameter_names` names parameters as the source does; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
+//! [`cli`] reads arguments, `documents` makes completions and manual pages of them, [`input`] files, `folder` folders and `annotations` files of annotations, `entries` chooses kernels and `parameter_names` names parameters as the source does; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
 //! [`schedule`] runs kernels side by side, and [`crate::jobs`] counts the threads; [`output`] prints what they gave.
 
 mod annotations;
@@ -9,6 +9,7 @@ mod baseline;
 mod blindness;
 pub mod cli;
 mod cuda;
+mod documents;
 mod emit;
 pub mod emulate;
 mod entries;

@@ -1,0 +1,64 @@
+"""Proves that GPU kernels in PTX have no data race and no barrier divergence.
+
+``gpuvcc.verify`` runs the program ``gpuvcc`` and returns its answers as typed objects; nothing is decided here.
+``gpuvcc.triton`` and ``gpuvcc.numba`` verify what these compilers make, and the pytest plugin comes with the package.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .program import ProgramNotFound, program
+from .reports import (
+    Access,
+    Checked,
+    Finding,
+    InputError,
+    Launch,
+    Launched,
+    Place,
+    Reason,
+    Related,
+    Report,
+    Results,
+    Step,
+    Unsupported,
+)
+from .verification import GpuvccError, InputErrors, InternalError, NotVerified, UsageError, verify
+
+if TYPE_CHECKING:
+    from . import numba, triton
+
+__all__ = [
+    "Access",
+    "Checked",
+    "Finding",
+    "GpuvccError",
+    "InputError",
+    "InputErrors",
+    "InternalError",
+    "Launch",
+    "Launched",
+    "NotVerified",
+    "Place",
+    "ProgramNotFound",
+    "Reason",
+    "Related",
+    "Report",
+    "Results",
+    "Step",
+    "Unsupported",
+    "UsageError",
+    "numba",
+    "program",
+    "triton",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The hooks are imported when they are first used, since they need other packages."""
+    if name in ("numba", "triton"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
