@@ -54,7 +54,7 @@ const TOLERATED: &str = "`--allow-same-value` tolerates two writes of one value"
 
 /// What to do next, in one line; `None` where nothing is left to do.
 pub(crate) fn next(report: &KernelReport) -> Option<String> {
-    if report.subject == Subject::Procedure || report.execution.is_some() {
+    if report.subject == Subject::Procedure || report.execution.is_some() || report.is_known() {
         return None;
     }
     let free = free_options(report);
