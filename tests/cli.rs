@@ -4,8 +4,12 @@
 //! `// args: ...` (further arguments), `// exit: N`, `// stderr: text` and `// stdout: text` (must
 //! occur; repeatable). Everything else stands below as a named check.
 
+#[path = "support/formats.rs"]
+mod formats;
 #[path = "support/program.rs"]
 mod program;
+#[path = "support/schema.rs"]
+mod schema;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use program::{Ran, gpuvcc as gpuvcc_with_input};
@@ -14,13 +18,15 @@ use std::process::{Command, Stdio};
 
 /// Lines that fit a terminal with some room for a prompt.
 const SCREEN: usize = 45;
+/// Lines of the help: every option has one, and most terminals are higher.
+const HELP: usize = 48;
 
 type Check = fn() -> Result<(), Failed>;
 
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = inputs().into_iter().map(input_trial).collect();
-    let checks: [(&str, Check); 13] = [
+    let checks: [(&str, Check); 15] = [
         ("help_fits_one_screen", help_fits_one_screen),
         ("completions_and_manual_pages", completions_and_manual_pages),
         ("usage_errors", usage_errors),
@@ -31,6 +37,8 @@ fn main() {
         ("output_into_a_closed_pipe", output_into_a_closed_pipe),
         ("run_names_dynamic_shared_memory", run_names_dynamic_shared_memory),
         ("a_barrier_is_offered_only_with_a_proof", a_barrier_is_offered_only_with_a_proof),
+        ("reports_are_of_their_formats", reports_are_of_their_formats),
+        ("colours_are_forced_and_forbidden", colours_are_forced_and_forbidden),
         ("explain", explain),
         ("every_code_is_explained", every_code_is_explained),
         ("every_opcode_is_explained", every_opcode_is_explained),
@@ -93,6 +101,15 @@ fn run_input(path: &Path) -> Result<(), Failed> {
     let mut arguments = vec![&*shown];
     arguments.extend(all("args").flat_map(str::split_whitespace));
     let ran = gpuvcc(&arguments);
+    let wrong = match arguments.iter().position(|argument| *argument == "--format").map(|at| arguments[at + 1]) {
+        Some("json") => schema::wrong_in_json(&ran.stdout),
+        Some("sarif") => formats::wrong_in_sarif(&ran.stdout),
+        Some("junit") => formats::wrong_in_junit(&ran.stdout),
+        _ => Vec::new(),
+    };
+    if !wrong.is_empty() {
+        return Err(ran.failed(&wrong.join("\n")));
+    }
     let exit = all("exit").next().ok_or("the header has no `exit:`")?.parse()?;
     ran.expect(exit, "")?;
     if let Some(wanted) = all("stderr").find(|wanted| !ran.stderr.contains(wanted)) {
@@ -108,7 +125,7 @@ fn help_fits_one_screen() -> Result<(), Failed> {
     for flag in ["--help", "-h"] {
         let ran = gpuvcc(&[flag]);
         ran.expect(0, "")?;
-        if ran.stdout.lines().count() > SCREEN || !ran.stdout.contains("gpuvcc run") {
+        if ran.stdout.lines().count() > HELP || !ran.stdout.contains("gpuvcc run") {
             return Err(ran.failed("the help is too long, or does not tell of `run`"));
         }
     }
@@ -145,6 +162,8 @@ fn usage_errors() -> Result<(), Failed> {
         (&["k.ptx", "--no-such-option"], "--no-such-option"),
         (&["k.ptx", "--omit-family", "affin"], "affine, affine-late"),
         (&["k.ptx", "--format", "dot"], "--emit cfg"),
+        (&["k.ptx", "--fail-on", "races"], "together: defect"),
+        (&["k.ptx", "--fail-on", "any", "--emit", "ivl"], "for verdicts"),
         (&["k.ptx", "--block", "1024", "--grid", "4194304"], "--max-threads"),
         (&["run", "k.ptx", "--block", "2048"], "at most 1024"),
         (&["run", "k.ptx", "--arg", "ones:4"], "there are zeros"),
@@ -179,6 +198,65 @@ fn a_barrier_is_offered_only_with_a_proof() -> Result<(), Failed> {
     let has_help = ran.stdout.contains("help: no barrier between PTX line 19 and PTX line 20");
     if ran.exit != 1 || !has_help || ran.stdout.contains("it is proved") {
         return Err(ran.failed("expected exit 1, what barrier is missing, and no offer"));
+    }
+    Ok(())
+}
+
+/// Whatever a report is about: kernels, procedures, executions, errors, limits.
+fn reports_are_of_their_formats() -> Result<(), Failed> {
+    for arguments in [
+        &["tests/cli/input/nothing_to_check.ptx", "--stats"][..],
+        &["tests/cli/input/format_short.ptx", "--block", "32", "--grid", "1"],
+        &["tests/cli/input/unknown_function_refused.ptx", "no/such/file.ptx"],
+        &["tests/cli/input/mangled_names.ptx", "tests/cli/input/verified_when.ptx", "tests/cli/input/aligned_rule.ptx"],
+        &[
+            "tests/procedures/loops.bpl",
+            "tests/cli/input/inferred_modifies.bpl",
+            "tests/cli/input/attribute_candidate.ivl",
+        ],
+        &["run", "tests/cli/run/dynamic_shared.ptx", "--block", "32"],
+        &["run", "tests/cli/input/nothing_to_check.ptx"],
+    ] {
+        for (format, wrong) in [
+            ("json", schema::wrong_in_json as fn(&str) -> Vec<String>),
+            ("sarif", formats::wrong_in_sarif),
+            ("junit", formats::wrong_in_junit),
+        ] {
+            let ran = gpuvcc(&[arguments, &["--format", format]].concat());
+            let wrong = wrong(&ran.stdout);
+            if !wrong.is_empty() {
+                return Err(ran.failed(&format!("{arguments:?} {format}: {}", wrong.join("\n"))));
+            }
+        }
+        let ran = gpuvcc(&[arguments, &["--format", "short"]].concat());
+        // Each line says where and how grave, and ends with its code.
+        let is_line = |line: &str| {
+            let grade = [": error: ", ": warning: ", ": note: "].iter().any(|grade| line.contains(grade));
+            grade && line.ends_with(']') && !line.starts_with(' ')
+        };
+        if let Some(line) = ran.stdout.lines().find(|line| !is_line(line)) {
+            return Err(ran.failed(&format!("{arguments:?}: `{line}`")));
+        }
+    }
+    Ok(())
+}
+
+fn colours_are_forced_and_forbidden() -> Result<(), Failed> {
+    for (variables, colours) in [
+        (&[][..], false),
+        (&[("FORCE_COLOR", "1")], true),
+        (&[("FORCE_COLOR", "0")], false),
+        (&[("FORCE_COLOR", "1"), ("NO_COLOR", "1")], false),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpuvcc"));
+        command
+            .args(["tests/cli/input/nothing_to_check.ptx", "--quiet"])
+            .env_remove("FORCE_COLOR")
+            .env_remove("NO_COLOR");
+        let output = command.envs(variables.iter().copied()).output()?;
+        if output.stdout.contains(&0x1b) != colours {
+            return Err(format!("{variables:?}: {}", String::from_utf8_lossy(&output.stdout)).into());
+        }
     }
     Ok(())
 }

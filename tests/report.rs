@@ -1,5 +1,10 @@
 //! Reports made by hand, and what the terminal, JSON and SARIF show of them.
 
+#[path = "support/formats.rs"]
+mod formats;
+#[path = "support/schema.rs"]
+mod schema;
+
 use gpuvcc::diagnostic::Diagnostic;
 use gpuvcc::finding::{
     AccessKind, AccessReport, Candidates, Checked, Defect, Finding, KernelReport, ParameterValue, Reason, Step,
@@ -9,13 +14,13 @@ use gpuvcc::geometry::Geometry;
 use gpuvcc::report::causes::causes;
 use gpuvcc::report::snippet::Style;
 use gpuvcc::report::source::SourceText;
-use gpuvcc::report::{json, sarif, text};
+use gpuvcc::report::{json, junit, sarif, text};
 use gpuvcc::span::{Origin, SourcePosition, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const FILE: &str = "tests/cli/report/scan.ptx";
-const PLAIN: Style = Style { color: false };
+const PLAIN: Style = Style { color: false, width: None };
 
 fn assert_snapshot(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
@@ -202,8 +207,15 @@ fn json_and_sarif() {
     let input = input();
     let error = Diagnostic::error("no-kernel", "`empty.ptx` has no kernel", Span::NONE);
     let errors = [json::InputError::new(&error, &SourceText::new("empty file.ptx", ""), None)];
-    assert_snapshot("json", &json::print(&reports, &errors, |_| &input));
-    assert_snapshot("sarif", &sarif::print(&reports, &errors, |_| &input));
+    let json = json::print(&reports, &errors, |_| &input);
+    assert_eq!(schema::wrong_in_json(&json), [""; 0]);
+    assert_snapshot("json", &json);
+    let sarif = sarif::print(&reports, &errors, |_| &input);
+    assert_eq!(formats::wrong_in_sarif(&sarif), [""; 0]);
+    assert_snapshot("sarif", &sarif);
+    let junit = junit::print(&reports, &errors, None, |_| &input);
+    assert_eq!(formats::wrong_in_junit(&junit), [""; 0]);
+    assert_snapshot("junit", &junit);
 }
 
 #[test]
@@ -232,7 +244,7 @@ fn causes_are_counted() {
 #[test]
 fn colours_change_nothing_but_escapes() {
     let report = report(Verdict::Defect(Defect::Race), vec![race("scan.cu", true)]);
-    let coloured = text::kernel(&report, &input(), Style { color: true }, false);
+    let coloured = text::kernel(&report, &input(), Style { color: true, width: None }, false);
     assert!(coloured.contains("\u{1b}["));
     let mut plain = String::new();
     let mut rest = coloured.as_str();
@@ -262,4 +274,55 @@ fn long_lines_are_cut_around_the_label() {
     let input = SourceText::new("long.ptx", format!("{}HERE{}", "a".repeat(1000), "b".repeat(1000)));
     let diagnostic = Diagnostic::error("ptx-syntax", "not expected", Span::new(1000, 1004)).label("this");
     assert_snapshot("long_line", &text::diagnostics(&[diagnostic], &input, PLAIN));
+}
+
+/// Whatever a name or a message holds, XML and JSON hold it, too.
+#[test]
+fn strange_characters_are_escaped() {
+    let mut strange = report(Verdict::Unknown, Vec::new());
+    strange.entry = "k<\"&'>]]>\u{1}\u{ffff}é".to_string();
+    strange.reasons = vec![Reason { code: "unknown", message: "\u{1b}[31m<b>\r\n&amp;".to_string(), origin: None }];
+    let (reports, input) = ([strange], input());
+    let junit = junit::print(&reports, &[], None, |_| &input);
+    assert_eq!(formats::wrong_in_junit(&junit), [""; 0], "{junit}");
+    assert!(junit.contains("&lt;b&gt;") && junit.contains("<skipped"), "{junit}");
+    assert_eq!(formats::wrong_in_sarif(&sarif::print(&reports, &[], |_| &input)), [""; 0]);
+    assert_eq!(schema::wrong_in_json(&json::print(&reports, &[], |_| &input)), [""; 0]);
+}
+
+/// The checks see what is wrong.
+#[test]
+fn wrong_formats_are_found() {
+    let (reports, input) = ([report(Verdict::Defect(Defect::Race), vec![race("scan.cu", true)])], input());
+    let json = json::print(&reports, &[], |_| &input);
+    for (from, to) in [("\"similar\"", "\"alike\""), ("\"race\"", "\"rase\""), ("\"schema\": 1", "\"schema\": 2")] {
+        assert!(!schema::wrong_in_json(&json.replace(from, to)).is_empty(), "{from}");
+    }
+    let sarif = sarif::print(&reports, &[], |_| &input);
+    for (from, to) in [
+        ("\"ruleIndex\": 0", "\"ruleIndex\": 1"),
+        ("\"endColumn\"", "\"endCol\""),
+        ("GpuvccRace", "race"),
+        ("\"level\": \"error\"", "\"level\": \"fatal\""),
+        ("gpuvcc/v1", "primaryLocationLineHash"),
+    ] {
+        assert!(!formats::wrong_in_sarif(&sarif.replace(from, to)).is_empty(), "{from}");
+    }
+    let junit = junit::print(&reports, &[], None, |_| &input);
+    for (from, to) in [("failures=\"1\"", "failures=\"0\""), ("</testcase>", ""), ("&lt;", "<")] {
+        let changed = junit.replace(from, to);
+        assert!(changed == junit || !formats::wrong_in_junit(&changed).is_empty(), "{from}");
+    }
+}
+
+/// On a terminal, notes break where the line ends and sources are cut to it; elsewhere nothing changes.
+#[test]
+fn lines_fit_a_narrow_terminal() {
+    let mut report = report(Verdict::Defect(Defect::Race), vec![race("scan.cu", true)]);
+    report.assumptions =
+        vec!["an assumption of many words, which no terminal of sixty columns holds in one line".to_string()];
+    let shown = text::kernel(&report, &input(), Style { color: false, width: Some(60) }, false);
+    let is_wide = |line: &&str| line.chars().count() > 60 && !line.contains("replay:") && !line.contains(" bytes");
+    assert_eq!(shown.lines().find(is_wide), None, "{shown}");
+    assert!(shown.contains("\n    "), "{shown}");
 }

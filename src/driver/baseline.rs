@@ -7,6 +7,7 @@
 use super::input::Input;
 use super::launches::Known;
 use crate::finding::{Defect, Finding, KernelReport, Verdict};
+use crate::report::fingerprint::{plain, source_line};
 use crate::report::source::SourceFiles;
 use crate::span::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,25 +61,9 @@ fn names(origin: &Origin, files: &mut SourceFiles) -> BTreeSet<String> {
     if let Some(position) = origin.position.as_ref().map(|position| position.own()) {
         let last = position.file.rsplit(['/', '\\']).next().unwrap_or(&position.file);
         names.extend([&*position.file, last].map(|file| format!("{file}:{}", position.line)));
-        let line = files.place(position).zip((position.line as usize).checked_sub(1));
-        names.extend(line.map(|((file, _), index)| plain(&file.text()[file.line(index)])));
+        names.extend(source_line(position, files));
     }
     names
-}
-
-/// A line without indentation, without a remark at its end, and without the numbers of registers, which change with any
-/// other line.
-fn plain(line: &str) -> String {
-    let code = line.split_once("//").map_or(line, |(code, _)| code);
-    let words: Vec<&str> = code.split_whitespace().collect();
-    let (mut plain, mut is_register) = (String::new(), false);
-    for character in words.join(" ").chars() {
-        is_register = character == '%' || is_register && character.is_ascii_alphanumeric();
-        if !(is_register && character.is_ascii_digit()) {
-            plain.push(character);
-        }
-    }
-    plain
 }
 
 /// The known findings of a run.

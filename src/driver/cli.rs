@@ -12,6 +12,7 @@ use super::run_options::{self, RunArguments, RunOptions};
 use super::values::{ParameterSetting, Sizes, parse_family, parse_parameter, parse_sizes};
 use crate::aliases::Aliases;
 use crate::container::target::Target;
+use crate::finding::FailOn;
 use crate::geometry::{Geometry, unlaunchable_block};
 use crate::report::explain;
 use crate::rules::Rules;
@@ -84,14 +85,24 @@ struct Arguments {
     /// Annotations kept apart from the PTX  [default: FILE.gpuvcc]
     #[arg(long, value_name = "FILE")]
     annotations: Option<String>,
+    /// Findings of an earlier run, which fail no run
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<String>,
+    /// Write the findings of this run, for --baseline
+    #[arg(long, value_name = "FILE")]
+    write_baseline: Option<String>,
+    /// These exit with 1, all others with 0: race, possible, unknown, any
+    #[arg(long, value_name = "VERDICT,...")]
+    fail_on: Option<FailOn>,
     /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full has the whole prelude
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
     /// Of the invariants of --emit ivl only those that the proof uses
     #[arg(long)]
     minimal: bool,
-    /// text, json or sarif; dot for --emit cfg
-    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
+    /// text (default), short, json, sarif, junit; dot for --emit cfg
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    #[arg(hide_possible_values = true)]
     format: Format,
     /// Time for a kernel
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
@@ -267,6 +278,9 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         launches: arguments.launches,
         project: arguments.project,
         annotations: arguments.annotations,
+        baseline: arguments.baseline,
+        write_baseline: arguments.write_baseline,
+        fail_on: arguments.fail_on,
         emit: arguments.emit,
         minimal: arguments.minimal,
         format: arguments.format,
@@ -301,13 +315,17 @@ fn check(options: &Options) -> Result<(), String> {
         (Format::Dot, stage) if stage != Some(Stage::Cfg) => {
             return Err("--format dot is for --emit cfg".to_string());
         }
-        (Format::Json | Format::Sarif, None) if options.list => {
-            return Err("--list prints text; --format json and sarif are for verdicts".to_string());
+        (Format::Json | Format::Sarif | Format::Junit | Format::Short, None) if options.list => {
+            return Err("--list prints text; other formats are for verdicts".to_string());
         }
-        (Format::Json | Format::Sarif, Some(_)) => {
-            return Err("--emit prints text; --format json and sarif are for verdicts".to_string());
+        (Format::Json | Format::Sarif | Format::Junit | Format::Short, Some(_)) => {
+            return Err("--emit prints text; --format json, sarif, junit and short are for verdicts".to_string());
         }
         _ => {}
+    }
+    let about_verdicts = options.baseline.is_some() || options.write_baseline.is_some() || options.fail_on.is_some();
+    if about_verdicts && (options.list || options.emit.is_some()) {
+        return Err("--baseline, --write-baseline and --fail-on are for verdicts".to_string());
     }
     if options.stats && (options.quiet || options.emit.is_some()) {
         return Err("--stats is for reports".to_string());
@@ -372,6 +390,9 @@ mod tests {
             &["a.ptx", "--emit", "ivl", "--format", "json"],
             &["a.ptx", "--minimal", "--emit", "candidates"],
             &["a.ptx", "--stats", "--emit", "ivl"],
+            &["a.ptx", "--fail-on", "any", "--emit", "ivl"],
+            &["a.ptx", "--fail-on", "verified"],
+            &["a.ptx", "--baseline", "b.json", "--list"],
             &["a.ptx", "--block", "1024", "--grid", "2097152"],
             &["a.ptx", "--block", "1025"],
             &["a.ptx", "--block", "32,32,2"],

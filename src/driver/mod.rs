@@ -6,6 +6,7 @@
 mod annotations;
 mod array_fact;
 mod baseline;
+mod baseline_file;
 mod blindness;
 pub mod cli;
 mod cuda;
@@ -43,6 +44,7 @@ use crate::ptx;
 use crate::stats::Cost;
 use annotations::Parsed;
 use baseline::Baseline;
+use baseline_file::BaselineFile;
 use input::{Input, Language, LaunchFile};
 use launches::{Known, KnownLaunch};
 use options::{Options, Stage};
@@ -107,12 +109,14 @@ pub fn run(options: &Options) -> u8 {
     for task in &mut tasks {
         task.reading = reading.get(task.input.source.name()).cloned().unwrap_or_default();
     }
+    let Some(file) = BaselineFile::read(options, &mut output) else { return output.finish() };
     let jobs = Jobs::new(options.jobs.get());
     let baseline = Baseline::new(&known);
-    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, output: Some(output) };
+    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, file: Some(file), output: Some(output) };
     schedule::in_order(&jobs, tasks.len(), limits, |index| look_at(&tasks[index], options, &jobs), &mut answers);
-    let Answers { baseline, output, .. } = answers;
+    let Answers { baseline, file, output, .. } = answers;
     output.map_or(0, |mut output| {
+        file.into_iter().for_each(|file| file.finish(&mut output));
         baseline.stale().iter().for_each(|line| output.note(line));
         output.finish()
     })
@@ -133,6 +137,8 @@ struct Answers<'a> {
     answered: usize,
     /// Findings that the project knows of.
     baseline: Baseline<'a>,
+    /// Those of an earlier run; until the end.
+    file: Option<BaselineFile<'a>>,
     /// Until the end.
     output: Option<Output<'a>>,
 }
@@ -146,6 +152,7 @@ impl Sink<Outcome> for Answers<'_> {
         match outcome {
             Ok(Outcome::Report(mut report)) => {
                 self.baseline.mark(input, &mut report);
+                self.file.iter_mut().for_each(|file| file.mark(&mut report, &input.source));
                 output.report(*report, &input.source);
             }
             Ok(Outcome::Text(text)) => output.text(&text),
@@ -156,6 +163,8 @@ impl Sink<Outcome> for Answers<'_> {
                 let mut report = KernelReport::new(input.source.name(), entry, launch).stopped(exceeded);
                 report.launched = task.launched(&options);
                 report.subject = program.subject(entry);
+                self.baseline.mark(input, &mut report);
+                self.file.iter_mut().for_each(|file| file.mark(&mut report, &input.source));
                 output.report(report, &input.source);
             }
             Err(Failure::Panic(message)) => output.internal_error(&message, input.source.name(), entry),

@@ -6,6 +6,7 @@
 pub use super::values::ParameterSetting;
 use crate::aliases::Aliases;
 use crate::container::target::Target;
+use crate::finding::FailOn;
 use crate::geometry::Geometry;
 use crate::rules::Rules;
 use crate::twothread::Prelude;
@@ -49,6 +50,12 @@ pub struct Options {
     pub project: Option<String>,
     /// File of annotations; the one beside the input when `None`.
     pub annotations: Option<String>,
+    /// File of findings that are known.
+    pub baseline: Option<String>,
+    /// Where the findings of this run are written.
+    pub write_baseline: Option<String>,
+    /// Verdicts that fail the run; when `None` confirmed defects give 1, other kernels that are not verified 3.
+    pub fail_on: Option<FailOn>,
     /// Print this stage instead of verifying.
     pub emit: Option<Stage>,
     /// Of the invariants of `--emit ivl` only those that the proof uses.
@@ -125,6 +132,10 @@ pub enum Format {
     Json,
     /// A SARIF 2.1.0 log.
     Sarif,
+    /// JUnit's XML: a test case a kernel.
+    Junit,
+    /// A line a finding, as compilers print them.
+    Short,
     /// Graphviz, for `--emit cfg`.
     Dot,
 }
@@ -190,6 +201,9 @@ impl Default for Options {
             launches: None,
             project: None,
             annotations: None,
+            baseline: None,
+            write_baseline: None,
+            fail_on: None,
             emit: None,
             minimal: false,
             format: Format::Text,

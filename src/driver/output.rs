@@ -8,7 +8,7 @@ use crate::finding::{KernelReport, Subject, Verdict};
 use crate::report::json::InputError;
 use crate::report::snippet::{Level, Message, Style, printable, render};
 use crate::report::source::SourceText;
-use crate::report::{json, sarif, text};
+use crate::report::{json, junit, sarif, short, text};
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -52,7 +52,7 @@ impl<'a> Output<'a> {
 
     /// A kernel's report.
     pub(crate) fn report(&mut self, report: KernelReport, source: &'a SourceText) {
-        self.exit_codes.insert(report.exit_code());
+        self.exit_codes.insert(report.exit_code(self.options.fail_on.as_ref()));
         self.verdicts.push(report.verdict);
         self.subjects.insert(report.subject);
         if self.options.emit.is_some() {
@@ -61,6 +61,8 @@ impl<'a> Output<'a> {
         } else if self.options.format == Format::Text {
             let text = text::kernel(&report, source, self.stdout_style, self.options.quiet);
             self.print_out(&text);
+        } else if self.options.format == Format::Short {
+            self.print_out(&short::kernel(&report, source));
         } else {
             self.reports.push(report);
             self.sources.push(source);
@@ -91,7 +93,10 @@ impl<'a> Output<'a> {
         self.exit_codes.insert(2);
         let errors = diagnostics.iter().map(|diagnostic| InputError::new(diagnostic, source, entry));
         self.errors.extend(errors);
-        let text = text::diagnostics(diagnostics, source, self.stderr_style);
+        let text = match self.options.format {
+            Format::Short => short::diagnostics(diagnostics, source),
+            _ => text::diagnostics(diagnostics, source, self.stderr_style),
+        };
         self.print_error(&text);
     }
 
@@ -114,6 +119,7 @@ impl<'a> Output<'a> {
             message: printable(message),
             line: None,
             column: None,
+            end: None,
         });
         let text = render(&error, self.stderr_style);
         self.print_error(&text);
@@ -133,6 +139,8 @@ impl<'a> Output<'a> {
                 Format::Text | Format::Dot => text::summary(&self.verdicts, &self.subjects),
                 Format::Json => json::print(&reports, &self.errors, source),
                 Format::Sarif => sarif::print(&reports, &self.errors, source),
+                Format::Junit => junit::print(&reports, &self.errors, self.options.fail_on.as_ref(), source),
+                Format::Short => String::new(),
             };
             self.print_out(&text);
         }
@@ -162,22 +170,32 @@ impl<'a> Output<'a> {
     }
 }
 
+/// What the stream wants. `NO_COLOR` wins over `FORCE_COLOR`, and the command line over both.
 fn style(color: Color, stream: &impl IsTerminal) -> Style {
-    let wanted = || {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
-    };
-    let color = match color {
+    let is_terminal = stream.is_terminal();
+    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    Style {
+        color: has_colors(color, is_terminal, |name| std::env::var(name).ok()),
+        width: width.filter(|_| is_terminal),
+    }
+}
+
+/// `variable` gives one of the environment.
+fn has_colors(color: Color, is_terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let is_forced =
+        set("FORCE_COLOR") && !variable("FORCE_COLOR").is_some_and(|value| ["0", "false"].contains(&&*value));
+    match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => stream.is_terminal() && wanted(),
-    };
-    Style { color }
+        Color::Auto if set("NO_COLOR") => false,
+        Color::Auto => is_forced || is_terminal && variable("TERM").is_none_or(|terminal| terminal != "dumb"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::exit_code;
+    use super::{Color, exit_code, has_colors};
 
     #[test]
     fn several_kernels_give_the_gravest_code() {
@@ -186,5 +204,19 @@ mod tests {
         {
             assert_eq!(exit_code(&codes.iter().copied().collect()), expected, "{codes:?}");
         }
+    }
+    #[test]
+    fn colours_are_wanted_or_not() {
+        let has = |color: Color, is_terminal: bool, variables: &[(&str, &str)]| {
+            let find = |name: &str| variables.iter().find(|(one, _)| *one == name).map(|(_, value)| value.to_string());
+            has_colors(color, is_terminal, find)
+        };
+        let auto = |is_terminal, variables: &[_]| has(Color::Auto, is_terminal, variables);
+        assert!(auto(true, &[]) && !auto(false, &[]) && !auto(true, &[("TERM", "dumb")]));
+        assert!(auto(false, &[("FORCE_COLOR", "1")]) && auto(false, &[("FORCE_COLOR", "3"), ("TERM", "dumb")]));
+        assert!(!auto(false, &[("FORCE_COLOR", "0")]) && !auto(false, &[("FORCE_COLOR", "")]));
+        assert!(auto(true, &[("FORCE_COLOR", "0")]) && auto(true, &[("NO_COLOR", "")]));
+        assert!(!auto(true, &[("NO_COLOR", "1")]) && !auto(true, &[("NO_COLOR", "1"), ("FORCE_COLOR", "1")]));
+        assert!(has(Color::Always, false, &[("NO_COLOR", "1")]) && !has(Color::Never, true, &[("FORCE_COLOR", "1")]));
     }
 }

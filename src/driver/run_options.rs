@@ -97,7 +97,7 @@ pub(crate) struct RunArguments {
     /// Print the instructions a second
     #[arg(long)]
     stats: bool,
-    /// text, json or sarif
+    /// text, short, json, sarif or junit
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     format: Format,
     /// The verdict line only

@@ -6,9 +6,11 @@
 mod barrier_invariants;
 mod chosen;
 pub(crate) mod facts;
+mod fail_on;
 pub(crate) mod groups;
 mod report;
 
+pub use self::fail_on::FailOn;
 pub use self::report::{Candidates, Checked, Execution, KernelReport, Launched, Reason, Subject};
 use crate::geometry::Geometry;
 use crate::span::{Origin, SourcePosition};

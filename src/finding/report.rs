@@ -2,7 +2,7 @@
 //!
 //! Output only: plain data. The meaning of each verdict is fixed in the README ("How to read a verdict").
 
-use super::{Finding, Verdict};
+use super::{FailOn, Finding, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
 use crate::limits::{Exceeded, Limit};
@@ -127,6 +127,8 @@ pub struct KernelReport {
     pub outside: Vec<Finding>,
     /// Reasons of `unknown` and `unsupported`.
     pub reasons: Vec<Reason>,
+    /// Where the project says that it knows of a verdict without findings: `verified-when`, `unknown`, `unsupported`.
+    pub known: Option<String>,
     /// Invariant candidates.
     pub candidates: Candidates,
     /// What was executed, when the kernel was emulated and not verified.
@@ -140,18 +142,35 @@ pub struct KernelReport {
 }
 
 impl KernelReport {
-    /// Whether there are defects, and the project knows of each that an execution shows.
+    /// Whether the project knows of all that the verdict says: of each defect that an execution shows, of each that is
+    /// possible, or why there is no proof.
     pub(crate) fn is_known(&self) -> bool {
-        let mut confirmed = self.findings.iter().filter(|finding| finding.confirmed).peekable();
-        confirmed.peek().is_some() && confirmed.all(|finding| finding.known.is_some())
+        let all_known = |confirmed: bool| {
+            let mut findings = self.findings.iter().filter(|finding| finding.confirmed || !confirmed).peekable();
+            findings.peek().is_some() && findings.all(|finding| finding.known.is_some())
+        };
+        match self.verdict {
+            Verdict::Defect(_) => all_known(true),
+            Verdict::Possible(_) => all_known(false),
+            _ => self.known.is_some(),
+        }
     }
 
-    /// The exit code for a run with this report alone: known defects are none to fail for, and no proof.
-    pub(crate) fn exit_code(&self) -> u8 {
-        match self.verdict {
-            Verdict::Defect(_) if self.is_known() => Verdict::Unknown.exit_code(),
-            verdict => verdict.exit_code(),
+    /// The exit code for a run with this report alone: known defects are none to fail for, and no proof. With
+    /// `--fail-on` it says whether there is something on that list which is not known.
+    pub(crate) fn exit_code(&self, fail_on: Option<&FailOn>) -> u8 {
+        match (fail_on, self.verdict) {
+            (Some(fail_on), _) => u8::from(self.open_verdicts().any(|verdict| fail_on.contains(verdict))),
+            (None, Verdict::Defect(_)) if self.is_known() => Verdict::Unknown.exit_code(),
+            (None, verdict) => verdict.exit_code(),
         }
+    }
+
+    /// The verdict, and those that its findings would give alone, without what is known.
+    fn open_verdicts(&self) -> impl Iterator<Item = Verdict> {
+        let findings = self.findings.iter().filter(|finding| finding.known.is_none());
+        let own = Some(self.verdict).filter(|_| !self.is_known());
+        findings.map(Finding::verdict).chain(own)
     }
 
     /// A report that says nothing yet but `unknown`.
@@ -172,6 +191,7 @@ impl KernelReport {
             findings: Vec::new(),
             outside: Vec::new(),
             reasons: Vec::new(),
+            known: None,
             candidates: Candidates::default(),
             execution: None,
             time_ms: 0,

@@ -54,7 +54,7 @@ const TOLERATED: &str = "`--allow-same-value` tolerates two writes of one value"
 
 /// What to do next, in one line; `None` where nothing is left to do.
 pub(crate) fn next(report: &KernelReport) -> Option<String> {
-    if report.subject == Subject::Procedure || report.execution.is_some() {
+    if report.subject == Subject::Procedure || report.execution.is_some() || report.is_known() {
         return None;
     }
     let free = free_options(report);
@@ -75,6 +75,7 @@ pub(crate) fn next(report: &KernelReport) -> Option<String> {
             let mut options: Vec<String> = chosen.iter().map(|name| option(name)).collect();
             options.dedup();
             match options.is_empty() {
+                true if first.replay.is_none() => Some("mend it".to_string()),
                 true => Some("mend it, or replay it with the command above".to_string()),
                 false => Some(format!("mend it, or give the values of your program: {}", options.join(" "))),
             }

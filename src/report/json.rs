@@ -5,8 +5,10 @@
 
 use super::causes::{Cause, causes};
 use super::finding::INLINED;
+use super::fingerprint::{Identities, Identity};
 use super::help;
-use super::source::SourceText;
+use super::locus::Locus;
+use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Launched, Reason, Step, TraceStep};
 use crate::geometry::Geometry;
@@ -16,11 +18,16 @@ use crate::stats::Cost;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// The version of docs/report.schema.json.
+const SCHEMA: u32 = 1;
+
 /// The whole object.
 #[derive(Serialize)]
 pub(crate) struct Report<'a> {
     tool: &'static str,
     version: &'static str,
+    /// The version of docs/report.schema.json: new fields do not change it.
+    schema: u32,
     kernels: Vec<Kernel<'a>>,
     unsupported: Vec<Cause<'a>>,
     errors: &'a [InputError],
@@ -41,12 +48,16 @@ pub struct InputError {
     pub(crate) line: Option<usize>,
     /// Column, from 1.
     pub(crate) column: Option<usize>,
+    /// Line and column behind the place, for SARIF.
+    #[serde(skip)]
+    pub(crate) end: Option<(usize, usize)>,
 }
 
 impl InputError {
     /// A diagnostic with its first place as line and column.
     pub fn new(diagnostic: &Diagnostic, source: &SourceText, entry: Option<&str>) -> Self {
         let place = source.place_of(diagnostic);
+        let locus = Locus::of_diagnostic(diagnostic, source);
         InputError {
             file: source.name().to_string(),
             entry: entry.map(str::to_string),
@@ -54,6 +65,7 @@ impl InputError {
             message: diagnostic.message.clone(),
             line: place.map(|(line, _)| line),
             column: place.map(|(_, column)| column),
+            end: locus.map(|locus| locus.end),
         }
     }
 }
@@ -79,6 +91,8 @@ struct Kernel<'a> {
     /// Of the same shape: defects that need values which no host is likely to pass.
     outside: Vec<FindingObject<'a>>,
     reasons: Vec<ReasonObject<'a>>,
+    /// Where the project says that it knows of a verdict without findings.
+    known: Option<&'a str>,
     /// What to do next.
     next: Option<String>,
     candidates: CandidateCounts,
@@ -159,6 +173,8 @@ struct FindingObject<'a> {
     /// A race in which both threads write one value.
     same_value: bool,
     help: Option<String>,
+    /// Tells it from others, whatever lines come and go around it.
+    fingerprint: Option<String>,
     /// Where the project says that it knows of it.
     known: Option<&'a str>,
 }
@@ -231,7 +247,8 @@ pub fn print<'a>(
 ) -> String {
     let kernels = reports.iter().map(|report| kernel(report, source(report))).collect();
     let unsupported = causes(reports);
-    let report = Report { tool: "gpuvcc", version: env!("CARGO_PKG_VERSION"), kernels, unsupported, errors };
+    let report =
+        Report { tool: "gpuvcc", version: env!("CARGO_PKG_VERSION"), schema: SCHEMA, kernels, unsupported, errors };
     match serde_json::to_string_pretty(&report) {
         Ok(text) => text + "\n",
         // Only maps with keys other than strings, or a failing writer, could fail here.
@@ -243,6 +260,8 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
     let mut reasons: Vec<ReasonObject> = report.reasons.iter().map(reason).collect();
     let unsupported = report.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Unsupported);
     reasons.extend(unsupported.map(|diagnostic| diagnostic_reason(diagnostic, source)));
+    let identities = Identities::of(report, source, &mut SourceFiles::beside(&report.file));
+    let fingerprints = identities.findings.iter().map(Identity::fingerprint);
     Kernel {
         file: &report.file,
         entry: &report.entry,
@@ -255,9 +274,15 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         assumptions: &report.assumptions,
         conditions: &report.conditions,
         checked: counts(&report.checked),
-        findings: report.findings.iter().map(|found| finding(found, report, source)).collect(),
-        outside: report.outside.iter().map(|found| finding(found, report, source)).collect(),
+        findings: report
+            .findings
+            .iter()
+            .zip(fingerprints)
+            .map(|(found, id)| finding(found, report, source, Some(id)))
+            .collect(),
+        outside: report.outside.iter().map(|found| finding(found, report, source, None)).collect(),
         reasons,
+        known: report.known.as_deref(),
         next: help::next(report),
         candidates: candidates(report.candidates),
         inferred: &report.inferred,
@@ -283,7 +308,12 @@ fn candidates(candidates: Candidates) -> CandidateCounts {
     CandidateCounts { tried: candidates.tried, kept: candidates.kept }
 }
 
-fn finding<'a>(finding: &'a Finding, report: &'a KernelReport, source: &SourceText) -> FindingObject<'a> {
+fn finding<'a>(
+    finding: &'a Finding,
+    report: &'a KernelReport,
+    source: &SourceText,
+    fingerprint: Option<String>,
+) -> FindingObject<'a> {
     let primary = finding.primary();
     let position = primary.and_then(|origin| origin.position.as_ref()).map(|position| position.own());
     FindingObject {
@@ -309,6 +339,7 @@ fn finding<'a>(finding: &'a Finding, report: &'a KernelReport, source: &SourceTe
         similar: finding.similar,
         same_value: finding.same_value,
         help: help::of(finding, source),
+        fingerprint,
         known: finding.known.as_deref(),
     }
 }

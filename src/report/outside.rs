@@ -26,11 +26,16 @@ pub(super) fn lines(report: &KernelReport) -> String {
 pub(super) fn line(finding: &Finding) -> String {
     let values = finding.params.iter().map(|(name, value)| format!("{name} = {}", value.signed()));
     let values: Vec<String> = values.collect();
+    let launch = finding.launch.map(|launch| format!(", {}", launch_text(&launch))).unwrap_or_default();
+    format!("{}: {}, {}{launch}", values.join(", "), headline(finding), places(finding))
+}
+
+/// `line 13 and line 14`
+pub(super) fn places(finding: &Finding) -> String {
     let mut places: Vec<String> = finding.accesses.iter().map(|access| place(&access.origin)).collect();
     places.extend(finding.barrier.iter().map(|barrier| place(barrier)));
     places.dedup();
-    let launch = finding.launch.map(|launch| format!(", {}", launch_text(&launch))).unwrap_or_default();
-    format!("{}: {}, {}{launch}", values.join(", "), headline(finding), places.join(" and "))
+    places.join(" and ")
 }
 
 fn place(origin: &Origin) -> String {

@@ -1,22 +1,25 @@
 //! The SARIF 2.1.0 report, for code-scanning views.
 //!
 //! Input: [`KernelReport`]s and input errors. Output: one SARIF log with one run.
-//! Establishes: every `ruleId` that occurs stands among the rules; `verified` kernels give no result; the properties of
-//! the run have each kernel's verdict with all that it rests on.
-//! Reference: OASIS "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
+//! Establishes: every `ruleId` that occurs stands among the rules; every result has a region with an end, and a fingerprint;
+//! `verified` kernels give no result; the properties of the run have each kernel's verdict with all that it rests on.
+//! Relies on: `locus`, `fingerprint`, `explain`. Reference: OASIS "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
 
 use super::explain;
 use super::finding::{INLINED, access_text, headline, parameter_text};
+use super::fingerprint::{Identities, Identity, of_input_error};
 use super::json::InputError;
+use super::locus::Locus;
 use super::outside;
-use super::source::SourceText;
+use super::source::{SourceFiles, SourceText};
 use super::text::launch_text;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::finding::{Finding, KernelReport, Reason, Subject, Verdict};
+use crate::finding::{Finding, KernelReport, Subject};
 use crate::ptx::mangled;
-use crate::span::{Origin, SourcePosition};
+use crate::span::Origin;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The log as indented JSON text with a line end. `source` gives the input text of a report.
 pub fn print<'a>(
@@ -30,12 +33,23 @@ pub fn print<'a>(
     }
     let verdicts: Vec<Value> = reports.iter().map(verdict).collect();
     let rule_ids: BTreeSet<&str> = results.iter().filter_map(|result| result["ruleId"].as_str()).collect();
-    let rules: Vec<Value> = rule_ids.into_iter().map(rule).collect();
+    let rules: Vec<Value> = rule_ids.iter().map(|id| rule(id)).collect();
+    let indices: Vec<Option<usize>> =
+        results.iter().map(|result| rule_ids.iter().position(|id| result["ruleId"] == **id)).collect();
+    for (result, index) in results.iter_mut().zip(indices) {
+        result["ruleIndex"] = json!(index);
+    }
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
-            "tool": { "driver": { "name": "gpuvcc", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "tool": { "driver": {
+                "name": "gpuvcc",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "columnKind": "unicodeCodePoints",
             "invocations": [{ "executionSuccessful": errors.is_empty() }],
             "results": results,
             "properties": { "kernels": verdicts },
@@ -64,34 +78,90 @@ fn verdict(report: &KernelReport) -> Value {
     object
 }
 
+/// What code-scanning views show of a code: the text of `gpuvcc explain`, and how much a result weighs.
 fn rule(id: &str) -> Value {
-    match explain::find(id) {
-        Some(code) => json!({
-            "id": id,
-            "shortDescription": { "text": code.title },
-            "fullDescription": { "text": code.text },
-        }),
-        None => json!({ "id": id }),
+    let Some(code) = explain::find(id) else { return json!({ "id": id }) };
+    let (level, severity, precision) = weight(id);
+    json!({
+        "id": id,
+        "name": friendly_name(id),
+        "shortDescription": { "text": sentence(code.title) },
+        "fullDescription": { "text": code.text },
+        "help": { "text": explain::code_page(code), "markdown": explain::markdown(code) },
+        "defaultConfiguration": { "level": level },
+        // No `security-severity`: a race of a kernel is a wrong result, and no way in by itself.
+        "properties": {
+            "tags": ["correctness", "concurrency", "gpu"],
+            "precision": precision,
+            "problem.severity": severity,
+        },
+    })
+}
+
+/// Level, severity and precision of what has a code: an execution shows a defect, a proof failed, or there is no answer.
+fn weight(id: &str) -> (&'static str, &'static str, &'static str) {
+    let is_defect = ["race", "divergence", "deadlock", "barrier-error", "assertion"].contains(&id);
+    let is_open =
+        id.starts_with("unknown") || id.starts_with("unsupported") || id == "verified-when" || id.ends_with("-limit");
+    match id.strip_prefix("possible-") {
+        None if is_defect => ("error", "error", "very-high"),
+        Some(_) => ("warning", "warning", "medium"),
+        None if is_open => ("warning", "recommendation", "high"),
+        None => ("error", "error", "very-high"),
     }
 }
 
-fn kernel(report: &KernelReport, source: &SourceText) -> Vec<Value> {
-    let mut results: Vec<Value> = report.findings.iter().map(|found| finding(found, report)).collect();
-    results.extend(report.outside.iter().map(|found| outside_note(found, report)));
-    results.extend(report.reasons.iter().map(|given| reason(given, report)));
-    results.extend(report.diagnostics.iter().map(|given| diagnostic(given, report, source)));
+/// `GpuvccPossibleRace`: a name in Pascal case, which may not be the identifier itself.
+fn friendly_name(id: &str) -> String {
+    let word =
+        |word: &str| word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect::<String>();
+    std::iter::once("gpuvcc").chain(id.split('-')).map(word).collect()
+}
+
+/// With a full stop, as views want their texts.
+fn sentence(text: &str) -> String {
+    if text.ends_with('.') { text.to_string() } else { format!("{text}.") }
+}
+
+fn kernel(report: &KernelReport, input: &SourceText) -> Vec<Value> {
+    let mut files = SourceFiles::beside(&report.file);
+    let identities = Identities::of(report, input, &mut files);
+    let mut results = Vec::new();
+    for (found, identity) in report.findings.iter().zip(&identities.findings) {
+        results.push(finding(found, identity, report, input, &mut files));
+    }
+    results.extend(report.outside.iter().map(|found| outside_note(found, report, input, &mut files)));
+    for (reason, identity) in report.reasons.iter().zip(&identities.reasons) {
+        let text = format!("{}: {}", subject(report), reason.message);
+        let place = place(reason.origin.as_ref(), report, input, &mut files);
+        results.push(with_suppression(result(identity, "warning", &text, &place, &[]), report.known.as_deref()));
+    }
+    for (given, identity) in report.diagnostics.iter().zip(&identities.diagnostics) {
+        let result = diagnostic(given, identity, report, input);
+        let known = report.known.as_deref().filter(|_| given.severity == Severity::Unsupported);
+        results.push(with_suppression(result, known));
+    }
     // A verdict that is not `verified` must be seen even when no place belongs to it.
     let is_told = !report.findings.is_empty() || !report.reasons.is_empty() || !report.diagnostics.is_empty();
-    if !is_told && !matches!(report.verdict, Verdict::Verified | Verdict::NoDefect) {
+    if let Some(identity) = identities.verdict.filter(|_| !is_told) {
         let conditions = report.conditions.join("; ");
         let text = format!("{}: {} {conditions}", subject(report), report.verdict.name());
-        let place = location(&report.file, None, None);
-        results.push(result(report.verdict.name(), "warning", text.trim_end(), Some(place), &[]));
+        let place = Locus::of_entry(&report.entry, input);
+        results.push(with_suppression(
+            result(&identity, "warning", text.trim_end(), &place, &[]),
+            report.known.as_deref(),
+        ));
     }
     results
 }
 
-fn finding(finding: &Finding, report: &KernelReport) -> Value {
+fn finding(
+    finding: &Finding,
+    identity: &Identity,
+    report: &KernelReport,
+    input: &SourceText,
+    files: &mut SourceFiles,
+) -> Value {
     let mut text = format!("{}: {}", subject(report), headline(finding));
     if let Some(offset) = finding.offset {
         text.push_str(&format!(" at byte offset {offset}"));
@@ -107,31 +177,35 @@ fn finding(finding: &Finding, report: &KernelReport) -> Value {
     }
     let mut related = Vec::new();
     for access in &finding.accesses {
-        related.push(related_location(&report.file, &access.origin, &access_text(access)));
+        related.push(related_location(&access.origin, &access_text(access), input));
     }
     for (what, origin) in &finding.related {
-        related.push(related_location(&report.file, origin, what));
+        related.push(related_location(origin, what, input));
     }
     for header in finding.inlined() {
-        let mut place = source_location(header);
+        let mut place = location(&Locus::of_position(header, files));
         place["message"] = json!({ "text": INLINED });
         related.push(place);
     }
     let level = if finding.confirmed { "error" } else { "warning" };
-    let place = finding.primary().map(|origin| origin_location(&report.file, origin));
-    let place = place.unwrap_or_else(|| location(&report.file, None, None));
-    let mut result = result(finding.code(), level, &text, Some(place), &related);
-    if let Some(known) = &finding.known {
-        result["suppressions"] = json!([{ "kind": "external", "justification": known }]);
+    let place = place(finding.primary(), report, input, files);
+    with_suppression(result(identity, level, &text, &place, &related), finding.known.as_deref())
+}
+
+/// What the project knows of is no alert.
+fn with_suppression(mut result: Value, known: Option<&str>) -> Value {
+    if let Some(known) = known {
+        result["suppressions"] = json!([{ "kind": "external", "status": "accepted", "justification": known }]);
     }
     result
 }
 
 /// A defect that needs values which no host is likely to pass.
-fn outside_note(finding: &Finding, report: &KernelReport) -> Value {
+fn outside_note(finding: &Finding, report: &KernelReport, input: &SourceText, files: &mut SourceFiles) -> Value {
     let text = format!("{}: outside: {}", subject(report), outside::line(finding));
-    let place = finding.primary().map(|origin| origin_location(&report.file, origin));
-    result(finding.code(), "note", &text, place, &[])
+    let identity = Identities::of_outside(finding, report, input, files);
+    let place = place(finding.primary(), report, input, files);
+    result(&identity, "note", &text, &place, &[])
 }
 
 /// `kernel` or `procedure`, and its name as the source has it.
@@ -143,35 +217,38 @@ fn subject(report: &KernelReport) -> String {
     format!("{what} {}", mangled::shown(&report.entry))
 }
 
-fn reason(reason: &Reason, report: &KernelReport) -> Value {
-    let text = format!("{}: {}", subject(report), reason.message);
-    let place = match &reason.origin {
-        Some(origin) => origin_location(&report.file, origin),
-        None => location(&report.file, None, None),
-    };
-    result(reason.code, "warning", &text, Some(place), &[])
+/// Where an instruction is; where the kernel begins without one.
+fn place(origin: Option<&Arc<Origin>>, report: &KernelReport, input: &SourceText, files: &mut SourceFiles) -> Locus {
+    match origin {
+        Some(origin) => Locus::of_origin(origin, input, files),
+        None => Locus::of_entry(&report.entry, input),
+    }
 }
 
-fn diagnostic(diagnostic: &Diagnostic, report: &KernelReport, source: &SourceText) -> Value {
-    let place = source.place_of(diagnostic);
-    let place = location(&report.file, place.map(|(line, _)| line), place.map(|(_, column)| column));
+fn diagnostic(diagnostic: &Diagnostic, identity: &Identity, report: &KernelReport, input: &SourceText) -> Value {
+    let place = Locus::of_diagnostic(diagnostic, input).unwrap_or_else(|| Locus::of_entry(&report.entry, input));
     let level = match diagnostic.severity {
         Severity::Error => "error",
         Severity::Unsupported | Severity::Warning => "warning",
     };
-    result(diagnostic.code, level, &format!("{}: {}", subject(report), diagnostic.message), Some(place), &[])
+    result(identity, level, &format!("{}: {}", subject(report), diagnostic.message), &place, &[])
 }
 
 fn input_error(error: &InputError) -> Value {
-    result(error.code, "error", &error.message, Some(location(&error.file, error.line, error.column)), &[])
+    let point = Locus::point(&error.file, error.line.unwrap_or(1), error.column.unwrap_or(1));
+    let place = Locus { end: error.end.unwrap_or(point.end), ..point };
+    result(&of_input_error(error), "error", &error.message, &place, &[])
 }
 
-fn result(rule: &str, level: &str, text: &str, place: Option<Value>, related: &[Value]) -> Value {
+fn result(identity: &Identity, level: &str, text: &str, place: &Locus, related: &[Value]) -> Value {
+    let fingerprint = identity.fingerprint();
     let mut result = json!({
-        "ruleId": rule,
+        "ruleId": identity.code,
         "level": level,
-        "message": { "text": text },
-        "locations": place.into_iter().collect::<Vec<_>>(),
+        "message": { "text": sentence(text) },
+        "locations": [location(place)],
+        // The second is the name that GitHub's code scanning looks for.
+        "partialFingerprints": { "gpuvcc/v1": fingerprint, "primaryLocationLineHash": format!("{fingerprint}:1") },
     });
     if !related.is_empty() {
         result["relatedLocations"] = json!(related);
@@ -179,40 +256,29 @@ fn result(rule: &str, level: &str, text: &str, place: Option<Value>, related: &[
     result
 }
 
-/// The source line where `.loc` tells one, otherwise the line of the input.
-fn origin_location(input: &str, origin: &Origin) -> Value {
-    match &origin.position {
-        Some(position) => source_location(position.own()),
-        None => location(input, Some(origin.line as usize), None),
-    }
-}
-
-fn source_location(position: &SourcePosition) -> Value {
-    let column = (position.column > 0).then_some(position.column as usize);
-    location(&position.file, Some(position.line as usize), column)
-}
-
-fn related_location(input: &str, origin: &Origin, text: &str) -> Value {
-    let mut place = location(input, Some(origin.line as usize), None);
+/// The instruction itself, whose source line stands in the result.
+fn related_location(origin: &Origin, text: &str, input: &SourceText) -> Value {
+    let own = Origin { position: None, ..origin.clone() };
+    let mut place = location(&Locus::of_origin(&own, input, &mut SourceFiles::beside(input.name())));
     place["message"] = json!({ "text": format!("{text}: {}", origin.text) });
     place
 }
 
-fn location(file: &str, line: Option<usize>, column: Option<usize>) -> Value {
-    let mut place = json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
-    // `.loc` may say line 0 for code without a source; SARIF lines start at 1.
-    if let Some(line) = line.filter(|&line| line > 0) {
-        place["physicalLocation"]["region"] = json!({ "startLine": line });
-        if let Some(column) = column {
-            place["physicalLocation"]["region"]["startColumn"] = json!(column);
-        }
+fn location(place: &Locus) -> Value {
+    let Locus { file, start, end, text } = place;
+    let mut region = json!({ "startLine": start.0, "startColumn": start.1, "endLine": end.0, "endColumn": end.1 });
+    // A snippet is the text of the region.
+    if let Some(line) = text.as_ref().filter(|_| start.0 == end.0) {
+        let snippet: String = line.chars().skip(start.1 - 1).take(end.1 - start.1).collect();
+        region["snippet"] = json!({ "text": snippet });
     }
-    place
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) }, "region": region } })
 }
 
 /// A path as a URI reference: absolute paths get a scheme, and characters that a URI may not hold are
 /// percent-encoded.
 fn uri(path: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
     let mut encoded = if path.starts_with('/') { "file://".to_string() } else { String::new() };
     for byte in path.bytes() {
         match byte {

@@ -5,6 +5,7 @@
 //! control characters are replaced, and [`screen`] keeps many messages to one screen.
 //! Relies on: nothing; places outside a text are moved into it.
 
+use super::fit::fit;
 use super::source::SourceText;
 use codespan_reporting::diagnostic::{Diagnostic as Rendered, Label as RenderedLabel, Severity as RenderedSeverity};
 use codespan_reporting::files::{Error as FilesError, Files};
@@ -16,6 +17,8 @@ use std::ops::Range;
 const WIDEST_LINE: usize = 140;
 /// Characters shown before the label in a line that is cut.
 const LEAD_IN: usize = 40;
+/// Columns of a terminal in front of a source line or a note: line number, bar and spaces.
+const GUTTER: usize = 9;
 /// Characters of a message, a label or a note.
 const LONGEST_TEXT: usize = 400;
 /// Lines that [`screen`] fills.
@@ -67,6 +70,8 @@ pub(crate) struct Message<'a> {
 pub struct Style {
     /// With ANSI colours.
     pub color: bool,
+    /// Characters of a line of the terminal; `None` where it is none, and lines are as long as they are.
+    pub width: Option<usize>,
 }
 
 /// The colour of a verdict word.
@@ -148,12 +153,13 @@ fn visible(character: char) -> char {
 }
 
 fn emit(message: &Message<'_>, style: Style, display_style: DisplayStyle) -> String {
+    let widest = style.width.map_or(WIDEST_LINE, |width| width.saturating_sub(GUTTER).clamp(LEAD_IN, WIDEST_LINE));
     let mut excerpts: Vec<Excerpt> = Vec::new();
     let mut labels = Vec::new();
     // Lines enter an excerpt in order, whatever the order of the labels.
     for label in &message.labels {
         if !excerpts.iter().any(|excerpt| std::ptr::eq(excerpt.source, label.source)) {
-            excerpts.push(Excerpt::of(label.source, &message.labels));
+            excerpts.push(Excerpt::of(label.source, &message.labels, widest));
         }
     }
     for label in &message.labels {
@@ -174,7 +180,9 @@ fn emit(message: &Message<'_>, style: Style, display_style: DisplayStyle) -> Str
         .with_code(message.code)
         .with_message(printable(&message.title))
         .with_labels(labels)
-        .with_notes(message.notes.iter().map(|note| printable(note)).chain(replay).collect());
+        .with_notes(
+            message.notes.iter().map(|note| fit(&printable(note), style.width, GUTTER)).chain(replay).collect(),
+        );
     let config = Config { display_style, ..Config::default() };
     let styles = Styles::default();
     with_writer(style, |writer| {
@@ -220,7 +228,7 @@ struct ExcerptLine {
 const CUT: &str = "…";
 
 impl<'a> Excerpt<'a> {
-    fn of(source: &'a SourceText, labels: &[Label<'a>]) -> Self {
+    fn of(source: &'a SourceText, labels: &[Label<'a>], widest: usize) -> Self {
         let mut wanted: Vec<(usize, usize)> = labels
             .iter()
             .filter(|label| std::ptr::eq(label.source, source))
@@ -235,7 +243,7 @@ impl<'a> Excerpt<'a> {
                 excerpt.gap(index - 1);
                 excerpt.gap(index - 1);
             }
-            excerpt.line(index, offset);
+            excerpt.line(index, offset, widest);
         }
         excerpt
     }
@@ -245,16 +253,16 @@ impl<'a> Excerpt<'a> {
         self.text.push('\n');
     }
 
-    fn line(&mut self, index: usize, offset: usize) {
+    fn line(&mut self, index: usize, offset: usize, widest: usize) {
         let line = self.source.line(index);
         let text = &self.source.text()[line.clone()];
         let mut shown = line.clone();
-        if text.chars().nth(WIDEST_LINE).is_some() {
+        if text.chars().nth(widest).is_some() {
             let before = &self.source.text()[line.start..offset.clamp(line.start, line.end)];
             let lead = before.char_indices().rev().nth(LEAD_IN - 1).map_or(0, |(at, _)| at);
             shown.start = line.start + lead;
             let rest = &self.source.text()[shown.clone()];
-            shown.end = shown.start + rest.char_indices().nth(WIDEST_LINE).map_or(rest.len(), |(at, _)| at);
+            shown.end = shown.start + rest.char_indices().nth(widest).map_or(rest.len(), |(at, _)| at);
         }
         let mark = if shown.start > line.start { CUT } else { "" };
         self.lines.push(ExcerptLine { index, start: self.text.len(), shown: shown.clone(), mark: mark.len() });

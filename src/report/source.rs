@@ -95,7 +95,8 @@ impl SourceText {
 #[derive(Debug)]
 pub(crate) struct SourceFiles {
     folder: PathBuf,
-    read: BTreeMap<Arc<str>, Option<Arc<SourceText>>>,
+    /// Each with where it lies.
+    read: BTreeMap<Arc<str>, Option<(Arc<SourceText>, PathBuf)>>,
 }
 
 impl SourceFiles {
@@ -126,6 +127,15 @@ impl SourceFiles {
 
     /// The file that `.file` spells so; `None` when it is not at hand.
     pub(crate) fn file(&mut self, name: &Arc<str>) -> Option<Arc<SourceText>> {
+        self.found(name).map(|(file, _)| file)
+    }
+
+    /// Where the file that `.file` spells so lies; as it is spelled when it is not at hand.
+    pub(crate) fn path(&mut self, name: &Arc<str>) -> String {
+        self.found(name).map_or_else(|| name.to_string(), |(_, path)| path.to_string_lossy().into_owned())
+    }
+
+    fn found(&mut self, name: &Arc<str>) -> Option<(Arc<SourceText>, PathBuf)> {
         if let Some(known) = self.read.get(name) {
             return known.clone();
         }
@@ -133,8 +143,8 @@ impl SourceFiles {
         // Joining an absolute path gives that path.
         let mut candidates = vec![self.folder.join(path), path.to_path_buf()];
         candidates.extend(path.file_name().map(|last| self.folder.join(last)));
-        let found = candidates.iter().find_map(|candidate| read_source(candidate));
-        let found = found.map(|text| Arc::new(SourceText::new(&**name, text)));
+        let found = candidates.into_iter().find_map(|candidate| Some((read_source(&candidate)?, candidate)));
+        let found = found.map(|(text, path)| (Arc::new(SourceText::new(&**name, text)), path));
         self.read.insert(name.clone(), found.clone());
         found
     }

@@ -3,13 +3,14 @@
 //! Input: [`KernelReport`]s and diagnostics. Output: text, the verdict line first, then what is
 //! wrong and where, then what the verdict rests on.
 
-use super::finding::{Place, facts, finding_snippet, whereabouts};
+use super::finding::{Place, facts, finding_snippet, headline, whereabouts};
+use super::fit::fit;
 use super::help;
 use super::outside;
 use super::snippet::{Label, Level, Message, Paint, Style, paint, printable, screen};
 use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::finding::{KernelReport, Reason, Subject, Verdict};
+use crate::finding::{Finding, KernelReport, Reason, Subject, Verdict};
 use crate::geometry::Geometry;
 use crate::ptx::mangled;
 use crate::span::Span;
@@ -63,30 +64,39 @@ fn message_of<'a>(diagnostic: &Diagnostic, source: &'a SourceText) -> Message<'a
 pub fn kernel(report: &KernelReport, source: &SourceText, style: Style, quiet: bool) -> String {
     let mut output = verdict_line(report, style);
     if quiet {
-        list(&mut output, "holds when", &report.conditions);
+        list(&mut output, "holds when", &report.conditions, style);
         return output;
     }
     let mut files = SourceFiles::beside(&report.file);
-    for (index, finding) in report.findings.iter().take(MOST_FINDINGS).enumerate() {
-        let before = index.checked_sub(1).map(|before| &report.findings[before]);
+    let (known, new): (Vec<&Finding>, Vec<&Finding>) = report.findings.iter().partition(|found| found.known.is_some());
+    for (index, finding) in new.iter().take(MOST_FINDINGS).enumerate() {
+        let before = index.checked_sub(1).map(|before| new[before]);
         let notes = facts(report, finding, before, source);
         output.push_str(&finding_snippet(finding, notes, source, &mut files, style));
     }
-    if report.findings.len() > MOST_FINDINGS {
-        let hidden = report.findings.len() - MOST_FINDINGS;
+    output.extend(known.iter().take(MOST_FINDINGS).map(|finding| known_line(finding)));
+    let hidden = new.len().saturating_sub(MOST_FINDINGS) + known.len().saturating_sub(MOST_FINDINGS);
+    if hidden > 0 {
         let _ = writeln!(output, "... and {hidden} more findings (--format json lists them all)\n");
     }
     output.push_str(&reasons(&report.reasons, source, &mut files, style));
     output.push_str(&diagnostics(&report.diagnostics, source, style));
     // What is unsupported was not checked: counts and assumptions would say too much.
     if report.verdict != Verdict::Unsupported {
-        output.push_str(&details(report));
+        output.push_str(&details(report, style));
     }
     if let Some(next) = help::next(report) {
-        let _ = writeln!(output, "  next: {}", printable(&next));
+        let _ = writeln!(output, "{}", fit(&format!("  next: {}", printable(&next)), style.width, 0));
     }
     output.push_str(&costs(&report.costs));
     output
+}
+
+/// A finding that is known needs no more than to be found again.
+fn known_line(finding: &Finding) -> String {
+    let known = finding.known.as_deref().unwrap_or_default();
+    let text = format!("  known: {}, {} ({known})", headline(finding), outside::places(finding));
+    printable(&text) + "\n"
 }
 
 fn verdict_line(report: &KernelReport, style: Style) -> String {
@@ -100,7 +110,7 @@ fn verdict_line(report: &KernelReport, style: Style) -> String {
         Verdict::Verified if report.checked.is_nothing() => {
             " (nothing to check: no access to memory that threads share, no barrier, no assertion)"
         }
-        Verdict::Defect(_) if report.is_known() => " (known)",
+        _ if report.is_known() => " (known)",
         Verdict::Verified if report.launch.is_one_thread() => " (one thread has nothing to race or diverge with)",
         _ => "",
     };
@@ -131,7 +141,7 @@ fn sizes(sizes: &[Option<u32>; 3]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
-fn details(report: &KernelReport) -> String {
+fn details(report: &KernelReport, style: Style) -> String {
     let mut output = String::new();
     if let Some(execution) = report.execution {
         let seconds = report.time_ms as f64 / 1000.0;
@@ -141,17 +151,17 @@ fn details(report: &KernelReport) -> String {
         let _ = writeln!(output, "  time: {seconds:.1} s");
         return output;
     }
-    list(&mut output, "holds when", &report.conditions);
+    list(&mut output, "holds when", &report.conditions, style);
     output.push_str(&outside::lines(report));
     // Where a defect was found before anything was proved, there is nothing to count.
     if report.findings.is_empty() || !report.checked.is_nothing() || report.subject == Subject::Procedure {
-        let _ = writeln!(output, "  checked: {}", checked_text(report));
+        let _ = writeln!(output, "{}", fit(&format!("  checked: {}", checked_text(report)), style.width, 0));
     }
     if !report.inferred.is_empty() {
         let values = report.inferred.iter().map(|(name, value)| format!("{name} = {value}"));
         let _ = writeln!(output, "  inferred: {}", values.collect::<Vec<_>>().join(", "));
     }
-    list(&mut output, "assumptions", &report.assumptions);
+    list(&mut output, "assumptions", &report.assumptions, style);
     let seconds = report.time_ms as f64 / 1000.0;
     let candidates = report.candidates;
     let invariants = match candidates.tried {
@@ -162,12 +172,12 @@ fn details(report: &KernelReport) -> String {
     output
 }
 
-fn list(output: &mut String, title: &str, items: &[String]) {
+fn list(output: &mut String, title: &str, items: &[String], style: Style) {
     if !items.is_empty() {
         let _ = writeln!(output, "  {title}:");
     }
     for item in items {
-        let _ = writeln!(output, "  - {}", printable(item));
+        let _ = writeln!(output, "{}", fit(&format!("  - {}", printable(item)), style.width, 0));
     }
 }
 

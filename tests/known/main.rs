@@ -2,12 +2,15 @@
 //! of the entries, the launches that they speak of, and the place of what is wrong.
 
 mod baseline;
+mod baseline_file;
 #[cfg(unix)]
 mod compiler;
 mod lines;
 mod project;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod record;
+#[path = "../support/schema.rs"]
+mod schema;
 mod support;
 
 use support::{Entry, check, folder, gpuvcc_in, write};

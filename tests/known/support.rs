@@ -1,5 +1,6 @@
 //! The program in a folder of its own, and what is expected of its entries.
 
+use crate::schema;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -33,6 +34,10 @@ pub fn with_path(folder: &TempDir, path: &Path, arguments: &[&str]) -> Ran {
     command.args(arguments).args(["--format", "json"]).current_dir(folder.path()).env("PATH", path);
     let output = command.output().expect("the program runs");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    // Every report of these tests is one of the published schema.
+    let text = String::from_utf8_lossy(&output.stdout);
+    let wrong = if text.is_empty() { Vec::new() } else { schema::wrong_in_json(&text) };
+    assert_eq!(wrong, [""; 0], "{stderr}");
     let json = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     Ran { exit: output.status.code(), json, stderr }
 }

@@ -5,6 +5,14 @@ use super::Code;
 /// The table.
 pub(crate) const CODES: &[Code] = &[
     Code {
+        code: "baseline",
+        title: "the file of --baseline or --write-baseline cannot be used",
+        text: "A baseline holds the findings of an earlier run, which --write-baseline wrote. What it knows fails no run. \
+               The file cannot be read or written, or it is none.",
+        example: "gpuvcc build/*.ptx --write-baseline gpuvcc-baseline.json\n\
+                  gpuvcc build/*.ptx --baseline gpuvcc-baseline.json",
+    },
+    Code {
         code: "input-unreadable",
         title: "an input file cannot be read",
         text: "The file does not exist, is a directory without .ptx, .ivl or .bpl files, may not be read, is larger than 1 GiB, or is \

@@ -59,7 +59,8 @@ pub fn page(code: &str) -> Result<String, String> {
     }
 }
 
-fn code_page(entry: &Code) -> String {
+/// What a code means, for a terminal.
+pub(crate) fn code_page(entry: &Code) -> String {
     let mut page = format!("{}: {}\n\n", entry.code, entry.title);
     page.push_str(&wrap(entry.text, 80));
     if !entry.example.is_empty() {
@@ -67,6 +68,15 @@ fn code_page(entry: &Code) -> String {
         for line in entry.example.lines() {
             let _ = writeln!(page, "{}", format!("    {line}").trim_end());
         }
+    }
+    page
+}
+
+/// The same in Markdown.
+pub(crate) fn markdown(entry: &Code) -> String {
+    let mut page = format!("# {}\n\n{}.\n\n{}\n", entry.code, entry.title, entry.text);
+    if !entry.example.is_empty() {
+        let _ = write!(page, "\nExample:\n\n```\n{}\n```\n", entry.example);
     }
     page
 }
