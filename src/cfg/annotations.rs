@@ -1,7 +1,7 @@
 //! Calls of the `__gpuvcc_` markers while calls are inlined.
 //!
 //! Input: a call of a marker. Output: an annotation statement: "the argument is not 0".
-//! Reference: README, "Annotations".
+//! Reference: book/src/annotating.md.
 
 use super::graph::Statement;
 use super::inline::{Inliner, LineKind};

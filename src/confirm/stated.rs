@@ -2,7 +2,7 @@
 //!
 //! Input: what an array of a proposed execution holds, the annotations of the kernel. Output: contents that meet
 //! `initially(...)`. Establishes: an execution is not excluded for the array of a parameter of which one fact is stated. Relies
-//! on: the emulator excludes what meets no fact. Reference: README, "Annotations".
+//! on: the emulator excludes what meets no fact. Reference: book/src/annotating.md.
 
 use crate::exec::launch::Contents;
 use crate::exec::memory::UNBOUNDED;

@@ -3,7 +3,7 @@
 //! Input: a kernel with a race whose addresses depend on what arrays hold. Output: the same finding with a sentence, if
 //! the kernel is proved for the finding's launch once the entries of an array that it only reads are stated to be pairwise
 //! different, or sorted, or those of one that it writes to be 0 when it starts. Establishes: the sentence is said only of a complete proof. Relies on: `kernel::array_facts`
-//! refuses what such a fact cannot be about. Reference: README, "Annotations".
+//! refuses what such a fact cannot be about. Reference: book/src/annotating.md.
 
 use super::input::Input;
 use super::options::Options;

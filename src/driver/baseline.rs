@@ -2,7 +2,7 @@
 //!
 //! Input: reports, and what `gpuvcc.toml` says of their kernels. Output: the reports with marks; entries that no report
 //! needs any more. Establishes: a mark changes the exit code only, and never to that of a proof. Relies on: nothing.
-//! Reference: README, "A project file".
+//! Reference: book/src/known.md.
 
 use super::input::Input;
 use super::launches::Known;

@@ -4,7 +4,7 @@
 //! the file with the findings of this run. Establishes: a mark changes the exit code only, and never to that of a proof
 //! unless `--fail-on` asks for that; an entry marks what has its fingerprint, and a possible defect that is known as a
 //! confirmed one; what is written is sorted. Relies on: [`fingerprint`](crate::report::fingerprint).
-//! Reference: README, "In CI".
+//! Reference: book/src/ci.md.
 
 use super::options::Options;
 use super::output::Output;

@@ -2,7 +2,7 @@
 //!
 //! Input: programs of PTX, and the `.ttir` file beside each. Output: the same with `requires` in front of their first
 //! instruction. Establishes: each fact stands among the assumptions, with its file and line. Relies on: the signature fits
-//! the parameters of the PTX one by one; where it does not, nothing is taken from it. Reference: README, "PTX in other files".
+//! the parameters of the PTX one by one; where it does not, nothing is taken from it. Reference: book/src/input.md.
 
 use super::annotations::Parsed;
 use super::pipeline::Program;

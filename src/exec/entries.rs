@@ -3,7 +3,7 @@
 //! Input: the facts of a program, memory before the launch, the loads of all threads. Output: whether that memory contradicts
 //! a fact about the start; whether a load contradicts another one. Establishes: the elements that were loaded so far meet it;
 //! of others nothing is said. Relies on: the kernel does not write arrays with facts that are not about the start.
-//! Reference: README, "Annotations".
+//! Reference: book/src/annotating.md.
 
 use super::decode::{Code, Program};
 use super::memory::GlobalMemory;

@@ -1,7 +1,7 @@
 //! What a run hands to `report`: the verdict on a kernel, and each finding behind it.
 //!
 //! Output only: plain data without behaviour beyond naming and ranking. The meaning of each verdict
-//! is fixed in the README ("How to read a verdict") and by `gpuvcc explain`.
+//! is fixed in book/src/verdicts.md and by `gpuvcc explain`.
 
 mod barrier_invariants;
 mod chosen;

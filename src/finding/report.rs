@@ -1,6 +1,6 @@
 //! All that a run says about one kernel.
 //!
-//! Output only: plain data. The meaning of each verdict is fixed in the README ("How to read a verdict").
+//! Output only: plain data. The meaning of each verdict is fixed in book/src/verdicts.md.
 
 use super::{FailOn, Finding, Verdict};
 use crate::diagnostic::Diagnostic;

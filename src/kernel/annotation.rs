@@ -3,7 +3,7 @@
 //! Input: an annotation over the registers of the graph. Output: an `assume` or `assert` whose attributes say what it
 //! is, and a line of the assumptions where the user's word is taken. Establishes: the formula has the meaning that
 //! [`crate::ptx::annotation`] fixes; a read of an undefined register is arbitrary, as everywhere, and gives a warning.
-//! Reference: README, "Annotations".
+//! Reference: book/src/annotating.md.
 
 use super::barrier_invariant::Reading;
 use super::lowering::Lowering;

@@ -7,7 +7,7 @@
 //! about the start only; a load with the attribute is one of the kernel itself, weak, of one thread and as wide as an
 //! element (of an initialised variable: as wide as it likes). Relies on: accesses through pointers of unknown origin stand in
 //! the program as accesses of every array; `twothread` uses what holds at the start for nothing that comes later.
-//! Reference: README, "Annotations".
+//! Reference: book/src/annotating.md.
 
 use super::lowering::{Lowering, text};
 use super::regions::{Space, declaration};

@@ -4,7 +4,7 @@
 //! these names only. Establishes: each follows from a `requires` that every thread of every launch comes to; equalities
 //! with a number stand as `constant == number`, so that later stages see a constant, as they do for `--param`.
 //! Relies on: the statements stay where they are, so the report and the test for contradictions do not change.
-//! Reference: README, "Annotations": a `requires` is taken as true for every launch.
+//! Reference: book/src/annotating.md: a `requires` is taken as true for every launch.
 
 use super::lowering::Lowering;
 use crate::ivl::ast::{Attribute, BinaryOp, Block, ExprKind, ExprRef, Name, Stmt, StmtKind, Transfer, Type, UnaryOp};

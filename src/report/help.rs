@@ -60,9 +60,9 @@ pub(crate) fn next(report: &KernelReport) -> Option<String> {
     let free = free_options(report);
     match report.verdict {
         Verdict::Verified | Verdict::NoDefect => None,
-        Verdict::VerifiedWhen if free.is_empty() => {
-            Some("state the conditions that hold in your program with `requires` (README, \"Annotations\")".to_string())
-        }
+        Verdict::VerifiedWhen if free.is_empty() => Some(
+            "state the conditions that hold in your program with `requires` (the book, \"Annotating\")".to_string(),
+        ),
         Verdict::VerifiedWhen => {
             Some(format!("state the conditions that hold in your program with `requires`, or give its launch: {free}"))
         }

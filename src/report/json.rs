@@ -1,6 +1,6 @@
 //! The JSON report: one object for a run.
 //!
-//! Input: [`KernelReport`]s and input errors. Output: the object of DESIGN section 6 (README, "JSON").
+//! Input: [`KernelReport`]s and input errors. Output: the object of DESIGN section 6 (book/src/json.md).
 //! Establishes: names of fields never change, new ones may come; a free size is `null`.
 
 use super::causes::{Cause, causes};

@@ -10,7 +10,7 @@
 //! holds the same all the time. What is assumed of the start is about functions that stand for memory at the start and for
 //! nothing else: `read.A.4(offset)` of an array that nobody writes, `contents.A.4(0, offset)` ([`super::contents`]: the first
 //! epoch is 0) and `first.ticket.A.4(0, offset)` ([`super::tickets`]: the first interval is 0). So it is true of each
-//! execution that the author means, whatever was written before this access. Reference: README, "Annotations".
+//! execution that the author means, whatever was written before this access. Reference: book/src/annotating.md.
 
 use super::copies::Copies;
 use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, ExprRef, Name, Stmt, StmtKind, Thread, Type, Variable};

@@ -2,7 +2,7 @@
 //!
 //! Input: the text of a `.cu` file. Output: a [`SourceFact`] for each such line, with the kernel that follows; later, the same as
 //! requirements of the kernel in a module. Establishes: a line is about the next `__global__` function, between which and
-//! the line nothing else stands. Relies on: the names of the parameters are those of the source. Reference: README, "Annotations".
+//! the line nothing else stands. Relies on: the names of the parameters are those of the source. Reference: book/src/annotating.md.
 
 use super::lexer::{Token, tokens};
 use crate::diagnostic::Diagnostic;

@@ -1,7 +1,7 @@
 //! `--launches FILE`: launches as a program that records them writes them, a JSON object a line.
 //!
 //! Input: the text of the file. Output: a [`KnownLaunch`] for each line. Establishes: each names its kernel, its block and
-//! its grid. Relies on: nothing. Reference: README, "Launches from a file".
+//! its grid. Relies on: nothing. Reference: book/src/known.md.
 
 use super::KnownLaunch;
 use super::fields::Fields;

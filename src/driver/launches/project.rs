@@ -2,7 +2,7 @@
 //!
 //! Input: the text of the file. Output: a [`Project`] with launches and requirements of kernels, by name or pattern.
 //! Establishes: patterns are well formed; requirements are about kernels that have what they name.
-//! Relies on: nothing. Reference: README, "A project file"; TOML 1.0.
+//! Relies on: nothing. Reference: book/src/known.md; TOML 1.0.
 
 use super::fields::Fields;
 use super::{KnownLaunch, names};

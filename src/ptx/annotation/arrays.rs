@@ -2,7 +2,7 @@
 //!
 //! Input: a name, and the variables and parameters that there are. Output: the array, or why there is none.
 //! Establishes: a variable is in `.shared`, `.global` or `.const`; a parameter of the entry is as wide as a pointer.
-//! Reference: README, "Annotations".
+//! Reference: book/src/annotating.md.
 
 use super::ArrayRef;
 use crate::ptx::ast::{Function, StateSpace, Variable, VariableRef};

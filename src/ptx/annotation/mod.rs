@@ -4,7 +4,7 @@
 //! (extension, "is not 0") is written out. The verifier and the emulator give it one meaning: arithmetic wraps
 //! in two's complement; `x / 0` has all bits set and `x % 0` is x; a shift by the width or more leaves no bit
 //! of the value (of a signed one to the right, its sign).
-//! Reference: README, "Annotations".
+//! Reference: book/src/annotating.md.
 
 pub(crate) mod arrays;
 mod parse;

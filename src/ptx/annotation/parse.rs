@@ -5,7 +5,7 @@
 //! `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, prefix `! - ~`; then numbers, `true`,
 //! `false`, registers, `%tid.x` (or `threadIdx.x`) and the like, `[parameter]`, parentheses. In barrier invariants also `array.s32[offset]`
 //! and `[pointer].s32[offset]`, and behind the expression `at` with the numbers of threads.
-//! Reference: README, "Annotations" (the operators of C, with its precedence).
+//! Reference: book/src/annotating.md (the operators of C, with its precedence).
 
 use super::typing::{Meaning, Operand, combine, literal};
 use super::{AnnotationKind, ArrayFact, ArrayRef, Operator, Value, ValueKind, ValueType};

@@ -12,7 +12,7 @@
 //! at scan.cu:31#2: KIND EXPRESSION;   before the second of several such places
 //! at line 57: KIND EXPRESSION;        before the instruction at a line of the PTX
 //! ```
-//! Reference: README, "Annotations".
+//! Reference: book/src/annotating.md.
 
 use super::{Annotation, AnnotationKind, ArrayRef, Names, Statement, arrays, scalar_parameter, statement};
 use crate::diagnostic::Diagnostic;

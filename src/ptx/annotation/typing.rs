@@ -1,7 +1,7 @@
 //! Types of operators in annotations: both operands get one type, and numbers take that of what they meet.
 //!
 //! Input: operands as parsed. Output: a [`Value`], or why there is none. Establishes: the operands of an operator are as
-//! wide as each other. Reference: README, "Annotations".
+//! wide as each other. Reference: book/src/annotating.md.
 
 use super::{Operator, Value, ValueKind, ValueType};
 
