@@ -9,7 +9,7 @@
  *                          about contents"): `distinct`, `sorted`, `initially`, `initialised`
  *   GPUVCC_BARRIER_INVARIANT("fact at threads")
  *                          directly in front of __syncthreads(): each thread proves the fact there, and uses behind the
- *                          barrier those of the threads that it lists (README, "Annotations"). It is a text, so variables
+ *                          barrier those of the threads that it lists (the book, "Annotating"). It is a text, so variables
  *                          have no meaning in it but __shared__ arrays: `tile.s32[4 * threadIdx.x] < 64 at threadIdx.x + 1`.
  *                          Parameters have the names of the PTX: `[kernel_param_0].s32[0]`.
  *

@@ -7,8 +7,8 @@
 //! thread e asserted in front of it, if no other thread wrote what e read there since the last barrier, and if the
 //! registers of the fact are the same for all threads of the block. Relies on: `twothread`, which checks both, and that
 //! all threads of the block come to the barrier.
-//! Reference: Chong, Donaldson, Kelly, Ketema, Qadeer, "Barrier Invariants" (OOPSLA 2013), section 4; book/src/annotating.md
-//!.
+//! Reference: Chong, Donaldson, Kelly, Ketema, Qadeer, "Barrier Invariants" (OOPSLA 2013), section 4;
+//! book/src/annotating.md.
 
 use super::annotation::{is_signed, width};
 use super::lowering::{Lowering, flag, text};
