@@ -192,7 +192,7 @@ impl Proof {
     pub(super) fn attempt_cases(&mut self, inference: &mut Inference, budget: Budget) {
         let failed = self.refuted.iter().map(|(check, ..)| *check);
         let open: BTreeSet<usize> = failed.chain(self.undecided.iter().map(|(check, _)| *check)).collect();
-        if open.is_empty() || budget.is_over() {
+        if open.is_empty() || budget.is_over() || !inference.encodings.contains(&Encoding::Integers) {
             return;
         }
         let query = inference.query(From::Start, &open);

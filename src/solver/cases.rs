@@ -2,7 +2,7 @@
 //!
 //! Input: a goal in which unknowns are multiplied. Output: whether it was proved. Establishes: proved only where no model of
 //! the negated goal gives the symbol another value than those looked at, and none gives it one of them; a model of a case
-//! is not told. Relies on: [`super::prove`]. Reference: DESIGN section 5; Cimatti et al., incremental linearization (where this is the last resort).
+//! is not told. Relies on: [`super::prove`]. Reference: DESIGN section 5; Cimatti et al., incremental linearization.
 //!
 //! The height of a pyramid of time steps, the radius of a stencil, the side of a tile: such a parameter scales places, and
 //! what an access is guarded by leaves it only a few values, since threads of one block have to be on both sides of its halo.
@@ -20,6 +20,8 @@ const VALUES: u128 = 32;
 const SYMBOLS: usize = 2;
 /// To see that there are no other values: where a proof needs more, there hardly is one.
 const SMALL: Effort = Effort::milliseconds(40);
+/// Terms of a factor.
+const FACTOR: usize = 64;
 /// For each value.
 const ONE: Effort = Effort::milliseconds(400);
 
@@ -58,6 +60,10 @@ fn holds_at(terms: &mut Terms, goal: Term, symbol: Term, value: u128, budget: Bu
 fn linearising(terms: &Terms, goal: Term) -> BTreeSet<Term> {
     let mut common: Option<BTreeSet<Term>> = None;
     for term in terms.postorder(goal, &|_| false) {
+        if matches!(terms.node(term), Node::Quantifier(_)) {
+            // Its variables are symbols, too.
+            return BTreeSet::new();
+        }
         let (Node::BvBinary(BvBinary::Mul, a, b) | Node::IntMul(a, b)) = terms.node(term) else { continue };
         let alone: BTreeSet<Term> = [*a, *b].into_iter().filter_map(|factor| only_symbol(terms, factor)).collect();
         let left = match common {
@@ -74,6 +80,9 @@ fn linearising(terms: &Terms, goal: Term) -> BTreeSet<Term> {
 
 /// The one symbol, a bit-vector, on which a term depends.
 fn only_symbol(terms: &Terms, term: Term) -> Option<Term> {
+    if terms.size(&[term], FACTOR) > FACTOR {
+        return None;
+    }
     let mut symbols = BTreeSet::new();
     terms.collect_symbols(term, &mut HashSet::default(), &mut symbols);
     let is_function = |t: &Term| matches!(terms.node(*t), Node::Apply(..));
