@@ -42,6 +42,8 @@ pub(super) const LONG: Patience = Patience::new(4000, 0);
 /// before the rest is not asked for.
 const PART: usize = 8;
 const MOST_UNANSWERED: usize = 4;
+/// All cases of a symbol that is multiplied.
+const CASES: Effort = Effort::milliseconds(1500);
 /// The assertions behind one loop.
 const REGION: Effort = Effort::milliseconds(400);
 /// The last try.
@@ -183,6 +185,20 @@ impl Proof {
                     effort = last;
                 }
             }
+        }
+    }
+
+    /// Tries what is open for each of the few values of a symbol that is multiplied. Only a proof of all counts.
+    pub(super) fn attempt_cases(&mut self, inference: &mut Inference, budget: Budget) {
+        let failed = self.refuted.iter().map(|(check, ..)| *check);
+        let open: BTreeSet<usize> = failed.chain(self.undecided.iter().map(|(check, _)| *check)).collect();
+        if open.is_empty() || budget.is_over() || !inference.encodings.contains(&Encoding::Integers) {
+            return;
+        }
+        let query = inference.query(From::Start, &open);
+        if (Query { most: CASES, ..query }.holds_by_cases(budget)) {
+            self.refuted.clear();
+            self.undecided.clear();
         }
     }
 

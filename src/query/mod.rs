@@ -108,6 +108,12 @@ impl Query<'_> {
         Some(self.reply(answer, wanted))
     }
 
+    /// Whether the checks hold, as is seen by the few values that a symbol can have which is multiplied.
+    pub(crate) fn holds_by_cases(&mut self, budget: Budget) -> bool {
+        let formula = self.formula();
+        solver::cases::proves(&self.program.terms, formula, budget.part(self.most))
+    }
+
     /// Asks under Boolean symbols in the program: the places of those that a proof needed; `None` without a proof.
     pub(crate) fn core(&mut self, literals: &[Term], budget: Budget) -> Option<Vec<usize>> {
         let formula = self.formula();

@@ -6,6 +6,7 @@
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 
 mod affine;
+pub(crate) mod cases;
 mod comparison;
 mod context;
 pub(crate) mod exact;
