@@ -159,10 +159,10 @@ struct Arguments {
     /// Try no invariants of this family (repeatable)
     #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
     omit_families: Vec<&'static str>,
-    /// Everybody knows both; the help has to fit a screen.
+    /// Everybody knows both, and the help has to fit a screen; commands have `--help`, too.
     #[arg(short = 'V', long, action = clap::ArgAction::Version, hide = true)]
     version: Option<bool>,
-    #[arg(short, long, action = clap::ArgAction::Help, hide = true)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Help, hide = true)]
     help: Option<bool>,
     #[command(subcommand)]
     command: Option<OtherCommand>,
