@@ -48,6 +48,11 @@ pub fn find(code: &str) -> Option<&'static Code> {
     all().find(|entry| entry.code == code)
 }
 
+/// Whether a code says that something in the kernel has no sound model.
+pub(crate) fn has_no_model(code: &str) -> bool {
+    code == "unsupported" || unsupported::CODES.iter().any(|entry| entry.code == code)
+}
+
 /// The page for a code or an opcode; for an unknown one, a message that names near ones. `trap` is
 /// both.
 pub fn page(code: &str) -> Result<String, String> {
