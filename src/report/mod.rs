@@ -17,6 +17,7 @@ pub mod junit;
 mod locus;
 pub(crate) mod near_names;
 mod outside;
+mod redundant;
 pub mod sarif;
 pub mod short;
 pub mod snippet;
