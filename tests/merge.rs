@@ -157,6 +157,8 @@ fn what_does_not_fit_together_is_refused() {
     expect_refused(&[lacking, second.clone()], "have answers for");
     let damaged = altered(first, "damaged.json", |report| report["shard"]["total"] = 70.into());
     expect_refused(&with(damaged), "damaged.json` is damaged");
+    let numbered = altered(first, "numbered.json", |report| report["shard"]["number"] = 3.into());
+    expect_refused(&with(numbered), "numbered.json` is damaged");
     let interrupted = altered(first, "interrupted.json", |report| report["exit"] = 130.into());
     expect_refused(&[interrupted, second.clone()], "interrupted.json` is of a run that was interrupted");
     let of_schema = altered(first, "schema.json", |report| report["schema"] = 2.into());

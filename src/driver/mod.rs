@@ -1,7 +1,7 @@
 //! The driver: composes the stages and nothing else.
 //!
 //! [`cli`] reads arguments, `documents` makes completions and manual pages of them, [`input`] files, `folder` folders and `annotations` files of annotations, `entries` chooses kernels and `parameter_names` names parameters as the source does; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
-//! [`schedule`] runs kernels side by side, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave.
+//! [`schedule`] runs kernels side by side, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave, and `progress` how far they are.
 
 mod annotations;
 mod array_fact;
@@ -27,6 +27,7 @@ mod parameter_names;
 pub mod pipeline;
 mod preludes;
 mod procedures;
+mod progress;
 pub mod record;
 pub(crate) mod run_options;
 mod same_value;
@@ -43,6 +44,7 @@ use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::limits;
 use crate::ptx;
+use crate::ptx::mangled;
 use crate::stats::Cost;
 use annotations::Parsed;
 use baseline::Baseline;
@@ -52,9 +54,11 @@ use launches::{Known, KnownLaunch};
 use options::{Options, Stage};
 use output::Output;
 use pipeline::Program;
+use progress::Progress;
 use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// What came of one kernel.
 enum Outcome {
@@ -115,9 +119,12 @@ pub fn run(options: &Options) -> u8 {
     let Some(file) = BaselineFile::read(options, &mut output) else { return output.finish() };
     let jobs = Jobs::new(options.jobs.get());
     let baseline = Baseline::new(&known);
-    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, file: Some(file), output: Some(output) };
+    let progress = Progress::new(options, tasks.len());
+    let (file, output) = (Some(file), Some(output));
+    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, file, output, progress };
     schedule::in_order(&jobs, tasks.len(), limits, |index| look_at(&tasks[index].1, options, &jobs), &mut answers);
-    let Answers { baseline, file, output, .. } = answers;
+    let Answers { baseline, file, output, progress, .. } = answers;
+    progress.end();
     output.map_or(0, |mut output| {
         output.at(None);
         // A shard does not see all that could be found.
@@ -160,10 +167,12 @@ struct Answers<'a> {
     file: Option<BaselineFile<'a>>,
     /// Until the end.
     output: Option<Output<'a>>,
+    progress: Progress,
 }
 
-impl Sink<Outcome> for Answers<'_> {
-    fn done(&mut self, index: usize, outcome: Result<Outcome, Failure>) {
+impl Answers<'_> {
+    /// Prints one.
+    fn answer(&mut self, index: usize, outcome: Result<Outcome, Failure>) {
         let Some(output) = &mut self.output else { return };
         let (position, task) = &self.tasks[index];
         output.at(Some(*position));
@@ -190,8 +199,20 @@ impl Sink<Outcome> for Answers<'_> {
             Err(Failure::Panic(message)) => output.internal_error(&message, input.source.name(), entry),
         }
     }
+}
+
+impl Sink<Outcome> for Answers<'_> {
+    fn done(&mut self, index: usize, outcome: Result<Outcome, Failure>) {
+        self.progress.clone().aside(|| self.answer(index, outcome));
+    }
+
+    fn progress(&mut self, done: usize, longest: Option<(usize, Duration)>) {
+        let longest = longest.map(|(index, time)| (mangled::shown(&self.tasks[index].1.entry), time));
+        self.progress.tell(done, longest);
+    }
 
     fn leave(&mut self, interrupted: bool) -> ! {
+        self.progress.end();
         let Some(mut output) = self.output.take() else { std::process::exit(INTERRUPTED_EXIT) };
         if interrupted {
             output.is_interrupted();

@@ -165,9 +165,9 @@ impl<'a> Output<'a> {
     pub(crate) fn end(&mut self) -> u8 {
         if self.options.emit.is_none() && !self.options.list {
             let reports = std::mem::take(&mut self.reports);
-            let source = |report: &KernelReport| self.source_of(report, &reports);
             let exit = if self.interrupted { INTERRUPTED } else { exit_code(&self.exit_codes) };
             let facts = RunFacts { exit: Some(exit), shard: self.shard.take() };
+            let source = |report: &KernelReport| self.source_of(report, &reports);
             let text = match self.options.format {
                 Format::Text | Format::Dot => text::summary(&self.verdicts, &self.subjects),
                 Format::Json => json::print_run(&reports, &self.errors, &facts, source),

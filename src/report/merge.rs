@@ -10,6 +10,9 @@ use super::{merge_json, merge_sarif};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// Missing shards that a message lists.
+const LISTED: usize = 10;
+
 /// A file of one run.
 pub(super) struct Part<P> {
     /// Its name.
@@ -178,6 +181,7 @@ fn unit<P>(parts: Vec<Part<P>>) -> Result<Unit<P>, String> {
         let Part { file, shard: Some(shard), kernels, errors, .. } = part else { continue };
         let is_damaged = shard.positions.len() != kernels.len()
             || shard.error_positions.len() != errors.len()
+            || !(1..=shard.of).contains(&shard.number)
             || (shard.of, shard.total) != (of_run.of, of_run.total);
         if is_damaged {
             return Err(format!("`{file}` is damaged: its `shard` does not fit"));
@@ -207,11 +211,13 @@ fn unit<P>(parts: Vec<Part<P>>) -> Result<Unit<P>, String> {
             }
         }
     }
-    let missing: Vec<String> =
-        (1..=of_run.of).filter(|number| !numbers.contains(number)).map(|number| number.to_string()).collect();
-    if !missing.is_empty() {
-        let (numbers, of) = (missing.join(", "), of_run.of);
-        return Err(format!("the run of `{}` has {of} shards, of which these are missing: {numbers}", unit.file));
+    // What a file says of numbers may be anything: they are not counted to the end.
+    let mut missing = (1..=of_run.of).filter(|number| !numbers.contains(number)).map(|number| number.to_string());
+    let listed: Vec<String> = missing.by_ref().take(LISTED).collect();
+    if !listed.is_empty() {
+        let more = if missing.next().is_some() { " and others" } else { "" };
+        let (file, of, numbers) = (&unit.file, of_run.of, listed.join(", "));
+        return Err(format!("the run of `{file}` has {of} shards, of which these are missing: {numbers}{more}"));
     }
     if !answers.keys().copied().eq(0..of_run.total) {
         let (has, total) = (answers.len(), of_run.total);
