@@ -9,6 +9,7 @@ use super::documents;
 use super::options::{Arithmetic, Color, Format, Options, PreludeChoice, Stage};
 use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
+use super::shard::ShardOf;
 use super::values::{ParameterSetting, Sizes, parse_family, parse_parameter, parse_sizes};
 use crate::aliases::Aliases;
 use crate::container::target::Target;
@@ -31,6 +32,8 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Run a program and write down its launches.
     Record(RecordOptions),
+    /// Make one report of those in these files.
+    Merge(Vec<String>),
     /// Explain a code, or list all.
     Explain(Option<String>),
     /// A text that is made from the command line: completions, a manual page.
@@ -94,6 +97,9 @@ struct Arguments {
     /// These exit with 1, all others with 0: race, possible, unknown, any
     #[arg(long, value_name = "VERDICT,...")]
     fail_on: Option<FailOn>,
+    /// Only this part of the kernels, such as 3/16; see merge
+    #[arg(long, value_name = "I/N")]
+    shard: Option<ShardOf>,
     /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full has the whole prelude
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
@@ -172,6 +178,7 @@ const USAGE: &str = "\
 gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
        gpuvcc run [OPTIONS] FILE     Emulate one launch and look for races while it runs
        gpuvcc record -- PROGRAM...   Run a program and write down its launches, for --launches
+       gpuvcc merge FILE...          Make one report of JSON reports (or SARIF logs), of shards or others
        gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one
        gpuvcc man [COMMAND]          The manual page; gpuvcc completions SHELL: what a shell completes";
 
@@ -209,6 +216,13 @@ enum OtherCommand {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
         command: Vec<OsString>,
     },
+    /// Make one report of several, on standard output: JSON of JSON, or SARIF of SARIF; no other format can be merged
+    #[command(override_usage = "gpuvcc merge FILE...", hide = true)]
+    Merge {
+        /// Reports of --format json, or logs of --format sarif: all shards of a run (--shard), or of different files
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
+    },
     /// Print the completions for a shell
     #[command(hide = true)]
     Completions {
@@ -219,7 +233,7 @@ enum OtherCommand {
     /// Print the manual page: gpuvcc man | man -l -
     #[command(hide = true)]
     Man {
-        /// The page of another command: run, record, explain, completions or man
+        /// The page of another command: run, record, merge, explain, completions or man
         command: Option<String>,
     },
 }
@@ -238,6 +252,7 @@ where
         },
         Some(OtherCommand::Explain { code: None }) => Ok(Command::Explain(None)),
         Some(OtherCommand::Record { output: file, command }) => Ok(Command::Record(RecordOptions { file, command })),
+        Some(OtherCommand::Merge { files }) => Ok(Command::Merge(files)),
         Some(OtherCommand::Completions { shell }) => {
             Ok(Command::Print(documents::completions(Arguments::command(), shell)))
         }
@@ -281,6 +296,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         baseline: arguments.baseline,
         write_baseline: arguments.write_baseline,
         fail_on: arguments.fail_on,
+        shard: arguments.shard,
         emit: arguments.emit,
         minimal: arguments.minimal,
         format: arguments.format,
@@ -326,6 +342,12 @@ fn check(options: &Options) -> Result<(), String> {
     let about_verdicts = options.baseline.is_some() || options.write_baseline.is_some() || options.fail_on.is_some();
     if about_verdicts && (options.list || options.emit.is_some()) {
         return Err("--baseline, --write-baseline and --fail-on are for verdicts".to_string());
+    }
+    if options.shard.is_some() && (options.list || options.emit.is_some()) {
+        return Err("--shard is for verdicts".to_string());
+    }
+    if options.shard.is_some() && options.write_baseline.is_some() {
+        return Err("a shard has a part of the findings: --write-baseline is for all of them".to_string());
     }
     if options.stats && (options.quiet || options.emit.is_some()) {
         return Err("--stats is for reports".to_string());
@@ -393,6 +415,11 @@ mod tests {
             &["a.ptx", "--fail-on", "any", "--emit", "ivl"],
             &["a.ptx", "--fail-on", "verified"],
             &["a.ptx", "--baseline", "b.json", "--list"],
+            &["a.ptx", "--shard", "1/2", "--list"],
+            &["a.ptx", "--shard", "1/2", "--emit", "ivl"],
+            &["a.ptx", "--shard", "1/2", "--write-baseline", "b.json"],
+            &["a.ptx", "--shard", "3/2"],
+            &["merge"],
             &["a.ptx", "--block", "1024", "--grid", "2097152"],
             &["a.ptx", "--block", "1025"],
             &["a.ptx", "--block", "32,32,2"],
