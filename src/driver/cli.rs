@@ -6,6 +6,7 @@
 //! Reference: CUDA C++ Programming Guide, technical specifications by compute capability.
 
 use super::documents;
+use super::lsp::LspOptions;
 use super::options::{Arithmetic, Color, Format, Options, PreludeChoice, Stage};
 use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
@@ -33,6 +34,8 @@ pub enum Command {
     Record(RecordOptions),
     /// Explain a code, or list all.
     Explain(Option<String>),
+    /// Serve an editor.
+    Lsp(LspOptions),
     /// A text that is made from the command line: completions, a manual page.
     Print(Vec<u8>),
 }
@@ -173,6 +176,7 @@ gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
        gpuvcc run [OPTIONS] FILE     Emulate one launch and look for races while it runs
        gpuvcc record -- PROGRAM...   Run a program and write down its launches, for --launches
        gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one
+       gpuvcc lsp [OPTIONS]          Serve an editor: what is wrong while one types, verdicts on save
        gpuvcc man [COMMAND]          The manual page; gpuvcc completions SHELL: what a shell completes";
 
 const EXIT_CODES: &str = "\
@@ -209,6 +213,19 @@ enum OtherCommand {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
         command: Vec<OsString>,
     },
+    /// Serve an editor over standard input and output (Language Server Protocol)
+    #[command(override_usage = "gpuvcc lsp [OPTIONS]", hide = true)]
+    Lsp {
+        /// Time for a kernel
+        #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
+        timeout: u32,
+        /// Threads of a verification  [default: one a core]
+        #[arg(long, value_name = "N")]
+        jobs: Option<NonZeroUsize>,
+        /// What editors pass who can talk over sockets, too: there is no other way
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
     /// Print the completions for a shell
     #[command(hide = true)]
     Completions {
@@ -219,7 +236,7 @@ enum OtherCommand {
     /// Print the manual page: gpuvcc man | man -l -
     #[command(hide = true)]
     Man {
-        /// The page of another command: run, record, explain, completions or man
+        /// The page of another command: run, record, explain, lsp, completions or man
         command: Option<String>,
     },
 }
@@ -238,6 +255,9 @@ where
         },
         Some(OtherCommand::Explain { code: None }) => Ok(Command::Explain(None)),
         Some(OtherCommand::Record { output: file, command }) => Ok(Command::Record(RecordOptions { file, command })),
+        Some(OtherCommand::Lsp { timeout, jobs, stdio: _ }) => {
+            Ok(Command::Lsp(LspOptions { timeout: Duration::from_secs(u64::from(timeout)), jobs }))
+        }
         Some(OtherCommand::Completions { shell }) => {
             Ok(Command::Print(documents::completions(Arguments::command(), shell)))
         }

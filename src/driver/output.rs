@@ -120,6 +120,7 @@ impl<'a> Output<'a> {
             line: None,
             column: None,
             end: None,
+            notes: Vec::new(),
         });
         let text = render(&error, self.stderr_style);
         self.print_error(&text);

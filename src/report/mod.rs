@@ -14,7 +14,7 @@ mod fit;
 pub(crate) mod help;
 pub mod json;
 pub mod junit;
-mod locus;
+pub(crate) mod locus;
 pub(crate) mod near_names;
 mod outside;
 pub mod sarif;
