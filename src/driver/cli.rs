@@ -97,7 +97,7 @@ struct Arguments {
     /// These exit with 1, all others with 0: race, possible, unknown, any
     #[arg(long, value_name = "VERDICT,...")]
     fail_on: Option<FailOn>,
-    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full has the whole prelude
+    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full: with all of it
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
     /// Of the invariants of --emit ivl only those that the proof uses
@@ -176,8 +176,7 @@ gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
        gpuvcc run [OPTIONS] FILE     Emulate one launch and look for races while it runs
        gpuvcc record -- PROGRAM...   Run a program and write down its launches, for --launches
        gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one
-       gpuvcc lsp [OPTIONS]          Serve an editor: what is wrong while one types, verdicts on save
-       gpuvcc man [COMMAND]          The manual page; gpuvcc completions SHELL: what a shell completes";
+       gpuvcc lsp [OPTIONS]          Serve an editor; gpuvcc man: the manual page; completions SHELL";
 
 const EXIT_CODES: &str = "\
 Exit:  0 verified or printed; 1 a confirmed defect; 2 bad usage or input; 3 other; 4 internal error";

@@ -140,7 +140,7 @@ fn lenses_have_conditions_and_known_launches() {
         "{lenses:?}"
     );
     client.rest();
-    let project = "[[kernel]]\nname = \"saxpy\"\nlaunch = [{ block = 64, grid = 4 }]\n";
+    let project = "[[kernel]]\nname = \"saxpy\"\nlaunch = [{ block = [64], grid = [4] }]\n";
     client.write("gpuvcc.toml", project.as_bytes());
     client.save(&uri);
     client.refreshed();
