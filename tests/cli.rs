@@ -128,7 +128,7 @@ fn help_fits_one_screen() -> Result<(), Failed> {
         if ran.stdout.lines().count() > HELP || !ran.stdout.contains("gpuvcc run") {
             return Err(ran.failed("the help is too long, or does not tell of `run`"));
         }
-        for command in ["run", "record", "merge", "explain", "completions", "man"] {
+        for command in ["run", "record", "merge", "explain", "lsp", "completions", "man"] {
             let ran = gpuvcc(&[command, flag]);
             ran.expect(0, "")?;
             if !ran.stdout.contains(&format!("Usage: gpuvcc {command}")) {

@@ -6,6 +6,7 @@
 //! Reference: CUDA C++ Programming Guide, technical specifications by compute capability.
 
 use super::documents;
+use super::lsp::LspOptions;
 use super::options::{Arithmetic, Color, Format, Options, PreludeChoice, Stage};
 use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
@@ -36,6 +37,8 @@ pub enum Command {
     Merge(Vec<String>),
     /// Explain a code, or list all.
     Explain(Option<String>),
+    /// Serve an editor.
+    Lsp(LspOptions),
     /// A text that is made from the command line: completions, a manual page.
     Print(Vec<u8>),
 }
@@ -100,7 +103,7 @@ struct Arguments {
     /// Only this part of the kernels, such as 3/16; see merge
     #[arg(long, value_name = "I/N")]
     shard: Option<ShardOf>,
-    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full has the whole prelude
+    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full: with all of it
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
     /// Of the invariants of --emit ivl only those that the proof uses
@@ -180,7 +183,7 @@ gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
        gpuvcc record -- PROGRAM...   Run a program and write down its launches, for --launches
        gpuvcc merge FILE...          Make one report of JSON reports (or SARIF logs), of shards or others
        gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one
-       gpuvcc man [COMMAND]          The manual page; gpuvcc completions SHELL: what a shell completes";
+       gpuvcc lsp [OPTIONS]          Serve an editor; gpuvcc man: the manual page; completions SHELL";
 
 const EXIT_CODES: &str = "\
 Exit:  0 verified or printed; 1 a confirmed defect; 2 bad usage or input; 3 other; 4 internal error";
@@ -223,6 +226,19 @@ enum OtherCommand {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
     },
+    /// Serve an editor over standard input and output (Language Server Protocol)
+    #[command(override_usage = "gpuvcc lsp [OPTIONS]", hide = true)]
+    Lsp {
+        /// Time for a kernel
+        #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
+        timeout: u32,
+        /// Threads of a verification  [default: one a core]
+        #[arg(long, value_name = "N")]
+        jobs: Option<NonZeroUsize>,
+        /// What editors pass who can talk over sockets, too: there is no other way
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
     /// Print the completions for a shell
     #[command(hide = true)]
     Completions {
@@ -233,7 +249,7 @@ enum OtherCommand {
     /// Print the manual page: gpuvcc man | man -l -
     #[command(hide = true)]
     Man {
-        /// The page of another command: run, record, merge, explain, completions or man
+        /// The page of another command: run, record, merge, explain, lsp, completions or man
         command: Option<String>,
     },
 }
@@ -253,6 +269,9 @@ where
         Some(OtherCommand::Explain { code: None }) => Ok(Command::Explain(None)),
         Some(OtherCommand::Record { output: file, command }) => Ok(Command::Record(RecordOptions { file, command })),
         Some(OtherCommand::Merge { files }) => Ok(Command::Merge(files)),
+        Some(OtherCommand::Lsp { timeout, jobs, stdio: _ }) => {
+            Ok(Command::Lsp(LspOptions { timeout: Duration::from_secs(u64::from(timeout)), jobs }))
+        }
         Some(OtherCommand::Completions { shell }) => {
             Ok(Command::Print(documents::completions(Arguments::command(), shell)))
         }

@@ -150,6 +150,7 @@ impl<'a> Output<'a> {
             line: None,
             column: None,
             end: None,
+            notes: Vec::new(),
         });
         self.shard.iter_mut().for_each(|shard| shard.error_positions.push(self.position));
         let text = render(&error, self.stderr_style);

@@ -56,6 +56,9 @@ pub struct InputError {
     /// Line and column behind the place, for SARIF.
     #[serde(skip)]
     pub(crate) end: Option<(usize, usize)>,
+    /// Further lines: what is allowed, what to do, what a compiler says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
 }
 
 impl InputError {
@@ -71,6 +74,7 @@ impl InputError {
             line: place.map(|(line, _)| line),
             column: place.map(|(_, column)| column),
             end: locus.map(|locus| locus.end),
+            notes: diagnostic.notes.clone(),
         }
     }
 }

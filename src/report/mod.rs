@@ -15,7 +15,7 @@ mod fit;
 pub(crate) mod help;
 pub mod json;
 pub mod junit;
-mod locus;
+pub(crate) mod locus;
 pub(crate) mod merge;
 mod merge_json;
 mod merge_sarif;
