@@ -229,7 +229,7 @@ pub(crate) struct Shown {
 /// Whether the ISA says all that happened: no access was outside of its array or misaligned, which is beyond the
 /// standing assumptions, no value came from where it is left open, so that other hardware may have another one, and
 /// none was made up. (A finding that evaluation proposed does not depend on the last.)
-fn is_defined(outcome: &Outcome) -> bool {
+pub(super) fn is_defined(outcome: &Outcome) -> bool {
     let within = outcome.faults.iter().all(|fault| fault.kind == FaultKind::Assertion);
     within && !outcome.arbitrary && !outcome.opaque
 }

@@ -13,9 +13,10 @@ use crate::exec::launch::{Contents, Schedule};
 use crate::exec::values::hash;
 use crate::finding::{Defect, Finding, ParameterValue};
 use crate::geometry::{Geometry, linear};
+use crate::ivl::ast::Name;
 use crate::kernel::{Kernel, KernelParameter};
 use crate::span::Origin;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How much is tried.
@@ -40,6 +41,8 @@ impl Effort {
     pub(crate) const LARGE: Effort = Effort { launches: 1, steps: 400_000, run: 400_000, threads: 2048 };
     /// Before a proof is tried.
     pub(crate) const QUICK: Effort = Effort { launches: 6, steps: 1_000_000, run: 400_000, threads: 2048 };
+    /// For a kernel without one of its barriers.
+    pub(super) const TRIALS: Effort = Effort { launches: 4, steps: 1_000_000, run: 200_000, threads: 512 };
 }
 
 /// Guesses of parameters for each launch, until they are plausible.
@@ -83,6 +86,25 @@ pub struct Explorer<'a> {
     plausible: Option<Plausible<'a>>,
 }
 
+/// A launch at random.
+pub(super) enum Guess {
+    Launch(Box<Command>),
+    /// Its parameters are none to try.
+    Unlikely,
+    /// The emulator cannot be given such parameters.
+    Refused,
+}
+
+/// What a search tries at most.
+pub(super) struct Limits {
+    pub(super) guesses: u64,
+    pub(super) launches: u64,
+    /// Instructions of all launches together.
+    pub(super) steps: u64,
+    /// Instructions of one launch.
+    pub(super) run: u64,
+}
+
 /// Suspects that one execution has.
 pub struct Explored {
     pub findings: Vec<Finding>,
@@ -110,14 +132,11 @@ impl<'a> Explorer<'a> {
         let mut same_value = None;
         for number in 0..self.effort.launches * GUESSES {
             let launch = sizes[number as usize % sizes.len()];
-            let value = |parameter: &KernelParameter| {
-                let fixed = parameter.constant.as_ref().and_then(|constant| values.get(constant));
-                fixed.map_or_else(|| scalar(self.emulator, parameter, &launch, number), |value| *value as u64)
+            let command = match self.guess(launch, number, &values) {
+                Guess::Launch(command) => *command,
+                Guess::Unlikely => continue,
+                Guess::Refused => break,
             };
-            if !self.is_plausible(launch, &value) {
-                continue;
-            }
-            let Some(command) = self.command(launch, number, &value) else { break };
             let Some(shown) = self.shown(&command) else { break };
             launches += 1;
             steps += shown.instructions;
@@ -136,6 +155,24 @@ impl<'a> Explorer<'a> {
             }
         }
         same_value
+    }
+
+    /// The launch with this number, among those of one size.
+    pub(super) fn guess(&self, launch: Geometry<u32>, number: u64, values: &BTreeMap<Name, u128>) -> Guess {
+        let value = |parameter: &KernelParameter| {
+            let fixed = parameter.constant.as_ref().and_then(|constant| values.get(constant));
+            fixed.map_or_else(|| scalar(self.emulator, parameter, &launch, number), |value| *value as u64)
+        };
+        if !self.is_plausible(launch, &value) {
+            return Guess::Unlikely;
+        }
+        self.command(launch, number, &value).map_or(Guess::Refused, |command| Guess::Launch(Box::new(command)))
+    }
+
+    /// How many numbers of launches are tried at most, and how many instructions a launch and all of them have.
+    pub(super) fn limits(&self) -> Limits {
+        let Effort { launches, steps, run, .. } = self.effort;
+        Limits { guesses: launches * GUESSES, launches, steps, run }
     }
 
     fn is_plausible(&self, launch: Geometry<u32>, value: &dyn Fn(&KernelParameter) -> u64) -> bool {

@@ -12,6 +12,7 @@ pub(crate) mod execution;
 pub mod explore;
 pub(crate) mod minimal;
 mod stated;
+pub(crate) mod trials;
 mod usual;
 
 use self::bounded::Bounded;

@@ -122,6 +122,9 @@ struct Arguments {
     /// Threads for kernels and their parts  [default: one a core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    /// Which barriers and fences of a verified kernel can go: tries each
+    #[arg(long)]
+    redundant: bool,
     /// Verdict lines only
     #[arg(long)]
     quiet: bool,
@@ -323,6 +326,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         memory: arguments.memory.map(|megabytes| megabytes * 1_000_000),
         jobs: arguments.jobs.unwrap_or_else(all_cores),
         quiet: arguments.quiet,
+        redundant: arguments.redundant,
         stats: arguments.stats,
         color: arguments.color,
         rules: Rules {
@@ -367,6 +371,9 @@ fn check(options: &Options) -> Result<(), String> {
     }
     if options.shard.is_some() && options.write_baseline.is_some() {
         return Err("a shard has a part of the findings: --write-baseline is for all of them".to_string());
+    }
+    if options.redundant && (options.quiet || options.list || options.emit.is_some()) {
+        return Err("--redundant is for reports".to_string());
     }
     if options.stats && (options.quiet || options.emit.is_some()) {
         return Err("--stats is for reports".to_string());

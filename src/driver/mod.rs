@@ -30,6 +30,7 @@ mod preludes;
 mod procedures;
 mod progress;
 pub mod record;
+mod redundant;
 pub(crate) mod run_options;
 mod same_value;
 pub(crate) mod schedule;
@@ -153,7 +154,9 @@ fn limits_of(options: &Options) -> Limits {
     let memory = options.memory.unwrap_or_else(limits::usual_memory);
     // Z3 counts by itself, and ends what it does; the rest is ours.
     crate::solver::limit_memory(memory / 10 * 8);
-    Limits { time: Some(options.timeout + options.timeout / 10), memory: Some(memory / 10 * 9) }
+    // With --redundant as much effort again, and executions.
+    let times = if options.redundant { 3 } else { 1 };
+    Limits { time: Some((options.timeout + options.timeout / 10) * times), memory: Some(memory / 10 * 9) }
 }
 
 /// Prints the answers of the tasks.

@@ -73,6 +73,8 @@ pub struct Options {
     pub jobs: NonZeroUsize,
     /// Verdict lines only, with the conditions of verified-when.
     pub quiet: bool,
+    /// Say which barriers and fences of a verified kernel can go.
+    pub redundant: bool,
     /// Say what each stage cost.
     pub stats: bool,
     /// Colours.
@@ -215,6 +217,7 @@ impl Default for Options {
             memory: None,
             jobs: NonZeroUsize::MIN,
             quiet: false,
+            redundant: false,
             stats: false,
             color: Color::Auto,
             rules: Rules::default(),

@@ -6,18 +6,20 @@ use super::mend;
 use super::notes;
 use super::options::{Arithmetic, Options, Stage};
 use super::procedures::{self, Source};
+use super::redundant;
 use super::same_value::{self, Plan};
 use super::stated;
 use crate::confirm::emulate::Emulator;
+use crate::confirm::trials::{self, Trials};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
-use crate::finding::{KernelReport, ParameterValue, Subject};
+use crate::finding::{KernelReport, ParameterValue, Subject, Verdict};
 use crate::geometry::Geometry;
 use crate::ivl;
 use crate::ivl::attributes::Attributes;
 use crate::jobs::Jobs;
 use crate::kernel::{self, Kernel, LowerOptions};
-use crate::launch::condition::Condition;
+use crate::launch::condition::{self, Condition};
 use crate::launch::conditions;
 use crate::launch::{self, Attempt, plausible};
 use crate::limits;
@@ -226,28 +228,34 @@ pub fn verify(
     if let Some(source) = program.of_procedure(entry) {
         return procedures::verify(input, source, entry, options);
     }
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), effort::spent());
+    let mut proved = Vec::new();
     let mut by_plan = |plan: Plan| {
         let options = Options { rules: plan.rules, ..options.clone() };
-        verify_by(input, program, entry, &options, jobs, plan)
+        verify_by(input, program, entry, &options, jobs, (plan, &mut proved))
     };
     let mut report = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan)?;
     report.given = given(program, entry, options);
     mend::try_barrier(&mut report, input, program, entry, options, jobs);
     array_fact::try_facts(&mut report, input, program, entry, options, jobs);
+    if let (true, Program::Ptx(module)) = (options.redundant, program) {
+        let conditions = proved.into_iter().rev().find(|proved| condition::lines(proved) == report.conditions);
+        let own = effort::spent() - before;
+        redundant::list(&mut report, input, (module, entry), options, conditions.as_deref(), (own, jobs));
+    }
     report.time_ms = start.elapsed().as_millis() as u64;
     log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
     Ok(report)
 }
 
-/// Verifies a kernel under the rules of its options.
+/// Verifies a kernel under the rules of its options; the conditions of all proofs are added to the list.
 fn verify_by(
     input: &Input,
     program: &Program,
     entry: &str,
     options: &Options,
     jobs: &Jobs,
-    by: Plan,
+    (by, proved): (Plan, &mut Vec<Vec<Condition>>),
 ) -> Result<KernelReport, Vec<Diagnostic>> {
     let prelude = super::preludes::of(&options.prelude)?;
     let emulator = emulator(input, program, entry, options);
@@ -271,10 +279,17 @@ fn verify_by(
         decide::run(&question, plan.search, (emulator, &is_plausible), report)
     };
     // A limit ends an attempt, and the launches that were decided before are not lost with it.
-    let mut decide = |conditions: &[Condition], plan: Attempt| {
+    let decide = |conditions: &[Condition], plan: Attempt| {
         limits::within(|| decide(conditions, plan)).unwrap_or_else(|exceeded| {
             Ok(KernelReport::new(input.source.name(), entry, options.geometry).stopped(exceeded))
         })
+    };
+    let mut decide = |conditions: &[Condition], plan: Attempt| {
+        let report = decide(conditions, plan);
+        if report.as_ref().is_ok_and(|report| report.verdict == Verdict::Verified) {
+            proved.push(conditions.to_vec());
+        }
+        report
     };
     let mut report = launch::decide((&lowered.kernel, &essence), usual.as_deref(), by.effort, &mut decide)?;
     report.launch = lowered.kernel.geometry;
@@ -290,12 +305,41 @@ pub(crate) fn proof(
     effort: Effort,
     jobs: &Jobs,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
+    proof_under(input, program, entry, options, &[], (effort, jobs))
+}
+
+/// The same for launches that meet conditions.
+pub(crate) fn proof_under(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    conditions: &[Condition],
+    (effort, jobs): (Effort, &Jobs),
+) -> Result<KernelReport, Vec<Diagnostic>> {
     let prelude = super::preludes::of(&options.prelude)?;
-    let lowered = lower(input, program, entry, options, &[])?;
+    let lowered = lower(input, program, entry, options, conditions)?;
     let mut question = question(&lowered, &prelude, options, (effort, jobs));
     question.first_failure = true;
-    let report = KernelReport::new(input.source.name(), entry, lowered.kernel.geometry);
+    let mut report = KernelReport::new(input.source.name(), entry, lowered.kernel.geometry);
+    report.assumptions = lowered.kernel.assumptions.clone();
     decide::run(&question, Search::Proof, (None, &|_, _| true), report)
+}
+
+/// Random executions of a kernel in launches that meet conditions. `Err` as for [`verify`].
+pub(crate) fn trials(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    conditions: &[Condition],
+) -> Result<Trials, Vec<Diagnostic>> {
+    let lowered = lower(input, program, entry, options, conditions)?;
+    let Some(emulator) = emulator(input, program, entry, options) else { return Ok(Trials::default()) };
+    let are_met = |launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>| {
+        conditions.iter().all(|condition| condition.holds_in(launch, params))
+    };
+    Ok(trials::run(&emulator, &lowered.kernel, &are_met))
 }
 
 /// The parameters to which options give a value, as the kernel calls them.

@@ -8,9 +8,11 @@ mod chosen;
 pub(crate) mod facts;
 mod fail_on;
 pub(crate) mod groups;
+pub(crate) mod redundant;
 mod report;
 
 pub use self::fail_on::FailOn;
+pub use self::redundant::{Fate, Redundant};
 pub use self::report::{Candidates, Checked, Execution, KernelReport, Launched, Reason, Subject};
 use crate::geometry::Geometry;
 use crate::span::{Origin, SourcePosition};

@@ -2,7 +2,7 @@
 //!
 //! Output only: plain data. The meaning of each verdict is fixed in book/src/verdicts.md.
 
-use super::{FailOn, Finding, Verdict};
+use super::{FailOn, Finding, Redundant, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
 use crate::limits::{Exceeded, Limit};
@@ -125,6 +125,8 @@ pub struct KernelReport {
     pub findings: Vec<Finding>,
     /// Confirmed findings that need values which no host is likely to pass: they lie outside of what `conditions` allow.
     pub outside: Vec<Finding>,
+    /// Whether the kernel can do without its barriers and fences, in the order of the text, where that was asked for.
+    pub redundant: Option<Vec<Redundant>>,
     /// Reasons of `unknown` and `unsupported`.
     pub reasons: Vec<Reason>,
     /// Where the project says that it knows of a verdict without findings: `verified-when`, `unknown`, `unsupported`.
@@ -190,6 +192,7 @@ impl KernelReport {
             checked: Checked::default(),
             findings: Vec::new(),
             outside: Vec::new(),
+            redundant: None,
             reasons: Vec::new(),
             known: None,
             candidates: Candidates::default(),

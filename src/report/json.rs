@@ -11,7 +11,10 @@ use super::locus::Locus;
 use super::run::{RunFacts, Shard};
 use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::finding::{AccessReport, Candidates, Checked, Finding, KernelReport, Launched, Reason, Step, TraceStep};
+use crate::finding::redundant::CLAIM;
+use crate::finding::{
+    AccessReport, Candidates, Checked, Fate, Finding, KernelReport, Launched, Reason, Redundant, Step, TraceStep,
+};
 use crate::geometry::Geometry;
 use crate::ptx::mangled;
 use crate::span::Origin;
@@ -100,6 +103,9 @@ struct Kernel<'a> {
     /// Of the same shape: defects that need values which no host is likely to pass.
     outside: Vec<FindingObject<'a>>,
     reasons: Vec<ReasonObject<'a>>,
+    /// With --redundant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redundant: Option<Vec<RedundantObject<'a>>>,
     /// Where the project says that it knows of a verdict without findings.
     known: Option<&'a str>,
     /// What to do next.
@@ -229,6 +235,20 @@ struct AccessObject<'a> {
     place: Place<'a>,
 }
 
+/// A barrier or fence, and whether the kernel can do without it.
+#[derive(Serialize)]
+struct RedundantObject<'a> {
+    #[serde(flatten)]
+    place: Place<'a>,
+    answer: &'static str,
+    reason: Option<&'a str>,
+    /// What `can-go` says.
+    claim: Option<&'static str>,
+    together: bool,
+    executions: u32,
+    not_replayed: Option<&'a str>,
+}
+
 /// `file` and `line` are the `.loc` position, null without one; `ptx_line` is always there.
 #[derive(Serialize)]
 struct Place<'a> {
@@ -309,6 +329,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
             .collect(),
         outside: report.outside.iter().map(|found| finding(found, report, source, None)).collect(),
         reasons,
+        redundant: report.redundant.as_ref().map(|all| all.iter().map(redundant).collect()),
         known: report.known.as_deref(),
         next: help::next(report),
         candidates: candidates(report.candidates),
@@ -430,6 +451,18 @@ fn place(origin: &Origin) -> Place<'_> {
         column: position.map(|position| position.column).filter(|&column| column > 0),
         ptx_line: origin.line,
         ptx: &origin.text,
+    }
+}
+
+fn redundant(one: &Redundant) -> RedundantObject<'_> {
+    RedundantObject {
+        place: place(&one.origin),
+        answer: one.fate.name(),
+        reason: one.reason.as_deref(),
+        claim: (one.fate == Fate::CanGo).then_some(CLAIM),
+        together: one.together,
+        executions: one.executions,
+        not_replayed: one.unreplayed.as_deref(),
     }
 }
 

@@ -21,6 +21,7 @@ mod merge_json;
 mod merge_sarif;
 pub(crate) mod near_names;
 mod outside;
+mod redundant;
 pub(crate) mod run;
 pub mod sarif;
 pub mod short;

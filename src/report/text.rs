@@ -7,6 +7,7 @@ use super::finding::{Place, facts, finding_snippet, headline, whereabouts};
 use super::fit::fit;
 use super::help;
 use super::outside;
+use super::redundant;
 use super::snippet::{Label, Level, Message, Paint, Style, paint, printable, screen};
 use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -84,6 +85,9 @@ pub fn kernel(report: &KernelReport, source: &SourceText, style: Style, quiet: b
     // What is unsupported was not checked: counts and assumptions would say too much.
     if report.verdict != Verdict::Unsupported {
         output.push_str(&details(report, style));
+    }
+    for line in redundant::lines(report) {
+        let _ = writeln!(output, "{}", fit(&printable(&line), style.width, 0));
     }
     if let Some(next) = help::next(report) {
         let _ = writeln!(output, "{}", fit(&format!("  next: {}", printable(&next)), style.width, 0));
