@@ -97,7 +97,7 @@ struct Arguments {
     /// These exit with 1, all others with 0: race, possible, unknown, any
     #[arg(long, value_name = "VERDICT,...")]
     fail_on: Option<FailOn>,
-    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full: with all of it
+    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl ivl=full candidates passive vc smt2
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
     /// Of the invariants of --emit ivl only those that the proof uses
