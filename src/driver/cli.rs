@@ -103,7 +103,7 @@ struct Arguments {
     /// Only this part of the kernels, such as 3/16; see merge
     #[arg(long, value_name = "I/N")]
     shard: Option<ShardOf>,
-    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full: with all of it
+    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl ivl=full candidates passive vc smt2
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
     /// Of the invariants of --emit ivl only those that the proof uses

@@ -84,7 +84,7 @@ impl Document {
     }
 
     /// The file to verify: that of the document, if the text has no errors and is the one that is saved there.
-    pub(super) fn to_verify(&mut self) -> Option<PathBuf> {
+    pub(super) fn take_pending(&mut self) -> Option<PathBuf> {
         if !self.parsed().diagnostics.is_empty() {
             return None;
         }

@@ -18,6 +18,8 @@ pub(super) struct Report {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct InputError {
+    /// Where it is: the document, a module in it, or another file, such as `gpuvcc.toml`.
+    pub(super) file: String,
     pub(super) entry: Option<String>,
     pub(super) code: String,
     pub(super) message: String,

@@ -188,7 +188,7 @@ impl Server {
     /// Verifies a document, if it can be, and shows what is known of it until then.
     fn verify(&mut self, key: &str) {
         let Some(document) = self.documents.get_mut(key) else { return };
-        let path = document.to_verify();
+        let path = document.take_pending();
         document.answer = if path.is_some() { Answer::Pending } else { Answer::None };
         if let Some(path) = path {
             self.verifier.request(key, &path);

@@ -9,7 +9,7 @@ use super::lens::{self, Verdict};
 use super::report::{Found, InputError, Kernel, Place, Report};
 use super::syntax::diagnostic_of;
 use super::{cuda, position, uri};
-use crate::report::source::SourceFiles;
+use crate::report::source::{SourceFiles, SourceText};
 use lsp_types::{Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -146,7 +146,8 @@ impl<'a> View<'a> {
             return of_compiler;
         }
         let source = &self.document.source;
-        let is_text = matches!(self.document.kind, Kind::Text(_));
+        let file = Path::new(&error.file);
+        let is_text = matches!(self.document.kind, Kind::Text(_)) && self.is_document(file);
         let range = match (error.line.filter(|_| is_text), &error.entry) {
             (Some(line), _) => position::word(source, line, error.column.unwrap_or(1)),
             (None, Some(entry)) => self.entry(entry, None),
@@ -154,7 +155,13 @@ impl<'a> View<'a> {
         };
         let lines = std::iter::once(&error.message).chain(&error.notes);
         let message = lines.map(String::as_str).collect::<Vec<_>>().join("\n");
-        vec![diagnostic_of(range, DiagnosticSeverity::ERROR, &error.code, message, Vec::new())]
+        // What is wrong with another file is told here, since here is where it is missed.
+        let other = std::fs::read_to_string(file).ok().filter(|_| !self.is_document(file));
+        let related = other.zip(uri::of(file)).zip(error.line).map(|((text, uri), line)| {
+            let range = position::statement(&SourceText::new(error.file.as_str(), text), line, error.column);
+            DiagnosticRelatedInformation { location: Location { uri, range }, message: error.message.clone() }
+        });
+        vec![diagnostic_of(range, DiagnosticSeverity::ERROR, &error.code, message, related.into_iter().collect())]
     }
 
     fn compiler_error(&mut self, note: &str) -> Option<Diagnostic> {
