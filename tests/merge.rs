@@ -1,5 +1,6 @@
 //! `--shard` and `gpuvcc merge`: shards together say what one run says, and what does not fit together is refused.
 
+#[allow(dead_code)]
 #[path = "support/formats.rs"]
 mod formats;
 #[path = "support/program.rs"]
@@ -138,7 +139,7 @@ fn what_does_not_fit_together_is_refused() {
     let [first, second] = &files[..] else { panic!("two shards") };
     let with = |other: String| [files.clone(), vec![other]].concat();
 
-    expect_refused(&[first.clone()], "these are missing: 2");
+    expect_refused(std::slice::from_ref(first), "these are missing: 2");
     // One shard twice is one.
     assert_eq!(merge(&with(second.clone())).stdout, merge(&files).stdout);
 
