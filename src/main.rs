@@ -12,6 +12,8 @@ fn main() -> ExitCode {
         Ok(Command::Verify(options)) => ExitCode::from(gpuvcc::driver::run(&options)),
         Ok(Command::Run(options)) => ExitCode::from(gpuvcc::driver::emulate::run(&options)),
         Ok(Command::Record(options)) => ExitCode::from(gpuvcc::driver::record::run(&options)),
+        Ok(Command::Merge(files)) => ExitCode::from(gpuvcc::driver::merge::run(&files)),
+        Ok(Command::Lsp(options)) => ExitCode::from(gpuvcc::driver::lsp::run(&options)),
         Ok(Command::Explain(code)) => {
             let text = match code {
                 // The command line knows only codes that have a page.

@@ -54,7 +54,7 @@ fn examples(text: &str) -> Vec<Example> {
         let command = block.first().and_then(|line| line.strip_prefix("$ ")).expect("a command in front");
         let code = block.get(1).and_then(|line| line.strip_prefix("? "));
         let exit = code.map_or(0, |code| code.parse().expect("an exit code"));
-        let expected = block[1 + usize::from(code.is_some())..].iter().map(|line| line.to_string()).collect();
+        let expected = block[1 + usize::from(code.is_some())..].iter().map(ToString::to_string).collect();
         found.push(Example { line: at + 2, words: words(command), exit, expected });
     }
     found

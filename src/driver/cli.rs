@@ -6,9 +6,11 @@
 //! Reference: CUDA C++ Programming Guide, technical specifications by compute capability.
 
 use super::documents;
+use super::lsp::LspOptions;
 use super::options::{Arithmetic, Color, Format, Options, PreludeChoice, Stage};
 use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
+use super::shard::ShardOf;
 use super::values::{ParameterSetting, Sizes, parse_family, parse_parameter, parse_sizes};
 use crate::aliases::Aliases;
 use crate::container::target::Target;
@@ -31,8 +33,12 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Run a program and write down its launches.
     Record(RecordOptions),
+    /// Make one report of those in these files.
+    Merge(Vec<String>),
     /// Explain a code, or list all.
     Explain(Option<String>),
+    /// Serve an editor.
+    Lsp(LspOptions),
     /// A text that is made from the command line: completions, a manual page.
     Print(Vec<u8>),
 }
@@ -94,7 +100,10 @@ struct Arguments {
     /// These exit with 1, all others with 0: race, possible, unknown, any
     #[arg(long, value_name = "VERDICT,...")]
     fail_on: Option<FailOn>,
-    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl candidates passive vc smt2; ivl=full has the whole prelude
+    /// Only this part of the kernels, such as 3/16; see merge
+    #[arg(long, value_name = "I/N")]
+    shard: Option<ShardOf>,
+    /// Print instead of verify: tokens ast cfg kernel slice order predicated twothread ivl ivl=full candidates passive vc smt2
     #[arg(long, value_name = "STAGE", hide_possible_values = true)]
     emit: Option<Stage>,
     /// Of the invariants of --emit ivl only those that the proof uses
@@ -175,8 +184,9 @@ const USAGE: &str = "\
 gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
        gpuvcc run [OPTIONS] FILE     Emulate one launch and look for races while it runs
        gpuvcc record -- PROGRAM...   Run a program and write down its launches, for --launches
+       gpuvcc merge FILE...          Make one report of JSON reports (or SARIF logs), of shards or others
        gpuvcc explain [CODE|OPCODE]  What a code or an instruction means; lists all codes without one
-       gpuvcc man [COMMAND]          The manual page; gpuvcc completions SHELL: what a shell completes";
+       gpuvcc lsp [OPTIONS]          Serve an editor; gpuvcc man: the manual page; completions SHELL";
 
 const EXIT_CODES: &str = "\
 Exit:  0 verified or printed; 1 a confirmed defect; 2 bad usage or input; 3 other; 4 internal error";
@@ -212,6 +222,26 @@ enum OtherCommand {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
         command: Vec<OsString>,
     },
+    /// Make one report of several, on standard output: JSON of JSON, or SARIF of SARIF; no other format can be merged
+    #[command(override_usage = "gpuvcc merge FILE...", hide = true)]
+    Merge {
+        /// Reports of --format json, or logs of --format sarif: all shards of a run (--shard), or of different files
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
+    },
+    /// Serve an editor over standard input and output (Language Server Protocol)
+    #[command(override_usage = "gpuvcc lsp [OPTIONS]", hide = true)]
+    Lsp {
+        /// Time for a kernel
+        #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
+        timeout: u32,
+        /// Threads of a verification  [default: one a core]
+        #[arg(long, value_name = "N")]
+        jobs: Option<NonZeroUsize>,
+        /// What editors pass who can talk over sockets, too: there is no other way
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
     /// Print the completions for a shell
     #[command(hide = true)]
     Completions {
@@ -222,7 +252,7 @@ enum OtherCommand {
     /// Print the manual page: gpuvcc man | man -l -
     #[command(hide = true)]
     Man {
-        /// The page of another command: run, record, explain, completions or man
+        /// The page of another command: run, record, merge, explain, lsp, completions or man
         command: Option<String>,
     },
 }
@@ -241,6 +271,10 @@ where
         },
         Some(OtherCommand::Explain { code: None }) => Ok(Command::Explain(None)),
         Some(OtherCommand::Record { output: file, command }) => Ok(Command::Record(RecordOptions { file, command })),
+        Some(OtherCommand::Merge { files }) => Ok(Command::Merge(files)),
+        Some(OtherCommand::Lsp { timeout, jobs, stdio: _ }) => {
+            Ok(Command::Lsp(LspOptions { timeout: Duration::from_secs(u64::from(timeout)), jobs }))
+        }
         Some(OtherCommand::Completions { shell }) => {
             Ok(Command::Print(documents::completions(Arguments::command(), shell)))
         }
@@ -284,6 +318,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         baseline: arguments.baseline,
         write_baseline: arguments.write_baseline,
         fail_on: arguments.fail_on,
+        shard: arguments.shard,
         emit: arguments.emit,
         minimal: arguments.minimal,
         format: arguments.format,
@@ -330,6 +365,12 @@ fn check(options: &Options) -> Result<(), String> {
     let about_verdicts = options.baseline.is_some() || options.write_baseline.is_some() || options.fail_on.is_some();
     if about_verdicts && (options.list || options.emit.is_some()) {
         return Err("--baseline, --write-baseline and --fail-on are for verdicts".to_string());
+    }
+    if options.shard.is_some() && (options.list || options.emit.is_some()) {
+        return Err("--shard is for verdicts".to_string());
+    }
+    if options.shard.is_some() && options.write_baseline.is_some() {
+        return Err("a shard has a part of the findings: --write-baseline is for all of them".to_string());
     }
     if options.redundant && (options.quiet || options.list || options.emit.is_some()) {
         return Err("--redundant is for reports".to_string());
@@ -400,6 +441,11 @@ mod tests {
             &["a.ptx", "--fail-on", "any", "--emit", "ivl"],
             &["a.ptx", "--fail-on", "verified"],
             &["a.ptx", "--baseline", "b.json", "--list"],
+            &["a.ptx", "--shard", "1/2", "--list"],
+            &["a.ptx", "--shard", "1/2", "--emit", "ivl"],
+            &["a.ptx", "--shard", "1/2", "--write-baseline", "b.json"],
+            &["a.ptx", "--shard", "3/2"],
+            &["merge"],
             &["a.ptx", "--block", "1024", "--grid", "2097152"],
             &["a.ptx", "--block", "1025"],
             &["a.ptx", "--block", "32,32,2"],

@@ -1,7 +1,7 @@
 //! The driver: composes the stages and nothing else.
 //!
 //! [`cli`] reads arguments, `documents` makes completions and manual pages of them, [`input`] files, `folder` folders and `annotations` files of annotations, `entries` chooses kernels and `parameter_names` names parameters as the source does; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
-//! [`schedule`] runs kernels side by side, and [`crate::jobs`] counts the threads; [`output`] prints what they gave.
+//! [`lsp`] serves editors. [`schedule`] runs kernels side by side, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave, and `progress` how far they are.
 
 mod annotations;
 mod array_fact;
@@ -18,7 +18,9 @@ mod folder;
 pub mod input;
 mod ivl_kernel;
 mod launches;
+pub mod lsp;
 mod mend;
+pub mod merge;
 mod notes;
 pub mod options;
 mod output;
@@ -26,11 +28,13 @@ mod parameter_names;
 pub mod pipeline;
 mod preludes;
 mod procedures;
+mod progress;
 pub mod record;
 mod redundant;
 pub(crate) mod run_options;
 mod same_value;
 pub(crate) mod schedule;
+mod shard;
 mod specialised;
 mod stated;
 mod values;
@@ -42,6 +46,7 @@ use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::limits;
 use crate::ptx;
+use crate::ptx::mangled;
 use crate::stats::Cost;
 use annotations::Parsed;
 use baseline::Baseline;
@@ -51,9 +56,11 @@ use launches::{Known, KnownLaunch};
 use options::{Options, Stage};
 use output::Output;
 use pipeline::Program;
+use progress::Progress;
 use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// What came of one kernel.
 enum Outcome {
@@ -110,17 +117,36 @@ pub fn run(options: &Options) -> u8 {
     for task in &mut tasks {
         task.reading = reading.get(task.input.source.name()).cloned().unwrap_or_default();
     }
+    let tasks = part_of(tasks, options, &mut output);
     let Some(file) = BaselineFile::read(options, &mut output) else { return output.finish() };
     let jobs = Jobs::new(options.jobs.get());
     let baseline = Baseline::new(&known);
-    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, file: Some(file), output: Some(output) };
-    schedule::in_order(&jobs, tasks.len(), limits, |index| look_at(&tasks[index], options, &jobs), &mut answers);
-    let Answers { baseline, file, output, .. } = answers;
+    let progress = Progress::new(options, tasks.len());
+    let (file, output) = (Some(file), Some(output));
+    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, file, output, progress };
+    schedule::in_order(&jobs, tasks.len(), limits, |index| look_at(&tasks[index].1, options, &jobs), &mut answers);
+    let Answers { baseline, file, output, progress, .. } = answers;
+    progress.end();
     output.map_or(0, |mut output| {
+        output.at(None);
+        // A shard does not see all that could be found.
+        if options.shard.is_some() {
+            return output.finish();
+        }
         file.into_iter().for_each(|file| file.finish(&mut output));
         baseline.stale().iter().for_each(|line| output.note(line));
         output.finish()
     })
+}
+
+/// The kernels of this machine, with their places in the whole run.
+fn part_of<'a>(tasks: Vec<Task<'a>>, options: &Options, output: &mut Output) -> Vec<(usize, Task<'a>)> {
+    let Some(shard) = options.shard else { return tasks.into_iter().enumerate().collect() };
+    let total = tasks.len();
+    let (tasks, facts) = shard::of_run(tasks, shard, options);
+    output.note(&format!("shard {}/{}: {} of {total} kernels", shard.number, shard.of, tasks.len()));
+    output.is_shard(facts);
+    tasks
 }
 
 /// What tasks are given: some more time than proofs plan with, so that they answer for themselves.
@@ -135,7 +161,8 @@ fn limits_of(options: &Options) -> Limits {
 
 /// Prints the answers of the tasks.
 struct Answers<'a> {
-    tasks: &'a [Task<'a>],
+    /// With their places in the whole run.
+    tasks: &'a [(usize, Task<'a>)],
     options: &'a Options,
     answered: usize,
     /// Findings that the project knows of.
@@ -144,12 +171,15 @@ struct Answers<'a> {
     file: Option<BaselineFile<'a>>,
     /// Until the end.
     output: Option<Output<'a>>,
+    progress: Progress,
 }
 
-impl Sink<Outcome> for Answers<'_> {
-    fn done(&mut self, index: usize, outcome: Result<Outcome, Failure>) {
+impl Answers<'_> {
+    /// Prints one.
+    fn answer(&mut self, index: usize, outcome: Result<Outcome, Failure>) {
         let Some(output) = &mut self.output else { return };
-        let task = &self.tasks[index];
+        let (position, task) = &self.tasks[index];
+        output.at(Some(*position));
         let Task { input, entry, program, .. } = task;
         self.answered += 1;
         match outcome {
@@ -173,10 +203,23 @@ impl Sink<Outcome> for Answers<'_> {
             Err(Failure::Panic(message)) => output.internal_error(&message, input.source.name(), entry),
         }
     }
+}
+
+impl Sink<Outcome> for Answers<'_> {
+    fn done(&mut self, index: usize, outcome: Result<Outcome, Failure>) {
+        self.progress.clone().aside(|| self.answer(index, outcome));
+    }
+
+    fn progress(&mut self, done: usize, longest: Option<(usize, Duration)>) {
+        let longest = longest.map(|(index, time)| (mangled::shown(&self.tasks[index].1.entry), time));
+        self.progress.tell(done, longest);
+    }
 
     fn leave(&mut self, interrupted: bool) -> ! {
+        self.progress.end();
         let Some(mut output) = self.output.take() else { std::process::exit(INTERRUPTED_EXIT) };
         if interrupted {
+            output.is_interrupted();
             output.note(&format!("interrupted; {} of {} kernels have an answer", self.answered, self.tasks.len()));
         }
         let code = i32::from(output.finish());
@@ -302,6 +345,9 @@ impl Sink<Read> for Parsing<'_, '_> {
     }
 
     fn leave(&mut self, interrupted: bool) -> ! {
+        if interrupted {
+            self.output.is_interrupted();
+        }
         let code = i32::from(self.output.end());
         std::process::exit(if interrupted { INTERRUPTED_EXIT } else { code })
     }

@@ -3,6 +3,7 @@
 //! Input: none; the command line ([`super::cli`]) or a caller of the library fills it in. Output: [`Options`]. Establishes:
 //! the defaults of the command line. Reference: DESIGN section 4 (the fixed command line).
 
+pub use super::shard::ShardOf;
 pub use super::values::ParameterSetting;
 use crate::aliases::Aliases;
 use crate::container::target::Target;
@@ -56,6 +57,8 @@ pub struct Options {
     pub write_baseline: Option<String>,
     /// Verdicts that fail the run; when `None` confirmed defects give 1, other kernels that are not verified 3.
     pub fail_on: Option<FailOn>,
+    /// Only the kernels of this part of the run.
+    pub shard: Option<ShardOf>,
     /// Print this stage instead of verifying.
     pub emit: Option<Stage>,
     /// Of the invariants of `--emit ivl` only those that the proof uses.
@@ -206,6 +209,7 @@ impl Default for Options {
             baseline: None,
             write_baseline: None,
             fail_on: None,
+            shard: None,
             emit: None,
             minimal: false,
             format: Format::Text,

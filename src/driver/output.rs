@@ -6,14 +6,12 @@ use super::options::{Color, Format, Options};
 use crate::diagnostic::Diagnostic;
 use crate::finding::{KernelReport, Subject, Verdict};
 use crate::report::json::InputError;
+use crate::report::run::{INTERRUPTED, RANKED_EXIT_CODES, RunFacts, Shard};
 use crate::report::snippet::{Level, Message, Style, printable, render};
 use crate::report::source::SourceText;
 use crate::report::{json, junit, sarif, short, text};
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, IsTerminal, Write};
-
-/// Exit codes, the one that wins first: several kernels give the first that occurs.
-const RANKED_EXIT_CODES: [u8; 5] = [4, 2, 1, 3, 0];
 
 /// The exit code of a run. Nothing looked at is no success.
 fn exit_code(of_kernels: &BTreeSet<u8>) -> u8 {
@@ -32,6 +30,11 @@ pub(crate) struct Output<'a> {
     verdicts: Vec<Verdict>,
     subjects: BTreeSet<Subject>,
     exit_codes: BTreeSet<u8>,
+    /// Where what comes next belongs in the whole run, if it is about one kernel.
+    position: Option<usize>,
+    /// Of a run that is a shard, with the positions so far.
+    shard: Option<Shard>,
+    interrupted: bool,
 }
 
 impl<'a> Output<'a> {
@@ -47,7 +50,31 @@ impl<'a> Output<'a> {
             verdicts: Vec::new(),
             subjects: BTreeSet::new(),
             exit_codes: BTreeSet::new(),
+            position: None,
+            shard: None,
+            interrupted: false,
         }
+    }
+
+    /// What comes next is about the kernel with this number in the whole run, or about none.
+    pub(crate) fn at(&mut self, position: Option<usize>) {
+        self.position = position;
+    }
+
+    /// The run is a part of another one. It may have no kernel of it.
+    pub(crate) fn is_shard(&mut self, mut shard: Shard) {
+        if shard.total > 0 {
+            self.exit_codes.insert(0);
+        }
+        // What came so far is about files as a whole.
+        shard.positions = vec![None; self.reports.len()];
+        shard.error_positions = vec![None; self.errors.len()];
+        self.shard = Some(shard);
+    }
+
+    /// The run ends before its time.
+    pub(crate) fn is_interrupted(&mut self) {
+        self.interrupted = true;
     }
 
     /// A kernel's report.
@@ -65,6 +92,7 @@ impl<'a> Output<'a> {
             self.print_out(&short::kernel(&report, source));
         } else {
             self.reports.push(report);
+            self.shard.iter_mut().for_each(|shard| shard.positions.push(self.position));
             self.sources.push(source);
         }
     }
@@ -93,6 +121,8 @@ impl<'a> Output<'a> {
         self.exit_codes.insert(2);
         let errors = diagnostics.iter().map(|diagnostic| InputError::new(diagnostic, source, entry));
         self.errors.extend(errors);
+        let count = self.errors.len();
+        self.shard.iter_mut().for_each(|shard| shard.error_positions.resize(count, self.position));
         let text = match self.options.format {
             Format::Short => short::diagnostics(diagnostics, source),
             _ => text::diagnostics(diagnostics, source, self.stderr_style),
@@ -120,7 +150,9 @@ impl<'a> Output<'a> {
             line: None,
             column: None,
             end: None,
+            notes: Vec::new(),
         });
+        self.shard.iter_mut().for_each(|shard| shard.error_positions.push(self.position));
         let text = render(&error, self.stderr_style);
         self.print_error(&text);
     }
@@ -134,11 +166,13 @@ impl<'a> Output<'a> {
     pub(crate) fn end(&mut self) -> u8 {
         if self.options.emit.is_none() && !self.options.list {
             let reports = std::mem::take(&mut self.reports);
+            let exit = if self.interrupted { INTERRUPTED } else { exit_code(&self.exit_codes) };
+            let facts = RunFacts { exit: Some(exit), shard: self.shard.take() };
             let source = |report: &KernelReport| self.source_of(report, &reports);
             let text = match self.options.format {
                 Format::Text | Format::Dot => text::summary(&self.verdicts, &self.subjects),
-                Format::Json => json::print(&reports, &self.errors, source),
-                Format::Sarif => sarif::print(&reports, &self.errors, source),
+                Format::Json => json::print_run(&reports, &self.errors, &facts, source),
+                Format::Sarif => sarif::print_run(&reports, &self.errors, &facts, source),
                 Format::Junit => junit::print(&reports, &self.errors, self.options.fail_on.as_ref(), source),
                 Format::Short => String::new(),
             };

@@ -46,6 +46,9 @@ pub(crate) trait Sink<T> {
     /// The result of a task, in the order of their numbers.
     fn done(&mut self, number: usize, result: Result<T, Failure>);
 
+    /// Looked at now and then: how many tasks have a result, and which one runs for the longest time, if any runs.
+    fn progress(&mut self, _done: usize, _longest: Option<(usize, Duration)>) {}
+
     /// Ends the process, since some worker does not come to an end or the user wants it; `interrupted` tells which.
     fn leave(&mut self, interrupted: bool) -> !;
 }
@@ -168,10 +171,18 @@ impl<'scope, T: Send + 'scope, W: Fn(usize) -> T + Sync> Watch<'scope, '_, T, W>
                 sink.done(expected, result);
                 expected += 1;
             }
+            sink.progress(expected + waiting.len(), self.longest());
         }
         if !self.given_up.is_empty() {
             sink.leave(false);
         }
+    }
+
+    /// The task that runs for the longest time, and for how long.
+    fn longest(&self) -> Option<(usize, Duration)> {
+        let running = self.shared.running();
+        let (number, task) = running.iter().min_by_key(|(_, task)| task.token.start())?;
+        Some((*number, task.token.start().elapsed()))
     }
 
     /// Ends tasks that are past a limit, and gives up those that do not end.

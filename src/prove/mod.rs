@@ -244,8 +244,8 @@ impl<'a> Tries<'a> {
             false if encodings.len() == 1 => &[QUICK_HALVES, HALVES, LONG],
             false => &[QUICK, MIDDLE],
         };
-        proof.attempt_cases(&mut inference, budget);
         proof.attempt_regions(&mut inference, budget);
+        proof.attempt_cases(&mut inference, budget);
         if !proof.is_complete() && self.has_defect() {
             return Ok(outcome(inference, proof));
         }

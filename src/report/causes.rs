@@ -6,7 +6,7 @@
 //! instructions end with `: REASON`.
 
 use super::explain;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Severity;
 use crate::finding::KernelReport;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cause<'a> {
     /// The code of the diagnostics.
-    pub code: &'static str,
+    pub code: &'a str,
     /// What has no model, without the name of the instruction or function.
     pub cause: &'a str,
     /// Opcodes (without modifiers) or functions.
@@ -31,14 +31,24 @@ pub struct Cause<'a> {
 
 /// The causes of all reports.
 pub fn causes(reports: &[KernelReport]) -> Vec<Cause<'_>> {
-    let mut all: BTreeMap<(&'static str, &str), Cause<'_>> = BTreeMap::new();
-    for report in reports {
-        let mut here: BTreeMap<(&'static str, &str), usize> = BTreeMap::new();
-        for diagnostic in report.diagnostics.iter().filter(|each| each.severity == Severity::Unsupported) {
-            let key = (diagnostic.code, cause(diagnostic));
+    counted(reports.iter().map(unsupported_of))
+}
+
+fn unsupported_of(report: &KernelReport) -> Vec<(&str, &str)> {
+    let unsupported = report.diagnostics.iter().filter(|each| each.severity == Severity::Unsupported);
+    unsupported.map(|each| (each.code, each.message.as_str())).collect()
+}
+
+/// The causes of kernels, each given by codes and messages.
+pub(crate) fn counted<'a>(kernels: impl Iterator<Item = Vec<(&'a str, &'a str)>>) -> Vec<Cause<'a>> {
+    let mut all: BTreeMap<(&str, &str), Cause<'a>> = BTreeMap::new();
+    for kernel in kernels {
+        let mut here: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for (code, message) in kernel {
+            let key = (code, cause(code, message));
             *here.entry(key).or_default() += 1;
             let fresh = Cause { code: key.0, cause: key.1, names: BTreeSet::new(), kernels: 0, alone: 0, places: 0 };
-            all.entry(key).or_insert(fresh).names.extend(name(diagnostic));
+            all.entry(key).or_insert(fresh).names.extend(name(code, message));
         }
         let alone = usize::from(here.len() == 1);
         for (key, places) in here {
@@ -49,16 +59,15 @@ pub fn causes(reports: &[KernelReport]) -> Vec<Cause<'_>> {
             }
         }
     }
-    let mut list: Vec<Cause<'_>> = all.into_values().collect();
+    let mut list: Vec<Cause<'a>> = all.into_values().collect();
     // Stable: those of one count keep the order of their codes and texts.
     list.sort_by_key(|cause| Reverse((cause.kernels, cause.alone)));
     list
 }
 
 /// The reason at the end of a message about an instruction; for other codes what `gpuvcc explain` says.
-fn cause(diagnostic: &Diagnostic) -> &str {
-    let message = diagnostic.message.as_str();
-    match (diagnostic.code, explain::find(diagnostic.code)) {
+fn cause<'a>(code: &str, message: &'a str) -> &'a str {
+    match (code, explain::find(code)) {
         ("unsupported-instruction", _) => message.split_once(": ").map_or(message, |(_, reason)| reason),
         (_, Some(page)) => page.title,
         (_, None) => message,
@@ -66,9 +75,9 @@ fn cause(diagnostic: &Diagnostic) -> &str {
 }
 
 /// What the message names, if it names anything; of an instruction the opcode.
-fn name(diagnostic: &Diagnostic) -> Option<&str> {
-    let name = diagnostic.message.split('`').nth(1)?;
-    match diagnostic.code {
+fn name<'a>(code: &str, message: &'a str) -> Option<&'a str> {
+    let name = message.split('`').nth(1)?;
+    match code {
         "unsupported-instruction" => name.split('.').next(),
         _ => Some(name),
     }

@@ -165,7 +165,8 @@ pub(crate) fn plain(line: &str) -> String {
     plain
 }
 
-fn fnv_1a(bytes: &[u8]) -> u64 {
+/// The 64-bit hash FNV-1a (RFC 9923).
+pub(crate) fn fnv_1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }
 

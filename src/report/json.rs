@@ -8,6 +8,7 @@ use super::finding::INLINED;
 use super::fingerprint::{Identities, Identity};
 use super::help;
 use super::locus::Locus;
+use super::run::{RunFacts, Shard};
 use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::redundant::CLAIM;
@@ -22,7 +23,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The version of docs/report.schema.json.
-const SCHEMA: u32 = 1;
+pub(super) const SCHEMA: u32 = 1;
 
 /// The whole object.
 #[derive(Serialize)]
@@ -31,6 +32,10 @@ pub(crate) struct Report<'a> {
     version: &'static str,
     /// The version of docs/report.schema.json: new fields do not change it.
     schema: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<&'a Shard>,
     kernels: Vec<Kernel<'a>>,
     unsupported: Vec<Cause<'a>>,
     errors: &'a [InputError],
@@ -54,6 +59,9 @@ pub struct InputError {
     /// Line and column behind the place, for SARIF.
     #[serde(skip)]
     pub(crate) end: Option<(usize, usize)>,
+    /// Further lines: what is allowed, what to do, what a compiler says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
 }
 
 impl InputError {
@@ -69,6 +77,7 @@ impl InputError {
             line: place.map(|(line, _)| line),
             column: place.map(|(_, column)| column),
             end: locus.map(|locus| locus.end),
+            notes: diagnostic.notes.clone(),
         }
     }
 }
@@ -265,10 +274,28 @@ pub fn print<'a>(
     errors: &'a [InputError],
     source: impl Fn(&KernelReport) -> &'a SourceText,
 ) -> String {
+    print_run(reports, errors, &RunFacts::default(), source)
+}
+
+/// The same, with what is to be said of the run as a whole.
+pub(crate) fn print_run<'a>(
+    reports: &'a [KernelReport],
+    errors: &'a [InputError],
+    run: &RunFacts,
+    source: impl Fn(&KernelReport) -> &'a SourceText,
+) -> String {
     let kernels = reports.iter().map(|report| kernel(report, source(report))).collect();
     let unsupported = causes(reports);
-    let report =
-        Report { tool: "gpuvcc", version: env!("CARGO_PKG_VERSION"), schema: SCHEMA, kernels, unsupported, errors };
+    let report = Report {
+        tool: "gpuvcc",
+        version: env!("CARGO_PKG_VERSION"),
+        schema: SCHEMA,
+        exit: run.exit,
+        shard: run.shard.as_ref(),
+        kernels,
+        unsupported,
+        errors,
+    };
     match serde_json::to_string_pretty(&report) {
         Ok(text) => text + "\n",
         // Only maps with keys other than strings, or a failing writer, could fail here.

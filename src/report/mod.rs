@@ -2,7 +2,8 @@
 //! ([`sarif`]) and JUnit ([`junit`]); and [`explain`], which says what every code means.
 //!
 //! [`mod@causes`] counts why kernels are `unsupported`. [`mod@finding`] words one finding. [`snippet`] is the only module that
-//! knows codespan-reporting; [`source`] finds source lines, and [`cuda`] the parameters that they declare. [`help`] says what
+//! knows codespan-reporting; [`run`] is what a report says of the run
+//! as a whole, and [`merge`] makes one report of several. [`source`] finds source lines, and [`cuda`] the parameters that they declare. [`help`] says what
 //! the user can do.
 
 pub mod causes;
@@ -14,10 +15,14 @@ mod fit;
 pub(crate) mod help;
 pub mod json;
 pub mod junit;
-mod locus;
+pub(crate) mod locus;
+pub(crate) mod merge;
+mod merge_json;
+mod merge_sarif;
 pub(crate) mod near_names;
 mod outside;
 mod redundant;
+pub(crate) mod run;
 pub mod sarif;
 pub mod short;
 pub mod snippet;

@@ -11,6 +11,7 @@ use super::fingerprint::{Identities, Identity, of_input_error};
 use super::json::InputError;
 use super::locus::Locus;
 use super::outside;
+use super::run::RunFacts;
 use super::source::{SourceFiles, SourceText};
 use super::text::launch_text;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -27,17 +28,49 @@ pub fn print<'a>(
     errors: &[InputError],
     source: impl Fn(&KernelReport) -> &'a SourceText,
 ) -> String {
+    print_run(reports, errors, &RunFacts::default(), source)
+}
+
+/// The same, with what is to be said of the run as a whole.
+pub(crate) fn print_run<'a>(
+    reports: &'a [KernelReport],
+    errors: &[InputError],
+    run: &RunFacts,
+    source: impl Fn(&KernelReport) -> &'a SourceText,
+) -> String {
     let mut results: Vec<Value> = errors.iter().map(input_error).collect();
-    for report in reports {
+    let mut kernel_of: Vec<Option<usize>> = vec![None; results.len()];
+    for (index, report) in reports.iter().enumerate() {
         results.extend(kernel(report, source(report)));
+        kernel_of.resize(results.len(), Some(index));
     }
-    let verdicts: Vec<Value> = reports.iter().map(verdict).collect();
     let rule_ids: BTreeSet<&str> = results.iter().filter_map(|result| result["ruleId"].as_str()).collect();
     let rules: Vec<Value> = rule_ids.iter().map(|id| rule(id)).collect();
-    let indices: Vec<Option<usize>> =
-        results.iter().map(|result| rule_ids.iter().position(|id| result["ruleId"] == **id)).collect();
-    for (result, index) in results.iter_mut().zip(indices) {
-        result["ruleIndex"] = json!(index);
+    let mut properties = json!({ "kernels": reports.iter().map(verdict).collect::<Vec<Value>>() });
+    if run.exit.is_some() {
+        properties["kernelOfResult"] = json!(kernel_of);
+    }
+    if let Some(shard) = &run.shard {
+        properties["shard"] = json!(shard);
+    }
+    log(env!("CARGO_PKG_VERSION"), rules, results, errors.is_empty(), run.exit, properties)
+}
+
+/// The text of a log with one run, whose rules are sorted; results find theirs there.
+pub(super) fn log(
+    version: &str,
+    rules: Vec<Value>,
+    mut results: Vec<Value>,
+    is_successful: bool,
+    exit: Option<u8>,
+    properties: Value,
+) -> String {
+    for result in &mut results {
+        result["ruleIndex"] = json!(rules.iter().position(|rule| rule["id"] == result["ruleId"]));
+    }
+    let mut invocation = json!({ "executionSuccessful": is_successful });
+    if let Some(exit) = exit {
+        invocation["exitCode"] = json!(exit);
     }
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -45,14 +78,14 @@ pub fn print<'a>(
         "runs": [{
             "tool": { "driver": {
                 "name": "gpuvcc",
-                "version": env!("CARGO_PKG_VERSION"),
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "version": version,
+                "semanticVersion": version,
                 "rules": rules,
             } },
             "columnKind": "unicodeCodePoints",
-            "invocations": [{ "executionSuccessful": errors.is_empty() }],
+            "invocations": [invocation],
             "results": results,
-            "properties": { "kernels": verdicts },
+            "properties": properties,
         }],
     });
     format!("{log:#}\n")
