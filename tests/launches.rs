@@ -1,6 +1,7 @@
 //! Shipped kernels where every launch is free: what the verifier finds for itself.
 //!
-//! `tests/kernels/launches.txt` has a kernel a line: its name, the verdict, and for `verified-when` the sizes. A
+//! `tests/kernels/launches.txt` has a kernel a line: its name, the verdict, and for `verified-when` the sizes, with ` | `
+//! between ways to say the same of which the effort decides. A
 //! correct kernel is proved for the sizes that it is written for, and its broken twin is not proved for others.
 
 #[allow(dead_code)]
@@ -42,7 +43,7 @@ fn check(case: Option<Case>, verdict: &str, sizes: &str) -> Result<(), Failed> {
     if is_proof && case.verdict != "verified" && verdict != report.verdict.name() {
         return fails("FALSE VERIFIED");
     }
-    if report.verdict.name() != verdict || told != sizes {
+    if report.verdict.name() != verdict || !sizes.split(" | ").any(|sizes| told == sizes) {
         return fails(&format!("expected {verdict} {sizes}"));
     }
     let at_marks = |finding: &Finding| {
