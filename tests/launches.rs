@@ -1,8 +1,8 @@
 //! Shipped kernels where every launch is free: what the verifier finds for itself.
 //!
 //! `tests/kernels/launches.txt` has a kernel a line: its name, the verdict, and for `verified-when` the sizes, with ` | `
-//! between ways to say the same of which the effort decides. A
-//! correct kernel is proved for the sizes that it is written for, and its broken twin is not proved for others.
+//! between ways to say the same of which the effort decides. A correct kernel is proved for the sizes that it is written
+//! for, and its broken twin is not proved for others.
 
 #[allow(dead_code)]
 mod support;
