@@ -2,7 +2,7 @@
 
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
 use crate::ivl::bv::{self, BvOp};
-use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
+use crate::vcgen::term::{Node, Sort, Term, Terms};
 use foldhash::HashMap;
 
 /// Nodes an expression may have; beyond, no candidate is made.
@@ -56,15 +56,7 @@ impl Names {
             Node::Or(list) => self.fold(list, BinaryOp::Or, &mut go)?,
             Node::Eq(a, b) => bv::eq(go(*a)?, go(*b)?),
             Node::Ite(c, a, b) => bv::ite(go(*c)?, go(*a)?, go(*b)?),
-            Node::BvCompare(op, a, b) => {
-                let op = match op {
-                    BvCompare::Ult => BvOp::Ult,
-                    BvCompare::Ule => BvOp::Ule,
-                    BvCompare::Slt => BvOp::Slt,
-                    BvCompare::Sle => BvOp::Sle,
-                };
-                bv::binary(op, go(*a)?, go(*b)?)
-            }
+            Node::BvCompare(op, a, b) => bv::binary(op.operator(), go(*a)?, go(*b)?),
             Node::BvSum { width, constant, members } => {
                 let mut sum = bv::literal(*constant, *width);
                 for &(member, factor) in members {
@@ -77,7 +69,7 @@ impl Names {
                 }
                 sum
             }
-            Node::BvBinary(op, a, b) => bv::binary(operator(*op), go(*a)?, go(*b)?),
+            Node::BvBinary(op, a, b) => bv::binary(op.operator(), go(*a)?, go(*b)?),
             Node::Extract { high, low, of } => bv::extract(go(*of)?, high + 1, *low),
             Node::Concat(a, b) => bv::concat(go(*a)?, go(*b)?),
             Node::ZeroExtend(width, a) => bv::zext(go(*a)?, *width),
@@ -90,21 +82,5 @@ impl Names {
         let mut parts = list.iter().map(|&t| go(t));
         let first = parts.next()??;
         parts.try_fold(first, |sum, part| Some(bv::op(op, sum, part?)))
-    }
-}
-
-fn operator(op: BvBinary) -> BvOp {
-    match op {
-        BvBinary::Mul => BvOp::Mul,
-        BvBinary::Udiv => BvOp::Udiv,
-        BvBinary::Urem => BvOp::Urem,
-        BvBinary::Sdiv => BvOp::Sdiv,
-        BvBinary::Srem => BvOp::Srem,
-        BvBinary::And => BvOp::And,
-        BvBinary::Or => BvOp::Or,
-        BvBinary::Xor => BvOp::Xor,
-        BvBinary::Shl => BvOp::Shl,
-        BvBinary::Lshr => BvOp::Lshr,
-        BvBinary::Ashr => BvOp::Ashr,
     }
 }

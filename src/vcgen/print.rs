@@ -8,7 +8,7 @@
 //! Relies on: nothing. What Z3 is asked is printed by [`crate::solver::smtlib`].
 //! Reference: the grammar of the IVL (`grammar/ivl.lalrpop`); widths of lines by P. Wadler, "A prettier printer".
 
-use super::term::{BvBinary, BvCompare, Node, Quantifier, Term, Terms, mask};
+use super::term::{BvCompare, Node, Quantifier, Term, Terms, mask};
 use crate::ivl::bv::BvOp;
 use crate::ivl::bv_names::Builtin;
 use foldhash::{HashMap, HashSet};
@@ -120,7 +120,7 @@ impl<'t> Names<'t> {
             }
             Node::Apply(id, arguments) => self.call(&terms.functions[*id as usize].name, arguments),
             Node::BvSum { width, constant, members } => self.bit_vector_sum(*width, *constant, members),
-            Node::BvBinary(op, a, b) => self.call(&operator(*op).function(terms.width(term)).to_string(), &[*a, *b]),
+            Node::BvBinary(op, a, b) => self.call(&op.operator().function(terms.width(term)).to_string(), &[*a, *b]),
             Node::BvCompare(op, a, b) => self.comparison(*op, *a, *b),
             Node::Extract { high, low, of } => {
                 self.doc(*of, Level::Primary).append(Doc::text(format!("[{}:{low}]", high + 1)))
@@ -241,13 +241,7 @@ impl<'t> Names<'t> {
     }
 
     fn comparison(&self, op: BvCompare, a: Term, b: Term) -> Doc {
-        let op = match op {
-            BvCompare::Ult => BvOp::Ult,
-            BvCompare::Ule => BvOp::Ule,
-            BvCompare::Slt => BvOp::Slt,
-            BvCompare::Sle => BvOp::Sle,
-        };
-        self.call(&op.function(self.terms.width(a)).to_string(), &[a, b])
+        self.call(&op.operator().function(self.terms.width(a)).to_string(), &[a, b])
     }
 
     /// Members with large coefficients are subtracted.
@@ -357,20 +351,4 @@ fn call(name: String, arguments: Vec<Doc>) -> Doc {
 fn parenthesised(inner: Doc, needed: bool) -> Doc {
     let inner = inner.group();
     if needed { Doc::text("(").append(inner.nest(1)).append(Doc::text(")")) } else { inner }
-}
-
-fn operator(op: BvBinary) -> BvOp {
-    match op {
-        BvBinary::Mul => BvOp::Mul,
-        BvBinary::Udiv => BvOp::Udiv,
-        BvBinary::Urem => BvOp::Urem,
-        BvBinary::Sdiv => BvOp::Sdiv,
-        BvBinary::Srem => BvOp::Srem,
-        BvBinary::And => BvOp::And,
-        BvBinary::Or => BvOp::Or,
-        BvBinary::Xor => BvOp::Xor,
-        BvBinary::Shl => BvOp::Shl,
-        BvBinary::Lshr => BvOp::Lshr,
-        BvBinary::Ashr => BvOp::Ashr,
-    }
 }

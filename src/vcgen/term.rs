@@ -4,6 +4,7 @@
 //! both threads' copies of a uniform value coincide, and formulas stay linear in program size.
 //! The builders (here and in `boolean.rs`, `bitvector.rs`, `integer.rs`) keep terms in normal form.
 
+use crate::ivl::bv::BvOp;
 use crate::limits;
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeSet;
@@ -51,6 +52,25 @@ pub enum BvBinary {
     Ashr,
 }
 
+impl BvBinary {
+    /// The operator of the IVL.
+    pub(crate) fn operator(self) -> BvOp {
+        match self {
+            BvBinary::Mul => BvOp::Mul,
+            BvBinary::Udiv => BvOp::Udiv,
+            BvBinary::Urem => BvOp::Urem,
+            BvBinary::Sdiv => BvOp::Sdiv,
+            BvBinary::Srem => BvOp::Srem,
+            BvBinary::And => BvOp::And,
+            BvBinary::Or => BvOp::Or,
+            BvBinary::Xor => BvOp::Xor,
+            BvBinary::Shl => BvOp::Shl,
+            BvBinary::Lshr => BvOp::Lshr,
+            BvBinary::Ashr => BvOp::Ashr,
+        }
+    }
+}
+
 /// Bit-vector comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
@@ -59,6 +79,18 @@ pub enum BvCompare {
     Ule,
     Slt,
     Sle,
+}
+
+impl BvCompare {
+    /// The operator of the IVL.
+    pub(crate) fn operator(self) -> BvOp {
+        match self {
+            BvCompare::Ult => BvOp::Ult,
+            BvCompare::Ule => BvOp::Ule,
+            BvCompare::Slt => BvOp::Slt,
+            BvCompare::Sle => BvOp::Sle,
+        }
+    }
 }
 
 /// A node of the DAG.
