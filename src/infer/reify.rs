@@ -1,7 +1,7 @@
 //! Terms back to IVL expressions, so that a candidate found on the DAG is a readable invariant.
 
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Type};
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::bv;
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use foldhash::HashMap;
 
