@@ -1,6 +1,6 @@
 """What the program answers, as objects: the fields of its JSON, and nothing that it does not say.
 
-The README of gpuvcc has the JSON, section "JSON". Fields that a newer program adds are left out.
+The book of gpuvcc has the JSON, page "The JSON report". Fields that a newer program adds are left out.
 """
 
 from __future__ import annotations
@@ -135,6 +135,7 @@ class Finding:
     similar: int = 0
     same_value: bool = False
     help: str | None = None
+    fingerprint: str | None = None
     known: str | None = None
 
     def __str__(self) -> str:
@@ -177,6 +178,58 @@ class Checked:
 
 
 @dataclasses.dataclass(frozen=True)
+class Redundant(Place):
+    """With ``redundant=True``: a barrier or fence, and whether the kernel can do without it."""
+
+    answer: Literal["can-go", "is-needed", "not-claimed"] = "not-claimed"
+    reason: str | None = None
+    claim: str | None = None
+    together: bool = False
+    executions: int = 0
+    not_replayed: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Execution:
+    """How much an emulation executed."""
+
+    threads: int
+    instructions: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """With ``stats=True``: what a stage cost. ``time_us`` in microseconds; effort is about nanoseconds."""
+
+    stage: str
+    time_us: int
+    effort: int
+    queries: int
+    contexts: int
+    candidates: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Invariant:
+    """What holds whenever a thread is at the head of a loop: an expression of the IVL."""
+
+    family: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class LoopInvariants:
+    """With ``invariants=True``: a loop, and what was inferred of it."""
+
+    invariants: tuple[Invariant, ...]
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    ptx_line: int | None = None
+    ptx: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Report:
     """The answer for one kernel in one launch."""
 
@@ -195,9 +248,14 @@ class Report:
     findings: tuple[Finding, ...] = ()
     outside: tuple[Finding, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    redundant: tuple[Redundant, ...] = ()
+    known: str | None = None
     next: str | None = None
+    invariants: tuple[LoopInvariants, ...] = ()
     candidates: dict[str, int] = dataclasses.field(default_factory=dict)
     inferred: dict[str, bool] = dataclasses.field(default_factory=dict)
+    execution: Execution | None = None
+    stats: tuple[Stage, ...] = ()
 
     @property
     def name(self) -> str:
@@ -232,6 +290,7 @@ class InputError:
     entry: str | None = None
     line: int | None = None
     column: int | None = None
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
@@ -256,6 +315,8 @@ class Results:
 
     tool: str
     version: str
+    schema: int = 1
+    exit: int | None = None
     kernels: tuple[Report, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     errors: tuple[InputError, ...] = ()

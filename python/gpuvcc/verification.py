@@ -72,6 +72,9 @@ def verify(
     exited_threads_ok: bool = False,
     unknown_functions_arbitrary: bool = False,
     check_bounds: bool = False,
+    redundant: bool = False,
+    invariants: bool = False,
+    stats: bool = False,
 ) -> Results:
     """Verifies the kernels of a file, a folder, or a text in PTX.
 
@@ -105,6 +108,9 @@ def verify(
             ("--volatile-races", volatile_races),
             ("--may-alias", may_alias),
             ("--check-bounds", check_bounds),
+            ("--redundant", redundant),
+            ("--invariants", invariants),
+            ("--stats", stats),
         ):
             if is_set:
                 arguments.append(option)

@@ -125,6 +125,9 @@ struct Arguments {
     /// Which barriers and fences of a verified kernel can go: tries each
     #[arg(long)]
     redundant: bool,
+    /// What holds whenever a thread is at the head of a loop
+    #[arg(long)]
+    invariants: bool,
     /// Verdict lines only
     #[arg(long)]
     quiet: bool,
@@ -327,6 +330,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         jobs: arguments.jobs.unwrap_or_else(all_cores),
         quiet: arguments.quiet,
         redundant: arguments.redundant,
+        invariants: arguments.invariants,
         stats: arguments.stats,
         color: arguments.color,
         rules: Rules {
@@ -374,6 +378,9 @@ fn check(options: &Options) -> Result<(), String> {
     }
     if options.redundant && (options.quiet || options.list || options.emit.is_some()) {
         return Err("--redundant is for reports".to_string());
+    }
+    if options.invariants && (options.quiet || options.list || options.emit.is_some()) {
+        return Err("--invariants is for reports; --emit candidates and --emit ivl have all of them".to_string());
     }
     if options.stats && (options.quiet || options.emit.is_some()) {
         return Err("--stats is for reports".to_string());

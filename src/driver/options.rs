@@ -75,6 +75,8 @@ pub struct Options {
     pub quiet: bool,
     /// Say which barriers and fences of a verified kernel can go.
     pub redundant: bool,
+    /// Say what was inferred of the loops.
+    pub invariants: bool,
     /// Say what each stage cost.
     pub stats: bool,
     /// Colours.
@@ -218,6 +220,7 @@ impl Default for Options {
             jobs: NonZeroUsize::MIN,
             quiet: false,
             redundant: false,
+            invariants: false,
             stats: false,
             color: Color::Auto,
             rules: Rules::default(),

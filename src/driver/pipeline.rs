@@ -212,6 +212,7 @@ fn question<'a>(
         effort,
         omitted: &options.omit_families,
         first_failure: false,
+        tell_invariants: options.invariants,
         jobs,
     }
 }

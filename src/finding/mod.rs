@@ -13,7 +13,7 @@ mod report;
 
 pub use self::fail_on::FailOn;
 pub use self::redundant::{Fate, Redundant};
-pub use self::report::{Candidates, Checked, Execution, KernelReport, Launched, Reason, Subject};
+pub use self::report::{Candidates, Checked, Execution, KernelReport, Launched, LoopInvariants, Reason, Subject};
 use crate::geometry::Geometry;
 use crate::span::{Origin, SourcePosition};
 use std::collections::BTreeMap;

@@ -68,6 +68,15 @@ pub struct Candidates {
     pub kept: u64,
 }
 
+/// What was inferred of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopInvariants {
+    /// The loop's head, where it has a place.
+    pub origin: Option<Arc<Origin>>,
+    /// Family and formula (an expression of the IVL) of what holds whenever a thread is at the head.
+    pub invariants: Vec<(&'static str, String)>,
+}
+
 /// What a report is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
@@ -133,6 +142,8 @@ pub struct KernelReport {
     pub known: Option<String>,
     /// Invariant candidates.
     pub candidates: Candidates,
+    /// The invariants that tell what registers hold at each loop, where they were asked for.
+    pub invariants: Vec<LoopInvariants>,
     /// What was executed, when the kernel was emulated and not verified.
     pub execution: Option<Execution>,
     /// Wall time, milliseconds.
@@ -196,6 +207,7 @@ impl KernelReport {
             reasons: Vec::new(),
             known: None,
             candidates: Candidates::default(),
+            invariants: Vec::new(),
             execution: None,
             time_ms: 0,
             costs: Vec::new(),

@@ -111,7 +111,7 @@ impl Inference {
     }
 
     /// The kept candidates.
-    fn kept(&self) -> Vec<Candidate> {
+    pub(crate) fn kept(&self) -> Vec<Candidate> {
         let candidates = self.annotated.candidates.iter().enumerate();
         candidates.filter(|(i, _)| self.keeps(*i)).map(|(_, c)| c.clone()).collect()
     }

@@ -35,6 +35,8 @@ pub(crate) struct Question<'a> {
     pub(crate) omitted: &'a [&'static str],
     /// Whether the first assertion that fails is the end.
     pub(crate) first_failure: bool,
+    /// Whether the report is to have the invariants that were inferred.
+    pub(crate) tell_invariants: bool,
     /// Threads that may help.
     pub(crate) jobs: &'a Jobs,
 }

@@ -7,6 +7,7 @@ use super::causes::{Cause, causes};
 use super::finding::INLINED;
 use super::fingerprint::{Identities, Identity};
 use super::help;
+use super::invariants::LoopObject;
 use super::locus::Locus;
 use super::run::{RunFacts, Shard};
 use super::source::{SourceFiles, SourceText};
@@ -111,6 +112,9 @@ struct Kernel<'a> {
     /// What to do next.
     next: Option<String>,
     candidates: CandidateCounts,
+    /// With --invariants.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    invariants: Vec<LoopObject<'a>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     inferred: &'a BTreeMap<String, bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,7 +255,7 @@ struct RedundantObject<'a> {
 
 /// `file` and `line` are the `.loc` position, null without one; `ptx_line` is always there.
 #[derive(Serialize)]
-struct Place<'a> {
+pub(super) struct Place<'a> {
     file: Option<&'a str>,
     line: Option<u32>,
     column: Option<u32>,
@@ -333,6 +337,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         known: report.known.as_deref(),
         next: help::next(report),
         candidates: candidates(report.candidates),
+        invariants: report.invariants.iter().map(LoopObject::of).collect(),
         inferred: &report.inferred,
         execution: report
             .execution
@@ -443,7 +448,7 @@ fn access(access: &AccessReport) -> AccessObject<'_> {
     }
 }
 
-fn place(origin: &Origin) -> Place<'_> {
+pub(super) fn place(origin: &Origin) -> Place<'_> {
     let position = origin.position.as_ref().map(|position| position.own());
     Place {
         file: position.map(|position| &*position.file),

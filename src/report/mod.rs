@@ -13,6 +13,7 @@ pub(crate) mod finding;
 pub(crate) mod fingerprint;
 mod fit;
 pub(crate) mod help;
+mod invariants;
 pub mod json;
 pub mod junit;
 pub(crate) mod locus;

@@ -44,7 +44,7 @@ fn answer(one: &Redundant) -> String {
 }
 
 /// `k.cu:12 (PTX 40)`, or `k.ptx:40`.
-fn place(origin: &Origin, report: &KernelReport) -> String {
+pub(super) fn place(origin: &Origin, report: &KernelReport) -> String {
     match origin.position.as_ref().map(|position| position.own()) {
         Some(position) => format!("{}:{} (PTX {})", name(&position.file), position.line, origin.line),
         None => format!("{}:{}", name(&report.file), origin.line),

@@ -6,6 +6,7 @@
 use super::finding::{Place, facts, finding_snippet, headline, whereabouts};
 use super::fit::fit;
 use super::help;
+use super::invariants;
 use super::outside;
 use super::redundant;
 use super::snippet::{Label, Level, Message, Paint, Style, paint, printable, screen};
@@ -86,7 +87,7 @@ pub fn kernel(report: &KernelReport, source: &SourceText, style: Style, quiet: b
     if report.verdict != Verdict::Unsupported {
         output.push_str(&details(report, style));
     }
-    for line in redundant::lines(report) {
+    for line in redundant::lines(report).into_iter().chain(invariants::lines(report)) {
         let _ = writeln!(output, "{}", fit(&printable(&line), style.width, 0));
     }
     if let Some(next) = help::next(report) {

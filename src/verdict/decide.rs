@@ -5,6 +5,7 @@
 //! and every loop that can be entered can be left.
 //! Reference: DESIGN section 3.
 
+use super::invariants;
 use super::vacuity::Vacuity;
 use crate::confirm::emulate::Emulator;
 use crate::confirm::explore;
@@ -151,6 +152,9 @@ impl Decision<'_> {
                 proofs.add(vec![Pair::OneThread]);
             }
             count(&mut self.report, &two, &outcome);
+            if self.question.tell_invariants {
+                invariants::add(&mut self.report.invariants, &two, &outcome);
+            }
             let unproved = !outcome.refuted.is_empty() || !outcome.open.is_empty();
             match self.search {
                 Search::Thorough => self.confirmation.unroll(&two, &outcome),

@@ -181,6 +181,27 @@ fn hover_is_the_text_of_explain() {
 }
 
 #[test]
+fn heads_of_loops_tell_what_was_inferred() {
+    let mut client = Client::new(None);
+    let text = kernel("tests/kernels/reduce_sequential.ptx");
+    let uri = uri(&client.write("loop.ptx", text.as_bytes()));
+    client.open(&uri, "ptx", &text);
+    let label = line_of(&text, "$L__BB0_1:");
+    while client.lenses(&uri)[0].1.contains("verifying") {
+        client.refreshed();
+    }
+    let hover = client.hover(&uri, label, 0);
+    for part in ["(block *, grid *)", "r9$1 == r9$2  // equality", "!= 0bv32  // power-of-two"] {
+        assert!(hover.contains(part), "{part}: {hover}");
+    }
+    // Neither another line nor a loop of a text that changed since.
+    assert_eq!(client.hover(&uri, label - 4, 0), "");
+    client.change(&uri, 2, &text.replace("shr.u32", "shr.s32"));
+    assert_eq!(client.hover(&uri, label, 0), "");
+    assert_eq!(client.shut_down(), 0);
+}
+
+#[test]
 fn programs_of_the_ivl_are_served() {
     let mut client = Client::new(None);
     let text = "procedure p(x: int)\n{\n  assert x > 0; // \u{fc}\n}\n";

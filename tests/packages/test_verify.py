@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
+import typing
 from pathlib import Path
 
 import gpuvcc
 import pytest
+from gpuvcc import reports
 
 
 def test_verified(kernels: Path) -> None:
@@ -60,6 +63,51 @@ def test_every_field_of_the_json_is_there(kernels: Path) -> None:
             assert value == json_value, where
 
     compare(results, printed, "results")
+
+
+#: Objects of the schema that are no classes here, and why.
+LEFT_OUT = {
+    "shard": "merged before Python sees it",
+    "trace": "lines of programs in the IVL",
+    "launch": "a class of its own",
+}
+
+
+def test_the_classes_are_those_of_the_schema() -> None:
+    """Each property of the published schema has a field."""
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+    compared = set()
+
+    def compare(kind: type, declared: dict[str, object]) -> None:
+        fields = reports._fields(kind)
+        compared.add(kind)
+        for name, value in declared["properties"].items():
+            if name in LEFT_OUT:
+                continue
+            assert name in fields, f"{kind.__name__}.{name}"
+            while "items" in value:
+                value = value["items"]
+            if "$ref" in value:
+                value = schema["$defs"][value["$ref"].rsplit("/", 1)[1]]
+            inner = [one for one in flat(fields[name][1]) if dataclasses.is_dataclass(one)]
+            if "properties" in value and inner:
+                compare(inner[0], value)
+
+    def flat(hint: object) -> list[object]:
+        arguments = typing.get_args(hint)
+        return [hint] if not arguments else [one for argument in arguments for one in flat(argument)]
+
+    compare(gpuvcc.Results, schema)
+    assert {gpuvcc.Report, gpuvcc.Finding, gpuvcc.Redundant, gpuvcc.LoopInvariants, gpuvcc.Invariant} <= compared
+
+
+def test_what_is_asked_for_is_told(kernels: Path) -> None:
+    file = kernels / "reduce_sequential.ptx"
+    (report,) = gpuvcc.verify(file, block=128, grid=64, invariants=True, redundant=True, stats=True)
+    (loop,) = report.invariants
+    assert (loop.line, gpuvcc.Invariant("equality", "r9$1 == r9$2") in loop.invariants) == (13, True)
+    assert {barrier.answer for barrier in report.redundant} == {"is-needed"}
+    assert "infer" in {stage.stage for stage in report.stats}
 
 
 def test_text_instead_of_a_file(kernels: Path) -> None:

@@ -3,7 +3,7 @@
 //! Input: what the client says of it. Output: its diagnostics. Establishes: an answer belongs to the text. Relies on: `syntax`.
 //! Reference: Language Server Protocol 3.17, "Text Document Synchronization".
 
-use super::lens::Verdict;
+use super::shown::Shown;
 use super::syntax::{self, Parsed};
 use super::uri;
 use crate::driver::input::Language;
@@ -28,7 +28,7 @@ pub(super) enum Answer {
     /// A verification waits, or runs.
     Pending,
     /// It has come to its end.
-    Known { diagnostics: Vec<Diagnostic>, verdicts: Vec<Verdict> },
+    Known(Shown),
 }
 
 pub(super) struct Document {
@@ -100,8 +100,8 @@ impl Document {
     /// All that is to be shown.
     pub(super) fn diagnostics(&mut self) -> Vec<Diagnostic> {
         let mut all = self.parsed().diagnostics.clone();
-        if let Answer::Known { diagnostics, .. } = &self.answer {
-            all.extend(diagnostics.iter().cloned());
+        if let Answer::Known(shown) = &self.answer {
+            all.extend(shown.diagnostics.iter().cloned());
         }
         all
     }

@@ -1,9 +1,9 @@
-//! What an instruction or a code means.
+//! What an instruction or a code means, and what was inferred of a loop.
 //!
 //! Input: a document and a place in it. Output: the text of `gpuvcc explain`. Establishes: nothing. Relies on: `explain`.
 //! Reference: Language Server Protocol 3.17, "Hover Request".
 
-use super::document::{Document, Kind};
+use super::document::{Answer, Document, Kind};
 use super::position;
 use crate::driver::input::Language;
 use crate::ptx::table;
@@ -11,7 +11,7 @@ use crate::report::explain;
 use lsp_types::{Diagnostic, Hover, HoverContents, MarkupContent, MarkupKind, NumberOrString, Position, Range};
 use std::ops;
 
-/// The codes of the diagnostics at a place, and the instruction there.
+/// The codes of the diagnostics at a place, the loop whose head it is, and the instruction there.
 pub(super) fn at(document: &mut Document, place: Position) -> Option<Hover> {
     let shown = document.diagnostics();
     let mut codes: Vec<&str> = Vec::new();
@@ -23,6 +23,10 @@ pub(super) fn at(document: &mut Document, place: Position) -> Option<Hover> {
         }
     }
     let mut pages: Vec<String> = codes.iter().filter_map(|code| explain::find(code)).map(explain::markdown).collect();
+    if let Answer::Known(shown) = &document.answer {
+        let is_here = |head: &Range| head.start.line <= place.line && place.line <= head.end.line;
+        pages.extend(shown.loops.iter().filter(|(head, _)| is_here(head)).map(|(_, text)| text.clone()));
+    }
     let instruction = instruction(document, place);
     let range = instruction.as_ref().map(|(range, _)| *range);
     pages.extend(instruction.map(|(_, page)| format!("```text\n{}\n```\n", page.trim_end())));

@@ -40,8 +40,8 @@ impl Verdict {
 
 /// All of a document.
 pub(super) fn all(document: &mut Document) -> Vec<CodeLens> {
-    if let Answer::Known { verdicts, .. } = &document.answer {
-        return verdicts.iter().map(|verdict| lens(verdict.range, &verdict.text)).collect();
+    if let Answer::Known(shown) = &document.answer {
+        return shown.verdicts.iter().map(|verdict| lens(verdict.range, &verdict.text)).collect();
     }
     let text = match document.answer {
         Answer::Pending => "verifying",

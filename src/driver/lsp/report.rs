@@ -42,6 +42,32 @@ pub(super) struct Kernel {
     pub(super) reasons: Vec<Reason>,
     pub(super) known: Option<String>,
     pub(super) next: Option<String>,
+    #[serde(default)]
+    pub(super) invariants: Vec<Loop>,
+}
+
+/// What was inferred of a loop.
+#[derive(Debug, Deserialize)]
+pub(super) struct Loop {
+    #[serde(flatten)]
+    pub(super) place: Option<Place>,
+    invariants: Vec<Invariant>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Invariant {
+    family: String,
+    text: String,
+}
+
+impl Loop {
+    /// Markdown: for which launch it was inferred, and a line each; `None` if nothing was.
+    pub(super) fn text(&self, kernel: &Kernel) -> Option<String> {
+        let lines: Vec<String> = self.invariants.iter().map(|one| format!("{}  // {}", one.text, one.family)).collect();
+        let launch = crate::report::text::launch_text(&kernel.launch.geometry());
+        let head = format!("Invariants of this loop ({launch}), inferred and proved; `$1` and `$2` are two threads:");
+        (!lines.is_empty()).then(|| format!("{head}\n\n```boogie\n{}\n```\n", lines.join("\n")))
+    }
 }
 
 /// Where a launch is known from.

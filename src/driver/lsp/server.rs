@@ -4,9 +4,10 @@
 //! Relies on: `document`, `verify`. Reference: Language Server Protocol 3.17, "Server lifecycle".
 
 use super::document::{Answer, Document};
+use super::shown::Shown;
 use super::transport::Event;
 use super::verify::{Finished, Verifier};
-use super::{LspOptions, hover, lens, log, shown};
+use super::{LspOptions, hover, lens, log};
 use crate::jobs;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use lsp_types::{
@@ -200,11 +201,10 @@ impl Server {
         let Some(key) = self.verifier.document_of(finished) else { return };
         let Some(document) = self.documents.get_mut(&key) else { return };
         let read = match &finished.output {
-            Ok(output) => shown::read(document, output),
+            Ok(output) => Shown::read(document, output),
             Err(message) => Err(message.clone()),
         };
-        let (diagnostics, verdicts) = read.unwrap_or_else(|message| (vec![shown::failure(&message)], Vec::new()));
-        document.answer = Answer::Known { diagnostics, verdicts };
+        document.answer = Answer::Known(read.unwrap_or_else(|message| Shown::failure(&message)));
         self.publish(&key);
     }
 

@@ -6,7 +6,7 @@
 
 use super::document::{Document, Kind};
 use super::lens::{self, Verdict};
-use super::report::{Found, InputError, Kernel, Place, Report};
+use super::report::{Found, InputError, Kernel, Loop, Place, Report};
 use super::syntax::diagnostic_of;
 use super::{cuda, position, uri};
 use crate::report::source::{SourceFiles, SourceText};
@@ -15,26 +15,40 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is shown of a report.
-///
-/// # Errors
-/// It is no report.
-pub(super) fn read(document: &Document, json: &[u8]) -> Result<(Vec<Diagnostic>, Vec<Verdict>), String> {
-    let report: Report = serde_json::from_slice(json).map_err(|error| error.to_string())?;
-    let mut view = View::of(document);
-    let mut diagnostics: Vec<Diagnostic> = report.errors.iter().flat_map(|error| view.input_error(error)).collect();
-    let mut verdicts = Vec::new();
-    for kernel in &report.kernels {
-        let entry = view.entry(&kernel.entry, kernel.demangled.as_deref());
-        diagnostics.extend(view.kernel(kernel, entry));
-        verdicts.push(Verdict::of(kernel, entry));
-    }
-    Ok((diagnostics, verdicts))
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) verdicts: Vec<Verdict>,
+    /// Heads of loops in the document, and what was inferred of each.
+    pub(super) loops: Vec<(Range, String)>,
 }
 
-/// A failed verification, which is a bug of ours: it is not to be taken for one without findings.
-pub(super) fn failure(message: &str) -> Diagnostic {
-    let message = format!("gpuvcc gave no report: {message}");
-    diagnostic_of(Range::default(), DiagnosticSeverity::ERROR, "internal-error", message, Vec::new())
+impl Shown {
+    /// What a report says of a document.
+    ///
+    /// # Errors
+    /// It is no report.
+    pub(super) fn read(document: &Document, json: &[u8]) -> Result<Shown, String> {
+        let report: Report = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+        let mut view = View::of(document);
+        let diagnostics = report.errors.iter().flat_map(|error| view.input_error(error)).collect();
+        let mut shown = Shown { diagnostics, ..Shown::default() };
+        for kernel in &report.kernels {
+            let entry = view.entry(&kernel.entry, kernel.demangled.as_deref());
+            shown.diagnostics.extend(view.kernel(kernel, entry));
+            shown.verdicts.push(Verdict::of(kernel, entry));
+            shown.loops.extend(kernel.invariants.iter().filter_map(|one| view.invariants(one, kernel)));
+        }
+        Ok(shown)
+    }
+
+    /// A failed verification, which is a bug of ours: it is not to be taken for one without findings.
+    pub(super) fn failure(message: &str) -> Shown {
+        let message = format!("gpuvcc gave no report: {message}");
+        let severity = DiagnosticSeverity::ERROR;
+        let failure = diagnostic_of(Range::default(), severity, "internal-error", message, Vec::new());
+        Shown { diagnostics: vec![failure], ..Shown::default() }
+    }
 }
 
 /// Finds places for a document.
@@ -81,6 +95,25 @@ impl<'a> View<'a> {
             return None;
         }
         Some(Location { uri: uri::of(&path)?, range: position::statement(&text, line, place.column) })
+    }
+
+    /// The head of a loop in the document, from its label on, and what was inferred of it.
+    fn invariants(&mut self, one: &Loop, kernel: &Kernel) -> Option<(Range, String)> {
+        let mut range = self.here(one.place.as_ref()?)?;
+        let text = one.text(kernel)?;
+        if let Kind::Text(_) = self.document.kind {
+            let lines: Vec<&str> = self.document.source.text().lines().take(range.start.line as usize).collect();
+            let is_before = |line: &&&str| {
+                let line = line.trim();
+                let is_directive = [".loc", ".pragma", "//"].iter().any(|word| line.starts_with(word));
+                line.is_empty() || line.ends_with(':') || is_directive
+            };
+            let label = lines.len() - lines.iter().rev().take_while(is_before).count();
+            if label < lines.len() {
+                range.start = position::statement(&self.document.source, label + 1, None).start;
+            }
+        }
+        Some((range, text))
     }
 
     /// The place in the document, and that in the source.

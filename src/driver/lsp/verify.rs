@@ -102,7 +102,7 @@ impl Verifier {
 
     fn start(&self, order: &Order) -> io::Result<Child> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg(&order.path).args(["--format", "json", "--color", "never", "--timeout"]);
+        command.arg(&order.path).args(["--format", "json", "--invariants", "--color", "never", "--timeout"]);
         command.arg(self.options.timeout.as_secs().to_string());
         if let Some(jobs) = self.options.jobs {
             command.args(["--jobs", &jobs.to_string()]);
