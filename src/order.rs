@@ -74,6 +74,8 @@ pub enum Order {
     BarrierObjects,
     /// Between accesses through different proxies.
     Proxy,
+    /// A thread knows that copies which it started are complete.
+    Completion,
 }
 
 /// An instruction that orders and is neither an access nor a block's barrier.

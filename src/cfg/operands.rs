@@ -3,7 +3,7 @@
 //! Input: any [`Op`]. Establishes: one place that knows the operand positions of every operation, so
 //! that renaming and data-flow passes cannot disagree about them.
 
-use crate::ptx::ast::{Address, AddressBase, BarrierKind, Instruction, Op, Operand, RegisterId};
+use crate::ptx::ast::{Address, AddressBase, AsyncOp, BarrierKind, Instruction, Op, Operand, RegisterId};
 
 /// An operand together with its role.
 pub(crate) enum Slot<'a> {
@@ -94,6 +94,11 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             f(Slot::Destination(dst));
         }
         Op::Free { address } => f(Slot::Address(address)),
+        Op::Async { operation: AsyncOp::Copy(copy), .. } => {
+            f(Slot::Address(&mut copy.to));
+            f(Slot::Address(&mut copy.from));
+            copy.taken.iter_mut().for_each(|taken| f(Slot::Source(taken)));
+        }
         Op::WarpBarrier { mask } => f(Slot::Source(mask)),
         Op::Arbitrary { dst, sources, .. } => {
             sources.iter_mut().for_each(|s| f(Slot::Source(s)));
@@ -104,6 +109,7 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
         | Op::Exit
         | Op::Trap
         | Op::Fence(_)
+        | Op::Async { operation: AsyncOp::Commit | AsyncOp::Wait { .. }, .. }
         | Op::Nothing { .. }
         | Op::Unsupported { .. } => {}
     }

@@ -6,7 +6,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::Run;
-use crate::exec::decode::{Access, Code, NamedSlot, SharedVariable, Windows};
+use crate::exec::decode::{Access, AsyncCopy, Code, NamedSlot, SharedVariable, Windows};
 use crate::exec::launch::{Launch, SharedBuffer, array_address};
 use crate::exec::outcome::{Fault, FaultKind, Instead, Place, Stop};
 use crate::exec::races::{Location, Race};
@@ -56,8 +56,8 @@ pub(crate) fn interleaving(module: &Module, entry: usize, launch: &Launch, findi
 /// What an instruction does to others.
 fn step_kind(code: Code) -> StepKind {
     match code {
-        Code::Load(_) => StepKind::Read,
-        Code::Store(_) => StepKind::Write,
+        Code::Load(_) | Code::AsyncRead(_) => StepKind::Read,
+        Code::Store(_) | Code::AsyncWrite(_) => StepKind::Write,
         Code::Atomic(_) => StepKind::Atomic,
         Code::Barrier(_) => StepKind::Barrier,
         Code::Fence { .. } => StepKind::Fence,
@@ -80,6 +80,14 @@ fn parameters(module: &Module, entry: &Function, launch: &Launch) -> BTreeMap<St
 
 /// What is said of executions that read textures.
 pub(crate) const TEXTURES: &str = "textures hold zeros in this execution";
+
+/// A race with a copy of another thread.
+const COPY: &str = "a copy goes on until the thread that started it has waited for its group (`cp.async.wait_group`, \
+                    `cp.async.wait_all`); a barrier behind that wait tells the others";
+
+/// A race of a thread with its own copy.
+const OWN_COPY: &str = "the copy goes on beside the thread that started it, until that has waited for its group \
+                        (`cp.async.wait_group`, `cp.async.wait_all`)";
 
 /// Adds a sentence to the message of a finding.
 pub(crate) fn say(finding: &mut Finding, sentence: &str) {
@@ -252,7 +260,12 @@ impl<'r> Reporter<'r> {
         let mut finding = self.finding(Defect::Race, &format!("{}-{}", first.op.name(), second.op.name()));
         (finding.array, finding.space, finding.offset) = self.place(race.location);
         let linear = |place: Place| place.0 % self.launch.geometry.block_threads() as u32 / 32;
-        if first.block == second.block && linear(race.first) == linear(race.second) {
+        let is_copied = self.is_asynchronous(race.first) || self.is_asynchronous(race.second);
+        if race.first.0 == race.second.0 {
+            finding.message = OWN_COPY.to_string();
+        } else if is_copied {
+            finding.message = COPY.to_string();
+        } else if first.block == second.block && linear(race.first) == linear(race.second) {
             finding.message = "both threads are of one warp, which orders nothing by itself".to_string();
         }
         finding.accesses = vec![first, second];
@@ -274,13 +287,24 @@ impl<'r> Reporter<'r> {
             Code::Load(index) | Code::Store(index) | Code::Atomic(index) => {
                 Some(&self.run.program.accesses[index as usize])
             }
+            Code::AsyncRead(index) => Some(&self.run.program.accesses[self.copy(index).from as usize]),
+            Code::AsyncWrite(index) => Some(&self.run.program.accesses[self.copy(index).to as usize]),
             _ => None,
         }
     }
 
+    fn copy(&self, index: u32) -> &AsyncCopy {
+        &self.run.program.async_copies[index as usize]
+    }
+
+    /// Whether it goes on beside its thread.
+    fn is_asynchronous(&self, (_, code): Place) -> bool {
+        matches!(self.run.program.code[code as usize], Code::AsyncRead(_) | Code::AsyncWrite(_))
+    }
+
     fn kind(&self, code: u32) -> AccessKind {
         match self.run.program.code[code as usize] {
-            Code::Load(_) => AccessKind::Read,
+            Code::Load(_) | Code::AsyncRead(_) => AccessKind::Read,
             Code::Atomic(_) => AccessKind::Atomic,
             _ => AccessKind::Write,
         }

@@ -119,6 +119,7 @@ pub fn emulate(
         shared_buffers: bound.shared_buffers,
         contents: Contents::Any { seed: options.seed },
         schedule: options.schedule,
+        completion: options.completion.unwrap_or(options.schedule.completion()),
         seed: options.seed,
         thread_steps: options.steps,
         total_steps: u64::MAX,

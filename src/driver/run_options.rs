@@ -6,7 +6,7 @@
 use super::options::{Color, Format, Options};
 use crate::container::target::Target;
 use crate::exec::arguments::{self, Argument};
-use crate::exec::launch::{Schedule, check_sizes};
+use crate::exec::launch::{Completion, Schedule, check_sizes};
 use crate::geometry::Geometry;
 use crate::rules::Rules;
 use clap::{Args, ValueEnum};
@@ -28,6 +28,8 @@ pub struct RunOptions {
     pub(crate) dynamic_shared: Option<u32>,
     /// The order of threads.
     pub(crate) schedule: Schedule,
+    /// When the bytes of asynchronous copies arrive, where the schedule does not say.
+    pub(crate) completion: Option<Completion>,
     /// Seed of the schedule and of what the ISA leaves open.
     pub(crate) seed: u64,
     /// Instructions of a thread.
@@ -73,6 +75,10 @@ pub(crate) struct RunArguments {
     /// execute together; at a branch those that fall through, or those that take it, come first)
     #[arg(long, value_name = "NAME", default_value = "round-robin", hide_possible_values = true)]
     schedule: ScheduleName,
+    /// When asynchronous copies arrive: eager (at once), lazy (when their thread waits) or random  [default: lazy;
+    /// random with random and adversarial, eager with lockstep]
+    #[arg(long, value_name = "WHEN", hide_possible_values = true)]
+    completion: Option<CompletionName>,
     /// Seed of the schedule and of what the ISA leaves open
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
@@ -139,6 +145,13 @@ enum ScheduleName {
     LockstepTaken,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CompletionName {
+    Eager,
+    Lazy,
+    Random,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sizes([u32; 3]);
 
@@ -166,6 +179,11 @@ pub(crate) fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         ScheduleName::Lockstep => Schedule::Lockstep,
         ScheduleName::LockstepTaken => Schedule::LockstepTaken,
     };
+    let completion = arguments.completion.map(|completion| match completion {
+        CompletionName::Eager => Completion::Eager,
+        CompletionName::Lazy => Completion::Lazy,
+        CompletionName::Random => Completion::Random,
+    });
     if arguments.warp_lockstep && !schedule.is_lockstep() {
         return Err("--warp-lockstep needs --schedule lockstep or lockstep-taken".to_string());
     }
@@ -212,6 +230,7 @@ pub(crate) fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         arguments: arguments.arguments,
         dynamic_shared: arguments.dynamic_shared,
         schedule,
+        completion,
         seed: arguments.seed,
         steps: arguments.steps,
         races: !arguments.no_races,

@@ -17,7 +17,7 @@ use crate::ptx::ast::ScalarType;
 
 /// A resolved address.
 #[derive(Clone, Copy, Debug)]
-enum Target {
+pub(crate) enum Target {
     /// Array and offset.
     Global(usize, u64),
     /// Offset in the block's shared memory.
@@ -29,7 +29,26 @@ enum Target {
 }
 
 /// Resolves the address of a whole access; a fault ends the launch.
-fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &Access) -> Option<Target> {
+pub(crate) fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &Access) -> Option<Target> {
+    match find(program, world, thread, access) {
+        Ok(target) => {
+            if let Some(location) = target.location() {
+                world.note(thread, Some(location), access.bytes * access.elements);
+            }
+            Some(target)
+        }
+        Err(fault) => {
+            thread.fault(world, fault);
+            None
+        }
+    }
+}
+
+/// Where an access is.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn find(program: &Program, world: &World, thread: &Thread, access: &Access) -> Result<Target, Fault> {
     let mut address = thread.value(access.base).wrapping_add_signed(access.offset);
     let bytes = u64::from(access.bytes * access.elements);
     let windows = program.windows;
@@ -63,18 +82,11 @@ fn resolve(program: &Program, world: &mut World, thread: &mut Thread, access: &A
     let kind = match found {
         None => FaultKind::Bounds,
         Some(_) if !address.is_multiple_of(bytes.next_power_of_two()) => FaultKind::Alignment,
-        found => {
-            if let Some(location) = found.and_then(Target::location) {
-                world.note(thread, Some(location), bytes as u32);
-            }
-            return found;
-        }
+        Some(target) => return Ok(target),
     };
     let dynamic = dynamic(address).filter(|_| space == Space::Shared && kind == FaultKind::Bounds);
     let place = (thread.number, thread.last());
-    let fault = Fault { place, kind, address, dynamic, bytes: bytes as u32, values: Vec::new() };
-    thread.fault(world, fault);
-    None
+    Err(Fault { place, kind, address, dynamic, bytes: bytes as u32, values: Vec::new() })
 }
 
 /// The byte of dynamic shared memory at an address, however much of it there is: GPUs have less than 2^18 bytes.

@@ -6,6 +6,7 @@
 //! count: `exit` releases those "for all threads in the CTA".
 //! Reference: PTX ISA, `bar`, `barrier` and `exit`.
 
+use super::agents::Agents;
 use super::decode::{Program, ReductionKind};
 use super::launch::Contents;
 use super::outcome::{BarrierError, BarrierMisuse, Divergence, Instead, Stop};
@@ -35,6 +36,8 @@ pub struct BlockState {
     pub(crate) locations: Locations,
     /// What `.sc` fences of block scope passed on.
     pub(crate) sequential: Option<Rc<Clock>>,
+    /// Asynchronous copies under way.
+    pub(crate) agents: Agents,
     barriers: Vec<BarrierState>,
     /// Threads that have not exited, by warp.
     live: Vec<u32>,
@@ -87,6 +90,7 @@ impl BlockState {
             cells: vec![Cell::default(); bytes.div_ceil(4)],
             locations: Locations::default(),
             sequential: None,
+            agents: Agents::default(),
             barriers: (0..16).map(|_| BarrierState::default()).collect(),
             live: Vec::new(),
         }
@@ -105,6 +109,7 @@ impl BlockState {
         self.cells.fill(Cell::default());
         self.locations.clear();
         self.sequential = None;
+        self.agents.clear();
         let warps = self.size.div_ceil(32);
         self.live = (0..warps).map(|warp| (self.size - warp * 32).min(32)).collect();
         for barrier in &mut self.barriers {
@@ -270,8 +275,9 @@ fn order(state: &BarrierState, program: &Program, world: &World, threads: &mut [
         waiting.map(|arrival| arrival.thread).collect()
     };
     if waits.len() == size as usize {
+        let first = threads[0].number;
         let mut clocks: Vec<&mut ThreadClock> = threads.iter_mut().map(|thread| &mut thread.clock).collect();
-        shape.join_block(&mut clocks);
+        shape.join_block(first, &mut clocks);
     } else {
         join(world, threads, &waits);
     }

@@ -52,6 +52,7 @@ impl Command {
             shared_buffers: bound.shared_buffers,
             contents: Contents::Any { seed: self.seed },
             schedule: self.schedule,
+            completion: self.schedule.completion(),
             seed: self.seed,
             thread_steps: self.steps.unwrap_or(DEFAULT_STEPS),
             total_steps,

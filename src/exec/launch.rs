@@ -23,6 +23,8 @@ pub struct Launch {
     pub contents: Contents,
     /// The order in which threads run.
     pub schedule: Schedule,
+    /// When the bytes of asynchronous copies arrive.
+    pub completion: Completion,
     /// Seed of the schedule and of everything that the ISA leaves open.
     pub seed: u64,
     /// Instructions that one thread may execute.
@@ -118,10 +120,30 @@ impl Schedule {
         }
     }
 
+    /// What goes with it unless the user says: a wait that is missing is to show.
+    pub fn completion(self) -> Completion {
+        match self {
+            Schedule::RoundRobin => Completion::Lazy,
+            Schedule::Random | Schedule::Adversarial => Completion::Random,
+            Schedule::Lockstep | Schedule::LockstepTaken => Completion::Eager,
+        }
+    }
+
     /// Whether warps run in lock-step.
     pub(crate) fn is_lockstep(self) -> bool {
         matches!(self, Schedule::Lockstep | Schedule::LockstepTaken)
     }
+}
+
+/// When the bytes of an asynchronous copy arrive: at any time between its start and the wait for its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// When it starts.
+    Eager,
+    /// When its thread waits for it.
+    Lazy,
+    /// Drawn by the seed.
+    Random,
 }
 
 /// The address of the array with this number, as a kernel gets it. Arrays stand far apart, so that

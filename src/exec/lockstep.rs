@@ -88,7 +88,9 @@ impl Warps {
 }
 
 fn is_access(program: &Program, at: u32) -> bool {
-    let is = |code: Code| matches!(code, Code::Load(_) | Code::Store(_) | Code::Atomic(_));
+    let is = |code: Code| {
+        matches!(code, Code::Load(_) | Code::Store(_) | Code::Atomic(_) | Code::AsyncRead(_) | Code::AsyncWrite(_))
+    };
     match program.code[at as usize] {
         Code::Skip { .. } => is(program.code[at as usize + 1]),
         code => is(code),

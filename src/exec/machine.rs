@@ -6,6 +6,7 @@
 //! wait for a later one as long as the later one fits beside it; the random schedules interleave
 //! several blocks from the start.
 
+use super::agents;
 use super::block::BlockState;
 use super::decode::{Code, Program};
 use super::launch::{Launch, Schedule};
@@ -212,6 +213,7 @@ fn turn_of_thread(
     if thread.status != Status::Running {
         return false;
     }
+    agents::turn(world, state, thread);
     let executed = thread.run(program, world, state, most);
     effort::spend(INSTRUCTION * executed);
     world.outcome.instructions += executed;

@@ -9,6 +9,7 @@
 //! [`values`]; [`races`] watches, [`trace`] tells how a defect came about.
 
 pub(crate) mod access;
+mod agents;
 pub(crate) mod arguments;
 pub(crate) mod binding;
 pub mod block;

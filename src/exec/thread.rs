@@ -3,6 +3,7 @@
 //! Relies on: [`super::decode`] for slots that exist and targets that are in range.
 
 use super::access;
+use super::agents;
 use super::block::BlockState;
 use super::decode::{Code, CompareParts, Copy, Fact, Pack, Program, Slot};
 use super::outcome::{Fault, FaultKind, Stop};
@@ -196,6 +197,10 @@ impl Thread {
             Code::Load(index) => return access::load(program, world, block, self, index),
             Code::Store(index) => return access::store(program, world, block, self, index),
             Code::Atomic(index) => return access::atomic(program, world, block, self, index),
+            Code::AsyncRead(index) => return agents::read(program, world, block, self, index),
+            Code::AsyncWrite(index) => return agents::write(program, world, block, self, index),
+            Code::AsyncCommit => agents::commit(block, self),
+            Code::AsyncWait { pending } => agents::wait(world, block, self, pending),
             Code::Partial { f, bits, d, a, b } => {
                 let value = f(self.value(a), self.value(b));
                 let value = value.unwrap_or_else(|| self.arbitrary(world, u32::from(bits)));

@@ -2,7 +2,7 @@
 
 use super::decode::{Access, Code, Program};
 use super::entries::{self, EntriesFact};
-use super::launch::Launch;
+use super::launch::{Completion, Launch};
 use super::memory::{GlobalArray, GlobalMemory, UNBOUNDED};
 use super::outcome::{Outcome, Stop};
 use super::races::clock::{Clock, Shape};
@@ -39,6 +39,8 @@ pub struct World {
     pub(crate) switch_at_access: bool,
     /// Barriers do not wait for threads that have exited.
     pub(crate) exited_threads_ok: bool,
+    /// When the bytes of asynchronous copies arrive.
+    pub(crate) completion: Completion,
     /// What the clock registers read.
     pub(crate) clock: u64,
     /// Seed of arbitrary values.
@@ -64,7 +66,8 @@ impl World {
         let excluded = facts.iter().filter(|fact| fact.is_broken_at_start(&global));
         outcome.stopped.extend(excluded.map(|fact| Stop::Excluded { code: fact.code }));
         let threads = launch.geometry.block_threads() as u32;
-        let shape = Shape { block: threads, warps: threads.div_ceil(32) };
+        let all = threads * launch.geometry.blocks() as u32;
+        let shape = Shape { block: threads, warps: threads.div_ceil(32), threads: all };
         World {
             global,
             facts,
@@ -78,6 +81,7 @@ impl World {
             outcome,
             switch_at_access: launch.schedule == super::launch::Schedule::Adversarial,
             exited_threads_ok: launch.rules.exited_threads_ok,
+            completion: launch.completion,
             clock: 0,
             seed: launch.seed,
         }
@@ -115,6 +119,8 @@ fn sites(program: &Program) -> Vec<Site> {
         bytes: access.scalar_bytes(),
     };
     let sites = program.code.iter().map(|code| match code {
+        Code::AsyncRead(index) => site(&program.accesses[program.async_copies[*index as usize].from as usize], true, false),
+        Code::AsyncWrite(index) => site(&program.accesses[program.async_copies[*index as usize].to as usize], false, true),
         Code::Load(index) => site(&program.accesses[*index as usize], true, false),
         Code::Store(index) => site(&program.accesses[*index as usize], false, true),
         Code::Atomic(index) => site(&program.accesses[*index as usize], true, true),

@@ -11,6 +11,7 @@ use super::array_facts::StatedFact;
 use super::barrier_invariant::Stated;
 use super::declarations::Declarations;
 use super::definite::{self, Definite};
+use super::groups::Groups;
 use super::launch::Launch;
 use super::names::Names;
 use super::parameters::Parameters;
@@ -80,6 +81,10 @@ pub(crate) struct Lowering<'a> {
     pub(crate) guard_value: Option<ExprRef>,
     /// It is a volatile access.
     pub(crate) is_volatile: bool,
+    /// It is a part of an asynchronous copy.
+    pub(crate) is_asynchronous: bool,
+    /// The counters of groups of such copies.
+    pub(crate) groups: Option<Groups>,
     /// Tags that the registers written by it get.
     pub(crate) new_tags: BTreeMap<RegisterId, ExprRef>,
 }

@@ -8,6 +8,7 @@
 //! Reference: PTX "Addresses as Operands" (an address wider than its space is truncated), "Generic Addressing",
 //! `ld`, `st`, `atom`, `red`; DESIGN sections 3 and 4.
 
+use super::groups::Groups;
 use super::lowering::{Lowering, flag, tag_literal};
 use super::pointers::in_space;
 use super::points::Number;
@@ -426,7 +427,8 @@ impl Lowering<'_> {
             Effect::Store(value) => StmtKind::Store { value, access },
             Effect::Atomic(dst) => StmtKind::Atomic { dst, access },
         };
-        self.emit_with(kind, mark.into_iter().map(flag).collect());
+        let underway = self.groups.as_ref().filter(|_| self.is_asynchronous).map(Groups::mark);
+        self.emit_with(kind, mark.into_iter().map(flag).chain(underway).collect());
     }
 
     /// An access through a pointer of unknown origin: every array of the space, at any offset.

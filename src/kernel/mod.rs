@@ -15,6 +15,7 @@ mod conversion;
 mod declarations;
 mod definite;
 mod exposed;
+mod groups;
 mod launch;
 mod lowering;
 mod matrix;
@@ -40,6 +41,7 @@ use crate::ivl::ast::{Name, Program};
 use crate::ptx::ast::{Function, Module};
 use crate::rules::Rules;
 pub(crate) use array_facts::{ENTRIES, INITIALLY};
+pub(crate) use groups::ASYNCHRONOUS;
 use std::collections::BTreeMap;
 pub(crate) use tickets::{EACH_INTERVAL, TICKET, signed};
 

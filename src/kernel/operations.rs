@@ -112,6 +112,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Allocate { dst, size } => self.allocate(dst, size),
             Op::Free { address } => self.free(address),
+            Op::Async { operation, .. } => self.asynchronous(operation),
             Op::Nothing { .. } => {}
             Op::Unsupported { name, reason } => {
                 let message = format!("`{name}` has no sound model yet: {reason}");

@@ -77,12 +77,15 @@ pub(crate) fn run(
         guard: None,
         guard_value: None,
         is_volatile: false,
+        is_asynchronous: false,
+        groups: None,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
         array_facts: Vec::new(),
         barrier_invariants: Vec::new(),
     };
     let mut blocks = lowering.blocks();
+    lowering.start_groups(&mut blocks);
     unmark_constant_arrays(&mut blocks);
     lowering.mark_tickets(&mut blocks);
     lowering.mark_array_facts(module, &mut blocks);

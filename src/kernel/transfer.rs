@@ -9,7 +9,7 @@ use super::regions::{ParameterPlace, RegionId, Space};
 use crate::cfg::indirect::CALLEE;
 use crate::cfg::unknown::is_call;
 use crate::ptx::ast::{
-    Address, AddressBase, BarrierKind, Comparison, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
+    Address, AddressBase, AsyncOp, BarrierKind, Comparison, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
 };
 
 /// What the registers that an operation writes may hold afterwards (if its guard holds).
@@ -98,6 +98,17 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
             written(analysis, state, address);
             Vec::new()
         }
+        Op::Async { operation: AsyncOp::Copy(copy), .. } => {
+            access(analysis, state, StateSpace::Global, &copy.from);
+            access(analysis, state, StateSpace::Shared, &copy.to);
+            // What memory holds stays in memory.
+            written(analysis, state, &copy.to);
+            for taken in &copy.taken {
+                let value = analysis.operand(state, taken);
+                analysis.escape(&value);
+            }
+            Vec::new()
+        }
         Op::Arbitrary { name, dst, sources } if is_call(name) => {
             let passed: Vec<_> = sources.iter().map(|source| analysis.operand(state, source)).collect();
             let result = called(analysis, &passed);
@@ -127,6 +138,7 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
         | Op::WarpBarrier { .. }
         | Op::Fence(_)
         | Op::Nothing { .. }
+        | Op::Async { operation: AsyncOp::Commit | AsyncOp::Wait { .. }, .. }
         | Op::Unsupported { .. } => Vec::new(),
     }
 }

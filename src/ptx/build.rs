@@ -55,6 +55,9 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
             let (dst, sources) = (parts.operands.take_destinations(), parts.operands.take_sources());
             Op::Arbitrary { name: parts.name, dst, sources }
         }
+        Meaning::AsyncCopy => parts.async_copy(),
+        Meaning::AsyncCommit => Op::Async { name: parts.name, operation: AsyncOp::Commit },
+        Meaning::AsyncWait => parts.async_wait(),
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
     }
@@ -209,7 +212,7 @@ impl Parts<'_> {
     }
 
     fn address(&mut self) -> Address {
-        match self.operands.address.take() {
+        match self.operands.addresses.drain(..).next() {
             Some(address) => address,
             None => panic!("ptx: a memory instruction without an address"),
         }
@@ -261,6 +264,35 @@ impl Parts<'_> {
         let (dst, src, stride) =
             (self.operands.take_destinations(), self.operands.take_sources(), stride.map(Box::new));
         Op::Matrix { name: self.name, space, dst, src, address, rows, stride }
+    }
+
+    /// `cp.async`: what is left of the copy's size is filled with zeros.
+    fn async_copy(self) -> Op {
+        let mut addresses = self.operands.addresses.drain(..);
+        let (Some(to), Some(from)) = (addresses.next(), addresses.next()) else {
+            panic!("ptx: a copy without its two addresses")
+        };
+        drop(addresses);
+        let bytes = match self.operands.sources.first() {
+            Some(Operand::Integer(4)) => 4,
+            Some(Operand::Integer(8)) => 8,
+            Some(Operand::Integer(16)) => 16,
+            _ => return Op::Unsupported { name: self.name, reason: "a copy has 4, 8 or 16 bytes".to_string() },
+        };
+        let policies = usize::from(self.has("L2::cache_hint"));
+        let taken = self.operands.sources.get(1..self.operands.sources.len() - policies).and_then(<[Operand]>::first);
+        let taken = taken.cloned();
+        Op::Async { name: self.name, operation: AsyncOp::Copy(Box::new(AsyncCopy { to, from, bytes, taken })) }
+    }
+
+    /// `cp.async.wait_group` and `cp.async.wait_all`, which commits first.
+    fn async_wait(self) -> Op {
+        let commits = self.has("wait_all");
+        let pending = match self.operands.sources.first() {
+            Some(Operand::Integer(pending)) => *pending,
+            _ => 0,
+        };
+        Op::Async { name: self.name, operation: AsyncOp::Wait { pending, commits } }
     }
 
     fn branch(self) -> Op {

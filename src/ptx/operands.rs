@@ -28,8 +28,8 @@ pub(crate) struct Operands {
     pub(crate) destinations: Vec<Operand>,
     /// Values that are read, in order.
     pub(crate) sources: Vec<Operand>,
-    /// The memory operand.
-    pub(crate) address: Option<Address>,
+    /// The memory operands, in order.
+    pub(crate) addresses: Vec<Address>,
     /// The target of a branch.
     pub(crate) label: Option<LabelId>,
     /// The targets of an indexed branch.
@@ -51,7 +51,8 @@ impl Operands {
     fn clear(&mut self) {
         self.destinations.clear();
         self.sources.clear();
-        (self.address, self.label, self.table) = (None, None, None);
+        self.addresses.clear();
+        (self.label, self.table) = (None, None);
     }
 }
 
@@ -137,7 +138,7 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::Coordinates => self.coordinates(expression, out)?,
             OperandSlot::Components(widths) => self.components(selected, widths, expression, out)?,
             OperandSlot::OneOf(slots) => self.one_of(selected, slots, expression, out)?,
-            OperandSlot::Address => out.address = Some(self.address(expression)?),
+            OperandSlot::Address => out.addresses.push(self.address(expression)?),
             OperandSlot::Immediate { maximum } => out.sources.push(self.immediate(*maximum, expression)?),
             OperandSlot::Limited(limit) => {
                 let value = self.source(expression, ScalarType::B(32), false)?;

@@ -339,6 +339,15 @@ impl Names<'_> {
             Op::WarpBarrier { mask } => format!("bar.warp.sync {}", self.operand(mask)),
             Op::Fence(fence) => fence.to_string(),
             Op::Arbitrary { name, dst, .. } => format!("arbitrary {name} {}", self.vector(dst)),
+            Op::Async { name, operation: AsyncOp::Copy(copy) } => {
+                let taken = copy.taken.as_ref().map_or(String::new(), |taken| format!(", {}", self.operand(taken)));
+                format!("{name} {}, {}, {}{taken}", self.address(&copy.to), self.address(&copy.from), copy.bytes)
+            }
+            Op::Async { operation: AsyncOp::Commit, .. } => "cp.async.commit_group".to_string(),
+            Op::Async { name, operation: AsyncOp::Wait { pending, commits } } => match commits {
+                true => name.to_string(),
+                false => format!("{name} {pending}"),
+            },
             Op::Nothing { name } => format!("nothing {name}"),
             Op::Allocate { dst, size } => format!("malloc {}, {}", self.operand(dst), self.operand(size)),
             Op::Free { address } => format!("free {}", self.address(address)),

@@ -187,7 +187,7 @@ impl<'a> Resolver<'_, '_, 'a> {
                 Ok(()) => {
                     out.destinations.append(&mut operands.destinations);
                     out.sources.append(&mut operands.sources);
-                    out.address = operands.address.or(out.address.take());
+                    out.addresses.append(&mut operands.addresses);
                     return Ok(());
                 }
                 Err(error) => errors.push(error),

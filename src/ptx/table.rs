@@ -46,6 +46,9 @@ pub(crate) enum Meaning {
     WarpBarrier,
     Fence,
     Arbitrary,
+    AsyncCopy,
+    AsyncCommit,
+    AsyncWait,
     Nothing,
     /// No sound model; the reason.
     Unsupported(&'static str),
@@ -298,6 +301,8 @@ impl Row {
             Meaning::Load | Meaning::Store | Meaning::Atomic | Meaning::Matrix => Class::Memory,
             Meaning::BarrierSync | Meaning::BarrierArrive | Meaning::BarrierReduce => Class::Synchronisation,
             Meaning::WarpBarrier | Meaning::Fence => Class::Synchronisation,
+            Meaning::AsyncCopy => Class::Memory,
+            Meaning::AsyncCommit | Meaning::AsyncWait => Class::Synchronisation,
             Meaning::Unsupported(reason) => Class::Unsupported(reason),
         }
     }

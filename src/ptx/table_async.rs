@@ -6,7 +6,7 @@
 //! and cluster launch control.
 
 use super::table::{Form, Meaning, form};
-use Meaning::Unsupported;
+use Meaning::{AsyncCommit, AsyncCopy, AsyncWait, Unsupported};
 
 const ASYNC: &str = "asynchronous copies are not modelled";
 const MBARRIER: &str = "mbarrier objects are not modelled";
@@ -18,10 +18,10 @@ const CANCEL: &str = "cancelling blocks of a cluster launch is not modelled";
 #[rustfmt::skip]
 pub(crate) const FORMS: &[Form] = &[
     // Copies of 4 to 16 bytes
-    form("cp", "async ca|cg $shared global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "[] [] imm b32/p? b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async commit_group", "", Unsupported(ASYNC)),
-    form("cp", "async wait_group", "imm", Unsupported(ASYNC)),
-    form("cp", "async wait_all", "", Unsupported(ASYNC)),
+    form("cp", "async ca|cg $shared global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "[] [] imm b32/p? b64@L2::cache_hint", AsyncCopy),
+    form("cp", "async commit_group", "", AsyncCommit),
+    form("cp", "async wait_group", "imm", AsyncWait),
+    form("cp", "async wait_all", "", AsyncWait),
     form("cp", "async mbarrier arrive noinc? $shared? b64", "[]", Unsupported(ASYNC)),
 
     // Bulk copies

@@ -8,6 +8,7 @@
 
 use super::array_facts::ArrayFacts;
 use super::copies::Copies;
+use super::underway::{self, Underway};
 use super::{Options, Pair, barrier_invariants, narrow};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
@@ -94,6 +95,7 @@ impl<'a> Accesses<'a> {
         copies: &'a Copies,
         pair: Pair,
         (options, knows_narrow): (&Options, bool),
+        underway: &Underway<'_>,
     ) -> Accesses<'a> {
         let written = written_arrays(body.blocks.iter().flat_map(|block| &block.stmts));
         let mut taken: BTreeSet<Name> = program.functions.iter().map(|function| function.name.clone()).collect();
@@ -103,7 +105,7 @@ impl<'a> Accesses<'a> {
             allow_same_value: options.rules.allow_same_value,
             pair,
             arrays: program.arrays.iter().map(|array| (array.name.clone(), array)).collect(),
-            checked_arrays: checked_arrays(program, &written, pair),
+            checked_arrays: checked_arrays(program, &written, pair, &underway.arrays),
             narrow_arrays: if knows_narrow { narrow::arrays(program, body) } else { BTreeSet::new() },
             written,
             functions: BTreeMap::new(),
@@ -115,7 +117,8 @@ impl<'a> Accesses<'a> {
         }
     }
 
-    /// Appends the LOG call of thread 1 and the CHECK call of thread 2 for an access.
+    /// Appends the LOG call of thread 1 and the CHECK call of thread 2 for an access; of one thread alone the LOG call of its
+    /// copies, and the CHECK calls of what it does beside them.
     ///
     /// # Errors
     /// `unknown-array`, `offset-type`, `access-width`, `too-many-sites`; `same-value-width` for stores wider than 8
@@ -125,7 +128,7 @@ impl<'a> Accesses<'a> {
         stmt: &Stmt,
         kind: AccessKind,
         access: &Access,
-        value: Option<&ExprRef>,
+        (value, underway): (Option<&ExprRef>, &mut Underway<'_>),
         out: &mut Vec<Stmt>,
     ) -> Result<(), Diagnostic> {
         let number = u32::try_from(self.sites.len()).unwrap_or(u32::MAX);
@@ -192,8 +195,17 @@ impl<'a> Accesses<'a> {
             Box::new(Event { site: number, thread, array, kind, active, offset, bytes: access.bytes })
         };
         let generated = |kind| Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() };
-        out.push(generated(StmtKind::Log { event: event(Thread::First), logged }));
-        out.push(generated(StmtKind::Check(event(Thread::Second))));
+        let is_alone = self.pair == Pair::OneThread;
+        if is_alone {
+            out.push(generated(StmtKind::Check(event(Thread::First))));
+        }
+        if !is_alone || underway::is_asynchronous(stmt) {
+            out.push(generated(StmtKind::Log { event: event(Thread::First), logged: logged.clone() }));
+            out.extend(underway.logged(stmt, number, &logged).map(generated));
+        }
+        if !is_alone {
+            out.push(generated(StmtKind::Check(event(Thread::Second))));
+        }
         Ok(())
     }
 
@@ -321,12 +333,17 @@ fn written_arrays<'b>(stmts: impl IntoIterator<Item = &'b Stmt>) -> BTreeSet<Nam
 }
 
 /// An array that the kernel never writes has no conflicts; a `.shared` array is another one in another
-/// block; one thread has nobody to race with.
-fn checked_arrays(program: &Program, written: &BTreeSet<Name>, pair: Pair) -> BTreeSet<Name> {
+/// block; one thread has nobody to race with but its own copies.
+fn checked_arrays(
+    program: &Program,
+    written: &BTreeSet<Name>,
+    pair: Pair,
+    copied: &BTreeSet<Name>,
+) -> BTreeSet<Name> {
     let common = |array: &&Array| match pair {
         Pair::SameBlock => true,
         Pair::DifferentBlocks => array.space == ArraySpace::Global,
-        Pair::OneThread => false,
+        Pair::OneThread => copied.contains(&array.name),
     };
     let arrays = program.arrays.iter().filter(common).map(|array| array.name.clone());
     arrays.filter(|name| written.contains(name)).collect()

@@ -28,7 +28,7 @@ pub(crate) struct Barriers<'a> {
 }
 
 impl Barriers<'_> {
-    /// Appends the translation of a barrier, which clears the flags of `arrays`.
+    /// Appends the translation of a barrier, which clears the flags of `arrays` if what they tell of is `complete`.
     ///
     /// # Errors
     /// `barrier-count` (unsupported): a barrier that is not seen to be of the whole block.
@@ -36,7 +36,7 @@ impl Barriers<'_> {
         &self,
         stmt: &Stmt,
         barrier: &Barrier,
-        arrays: &BTreeSet<Name>,
+        (arrays, complete): (&BTreeSet<Name>, Option<ExprRef>),
         out: &mut Vec<Stmt>,
     ) -> Result<(), Diagnostic> {
         self.whole_block(stmt, barrier)?;
@@ -56,6 +56,7 @@ impl Barriers<'_> {
                 let same = bv::implies(both.clone(), bv::eq(a, b));
                 out.push(generated(StmtKind::Assert(claim, same)));
             }
+            let both = complete.into_iter().fold(both, bv::and);
             for array in arrays {
                 out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone(), by: barrier.order() }));
             }

@@ -4,6 +4,7 @@
 //! Establishes: later stages ask here, and know no name of the prelude. Relies on: the contract.
 //! Reference: the tutorial paper (logging); prelude/README.md.
 
+use super::underway::Groups;
 use crate::ivl::ast::{ExprRef, Name, Program, Type};
 use crate::ivl::bv;
 use std::collections::BTreeMap;
@@ -37,6 +38,8 @@ fn instance(template: &str, array: &Name) -> Name {
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     arrays: BTreeMap<Name, ArrayLog>,
+    /// What is known of copies, if there are any.
+    pub(crate) groups: Option<Groups>,
 }
 
 /// What is remembered of one array.
@@ -79,7 +82,8 @@ impl Log {
 
     /// What is noted beside the flags.
     pub(crate) fn records(&self) -> impl Iterator<Item = &Name> {
-        self.arrays.values().flat_map(|log| &log.records)
+        let group = self.groups.iter().map(|groups| &groups.logged);
+        self.arrays.values().flat_map(|log| &log.records).chain(group)
     }
 
     /// The constant that chooses the access which is remembered.

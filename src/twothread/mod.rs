@@ -23,6 +23,7 @@ mod narrow;
 pub mod prelude;
 mod statements;
 mod tickets;
+pub(crate) mod underway;
 mod warps;
 
 pub(crate) use accesses::{AccessKind, Site};
@@ -50,6 +51,7 @@ use prelude::Setting;
 use statements::Translator;
 use std::collections::BTreeSet;
 use tickets::Tickets;
+use underway::Underway;
 use warps::Warps;
 
 /// How the two threads stand to each other.
@@ -158,7 +160,8 @@ pub fn run(
     let copies = Copies::new(program, &body.locals, pair);
     refuse_per_thread_functions(program, &copies)?;
 
-    let mut accesses = Accesses::new(program, body, &copies, pair, (options, prelude.knows_narrow()));
+    let mut underway = Underway::new(body, &copies, pair);
+    let mut accesses = Accesses::new(program, body, &copies, pair, (options, prelude.knows_narrow()), &underway);
     let active = bv::var(predicated.active.clone(), Type::Bv(BLOCK_ID_WIDTH));
     let barriers = Barriers { copies: &copies, pair, options, active, end_id: predicated.end_id };
     let mut contents = Contents::new(predicated, body, &copies, pair, options);
@@ -172,6 +175,7 @@ pub fn run(
         accesses: &mut accesses,
         contents: &mut contents,
         tickets: &mut tickets,
+        underway: &mut underway,
         barriers,
         warps: &warps,
     };
@@ -208,7 +212,13 @@ pub fn run(
         log.add(array, &instance);
         append(&mut result, instance);
     }
+    log.groups = underway.known();
+    if let Some((constant, meaning)) = underway.declared() {
+        result.constants.push(constant);
+        requires.push(meaning);
+    }
     let mut locals = copies.variables(&body.locals);
+    locals.extend(underway.introduced());
     locals.extend(accesses.introduced);
     locals.extend(contents.introduced);
     locals.extend(tickets.introduced);

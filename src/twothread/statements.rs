@@ -96,6 +96,9 @@ impl Translator<'_, '_> {
                     let copy = |(name, value): &(Name, ExprRef)| (name.of(thread), self.copies.expr(value, thread));
                     out.push(with_kind(stmt, StmtKind::Assign(pairs.iter().map(copy).collect())));
                 }
+                let names: Vec<&Name> = pairs.iter().map(|(name, _)| name).collect();
+                let told = self.underway.assigned(&names, &self.accesses.checked_arrays);
+                out.extend(told.into_iter().map(|kind| Stmt { attributes: Vec::new(), ..with_kind(stmt, kind) }));
             }
             StmtKind::Havoc(names) => {
                 let both = names.iter().flat_map(|name| Thread::BOTH.map(|thread| name.of(thread))).collect();
@@ -109,7 +112,7 @@ impl Translator<'_, '_> {
             StmtKind::Assert(claim, e) => out.extend(self.asserts(stmt, claim, e)),
             StmtKind::Load { dst, access } => {
                 if !stmt.attributes.has("ghost") {
-                    self.accesses.log_and_check(stmt, AccessKind::Read, access, None, out)?;
+                    self.accesses.log_and_check(stmt, AccessKind::Read, access, (None, self.underway), out)?;
                 }
                 let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
                 match self.contents.load(stmt, &(block.clone(), index), dst, access, &offset) {
@@ -118,12 +121,12 @@ impl Translator<'_, '_> {
                 }
             }
             StmtKind::Store { value, access } => {
-                self.accesses.log_and_check(stmt, AccessKind::Write, access, Some(value), out)?;
+                self.accesses.log_and_check(stmt, AccessKind::Write, access, (Some(value), self.underway), out)?;
                 let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
                 out.extend(self.contents.store(stmt, access, &offset, value));
             }
             StmtKind::Atomic { dst, access } => {
-                self.accesses.log_and_check(stmt, AccessKind::Atomic, access, None, out)?;
+                self.accesses.log_and_check(stmt, AccessKind::Atomic, access, (None, self.underway), out)?;
                 if let Some(dst) = dst {
                     let both = Thread::BOTH.map(|thread| dst.of(thread)).to_vec();
                     out.push(with_kind(stmt, StmtKind::Havoc(both)));
@@ -134,17 +137,17 @@ impl Translator<'_, '_> {
                 out.extend(self.contents.atomic(stmt, dst.as_ref(), access, &offset));
             }
             StmtKind::Barrier(barrier) => {
-                self.barriers.translate(stmt, barrier, &self.accesses.checked_arrays, out)?;
+                self.barriers.translate(stmt, barrier, (&self.accesses.checked_arrays, self.underway.is_complete()), out)?;
                 out.extend(self.contents.barrier(stmt, barrier.guard.as_ref()));
                 out.extend(self.tickets.barrier());
             }
             StmtKind::WarpBarrier(barrier) => {
-                self.warps.translate(stmt, barrier, &self.accesses.checked_arrays, out);
+                self.warps.translate(stmt, barrier, (&self.accesses.checked_arrays, self.underway.is_complete()), out);
             }
             StmtKind::Fence(fence) => match fence.order() {
                 // Nothing relies on them: only barriers clear the log, and those of warps where it is known who waits.
                 Order::Warp | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => {}
-                Order::Block | Order::Counted => panic!("twothread: `{fence}` is a statement of its own"),
+                Order::Block | Order::Counted | Order::Completion => panic!("twothread: `{fence}` is a statement of its own"),
             },
             // A proof takes it for the exit that follows.
             StmtKind::Trap => {}

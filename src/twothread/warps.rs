@@ -95,8 +95,8 @@ impl<'a> Warps<'a> {
         self.same.as_ref().map(|_| StmtKind::Assign(vec![(Name::from(IN_STEP), bv::boolean(true))]))
     }
 
-    /// Appends the translation of a barrier, which clears the flags of `arrays`.
-    pub(super) fn translate(&self, stmt: &Stmt, barrier: &WarpBarrier, arrays: &BTreeSet<Name>, out: &mut Vec<Stmt>) {
+    /// Appends the translation of a barrier, which clears the flags of `arrays` if what they tell of is `complete`.
+    pub(super) fn translate(&self, stmt: &Stmt, barrier: &WarpBarrier, (arrays, complete): (&BTreeSet<Name>, Option<ExprRef>), out: &mut Vec<Stmt>) {
         let Some(same) = &self.same else { return };
         let [first, second] = Thread::BOTH.map(|thread| self.waits(barrier, thread));
         let [one, other] = Thread::BOTH.map(|thread| self.copies.expr(&barrier.mask, thread));
@@ -105,6 +105,7 @@ impl<'a> Warps<'a> {
         let generated = |kind| Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() };
         out.push(generated(StmtKind::Assign(vec![(Name::from(IN_STEP), step)])));
         let both = bv::and(bv::and(same.clone(), in_step()), first);
+        let both = complete.into_iter().fold(both, bv::and);
         for array in arrays {
             out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Warp }));
         }

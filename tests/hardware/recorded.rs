@@ -113,6 +113,7 @@ impl Recorded {
             shared_buffers: Vec::new(),
             contents: Contents::Any { seed },
             schedule,
+            completion: schedule.completion(),
             seed,
             thread_steps: 20_000,
             total_steps: 200_000,

@@ -1,6 +1,6 @@
 //! The tables of `tests/exec`: instructions with cases, and the kernel and the launch that run them.
 
-use gpuvcc::exec::launch::{Array, Contents, Launch, Schedule, array_address};
+use gpuvcc::exec::launch::{Array, Completion, Contents, Launch, Schedule, array_address};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::rules::Rules;
 use std::fmt::Write;
@@ -82,6 +82,7 @@ pub fn launch(group: &Group) -> Launch {
         shared_buffers: Vec::new(),
         contents: Contents::Zero,
         schedule: Schedule::RoundRobin,
+        completion: Completion::Lazy,
         seed: 1,
         thread_steps: 1000,
         total_steps: u64::MAX,

@@ -135,6 +135,7 @@ impl<'m> Decoder<'m> {
             packs: Vec::new(),
             comparisons: Vec::new(),
             copies: Vec::new(),
+            async_copies: Vec::new(),
             annotations: Vec::new(),
             refusals: Vec::new(),
             reconvergence: Vec::new(),

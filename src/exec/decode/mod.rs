@@ -54,6 +54,8 @@ pub struct Program {
     pub(crate) comparisons: Vec<CompareParts>,
     /// Copies around calls.
     pub(crate) copies: Vec<Vec<Copy>>,
+    /// Copies that go on beside their threads.
+    pub(crate) async_copies: Vec<AsyncCopy>,
     /// Annotations.
     pub(crate) annotations: Vec<Fact>,
     /// Why an instruction has no model.
@@ -266,6 +268,17 @@ pub enum Code {
     Store(u32),
     /// An entry of [`Program::accesses`] that does both.
     Atomic(u32),
+    /// The reading half of an entry of [`Program::async_copies`].
+    AsyncRead(u32),
+    /// The writing half, which follows.
+    AsyncWrite(u32),
+    /// `cp.async.commit_group`
+    AsyncCommit,
+    /// `cp.async.wait_group`
+    AsyncWait {
+        /// Groups that need not be complete.
+        pending: u64,
+    },
     /// An entry of [`Program::barriers`].
     Barrier(u32),
     /// An entry of [`Program::warp_operations`].
@@ -349,6 +362,19 @@ impl Access {
     pub(crate) fn scalar_bytes(&self) -> u32 {
         self.bytes / self.parts
     }
+}
+
+/// A copy that goes on beside its thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsyncCopy {
+    /// Where it reads, an entry of [`Program::accesses`].
+    pub(crate) from: u32,
+    /// Where it writes, an entry of [`Program::accesses`].
+    pub(crate) to: u32,
+    /// Bytes that are written.
+    pub(crate) bytes: u32,
+    /// How many of them are read, or (one bit) that none are; with the width in bits.
+    pub(crate) taken: Option<(Slot, u32)>,
 }
 
 /// A barrier instruction.

@@ -446,7 +446,7 @@ impl Decoder<'_> {
         Some(())
     }
 
-    fn access(
+    pub(crate) fn access(
         &mut self,
         (space, address): (StateSpace, &Address),
         ty: ScalarType,

@@ -17,6 +17,8 @@ pub(crate) struct Shape {
     pub(crate) block: u32,
     /// Warps a block.
     pub(crate) warps: u32,
+    /// Threads of the launch. From here on are the numbers of their agents: what a thread's asynchronous copies do.
+    pub(crate) threads: u32,
 }
 
 /// A sorted list of floors.
@@ -73,18 +75,35 @@ pub(crate) struct ThreadClock {
     pub(crate) block: u32,
     /// Floor of its warp.
     pub(crate) warp: u32,
+    /// Floor of its own agent: the groups of copies that it waited for.
+    pub(crate) agent: u32,
     /// Everything else, shared with those that know the same.
     pub(crate) others: Option<Rc<Clock>>,
 }
 
 impl Shape {
+    /// The agent of a thread.
+    pub(crate) fn agent_of(&self, thread: u32) -> u32 {
+        thread.wrapping_add(self.threads)
+    }
+
+    /// The thread itself, or the one whose agent it is.
+    pub(crate) fn issuer(&self, thread: u32) -> u32 {
+        if self.is_agent(thread) { thread - self.threads } else { thread }
+    }
+
+    fn is_agent(&self, thread: u32) -> bool {
+        thread >= self.threads
+    }
+
     /// The block of a thread.
     pub(crate) fn block_of(&self, thread: u32) -> u32 {
-        thread / self.block
+        self.issuer(thread) / self.block
     }
 
     /// The warp of a thread, counted over the launch.
     pub(crate) fn warp_of(&self, thread: u32) -> u32 {
+        let thread = self.issuer(thread);
         thread / self.block * self.warps + thread % self.block / 32
     }
 
@@ -99,9 +118,15 @@ impl Shape {
         range.start >= first && range.end - first <= self.block
     }
 
-    /// Whether what `other` did at `time` happened before what `thread` does next.
+    /// Whether what `other` did at `time` happened before what `thread` does next. An agent does nothing before its thread
+    /// started the copy, and knows what the thread knew then; only a wait tells what the agent did.
     fn is_ordered(&self, other: u32, time: u32, thread: u32, clock: &ThreadClock) -> bool {
-        if other == thread {
+        let is_own = self.issuer(other) == self.issuer(thread);
+        if self.is_agent(other) {
+            let is_told = |known: &Rc<Clock>| time <= floor(&known.threads, other);
+            return is_own && time <= clock.agent || clock.others.as_ref().is_some_and(is_told);
+        }
+        if is_own {
             return true;
         }
         let block = self.block_of(other);
@@ -131,7 +156,7 @@ impl Shape {
     pub(crate) fn all_ordered(&self, entry: &Entry, thread: u32, clock: &ThreadClock) -> bool {
         let span = entry.span();
         // The common cases: the thread itself, or threads of this block before its last barrier.
-        if span.end - span.start == 1 && span.start == thread {
+        if span.end - span.start == 1 && span.start == thread && !self.is_agent(thread) {
             return true;
         }
         if entry.clock <= clock.block && self.is_in_block_of(span, thread) {
@@ -146,6 +171,7 @@ impl Shape {
         raise(&mut all.blocks, self.block_of(thread), clock.block);
         raise(&mut all.warps, self.warp_of(thread), clock.warp);
         raise(&mut all.threads, thread, clock.epoch);
+        raise(&mut all.threads, self.agent_of(thread), clock.agent);
         all
     }
 
@@ -160,8 +186,8 @@ impl Shape {
         }
     }
 
-    /// All threads of a block synchronise.
-    pub(crate) fn join_block(&self, clocks: &mut [&mut ThreadClock]) {
+    /// All threads of a block synchronise, from this one on.
+    pub(crate) fn join_block(&self, first: u32, clocks: &mut [&mut ThreadClock]) {
         let latest = clocks.iter().map(|clock| clock.epoch).max().unwrap_or(0);
         let mut joined: Option<Rc<Clock>> = None;
         for clock in clocks.iter() {
@@ -171,6 +197,11 @@ impl Shape {
                 (Some(all), Some(mine)) if Rc::ptr_eq(all, mine) => {}
                 (Some(all), Some(mine)) => Rc::make_mut(all).join(mine),
             }
+        }
+        let agents = (first..).zip(clocks.iter()).filter(|(_, clock)| clock.agent > 0);
+        let agents: Floors = agents.map(|(thread, clock)| (self.agent_of(thread), clock.agent)).collect();
+        if !agents.is_empty() {
+            join_floors(&mut Rc::make_mut(joined.get_or_insert_default()).threads, &agents);
         }
         for clock in clocks {
             clock.block = latest;
@@ -197,6 +228,7 @@ impl Shape {
                     if let Some(others) = &clock.others {
                         join_floors(&mut joined.threads, &others.threads);
                     }
+                    raise(&mut joined.threads, self.agent_of(*thread), clock.agent);
                     clock.epoch = latest;
                 }
                 clock.epoch += 1;
@@ -255,7 +287,7 @@ mod tests {
     /// Compression changes no answer: after random synchronisations, the same accesses are ordered.
     #[test]
     fn agrees_with_full_clocks() {
-        let shape = Shape { block: 48, warps: 2 };
+        let shape = Shape { block: 48, warps: 2, threads: 96 };
         for seed in 0..60 {
             let count = 96;
             let mut full = Full { of: (0..count).map(|t| (0..count).map(|u| u32::from(t == u)).collect()).collect() };
@@ -274,7 +306,10 @@ mod tests {
                     0 => {
                         let members: Vec<usize> = (block..block + 48).collect();
                         full.join(&members, &members);
-                        shape.join_block(&mut compressed[block..block + 48].iter_mut().collect::<Vec<_>>());
+                        shape.join_block(
+                            block as u32,
+                            &mut compressed[block..block + 48].iter_mut().collect::<Vec<_>>(),
+                        );
                     }
                     1 => {
                         let warp = if random(3) % 2 == 0 { block..block + 32 } else { block + 32..block + 48 };

@@ -76,7 +76,7 @@ pub struct Race {
 /// The access that is checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Current<'c> {
-    /// Number of the thread in the launch.
+    /// Number of the thread in the launch, or of its agent.
     pub(crate) thread: u32,
     /// Instruction.
     pub(crate) code: u32,
@@ -201,7 +201,8 @@ impl Detector {
         let at = location(u64::from((entry.mask() & mask).trailing_zeros()));
         let shared = matches!(at, Location::Shared(_));
         let key = (entry.code().min(current.code), entry.code().max(current.code), shared);
-        let (first, second) = ((first, entry.code()), (current.thread, current.code));
+        let first = (self.shape.issuer(first), entry.code());
+        let second = (self.shape.issuer(current.thread), current.code);
         let race = Race { first, second, location: at, same_value };
         let known = self.races.entry(key).or_insert_with(|| race.clone());
         // Different values are the graver defect of the pair.

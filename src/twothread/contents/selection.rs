@@ -17,7 +17,7 @@ use crate::ivl::ast::{Access, ArraySpace, ExprKind, Implementation, Name, Stmt, 
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Premise;
 use crate::ivl::visit::{assigned, for_each_stmt_expr, free_vars};
-use crate::kernel::TICKET;
+use crate::kernel::{ASYNCHRONOUS, TICKET};
 use crate::predicate::{LoopInfo, Predicated};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,6 +56,9 @@ pub(crate) fn refusal(
         is_written |= !matches!(stmt.kind, StmtKind::Load { .. });
         if stmt.attributes.has("unknown_pointer") {
             return Some("pointers of unknown origin may access it");
+        }
+        if stmt.attributes.has(ASYNCHRONOUS) {
+            return Some("asynchronous copies read or write it");
         }
         if stmt.attributes.has("non_coherent") || access.strong.is_some() || access.collective.is_some() {
             return Some("accesses that are not plain read or write it");
@@ -172,7 +175,7 @@ fn plain_arrays(body: &Implementation) -> Plain {
             _ => &mut atomics,
         };
         to.insert(access.array.clone());
-        let marked = ["unknown_pointer", "non_coherent"].iter().any(|mark| stmt.attributes.has(mark));
+        let marked = ["unknown_pointer", "non_coherent", ASYNCHRONOUS].iter().any(|mark| stmt.attributes.has(mark));
         if marked || access.strong.is_some() && !is_atomic || access.collective.is_some() {
             others.insert(access.array.clone());
         }

@@ -166,6 +166,7 @@ fn emulated(module: &Module, launch: &Launch) -> launch::Launch {
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
     let mut variables = module.variables.iter().chain(bodies.flat_map(|body| &body.variables));
     let dynamic = variables.any(|variable| variable.space == StateSpace::Shared && variable.size.is_none());
+    let schedule = SCHEDULES[random.below(SCHEDULES.len())];
     launch::Launch {
         geometry: Geometry { block: launch.block, grid: launch.grid },
         parameters: launch.parameters.clone(),
@@ -173,7 +174,8 @@ fn emulated(module: &Module, launch: &Launch) -> launch::Launch {
         dynamic_shared: if dynamic { DYNAMIC_SHARED } else { 0 },
         shared_buffers: Vec::new(),
         contents: launch.contents.seeded(hash(launch.seed, 3)),
-        schedule: SCHEDULES[random.below(SCHEDULES.len())],
+        schedule,
+        completion: schedule.completion(),
         seed: launch.seed,
         thread_steps: u64::from(launch.steps),
         total_steps: if launch.only.is_empty() { ENOUGH } else { ENOUGH_FOR_NAMED },

@@ -1,0 +1,148 @@
+//! Asynchronous copies and their groups.
+//!
+//! Input: `cp.async`, `cp.async.commit_group`, `cp.async.wait_group`, `cp.async.wait_all`. Output: for a copy a load and a store
+//! with `{:asynchronous committed, waited}`, where the two variables count the groups that the thread has committed and those
+//! that it has waited for. Establishes: `waited <= committed`; the groups below `waited` are complete; a copy belongs to the
+//! group with the number `committed` at its start. Relies on: a thread commits fewer than 2^64 groups; `twothread` knows that
+//! such an access goes on until its group is complete. Reference: PTX ISA, `cp.async` ("wait_group N: until N or fewer of the
+//! most recent groups are pending and all prior groups are complete").
+
+use super::lowering::Lowering;
+use super::memory::Effect;
+use super::regions::Space;
+use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Name, Stmt, StmtKind, Type};
+use crate::ivl::bv::{self, BvOp};
+use crate::ptx::ast::{Address, AsyncCopy, AsyncOp, Operand, ScalarType, StateSpace};
+use crate::span::Span;
+
+/// The mark of the accesses of a copy.
+pub(crate) const ASYNCHRONOUS: &str = "asynchronous";
+
+/// Counters of groups.
+const COUNTER: Type = Type::Bv(64);
+
+/// The counters of a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    /// Groups that were committed.
+    committed: Name,
+    /// Groups that were waited for.
+    waited: Name,
+}
+
+impl Groups {
+    /// The mark of an access that belongs to the next group.
+    pub(super) fn mark(&self) -> Attribute {
+        let args = [&self.committed, &self.waited].map(|name| AttributeArg::Expr(bv::var(name.clone(), COUNTER)));
+        Attribute { name: Name::from(ASYNCHRONOUS), args: args.into() }
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn asynchronous(&mut self, operation: &AsyncOp) {
+        match operation {
+            AsyncOp::Copy(copy) => self.copy(copy),
+            AsyncOp::Commit => self.commit(),
+            AsyncOp::Wait { pending, commits } => {
+                if *commits {
+                    self.commit();
+                }
+                let Groups { committed, waited } = self.groups();
+                let (committed, old) = (bv::var(committed, COUNTER), bv::var(waited.clone(), COUNTER));
+                let pending = bv::literal(u128::from(*pending), 64);
+                let has_more =
+                    bv::binary(BvOp::Ult, pending.clone(), bv::sub(committed.clone(), old.clone()));
+                self.count(waited, bv::ite(has_more, bv::sub(committed, pending), old));
+            }
+        }
+    }
+
+    fn commit(&mut self) {
+        let committed = self.groups().committed;
+        let next = bv::add(bv::var(committed.clone(), COUNTER), bv::literal(1, 64));
+        self.count(committed, next);
+    }
+
+    /// Sets a counter, under the guard of the instruction.
+    fn count(&mut self, counter: Name, value: ExprRef) {
+        let value = match &self.guard_value {
+            Some(guard) => bv::ite(guard.clone(), value, bv::var(counter.clone(), COUNTER)),
+            None => value,
+        };
+        self.emit(StmtKind::Assign(vec![(counter, value)]));
+    }
+
+    /// The counters, which are declared when the first instruction needs them.
+    fn groups(&mut self) -> Groups {
+        if let Some(groups) = &self.groups {
+            return groups.clone();
+        }
+        let [committed, waited] = ["groups.committed", "groups.waited"].map(|name| self.names.fresh(name));
+        for name in [&committed, &waited] {
+            self.locals.push(crate::ivl::ast::Variable::new(name.clone(), COUNTER));
+        }
+        let groups = Groups { committed, waited };
+        self.groups = Some(groups.clone());
+        groups
+    }
+
+    /// Both counters are 0 in front of the first instruction.
+    pub(super) fn start_groups(&self, blocks: &mut [Block]) {
+        let (Some(Groups { committed, waited }), [start, ..]) = (&self.groups, blocks) else { return };
+        let zero = |name: &Name| {
+            let kind = StmtKind::Assign(vec![(name.clone(), bv::literal(0, 64))]);
+            Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
+        };
+        start.stmts.splice(0..0, [zero(committed), zero(waited)]);
+    }
+
+    /// A load of what is read, if anything is, and a store.
+    fn copy(&mut self, copy: &AsyncCopy) {
+        self.groups();
+        self.is_asynchronous = true;
+        let guard = self.guard_value.clone();
+        if let Some(taken) = &copy.taken {
+            let reads = self.reads(taken);
+            self.guard_value = Some(guard.iter().cloned().fold(reads, bv::and));
+        }
+        self.half(StateSpace::Global, &copy.from, copy.bytes, true);
+        self.guard_value = guard;
+        self.half(StateSpace::Shared, &copy.to, copy.bytes, false);
+        self.is_asynchronous = false;
+    }
+
+    /// Whether anything is read: the operand counts bytes, or says that nothing is.
+    fn reads(&mut self, taken: &Operand) -> ExprRef {
+        let is_predicate = match taken {
+            Operand::Register(register) => self.cfg.registers[register.0 as usize].ty == ScalarType::Pred,
+            Operand::NotPredicate(_) => true,
+            _ => false,
+        };
+        match is_predicate {
+            true => bv::not(self.read_predicate(taken)),
+            false => bv::ne(self.read(taken, 32), bv::literal(0, 32)),
+        }
+    }
+
+    fn half(&mut self, space: StateSpace, address: &Address, bytes: u32, is_load: bool) {
+        let Some(place) = self.place(space, address) else { return };
+        let ty = Type::Bv(8 * bytes);
+        let effect = |this: &mut Self| match is_load {
+            true => Effect::Load(this.temporary(ty.clone())),
+            false => Effect::Store(this.arbitrary(ty.clone())),
+        };
+        for &region in &place.regions {
+            match self.pointers.regions.get(region).space {
+                Space::Private | Space::Heap => self.own_access(&place, region, 0, bytes),
+                Space::Parameters => self.unsupported("parameter-store", "an asynchronous copy of a kernel parameter"),
+                Space::Global | Space::Const | Space::Shared => {
+                    let effect = effect(self);
+                    self.access(&place, region, 0, bytes, None, effect);
+                }
+            }
+        }
+        if place.unknown {
+            self.touch_everything(&place, bytes, None, effect);
+        }
+    }
+}
