@@ -45,6 +45,8 @@ pub(super) fn can_wait(program: &Program) -> bool {
         StmtKind::Fence(fence) => match fence.order() {
             Order::Warp => true,
             Order::Block | Order::Counted | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => false,
+            // Of a thread and its own copies.
+            Order::Completion => false,
         },
         _ => false,
     })

@@ -119,8 +119,12 @@ fn sites(program: &Program) -> Vec<Site> {
         bytes: access.scalar_bytes(),
     };
     let sites = program.code.iter().map(|code| match code {
-        Code::AsyncRead(index) => site(&program.accesses[program.async_copies[*index as usize].from as usize], true, false),
-        Code::AsyncWrite(index) => site(&program.accesses[program.async_copies[*index as usize].to as usize], false, true),
+        Code::AsyncRead(index) => {
+            site(&program.accesses[program.async_copies[*index as usize].from as usize], true, false)
+        }
+        Code::AsyncWrite(index) => {
+            site(&program.accesses[program.async_copies[*index as usize].to as usize], false, true)
+        }
         Code::Load(index) => site(&program.accesses[*index as usize], true, false),
         Code::Store(index) => site(&program.accesses[*index as usize], false, true),
         Code::Atomic(index) => site(&program.accesses[*index as usize], true, true),

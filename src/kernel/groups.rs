@@ -50,8 +50,7 @@ impl Lowering<'_> {
                 let Groups { committed, waited } = self.groups();
                 let (committed, old) = (bv::var(committed, COUNTER), bv::var(waited.clone(), COUNTER));
                 let pending = bv::literal(u128::from(*pending), 64);
-                let has_more =
-                    bv::binary(BvOp::Ult, pending.clone(), bv::sub(committed.clone(), old.clone()));
+                let has_more = bv::binary(BvOp::Ult, pending.clone(), bv::sub(committed.clone(), old.clone()));
                 self.count(waited, bv::ite(has_more, bv::sub(committed, pending), old));
             }
         }

@@ -9,7 +9,8 @@ use super::regions::{ParameterPlace, RegionId, Space};
 use crate::cfg::indirect::CALLEE;
 use crate::cfg::unknown::is_call;
 use crate::ptx::ast::{
-    Address, AddressBase, AsyncOp, BarrierKind, Comparison, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
+    Address, AddressBase, AsyncOp, BarrierKind, Comparison, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace,
+    VariableRef,
 };
 
 /// What the registers that an operation writes may hold afterwards (if its guard holds).
@@ -103,7 +104,7 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
             access(analysis, state, StateSpace::Shared, &copy.to);
             // What memory holds stays in memory.
             written(analysis, state, &copy.to);
-            for taken in &copy.taken {
+            if let Some(taken) = &copy.taken {
                 let value = analysis.operand(state, taken);
                 analysis.escape(&value);
             }

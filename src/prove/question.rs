@@ -13,6 +13,7 @@ use crate::kernel::Kernel;
 use crate::limits;
 use crate::predicate::Predicated;
 use crate::solver::Encoding;
+use crate::twothread::underway::has_copies;
 use crate::twothread::{self, Pair, Prelude, TwoThread};
 
 /// What a proof of a kernel is about, and what it may spend.
@@ -85,7 +86,8 @@ pub fn pairs(options: &twothread::Options, kernel: &Kernel) -> Vec<Pair> {
     // A launch of one thread has no pair; its assertions are checked all the same.
     // One without assertions still shows whether the assumptions of the user leave anything.
     let checked = has_assertions(kernel) || pairs.is_empty() && assumption_of_user(kernel).is_some();
-    if may_be_one_thread(options) && checked {
+    // A thread may race with its own copies, whoever else is there.
+    if may_be_one_thread(options) && checked || has_copies(statements(kernel)) {
         pairs.push(Pair::OneThread);
     }
     pairs

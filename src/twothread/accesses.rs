@@ -334,12 +334,7 @@ fn written_arrays<'b>(stmts: impl IntoIterator<Item = &'b Stmt>) -> BTreeSet<Nam
 
 /// An array that the kernel never writes has no conflicts; a `.shared` array is another one in another
 /// block; one thread has nobody to race with but its own copies.
-fn checked_arrays(
-    program: &Program,
-    written: &BTreeSet<Name>,
-    pair: Pair,
-    copied: &BTreeSet<Name>,
-) -> BTreeSet<Name> {
+fn checked_arrays(program: &Program, written: &BTreeSet<Name>, pair: Pair, copied: &BTreeSet<Name>) -> BTreeSet<Name> {
     let common = |array: &&Array| match pair {
         Pair::SameBlock => true,
         Pair::DifferentBlocks => array.space == ArraySpace::Global,

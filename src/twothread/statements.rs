@@ -9,6 +9,7 @@ use super::barriers::Barriers;
 use super::contents::Contents;
 use super::copies::Copies;
 use super::tickets::Tickets;
+use super::underway::Underway;
 use super::warps::Warps;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
@@ -32,6 +33,8 @@ pub(crate) struct Translator<'a, 'b> {
     pub(crate) contents: &'b mut Contents<'a>,
     /// What atomics return.
     pub(super) tickets: &'b mut Tickets<'a>,
+    /// What goes on beside the threads.
+    pub(super) underway: &'b mut Underway<'a>,
     /// Translation of barriers.
     pub(crate) barriers: Barriers<'a>,
     /// Translation of barriers of warps.
@@ -137,7 +140,12 @@ impl Translator<'_, '_> {
                 out.extend(self.contents.atomic(stmt, dst.as_ref(), access, &offset));
             }
             StmtKind::Barrier(barrier) => {
-                self.barriers.translate(stmt, barrier, (&self.accesses.checked_arrays, self.underway.is_complete()), out)?;
+                self.barriers.translate(
+                    stmt,
+                    barrier,
+                    (&self.accesses.checked_arrays, self.underway.is_complete()),
+                    out,
+                )?;
                 out.extend(self.contents.barrier(stmt, barrier.guard.as_ref()));
                 out.extend(self.tickets.barrier());
             }
@@ -147,7 +155,9 @@ impl Translator<'_, '_> {
             StmtKind::Fence(fence) => match fence.order() {
                 // Nothing relies on them: only barriers clear the log, and those of warps where it is known who waits.
                 Order::Warp | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => {}
-                Order::Block | Order::Counted | Order::Completion => panic!("twothread: `{fence}` is a statement of its own"),
+                Order::Block | Order::Counted | Order::Completion => {
+                    panic!("twothread: `{fence}` is a statement of its own")
+                }
             },
             // A proof takes it for the exit that follows.
             StmtKind::Trap => {}

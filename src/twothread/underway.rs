@@ -13,8 +13,8 @@ use super::Pair;
 use super::copies::Copies;
 use super::log::TRACKED_SITE;
 use crate::ivl::ast::{
-    Attribute, AttributeArg, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread, Type,
-    Variable,
+    Attribute, AttributeArg, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
+    Type, Variable,
 };
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
@@ -108,8 +108,10 @@ impl<'a> Underway<'a> {
 
     /// Whether what is remembered is complete, so that a barrier orders it; `None` if it always is.
     pub(super) fn is_complete(&self) -> Option<ExprRef> {
-        let waited = self.counter(1, Thread::First)?;
-        Some(bv::or(bv::not(is_copy()), bv::binary(BvOp::Ult, group(), waited)))
+        let (committed, waited) = (self.counter(0, Thread::First)?, self.counter(1, Thread::First)?);
+        // Both distances are small, wherever the counters wrap.
+        let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed, group()));
+        Some(bv::or(bv::not(is_copy()), bv::binary(BvOp::Ult, open, age)))
     }
 
     /// What a thread knows of its own copies behind an assignment: those that it waited for are done.
@@ -130,9 +132,8 @@ impl<'a> Underway<'a> {
     /// The constant that is introduced, and what it means.
     pub(super) fn declared(&self) -> Option<(Constant, Condition)> {
         self.counters.as_ref()?;
-        let is_tracked = |site: &u32| {
-            bv::eq(bv::var(Name::from(TRACKED_SITE), Type::Bv(16)), bv::literal(u128::from(*site), 16))
-        };
+        let is_tracked =
+            |site: &u32| bv::eq(bv::var(Name::from(TRACKED_SITE), Type::Bv(16)), bv::literal(u128::from(*site), 16));
         let tracked = self.sites.iter().map(is_tracked).fold(bv::boolean(false), bv::or);
         let attributes = vec![Attribute { name: Name::from("copies"), args: Vec::new() }];
         let expr = bv::eq(is_copy(), tracked);

@@ -96,7 +96,13 @@ impl<'a> Warps<'a> {
     }
 
     /// Appends the translation of a barrier, which clears the flags of `arrays` if what they tell of is `complete`.
-    pub(super) fn translate(&self, stmt: &Stmt, barrier: &WarpBarrier, (arrays, complete): (&BTreeSet<Name>, Option<ExprRef>), out: &mut Vec<Stmt>) {
+    pub(super) fn translate(
+        &self,
+        stmt: &Stmt,
+        barrier: &WarpBarrier,
+        (arrays, complete): (&BTreeSet<Name>, Option<ExprRef>),
+        out: &mut Vec<Stmt>,
+    ) {
         let Some(same) = &self.same else { return };
         let [first, second] = Thread::BOTH.map(|thread| self.waits(barrier, thread));
         let [one, other] = Thread::BOTH.map(|thread| self.copies.expr(&barrier.mask, thread));

@@ -114,7 +114,9 @@ impl Decoder<'_> {
             // They order other proxies' accesses, of which there are none.
             Order::Proxy => self.emit(Code::Nothing),
             Order::BarrierObjects => return None,
-            Order::Block | Order::Counted | Order::Warp | Order::Completion => panic!("exec: `{fence}` has an operation of its own"),
+            Order::Block | Order::Counted | Order::Warp | Order::Completion => {
+                panic!("exec: `{fence}` has an operation of its own")
+            }
         }
         Some(())
     }

@@ -14,6 +14,7 @@ mod equality;
 mod exit_test;
 mod frame;
 mod geometric;
+mod groups;
 mod pending;
 mod rotation;
 mod round;
@@ -53,6 +54,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family { names: &["exit-test", "exit-test-left"], propose: exit_test::propose },
     Family { names: &["frame"], propose: frame::propose },
     Family { names: &["geometric", "geometric-left", "power-of-two"], propose: geometric::propose },
+    Family { names: &["groups"], propose: groups::propose },
     Family { names: &["rotation"], propose: rotation::propose },
     Family { names: &["round"], propose: round::propose },
     Family { names: &["pending"], propose: pending::propose },
