@@ -10,6 +10,7 @@ mod activity;
 mod affine;
 mod bounds;
 mod congruence;
+mod cycle;
 mod equality;
 mod exit_test;
 mod frame;
@@ -51,6 +52,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     // With those of `bounds`, register by register.
     Family { names: &["affine", "affine-late", "affine-left", "loop-bound", "non-negative"], propose: affine::propose },
     Family { names: &["congruence"], propose: congruence::propose },
+    Family { names: &["cycle"], propose: cycle::propose },
     Family { names: &["exit-test", "exit-test-left"], propose: exit_test::propose },
     Family { names: &["frame"], propose: frame::propose },
     Family { names: &["geometric", "geometric-left", "power-of-two"], propose: geometric::propose },
