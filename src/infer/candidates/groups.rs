@@ -16,14 +16,13 @@ const MOST: u128 = 8;
 
 pub(super) fn propose(view: &mut View) {
     let Some(Groups { logged, committed, waited, is_copy }) = view.log.groups.clone() else { return };
-    let assigned = |name: &crate::ivl::ast::Name| view.cut.assigned.contains(&name.of(Thread::First));
-    if !assigned(&committed) && !assigned(&waited) {
+    let [own_committed, own_waited] = [committed, waited].map(|name| name.of(Thread::First));
+    if ![&own_committed, &own_waited].into_iter().any(|name| view.cut.assigned.contains(name)) {
         return;
     }
-    let first_committed = committed.of(Thread::First);
     let number = |name| bv::var(name, Type::Bv(64));
     let logged = number(logged);
-    let [committed, waited] = [committed.clone(), waited].map(|name| number(name.of(Thread::First)));
+    let [committed, waited] = [&own_committed, &own_waited].map(|name| number(name.clone()));
     let active = view.active(Thread::First);
     let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed, logged));
     for count in 0..MOST {
@@ -31,10 +30,10 @@ pub(super) fn propose(view: &mut View) {
         view.propose("groups", same.clone());
         view.propose("groups", bv::implies(active.clone(), same));
     }
-    let start = view.on_entry(&first_committed, &Type::Bv(64));
+    let start = view.on_entry(&own_committed, &Type::Bv(64));
     for step in 1..=4 {
         let distance = bv::from_int(bv::op(BinaryOp::Mul, bv::int(step), view.ghosts.counter()), 64);
-        let form = bv::eq(bv::sub(committed.clone(), start.clone()), distance);
+        let form = bv::eq(bv::sub(number(own_committed.clone()), start.clone()), distance);
         view.propose("groups", bv::implies(active.clone(), form));
     }
     for flag in view.log.flags() {
