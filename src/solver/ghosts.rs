@@ -54,7 +54,11 @@ impl<'t> Ghosts<'t> {
             Node::ToSignedInt(a) if self.terms.width(a) <= WIDTH => self.terms.sign_extend(new[0], WIDTH),
             Node::FromInt(width, _) if width <= WIDTH => self.terms.extract(width - 1, 0, new[0]),
             Node::FromInt(width, _) => self.terms.sign_extend(new[0], width),
-            Node::IntDiv(..) | Node::IntMod(..) | Node::ToInt(_) | Node::ToSignedInt(_) => return None,
+            Node::IntMod(_, divisor) => {
+                let divisor = self.terms.int_value(divisor).filter(|divisor| (1..=1 << 62).contains(divisor))?;
+                self.remainder(new[0], divisor as u128)
+            }
+            Node::IntDiv(..) | Node::ToInt(_) | Node::ToSignedInt(_) => return None,
             Node::Apply(id, _) if new != operands || self.terms.sort(t) == Sort::Int => {
                 let name = translated(&self.terms.functions[id as usize].name);
                 let sort = match self.terms.sort(t) {
@@ -69,6 +73,19 @@ impl<'t> Ghosts<'t> {
             _ => self.terms.rebuild(t, &new),
         };
         Some(result)
+    }
+
+    /// The remainder from 0 up. Of two's complement the low bits are the one by a power of two, also of a number below 0.
+    fn remainder(&mut self, number: Term, divisor: u128) -> Term {
+        if divisor.is_power_of_two() {
+            let mask = self.terms.bv(divisor - 1, WIDTH);
+            return self.terms.bv_binary(BvBinary::And, number, mask);
+        }
+        let (by, zero) = (self.terms.bv(divisor, WIDTH), self.terms.bv(0, WIDTH));
+        let rest = self.terms.bv_binary(BvBinary::Srem, number, by);
+        let is_below = self.terms.bv_compare(BvCompare::Slt, rest, zero);
+        let lifted = self.terms.bv_add(rest, by);
+        self.terms.ite(is_below, lifted, rest)
     }
 }
 
