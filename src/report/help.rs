@@ -10,7 +10,8 @@ use crate::span::Origin;
 /// `no barrier between line 13 and line 22`, for a race within a block whose instructions have none between them.
 pub(crate) fn missing_barrier(finding: &Finding, input: &SourceText) -> Option<String> {
     let [first, second] = &finding.accesses[..] else { return None };
-    if finding.defect != Defect::Race || first.block != second.block || !same_file(&first.origin, &second.origin) {
+    let is_alone = (first.block, first.thread) == (second.block, second.thread);
+    if finding.defect != Defect::Race || is_alone || first.block != second.block || !same_file(&first.origin, &second.origin) {
         return None;
     }
     let mut lines = [line(&first.origin), line(&second.origin)];

@@ -58,8 +58,10 @@ fn runs(view: &mut View, thread: Thread) -> BTreeMap<Name, Vec<Term>> {
                 map.extend(view.cut.at_head.get(name).map(|head| (*head, values[round])));
             }
             for (name, values) in &mut runs {
-                let end = view.cut.at_end[0].get(name).copied().unwrap_or(values[round]);
-                values.push(view.terms.substitute(end, &mut map));
+                let before = values[round];
+                let end = view.cut.at_end[0].get(name).copied().unwrap_or(before);
+                let end = view.terms.substitute(end, &mut map);
+                values.push(changed(view, end, before));
             }
         }
         // A value that depends on another register of the loop is not known; nor is what depends on it.
@@ -73,6 +75,16 @@ fn runs(view: &mut View, thread: Thread) -> BTreeMap<Name, Vec<Term>> {
             return runs;
         }
         names = runs.into_keys().filter(|name| !open.contains(name)).collect();
+    }
+}
+
+/// What a value becomes where it changes, if that is one value: whoever stays active comes by.
+fn changed(view: &View, end: Term, before: Term) -> Term {
+    let leaves: BTreeSet<Term> = view.terms.leaves(end).into_iter().filter(|leaf| *leaf != before).collect();
+    match leaves.len() {
+        0 => before,
+        1 => leaves.into_iter().next().unwrap_or(end),
+        _ => end,
     }
 }
 

@@ -23,10 +23,10 @@ pub(crate) const CODES: &[Code] = &[
     Code {
         code: "not-emulated",
         title: "a thread came to something that the emulator does not have",
-        text: "The instruction is legal, but has no model in the emulator: asynchronous copies, textures, clusters, \
+        text: "The instruction is legal, but has no model in the emulator: bulk and tensor copies, mbarriers, clusters, \
                 recursion and calls of functions without a body are among them. What was found \
                before counts.",
-        example: "cp.async.ca.shared.global [%r1], [%rd1], 16;",
+        example: "mbarrier.arrive.shared.b64 %rd1, [%r1];",
     },
     Code {
         code: "excluded",

@@ -8,9 +8,9 @@ pub(crate) const CODES: &[Code] = &[
         code: "unsupported-instruction",
         title: "an instruction without a model",
         text: "The instruction is legal PTX, but this version has no model of what it does to memory or \
-               control: asynchronous copies, mbarriers, surface accesses, tensor memory and the like. To skip it could hide a race, so the kernel is refused. The message names \
+               control: bulk and tensor copies, mbarriers, surface accesses, tensor memory and the like. To skip it could hide a race, so the kernel is refused. The message names \
                the instruction, its line and the reason.",
-        example: "cp.async.ca.shared.global [%r1], [%rd1], 16;",
+        example: "mbarrier.arrive.shared.b64 %rd1, [%r1];",
     },
     Code {
         code: "undefined-function",
