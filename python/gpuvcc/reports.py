@@ -136,6 +136,7 @@ class Finding:
     same_value: bool = False
     help: str | None = None
     known: str | None = None
+    fingerprint: str | None = None
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
@@ -195,6 +196,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     outside: tuple[Finding, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    known: str | None = None
     next: str | None = None
     candidates: dict[str, int] = dataclasses.field(default_factory=dict)
     inferred: dict[str, bool] = dataclasses.field(default_factory=dict)
@@ -259,6 +261,10 @@ class Results:
     kernels: tuple[Report, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     errors: tuple[InputError, ...] = ()
+    #: The version of the JSON, the exit code of the run, and which part of a run it is (``--shard``).
+    schema: int = 0
+    exit: int | None = None
+    shard: dict[str, Any] | None = None
 
     @property
     def verified(self) -> bool:

@@ -94,6 +94,13 @@ def test_options_are_those_of_the_program(kernels: Path, option: dict[str, objec
     assert len(gpuvcc.verify(kernels / "saxpy.ptx", block=256, grid=64, **option)) == 1  # type: ignore[arg-type]
 
 
+def test_cache(kernels: Path, tmp_path: Path) -> None:
+    """The second answer is the first one, with its time."""
+    answers = [gpuvcc.verify(kernels / "saxpy.ptx", block=256, cache=tmp_path / "answers") for _ in range(2)]
+    assert answers[0] == answers[1]
+    assert len([file for file in tmp_path.rglob("*") if file.is_file()]) == 1
+
+
 def test_errors(kernels: Path, tmp_path: Path) -> None:
     with pytest.raises(gpuvcc.UsageError, match="neither a size"):
         gpuvcc.verify(kernels / "saxpy.ptx", block=0)
