@@ -126,7 +126,8 @@ pub fn run(options: &Options) -> u8 {
     let cache = Cache::open(options, &tasks, &mut output);
     let progress = Progress::new(options, tasks.len());
     let (file, output) = (Some(file), Some(output));
-    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, file, output, progress };
+    let mut answers =
+        Answers { tasks: &tasks, options, answered: 0, cache: cache.as_ref(), baseline, file, output, progress };
     let look = |task: &Task| match &cache {
         Some(cache) => cache.answer(task, || look_at(task, options, &jobs)),
         None => look_at(task, options, &jobs),
@@ -173,6 +174,8 @@ struct Answers<'a> {
     tasks: &'a [(usize, Task<'a>)],
     options: &'a Options,
     answered: usize,
+    /// Tells at the end what it had.
+    cache: Option<&'a Cache>,
     /// Findings that the project knows of.
     baseline: Baseline<'a>,
     /// Those of an earlier run; until the end.
@@ -226,6 +229,7 @@ impl Sink<Outcome> for Answers<'_> {
     fn leave(&mut self, interrupted: bool) -> ! {
         self.progress.end();
         let Some(mut output) = self.output.take() else { std::process::exit(INTERRUPTED_EXIT) };
+        self.cache.iter().for_each(|cache| cache.tell(&mut output));
         if interrupted {
             output.is_interrupted();
             output.note(&format!("interrupted; {} of {} kernels have an answer", self.answered, self.tasks.len()));

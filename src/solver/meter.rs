@@ -7,7 +7,7 @@
 
 use super::Encoding;
 use crate::effort::{self, Effort};
-use crate::limits;
+use crate::{interrupt, limits};
 use std::time::{Duration, Instant};
 use z3::{Params, SatResult, Solver, StatisticsValue};
 
@@ -18,8 +18,7 @@ const CONTEXT: Effort = Effort::milliseconds(4);
 const PATIENCE: u32 = 10;
 const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Of Z3's reasons for having no answer, those that no clock and no memory has a part in. What is interrupted
-/// ([`crate::interrupt`]) is "canceled", too, and is thrown away.
+/// Of Z3's reasons for having no answer, those that no clock and no memory has a part in.
 const REPEATED: [&str; 5] =
     ["max. resource limit exceeded", "(resource limits reached)", "canceled", "incomplete", "quantifier"];
 
@@ -87,7 +86,9 @@ impl Limit {
     pub(super) fn watched(self, solver: &Solver, ask: impl FnOnce(&Solver) -> SatResult) -> SatResult {
         let (start, patience) = (Instant::now(), self.patience());
         let result = ask(solver);
-        if result == SatResult::Unknown && !(start.elapsed() + TICK < patience && is_of_effort(solver)) {
+        let is_repeated = || start.elapsed() + TICK < patience && is_of_effort(solver);
+        // What nobody wants any more is thrown away, and is no part of any answer.
+        if result == SatResult::Unknown && !interrupt::is_asked() && !is_repeated() {
             limits::cut();
         }
         result
