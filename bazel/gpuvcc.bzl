@@ -105,7 +105,7 @@ case $code in
     *) cat "$cache/errors" >&2; exit $code ;;
 esac
 sed 's/^\\( *"time_ms": \\)[0-9]*/\\10/' "$cache/json" >"$json"
-"$program" --color=never --cache="$cache" "$@" 2>/dev/null >"$text"
+"$program" --color=never --cache="$cache" "$@" 2>/dev/null | sed '/^  time: /d' >"$text"
 grep -v '^note: [0-9]* of [0-9]* answers are from the cache$' "$cache/errors" >>"$text"
 exit 0
 """
