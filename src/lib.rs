@@ -40,6 +40,7 @@ pub(crate) mod stats;
 pub mod twothread;
 pub mod vcgen;
 pub(crate) mod verdict;
+pub(crate) mod words;
 
 /// In place of the C library's, which gets memory in small pages.
 #[global_allocator]

@@ -13,7 +13,7 @@ use crate::stats::{self, Cost, Costs};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -56,6 +56,8 @@ struct State {
     time: Option<Duration>,
     /// 0, or the limit that was met.
     met: AtomicU8,
+    /// Whether a part of the work ended by the clock or for want of memory, though the task went on.
+    cut: AtomicBool,
     /// What the thread that changed it last is doing.
     stage: Mutex<&'static str>,
     /// What was running when the limit was first seen to be met.
@@ -73,8 +75,8 @@ impl Token {
     pub fn new(time: Option<Duration>) -> Token {
         let (start, stage) = (Instant::now(), "driver");
         let (met, running) = (AtomicU8::new(0), Mutex::new(stage));
-        let (stopped, costs) = (OnceLock::new(), Costs::default());
-        Token { task: Arc::new(State { start, time, met, stage: running, stopped, costs }), stage }
+        let (stopped, costs, cut) = (OnceLock::new(), Costs::default(), AtomicBool::new(false));
+        Token { task: Arc::new(State { start, time, met, cut, stage: running, stopped, costs }), stage }
     }
 
     /// Ends the task, wherever it looks next.
@@ -178,6 +180,23 @@ pub(crate) fn check_now() {
     if let Some(exceeded) = of_thread().and_then(|token| token.exceeded()) {
         resume_unwind(Box::new(exceeded));
     }
+}
+
+/// Of threads without a task.
+static CUT: AtomicBool = AtomicBool::new(false);
+
+/// Something of this thread's task ended by the clock, or for want of memory: in another run it may end elsewhere.
+pub(crate) fn cut() {
+    match of_thread() {
+        Some(token) => token.task.cut.store(true, Ordering::Relaxed),
+        None => CUT.store(true, Ordering::Relaxed),
+    }
+}
+
+/// Whether no clock and no memory had a part in what this thread's task found so far, so that each run finds the same.
+pub(crate) fn is_repeatable() -> bool {
+    let is_cut = |token: Token| token.task.met.load(Ordering::Relaxed) != 0 || token.task.cut.load(Ordering::Relaxed);
+    !CUT.load(Ordering::Relaxed) && !of_thread().is_none_or(is_cut)
 }
 
 /// Names what this thread does, until the guard is dropped.

@@ -100,6 +100,9 @@ struct Arguments {
     /// These exit with 1, all others with 0: race, possible, unknown, any
     #[arg(long, value_name = "VERDICT,...")]
     fail_on: Option<FailOn>,
+    /// Folder of answers that are kept  [default: $GPUVCC_CACHE]
+    #[arg(long, value_name = "FOLDER")]
+    cache: Option<String>,
     /// Only this part of the kernels, such as 3/16; see merge
     #[arg(long, value_name = "I/N")]
     shard: Option<ShardOf>,
@@ -182,6 +185,9 @@ struct Arguments {
     #[command(subcommand)]
     command: Option<OtherCommand>,
 }
+
+/// The folder of `--cache`, where the command line names none.
+const CACHE_VARIABLE: &str = "GPUVCC_CACHE";
 
 const USAGE: &str = "\
 gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
@@ -321,6 +327,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         baseline: arguments.baseline,
         write_baseline: arguments.write_baseline,
         fail_on: arguments.fail_on,
+        cache: arguments.cache.or_else(|| std::env::var(CACHE_VARIABLE).ok()).filter(|folder| !folder.is_empty()),
         shard: arguments.shard,
         emit: arguments.emit,
         minimal: arguments.minimal,

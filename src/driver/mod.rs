@@ -1,13 +1,14 @@
 //! The driver: composes the stages and nothing else.
 //!
 //! [`cli`] reads arguments, `documents` makes completions and manual pages of them, [`input`] files, `folder` folders and `annotations` files of annotations, `entries` chooses kernels and `parameter_names` names parameters as the source does; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
-//! [`lsp`] serves editors. [`schedule`] runs kernels side by side, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave, and `progress` how far they are.
+//! [`lsp`] serves editors. [`schedule`] runs kernels side by side, `cache` keeps their answers, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave, and `progress` how far they are.
 
 mod annotations;
 mod array_fact;
 mod baseline;
 mod baseline_file;
 mod blindness;
+mod cache;
 pub mod cli;
 mod cuda;
 mod documents;
@@ -51,6 +52,7 @@ use crate::stats::Cost;
 use annotations::Parsed;
 use baseline::Baseline;
 use baseline_file::BaselineFile;
+use cache::Cache;
 use input::{Input, Language, LaunchFile};
 use launches::{Known, KnownLaunch};
 use options::{Options, Stage};
@@ -121,14 +123,21 @@ pub fn run(options: &Options) -> u8 {
     let Some(file) = BaselineFile::read(options, &mut output) else { return output.finish() };
     let jobs = Jobs::new(options.jobs.get());
     let baseline = Baseline::new(&known);
+    let cache = Cache::open(options, &tasks, &mut output);
     let progress = Progress::new(options, tasks.len());
     let (file, output) = (Some(file), Some(output));
-    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, file, output, progress };
-    schedule::in_order(&jobs, tasks.len(), limits, |index| look_at(&tasks[index].1, options, &jobs), &mut answers);
+    let mut answers =
+        Answers { tasks: &tasks, options, answered: 0, cache: cache.as_ref(), baseline, file, output, progress };
+    let look = |task: &Task| match &cache {
+        Some(cache) => cache.answer(task, || look_at(task, options, &jobs)),
+        None => look_at(task, options, &jobs),
+    };
+    schedule::in_order(&jobs, tasks.len(), limits, |index| look(&tasks[index].1), &mut answers);
     let Answers { baseline, file, output, progress, .. } = answers;
     progress.end();
     output.map_or(0, |mut output| {
         output.at(None);
+        cache.iter().for_each(|cache| cache.tell(&mut output));
         // A shard does not see all that could be found.
         if options.shard.is_some() {
             return output.finish();
@@ -165,6 +174,8 @@ struct Answers<'a> {
     tasks: &'a [(usize, Task<'a>)],
     options: &'a Options,
     answered: usize,
+    /// Tells at the end what it had.
+    cache: Option<&'a Cache>,
     /// Findings that the project knows of.
     baseline: Baseline<'a>,
     /// Those of an earlier run; until the end.
@@ -218,6 +229,7 @@ impl Sink<Outcome> for Answers<'_> {
     fn leave(&mut self, interrupted: bool) -> ! {
         self.progress.end();
         let Some(mut output) = self.output.take() else { std::process::exit(INTERRUPTED_EXIT) };
+        self.cache.iter().for_each(|cache| cache.tell(&mut output));
         if interrupted {
             output.is_interrupted();
             output.note(&format!("interrupted; {} of {} kernels have an answer", self.answered, self.tasks.len()));

@@ -57,6 +57,8 @@ pub struct Options {
     pub write_baseline: Option<String>,
     /// Verdicts that fail the run; when `None` confirmed defects give 1, other kernels that are not verified 3.
     pub fail_on: Option<FailOn>,
+    /// Folder of answers that are kept; none when `None`.
+    pub cache: Option<String>,
     /// Only the kernels of this part of the run.
     pub shard: Option<ShardOf>,
     /// Print this stage instead of verifying.
@@ -211,6 +213,7 @@ impl Default for Options {
             baseline: None,
             write_baseline: None,
             fail_on: None,
+            cache: None,
             shard: None,
             emit: None,
             minimal: false,

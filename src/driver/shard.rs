@@ -75,6 +75,7 @@ fn run_of(tasks: &[Task], options: &Options) -> String {
         shard: options.shard.map(|shard| ShardOf { number: 1, ..shard }),
         jobs: NonZeroUsize::MIN,
         memory: None,
+        cache: None,
         format: Format::Text,
         color: Color::Auto,
         quiet: false,
