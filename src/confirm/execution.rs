@@ -189,7 +189,8 @@ impl<'r> Reporter<'r> {
         let mut steps: Vec<(u64, ReplayedStep)> = Vec::new();
         for (thread, track) in recorded.tracks.iter().enumerate() {
             for (index, step) in track.steps.iter().enumerate() {
-                let event = step.event.and_then(|event| recorded.events.get(event));
+                // Of a vector the part at fault comes last.
+                let event = recorded.events.get(step.events.clone()).and_then(|events| events.last());
                 let note = match step.skipped {
                     true => Some("not executed: its guard is false".to_string()),
                     false => event.map(|event| self.note(event)),

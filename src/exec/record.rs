@@ -8,6 +8,8 @@
 use super::decode::{Code, NamedSlot, Program};
 use super::thread::{Status, Thread};
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Steps of a thread that are remembered while it runs, and that are shown.
 const REMEMBERED: usize = 1 << 15;
@@ -24,8 +26,8 @@ pub(crate) struct Executed {
     pub(crate) code: u32,
     /// What changed until the thread's next step: a barrier or an operation of the warp hands over results later.
     pub(crate) changed: Registers,
-    /// What others see of it: an index into the events of the watch.
-    pub(crate) event: Option<usize>,
+    /// What others see of it: indices into the events of the watch.
+    pub(crate) events: Range<usize>,
     /// It was not executed, for its guard was false.
     pub(crate) skipped: bool,
 }
@@ -113,24 +115,23 @@ impl Recording {
         index: usize,
         (program, code, next): (&Program, u32, u32),
         registers: &[u64],
-        event: Option<usize>,
+        events: Range<usize>,
     ) {
         let Recording { names, tracks, time, .. } = self;
         let track = &mut tracks[index];
         let changed = track.changes(names, registers);
         // An instruction of the PTX may take several here.
         let origin = |code: u32| &program.origins[code as usize];
-        let is_same = |last: &Executed| {
-            code == track.next && code > last.code && std::sync::Arc::ptr_eq(origin(last.code), origin(code))
-        };
+        let is_same =
+            |last: &Executed| code == track.next && code > last.code && Arc::ptr_eq(origin(last.code), origin(code));
         if track.steps.back().is_some_and(is_same) {
             if let Some(last) = track.steps.back_mut() {
                 last.changed.extend(changed);
-                last.event = last.event.or(event);
+                last.events = if last.events.is_empty() { events } else { last.events.start..events.end };
             }
         } else {
             *time += 1;
-            track.steps.push_back(Executed { time: *time, code, changed, event, skipped: track.skips });
+            track.steps.push_back(Executed { time: *time, code, changed, events, skipped: track.skips });
         }
         track.next = next;
         if track.steps.len() > REMEMBERED {
@@ -181,7 +182,7 @@ impl Track {
     /// `None` if that step is forgotten.
     pub(crate) fn cut(mut self, program: &Program, end: Option<usize>) -> Option<Track> {
         let last = match end {
-            Some(_) => self.steps.iter().rposition(|step| step.event == end)?,
+            Some(event) => self.steps.iter().rposition(|step| step.events.contains(&event))?,
             None => self.steps.len().checked_sub(1)?,
         };
         self.steps.truncate(last + 1);

@@ -72,8 +72,8 @@ impl Watch {
         way: (&decode::Program, u32, u32),
         registers: &[u64],
     ) {
-        let event = (self.events.len() > events).then_some(events);
-        self.recording.iter_mut().for_each(|recording| recording.after(index, way, registers, event));
+        let events = events..self.events.len();
+        self.recording.iter_mut().for_each(|recording| recording.after(index, way, registers, events.clone()));
     }
 
     /// A block has come to its end, or to that of the run.
