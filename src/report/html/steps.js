@@ -158,7 +158,16 @@ function stepsPanel(kernel, detail) {
       summary,
       element("div", { class: "bar", role: "group", "aria-label": "Steps" }, Object.values(buttons), slider),
       said,
-      element("div", { class: "both" }, element("div", {}, heading, list), element("div", { class: "tables" }, tables)),
+      element(
+        "div",
+        { class: "both" },
+        element("div", {}, heading, list),
+        element(
+          "div",
+          { class: "tables", tabindex: "0", role: "region", "aria-label": "Registers of both threads" },
+          tables,
+        ),
+      ),
       replay.command && !told.includes(replay.command) ? command(replay.command) : "",
     );
     show(state.step < 0 ? (defects[0] ?? 0) : state.step);
