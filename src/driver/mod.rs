@@ -10,6 +10,7 @@ mod baseline_file;
 mod blindness;
 pub mod cli;
 mod cuda;
+mod detail;
 mod documents;
 mod emit;
 pub mod emulate;
@@ -24,6 +25,7 @@ pub mod merge;
 mod notes;
 pub mod options;
 mod output;
+mod output_file;
 mod parameter_names;
 pub mod pipeline;
 mod preludes;
@@ -64,7 +66,8 @@ use std::time::Duration;
 
 /// What came of one kernel.
 enum Outcome {
-    Report(Box<KernelReport>),
+    /// With what an HTML report shows beside it, packed.
+    Report(Box<KernelReport>, Option<String>),
     /// The text of a stage.
     Text(String),
     /// The input is wrong for this kernel.
@@ -92,6 +95,10 @@ pub fn run(options: &Options) -> u8 {
     let mut output = Output::new(options);
     if options.list {
         return list(options, output);
+    }
+    if let Some(Err(diagnostic)) = options.output.as_deref().map(output_file::check) {
+        output.unplaced(&diagnostic, options.output.as_deref().unwrap_or_default());
+        return output.abandon();
     }
     let inputs = read_inputs(options, &mut output);
     if options.emit == Some(Stage::Tokens) {
@@ -154,8 +161,8 @@ fn limits_of(options: &Options) -> Limits {
     let memory = options.memory.unwrap_or_else(limits::usual_memory);
     // Z3 counts by itself, and ends what it does; the rest is ours.
     crate::solver::limit_memory(memory / 10 * 8);
-    // With --redundant as much effort again, and executions.
-    let times = if options.redundant { 3 } else { 1 };
+    // With --redundant as much effort again, and executions; the stages of an HTML report are another proof.
+    let times = if options.redundant { 3 } else { 1 } + u32::from(options.format == options::Format::Html);
     Limits { time: Some((options.timeout + options.timeout / 10) * times), memory: Some(memory / 10 * 9) }
 }
 
@@ -183,10 +190,10 @@ impl Answers<'_> {
         let Task { input, entry, program, .. } = task;
         self.answered += 1;
         match outcome {
-            Ok(Outcome::Report(mut report)) => {
+            Ok(Outcome::Report(mut report, detail)) => {
                 self.baseline.mark(input, &mut report);
                 self.file.iter_mut().for_each(|file| file.mark(&mut report, &input.source));
-                output.report(*report, &input.source);
+                output.report_with(*report, detail, &input.source);
             }
             Ok(Outcome::Text(text)) => output.text(&text),
             Ok(Outcome::Wrong(diagnostics)) => output.wrong_input(&diagnostics, &input.source, Some(entry)),
@@ -424,11 +431,14 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
     told.extend(preludes::trusted(&options));
     let result = match options.emit {
         Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
-        None => pipeline::verify(input, program, entry, &options, jobs).map(|report| Outcome::Report(Box::new(report))),
+        None => pipeline::verify_and(input, program, entry, &options, jobs).map(|(report, conditions)| {
+            let detail = detail::packed(task, &options, &report, &conditions, jobs);
+            Outcome::Report(Box::new(report), detail)
+        }),
     };
     let mut outcome = result.unwrap_or_else(|diagnostics| refused(diagnostics, task, &options));
     match &mut outcome {
-        Outcome::Report(report) => {
+        Outcome::Report(report, _) => {
             report.target = input.target.map(|target| target.to_string());
             report.assumptions.extend(told);
             report.launched = task.launched(&options);
@@ -492,5 +502,6 @@ fn refused(diagnostics: Vec<Diagnostic>, task: &Task<'_>, options: &Options) -> 
     }
     let launch = pipeline::launch_of(program, entry, options);
     let report = KernelReport::new(input.source.name(), entry, launch).unsupported(diagnostics);
-    Outcome::Report(Box::new(report))
+    let detail = detail::packed(task, options, &report, &[], &Jobs::new(0));
+    Outcome::Report(Box::new(report), detail)
 }

@@ -7,7 +7,7 @@
 use super::indirect;
 use super::layout::{Layout, function_address};
 use super::special::{Known, known};
-use super::{Code, Fact, NamedSlot, Program, Slot, SpecialSlot, reconvergence};
+use super::{Code, Fact, NamedSlot, Program, Register, Slot, SpecialSlot, reconvergence};
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Launch;
 use crate::exec::values::{hash, mask};
@@ -33,6 +33,28 @@ pub(crate) fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<P
         decoder.function(number)?;
     }
     decoder.finish(&functions).ok_or_else(|| unsupported("more registers than the emulator has".to_string()))
+}
+
+/// See [`super::registers`].
+pub(crate) fn registers(module: &Module, entry: usize) -> Result<Vec<Register>, Diagnostic> {
+    let mut registers = Vec::new();
+    // As in `Decoder::place_registers`.
+    let mut first = 0;
+    for number in reachable(module, entry)?.functions {
+        let function = &module.functions[number];
+        let own = function.body.as_ref().map_or(&[][..], |body| &body.registers);
+        for (index, register) in own.iter().enumerate() {
+            let name = match number == entry {
+                true => register.name.clone(),
+                false => format!("{}: {}", function.name, register.name).into(),
+            };
+            let Ok(slot) = Slot::try_from(first + index) else { break };
+            let named = NamedSlot { name, slot, bits: register.ty.bits() };
+            registers.push(Register { named, ty: register.ty });
+        }
+        first += 2 * own.len();
+    }
+    Ok(registers)
 }
 
 /// What an entry reaches.

@@ -21,7 +21,7 @@ use super::values::packed::Function;
 use crate::diagnostic::Diagnostic;
 use crate::order::Scope;
 use crate::ptx::annotation::{ArrayRef, Value};
-use crate::ptx::ast::{AnnotationKind, Module};
+use crate::ptx::ast::{AnnotationKind, Module, ScalarType};
 use crate::span::Origin;
 use std::sync::Arc;
 
@@ -81,6 +81,21 @@ pub fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<Program,
     function::decode(module, entry, launch)
 }
 
+/// The registers of all functions that an entry reaches. Those of device functions have its name in front.
+///
+/// # Errors
+/// As for [`decode`].
+pub(crate) fn registers(module: &Module, entry: usize) -> Result<Vec<Register>, Diagnostic> {
+    function::registers(module, entry)
+}
+
+/// A register of the PTX, with its type.
+#[derive(Clone, Debug)]
+pub(crate) struct Register {
+    pub(crate) named: NamedSlot,
+    pub(crate) ty: ScalarType,
+}
+
 /// An annotation.
 pub(crate) struct Fact {
     /// What it asks for.
@@ -94,6 +109,7 @@ pub(crate) struct Fact {
 }
 
 /// A register of the PTX.
+#[derive(Clone, Debug)]
 pub(crate) struct NamedSlot {
     pub(crate) name: Arc<str>,
     /// Where it is.
