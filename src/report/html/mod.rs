@@ -25,12 +25,16 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 const HTML: &str = include_str!("page.html");
-const CSS: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
-
-/// Where they and the data are put.
-const CSS_MARK: &str = "/*page.css*/";
-const SCRIPT_MARK: &str = "/*page.js*/";
+/// The marks of the page, and what is put there: the styles, and the parts of its script.
+const PARTS: [(&str, &str); 6] = [
+    ("/*page.css*/", include_str!("page.css")),
+    ("/*code.js*/", include_str!("code.js")),
+    ("/*finding.js*/", include_str!("finding.js")),
+    ("/*panels.js*/", include_str!("panels.js")),
+    ("/*steps.js*/", include_str!("steps.js")),
+    ("/*page.js*/", include_str!("page.js")),
+];
+/// Where the data is put.
 const DATA_MARK: &str = "<!--data-->";
 
 /// What the page shows.
@@ -95,8 +99,8 @@ pub(crate) fn print(reports: &[(&KernelReport, &SourceText, &str)], errors: &[In
     };
     let data = format!("<script type=\"application/json\" id=\"data\">{data}</script>");
     // The data comes last: nothing is replaced in it.
-    let parts = [(CSS_MARK, CSS), (SCRIPT_MARK, SCRIPT), (DATA_MARK, &data)];
-    parts.iter().fold(HTML.to_string(), |page, (mark, part)| page.replacen(mark, part, 1))
+    let parts = PARTS.into_iter().chain([(DATA_MARK, data.as_str())]);
+    parts.fold(HTML.to_string(), |page, (mark, part)| page.replacen(mark, part, 1))
 }
 
 fn kernel<'a>(report: &'a KernelReport, source: &SourceText, detail: &'a str) -> Kernel<'a> {
@@ -141,12 +145,10 @@ mod tests {
 
     #[test]
     fn the_page_has_each_mark_once() {
-        for mark in [CSS_MARK, SCRIPT_MARK, DATA_MARK] {
+        for mark in PARTS.map(|(mark, _)| mark).into_iter().chain([DATA_MARK]) {
             assert_eq!(HTML.matches(mark).count(), 1, "{mark}");
-        }
-        // Nothing is replaced in what was put in.
-        for mark in [CSS_MARK, SCRIPT_MARK, DATA_MARK] {
-            assert!(!CSS.contains(mark) && !SCRIPT.contains(mark), "{mark}");
+            // Nothing is replaced in what was put in.
+            assert!(PARTS.iter().all(|(_, part)| !part.contains(mark)), "{mark}");
         }
     }
 
