@@ -8,16 +8,23 @@ use super::super::options::Options;
 use super::super::pipeline::{self, Program};
 use super::instructions::Instructions;
 use crate::cfg::print::{ShownBlock, blocks};
+use crate::ivl::ast::Name;
+use crate::kernel;
 use crate::report::html::detail::{Block, Graph};
 use crate::report::html::graph::{Edge, Shown, svg};
 use crate::span::Origin;
 
-/// The graph of a kernel; `None` where it has none.
-pub(super) fn of(task: &Task<'_>, options: &Options, order: &[String], found: &Instructions) -> Option<Graph> {
+/// The graph of a kernel, with the labels that its blocks have in the stages; `None` where it has none.
+pub(super) fn of(
+    task: &Task<'_>,
+    options: &Options,
+    order: &[Name],
+    found: &Instructions,
+) -> Option<(Graph, Vec<Name>)> {
     let Program::Ptx(module) = task.program else { return None };
     let entry = pipeline::entry_of(module, &task.entry).ok()?;
     let cfg = crate::cfg::build(module, entry, options.rules).ok()?;
-    let blocks = blocks(&cfg);
+    let (blocks, labels) = (blocks(&cfg), kernel::labels(&cfg));
     let number = |origin: Option<&Origin>| origin.and_then(|origin| found.number(origin.span));
     let mut edges = Vec::new();
     let (mut shown, mut listed) = (Vec::new(), Vec::new());
@@ -28,7 +35,7 @@ pub(super) fn of(task: &Task<'_>, options: &Options, order: &[String], found: &I
         instructions.sort_unstable();
         instructions.dedup();
         let label = name.to_string();
-        let order = order.iter().position(|other| *other == label);
+        let order = order.iter().position(|other| *other == labels[from]);
         listed.push(Block { label: label.clone(), order, loop_head, instructions });
         let lines = lines.into_iter().map(|(origin, text)| (number(origin), text)).collect();
         let label = order.map_or(label.clone(), |order| format!("{label}  ({order})"));
@@ -36,5 +43,6 @@ pub(super) fn of(task: &Task<'_>, options: &Options, order: &[String], found: &I
         edges.extend(successors.into_iter().map(|(to, condition, is_back)| Edge { from, to, condition, is_back }));
     }
     let svg = svg(&shown, &edges).unwrap_or_default();
-    Some(Graph { svg, blocks: listed, edges: edges.iter().map(|edge| (edge.from, edge.to)).collect() })
+    let edges = edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    Some((Graph { svg, blocks: listed, edges }, labels))
 }

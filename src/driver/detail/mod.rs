@@ -37,8 +37,8 @@ fn of(task: &Task<'_>, options: &Options, report: &KernelReport, conditions: &[C
     let options = with_launch_of_verdict(options, report);
     let found = Instructions::of(task, &options);
     let Stages { texts, order, pairs } = stages::of(task, &options, conditions, &found, jobs);
-    let graph = graph::of(task, &options, &order, &found);
-    let invariants = stages::invariants(pairs, graph.as_ref(), &found);
+    let (graph, labels) = graph::of(task, &options, &order, &found).unzip();
+    let invariants = stages::invariants(pairs, graph.as_ref().zip(labels.as_deref()), &found);
     let shown = replay::of(task, report, &found);
     let (replay, barriers) = shown.unwrap_or_default();
     let Instructions { sources, list, .. } = found;

@@ -13,7 +13,7 @@ use super::instructions::Instructions;
 use crate::diagnostic::Diagnostic;
 use crate::effort::Effort;
 use crate::ivl;
-use crate::ivl::ast::Program;
+use crate::ivl::ast::{Name, Program};
 use crate::jobs::Jobs;
 use crate::launch::condition::Condition;
 use crate::limits;
@@ -70,13 +70,13 @@ const STAGES: [(Stage, &str, &str, &str); 7] = [
 pub(super) struct Stages {
     pub(super) texts: Vec<StageText>,
     /// Labels of the blocks in their sort order.
-    pub(super) order: Vec<String>,
+    pub(super) order: Vec<Name>,
     pub(super) pairs: Vec<CandidateText>,
 }
 
 /// A candidate invariant.
 pub(super) struct CandidateText {
-    label: String,
+    label: Name,
     pair: Pair,
     family: &'static str,
     text: String,
@@ -144,7 +144,7 @@ fn of_procedure(task: &Task<'_>, options: &Options) -> Vec<(Stage, Text)> {
 fn of_kernel(lowered: &Lowered, options: &Options, jobs: &Jobs, stages: &mut Stages) -> Vec<(Stage, Text)> {
     let kernel = &lowered.kernel.program;
     let predicated = &lowered.predicated;
-    stages.order = predicated.order.iter().map(|block| block.label.to_string()).collect();
+    stages.order = predicated.order.iter().map(|block| block.label.clone()).collect();
     let notes = notes::of_predicated(&lowered.sliced.program, predicated);
     let mut texts = vec![
         (Stage::Kernel, Ok(ivl::print_with_places(kernel, &notes::of_kernel(kernel)))),
@@ -212,7 +212,7 @@ fn candidates(outcomes: &Outcomes) -> Vec<CandidateText> {
                 _ => None,
             };
             all.push(CandidateText {
-                label: inference.annotated.loops[candidate.in_loop].head.to_string(),
+                label: inference.annotated.loops[candidate.in_loop].head.clone(),
                 pair: proof.pair,
                 family: candidate.family,
                 text: ivl::print_expr(&candidate.expr),
@@ -225,12 +225,18 @@ fn candidates(outcomes: &Outcomes) -> Vec<CandidateText> {
 }
 
 /// The candidates, with the loops in the graph.
-pub(super) fn invariants(all: Vec<CandidateText>, graph: Option<&Graph>, found: &Instructions) -> Vec<Invariant> {
-    let blocks = graph.map(|graph| graph.blocks.as_slice()).unwrap_or_default();
+pub(super) fn invariants(
+    all: Vec<CandidateText>,
+    graph: Option<(&Graph, &[Name])>,
+    found: &Instructions,
+) -> Vec<Invariant> {
+    let (blocks, labels) = graph.map(|(graph, labels)| (graph.blocks.as_slice(), labels)).unwrap_or_default();
     let invariant = |CandidateText { label, pair, family, text, fate, used }: CandidateText| {
-        let head = blocks.iter().position(|block| block.label == label);
+        let head = labels.iter().position(|other| *other == label);
         let first = head.and_then(|head| blocks[head].instructions.first());
         let line = first.map(|number| found.line(*number));
+        // As the input has it.
+        let label = head.map_or(label.to_string(), |head| blocks[head].label.clone());
         let pair = match pair {
             Pair::SameBlock => "same block",
             Pair::DifferentBlocks => "different blocks",
