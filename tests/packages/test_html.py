@@ -80,8 +80,11 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def watched(browser: Browser, **options: Any) -> Iterator[Page]:
-    """A page of which nothing but its file may be asked for, and which may not complain."""
+def watched(browser: Browser, refused: str | None = None, **options: Any) -> Iterator[Page]:
+    """A page of which nothing but its file may be asked for, and which may not complain.
+
+    `refused` is what its policy may, and must, say that it refused.
+    """
     options = {"viewport": {"width": 1400, "height": 900}, "color_scheme": "light", **options}
     context = browser.new_context(**options)
     context.set_default_timeout(10_000)
@@ -95,7 +98,8 @@ def watched(browser: Browser, **options: Any) -> Iterator[Page]:
         yield page
         # What is on its way comes before this does.
         page.evaluate("new Promise((done) => setTimeout(done, 50))")
-        assert complaints == []
+        assert [one for one in complaints if not refused or refused not in one] == []
+        assert bool(refused) == any(refused in one for one in complaints if refused)
         assert requests, "no page was opened"
         assert [url for url in requests if not url.startswith("file:///")] == []
         assert len(set(requests)) == 1, requests
@@ -111,11 +115,9 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def visit(page: Page, report: Report, number: int | None = None, **at: object) -> int:
     """Opens a kernel, or that which the page itself chooses; answers which."""
-    address = "&".join(
-        f"{name}={value}" for name, value in ({} if number is None else {"kernel": number, **at}).items()
-    )
-    page.goto("about:blank" if page.url == "about:blank" else f"{report.path.as_uri()}")
-    page.goto(f"{report.path.as_uri()}#{address}")
+    said = {} if number is None else {"kernel": number, **at}
+    page.goto("about:blank")
+    page.goto(f"{report.path.as_uri()}#{'&'.join(f'{name}={value}' for name, value in said.items())}")
     return ready(page, number)
 
 
@@ -271,24 +273,27 @@ def test_who_waits_where(page: Page, report: Report) -> None:
     number = report.number("barrier_arms_broken")
     visit(page, report, number, tab="barriers")
     barriers = report.detail(number)["barriers"]
-    rows = page.locator("#panel-barriers tbody tr")
-    assert rows.count() == len(barriers["threads"]) >= 2
-    stops = set()
-    for row, thread in zip(rows.all(), barriers["threads"], strict=True):
-        expect(row.locator("th")).to_have_text(thread["name"])
-        cells = [cell.get_attribute("class") for cell in row.locator("td").all()]
-        assert len(cells) == len(barriers["places"]) + 1
-        if "waits" in thread:
-            assert cells.index("waits") == thread["waits"]
-            expect(row.locator("td.waits")).to_contain_text("waits")
-            stops.add(thread["waits"])
-        elif thread.get("exited"):
-            assert cells.index("exited") == len(barriers["places"])
-            stops.add("exit")
-    assert len(stops) >= 2, "a divergence has threads that stand at different places"
-    headings = page.locator("#panel-barriers thead th").all_text_contents()
-    for place, heading in zip(barriers["places"], headings[1:], strict=False):
-        assert report.detail(number)["instructions"][place["instruction"]]["text"] in heading
+    threads = barriers["threads"]
+    letters = {}
+    rows = page.locator("#panel-barriers .standing tbody tr")
+    for index, at in enumerate(barriers["places"]):
+        row = rows.nth(index)
+        instruction = report.detail(number)["instructions"][at["instruction"]]
+        expect(row).to_contain_text(f"waits at {instruction['text']} PTX {instruction['line']}")
+        waiting = [one["name"] for one in threads if one.get("waits") == index]
+        assert waiting, "a place at which nobody waits"
+        for name in waiting[:6]:
+            expect(row.locator("td").nth(1)).to_contain_text(name)
+        letters[index] = row.locator(".letter").inner_text()
+    assert len(set(letters.values())) == len(letters) >= 2
+    # A picture of the block: the letter of each thread.
+    cells = page.locator("#panel-barriers .warps td[title]")
+    drawn = {cell.get_attribute("title"): cell.inner_text() for cell in cells.all()}
+    assert len(drawn) == 64
+    for one in threads:
+        first, last = re.fullmatch(r"threads? (\d+)(?: to (\d+))?", one["name"]).groups()  # type: ignore[union-attr]
+        for thread in range(int(first), int(last or first) + 1):
+            assert drawn[f"thread {thread}"] == letters[one["waits"]]
 
 
 # --------------------------------------------------------------------------------------------------------------- selection
@@ -384,9 +389,10 @@ def test_address_of_nothing(page: Page, report: Report, address: str) -> None:
 # ------------------------------------------------------------------------------------------------------------------- steps
 
 
-def after(steps: list[dict[str, Any]], thread: int, at: int) -> dict[str, str]:
-    known: dict[str, str] = {}
-    for step in steps[: at + 1]:
+def after(replay: dict[str, Any], thread: int, at: int) -> dict[str, str]:
+    """What the registers of a thread hold after a step."""
+    known: dict[str, str] = dict(replay["threads"][thread].get("registers", {}))
+    for step in replay["steps"][: at + 1]:
         if step["thread"] == thread:
             known |= step.get("registers", {})
     return known
@@ -424,7 +430,7 @@ def test_steps_lead_to_the_defect(page: Page, report: Report, name: str) -> None
         expect(status).to_contain_text(detail["instructions"][step["instruction"]]["text"])
         if index in (0, len(steps) // 2, *defects):
             for thread in (0, 1):
-                assert registers(page, thread) == after(steps, thread, index)
+                assert registers(page, thread) == after(replay, thread, index)
             changed = {
                 one.inner_text().removeprefix("●").strip() for one in page.locator(".registers .changed th").all()
             }
@@ -440,7 +446,7 @@ def test_steps_lead_to_the_defect(page: Page, report: Report, name: str) -> None
         note = steps[index]["note"]
         first, last = (int(one) for one in re.search(r"bytes? (\d+)(?: to (\d+))?", note).groups("-1"))  # type: ignore[union-attr]
         assert first <= bytes_ <= max(first, last), note
-        assert finding["array"] in note
+        assert re.search(rf"(\b|\d){finding['array']}\b", note), note
         expect(summary).to_contain_text(note)
         expect(trace.locator("li").nth(index)).to_contain_text(note)
         text = detail["instructions"][steps[index]["instruction"]]["text"]
@@ -531,8 +537,7 @@ def test_every_stop_can_be_seen(page: Page, report: Report) -> None:
         walk(page, until=f"#panel-{name} *")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 700])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 700)])
 def test_accessible(browser: Browser, report: Report, scheme: str, width: int) -> None:
     """Names, roles, and contrast, as axe sees them, in each tab."""
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 900}) as page:
@@ -668,8 +673,14 @@ def test_least_data(page: Page, report: Report, tmp_path: Path) -> None:
         expect(panel(page, name)).to_contain_text(f"no {name}")
 
 
-def test_texts_stay_texts(page: Page, report: Report, tmp_path: Path) -> None:
+def test_texts_stay_texts(browser: Browser, report: Report, tmp_path: Path) -> None:
     """Names, lines and drawings that would be elements, handlers or scripts."""
+    # The drawing is read as a document of its own, where the policy refuses its handlers before the page drops them.
+    with watched(browser, refused="Executing inline event handler violates") as page:
+        texts_stay_texts(page, report, tmp_path)
+
+
+def texts_stay_texts(page: Page, report: Report, tmp_path: Path) -> None:
     evil = '</script><img src=x onerror="document.title=\'run\'"><script>document.title="run"</script>'
     drawn = '<rect width="9" height="9" onclick="document.title=\'run\'"/><script>document.title="run"</script>'
     number = report.number("reduce_sequential_broken")
@@ -725,7 +736,8 @@ def test_broken_page_is_noticed(browser: Browser, report: Report, tmp_path: Path
 
 
 def test_without_javascript(browser: Browser, report: Report) -> None:
-    with browser.new_context(java_script_enabled=False) as context:
-        page = context.new_page()
-        page.goto(report.path.as_uri())
-        expect(page.locator("main")).to_contain_text("JavaScript")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(report.path.as_uri())
+    expect(page.locator("main")).to_contain_text("JavaScript")
+    context.close()

@@ -136,6 +136,7 @@ async function openKernel(number, at = {}) {
   open = null;
   const main = document.getElementById("kernel");
   main.setAttribute("aria-busy", "true");
+  delete main.dataset.ready;
   for (const link of document.querySelectorAll("#kernels a")) {
     const chosen = Number(link.dataset.kernel) === number;
     if (chosen) link.setAttribute("aria-current", "page");
@@ -210,8 +211,8 @@ function keepAddress() {
 }
 
 /** What an address says; numbers that are none are left out. */
-function readAddress() {
-  const said = new URLSearchParams(location.hash.slice(1));
+function readAddress(address) {
+  const said = new URLSearchParams(new URL(address).hash.slice(1));
   const numbers = (name) =>
     (said.get(name) ?? "")
       .split(",")
@@ -224,8 +225,8 @@ function readAddress() {
   return at;
 }
 
-function followAddress() {
-  const at = readAddress();
+function followAddress(address) {
+  const at = readAddress(address);
   if (DATA.kernels[at.kernel]) return openKernel(at.kernel, at);
   const rank = (kernel) => TONES.indexOf(verdictLook(kernel.verdict).tone);
   const best = DATA.kernels.reduce(
@@ -328,12 +329,12 @@ function start() {
   if (!DATA.kernels.length)
     return main.replaceChildren(element("h1", { id: "kernel-name", tabindex: "-1" }, "No kernel in this run"));
   kernelList();
-  addEventListener("hashchange", followAddress);
+  addEventListener("hashchange", (event) => followAddress(event.newURL));
   document.addEventListener(
     "keydown",
     (event) => event.key === "Escape" && open && state.instructions.length && select([]),
   );
-  return followAddress();
+  return followAddress(location.href);
 }
 
 start();

@@ -73,12 +73,14 @@ function graphPanel(graph) {
       node.classList.toggle("marked", marked);
       node.setAttribute("aria-pressed", String(marked));
     }
+    for (const line of body.querySelectorAll("[data-instruction]"))
+      line.classList.toggle("chosen", selected.has(Number(line.dataset.instruction)));
     return graph.blocks.filter((block) => block.instructions.some((one) => selected.has(one))).length;
   };
   const build = () => {
     if (body.firstChild) return;
     const svg = drawing(graph.svg);
-    if (!svg) return body.append(element("p", { class: "failed" }, "The drawing cannot be read."));
+    if (!svg) return body.append(element("p", { class: "failed" }, "The graph is too large to be drawn."));
     svg.setAttribute("role", "group");
     svg.setAttribute("aria-label", "Control flow graph");
     blocks = [...svg.querySelectorAll("[data-block]")]
@@ -93,7 +95,10 @@ function graphPanel(graph) {
         `Block ${of.label}${of.loop_head ? ", loop head" : ""}, ${plural(of.instructions.length, "instruction")}`,
       );
       if (of.loop_head) node.classList.add("loop-head");
-      node.addEventListener("click", choose);
+      node.addEventListener("click", (event) => {
+        const line = event.target.closest("[data-instruction]");
+        return line ? select([Number(line.dataset.instruction)]) : choose();
+      });
       node.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
         event.preventDefault();
@@ -106,7 +111,7 @@ function graphPanel(graph) {
         "div",
         { class: "bar" },
         element("label", {}, fit, " Fit to the width"),
-        element("span", { class: "marks" }, "Select a block to mark its instructions"),
+        element("span", { class: "marks" }, "Select a block, or a line of one, to mark what became of it"),
       ),
       element(
         "div",
@@ -138,7 +143,13 @@ function invariantsPanel(invariants) {
     return element(
       "tr",
       { class: kept ? "kept" : "dropped" },
-      element("td", {}, element("code", {}, one.loop), one.line ? ` line ${one.line}` : ""),
+      element(
+        "td",
+        {},
+        element("code", {}, one.loop),
+        one.line ? ` line ${one.line}` : "",
+        one.pair ? `, ${one.pair}` : "",
+      ),
       element("td", {}, one.family),
       element("td", {}, element("code", {}, coloured(one.text, "ivl"))),
       element(
@@ -183,62 +194,99 @@ function invariantsPanel(invariants) {
   );
   return {
     id: "invariants",
-    title: "Invariants",
-    about: "What was tried at each loop: the family that proposed it, and whether the solver let it stay.",
+    title: "Candidates",
+    about: "What was tried as an invariant of each loop: the family that proposed it, and whether it stayed.",
     body,
     build() {},
     mark: () => 0,
   };
 }
 
-/** Who waits where: a lane for each group of threads, which ends where they stand. */
-function barriersPanel(detail) {
-  const { barriers } = detail;
-  const label = (at) => {
-    const instruction = detail.instructions[at.instruction];
-    return [
-      element("code", {}, instruction?.text ?? ""),
-      element("br"),
-      place(detail, instruction?.line, `PTX ${instruction?.line}`),
-      at.line ? ` line ${at.line}` : "",
-    ];
-  };
-  const end = barriers.places.length;
-  const row = (thread) => {
-    const stop = thread.waits ?? (thread.exited ? end : -1);
-    const cell = (column) =>
-      column < stop
-        ? element("td", { class: "passed" }, element("span", { class: "hidden" }, "not here"))
-        : column > stop
-          ? element("td", { class: "never" }, element("span", { class: "hidden" }, "not here"))
-          : element(
-              "td",
-              { class: column === end ? "exited" : "waits" },
-              element("span", {}, column === end ? "↦ exited" : "▐ waits"),
-            );
-    return element(
+/** The numbers of the threads that a group names, such as "threads 32 to 63"; null where they are not numbers. */
+function numbersOf(name) {
+  const [, first, last] = /^threads? (\d+)(?: to (\d+))?$/.exec(name) ?? [];
+  if (first === undefined) return null;
+  return Array.from({ length: Number(last ?? first) - Number(first) + 1 }, (_, index) => Number(first) + index);
+}
+
+/** The threads of a block, a warp a row, each with the letter of the place where it stands. */
+function warps(groups) {
+  const cells = [];
+  for (const { letter, look, names } of groups)
+    for (const name of names) {
+      const numbers = numbersOf(name);
+      if (!numbers) return null;
+      for (const number of numbers) cells[number] = element("td", { class: look, title: `thread ${number}` }, letter);
+    }
+  if (cells.length < 2) return null;
+  const rows = Array.from({ length: Math.ceil(cells.length / 32) }, (_, warp) =>
+    element(
       "tr",
       {},
-      element("th", { scope: "row" }, thread.name),
-      Array.from({ length: end + 1 }, (_, column) => cell(column)),
-    );
-  };
-  const headings = [...barriers.places.map(label), "exit of the kernel"].map((text) =>
-    element("th", { scope: "col" }, text),
+      element("th", { scope: "row" }, `warp ${warp}`),
+      Array.from(cells.slice(warp * 32, warp * 32 + 32), (cell) => cell ?? element("td", {}, "")),
+    ),
   );
+  return element(
+    "table",
+    { class: "warps" },
+    element("caption", {}, "The threads of the block, a warp a row"),
+    element("tbody", {}, rows),
+  );
+}
+
+/** Who waits where: a row for each place at which threads stand, and a picture of the block. */
+function barriersPanel(detail) {
+  const { barriers } = detail;
+  const standing = (is) => barriers.threads.filter(is).map((thread) => thread.name);
+  const groups = barriers.places.map((at, index) => {
+    const instruction = detail.instructions[at.instruction];
+    const where = [
+      "waits at ",
+      element("code", {}, instruction?.text ?? "a barrier"),
+      " ",
+      instruction ? place(detail, instruction.line, `PTX ${instruction.line}`) : null,
+      instruction?.cuda ? ` from line ${instruction.cuda.line}` : "",
+    ];
+    return { look: `waits place-${index % 4}`, where, names: standing((thread) => thread.waits === index) };
+  });
+  groups.push({ look: "exited", where: "has left the kernel", names: standing((thread) => thread.exited) });
+  const elsewhere = (thread) => thread.waits === undefined && !thread.exited;
+  groups.push({ look: "elsewhere", where: "is on its way", names: standing(elsewhere) });
+  const shown = groups.filter((group) => group.names.length);
+  shown.forEach((group, index) => (group.letter = String.fromCharCode(65 + (index % 26))));
+
+  const row = ({ letter, look, where, names }) =>
+    element(
+      "tr",
+      { class: look },
+      element("th", { scope: "row" }, element("span", { class: "letter" }, letter)),
+      element("td", {}, where),
+      element(
+        "td",
+        {},
+        names.length > 6 ? `${names.slice(0, 6).join(", ")}, and ${names.length - 6} more` : names.join(", "),
+      ),
+    );
+  const heads = ["", "Where", "Who"].map((name) => element(name ? "th" : "td", name ? { scope: "col" } : {}, name));
   const table = element(
     "table",
-    { class: "lanes" },
+    { class: "standing" },
     element("caption", {}, title(barriers.title)),
-    element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Threads"), headings)),
-    element("tbody", {}, barriers.threads.map(row)),
+    element("thead", {}, element("tr", {}, heads)),
+    element("tbody", {}, shown.map(row)),
   );
   const mark = (selected) => barriers.places.filter((at) => selected.has(at.instruction)).length;
   return {
     id: "barriers",
     title: "Barriers",
-    about: "Who waits where when the kernel gets stuck.",
-    body: element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Who waits where" }, table),
+    about: "Who waits where when the block cannot go on.",
+    body: element(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Who waits where" },
+      table,
+      warps(shown),
+    ),
     build() {},
     mark,
   };

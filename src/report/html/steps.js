@@ -3,14 +3,57 @@
 const byNumber = new Intl.Collator("en", { numeric: true });
 
 /** The registers of a thread once the steps up to `at` are done: name, value, value before, and whether this step changed it. */
-function registers(steps, thread, at) {
+function registers(replay, thread, at) {
   const known = new Map();
-  for (let index = 0; index <= at; index++) {
-    if (steps[index].thread !== thread) continue;
-    for (const [name, value] of Object.entries(steps[index].registers ?? {}))
+  for (const [name, value] of Object.entries(replay.threads[thread].registers ?? {})) known.set(name, { name, value });
+  replay.steps.slice(0, at + 1).forEach((step, index) => {
+    if (step.thread !== thread) return;
+    for (const [name, value] of Object.entries(step.registers ?? {}))
       known.set(name, { name, value, before: known.get(name)?.value, changed: index === at });
-  }
+  });
   return [...known.values()].sort((a, b) => byNumber.compare(a.name, b.name));
+}
+
+function registerRow({ name, value, before, changed }) {
+  const sign = changed ? element("span", { class: "sign", role: "img", "aria-label": "changed" }, "●") : null;
+  const was = changed && before !== undefined ? element("span", { class: "before" }, ` was ${before}`) : null;
+  return element(
+    "tr",
+    { class: changed && "changed" },
+    element("th", { scope: "row" }, sign, name),
+    element("td", {}, value, was),
+  );
+}
+
+function registerTable(thread, number) {
+  const heads = ["Register", "Value"].map((name) => element("th", { scope: "col" }, name));
+  return element(
+    "table",
+    { class: `registers thread-${number}` },
+    element("caption", {}, `Registers of ${thread.name}`),
+    element("thead", { class: "hidden" }, element("tr", {}, heads)),
+    element("tbody"),
+  );
+}
+
+/** A step in the column of its thread. */
+function traceRow(step, index, thread, text, onclick) {
+  const sign = step.defect ? element("span", { class: "sign", role: "img", "aria-label": "defect" }, "✗ ") : null;
+  const what = element(
+    "span",
+    { class: "what" },
+    element("span", { class: "hidden" }, `${thread.name}: `),
+    sign,
+    element("code", {}, coloured(text, "ptx")),
+    step.note ? element("span", { class: "note" }, step.note) : null,
+  );
+  const look = `thread-${step.thread}${step.defect ? " defect" : ""}`;
+  return element(
+    "li",
+    { role: "option", id: `step-${index}`, "aria-selected": "false", class: look, onclick },
+    element("span", { class: "number" }, String(index + 1)),
+    what,
+  );
 }
 
 /** The counterexample, one step at a time. */
@@ -22,10 +65,10 @@ function stepsPanel(kernel, detail) {
   const body = element("div", { class: "steps" });
   let list, setCurrent, slider, said, tables, buttons;
 
-  const instruction = (step) => detail.instructions[step.instruction];
+  const text = (step) => detail.instructions[step.instruction]?.text ?? "";
   const describe = (index) => {
     const step = steps[index];
-    return `Step ${index + 1} of ${steps.length}: ${threads[step.thread].name}: ${instruction(step)?.text ?? ""}${step.note ? `: ${step.note}` : ""}${step.defect ? " (the defect)" : ""}`;
+    return `Step ${index + 1} of ${steps.length}: ${threads[step.thread].name}: ${text(step)}${step.note ? `: ${step.note}` : ""}${step.defect ? " (the defect)" : ""}`;
   };
 
   function show(index) {
@@ -44,24 +87,7 @@ function stepsPanel(kernel, detail) {
     buttons.first.disabled = buttons.back.disabled = at === 0;
     buttons.last.disabled = buttons.forward.disabled = at === steps.length - 1;
     threads.forEach((_, number) => {
-      const rows = registers(steps, number, at).map((one) =>
-        element(
-          "tr",
-          { class: one.changed ? "changed" : "" },
-          element(
-            "th",
-            { scope: "row" },
-            one.changed ? element("span", { class: "sign", role: "img", "aria-label": "changed" }, "●") : "",
-            one.name,
-          ),
-          element(
-            "td",
-            {},
-            one.value,
-            one.changed && one.before !== undefined ? element("span", { class: "before" }, ` was ${one.before}`) : "",
-          ),
-        ),
-      );
+      const rows = registers(replay, number, at).map(registerRow);
       tables[number].tBodies[0].replaceChildren(
         ...(rows.length ? rows : [element("tr", {}, element("td", { colspan: "2" }, "no register written yet"))]),
       );
@@ -75,8 +101,8 @@ function stepsPanel(kernel, detail) {
 
   function build() {
     if (list) return;
-    const button = (text, label, to) =>
-      element("button", { type: "button", "aria-label": label, title: label, onclick: () => go(to()) }, text);
+    const button = (sign, label, to) =>
+      element("button", { type: "button", "aria-label": label, title: label, onclick: () => go(to()) }, sign);
     buttons = {
       first: button("|◀", "First step", () => 0),
       back: button("◀", "Step back", () => state.step - 1),
@@ -99,34 +125,14 @@ function stepsPanel(kernel, detail) {
           "li",
           {},
           element("button", { type: "button", onclick: () => go(index) }, `✗ Step ${index + 1}`),
-          ` ${threads[steps[index].thread].name} ${steps[index].note ?? instruction(steps[index])?.text ?? ""}`,
+          ` ${threads[steps[index].thread].name} ${steps[index].note ?? text(steps[index])}`,
         ),
       ),
     );
     list = element(
       "ol",
       { class: "trace", role: "listbox", tabindex: "0", "aria-label": "Steps in their order" },
-      steps.map((step, index) =>
-        element(
-          "li",
-          {
-            role: "option",
-            id: `step-${index}`,
-            "aria-selected": "false",
-            class: `thread-${step.thread}${step.defect ? " defect" : ""}`,
-            onclick: () => go(index),
-          },
-          element("span", { class: "number" }, String(index + 1)),
-          element(
-            "span",
-            { class: "what" },
-            element("span", { class: "hidden" }, `${threads[step.thread].name}: `),
-            step.defect ? element("span", { class: "sign", role: "img", "aria-label": "defect" }, "✗ ") : "",
-            element("code", {}, coloured(instruction(step)?.text ?? "", "ptx")),
-            step.note ? element("span", { class: "note" }, step.note) : "",
-          ),
-        ),
-      ),
+      steps.map((step, index) => traceRow(step, index, threads[step.thread], text(step), () => go(index))),
     );
     setCurrent = arrows(
       list,
@@ -134,19 +140,7 @@ function stepsPanel(kernel, detail) {
       (from, by) => (from + by >= 0 && from + by < steps.length ? from + by : -1),
       go,
     );
-    tables = threads.map((thread, number) =>
-      element(
-        "table",
-        { class: `registers thread-${number}` },
-        element("caption", {}, `Registers of ${thread.name}`),
-        element(
-          "thead",
-          { class: "hidden" },
-          element("tr", {}, element("th", { scope: "col" }, "Register"), element("th", { scope: "col" }, "Value")),
-        ),
-        element("tbody"),
-      ),
-    );
+    tables = threads.map(registerTable);
     const heading = element(
       "div",
       { class: "columns", "aria-hidden": "true" },
@@ -164,7 +158,7 @@ function stepsPanel(kernel, detail) {
         element("div", {}, heading, list),
         element(
           "div",
-          { class: "tables", tabindex: "0", role: "region", "aria-label": "Registers of both threads" },
+          { class: "tables", tabindex: "0", role: "region", "aria-label": "Registers of the threads" },
           tables,
         ),
       ),
@@ -182,7 +176,7 @@ function stepsPanel(kernel, detail) {
   return {
     id: "steps",
     title: "Steps",
-    about: "The two threads of the counterexample, one step at a time: the arrow keys go back and forth.",
+    about: "The execution with the defect, one step at a time: the arrow keys go back and forth.",
     body,
     build,
     mark,
