@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -585,7 +586,9 @@ def test_paper_has_all_stages(page: Page, report: Report, tmp_path: Path) -> Non
     visit(page, report, number)
     detail = report.detail(number)
     page.pdf(path=tmp_path / "report.pdf")
-    text = "".join("".join(one.extract_text() for one in PdfReader(tmp_path / "report.pdf").pages).split())
+    texts = [one.extract_text() for one in PdfReader(tmp_path / "report.pdf").pages]
+    # The font of the paper may have ligatures.
+    text = "".join(unicodedata.normalize("NFKC", "".join(texts)).split())
 
     def holds(part: str) -> bool:
         return "".join(part.split()) in text
