@@ -37,7 +37,8 @@ pub(crate) fn sentence(instruction: &str) -> Option<String> {
     let mut words = opcode.split('.');
     let name = words.next()?;
     let modifiers: Vec<&str> = words.collect();
-    let row = rows_of(name)?.iter().find(|row| row.has_all(&modifiers))?;
+    // Not the first form that has them: `bar.sync` is none of a warp.
+    let row = select(name, &modifiers).ok()?.row;
     let fate = fate(row);
     let fate: Vec<&str> = fate.split_whitespace().collect();
     let fate = fate.join(" ");
