@@ -47,6 +47,8 @@ pub struct Token {
     task: Arc<State>,
     /// What a thread that is given it is doing.
     stage: &'static str,
+    /// How long the task may take until the part at hand is done.
+    until: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -74,7 +76,7 @@ impl Token {
         let (start, stage) = (Instant::now(), "driver");
         let (met, running) = (AtomicU8::new(0), Mutex::new(stage));
         let (stopped, costs) = (OnceLock::new(), Costs::default());
-        Token { task: Arc::new(State { start, time, met, stage: running, stopped, costs }), stage }
+        Token { task: Arc::new(State { start, time, met, stage: running, stopped, costs }), stage, until: None }
     }
 
     /// Ends the task, wherever it looks next.
@@ -101,12 +103,17 @@ impl Token {
 
     /// Whether its time ended so long ago.
     pub(crate) fn is_past(&self, further: Duration) -> bool {
-        self.task.time.is_some_and(|time| self.task.start.elapsed() >= time + further)
+        self.time().is_some_and(|time| self.task.start.elapsed() >= time + further)
     }
 
     /// How much longer it may take; `None` is as long as it likes.
     fn left(&self) -> Option<Duration> {
-        self.task.time.map(|time| time.saturating_sub(self.task.start.elapsed()))
+        self.time().map(|time| time.saturating_sub(self.task.start.elapsed()))
+    }
+
+    /// How long the task may take, as far as this thread is concerned.
+    fn time(&self) -> Option<Duration> {
+        self.task.time.into_iter().chain(self.until).min()
     }
 
     /// When the task began.
@@ -126,6 +133,12 @@ pub fn during<T>(token: Option<Token>, task: impl FnOnce() -> T) -> T {
     }
     let _before = Before(replace(token));
     task()
+}
+
+/// Runs a part of a task that has to be done so long after the beginning of the task. Later parts may take longer.
+pub(crate) fn until<T>(time: Duration, part: impl FnOnce() -> T) -> T {
+    let token = of_thread();
+    during(token.map(|token| Token { until: Some(time), ..token }), part)
 }
 
 /// Runs what only waits: the time is that of whom it waits for.

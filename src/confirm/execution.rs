@@ -17,6 +17,7 @@ use crate::finding::{
 };
 use crate::geometry::{Geometry, index_of};
 use crate::ptx::ast::{AnnotationKind, Function, Item, Module, ScalarType};
+use crate::ptx::mangled::human;
 use crate::span::Origin;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -227,7 +228,7 @@ impl<'r> Reporter<'r> {
             StepKind::Exit => return "ends".to_string(),
         };
         let (array, _, offset) = event.location.map(|location| self.place(location)).unwrap_or_default();
-        let array = array.unwrap_or_else(|| "memory".to_string());
+        let array = array.map_or("memory".to_string(), |array| human(&array));
         match (offset, event.bytes) {
             (Some(offset), 1) => format!("{verb} {array}, byte {offset}"),
             (Some(offset), bytes) => format!("{verb} {array}, bytes {offset} to {}", offset + i128::from(bytes) - 1),

@@ -55,7 +55,7 @@ use baseline::Baseline;
 use baseline_file::BaselineFile;
 use input::{Input, Language, LaunchFile};
 use launches::{Known, KnownLaunch};
-use options::{Options, Stage};
+use options::{Format, Options, Stage};
 use output::Output;
 use pipeline::Program;
 use progress::Progress;
@@ -96,8 +96,7 @@ pub fn run(options: &Options) -> u8 {
     if options.list {
         return list(options, output);
     }
-    if let Some(Err(diagnostic)) = options.output.as_deref().map(output_file::check) {
-        output.unplaced(&diagnostic, options.output.as_deref().unwrap_or_default());
+    if !output.is_writable() {
         return output.abandon();
     }
     let inputs = read_inputs(options, &mut output);
@@ -161,9 +160,16 @@ fn limits_of(options: &Options) -> Limits {
     let memory = options.memory.unwrap_or_else(limits::usual_memory);
     // Z3 counts by itself, and ends what it does; the rest is ours.
     crate::solver::limit_memory(memory / 10 * 8);
-    // With --redundant as much effort again, and executions; the stages of an HTML report are another proof.
-    let times = if options.redundant { 3 } else { 1 } + u32::from(options.format == options::Format::Html);
-    Limits { time: Some((options.timeout + options.timeout / 10) * times), memory: Some(memory / 10 * 9) }
+    // The stages of an HTML report are another proof.
+    let times = if options.format == Format::Html { 2 } else { 1 };
+    Limits { time: Some(time_of_verdict(options) * times), memory: Some(memory / 10 * 9) }
+}
+
+/// How long after its beginning a task has its verdict, in every format.
+fn time_of_verdict(options: &Options) -> Duration {
+    // With --redundant as much effort again, and executions.
+    let times = if options.redundant { 3 } else { 1 };
+    (options.timeout + options.timeout / 10) * times
 }
 
 /// Prints the answers of the tasks.
@@ -205,7 +211,7 @@ impl Answers<'_> {
                 report.subject = program.subject(entry);
                 self.baseline.mark(input, &mut report);
                 self.file.iter_mut().for_each(|file| file.mark(&mut report, &input.source));
-                output.report(report, &input.source);
+                output.report_with(report, detail::stopped(&options), &input.source);
             }
             Err(Failure::Panic(message)) => output.internal_error(&message, input.source.name(), entry),
         }
@@ -431,10 +437,13 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
     told.extend(preludes::trusted(&options));
     let result = match options.emit {
         Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
-        None => pipeline::verify_and(input, program, entry, &options, jobs).map(|(report, conditions)| {
-            let detail = detail::packed(task, &options, &report, &conditions, jobs);
-            Outcome::Report(Box::new(report), detail)
-        }),
+        None => {
+            let verify = || pipeline::verify_and(input, program, entry, &options, jobs);
+            limits::until(time_of_verdict(&options), verify).map(|(report, conditions)| {
+                let detail = detail::packed(task, &options, &report, &conditions, jobs);
+                Outcome::Report(Box::new(report), detail)
+            })
+        }
     };
     let mut outcome = result.unwrap_or_else(|diagnostics| refused(diagnostics, task, &options));
     match &mut outcome {

@@ -173,6 +173,14 @@ impl<'a> Output<'a> {
         self.print_error(&text);
     }
 
+    /// Whether the output can be written where it goes; tells if not.
+    pub(crate) fn is_writable(&mut self) -> bool {
+        let Some(name) = &self.options.output else { return true };
+        let checked = output_file::check(name);
+        checked.as_ref().err().into_iter().for_each(|diagnostic| self.unplaced(diagnostic, name));
+        checked.is_ok()
+    }
+
     /// The exit code where there is nowhere to print to.
     pub(crate) fn abandon(self) -> u8 {
         exit_code(&self.exit_codes)

@@ -5,7 +5,7 @@
 //! defect, or so many steps before it, and what its registers held there is known. Relies on: as [`super::trace`].
 //! Reference: none.
 
-use super::decode::{Code, NamedSlot, Program};
+use super::decode::{Code, NamedSlot, Program, Written};
 use super::thread::{Status, Thread};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -70,6 +70,7 @@ pub(crate) enum State {
 pub(crate) struct Recording {
     threads: Vec<u32>,
     pub(crate) names: Vec<NamedSlot>,
+    written: Written,
     /// One a thread.
     pub(crate) tracks: Vec<Track>,
     time: u64,
@@ -79,9 +80,9 @@ pub(crate) struct Recording {
 
 impl Recording {
     /// Before the first step.
-    pub(crate) fn new(threads: Vec<u32>, names: Vec<NamedSlot>) -> Recording {
+    pub(crate) fn new(threads: Vec<u32>, names: Vec<NamedSlot>, written: Written) -> Recording {
         let tracks = threads.iter().map(|_| Track::default()).collect();
-        Recording { threads, names, tracks, time: 0, standing: Vec::new() }
+        Recording { threads, names, written, tracks, time: 0, standing: Vec::new() }
     }
 
     /// Which of the watched threads this is.
@@ -117,9 +118,14 @@ impl Recording {
         registers: &[u64],
         events: Range<usize>,
     ) {
-        let Recording { names, tracks, time, .. } = self;
+        let Recording { names, written, tracks, time, .. } = self;
         let track = &mut tracks[index];
-        let changed = track.changes(names, registers);
+        let mut changed = track.changes(names, registers);
+        // What is written is shown, also where the value was the same before. A call has its results when it returns.
+        if !track.skips && !matches!(program.code[code as usize], Code::Call { .. }) {
+            let targets = written.get(&program.origins[code as usize].span.start).into_iter().flatten();
+            changed.extend(targets.filter_map(|target| Some((*target, *track.now.get(*target)?))));
+        }
         // An instruction of the PTX may take several here.
         let origin = |code: u32| &program.origins[code as usize];
         let is_same =

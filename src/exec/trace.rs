@@ -142,9 +142,9 @@ pub(crate) fn record(
     threads: &[u32],
     lines: Option<([u32; 2], bool)>,
 ) -> Option<Recorded> {
-    let registers = decode::registers(module, entry).ok()?;
+    let (registers, written) = decode::registers(module, entry).ok()?;
     let names = registers.iter().map(|register| register.named.clone()).collect();
-    let recording = Some(Recording::new(threads.to_vec(), names));
+    let recording = Some(Recording::new(threads.to_vec(), names, written));
     let watched = [*threads.first()?, *threads.last()?];
     let watch = Watch { threads: watched, lines, events: Vec::new(), met: None, recording };
     let (run, mut watch) = run(module, entry, launch, watch)?;

@@ -32,6 +32,12 @@ pub(super) fn packed(
     (options.format == Format::Html).then(|| html::pack(&of(task, options, report, conditions, jobs)))
 }
 
+/// The same of a kernel whose run a limit has ended: nobody waits for what else there is to show.
+pub(super) fn stopped(options: &Options) -> Option<String> {
+    let detail = || Detail { stages: stages::none("a limit ended the run (--timeout, --memory)"), ..Detail::default() };
+    (options.format == Format::Html).then(|| html::pack(&detail()))
+}
+
 /// The detail of a kernel. `conditions` are those under which it was proved.
 fn of(task: &Task<'_>, options: &Options, report: &KernelReport, conditions: &[Condition], jobs: &Jobs) -> Detail {
     let options = with_launch_of_verdict(options, report);

@@ -84,6 +84,15 @@ pub(super) struct CandidateText {
     used: Option<bool>,
 }
 
+/// All stages of a kernel for which none was built.
+pub(super) fn none(why: &str) -> Vec<StageText> {
+    let failed = || Some(why.to_string());
+    STAGES
+        .iter()
+        .map(|(_, name, title, about)| StageText { name, title, about, failed: failed(), ..StageText::default() })
+        .collect()
+}
+
 /// What a stage gave, or why it gave nothing.
 type Text = Result<Placed, String>;
 

@@ -7,7 +7,8 @@
 use super::indirect;
 use super::layout::{Layout, function_address};
 use super::special::{Known, known};
-use super::{Code, Fact, NamedSlot, Program, Register, Slot, SpecialSlot, reconvergence};
+use super::{Code, Fact, NamedSlot, Program, Register, Slot, SpecialSlot, Written, reconvergence};
+use crate::cfg::operands;
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Launch;
 use crate::exec::values::{hash, mask};
@@ -36,13 +37,20 @@ pub(crate) fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<P
 }
 
 /// See [`super::registers`].
-pub(crate) fn registers(module: &Module, entry: usize) -> Result<Vec<Register>, Diagnostic> {
-    let mut registers = Vec::new();
+pub(crate) fn registers(module: &Module, entry: usize) -> Result<(Vec<Register>, Written), Diagnostic> {
+    let (mut registers, mut written) = (Vec::new(), Written::new());
     // As in `Decoder::place_registers`.
     let mut first = 0;
     for number in reachable(module, entry)?.functions {
         let function = &module.functions[number];
         let own = function.body.as_ref().map_or(&[][..], |body| &body.registers);
+        let base = registers.len();
+        for item in function.body.iter().flat_map(|body| &body.items) {
+            let Item::Instruction(instruction) = item else { continue };
+            let (_, targets) = operands::registers(instruction);
+            let targets = targets.into_iter().map(|register| base + register.0 as usize);
+            written.entry(instruction.origin.span.start).or_default().extend(targets);
+        }
         for (index, register) in own.iter().enumerate() {
             let name = match number == entry {
                 true => register.name.clone(),
@@ -54,7 +62,7 @@ pub(crate) fn registers(module: &Module, entry: usize) -> Result<Vec<Register>, 
         }
         first += 2 * own.len();
     }
-    Ok(registers)
+    Ok((registers, written))
 }
 
 /// What an entry reaches.

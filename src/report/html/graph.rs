@@ -11,6 +11,7 @@ use layout::core::style::StyleAttr;
 use layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
 use layout::topo::layout::VisualGraph;
 use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Larger graphs are not drawn: nobody reads them, and it takes long to place them.
 const MOST_BLOCKS: usize = 160;
@@ -42,7 +43,7 @@ pub(crate) struct Edge {
     pub(crate) is_back: bool,
 }
 
-/// The drawing; `None` if the graph is too large.
+/// The drawing; `None` if the graph is too large, or cannot be placed.
 pub(crate) fn svg(blocks: &[Shown], edges: &[Edge]) -> Option<String> {
     if blocks.is_empty() || blocks.len() > MOST_BLOCKS || edges.len() > MOST_EDGES {
         return None;
@@ -61,8 +62,9 @@ pub(crate) fn svg(blocks: &[Shown], edges: &[Edge]) -> Option<String> {
         graph.add_edge(arrow, handles[edge.from], handles[edge.to]);
     }
     let mut drawing = Drawing { blocks, edges, boxes: String::new(), lines: String::new(), width: 0.0, height: 0.0 };
-    graph.do_it(false, false, false, &mut drawing);
-    Some(drawing.finish())
+    // Should it fail to place a graph, no verdict is lost for a drawing.
+    let placed = catch_unwind(AssertUnwindSafe(|| graph.do_it(false, false, false, &mut drawing)));
+    placed.is_ok().then(|| drawing.finish())
 }
 
 /// The lines that are drawn of a block.
@@ -194,4 +196,46 @@ impl RenderBackend for Drawing<'_> {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(label: &str, lines: usize) -> Shown {
+        let line = |number: usize| (Some(number), format!("a < b & {number}"));
+        Shown { label: label.to_string(), loop_head: label == "head", lines: (0..lines).map(line).collect() }
+    }
+
+    fn edge(from: usize, to: usize, condition: &str, is_back: bool) -> Edge {
+        Edge { from, to, condition: condition.to_string(), is_back }
+    }
+
+    #[test]
+    fn each_block_and_edge_is_drawn_once() {
+        let blocks = [block("start", 2), block("head", 40), block("end", 0)];
+        let edges =
+            [edge(0, 1, "", false), edge(1, 1, "if %p1", true), edge(1, 2, "if !%p1", false), edge(0, 2, "", false)];
+        let drawing = svg(&blocks, &edges).expect("a small graph");
+        let drawing = roxmltree::Document::parse(&drawing).expect("it is well formed");
+        let with = |attribute: &str| {
+            let values = drawing.descendants().filter_map(|node| node.attribute(attribute));
+            let mut values: Vec<String> = values.map(str::to_string).collect();
+            values.sort();
+            values.join(" ")
+        };
+        assert_eq!(with("data-block"), "0 1 2");
+        assert_eq!((&*with("data-from"), &*with("data-to")), ("0 0 1 1", "1 1 2 2"));
+        let texts: Vec<&str> = drawing.descendants().filter_map(|node| node.text()).collect();
+        assert!(
+            texts.contains(&"a < b & 0") && texts.contains(&"… 27 more") && texts.contains(&"if !%p1"),
+            "{texts:?}"
+        );
+    }
+
+    #[test]
+    fn large_graphs_are_not_drawn() {
+        let blocks: Vec<Shown> = (0..=MOST_BLOCKS).map(|_| block("b", 1)).collect();
+        assert!(svg(&blocks, &[]).is_none() && svg(&[], &[]).is_none());
+    }
 }
