@@ -47,8 +47,16 @@ pub struct Token {
     task: Arc<State>,
     /// What a thread that is given it is doing.
     stage: &'static str,
-    /// How long the task may take until the part at hand is done.
-    until: Option<Duration>,
+    /// The part of the task at hand, if that has a limit of its own.
+    part: Option<Arc<Part>>,
+}
+
+#[derive(Debug)]
+struct Part {
+    /// How long the task may take until it is done.
+    until: Duration,
+    /// As for the task.
+    stopped: OnceLock<(&'static str, Duration)>,
 }
 
 #[derive(Debug)]
@@ -76,7 +84,7 @@ impl Token {
         let (start, stage) = (Instant::now(), "driver");
         let (met, running) = (AtomicU8::new(0), Mutex::new(stage));
         let (stopped, costs) = (OnceLock::new(), Costs::default());
-        Token { task: Arc::new(State { start, time, met, stage: running, stopped, costs }), stage, until: None }
+        Token { task: Arc::new(State { start, time, met, stage: running, stopped, costs }), stage, part: None }
     }
 
     /// Ends the task, wherever it looks next.
@@ -91,29 +99,28 @@ impl Token {
         if self.is_past(Duration::ZERO) {
             self.end(Limit::Time);
         }
-        let limit = match self.task.met.load(Ordering::Relaxed) {
-            0 => return None,
-            1 => Limit::Time,
-            _ => Limit::Memory,
+        let over = self.part.as_ref().filter(|part| self.task.start.elapsed() >= part.until);
+        let (limit, stopped) = match (self.task.met.load(Ordering::Relaxed), over) {
+            (0, None) => return None,
+            (0, Some(part)) => (Limit::Time, &part.stopped),
+            (1, _) => (Limit::Time, &self.task.stopped),
+            _ => (Limit::Memory, &self.task.stopped),
         };
         let running = || (*self.task.stage.lock().unwrap_or_else(PoisonError::into_inner), self.task.start.elapsed());
-        let &(stage, after) = self.task.stopped.get_or_init(running);
+        let &(stage, after) = stopped.get_or_init(running);
         Some(Exceeded { limit, stage, after })
     }
 
     /// Whether its time ended so long ago.
     pub(crate) fn is_past(&self, further: Duration) -> bool {
-        self.time().is_some_and(|time| self.task.start.elapsed() >= time + further)
+        self.task.time.is_some_and(|time| self.task.start.elapsed() >= time + further)
     }
 
     /// How much longer it may take; `None` is as long as it likes.
     fn left(&self) -> Option<Duration> {
-        self.time().map(|time| time.saturating_sub(self.task.start.elapsed()))
-    }
-
-    /// How long the task may take, as far as this thread is concerned.
-    fn time(&self) -> Option<Duration> {
-        self.task.time.into_iter().chain(self.until).min()
+        let until = self.part.as_ref().map(|part| part.until);
+        let time = self.task.time.into_iter().chain(until).min();
+        time.map(|time| time.saturating_sub(self.task.start.elapsed()))
     }
 
     /// When the task began.
@@ -135,10 +142,11 @@ pub fn during<T>(token: Option<Token>, task: impl FnOnce() -> T) -> T {
     task()
 }
 
-/// Runs a part of a task that has to be done so long after the beginning of the task. Later parts may take longer.
+/// Runs a part of a task that has to be done so long after the beginning of the task. Where that limit is met, later parts
+/// have what time the task has beyond it.
 pub(crate) fn until<T>(time: Duration, part: impl FnOnce() -> T) -> T {
-    let token = of_thread();
-    during(token.map(|token| Token { until: Some(time), ..token }), part)
+    let limits = Arc::new(Part { until: time, stopped: OnceLock::new() });
+    during(of_thread().map(|token| Token { part: Some(limits), ..token }), part)
 }
 
 /// Runs what only waits: the time is that of whom it waits for.

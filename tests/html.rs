@@ -149,9 +149,11 @@ fn a_verified_loop_has_its_stages_and_invariants() {
         assert_eq!(text(&stage(&detail, name)["text"]), printed.stdout, "{name}");
         for (index, instruction) in list(&detail["instructions"]).iter().enumerate() {
             let opcode = text(&instruction["text"]);
-            if ["ld.shared", "st.shared", "ld.global", "st.global"].iter().any(|access| opcode.starts_with(access)) {
-                // What Z3 is asked has only what is to be proved: an access of which nothing is left is in none.
-                assert!(known(stage(&detail, name)).contains(&index) || name == "vc", "{name} lacks {opcode}");
+            // Loads of an array that nobody writes are sliced away. Z3 is not asked about what holds as it stands.
+            let is_early = ["kernel", "order"].contains(&name);
+            let is_kept = ["ld.shared", "st.shared", "st.global"].iter().any(|access| opcode.starts_with(access));
+            if is_early && opcode.starts_with("ld.global") || name != "vc" && is_kept {
+                assert!(known(stage(&detail, name)).contains(&index), "{name} lacks {opcode}");
             }
         }
     }

@@ -57,10 +57,13 @@ pub(crate) fn interleaving(module: &Module, entry: usize, launch: &Launch, findi
     shown.iter().map(|(event, at_fault)| reporter.step(event, *at_fault)).collect()
 }
 
+/// Names of registers, with their values.
+pub(crate) type Values = Vec<(String, String)>;
+
 /// What threads do up to a defect, step by step.
 pub(crate) struct Replayed {
     /// `%tid` and `%ctaid` of each thread, and what its registers held before the first step.
-    pub(crate) threads: Vec<([u32; 3], [u32; 3], Vec<(String, String)>)>,
+    pub(crate) threads: Vec<([u32; 3], [u32; 3], Values)>,
     pub(crate) steps: Vec<ReplayedStep>,
     /// The threads of the block of the first one, at the end.
     pub(crate) standing: Vec<(Standing, Arc<Origin>)>,
@@ -72,7 +75,7 @@ pub(crate) struct ReplayedStep {
     pub(crate) thread: usize,
     pub(crate) origin: Arc<Origin>,
     /// The registers that it changed, by name, with their values.
-    pub(crate) registers: Vec<(String, String)>,
+    pub(crate) registers: Values,
     pub(crate) note: Option<String>,
     pub(crate) at_fault: bool,
 }
@@ -185,7 +188,7 @@ impl<'r> Reporter<'r> {
                 let register = &recorded.registers[*number];
                 (register.named.name.to_string(), register_text(register.ty, *value))
             };
-            registers.iter().map(text).collect::<Vec<(String, String)>>()
+            registers.iter().map(text).collect::<Values>()
         };
         let mut steps: Vec<(u64, ReplayedStep)> = Vec::new();
         for (thread, track) in recorded.tracks.iter().enumerate() {

@@ -24,6 +24,9 @@ const WHOLE: usize = 200_000;
 /// Lines around those of the kernel, then.
 const AROUND: usize = 40;
 
+/// Numbers of instructions, with lines.
+type Places = Vec<(usize, usize)>;
+
 /// The instructions of a kernel.
 #[derive(Default)]
 pub(super) struct Instructions {
@@ -83,7 +86,7 @@ impl Instructions {
     fn add_cuda(&mut self, input: &SourceText, positions: &[(usize, Arc<Origin>)]) {
         let mut files = SourceFiles::beside(input.name());
         // By file: its text, and the instructions with their lines.
-        let mut found: BTreeMap<Arc<str>, (Arc<SourceText>, Vec<(usize, usize)>)> = BTreeMap::new();
+        let mut found: BTreeMap<Arc<str>, (Arc<SourceText>, Places)> = BTreeMap::new();
         for (number, origin) in positions {
             let Some(position) = origin.position.as_ref().map(|position| position.own()) else { continue };
             let Some((text, _)) = files.place(position) else { continue };

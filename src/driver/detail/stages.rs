@@ -157,7 +157,7 @@ fn of_kernel(lowered: &Lowered, options: &Options, jobs: &Jobs, stages: &mut Sta
     let notes = notes::of_predicated(&lowered.sliced.program, predicated);
     let mut texts = vec![
         (Stage::Kernel, Ok(ivl::print_with_places(kernel, &notes::of_kernel(kernel)))),
-        (Stage::Order, Ok(order(predicated, &lowered.sliced.program))),
+        (Stage::Order, Ok(order(predicated, kernel))),
         (Stage::Predicated, Ok(ivl::print_with_places(&predicated.program, &notes))),
     ];
     let prelude = match preludes::of(&options.prelude) {
@@ -194,9 +194,9 @@ fn of_kernel(lowered: &Lowered, options: &Options, jobs: &Jobs, stages: &mut Sta
 }
 
 /// The sort order, where each line comes from the instructions of its block.
-fn order(predicated: &Predicated, sliced: &Program) -> Placed {
+fn order(predicated: &Predicated, kernel: &Program) -> Placed {
     let text = predicate::order_text(predicated);
-    let blocks = || sliced.procedures.iter().flat_map(|procedure| &procedure.body).flat_map(|body| &body.blocks);
+    let blocks = || kernel.procedures.iter().flat_map(|procedure| &procedure.body).flat_map(|body| &body.blocks);
     let mut placed = Placed::default();
     // The first line names the kernel, the last one is the end.
     let labels = std::iter::once(None).chain(predicated.order.iter().map(|block| Some(&block.label)));
