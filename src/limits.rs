@@ -47,6 +47,16 @@ pub struct Token {
     task: Arc<State>,
     /// What a thread that is given it is doing.
     stage: &'static str,
+    /// The part of the task at hand, if that has a limit of its own.
+    part: Option<Arc<Part>>,
+}
+
+#[derive(Debug)]
+struct Part {
+    /// How long the task may take until it is done.
+    until: Duration,
+    /// As for the task.
+    stopped: OnceLock<(&'static str, Duration)>,
 }
 
 #[derive(Debug)]
@@ -76,7 +86,8 @@ impl Token {
         let (start, stage) = (Instant::now(), "driver");
         let (met, running) = (AtomicU8::new(0), Mutex::new(stage));
         let (stopped, costs, cut) = (OnceLock::new(), Costs::default(), AtomicBool::new(false));
-        Token { task: Arc::new(State { start, time, met, cut, stage: running, stopped, costs }), stage }
+        let task = State { start, time, met, cut, stage: running, stopped, costs };
+        Token { task: Arc::new(task), stage, part: None }
     }
 
     /// Ends the task, wherever it looks next.
@@ -91,13 +102,18 @@ impl Token {
         if self.is_past(Duration::ZERO) {
             self.end(Limit::Time);
         }
-        let limit = match self.task.met.load(Ordering::Relaxed) {
-            0 => return None,
-            1 => Limit::Time,
-            _ => Limit::Memory,
+        let over = self.part.as_ref().filter(|part| self.task.start.elapsed() >= part.until);
+        let (limit, stopped) = match (self.task.met.load(Ordering::Relaxed), over) {
+            (0, None) => return None,
+            (0, Some(part)) => {
+                self.task.cut.store(true, Ordering::Relaxed);
+                (Limit::Time, &part.stopped)
+            }
+            (1, _) => (Limit::Time, &self.task.stopped),
+            _ => (Limit::Memory, &self.task.stopped),
         };
         let running = || (*self.task.stage.lock().unwrap_or_else(PoisonError::into_inner), self.task.start.elapsed());
-        let &(stage, after) = self.task.stopped.get_or_init(running);
+        let &(stage, after) = stopped.get_or_init(running);
         Some(Exceeded { limit, stage, after })
     }
 
@@ -108,7 +124,9 @@ impl Token {
 
     /// How much longer it may take; `None` is as long as it likes.
     fn left(&self) -> Option<Duration> {
-        self.task.time.map(|time| time.saturating_sub(self.task.start.elapsed()))
+        let until = self.part.as_ref().map(|part| part.until);
+        let time = self.task.time.into_iter().chain(until).min();
+        time.map(|time| time.saturating_sub(self.task.start.elapsed()))
     }
 
     /// When the task began.
@@ -128,6 +146,13 @@ pub fn during<T>(token: Option<Token>, task: impl FnOnce() -> T) -> T {
     }
     let _before = Before(replace(token));
     task()
+}
+
+/// Runs a part of a task that has to be done so long after the beginning of the task. Where that limit is met, later parts
+/// have what time the task has beyond it.
+pub(crate) fn until<T>(time: Duration, part: impl FnOnce() -> T) -> T {
+    let limits = Arc::new(Part { until: time, stopped: OnceLock::new() });
+    during(of_thread().map(|token| Token { part: Some(limits), ..token }), part)
 }
 
 /// Runs what only waits: the time is that of whom it waits for.

@@ -1,7 +1,7 @@
 //! The driver: composes the stages and nothing else.
 //!
 //! [`cli`] reads arguments, `documents` makes completions and manual pages of them, [`input`] files, `folder` folders and `annotations` files of annotations, `entries` chooses kernels and `parameter_names` names parameters as the source does; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
-//! [`lsp`] serves editors. [`schedule`] runs kernels side by side, `cache` keeps their answers, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave, and `progress` how far they are.
+//! [`lsp`] serves editors. [`schedule`] runs kernels side by side, `cache` keeps their answers, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave (`output_file`: into a file; `detail`: what a page has of a kernel), and `progress` how far they are.
 
 mod annotations;
 mod array_fact;
@@ -11,6 +11,7 @@ mod blindness;
 mod cache;
 pub mod cli;
 mod cuda;
+mod detail;
 mod documents;
 mod emit;
 pub mod emulate;
@@ -25,6 +26,7 @@ pub mod merge;
 mod notes;
 pub mod options;
 mod output;
+mod output_file;
 mod parameter_names;
 pub mod pipeline;
 mod preludes;
@@ -55,7 +57,7 @@ use baseline_file::BaselineFile;
 use cache::Cache;
 use input::{Input, Language, LaunchFile};
 use launches::{Known, KnownLaunch};
-use options::{Options, Stage};
+use options::{Format, Options, Stage};
 use output::Output;
 use pipeline::Program;
 use progress::Progress;
@@ -66,7 +68,8 @@ use std::time::Duration;
 
 /// What came of one kernel.
 enum Outcome {
-    Report(Box<KernelReport>),
+    /// With what an HTML report shows beside it, packed.
+    Report(Box<KernelReport>, Option<String>),
     /// The text of a stage.
     Text(String),
     /// The input is wrong for this kernel.
@@ -94,6 +97,9 @@ pub fn run(options: &Options) -> u8 {
     let mut output = Output::new(options);
     if options.list {
         return list(options, output);
+    }
+    if !output.is_writable() {
+        return output.abandon();
     }
     let inputs = read_inputs(options, &mut output);
     if options.emit == Some(Stage::Tokens) {
@@ -163,9 +169,16 @@ fn limits_of(options: &Options) -> Limits {
     let memory = options.memory.unwrap_or_else(limits::usual_memory);
     // Z3 counts by itself, and ends what it does; the rest is ours.
     crate::solver::limit_memory(memory / 10 * 8);
+    // The stages of an HTML report are another proof.
+    let times = if options.format == Format::Html { 2 } else { 1 };
+    Limits { time: Some(time_of_verdict(options) * times), memory: Some(memory / 10 * 9) }
+}
+
+/// How long after its beginning a task has its verdict, in every format.
+fn time_of_verdict(options: &Options) -> Duration {
     // With --redundant as much effort again, and executions.
     let times = if options.redundant { 3 } else { 1 };
-    Limits { time: Some((options.timeout + options.timeout / 10) * times), memory: Some(memory / 10 * 9) }
+    (options.timeout + options.timeout / 10) * times
 }
 
 /// Prints the answers of the tasks.
@@ -194,10 +207,10 @@ impl Answers<'_> {
         let Task { input, entry, program, .. } = task;
         self.answered += 1;
         match outcome {
-            Ok(Outcome::Report(mut report)) => {
+            Ok(Outcome::Report(mut report, detail)) => {
                 self.baseline.mark(input, &mut report);
                 self.file.iter_mut().for_each(|file| file.mark(&mut report, &input.source));
-                output.report(*report, &input.source);
+                output.report_with(*report, detail, &input.source);
             }
             Ok(Outcome::Text(text)) => output.text(&text),
             Ok(Outcome::Wrong(diagnostics)) => output.wrong_input(&diagnostics, &input.source, Some(entry)),
@@ -209,7 +222,7 @@ impl Answers<'_> {
                 report.subject = program.subject(entry);
                 self.baseline.mark(input, &mut report);
                 self.file.iter_mut().for_each(|file| file.mark(&mut report, &input.source));
-                output.report(report, &input.source);
+                output.report_with(report, detail::stopped(&options), &input.source);
             }
             Err(Failure::Panic(message)) => output.internal_error(&message, input.source.name(), entry),
         }
@@ -436,11 +449,17 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
     told.extend(preludes::trusted(&options));
     let result = match options.emit {
         Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
-        None => pipeline::verify(input, program, entry, &options, jobs).map(|report| Outcome::Report(Box::new(report))),
+        None => {
+            let verify = || pipeline::verify_and(input, program, entry, &options, jobs);
+            limits::until(time_of_verdict(&options), verify).map(|(report, conditions)| {
+                let detail = detail::packed(task, &options, &report, &conditions, jobs);
+                Outcome::Report(Box::new(report), detail)
+            })
+        }
     };
     let mut outcome = result.unwrap_or_else(|diagnostics| refused(diagnostics, task, &options));
     match &mut outcome {
-        Outcome::Report(report) => {
+        Outcome::Report(report, _) => {
             report.target = input.target.map(|target| target.to_string());
             report.assumptions.extend(told);
             report.launched = task.launched(&options);
@@ -504,5 +523,6 @@ fn refused(diagnostics: Vec<Diagnostic>, task: &Task<'_>, options: &Options) -> 
     }
     let launch = pipeline::launch_of(program, entry, options);
     let report = KernelReport::new(input.source.name(), entry, launch).unsupported(diagnostics);
-    Outcome::Report(Box::new(report))
+    let detail = detail::packed(task, options, &report, &[], &Jobs::new(0));
+    Outcome::Report(Box::new(report), detail)
 }

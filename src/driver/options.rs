@@ -67,6 +67,10 @@ pub struct Options {
     pub minimal: bool,
     /// Form of the output.
     pub format: Format,
+    /// The file that takes the output; standard output when `None`.
+    pub output: Option<String>,
+    /// The command line, for reports that show it, without what only says where the output goes.
+    pub command: String,
     /// Time for a kernel.
     pub timeout: Duration,
     /// Memory for the process, in bytes; `None` is three quarters of the machine's.
@@ -145,6 +149,8 @@ pub enum Format {
     Junit,
     /// A line a finding, as compilers print them.
     Short,
+    /// One page for a browser.
+    Html,
     /// Graphviz, for `--emit cfg`.
     Dot,
 }
@@ -218,6 +224,8 @@ impl Default for Options {
             emit: None,
             minimal: false,
             format: Format::Text,
+            output: None,
+            command: String::new(),
             timeout: Duration::from_secs(60),
             memory: None,
             jobs: NonZeroUsize::MIN,

@@ -153,6 +153,8 @@ fn add_options(fields: &mut Fields, options: &Options) {
         quiet: _,
         stats: _,
         color: _,
+        output: _,
+        command: _,
         target,
         geometry,
         block_is_given,

@@ -59,7 +59,7 @@ impl Cache {
         self.asked.fetch_add(1, Ordering::Relaxed);
         if let Some(report) = self.entries.read(&key, task.input.source.name(), &task.entry) {
             self.found.fetch_add(1, Ordering::Relaxed);
-            return Outcome::Report(Box::new(report));
+            return Outcome::Report(Box::new(report), None);
         }
         let outcome = look();
         self.keep(&key, &outcome);
@@ -67,7 +67,7 @@ impl Cache {
     }
 
     fn keep(&self, key: &Key, outcome: &Outcome) {
-        let Outcome::Report(report) = outcome else { return };
+        let Outcome::Report(report, _) = outcome else { return };
         let is_cut = report.reasons.iter().any(|reason| ["time-limit", "memory-limit"].contains(&reason.code));
         if is_cut || !limits::is_repeatable() {
             return log::debug!("{}: not kept: the clock or the memory ended a part of the work", report.entry);
