@@ -320,4 +320,14 @@ mod tests {
         let task = || within(|| panic!("a bug"));
         assert!(catch_unwind(task).is_err_and(|payload| payload.downcast_ref::<&str>() == Some(&"a bug")));
     }
+
+    #[test]
+    fn a_part_that_the_clock_ends_is_not_repeatable() {
+        let ended = during(Some(Token::new(None)), || {
+            let before = is_repeatable();
+            let part = within(|| until(Duration::ZERO, check_now));
+            (before, part.is_err(), within(check_now).is_ok(), is_repeatable())
+        });
+        assert_eq!(ended, (true, true, true, false));
+    }
 }

@@ -40,11 +40,11 @@ pub(crate) mod schedule;
 mod shard;
 mod specialised;
 mod stated;
+mod task;
 mod values;
 
-use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::finding::{KernelReport, Launched};
+use crate::finding::KernelReport;
 use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::limits;
@@ -55,16 +55,16 @@ use annotations::Parsed;
 use baseline::Baseline;
 use baseline_file::BaselineFile;
 use cache::Cache;
-use input::{Input, Language, LaunchFile};
+use input::{Input, Language};
 use launches::{Known, KnownLaunch};
 use options::{Format, Options, Stage};
 use output::Output;
 use pipeline::Program;
 use progress::Progress;
 use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use task::{Task, with_known_launch};
 
 /// What came of one kernel.
 enum Outcome {
@@ -74,19 +74,6 @@ enum Outcome {
     Text(String),
     /// The input is wrong for this kernel.
     Wrong(Vec<Diagnostic>),
-}
-
-/// A kernel to look at.
-struct Task<'a> {
-    input: &'a Input,
-    program: &'a Program,
-    entry: String,
-    /// The launch to look at, if it is known from a file.
-    launch: Option<&'a KnownLaunch>,
-    /// What the report says of annotations from another file.
-    annotated: Option<&'a str>,
-    /// What it cost to read the input.
-    reading: Vec<(&'static str, Cost)>,
 }
 
 /// Verifies (or prints) the kernels of all files and answers the exit code of the process.
@@ -476,40 +463,6 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
         Outcome::Text(_) => {}
     }
     outcome
-}
-
-impl Task<'_> {
-    /// Where its launch is from.
-    fn launched(&self, options: &Options) -> Option<Launched> {
-        self.launch.map(|launch| launches::in_report(launch, options, self.program, &self.entry))
-    }
-}
-
-/// The options with the launch that is known of a task, and sentences about it.
-fn with_known_launch<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Vec<String>) {
-    let Some(launch) = task.launch else { return with_launch_file(task, options) };
-    let (options, told) = launches::with(options, launch, task.program, &task.entry);
-    (Cow::Owned(options), told)
-}
-
-/// The options with the launch that lies beside the input, where they do not say otherwise, and sentences about it.
-fn with_launch_file<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Vec<String>) {
-    let file = task.input.launch.as_ref().filter(|file| file.launch.is_for(&task.entry));
-    let Some(LaunchFile { name, launch }) = file else { return (Cow::Borrowed(options), Vec::new()) };
-    let mut options = Options { dynamic_shared: launch.shared_bytes, ..options.clone() };
-    let mut told = Vec::new();
-    if !options.block_is_given {
-        options.geometry.block = launch.block().map(Some);
-        told.push(format!("blocks have {} threads, for `{name}` says num_warps {}", launch.block()[0], launch.warps));
-    }
-    told.extend(unused_clusters(name, launch));
-    (Cow::Owned(options), told)
-}
-
-/// What a launch file says about clusters has no effect.
-fn unused_clusters(name: &str, launch: &TritonLaunch) -> Option<String> {
-    let [x, y, z] = launch.cluster;
-    launch.has_clusters().then(|| format!("the clusters of {x},{y},{z} blocks that `{name}` says are not used"))
 }
 
 /// Stages answer errors and what they cannot model alike; only the former is a wrong input.

@@ -8,7 +8,7 @@
 
 use super::super::options::Options;
 use super::super::pipeline::Program;
-use super::Task;
+use super::super::task::Task;
 use crate::driver::input::Input;
 use crate::report::source::SourceFiles;
 use sha2::{Digest, Sha256};

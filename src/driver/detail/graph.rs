@@ -3,9 +3,9 @@
 //! Input: a kernel in PTX, the sort order of its blocks. Output: a [`Graph`]. Establishes: nothing. Relies on: later stages
 //! keep the labels of blocks. Reference: none.
 
-use super::super::Task;
 use super::super::options::Options;
 use super::super::pipeline::{self, Program};
+use super::super::task::Task;
 use super::instructions::Instructions;
 use crate::cfg::print::{ShownBlock, blocks};
 use crate::ivl::ast::Name;

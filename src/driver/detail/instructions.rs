@@ -4,10 +4,10 @@
 //! only the functions that the kernel has to do with. Establishes: each instruction lies in one of the sources. Relies on:
 //! spans of the parser. Reference: none.
 
-use super::super::Task;
 use super::super::input::Input;
 use super::super::options::Options;
 use super::super::pipeline::{self, Program};
+use super::super::task::Task;
 use crate::cfg::print::blocks;
 use crate::ptx::ast::{Function, Item, Module};
 use crate::report::explain::opcode;

@@ -11,8 +11,8 @@ mod instructions;
 mod replay;
 mod stages;
 
-use super::Task;
 use super::options::{Format, Options};
+use super::task::Task;
 use crate::finding::{KernelReport, Verdict};
 use crate::jobs::Jobs;
 use crate::launch::condition::Condition;

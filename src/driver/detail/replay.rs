@@ -3,11 +3,11 @@
 //! Input: a report, with the command that shows its first finding. Output: a [`Replay`] and, for barriers, [`Barriers`].
 //! Establishes: the execution is that of the command. Relies on: the command is one that this program wrote. Reference: none.
 
-use super::super::Task;
 use super::super::cli::{self, Command};
 use super::super::emulate;
 use super::super::pipeline::Program;
 use super::super::run_options::RunOptions;
+use super::super::task::Task;
 use super::instructions::Instructions;
 use crate::confirm::execution::{self, Replayed};
 use crate::exec::record::State;

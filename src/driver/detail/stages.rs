@@ -3,11 +3,11 @@
 //! Input: a kernel, the launch of its verdict. Output: what `--emit` prints, and the candidates of the inference.
 //! Establishes: each stage is there, with its text or with why there is none. Relies on: nothing. Reference: none.
 
-use super::super::Task;
 use super::super::emit::{self, Outcomes};
 use super::super::notes;
 use super::super::options::{Options, Stage};
 use super::super::pipeline::{self, Lowered};
+use super::super::task::Task;
 use super::super::{preludes, procedures};
 use super::instructions::Instructions;
 use crate::diagnostic::Diagnostic;
