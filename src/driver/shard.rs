@@ -76,6 +76,8 @@ fn run_of(tasks: &[Task], options: &Options) -> String {
         jobs: NonZeroUsize::MIN,
         memory: None,
         cache: None,
+        output: None,
+        command: String::new(),
         format: Format::Text,
         color: Color::Auto,
         quiet: false,
