@@ -1,9 +1,11 @@
 //! User errors as data with places. Every stage returns these; only `report` renders them.
 
 use crate::span::Span;
+use crate::words::{Word, known};
+use serde::{Deserialize, Serialize};
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
     /// The input is wrong: exit code 2.
     Error,
@@ -14,12 +16,13 @@ pub enum Severity {
 }
 
 /// A message with places in the input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// Severity.
     pub severity: Severity,
     /// Stable code, explained by `gpuvcc explain CODE`: `ptx-syntax`, `unknown-opcode`, ...
-    pub code: &'static str,
+    #[serde(deserialize_with = "known")]
+    pub code: Word,
     /// One sentence, lower case, no full stop.
     pub message: String,
     /// The places; the first is the primary one.

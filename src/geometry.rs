@@ -2,7 +2,7 @@
 //!
 //! Reference: CUDA C++ Programming Guide, technical specifications by compute capability; PTX `%ntid`, `%nctaid`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Threads of a block at most, in all.
@@ -71,7 +71,7 @@ const REGISTERS: Geometry<&str> =
     Geometry { block: ["ntid.x", "ntid.y", "ntid.z"], grid: ["nctaid.x", "nctaid.y", "nctaid.z"] };
 
 /// Sizes of a launch, `[x, y, z]`. Of [`Geometry`] alone each is known or free (`None`), of `Geometry<u32>` all are known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Geometry<Size = Option<u32>> {
     /// Threads a block.
     pub block: [Size; 3],

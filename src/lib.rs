@@ -27,6 +27,7 @@ pub(crate) mod launch;
 pub mod limits;
 pub(crate) mod modular;
 pub mod order;
+pub(crate) mod placed;
 pub mod predicate;
 pub mod prove;
 pub mod ptx;
@@ -40,6 +41,7 @@ pub(crate) mod stats;
 pub mod twothread;
 pub mod vcgen;
 pub(crate) mod verdict;
+pub(crate) mod words;
 
 /// In place of the C library's, which gets memory in small pages.
 #[global_allocator]

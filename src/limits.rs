@@ -13,7 +13,7 @@ use crate::stats::{self, Cost, Costs};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -47,6 +47,16 @@ pub struct Token {
     task: Arc<State>,
     /// What a thread that is given it is doing.
     stage: &'static str,
+    /// The part of the task at hand, if that has a limit of its own.
+    part: Option<Arc<Part>>,
+}
+
+#[derive(Debug)]
+struct Part {
+    /// How long the task may take until it is done.
+    until: Duration,
+    /// As for the task.
+    stopped: OnceLock<(&'static str, Duration)>,
 }
 
 #[derive(Debug)]
@@ -56,6 +66,8 @@ struct State {
     time: Option<Duration>,
     /// 0, or the limit that was met.
     met: AtomicU8,
+    /// Whether a part of the work ended by the clock or for want of memory, though the task went on.
+    cut: AtomicBool,
     /// What the thread that changed it last is doing.
     stage: Mutex<&'static str>,
     /// What was running when the limit was first seen to be met.
@@ -73,8 +85,9 @@ impl Token {
     pub fn new(time: Option<Duration>) -> Token {
         let (start, stage) = (Instant::now(), "driver");
         let (met, running) = (AtomicU8::new(0), Mutex::new(stage));
-        let (stopped, costs) = (OnceLock::new(), Costs::default());
-        Token { task: Arc::new(State { start, time, met, stage: running, stopped, costs }), stage }
+        let (stopped, costs, cut) = (OnceLock::new(), Costs::default(), AtomicBool::new(false));
+        let task = State { start, time, met, cut, stage: running, stopped, costs };
+        Token { task: Arc::new(task), stage, part: None }
     }
 
     /// Ends the task, wherever it looks next.
@@ -89,13 +102,18 @@ impl Token {
         if self.is_past(Duration::ZERO) {
             self.end(Limit::Time);
         }
-        let limit = match self.task.met.load(Ordering::Relaxed) {
-            0 => return None,
-            1 => Limit::Time,
-            _ => Limit::Memory,
+        let over = self.part.as_ref().filter(|part| self.task.start.elapsed() >= part.until);
+        let (limit, stopped) = match (self.task.met.load(Ordering::Relaxed), over) {
+            (0, None) => return None,
+            (0, Some(part)) => {
+                self.task.cut.store(true, Ordering::Relaxed);
+                (Limit::Time, &part.stopped)
+            }
+            (1, _) => (Limit::Time, &self.task.stopped),
+            _ => (Limit::Memory, &self.task.stopped),
         };
         let running = || (*self.task.stage.lock().unwrap_or_else(PoisonError::into_inner), self.task.start.elapsed());
-        let &(stage, after) = self.task.stopped.get_or_init(running);
+        let &(stage, after) = stopped.get_or_init(running);
         Some(Exceeded { limit, stage, after })
     }
 
@@ -106,7 +124,9 @@ impl Token {
 
     /// How much longer it may take; `None` is as long as it likes.
     fn left(&self) -> Option<Duration> {
-        self.task.time.map(|time| time.saturating_sub(self.task.start.elapsed()))
+        let until = self.part.as_ref().map(|part| part.until);
+        let time = self.task.time.into_iter().chain(until).min();
+        time.map(|time| time.saturating_sub(self.task.start.elapsed()))
     }
 
     /// When the task began.
@@ -126,6 +146,13 @@ pub fn during<T>(token: Option<Token>, task: impl FnOnce() -> T) -> T {
     }
     let _before = Before(replace(token));
     task()
+}
+
+/// Runs a part of a task that has to be done so long after the beginning of the task. Where that limit is met, later parts
+/// have what time the task has beyond it.
+pub(crate) fn until<T>(time: Duration, part: impl FnOnce() -> T) -> T {
+    let limits = Arc::new(Part { until: time, stopped: OnceLock::new() });
+    during(of_thread().map(|token| Token { part: Some(limits), ..token }), part)
 }
 
 /// Runs what only waits: the time is that of whom it waits for.
@@ -178,6 +205,23 @@ pub(crate) fn check_now() {
     if let Some(exceeded) = of_thread().and_then(|token| token.exceeded()) {
         resume_unwind(Box::new(exceeded));
     }
+}
+
+/// Of threads without a task.
+static CUT: AtomicBool = AtomicBool::new(false);
+
+/// Something of this thread's task ended by the clock, or for want of memory: in another run it may end elsewhere.
+pub(crate) fn cut() {
+    match of_thread() {
+        Some(token) => token.task.cut.store(true, Ordering::Relaxed),
+        None => CUT.store(true, Ordering::Relaxed),
+    }
+}
+
+/// Whether no clock and no memory had a part in what this thread's task found so far, so that each run finds the same.
+pub(crate) fn is_repeatable() -> bool {
+    let is_cut = |token: Token| token.task.met.load(Ordering::Relaxed) != 0 || token.task.cut.load(Ordering::Relaxed);
+    !CUT.load(Ordering::Relaxed) && !of_thread().is_none_or(is_cut)
 }
 
 /// Names what this thread does, until the guard is dropped.
@@ -275,5 +319,15 @@ mod tests {
     fn other_panics_go_on() {
         let task = || within(|| panic!("a bug"));
         assert!(catch_unwind(task).is_err_and(|payload| payload.downcast_ref::<&str>() == Some(&"a bug")));
+    }
+
+    #[test]
+    fn a_part_that_the_clock_ends_is_not_repeatable() {
+        let ended = during(Some(Token::new(None)), || {
+            let before = is_repeatable();
+            let part = within(|| until(Duration::ZERO, check_now));
+            (before, part.is_err(), within(check_now).is_ok(), is_repeatable())
+        });
+        assert_eq!(ended, (true, true, true, false));
     }
 }

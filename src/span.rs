@@ -3,10 +3,11 @@
 //! Every node of every stage carries a [`Span`]; a node that stands for a PTX instruction also
 //! carries an [`Origin`], which travels unchanged from the parser to the finding.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A half-open range of bytes `[start, end)` of the input text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Span {
     /// First byte.
     pub start: u32,
@@ -36,7 +37,7 @@ impl Span {
 }
 
 /// A line of a source file, as a `.loc` directive names it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SourcePosition {
     /// Path as the `.file` directive spells it.
     pub file: Arc<str>,
@@ -77,7 +78,7 @@ impl SourcePosition {
 }
 
 /// Where a node of any stage comes from in the PTX (or IVL) input.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Origin {
     /// The instruction in the input text.
     pub span: Span,

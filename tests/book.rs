@@ -28,7 +28,8 @@ fn folder() -> PathBuf {
 
 fn pages() -> BTreeSet<String> {
     let entries = fs::read_dir(folder()).expect("the pages of the book");
-    entries.map(|entry| entry.expect("a page").file_name().to_string_lossy().into_owned()).collect()
+    let names = entries.map(|entry| entry.expect("a page").file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(".md")).collect()
 }
 
 fn text(page: &str) -> String {
@@ -119,7 +120,9 @@ fn links() -> Result<(), Failed> {
     let pages = pages();
     let mut broken = Vec::new();
     let mut contents = BTreeSet::from(["SUMMARY.md".to_string()]);
+    let mut pictures = BTreeSet::new();
     for page in &pages {
+        pictures.extend(pictures_of(&text(page)));
         for link in links_of(&text(page)) {
             let (file, heading) = link.split_once('#').unwrap_or((&link, ""));
             let is_there = pages.contains(file) && (heading.is_empty() || headings(&text(file)).contains(heading));
@@ -132,7 +135,17 @@ fn links() -> Result<(), Failed> {
     }
     assert!(broken.is_empty(), "links that lead nowhere: {broken:?}");
     assert_eq!(contents, pages, "pages of the table of contents, and pages that there are");
+    let shown: BTreeSet<String> = fs::read_dir(folder().join("images"))?
+        .map(|entry| Ok(format!("images/{}", entry?.file_name().to_string_lossy())))
+        .collect::<std::io::Result<_>>()?;
+    assert_eq!(pictures, shown, "pictures that the pages show, and pictures that there are");
     Ok(())
+}
+
+/// Pictures that a page shows.
+fn pictures_of(text: &str) -> Vec<String> {
+    let shown = text.split("![").skip(1).filter_map(|rest| rest.split_once("](")?.1.split_once(')'));
+    shown.map(|(picture, _)| picture.to_string()).collect()
 }
 
 /// Links to other pages of the book.

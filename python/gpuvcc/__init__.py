@@ -1,7 +1,7 @@
 """Proves that GPU kernels in PTX have no data race and no barrier divergence.
 
 ``gpuvcc.verify`` runs the program ``gpuvcc`` and returns its answers as typed objects; nothing is decided here.
-``gpuvcc.triton`` and ``gpuvcc.numba`` verify what these compilers make, and the pytest plugin comes with the package.
+``gpuvcc.triton`` and ``gpuvcc.numba`` verify what these compilers make, ``gpuvcc.dask`` verifies on a cluster, and the pytest plugin comes with the package.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .reports import (
 from .verification import GpuvccError, InputErrors, InternalError, NotVerified, UsageError, verify
 
 if TYPE_CHECKING:
-    from . import numba, triton
+    from . import dask, numba, triton
 
 __all__ = [
     "Access",
@@ -60,6 +60,7 @@ __all__ = [
     "Step",
     "Unsupported",
     "UsageError",
+    "dask",
     "numba",
     "program",
     "triton",
@@ -69,6 +70,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The hooks are imported when they are first used, since they need other packages."""
-    if name in ("numba", "triton"):
+    if name in ("dask", "numba", "triton"):
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -320,6 +320,10 @@ class Results:
     kernels: tuple[Report, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     errors: tuple[InputError, ...] = ()
+    #: The version of the JSON, the exit code of the run, and which part of a run it is (``--shard``).
+    schema: int = 0
+    exit: int | None = None
+    shard: dict[str, Any] | None = None
 
     @property
     def verified(self) -> bool:

@@ -65,6 +65,7 @@ def verify(
     timeout: int | None = None,
     memory: int | None = None,
     jobs: int | None = None,
+    cache: Source | None = None,
     any_values: bool = False,
     allow_same_value: bool = False,
     volatile_races: bool = False,
@@ -81,42 +82,96 @@ def verify(
     A ``source`` that has more than one line is PTX itself; anything else is a path. ``block``, ``grid`` and ``params``
     (scalars, by name or position) that are not given are free, so that the answer is about all launches. The other
     arguments are the options of the command line, ``gpuvcc --help``: ``timeout`` in seconds for a kernel, ``memory``
-    in 10^6 bytes. Raises `UsageError`, `InputErrors` or `InternalError`; a defect is an answer and no exception.
+    in 10^6 bytes, ``cache`` a folder of answers. Raises `UsageError`, `InputErrors` or `InternalError`; a defect is an
+    answer and no exception.
     """
-    arguments: list[str] = []
     text, name = _source(source)
     with tempfile.TemporaryDirectory(prefix="gpuvcc-") as folder:
-        for option, value in (
-            ("--block", None if block is None else _sizes(block)),
-            ("--grid", None if grid is None else _sizes(grid)),
-            ("--launches", _launches(launches, folder)),
-            ("--project", _path(project)),
-            ("--annotations", _path(annotations)),
-            ("--target", target),
-            ("--max-threads", max_threads),
-            ("--timeout", timeout),
-            ("--memory", memory),
-            ("--jobs", jobs),
-            ("--exited-threads", "ok" if exited_threads_ok else None),
-            ("--unknown-functions", "arbitrary" if unknown_functions_arbitrary else None),
-        ):
-            if value is not None:
-                arguments.append(f"{option}={value}")
-        for option, is_set in (
-            ("--any-values", any_values),
-            ("--allow-same-value", allow_same_value),
-            ("--volatile-races", volatile_races),
-            ("--may-alias", may_alias),
-            ("--check-bounds", check_bounds),
-            ("--redundant", redundant),
-            ("--invariants", invariants),
-            ("--stats", stats),
-        ):
-            if is_set:
-                arguments.append(option)
-        arguments += [f"--param={key}={int(value)}" for key, value in (params or {}).items()]
+        arguments = options_text(
+            block=block,
+            grid=grid,
+            params=params,
+            launches=_launches(launches, folder),
+            project=project,
+            annotations=annotations,
+            target=target,
+            max_threads=max_threads,
+            timeout=timeout,
+            memory=memory,
+            jobs=jobs,
+            cache=cache,
+            any_values=any_values,
+            allow_same_value=allow_same_value,
+            volatile_races=volatile_races,
+            may_alias=may_alias,
+            exited_threads_ok=exited_threads_ok,
+            unknown_functions_arbitrary=unknown_functions_arbitrary,
+            check_bounds=check_bounds,
+            redundant=redundant,
+            invariants=invariants,
+            stats=stats,
+        )
         arguments += [f"--entry={one}" for one in ([entry] if isinstance(entry, str) else entry)]
         return _run([*arguments, "--", name], text)
+
+
+def options_text(
+    *,
+    block: SizesLike | None = None,
+    grid: SizesLike | None = None,
+    params: Mapping[str | int, int] | None = None,
+    launches: Source | None = None,
+    project: Source | None = None,
+    annotations: Source | None = None,
+    target: str | None = None,
+    max_threads: int | None = None,
+    timeout: int | None = None,
+    memory: int | None = None,
+    jobs: int | None = None,
+    cache: Source | None = None,
+    any_values: bool = False,
+    allow_same_value: bool = False,
+    volatile_races: bool = False,
+    may_alias: bool = False,
+    exited_threads_ok: bool = False,
+    unknown_functions_arbitrary: bool = False,
+    check_bounds: bool = False,
+    redundant: bool = False,
+    invariants: bool = False,
+    stats: bool = False,
+) -> list[str]:
+    """The options of the command line that the arguments of `verify` stand for."""
+    arguments: list[str] = []
+    for option, value in (
+        ("--block", None if block is None else _sizes(block)),
+        ("--grid", None if grid is None else _sizes(grid)),
+        ("--launches", _path(launches)),
+        ("--project", _path(project)),
+        ("--annotations", _path(annotations)),
+        ("--target", target),
+        ("--max-threads", max_threads),
+        ("--timeout", timeout),
+        ("--memory", memory),
+        ("--jobs", jobs),
+        ("--cache", _path(cache)),
+        ("--exited-threads", "ok" if exited_threads_ok else None),
+        ("--unknown-functions", "arbitrary" if unknown_functions_arbitrary else None),
+    ):
+        if value is not None:
+            arguments.append(f"{option}={value}")
+    for option, is_set in (
+        ("--any-values", any_values),
+        ("--allow-same-value", allow_same_value),
+        ("--volatile-races", volatile_races),
+        ("--may-alias", may_alias),
+        ("--check-bounds", check_bounds),
+        ("--redundant", redundant),
+        ("--invariants", invariants),
+        ("--stats", stats),
+    ):
+        if is_set:
+            arguments.append(option)
+    return arguments + [f"--param={key}={int(value)}" for key, value in (params or {}).items()]
 
 
 def _run(arguments: Sequence[str], text: str | None) -> Results:
@@ -127,11 +182,16 @@ def _run(arguments: Sequence[str], text: str | None) -> Results:
     if not ran.stdout.strip():
         message = ran.stderr.strip() or f"exit code {ran.returncode}"
         raise UsageError(message) if ran.returncode == _USAGE else InternalError(message)
-    results = from_json(Results, json.loads(ran.stdout))
+    return results_of(ran.stdout, ran.returncode, ran.stderr)
+
+
+def results_of(report: str, exit: int, messages: str) -> Results:
+    """The answers of a run that printed this report and these messages; raises as `verify`."""
+    results = from_json(Results, json.loads(report))
     if results.errors:
         raise InputErrors(results)
-    if ran.returncode == _INTERNAL or ran.returncode < 0:
-        raise InternalError(ran.stderr.strip() or str(results))
+    if exit == _INTERNAL or exit < 0:
+        raise InternalError(messages.strip() or str(results))
     return results
 
 

@@ -6,6 +6,7 @@ use super::graph::{BasicBlock, Cfg, EdgeCondition, Statement};
 use super::reducible::ordered_successors;
 use crate::flow::Loop;
 use crate::ptx::ast::{Guard, Operand, RegisterId};
+use crate::span::Origin;
 use petgraph::graph::NodeIndex;
 use std::fmt::Write;
 
@@ -49,6 +50,44 @@ pub fn dot(cfg: &Cfg) -> String {
     }
     text.push_str("}\n");
     text
+}
+
+/// A block as it is drawn.
+pub(crate) struct ShownBlock<'c> {
+    pub(crate) name: &'c str,
+    pub(crate) is_head: bool,
+    /// Its lines, with the instructions that they are.
+    pub(crate) lines: Vec<(Option<&'c Origin>, String)>,
+    /// The branch at its end.
+    pub(crate) terminator: Option<&'c Origin>,
+    /// Where it leads, under which condition, and whether back to the head of a loop.
+    pub(crate) successors: Vec<(usize, String, bool)>,
+}
+
+/// The blocks of a graph, in the order of their indices.
+pub(crate) fn blocks(cfg: &Cfg) -> Vec<ShownBlock<'_>> {
+    let shown = |node: NodeIndex| {
+        let block = &cfg.graph[node];
+        let origins = block.statements.iter().map(|statement| match statement {
+            Statement::Instruction(instruction) => Some(&*instruction.origin),
+            Statement::Annotation(annotation) => Some(&*annotation.origin),
+            Statement::Undefine { .. } => None,
+        });
+        let mut lines: Vec<_> = origins.zip(statements(cfg, block)).collect();
+        lines.extend(ending(block).map(|text| (block.terminator.as_deref(), text.to_string())));
+        let successors = ordered_successors(&cfg.graph, node).into_iter().map(|(target, condition)| {
+            let condition = condition_text(cfg, &condition).trim().to_string();
+            (target.index(), condition, cfg.loops.is_back_edge(node.index(), target.index()))
+        });
+        ShownBlock {
+            name: &block.name,
+            is_head: cfg.loops.headed_by(node.index()).is_some(),
+            lines,
+            terminator: block.terminator.as_deref(),
+            successors: successors.collect(),
+        }
+    };
+    cfg.graph.node_indices().map(shown).collect()
 }
 
 fn role(cfg: &Cfg, node: NodeIndex) -> String {

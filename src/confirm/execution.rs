@@ -10,13 +10,17 @@ use crate::exec::decode::{Access, AsyncCopy, Code, NamedSlot, SharedVariable, Wi
 use crate::exec::launch::{Launch, SharedBuffer, array_address};
 use crate::exec::outcome::{Fault, FaultKind, Instead, Place, Stop};
 use crate::exec::races::{Location, Race};
-use crate::exec::trace::{self, Event};
+use crate::exec::record::{Registers, Standing, Track};
+use crate::exec::trace::{self, Event, Recorded};
 use crate::finding::{
     AccessKind, AccessReport, Defect, Execution, Finding, KernelReport, ParameterValue, Reason, Step, StepKind, Verdict,
 };
 use crate::geometry::{Geometry, index_of};
-use crate::ptx::ast::{AnnotationKind, Function, Item, Module};
+use crate::ptx::ast::{AnnotationKind, Function, Item, Module, ScalarType};
+use crate::ptx::mangled::human;
+use crate::span::Origin;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The report on a run.
 pub(crate) fn report(file: &str, module: &Module, entry: &Function, launch: &Launch, run: &Run) -> KernelReport {
@@ -51,6 +55,61 @@ pub(crate) fn interleaving(module: &Module, entry: usize, launch: &Launch, findi
     let Some((run, shown)) = trace::watch(module, entry, launch, threads, lines) else { return Vec::new() };
     let reporter = Reporter::new(module, &module.functions[entry], launch, &run);
     shown.iter().map(|(event, at_fault)| reporter.step(event, *at_fault)).collect()
+}
+
+/// Names of registers, with their values.
+pub(crate) type Values = Vec<(String, String)>;
+
+/// What threads do up to a defect, step by step.
+pub(crate) struct Replayed {
+    /// `%tid` and `%ctaid` of each thread, and what its registers held before the first step.
+    pub(crate) threads: Vec<([u32; 3], [u32; 3], Values)>,
+    pub(crate) steps: Vec<ReplayedStep>,
+    /// The threads of the block of the first one, at the end.
+    pub(crate) standing: Vec<(Standing, Arc<Origin>)>,
+}
+
+/// A step of such a thread.
+pub(crate) struct ReplayedStep {
+    /// Index of the thread.
+    pub(crate) thread: usize,
+    pub(crate) origin: Arc<Origin>,
+    /// The registers that it changed, by name, with their values.
+    pub(crate) registers: Values,
+    pub(crate) note: Option<String>,
+    pub(crate) at_fault: bool,
+}
+
+/// The steps of the threads of a finding, in a launch that shows it. One thread where the finding is about one.
+pub(crate) fn replayed(module: &Module, entry: usize, launch: &Launch, finding: &Finding) -> Option<Replayed> {
+    let number = |access: &AccessReport| launch.geometry.thread_number(access.block, access.thread);
+    let mut threads: Vec<u32> = finding.accesses.iter().take(2).map(number).collect();
+    if threads.is_empty() {
+        // Of a failed assertion the execution alone knows the thread.
+        let run = crate::exec::run(module, entry, launch).ok()?;
+        threads.push(run.outcome.faults.first()?.place.0);
+    }
+    threads.dedup();
+    let lines = match (&finding.accesses[..], finding.defect) {
+        ([first, second], Defect::Race) => Some(([first.origin.line, second.origin.line], finding.same_value)),
+        _ => None,
+    };
+    let recorded = trace::record(module, entry, launch, &threads, lines)?;
+    let reporter = Reporter::new(module, &module.functions[entry], launch, &recorded.run);
+    Some(reporter.replayed(&recorded, &threads))
+}
+
+/// A value as people read it: numbers of 32 bits and small ones are decimal, others are addresses or bits.
+fn register_text(ty: ScalarType, value: u64) -> String {
+    let bits = ty.bits();
+    let value = ParameterValue { value, bits: bits.clamp(1, 64) };
+    match ty {
+        ScalarType::F(32) => format!("{:?}", f32::from_bits(value.unsigned() as u32)),
+        ScalarType::F(64) => format!("{:?}", f64::from_bits(value.unsigned())),
+        _ if bits == 1 => (value.unsigned() == 1).to_string(),
+        _ if bits <= 32 || value.signed().unsigned_abs() < 1 << 31 => value.signed().to_string(),
+        _ => format!("{:#x}", value.unsigned()),
+    }
 }
 
 /// What an instruction does to others.
@@ -128,6 +187,63 @@ impl<'r> Reporter<'r> {
             offset,
             at_fault,
             origin: part.origin,
+        }
+    }
+
+    fn replayed(&self, recorded: &Recorded, threads: &[u32]) -> Replayed {
+        let named = |registers: &Registers| {
+            let text = |(number, value): (&usize, &u64)| {
+                let register = &recorded.registers[*number];
+                (register.named.name.to_string(), register_text(register.ty, *value))
+            };
+            registers.iter().map(text).collect::<Values>()
+        };
+        let mut steps: Vec<(u64, ReplayedStep)> = Vec::new();
+        for (thread, track) in recorded.tracks.iter().enumerate() {
+            for (index, step) in track.steps.iter().enumerate() {
+                // Of a vector the part at fault comes last.
+                let event = recorded.events.get(step.events.clone()).and_then(|events| events.last());
+                let note = match step.skipped {
+                    true => Some("not executed: its guard is false".to_string()),
+                    false => event.map(|event| self.note(event)),
+                };
+                let origin = self.run.program.origins[step.code as usize].clone();
+                let at_fault = index + 1 == track.steps.len();
+                steps.push((
+                    step.time,
+                    ReplayedStep { thread, origin, registers: named(&step.changed), note, at_fault },
+                ));
+            }
+        }
+        steps.sort_by_key(|(time, _)| *time);
+        let who = |(number, track): (&u32, &Track)| {
+            let part = self.access(AccessKind::Arrive, (*number, 0), 0);
+            (part.thread, part.block, named(&track.before))
+        };
+        let origin = |standing: &Standing| self.run.program.origins[standing.code as usize].clone();
+        Replayed {
+            threads: threads.iter().zip(&recorded.tracks).map(who).collect(),
+            steps: steps.into_iter().map(|(_, step)| step).collect(),
+            standing: recorded.standing.iter().map(|standing| (*standing, origin(standing))).collect(),
+        }
+    }
+
+    /// What others see of a step.
+    fn note(&self, event: &Event) -> String {
+        let verb = match step_kind(self.run.program.code[event.code as usize]) {
+            StepKind::Read => "reads",
+            StepKind::Write => "writes",
+            StepKind::Atomic => "updates",
+            StepKind::Barrier => return "comes to a barrier".to_string(),
+            StepKind::Fence => return "executes a fence".to_string(),
+            StepKind::Exit => return "ends".to_string(),
+        };
+        let (array, _, offset) = event.location.map(|location| self.place(location)).unwrap_or_default();
+        let array = array.map_or("memory".to_string(), |array| human(&array));
+        match (offset, event.bytes) {
+            (Some(offset), 1) => format!("{verb} {array}, byte {offset}"),
+            (Some(offset), bytes) => format!("{verb} {array}, bytes {offset} to {}", offset + i128::from(bytes) - 1),
+            (None, bytes) => format!("{verb} {bytes} bytes of {array}"),
         }
     }
 

@@ -14,6 +14,7 @@ use super::shard::ShardOf;
 use super::values::{ParameterSetting, Sizes, parse_family, parse_parameter, parse_sizes};
 use crate::aliases::Aliases;
 use crate::container::target::Target;
+use crate::exec::command::quoted;
 use crate::finding::FailOn;
 use crate::geometry::{Geometry, unlaunchable_block};
 use crate::report::explain;
@@ -100,6 +101,9 @@ struct Arguments {
     /// These exit with 1, all others with 0: race, possible, unknown, any
     #[arg(long, value_name = "VERDICT,...")]
     fail_on: Option<FailOn>,
+    /// Folder of answers that are kept  [default: $GPUVCC_CACHE]
+    #[arg(long, value_name = "FOLDER")]
+    cache: Option<String>,
     /// Only this part of the kernels, such as 3/16; see merge
     #[arg(long, value_name = "I/N")]
     shard: Option<ShardOf>,
@@ -109,10 +113,13 @@ struct Arguments {
     /// Of the invariants of --emit ivl only those that the proof uses
     #[arg(long)]
     minimal: bool,
-    /// text (default), short, json, sarif, junit; dot for --emit cfg
+    /// text (default) short json sarif junit html; dot for --emit cfg
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     #[arg(hide_possible_values = true)]
     format: Format,
+    /// Where the output goes  [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
     /// Time for a kernel
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     timeout: u32,
@@ -182,6 +189,9 @@ struct Arguments {
     #[command(subcommand)]
     command: Option<OtherCommand>,
 }
+
+/// The folder of `--cache`, where the command line names none.
+const CACHE_VARIABLE: &str = "GPUVCC_CACHE";
 
 const USAGE: &str = "\
 gpuvcc [OPTIONS] FILE...      Verify the kernels, or print a stage
@@ -266,6 +276,8 @@ where
     I: IntoIterator<Item = T>,
     T: Into<std::ffi::OsString> + Clone,
 {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let command = command_text(&arguments);
     let arguments = Arguments::try_parse_from(arguments)?;
     match arguments.command {
         Some(OtherCommand::Explain { code: Some(code) }) => match explain::page(&code) {
@@ -289,8 +301,23 @@ where
             Ok(options) => Ok(Command::Run(Box::new(options))),
             Err(message) => Err(usage_error(ErrorKind::ArgumentConflict, message)),
         },
-        None => options(arguments).map(|options| Command::Verify(Box::new(options))),
+        None => options(arguments).map(|options| Command::Verify(Box::new(Options { command, ..options }))),
     }
+}
+
+/// The command as a shell takes it, without the file that the output goes to.
+fn command_text(arguments: &[OsString]) -> String {
+    let mut words = vec!["gpuvcc".to_string()];
+    let mut is_file = false;
+    for argument in arguments.iter().skip(1).map(|argument| argument.to_string_lossy()) {
+        let is_output = argument == "-o" || argument == "--output";
+        let has_file = argument.starts_with("--output=") || argument.starts_with("-o") && !argument.starts_with("--");
+        if !is_file && !is_output && !has_file {
+            words.push(quoted(&argument));
+        }
+        is_file = is_output && !is_file;
+    }
+    words.join(" ")
 }
 
 fn options(arguments: Arguments) -> Result<Options, clap::Error> {
@@ -321,10 +348,13 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         baseline: arguments.baseline,
         write_baseline: arguments.write_baseline,
         fail_on: arguments.fail_on,
+        cache: arguments.cache.or_else(|| std::env::var(CACHE_VARIABLE).ok()).filter(|folder| !folder.is_empty()),
         shard: arguments.shard,
         emit: arguments.emit,
         minimal: arguments.minimal,
         format: arguments.format,
+        output: arguments.output,
+        command: String::new(),
         timeout: Duration::from_secs(u64::from(arguments.timeout)),
         memory: arguments.memory.map(|megabytes| megabytes * 1_000_000),
         jobs: arguments.jobs.unwrap_or_else(all_cores),
@@ -358,11 +388,11 @@ fn check(options: &Options) -> Result<(), String> {
         (Format::Dot, stage) if stage != Some(Stage::Cfg) => {
             return Err("--format dot is for --emit cfg".to_string());
         }
-        (Format::Json | Format::Sarif | Format::Junit | Format::Short, None) if options.list => {
+        (Format::Json | Format::Sarif | Format::Junit | Format::Short | Format::Html, None) if options.list => {
             return Err("--list prints text; other formats are for verdicts".to_string());
         }
-        (Format::Json | Format::Sarif | Format::Junit | Format::Short, Some(_)) => {
-            return Err("--emit prints text; --format json, sarif, junit and short are for verdicts".to_string());
+        (Format::Json | Format::Sarif | Format::Junit | Format::Short | Format::Html, Some(_)) => {
+            return Err("--emit prints text; --format json, sarif, junit, short and html are for verdicts".to_string());
         }
         _ => {}
     }

@@ -7,16 +7,19 @@
 use super::notes;
 use super::options::Stage;
 use crate::diagnostic::Diagnostic;
-use crate::effort::Budget;
+use crate::effort::{Budget, Effort};
 use crate::infer;
 use crate::infer::houdini::Fate;
 use crate::ivl;
 use crate::ivl::ast::{Name, Program, StmtKind};
 use crate::ivl::merge::merge;
-use crate::prove::Inference;
+use crate::placed::Placed;
 use crate::prove::question::{self, Question, prove_pairs};
 use crate::prove::used::{self, Used};
+use crate::prove::{Inference, PairOutcome};
 use crate::solver::{self, smtlib};
+use crate::span::Span;
+use crate::twothread::Pair;
 use crate::vcgen::passive::{CheckKind, Passive, PassiveItem};
 use crate::vcgen::print::Names;
 use crate::vcgen::term::{Node, Term};
@@ -29,31 +32,38 @@ use std::fmt::Write;
 /// What a stage cannot model.
 pub(crate) fn inferred(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
     if matches!(stage, Stage::Ivl | Stage::IvlFull) {
-        return program(question, stage, minimal);
+        let mut outcomes = Outcomes::prove(question)?;
+        outcomes.ask_for_used(question.effort)?;
+        return Ok(outcomes.program(stage, minimal).text);
     }
-    let mut out = String::new();
+    let mut out = Placed::default();
     prove_pairs(question, &mut |two, mut outcome| {
-        // Each text stays one of its language: SMT-LIB scripts after the first start anew.
-        let comment = if stage == Stage::Smt2 { ";" } else { "//" };
-        if stage == Stage::Smt2 && !out.is_empty() {
-            out.push_str("(reset)\n");
-        }
-        let _ = writeln!(out, "{comment} {}", two.procedure);
-        match stage {
-            Stage::Candidates => candidates(&outcome.inference, &mut out),
-            Stage::Passive => passive(&outcome.inference.passive, &mut out),
-            _ => conditions(&mut outcome.inference, stage, &mut out),
-        }
+        one_pair(&two.procedure, &mut outcome.inference, stage, &mut out);
         Ok(true)
     })?;
-    Ok(out)
+    Ok(out.text)
+}
+
+/// Prints a stage for one pair, behind those before it.
+fn one_pair(procedure: &Name, inference: &mut Inference, stage: Stage, out: &mut Placed) {
+    // Each text stays one of its language: SMT-LIB scripts after the first start anew.
+    let comment = if stage == Stage::Smt2 { ";" } else { "//" };
+    if stage == Stage::Smt2 && !out.text.is_empty() {
+        out.push_str("(reset)\n");
+    }
+    let _ = writeln!(out, "{comment} {procedure}");
+    match stage {
+        Stage::Candidates => candidates(inference, &mut out.text),
+        Stage::Passive => passive(&inference.passive, out),
+        _ => conditions(inference, stage, out),
+    }
 }
 
 /// Prints one program for all pairs, in which nothing is invented yet.
 ///
 /// # Errors
 /// What has no sound model.
-pub(crate) fn two_thread(question: &Question) -> Result<String, Vec<Diagnostic>> {
+pub(crate) fn two_thread(question: &Question) -> Result<Placed, Vec<Diagnostic>> {
     let mut programs = Vec::new();
     for pair in question::pairs(&question.options, question.kernel) {
         programs.push((Name::new(pair.suffix()), without_marks(question.program(pair)?.program)));
@@ -61,33 +71,83 @@ pub(crate) fn two_thread(question: &Question) -> Result<String, Vec<Diagnostic>>
     Ok(text(question, &ivl::in_reading_order(merge(programs))))
 }
 
-fn text(question: &Question, merged: &Program) -> String {
+fn text(question: &Question, merged: &Program) -> Placed {
     ivl::check_stage(merged, "merge");
-    ivl::print_with_notes(merged, &notes::of_predicated(&question.kernel.program, question.predicated))
+    ivl::print_with_places(merged, &notes::of_predicated(&question.kernel.program, question.predicated))
 }
 
-/// One program for all pairs, with invariants.
-fn program(question: &Question, stage: Stage, minimal: bool) -> Result<String, Vec<Diagnostic>> {
-    let mut outcomes = Vec::new();
-    prove_pairs(question, &mut |two, outcome| {
-        outcomes.push((two.pair, two.procedure.clone(), outcome));
-        Ok(true)
-    })?;
-    let mut out = String::new();
-    let mut programs = Vec::new();
-    // Which invariants are used is asked last: what time is left is for the proofs first.
-    for (pair, procedure, outcome) in &outcomes {
-        let used = used::run(outcome, Budget::new(question.effort)).map_err(|d| vec![d])?;
-        if let Used::All(why) = used {
-            let _ = writeln!(out, "// all kept invariants of {procedure}; which of them are used is not known: {why}");
-        }
-        let program = without_marks(with_invariants(&outcome.inference, &used, minimal));
-        programs.push((Name::new(pair.suffix()), program));
+/// What came of all pairs of a question, for several stages.
+pub(super) struct Outcomes<'q> {
+    question: &'q Question<'q>,
+    pairs: Vec<PairProof>,
+}
+
+/// What came of one pair.
+pub(super) struct PairProof {
+    pub(super) pair: Pair,
+    procedure: Name,
+    pub(super) outcome: PairOutcome,
+    /// Which invariants the proof needs, once that was asked.
+    pub(super) used: Used,
+}
+
+impl<'q> Outcomes<'q> {
+    /// Proves all pairs.
+    ///
+    /// # Errors
+    /// What has no sound model.
+    pub(super) fn prove(question: &'q Question<'q>) -> Result<Self, Vec<Diagnostic>> {
+        let mut pairs = Vec::new();
+        prove_pairs(question, &mut |two, outcome| {
+            let (pair, procedure) = (two.pair, two.procedure.clone());
+            pairs.push(PairProof { pair, procedure, outcome, used: Used::All("nobody asked") });
+            Ok(true)
+        })?;
+        Ok(Outcomes { question, pairs })
     }
-    let all = merge(programs);
-    let shown = if stage == Stage::Ivl { ivl::in_reading_order(all) } else { all };
-    out.push_str(&text(question, &shown));
-    Ok(out)
+
+    /// Asks which invariants are used, which is done last: what time is left is for the proofs first.
+    ///
+    /// # Errors
+    /// What has no verification condition.
+    pub(super) fn ask_for_used(&mut self, effort: Effort) -> Result<(), Vec<Diagnostic>> {
+        for pair in &mut self.pairs {
+            pair.used = used::run(&pair.outcome, Budget::new(effort)).map_err(|diagnostic| vec![diagnostic])?;
+        }
+        Ok(())
+    }
+
+    /// One program for all pairs, with invariants.
+    pub(super) fn program(&self, stage: Stage, minimal: bool) -> Placed {
+        let mut out = Placed::default();
+        let mut programs = Vec::new();
+        for PairProof { pair, procedure, outcome, used } in &self.pairs {
+            if let Used::All(why) = used {
+                let _ =
+                    writeln!(out, "// all kept invariants of {procedure}; which of them are used is not known: {why}");
+            }
+            let program = without_marks(with_invariants(&outcome.inference, used, minimal));
+            programs.push((Name::new(pair.suffix()), program));
+        }
+        let all = merge(programs);
+        let shown = if stage == Stage::Ivl { ivl::in_reading_order(all) } else { all };
+        out.append(text(self.question, &shown));
+        out
+    }
+
+    /// One of the other stages, for all pairs.
+    pub(super) fn stage(&mut self, stage: Stage) -> Placed {
+        let mut out = Placed::default();
+        for PairProof { procedure, outcome, .. } in &mut self.pairs {
+            one_pair(procedure, &mut outcome.inference, stage, &mut out);
+        }
+        out
+    }
+
+    /// What came of each pair.
+    pub(super) fn pairs(&self) -> &[PairProof] {
+        &self.pairs
+    }
 }
 
 /// Without attributes of assignments, which serve inference only: Boogie's grammar has none there.
@@ -114,19 +174,24 @@ fn with_invariants(inference: &Inference, used: &Used, minimal: bool) -> Program
 
 fn candidates(inference: &Inference, out: &mut String) {
     for (candidate, fate) in inference.annotated.candidates.iter().zip(&inference.fates) {
-        let fate = match fate {
-            Fate::Kept => "kept".to_string(),
-            Fate::RefutedOnEntry(i) => format!("dropped in iteration {i}: false on entry"),
-            Fate::RefutedAfterRound(i) => format!("dropped in iteration {i}: not maintained"),
-            Fate::Undecided(i) => format!("dropped in iteration {i}: no answer"),
-        };
+        let fate = fate_text(fate);
         let head = &inference.annotated.loops[candidate.in_loop].head;
         let _ = writeln!(out, "{head} {} {}  // {fate}", candidate.family, ivl::print_expr(&candidate.expr));
     }
 }
 
+/// What became of a candidate, in words.
+pub(super) fn fate_text(fate: &Fate) -> String {
+    match fate {
+        Fate::Kept => "kept".to_string(),
+        Fate::RefutedOnEntry(i) => format!("dropped in iteration {i}: false on entry"),
+        Fate::RefutedAfterRound(i) => format!("dropped in iteration {i}: not maintained"),
+        Fate::Undecided(i) => format!("dropped in iteration {i}: no answer"),
+    }
+}
+
 /// The statements of each block. Those that say `true` are counted only: what is decided while the formula is built.
-pub(super) fn passive(passive: &Passive, out: &mut String) {
+pub(super) fn passive(passive: &Passive, out: &mut Placed) {
     let terms = &passive.terms;
     let term_of = |item: &PassiveItem| match item {
         PassiveItem::Assume { term, .. } => *term,
@@ -144,6 +209,7 @@ pub(super) fn passive(passive: &Passive, out: &mut String) {
         let mut noted = String::new();
         for item in block.items.iter().filter(|item| !is_true(item)) {
             let word = if matches!(item, PassiveItem::Check(_)) { "assert" } else { "assume" };
+            let start = out.text.len();
             out.push_str(&names.definitions(term_of(item), &|_| None));
             let note = note(item, passive);
             if !note.is_empty() && note != noted {
@@ -151,6 +217,7 @@ pub(super) fn passive(passive: &Passive, out: &mut String) {
             }
             noted = note;
             let _ = writeln!(out, "  {word} {};", names.text(term_of(item), 4));
+            out.comes_from(start, item.origin(&passive.checks).map_or(Span::NONE, |origin| origin.span));
         }
         let targets: Vec<&str> = block.successors.iter().map(|&s| passive.blocks[s].label.as_str()).collect();
         let _ = match targets.is_empty() {
@@ -175,15 +242,19 @@ fn note(item: &PassiveItem, passive: &Passive) -> String {
 }
 
 /// A condition: what its parts are, with the lines that they are about, and that all of it is to hold.
-pub(super) fn condition(passive: &Passive, formula: Term, out: &mut String) {
-    let notes = notes::of_terms(passive);
+pub(super) fn condition(passive: &Passive, formula: Term, out: &mut Placed) {
+    let (notes, origins) = (notes::of_terms(passive), notes::origins_of_terms(passive));
     let mut names = Names::new(&passive.terms, &[formula], notes.keys().copied());
-    out.push_str(&names.definitions(formula, &|term| notes.get(&term).cloned()));
+    names.each_definition(formula, &|term| notes.get(&term).cloned(), &mut |term, text| {
+        let start = out.text.len();
+        out.push_str(text);
+        origins.get(&term).into_iter().flatten().for_each(|(_, origin)| out.comes_from(start, origin.span));
+    });
     let _ = writeln!(out, "  assert {};", names.text(formula, 4));
 }
 
 /// One query: all assertions under the kept invariants.
-fn conditions(inference: &mut Inference, stage: Stage, out: &mut String) {
+fn conditions(inference: &mut Inference, stage: Stage, out: &mut Placed) {
     let encoding = inference.encodings[0];
     let keep: Vec<bool> = (0..inference.fates.len()).map(|candidate| inference.keeps(candidate)).collect();
     let passive = &mut inference.passive;

@@ -5,19 +5,20 @@ use super::launches::Known;
 use super::output::Output;
 use super::pipeline::Program;
 use super::run_options::RunOptions;
-use super::{Task, annotations, parse_inputs, read_inputs, schedule, select_kernels, stated, unused_clusters};
+use super::task::{Task, unused_clusters};
+use super::{annotations, parse_inputs, read_inputs, schedule, select_kernels, stated};
 use crate::confirm::execution;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, binding, launch::Contents, launch::Launch, launch::check_sizes};
 use crate::finding::KernelReport;
 use crate::geometry::Geometry;
 use crate::jobs::{self, Jobs};
-use crate::ptx::ast::Module;
+use crate::ptx::ast::{Function, Module};
 use std::borrow::Cow;
 use std::time::Instant;
 
 /// An execution of so many instructions runs once more for each finding whose steps are told.
-const TOLD_STEPS: u64 = 20_000_000;
+pub(super) const TOLD_STEPS: u64 = 20_000_000;
 
 /// Findings whose steps are told.
 const TOLD_FINDINGS: usize = 5;
@@ -107,26 +108,7 @@ pub fn emulate(
     let number = module.functions.iter().position(|function| function.is_entry && *function.name == *name);
     let number = number.unwrap_or_else(|| panic!("driver: the kernel {name} is lost"));
     let entry = &module.functions[number];
-    let block = options.block.or(entry.required_block).unwrap_or([32, 1, 1]);
-    let geometry = Geometry { block, grid: options.grid };
-    check_sizes(geometry).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
-    let bound = binding::bind(module, entry, &options.arguments)?;
-    let launch = Launch {
-        geometry,
-        parameters: bound.parameters,
-        arrays: bound.arrays,
-        dynamic_shared: options.dynamic_shared.unwrap_or(0),
-        shared_buffers: bound.shared_buffers,
-        contents: Contents::Any { seed: options.seed },
-        schedule: options.schedule,
-        completion: options.completion.unwrap_or(options.schedule.completion()),
-        seed: options.seed,
-        thread_steps: options.steps,
-        total_steps: u64::MAX,
-        blocks: options.only_blocks.clone(),
-        races: options.races,
-        rules: options.common.rules,
-    };
+    let launch = launch(module, entry, options, u64::MAX)?;
     let started = Instant::now();
     let run = exec::run(module, number, &launch)?;
     let seconds = started.elapsed().as_secs_f64();
@@ -138,4 +120,36 @@ pub fn emulate(
     }
     report.time_ms = (seconds * 1000.0) as u64;
     Ok((report, seconds))
+}
+
+/// The launch that options ask for, with a limit on the instructions of all threads.
+///
+/// # Errors
+/// Sizes or arguments that do not fit.
+pub(super) fn launch(
+    module: &Module,
+    entry: &Function,
+    options: &RunOptions,
+    total_steps: u64,
+) -> Result<Launch, Box<Diagnostic>> {
+    let block = options.block.or(entry.required_block).unwrap_or([32, 1, 1]);
+    let geometry = Geometry { block, grid: options.grid };
+    check_sizes(geometry).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
+    let bound = binding::bind(module, entry, &options.arguments)?;
+    Ok(Launch {
+        geometry,
+        parameters: bound.parameters,
+        arrays: bound.arrays,
+        dynamic_shared: options.dynamic_shared.unwrap_or(0),
+        shared_buffers: bound.shared_buffers,
+        contents: Contents::Any { seed: options.seed },
+        schedule: options.schedule,
+        completion: options.completion.unwrap_or(options.schedule.completion()),
+        seed: options.seed,
+        thread_steps: options.steps,
+        total_steps,
+        blocks: options.only_blocks.clone(),
+        races: options.races,
+        rules: options.common.rules,
+    })
 }

@@ -1,15 +1,17 @@
 //! The driver: composes the stages and nothing else.
 //!
 //! [`cli`] reads arguments, `documents` makes completions and manual pages of them, [`input`] files, `folder` folders and `annotations` files of annotations, `entries` chooses kernels and `parameter_names` names parameters as the source does; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
-//! [`lsp`] serves editors. [`schedule`] runs kernels side by side, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave, and `progress` how far they are.
+//! [`lsp`] serves editors. [`schedule`] runs kernels side by side, `cache` keeps their answers, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave (`output_file`: into a file; `detail`: what a page has of a kernel), and `progress` how far they are.
 
 mod annotations;
 mod array_fact;
 mod baseline;
 mod baseline_file;
 mod blindness;
+mod cache;
 pub mod cli;
 mod cuda;
+mod detail;
 mod documents;
 mod emit;
 pub mod emulate;
@@ -24,6 +26,7 @@ pub mod merge;
 mod notes;
 pub mod options;
 mod output;
+mod output_file;
 mod parameter_names;
 pub mod pipeline;
 mod preludes;
@@ -37,11 +40,11 @@ pub(crate) mod schedule;
 mod shard;
 mod specialised;
 mod stated;
+mod task;
 mod values;
 
-use crate::container::triton::TritonLaunch;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::finding::{KernelReport, Launched};
+use crate::finding::KernelReport;
 use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::limits;
@@ -51,37 +54,26 @@ use crate::stats::Cost;
 use annotations::Parsed;
 use baseline::Baseline;
 use baseline_file::BaselineFile;
-use input::{Input, Language, LaunchFile};
+use cache::Cache;
+use input::{Input, Language};
 use launches::{Known, KnownLaunch};
-use options::{Options, Stage};
+use options::{Format, Options, Stage};
 use output::Output;
 use pipeline::Program;
 use progress::Progress;
 use schedule::{Failure, INTERRUPTED_EXIT, Limits, Sink};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use task::{Task, with_known_launch};
 
 /// What came of one kernel.
 enum Outcome {
-    Report(Box<KernelReport>),
+    /// With what an HTML report shows beside it, packed.
+    Report(Box<KernelReport>, Option<String>),
     /// The text of a stage.
     Text(String),
     /// The input is wrong for this kernel.
     Wrong(Vec<Diagnostic>),
-}
-
-/// A kernel to look at.
-struct Task<'a> {
-    input: &'a Input,
-    program: &'a Program,
-    entry: String,
-    /// The launch to look at, if it is known from a file.
-    launch: Option<&'a KnownLaunch>,
-    /// What the report says of annotations from another file.
-    annotated: Option<&'a str>,
-    /// What it cost to read the input.
-    reading: Vec<(&'static str, Cost)>,
 }
 
 /// Verifies (or prints) the kernels of all files and answers the exit code of the process.
@@ -92,6 +84,9 @@ pub fn run(options: &Options) -> u8 {
     let mut output = Output::new(options);
     if options.list {
         return list(options, output);
+    }
+    if !output.is_writable() {
+        return output.abandon();
     }
     let inputs = read_inputs(options, &mut output);
     if options.emit == Some(Stage::Tokens) {
@@ -121,14 +116,21 @@ pub fn run(options: &Options) -> u8 {
     let Some(file) = BaselineFile::read(options, &mut output) else { return output.finish() };
     let jobs = Jobs::new(options.jobs.get());
     let baseline = Baseline::new(&known);
+    let cache = Cache::open(options, &tasks, &mut output);
     let progress = Progress::new(options, tasks.len());
     let (file, output) = (Some(file), Some(output));
-    let mut answers = Answers { tasks: &tasks, options, answered: 0, baseline, file, output, progress };
-    schedule::in_order(&jobs, tasks.len(), limits, |index| look_at(&tasks[index].1, options, &jobs), &mut answers);
+    let mut answers =
+        Answers { tasks: &tasks, options, answered: 0, cache: cache.as_ref(), baseline, file, output, progress };
+    let look = |task: &Task| match &cache {
+        Some(cache) => cache.answer(task, || look_at(task, options, &jobs)),
+        None => look_at(task, options, &jobs),
+    };
+    schedule::in_order(&jobs, tasks.len(), limits, |index| look(&tasks[index].1), &mut answers);
     let Answers { baseline, file, output, progress, .. } = answers;
     progress.end();
     output.map_or(0, |mut output| {
         output.at(None);
+        cache.iter().for_each(|cache| cache.tell(&mut output));
         // A shard does not see all that could be found.
         if options.shard.is_some() {
             return output.finish();
@@ -154,9 +156,16 @@ fn limits_of(options: &Options) -> Limits {
     let memory = options.memory.unwrap_or_else(limits::usual_memory);
     // Z3 counts by itself, and ends what it does; the rest is ours.
     crate::solver::limit_memory(memory / 10 * 8);
+    // The stages of an HTML report are another proof.
+    let times = if options.format == Format::Html { 2 } else { 1 };
+    Limits { time: Some(time_of_verdict(options) * times), memory: Some(memory / 10 * 9) }
+}
+
+/// How long after its beginning a task has its verdict, in every format.
+fn time_of_verdict(options: &Options) -> Duration {
     // With --redundant as much effort again, and executions.
     let times = if options.redundant { 3 } else { 1 };
-    Limits { time: Some((options.timeout + options.timeout / 10) * times), memory: Some(memory / 10 * 9) }
+    (options.timeout + options.timeout / 10) * times
 }
 
 /// Prints the answers of the tasks.
@@ -165,6 +174,8 @@ struct Answers<'a> {
     tasks: &'a [(usize, Task<'a>)],
     options: &'a Options,
     answered: usize,
+    /// Tells at the end what it had.
+    cache: Option<&'a Cache>,
     /// Findings that the project knows of.
     baseline: Baseline<'a>,
     /// Those of an earlier run; until the end.
@@ -183,10 +194,10 @@ impl Answers<'_> {
         let Task { input, entry, program, .. } = task;
         self.answered += 1;
         match outcome {
-            Ok(Outcome::Report(mut report)) => {
+            Ok(Outcome::Report(mut report, detail)) => {
                 self.baseline.mark(input, &mut report);
                 self.file.iter_mut().for_each(|file| file.mark(&mut report, &input.source));
-                output.report(*report, &input.source);
+                output.report_with(*report, detail, &input.source);
             }
             Ok(Outcome::Text(text)) => output.text(&text),
             Ok(Outcome::Wrong(diagnostics)) => output.wrong_input(&diagnostics, &input.source, Some(entry)),
@@ -198,7 +209,7 @@ impl Answers<'_> {
                 report.subject = program.subject(entry);
                 self.baseline.mark(input, &mut report);
                 self.file.iter_mut().for_each(|file| file.mark(&mut report, &input.source));
-                output.report(report, &input.source);
+                output.report_with(report, detail::stopped(&options), &input.source);
             }
             Err(Failure::Panic(message)) => output.internal_error(&message, input.source.name(), entry),
         }
@@ -218,6 +229,7 @@ impl Sink<Outcome> for Answers<'_> {
     fn leave(&mut self, interrupted: bool) -> ! {
         self.progress.end();
         let Some(mut output) = self.output.take() else { std::process::exit(INTERRUPTED_EXIT) };
+        self.cache.iter().for_each(|cache| cache.tell(&mut output));
         if interrupted {
             output.is_interrupted();
             output.note(&format!("interrupted; {} of {} kernels have an answer", self.answered, self.tasks.len()));
@@ -424,11 +436,17 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
     told.extend(preludes::trusted(&options));
     let result = match options.emit {
         Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
-        None => pipeline::verify(input, program, entry, &options, jobs).map(|report| Outcome::Report(Box::new(report))),
+        None => {
+            let verify = || pipeline::verify_and(input, program, entry, &options, jobs);
+            limits::until(time_of_verdict(&options), verify).map(|(report, conditions)| {
+                let detail = detail::packed(task, &options, &report, &conditions, jobs);
+                Outcome::Report(Box::new(report), detail)
+            })
+        }
     };
     let mut outcome = result.unwrap_or_else(|diagnostics| refused(diagnostics, task, &options));
     match &mut outcome {
-        Outcome::Report(report) => {
+        Outcome::Report(report, _) => {
             report.target = input.target.map(|target| target.to_string());
             report.assumptions.extend(told);
             report.launched = task.launched(&options);
@@ -447,40 +465,6 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
     outcome
 }
 
-impl Task<'_> {
-    /// Where its launch is from.
-    fn launched(&self, options: &Options) -> Option<Launched> {
-        self.launch.map(|launch| launches::in_report(launch, options, self.program, &self.entry))
-    }
-}
-
-/// The options with the launch that is known of a task, and sentences about it.
-fn with_known_launch<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Vec<String>) {
-    let Some(launch) = task.launch else { return with_launch_file(task, options) };
-    let (options, told) = launches::with(options, launch, task.program, &task.entry);
-    (Cow::Owned(options), told)
-}
-
-/// The options with the launch that lies beside the input, where they do not say otherwise, and sentences about it.
-fn with_launch_file<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Vec<String>) {
-    let file = task.input.launch.as_ref().filter(|file| file.launch.is_for(&task.entry));
-    let Some(LaunchFile { name, launch }) = file else { return (Cow::Borrowed(options), Vec::new()) };
-    let mut options = Options { dynamic_shared: launch.shared_bytes, ..options.clone() };
-    let mut told = Vec::new();
-    if !options.block_is_given {
-        options.geometry.block = launch.block().map(Some);
-        told.push(format!("blocks have {} threads, for `{name}` says num_warps {}", launch.block()[0], launch.warps));
-    }
-    told.extend(unused_clusters(name, launch));
-    (Cow::Owned(options), told)
-}
-
-/// What a launch file says about clusters has no effect.
-fn unused_clusters(name: &str, launch: &TritonLaunch) -> Option<String> {
-    let [x, y, z] = launch.cluster;
-    launch.has_clusters().then(|| format!("the clusters of {x},{y},{z} blocks that `{name}` says are not used"))
-}
-
 /// Stages answer errors and what they cannot model alike; only the former is a wrong input.
 fn refused(diagnostics: Vec<Diagnostic>, task: &Task<'_>, options: &Options) -> Outcome {
     let Task { input, program, entry, .. } = task;
@@ -492,5 +476,6 @@ fn refused(diagnostics: Vec<Diagnostic>, task: &Task<'_>, options: &Options) -> 
     }
     let launch = pipeline::launch_of(program, entry, options);
     let report = KernelReport::new(input.source.name(), entry, launch).unsupported(diagnostics);
-    Outcome::Report(Box::new(report))
+    let detail = detail::packed(task, options, &report, &[], &Jobs::new(0));
+    Outcome::Report(Box::new(report), detail)
 }

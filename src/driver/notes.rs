@@ -46,6 +46,15 @@ pub(super) fn of_origin(origin: &Origin) -> String {
 /// For what a passive program assumes and checks: the lines that it came from. A formula has an assumption in front
 /// of an implication, so its negation is noted, too.
 pub(super) fn of_terms(passive: &Passive) -> BTreeMap<Term, String> {
+    let note = |lines: BTreeMap<u32, &Origin>| match lines.values().next() {
+        Some(only) if lines.len() == 1 => of_origin(only),
+        _ => format!("lines {}", lines.keys().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    origins_of_terms(passive).into_iter().map(|(term, lines)| (term, note(lines))).collect()
+}
+
+/// The instructions behind these notes, by their lines.
+pub(super) fn origins_of_terms(passive: &Passive) -> BTreeMap<Term, BTreeMap<u32, &Origin>> {
     let mut lines: BTreeMap<Term, BTreeMap<u32, &Origin>> = BTreeMap::new();
     for item in passive.blocks.iter().flat_map(|block| &block.items) {
         let Some(origin) = item.origin(&passive.checks) else { continue };
@@ -60,11 +69,7 @@ pub(super) fn of_terms(passive: &Passive) -> BTreeMap<Term, String> {
             lines.entry(term).or_default().insert(origin.line, origin);
         }
     }
-    let note = |lines: BTreeMap<u32, &Origin>| match lines.values().next() {
-        Some(only) if lines.len() == 1 => of_origin(only),
-        _ => format!("lines {}", lines.keys().map(u32::to_string).collect::<Vec<_>>().join(", ")),
-    };
-    lines.into_iter().map(|(term, lines)| (term, note(lines))).collect()
+    lines
 }
 
 /// The line where a block begins, or the edge that it stands for.

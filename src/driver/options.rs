@@ -57,6 +57,8 @@ pub struct Options {
     pub write_baseline: Option<String>,
     /// Verdicts that fail the run; when `None` confirmed defects give 1, other kernels that are not verified 3.
     pub fail_on: Option<FailOn>,
+    /// Folder of answers that are kept; none when `None`.
+    pub cache: Option<String>,
     /// Only the kernels of this part of the run.
     pub shard: Option<ShardOf>,
     /// Print this stage instead of verifying.
@@ -65,6 +67,10 @@ pub struct Options {
     pub minimal: bool,
     /// Form of the output.
     pub format: Format,
+    /// The file that takes the output; standard output when `None`.
+    pub output: Option<String>,
+    /// The command line, for reports that show it, without what only says where the output goes.
+    pub command: String,
     /// Time for a kernel.
     pub timeout: Duration,
     /// Memory for the process, in bytes; `None` is three quarters of the machine's.
@@ -143,6 +149,8 @@ pub enum Format {
     Junit,
     /// A line a finding, as compilers print them.
     Short,
+    /// One page for a browser.
+    Html,
     /// Graphviz, for `--emit cfg`.
     Dot,
 }
@@ -211,10 +219,13 @@ impl Default for Options {
             baseline: None,
             write_baseline: None,
             fail_on: None,
+            cache: None,
             shard: None,
             emit: None,
             minimal: false,
             format: Format::Text,
+            output: None,
+            command: String::new(),
             timeout: Duration::from_secs(60),
             memory: None,
             jobs: NonZeroUsize::MIN,

@@ -1,15 +1,16 @@
 //! What a run prints: reports and stage texts to standard output, input errors to standard error.
 //!
-//! Text is printed as soon as a kernel is done; JSON and SARIF are one object at the end.
+//! Text is printed as soon as a kernel is done; JSON and SARIF are one object at the end, and so is a file (`--output`).
 
 use super::options::{Color, Format, Options};
+use super::output_file;
 use crate::diagnostic::Diagnostic;
 use crate::finding::{KernelReport, Subject, Verdict};
 use crate::report::json::InputError;
 use crate::report::run::{INTERRUPTED, RANKED_EXIT_CODES, RunFacts, Shard};
 use crate::report::snippet::{Level, Message, Style, printable, render};
 use crate::report::source::SourceText;
-use crate::report::{json, junit, sarif, short, text};
+use crate::report::{html, json, junit, sarif, short, text};
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -26,6 +27,8 @@ pub(crate) struct Output<'a> {
     /// Reports, for JSON and SARIF, each with its input.
     reports: Vec<KernelReport>,
     sources: Vec<&'a SourceText>,
+    /// What an HTML report has of each, packed.
+    details: Vec<Option<String>>,
     errors: Vec<InputError>,
     verdicts: Vec<Verdict>,
     subjects: BTreeSet<Subject>,
@@ -35,6 +38,8 @@ pub(crate) struct Output<'a> {
     /// Of a run that is a shard, with the positions so far.
     shard: Option<Shard>,
     interrupted: bool,
+    /// What the file of the output will hold, if there is one.
+    written: Vec<u8>,
 }
 
 impl<'a> Output<'a> {
@@ -42,10 +47,14 @@ impl<'a> Output<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
         Output {
             options,
-            stdout_style: style(options.color, &std::io::stdout()),
+            stdout_style: match options.output {
+                Some(_) => style_of(options.color, false),
+                None => style(options.color, &std::io::stdout()),
+            },
             stderr_style: style(options.color, &std::io::stderr()),
             reports: Vec::new(),
             sources: Vec::new(),
+            details: Vec::new(),
             errors: Vec::new(),
             verdicts: Vec::new(),
             subjects: BTreeSet::new(),
@@ -53,6 +62,7 @@ impl<'a> Output<'a> {
             position: None,
             shard: None,
             interrupted: false,
+            written: Vec::new(),
         }
     }
 
@@ -79,6 +89,11 @@ impl<'a> Output<'a> {
 
     /// A kernel's report.
     pub(crate) fn report(&mut self, report: KernelReport, source: &'a SourceText) {
+        self.report_with(report, None, source);
+    }
+
+    /// A kernel's report, with what an HTML report shows beside it.
+    pub(crate) fn report_with(&mut self, report: KernelReport, detail: Option<String>, source: &'a SourceText) {
         self.exit_codes.insert(report.exit_code(self.options.fail_on.as_ref()));
         self.verdicts.push(report.verdict);
         self.subjects.insert(report.subject);
@@ -94,6 +109,7 @@ impl<'a> Output<'a> {
             self.reports.push(report);
             self.shard.iter_mut().for_each(|shard| shard.positions.push(self.position));
             self.sources.push(source);
+            self.details.push(detail);
         }
     }
 
@@ -157,6 +173,19 @@ impl<'a> Output<'a> {
         self.print_error(&text);
     }
 
+    /// Whether the output can be written where it goes; tells if not.
+    pub(crate) fn is_writable(&mut self) -> bool {
+        let Some(name) = &self.options.output else { return true };
+        let checked = output_file::check(name);
+        checked.as_ref().err().into_iter().for_each(|diagnostic| self.unplaced(diagnostic, name));
+        checked.is_ok()
+    }
+
+    /// The exit code where there is nowhere to print to.
+    pub(crate) fn abandon(self) -> u8 {
+        exit_code(&self.exit_codes)
+    }
+
     /// Prints what waits for the end and answers the exit code.
     pub(crate) fn finish(mut self) -> u8 {
         self.end()
@@ -174,11 +203,30 @@ impl<'a> Output<'a> {
                 Format::Json => json::print_run(&reports, &self.errors, &facts, source),
                 Format::Sarif => sarif::print_run(&reports, &self.errors, &facts, source),
                 Format::Junit => junit::print(&reports, &self.errors, self.options.fail_on.as_ref(), source),
+                Format::Html => self.page(&reports),
                 Format::Short => String::new(),
             };
             self.print_out(&text);
         }
+        self.write_file();
         exit_code(&self.exit_codes)
+    }
+
+    fn page(&self, reports: &[KernelReport]) -> String {
+        // Of a kernel that a limit ended, or that is no kernel, nothing was shown.
+        let nothing = html::pack(&html::detail::Detail::default());
+        let details = self.details.iter().map(|detail| detail.as_deref().unwrap_or(&nothing));
+        let parts = reports.iter().zip(&self.sources).zip(details);
+        let parts: Vec<_> = parts.map(|((report, source), detail)| (report, *source, detail)).collect();
+        html::print(&parts, &self.errors, &self.options.command)
+    }
+
+    /// Writes the file of the output, as a whole or not at all.
+    fn write_file(&mut self) {
+        let Some(name) = &self.options.output else { return };
+        if let Err(diagnostic) = output_file::write(name, &self.written) {
+            self.unplaced(&diagnostic, name);
+        }
     }
 
     fn source_of(&self, report: &KernelReport, reports: &[KernelReport]) -> &'a SourceText {
@@ -187,6 +235,10 @@ impl<'a> Output<'a> {
     }
 
     fn print_out(&mut self, text: &str) {
+        if self.options.output.is_some() {
+            self.written.extend_from_slice(text.as_bytes());
+            return;
+        }
         let result = std::io::stdout().lock().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
         self.note_failure(result);
     }
@@ -206,7 +258,11 @@ impl<'a> Output<'a> {
 
 /// What the stream wants. `NO_COLOR` wins over `FORCE_COLOR`, and the command line over both.
 fn style(color: Color, stream: &impl IsTerminal) -> Style {
-    let is_terminal = stream.is_terminal();
+    style_of(color, stream.is_terminal())
+}
+
+/// The same of a terminal, or of a stream that is none.
+fn style_of(color: Color, is_terminal: bool) -> Style {
     let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     Style {
         color: has_colors(color, is_terminal, |name| std::env::var(name).ok()),

@@ -69,7 +69,7 @@ impl Program {
     }
 
     /// The program of a procedure that is no kernel.
-    fn of_procedure(&self, entry: &str) -> Option<&Source> {
+    pub(super) fn of_procedure(&self, entry: &str) -> Option<&Source> {
         let Program::Ivl(source) = self else { return None };
         let is_kernel =
             |procedure: &ivl::ast::Procedure| procedure.name.as_str() == entry && procedure.attributes.has("kernel");
@@ -126,13 +126,13 @@ pub fn ast(program: &Program) -> String {
 }
 
 /// Everything up to the predicated program.
-struct Lowered {
-    kernel: Kernel,
-    sliced: Sliced,
-    predicated: Predicated,
+pub(super) struct Lowered {
+    pub(super) kernel: Kernel,
+    pub(super) sliced: Sliced,
+    pub(super) predicated: Predicated,
 }
 
-fn lower(
+pub(super) fn lower(
     input: &Input,
     program: &Program,
     entry: &str,
@@ -169,7 +169,10 @@ fn lower(
     Ok(Lowered { kernel, sliced, predicated })
 }
 
-fn entry_of<'a>(module: &'a ptx::ast::Module, entry: &str) -> Result<&'a ptx::ast::Function, Vec<Diagnostic>> {
+pub(super) fn entry_of<'a>(
+    module: &'a ptx::ast::Module,
+    entry: &str,
+) -> Result<&'a ptx::ast::Function, Vec<Diagnostic>> {
     let found = module.functions.iter().find(|f| f.is_entry && f.name.as_ref() == entry);
     found.ok_or_else(|| vec![Diagnostic::error("no-such-entry", format!("no kernel is named `{entry}`"), Span::NONE)])
 }
@@ -196,7 +199,7 @@ fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &'
     Some(Emulator { module, number, file, annotations, dynamic_shared, rules, aliases })
 }
 
-fn question<'a>(
+pub(super) fn question<'a>(
     lowered: &'a Lowered,
     prelude: &'a Prelude,
     options: &'a Options,
@@ -226,8 +229,19 @@ pub fn verify(
     options: &Options,
     jobs: &Jobs,
 ) -> Result<KernelReport, Vec<Diagnostic>> {
+    verify_and(input, program, entry, options, jobs).map(|(report, _)| report)
+}
+
+/// The same, with the conditions of the proof if it has some.
+pub(super) fn verify_and(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    jobs: &Jobs,
+) -> Result<(KernelReport, Vec<Condition>), Vec<Diagnostic>> {
     if let Some(source) = program.of_procedure(entry) {
-        return procedures::verify(input, source, entry, options);
+        return procedures::verify(input, source, entry, options).map(|report| (report, Vec::new()));
     }
     let (start, before) = (Instant::now(), effort::spent());
     let mut proved = Vec::new();
@@ -239,14 +253,14 @@ pub fn verify(
     report.given = given(program, entry, options);
     mend::try_barrier(&mut report, input, program, entry, options, jobs);
     array_fact::try_facts(&mut report, input, program, entry, options, jobs);
+    let conditions = proved.into_iter().rev().find(|proved| condition::lines(proved) == report.conditions);
     if let (true, Program::Ptx(module)) = (options.redundant, program) {
-        let conditions = proved.into_iter().rev().find(|proved| condition::lines(proved) == report.conditions);
         let own = effort::spent() - before;
         redundant::list(&mut report, input, (module, entry), options, conditions.as_deref(), (own, jobs));
     }
     report.time_ms = start.elapsed().as_millis() as u64;
     log::debug!("{entry}: {:?} in {} ms", effort::spent(), report.time_ms);
-    Ok(report)
+    Ok((report, conditions.unwrap_or_default()))
 }
 
 /// Verifies a kernel under the rules of its options; the conditions of all proofs are added to the list.
@@ -386,7 +400,7 @@ pub fn emit(
         return Ok(if dot { crate::cfg::dot(&cfg) } else { crate::cfg::print(&cfg) });
     }
     if let Some(source) = program.of_procedure(entry) {
-        return procedures::emit(source, entry, stage, options);
+        return procedures::emit(source, entry, stage, options).map(|placed| placed.text);
     }
     let lowered = lower(input, program, entry, options, &[])?;
     match stage {
@@ -415,7 +429,7 @@ pub fn emit(
             let (effort, jobs) = (Effort::of(options.timeout), Jobs::default());
             let question = question(&lowered, &prelude, options, (effort, &jobs));
             match stage {
-                Stage::Twothread => super::emit::two_thread(&question),
+                Stage::Twothread => super::emit::two_thread(&question).map(|placed| placed.text),
                 _ => super::emit::inferred(&question, stage, options.minimal),
             }
         }

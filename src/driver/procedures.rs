@@ -10,6 +10,7 @@ use crate::geometry::Geometry;
 use crate::ivl::modifies::Inferred;
 use crate::ivl::{self, ast::Program};
 use crate::modular::{self, Body, existential, findings, verify};
+use crate::placed::Placed;
 use crate::solver::{self, Encoding, in_own_context, smtlib};
 use crate::span::Span;
 use crate::vcgen::wp::{self, Role};
@@ -143,11 +144,11 @@ pub(crate) fn verify(
 }
 
 /// The text of a stage. `Err` as for [`verify`], and for the stages that only kernels have.
-pub(crate) fn emit(source: &Source, name: &str, stage: Stage, options: &Options) -> Result<String, Vec<Diagnostic>> {
+pub(crate) fn emit(source: &Source, name: &str, stage: Stage, options: &Options) -> Result<Placed, Vec<Diagnostic>> {
     let chosen = in_own_context(|| source.chosen(options))?;
-    let mut out = String::new();
+    let mut out = Placed::default();
     match stage {
-        Stage::Ivl | Stage::IvlFull => return Ok(ivl::print(&chosen.program)),
+        Stage::Ivl | Stage::IvlFull => return Ok(ivl::print_with_places(&chosen.program, &BTreeMap::new())),
         Stage::Candidates => {
             for (constant, value) in &chosen.choice {
                 let fate = if *value { "kept" } else { "dropped" };
@@ -164,7 +165,7 @@ pub(crate) fn emit(source: &Source, name: &str, stage: Stage, options: &Options)
     for body in bodies(&chosen.program, name) {
         let mut passive = verify::passive(&chosen.program, &body, true).map_err(|d| vec![d])?;
         let comment = if stage == Stage::Smt2 { ";" } else { "//" };
-        if stage == Stage::Smt2 && !out.is_empty() {
+        if stage == Stage::Smt2 && !out.text.is_empty() {
             out.push_str("(reset)\n");
         }
         let _ = writeln!(out, "{comment} {name}");

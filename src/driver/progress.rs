@@ -2,7 +2,7 @@
 //!
 //! Input: how many kernels have an answer, and which one runs longest. Output: a line on standard error, which is wiped out before
 //! anything else is printed and at the end. Establishes: none where standard error is no terminal, in other formats than
-//! text, for one kernel, with `--quiet`, or in the first half second. Relies on: nothing. Reference: book/src/many.md.
+//! text (but where a file takes them), for one kernel, with `--quiet`, or in the first half second. Relies on: nothing. Reference: book/src/many.md.
 
 use super::options::{Format, Options};
 use crate::report::snippet::printable;
@@ -24,7 +24,10 @@ pub(super) struct Progress {
 impl Progress {
     /// Of a run over so many kernels.
     pub(super) fn new(options: &Options, total: usize) -> Self {
-        let is_wanted = options.format == Format::Text && options.emit.is_none() && !options.quiet && total > 1;
+        let is_wanted = (options.format == Format::Text || options.output.is_some())
+            && options.emit.is_none()
+            && !options.quiet
+            && total > 1;
         // What is left of a name that is too long for the terminal.
         let style = ProgressStyle::with_template("{wide_msg}").ok().filter(|_| is_wanted);
         // Hidden where it is no terminal: then nothing is drawn, and nothing has to be wiped out.

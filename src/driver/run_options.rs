@@ -190,6 +190,9 @@ pub(crate) fn options(arguments: RunArguments) -> Result<RunOptions, String> {
     if arguments.format == Format::Dot {
         return Err("--format dot is for --emit cfg".to_string());
     }
+    if arguments.format == Format::Html {
+        return Err("--format html is for verdicts: it shows how they came about".to_string());
+    }
     let common = Options {
         files: vec![arguments.file],
         target: arguments.target,

@@ -5,9 +5,9 @@
 //! or go move none. Relies on: all machines are given the same files by the same names, which [`run_of`] lets `gpuvcc merge` check.
 //! Reference: book/src/many.md; RFC 9923 (FNV-1a); A. Appleby, MurmurHash3 (fmix64).
 
-use super::Task;
 use super::launches::KnownLaunch;
 use super::options::{Color, Format, Options};
+use super::task::Task;
 use crate::report::fingerprint::fnv_1a;
 use crate::report::run::Shard;
 use std::num::NonZeroUsize;
@@ -75,6 +75,9 @@ fn run_of(tasks: &[Task], options: &Options) -> String {
         shard: options.shard.map(|shard| ShardOf { number: 1, ..shard }),
         jobs: NonZeroUsize::MIN,
         memory: None,
+        cache: None,
+        output: None,
+        command: String::new(),
         format: Format::Text,
         color: Color::Auto,
         quiet: false,

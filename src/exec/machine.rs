@@ -85,7 +85,10 @@ impl<'l> Machine<'l> {
             Schedule::Random | Schedule::Adversarial => self.run_randomly(),
             _ => self.run_in_turn(),
         }
-        let World { mut outcome, detector, global, watch, .. } = self.world;
+        let World { mut outcome, detector, global, mut watch, .. } = self.world;
+        if let Some(watch) = &mut watch {
+            self.resident.iter().chain(&self.spare).for_each(|block| watch.ended(&block.threads));
+        }
         outcome.races = detector.races.into_values().collect();
         outcome.forgot = detector.forgot;
         (outcome, global, watch)
@@ -168,6 +171,9 @@ impl<'l> Machine<'l> {
         }
         if threads.iter().any(|thread| thread.status != Status::Exited) {
             stuck(self.program, &mut self.world, threads);
+            if let Some(watch) = &mut self.world.watch {
+                watch.ended(threads);
+            }
         }
         let block = self.resident.remove(index);
         self.spare.push(block);

@@ -6,7 +6,7 @@
 //!
 //! The way: [`decode`] makes a flat program, once a launch; [`machine`] chooses which thread runs ([`lockstep`]
 //! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`warp`] and the functions of
-//! [`values`]; [`races`] watches, [`trace`] tells how a defect came about.
+//! [`values`]; [`races`] watches, [`trace`] tells how a defect came about, and [`record`] with which registers.
 
 pub(crate) mod access;
 mod agents;
@@ -22,6 +22,7 @@ pub mod machine;
 pub mod memory;
 pub mod outcome;
 pub(crate) mod races;
+pub(crate) mod record;
 pub mod thread;
 pub(crate) mod trace;
 pub mod values;

@@ -135,7 +135,42 @@ impl Thread {
 
     /// Runs for up to this many instructions; answers how many it executed.
     pub fn run(&mut self, program: &Program, world: &mut World, block: &mut BlockState, most: u64) -> u64 {
+        match world.watch.as_ref().and_then(|watch| watch.recorded(self.number)) {
+            Some(index) => self.run_recorded(program, world, block, (index, most)),
+            None => self.advance(program, world, block, most).0,
+        }
+    }
+
+    /// The same, instruction by instruction for who watches.
+    fn run_recorded(
+        &mut self,
+        program: &Program,
+        world: &mut World,
+        block: &mut BlockState,
+        (index, most): (usize, u64),
+    ) -> u64 {
+        // Arbitrary values depend on the steps that it had at its turn.
+        let start = self.steps;
+        let (mut executed, mut goes_on) = (0, true);
+        while executed < most && goes_on {
+            let code = self.next;
+            let events = world.watch.as_mut().map_or(0, |watch| watch.before(index, (program, code), &self.registers));
+            let one;
+            (one, goes_on) = self.advance(program, world, block, 1);
+            executed += one;
+            self.steps = start;
+            if let Some(watch) = &mut world.watch {
+                watch.after((index, events), (program, code, self.next), &self.registers);
+            }
+        }
+        self.steps = start + executed;
+        executed
+    }
+
+    /// Runs for up to this many instructions; answers how many it executed, and whether it could go on by itself.
+    fn advance(&mut self, program: &Program, world: &mut World, block: &mut BlockState, most: u64) -> (u64, bool) {
         let mut left = most;
+        let mut could_go_on = true;
         let mut next = self.next as usize;
         while left > 0 {
             left -= 1;
@@ -180,6 +215,7 @@ impl Thread {
                     let goes_on = self.slow(program, world, block, code);
                     next = self.next as usize;
                     if !goes_on {
+                        could_go_on = false;
                         break;
                     }
                 }
@@ -187,7 +223,7 @@ impl Thread {
         }
         self.next = next as u32;
         self.steps += most - left;
-        most - left
+        (most - left, could_go_on)
     }
 
     /// The rarer instructions; false if the thread does not go on by itself.

@@ -6,6 +6,8 @@
 
 use super::launch::Launch;
 use super::races::{Location, Race};
+use super::record::{Recording, Standing, Track};
+use super::thread::Thread;
 use super::{Run, decode, finished, machine, parameter_bytes, world};
 use crate::ptx::ast::Module;
 use std::collections::BTreeSet;
@@ -40,6 +42,8 @@ pub(crate) struct Watch {
     events: Vec<Event>,
     /// Where they met.
     met: Option<Race>,
+    /// Each step, where that is asked for.
+    recording: Option<Recording>,
 }
 
 impl Watch {
@@ -48,6 +52,33 @@ impl Watch {
         if self.threads.contains(&event.thread) && self.events.len() < MOST {
             self.events.push(event);
         }
+    }
+
+    /// Which thread of the recording this is.
+    pub(crate) fn recorded(&self, thread: u32) -> Option<usize> {
+        self.recording.as_ref()?.index(thread)
+    }
+
+    /// A recorded thread is about to execute an instruction; the events so far.
+    pub(crate) fn before(&mut self, index: usize, at: (&decode::Program, u32), registers: &[u64]) -> usize {
+        self.recording.iter_mut().for_each(|recording| recording.before(index, at, registers));
+        self.events.len()
+    }
+
+    /// It has executed the instruction at a place of the program, and is at another one now.
+    pub(crate) fn after(
+        &mut self,
+        (index, events): (usize, usize),
+        way: (&decode::Program, u32, u32),
+        registers: &[u64],
+    ) {
+        let events = events..self.events.len();
+        self.recording.iter_mut().for_each(|recording| recording.after(index, way, registers, events.clone()));
+    }
+
+    /// A block has come to its end, or to that of the run.
+    pub(crate) fn ended(&mut self, threads: &[Thread]) {
+        self.recording.iter_mut().for_each(|recording| recording.ended(threads));
     }
 
     /// Whether the race is there; the run ends then.
@@ -77,18 +108,60 @@ pub(crate) fn watch(
     threads: [u32; 2],
     lines: Option<([u32; 2], bool)>,
 ) -> Option<(Run, Vec<(Event, bool)>)> {
+    let watch = Watch { threads, lines, events: Vec::new(), met: None, recording: None };
+    let (run, watch) = run(module, entry, launch, watch)?;
+    let shown = watch.shown()?;
+    Some((run, shown))
+}
+
+/// Runs a launch with a watch.
+fn run(module: &Module, entry: usize, launch: &Launch, watch: Watch) -> Option<(Run, Box<Watch>)> {
     let program = decode::decode(module, entry, launch).ok()?;
     let mut world = world::World::new(&program, launch, parameter_bytes(module, entry, launch), module.address_size);
-    world.watch = Some(Box::new(Watch { threads, lines, events: Vec::new(), met: None }));
+    world.watch = Some(Box::new(watch));
     let (outcome, memory, watch) = machine::Machine::new(&program, launch, world).run_watched();
-    let shown = watch?.shown()?;
-    Some((finished(program, outcome, memory), shown))
+    Some((finished(program, outcome, memory), watch?))
+}
+
+/// What threads did up to a defect, with their registers.
+pub(crate) struct Recorded {
+    pub(crate) run: Run,
+    pub(crate) registers: Vec<decode::Register>,
+    /// One a thread.
+    pub(crate) tracks: Vec<Track>,
+    pub(crate) events: Vec<Event>,
+    /// Where the threads of the block of the first one were at the end.
+    pub(crate) standing: Vec<Standing>,
+}
+
+/// Runs a launch as [`watch`] does, for one thread or two different ones. Without lines a thread is shown up to its last step.
+pub(crate) fn record(
+    module: &Module,
+    entry: usize,
+    launch: &Launch,
+    threads: &[u32],
+    lines: Option<([u32; 2], bool)>,
+) -> Option<Recorded> {
+    let (registers, written) = decode::registers(module, entry).ok()?;
+    let names = registers.iter().map(|register| register.named.clone()).collect();
+    let recording = Some(Recording::new(threads.to_vec(), names, written));
+    let watched = [*threads.first()?, *threads.last()?];
+    let watch = Watch { threads: watched, lines, events: Vec::new(), met: None, recording };
+    let (run, mut watch) = run(module, entry, launch, watch)?;
+    let ends = match lines {
+        Some(_) => watch.ends()?.map(Some).to_vec(),
+        None => vec![None; threads.len()],
+    };
+    let Recording { tracks, standing, .. } = watch.recording.take()?;
+    let tracks = tracks.into_iter().zip(ends).map(|(track, end)| track.cut(&run.program, end));
+    let tracks = tracks.collect::<Option<Vec<Track>>>()?;
+    Some(Recorded { run, registers, tracks, events: watch.events, standing })
 }
 
 impl Watch {
-    /// The events to show, and whether they are those of the defect.
-    fn shown(&self) -> Option<Vec<(Event, bool)>> {
-        let ends = match &self.met {
+    /// The events of the defect, one of each thread.
+    fn ends(&self) -> Option<[usize; 2]> {
+        Some(match &self.met {
             Some(race) => {
                 let is_second = |event: &Event| (event.thread, event.code) == race.second;
                 let second = self.events.iter().rposition(is_second)?;
@@ -100,7 +173,12 @@ impl Watch {
                 let last = |thread: u32| self.events.iter().rposition(|event| event.thread == thread);
                 [last(self.threads[0])?, last(self.threads[1])?]
             }
-        };
+        })
+    }
+
+    /// The events to show, and whether they are those of the defect.
+    fn shown(&self) -> Option<Vec<(Event, bool)>> {
+        let ends = self.ends()?;
         let mut shown = BTreeSet::from(ends);
         for (end, thread) in ends.into_iter().zip(self.threads) {
             let earlier = || (0..end).rev().filter(|index| self.events[*index].thread == thread);

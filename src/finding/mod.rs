@@ -16,11 +16,13 @@ pub use self::redundant::{Fate, Redundant};
 pub use self::report::{Candidates, Checked, Execution, KernelReport, Launched, LoopInvariants, Reason, Subject};
 use crate::geometry::Geometry;
 use crate::span::{Origin, SourcePosition};
+use crate::words::{Word, some_known};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The answer for one kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// Proved under the listed assumptions.
     Verified,
@@ -39,7 +41,7 @@ pub enum Verdict {
 }
 
 /// What can be wrong with a kernel, gravest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Defect {
     /// Two conflicting, unordered accesses that are not morally strong.
     Race,
@@ -107,7 +109,7 @@ impl Verdict {
 }
 
 /// What a thread does at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum AccessKind {
     /// Reads memory.
     Read,
@@ -135,7 +137,7 @@ impl AccessKind {
 }
 
 /// One thread's part in a finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessReport {
     /// What it does.
     pub op: AccessKind,
@@ -150,7 +152,7 @@ pub struct AccessReport {
 }
 
 /// What a thread does in an interleaving.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum StepKind {
     /// Reads memory.
     Read,
@@ -180,7 +182,7 @@ impl StepKind {
 }
 
 /// A step of one of two threads, in the order of the execution.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// What it does.
     pub kind: StepKind,
@@ -201,7 +203,7 @@ pub struct Step {
 }
 
 /// The value of a scalar parameter in a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParameterValue {
     /// The value, zero-extended.
     pub value: u64,
@@ -224,7 +226,7 @@ impl ParameterValue {
 }
 
 /// One defect, with what is known about the execution that has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What is wrong; with `confirmed` it gives the code.
     pub defect: Defect,
@@ -235,7 +237,8 @@ pub struct Finding {
     /// The array as the source names it.
     pub array: Option<String>,
     /// Its space: `shared`, `global`.
-    pub space: Option<&'static str>,
+    #[serde(deserialize_with = "some_known")]
+    pub space: Option<Word>,
     /// Byte offset from the start of the array where the accesses meet.
     pub offset: Option<i128>,
     /// The threads' parts: two for a race or a divergence; fewer when unknown.
@@ -269,7 +272,7 @@ pub struct Finding {
 }
 
 /// A block on the way to a defect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceStep {
     pub(crate) label: String,
     /// Where it stands.

@@ -3,10 +3,11 @@
 //! Output only: plain data. `driver/redundant.rs` has what each answer means, and why it is sound.
 
 use crate::span::Origin;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Whether a kernel can do without one of its barriers and fences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Fate {
     /// The kernel is proved without it.
     CanGo,
@@ -37,7 +38,7 @@ impl Fate {
 }
 
 /// One barrier or fence in the text of a kernel and of the functions that it calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Redundant {
     /// The instruction.
     pub origin: Arc<Origin>,

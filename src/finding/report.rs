@@ -8,14 +8,17 @@ use crate::geometry::Geometry;
 use crate::limits::{Exceeded, Limit};
 use crate::span::Origin;
 use crate::stats::Cost;
+use crate::words::{Word, known};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Why a verdict is `unknown` or `unsupported`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
     /// Stable code, explained by `gpuvcc explain`.
-    pub code: &'static str,
+    #[serde(deserialize_with = "known")]
+    pub code: Word,
     /// One sentence, lower case, no full stop.
     pub message: String,
     /// The instruction, where there is one.
@@ -34,7 +37,7 @@ impl Reason {
 }
 
 /// How much was checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
     /// Accesses to shared and global memory, in the program text.
     pub accesses: u64,
@@ -60,7 +63,7 @@ impl Checked {
 }
 
 /// Invariant candidates of the inference.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidates {
     /// How many were tried.
     pub tried: u64,
@@ -69,16 +72,16 @@ pub struct Candidates {
 }
 
 /// What was inferred of a loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopInvariants {
     /// The loop's head, where it has a place.
     pub origin: Option<Arc<Origin>>,
     /// Family and formula (an expression of the IVL) of what holds whenever a thread is at the head.
-    pub invariants: Vec<(&'static str, String)>,
+    pub invariants: Vec<(String, String)>,
 }
 
 /// What a report is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Subject {
     #[default]
     Kernel,
@@ -87,7 +90,7 @@ pub enum Subject {
 }
 
 /// How much an emulation executed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Execution {
     /// Threads.
     pub(crate) threads: u64,
@@ -96,7 +99,7 @@ pub struct Execution {
 }
 
 /// Where a launch is known from, which was not given on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launched {
     /// `kernel.cu:12`
     pub(crate) from: String,
@@ -105,7 +108,7 @@ pub struct Launched {
 }
 
 /// Everything a run says about one kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelReport {
     /// The input file, as given.
     pub file: String,
@@ -149,6 +152,7 @@ pub struct KernelReport {
     /// Wall time, milliseconds.
     pub time_ms: u64,
     /// What each stage cost, where that was asked for.
+    #[serde(skip)]
     pub costs: Vec<(&'static str, Cost)>,
     /// Warnings, and what is unsupported, with places in the input file.
     pub diagnostics: Vec<Diagnostic>,

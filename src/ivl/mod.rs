@@ -62,6 +62,7 @@ lalrpop_util::lalrpop_mod!(
 pub use check::{check, check_stage, launch_constant};
 pub(crate) use mentions::in_reading_order;
 pub use parse::{parse, parse_dialect, parse_expr, parse_inferring};
+pub(crate) use print::print_with_places;
 pub use print::{print, print_with_notes};
 pub(crate) use print_expr::{print_expr, print_type};
 pub use token::{Dialect, tokens};

@@ -16,7 +16,8 @@ use super::event::{TRAP, as_call};
 use super::print_expr::{Expressions, Quoted, Written, identifier, identifiers, print_type};
 use super::visit::{self, Visitor};
 use crate::order::Fence;
-use crate::span::Origin;
+use crate::placed::Placed;
+use crate::span::{Origin, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -31,8 +32,13 @@ pub fn print(program: &Program) -> String {
 
 /// Prints a program with a comment, of one line, at the blocks with these labels, but for `{:inline}` procedures.
 pub fn print_with_notes(program: &Program, notes: &BTreeMap<Name, String>) -> String {
+    print_with_places(program, notes).text
+}
+
+/// The same, with the instructions that the statements stand for.
+pub(crate) fn print_with_places(program: &Program, notes: &BTreeMap<Name, String>) -> Placed {
     let arrays = program.arrays.iter().map(|a| (&a.name, a.element_bytes)).collect();
-    let mut printer = Printer { out: String::new(), arrays, notes, is_inlined: false, origin: None };
+    let mut printer = Printer { out: Placed::default(), arrays, notes, is_inlined: false, origin: None };
     // Writing to a string cannot fail.
     let _ = printer.program(program);
     printer.out
@@ -58,7 +64,7 @@ fn signed_value(width: u32, x: &Name) -> ExprRef {
 }
 
 struct Printer<'a> {
-    out: String,
+    out: Placed,
     /// Bytes an element has.
     arrays: BTreeMap<&'a Name, u32>,
     /// What blocks stand for, by label.
@@ -103,8 +109,8 @@ impl Printer<'_> {
 
     /// Declarations of one kind, after a blank line.
     fn group<T>(&mut self, items: &[T], mut print: impl FnMut(&mut Self, &T) -> fmt::Result) -> fmt::Result {
-        if !items.is_empty() && !self.out.is_empty() {
-            self.out.push('\n');
+        if !items.is_empty() && !self.out.text.is_empty() {
+            self.out.push_str("\n");
         }
         items.iter().try_for_each(|item| print(self, item))
     }
@@ -206,12 +212,12 @@ impl Printer<'_> {
     }
 
     fn formals(&mut self, variables: &[Variable]) -> fmt::Result {
-        self.out.push('(');
+        self.out.push_str("(");
         for (index, variable) in variables.iter().enumerate() {
             self.out.push_str(if index == 0 { "" } else { ", " });
             self.variable(variable)?;
         }
-        self.out.push(')');
+        self.out.push_str(")");
         Ok(())
     }
 
@@ -234,7 +240,7 @@ impl Printer<'_> {
             self.out.push_str(" returns ");
             self.formals(&implementation.results)?;
         }
-        self.out.push('\n');
+        self.out.push_str("\n");
         self.body(&implementation.body)
     }
 
@@ -258,7 +264,7 @@ impl Printer<'_> {
         }
         for (index, block) in body.blocks.iter().enumerate() {
             if index > 0 || !body.locals.is_empty() {
-                self.out.push('\n');
+                self.out.push_str("\n");
             }
             self.block(block)?;
         }
@@ -292,10 +298,12 @@ impl Printer<'_> {
         }
         self.origin = None;
         for stmt in &block.stmts {
+            let start = self.out.text.len();
             self.comment(stmt)?;
             self.out.push_str("  ");
             self.stmt(stmt)?;
             self.out.push_str(";\n");
+            self.out.comes_from(start, stmt.origin.as_ref().map_or(Span::NONE, |origin| origin.span));
         }
         match &block.transfer {
             Transfer::Goto(labels) => writeln!(self.out, "  goto {};", identifiers(labels)),

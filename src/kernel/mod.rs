@@ -116,6 +116,11 @@ pub struct Kernel {
     pub(crate) most_threads: u32,
 }
 
+/// The labels that the blocks of a graph have in the kernel program, in the order of their indices.
+pub(crate) fn labels(cfg: &Cfg) -> Vec<Name> {
+    program::labels(cfg, &mut names::Names::default())
+}
+
 /// Translates an entry.
 ///
 /// # Errors

@@ -108,6 +108,11 @@ fn unmark_constant_arrays(blocks: &mut [Block]) {
     }
 }
 
+/// The labels of the blocks of a graph, in the order of their indices.
+pub(crate) fn labels(cfg: &Cfg, names: &mut Names) -> Vec<Name> {
+    cfg.graph.node_indices().map(|node| names.fresh(&cfg.graph[node].name)).collect()
+}
+
 impl Lowering<'_> {
     /// All blocks, the start first; edge blocks follow the block they leave.
     fn blocks(&mut self) -> Vec<Block> {
@@ -115,8 +120,7 @@ impl Lowering<'_> {
         let mut order: Vec<NodeIndex> = vec![cfg.start];
         order.extend(cfg.graph.node_indices().filter(|n| *n != cfg.start));
         let mut label_names = Names::default();
-        let labels: BTreeMap<NodeIndex, Name> =
-            cfg.graph.node_indices().map(|n| (n, label_names.fresh(&cfg.graph[n].name))).collect();
+        let labels: BTreeMap<NodeIndex, Name> = cfg.graph.node_indices().zip(labels(cfg, &mut label_names)).collect();
         // Conditions that a block itself starts with, because one branch alone leads to it.
         let mut first: BTreeMap<NodeIndex, Stmt> = BTreeMap::new();
         let mut blocks = Vec::new();

@@ -21,6 +21,7 @@ use crate::ptx::mangled;
 use crate::span::Origin;
 use crate::stats::Cost;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// The version of docs/report.schema.json.
@@ -304,6 +305,14 @@ pub(crate) fn print_run<'a>(
         Ok(text) => text + "\n",
         // Only maps with keys other than strings, or a failing writer, could fail here.
         Err(error) => panic!("report: serde_json refused the report: {error}"),
+    }
+}
+
+/// The object of one kernel, as it stands among `kernels`.
+pub(super) fn kernel_object(report: &KernelReport, source: &SourceText) -> Box<RawValue> {
+    match serde_json::value::to_raw_value(&kernel(report, source)) {
+        Ok(object) => object,
+        Err(error) => panic!("report: serde_json refused a kernel: {error}"),
     }
 }
 

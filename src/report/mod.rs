@@ -1,5 +1,5 @@
 //! Reports: from verdicts and diagnostics to the terminal ([`text`]), lines for editors ([`short`]), JSON ([`json`]), SARIF
-//! ([`sarif`]) and JUnit ([`junit`]); and [`explain`], which says what every code means.
+//! ([`sarif`]), JUnit ([`junit`]) and a page for browsers (`html`); and [`explain`], which says what every code means.
 //!
 //! [`mod@causes`] counts why kernels are `unsupported`. [`mod@finding`] words one finding. [`snippet`] is the only module that
 //! knows codespan-reporting; [`run`] is what a report says of the run
@@ -13,6 +13,7 @@ pub(crate) mod finding;
 pub(crate) mod fingerprint;
 mod fit;
 pub(crate) mod help;
+pub(crate) mod html;
 mod invariants;
 pub mod json;
 pub mod junit;

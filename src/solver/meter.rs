@@ -7,8 +7,8 @@
 
 use super::Encoding;
 use crate::effort::{self, Effort};
-use crate::limits;
-use std::time::Duration;
+use crate::{interrupt, limits};
+use std::time::{Duration, Instant};
 use z3::{Params, SatResult, Solver, StatisticsValue};
 
 /// What a context costs: its tables are several megabytes.
@@ -17,6 +17,13 @@ const CONTEXT: Effort = Effort::milliseconds(4);
 /// The clock ends a query that takes so many times as long as it should, and this longer.
 const PATIENCE: u32 = 10;
 const LEAST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Of Z3's reasons for having no answer, those that no clock and no memory has a part in.
+const REPEATED: [&str; 5] =
+    ["max. resource limit exceeded", "(resource limits reached)", "canceled", "incomplete", "quantifier"];
+
+/// Z3's clock has whole milliseconds, and is not ours.
+const TICK: Duration = Duration::from_millis(20);
 
 /// How much of its resources Z3 uses in a millisecond.
 #[derive(Clone, Copy, Debug)]
@@ -75,10 +82,22 @@ impl Limit {
         LEAST_PATIENCE + self.effort.time().saturating_mul(PATIENCE)
     }
 
+    /// Asks, and tells the task where the clock or the memory had a part in there being no answer.
+    pub(super) fn watched(self, solver: &Solver, ask: impl FnOnce(&Solver) -> SatResult) -> SatResult {
+        let (start, patience) = (Instant::now(), self.patience());
+        let result = ask(solver);
+        let is_repeated = || start.elapsed() + TICK < patience && is_of_effort(solver);
+        // What nobody wants any more is thrown away, and is no part of any answer.
+        if result == SatResult::Unknown && !interrupt::is_asked() && !is_repeated() {
+            limits::cut();
+        }
+        result
+    }
+
     /// Asks, and counts what it cost.
     pub(super) fn charged(self, solver: &Solver, ask: impl FnOnce(&Solver) -> SatResult) -> SatResult {
         let before = resources(solver);
-        let result = ask(solver);
+        let result = self.watched(solver, ask);
         let used = u64::from(resources(solver).saturating_sub(before));
         let counted = Effort::nanoseconds(used * 1_000_000 / self.rate.real);
         let is_late = result == SatResult::Unknown && solver.get_reason_unknown().is_some_and(|why| why == "timeout");
@@ -86,6 +105,13 @@ impl Limit {
         limits::check_now();
         result
     }
+}
+
+/// Whether there is no answer for a reason that is the same in each run, in Z3's words: its resources are used up, or its
+/// method has none.
+fn is_of_effort(solver: &Solver) -> bool {
+    let why = solver.get_reason_unknown().unwrap_or_default();
+    REPEATED.iter().any(|known| why.contains(known))
 }
 
 /// Counts a context.

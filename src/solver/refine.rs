@@ -33,7 +33,7 @@ const NEAR: i128 = 16;
 pub(crate) fn check(terms: &Terms, encoded: &Encoded, limit: Limit) -> Answer {
     let (solver, emitter) = load(terms, encoded, limit, View::Opaque, false);
     let differences = multiples::differences(terms, &encoded.assertions);
-    let mut refinement = Refinement { encoded, differences, solver, emitter, known: BTreeSet::new() };
+    let mut refinement = Refinement { encoded, differences, limit, solver, emitter, known: BTreeSet::new() };
     let mut answer = None;
     let mut rounds = 0;
     // Each question has the effort for itself; all of them have that of six.
@@ -62,6 +62,7 @@ enum Fact {
 struct Refinement<'t> {
     encoded: &'t Encoded,
     differences: BTreeSet<Linear>,
+    limit: Limit,
     solver: Solver,
     emitter: Emitter<'t>,
     known: BTreeSet<Fact>,
@@ -126,7 +127,7 @@ impl<'t> Refinement<'t> {
             self.solver.assert(by.eq(number(value)));
             self.solver.assert(term.eq(Int::mul(&[number(value), other])));
         }
-        let answer = match self.solver.check() {
+        let answer = match self.limit.watched(&self.solver, Solver::check) {
             SatResult::Sat => self.solver.get_model().map(|model| self.refuted(&model)),
             _ => None,
         };
@@ -271,7 +272,8 @@ mod tests {
                 let limit = Limit { effort: Effort::seconds(10), rate: Rate::of(Encoding::Integers) };
                 let (solver, emitter) = load(&terms, &encoded, limit, View::Opaque, false);
                 let differences = BTreeSet::new();
-                let mut facts = Refinement { encoded: &encoded, differences, solver, emitter, known: BTreeSet::new() };
+                let mut facts =
+                    Refinement { encoded: &encoded, differences, limit, solver, emitter, known: BTreeSet::new() };
                 for (scale, constant) in [(1, 0), (-1, 0), (2, 1), (2, -3), (-3, 2)] {
                     let value = Linear { constant: 0, members: [(product, scale), (factor, constant)].into() };
                     let times = Linear { constant, members: [(times, scale)].into() };

@@ -148,7 +148,11 @@ fn check_with(terms: &Terms, encoded: &Encoded, limit: Limit, view: View) -> Ans
         SatResult::Unknown => Answer::Unknown(solver.get_reason_unknown().unwrap_or_default()),
         SatResult::Sat => match solver.get_model() {
             Some(model) => read_model(&model, &mut emitter, encoded),
-            None => Answer::Unknown("no model".into()),
+            None => {
+                // For want of memory, as far as is known.
+                limits::cut();
+                Answer::Unknown("no model".into())
+            }
         },
     }
 }

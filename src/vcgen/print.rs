@@ -63,6 +63,17 @@ impl<'t> Names<'t> {
     /// The definitions that `term` needs and that were not printed yet, one a line; a note stands in front of its own.
     pub(crate) fn definitions(&mut self, term: Term, note: &dyn Fn(Term) -> Option<String>) -> String {
         let mut out = String::new();
+        self.each_definition(term, note, &mut |_, text| out.push_str(text));
+        out
+    }
+
+    /// The same definitions, handed over one by one with the term that each defines.
+    pub(crate) fn each_definition(
+        &mut self,
+        term: Term,
+        note: &dyn Fn(Term) -> Option<String>,
+        take: &mut dyn FnMut(Term, &str),
+    ) {
         let names = &self.names;
         let order = self.terms.postorder(term, &|t| names.contains_key(&t) || is_closed(self.terms, t));
         for t in order.into_iter().filter(|t| self.named.contains(t)) {
@@ -70,13 +81,14 @@ impl<'t> Names<'t> {
                 continue;
             }
             let name = format!("t!{}", self.names.len());
+            let mut out = String::new();
             if let Some(note) = note(t) {
                 let _ = writeln!(out, "  // {note}");
             }
             let _ = writeln!(out, "  {name} := {};", self.text(t, 4));
             self.names.insert(t, name);
+            take(t, &out);
         }
-        out
     }
 
     /// A term whose definitions are printed; lines after the first are indented so far, in characters.

@@ -23,7 +23,7 @@ pub(super) fn add(all: &mut Vec<LoopInvariants>, two: &TwoThread, outcome: &Pair
         if ENCODING.contains(&candidate.family) || is_mirrored(&candidate.expr) {
             continue;
         }
-        let invariant = (candidate.family, ivl::print_expr(&candidate.expr));
+        let invariant = (candidate.family.to_string(), ivl::print_expr(&candidate.expr));
         let invariants = &mut all[candidate.in_loop].invariants;
         if !invariants.contains(&invariant) {
             invariants.push(invariant);

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-PYTHON = ["python", "tests/packages", "tools/licences"]
+PYTHON = ["python", "tests/packages", "tools/figures", "tools/licences"]
 
 
 def run(root: Path, *command: str) -> None:

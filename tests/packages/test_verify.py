@@ -67,7 +67,7 @@ def test_every_field_of_the_json_is_there(kernels: Path) -> None:
 
 #: Objects of the schema that are no classes here, and why.
 LEFT_OUT = {
-    "shard": "merged before Python sees it",
+    "shard": "as it stands, for gpuvcc merge",
     "trace": "lines of programs in the IVL",
     "launch": "a class of its own",
 }
@@ -140,6 +140,13 @@ def test_launches(kernels: Path) -> None:
 )
 def test_options_are_those_of_the_program(kernels: Path, option: dict[str, object]) -> None:
     assert len(gpuvcc.verify(kernels / "saxpy.ptx", block=256, grid=64, **option)) == 1  # type: ignore[arg-type]
+
+
+def test_cache(kernels: Path, tmp_path: Path) -> None:
+    """The second answer is the first one, with its time."""
+    answers = [gpuvcc.verify(kernels / "saxpy.ptx", block=256, cache=tmp_path / "answers") for _ in range(2)]
+    assert answers[0] == answers[1]
+    assert len([file for file in tmp_path.rglob("*") if file.is_file()]) == 1
 
 
 def test_errors(kernels: Path, tmp_path: Path) -> None:

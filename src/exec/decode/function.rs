@@ -7,7 +7,8 @@
 use super::indirect;
 use super::layout::{Layout, function_address};
 use super::special::{Known, known};
-use super::{Code, Fact, NamedSlot, Program, Slot, SpecialSlot, reconvergence};
+use super::{Code, Fact, NamedSlot, Program, Register, Slot, SpecialSlot, Written, reconvergence};
+use crate::cfg::operands;
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Launch;
 use crate::exec::values::{hash, mask};
@@ -33,6 +34,35 @@ pub(crate) fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<P
         decoder.function(number)?;
     }
     decoder.finish(&functions).ok_or_else(|| unsupported("more registers than the emulator has".to_string()))
+}
+
+/// See [`super::registers`].
+pub(crate) fn registers(module: &Module, entry: usize) -> Result<(Vec<Register>, Written), Diagnostic> {
+    let (mut registers, mut written) = (Vec::new(), Written::new());
+    // As in `Decoder::place_registers`.
+    let mut first = 0;
+    for number in reachable(module, entry)?.functions {
+        let function = &module.functions[number];
+        let own = function.body.as_ref().map_or(&[][..], |body| &body.registers);
+        let base = registers.len();
+        for item in function.body.iter().flat_map(|body| &body.items) {
+            let Item::Instruction(instruction) = item else { continue };
+            let (_, targets) = operands::registers(instruction);
+            let targets = targets.into_iter().map(|register| base + register.0 as usize);
+            written.entry(instruction.origin.span.start).or_default().extend(targets);
+        }
+        for (index, register) in own.iter().enumerate() {
+            let name = match number == entry {
+                true => register.name.clone(),
+                false => format!("{}: {}", function.name, register.name).into(),
+            };
+            let Ok(slot) = Slot::try_from(first + index) else { break };
+            let named = NamedSlot { name, slot, bits: register.ty.bits() };
+            registers.push(Register { named, ty: register.ty });
+        }
+        first += 2 * own.len();
+    }
+    Ok((registers, written))
 }
 
 /// What an entry reaches.

@@ -21,8 +21,9 @@ use super::values::packed::Function;
 use crate::diagnostic::Diagnostic;
 use crate::order::Scope;
 use crate::ptx::annotation::{ArrayRef, Value};
-use crate::ptx::ast::{AnnotationKind, Module};
+use crate::ptx::ast::{AnnotationKind, Module, ScalarType};
 use crate::span::Origin;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use layout::shared_address;
@@ -83,6 +84,25 @@ pub fn decode(module: &Module, entry: usize, launch: &Launch) -> Result<Program,
     function::decode(module, entry, launch)
 }
 
+/// The registers of all functions that an entry reaches, those of device functions with its name in front; and by the first
+/// byte of each instruction the numbers of those that it writes.
+///
+/// # Errors
+/// As for [`decode`].
+pub(crate) fn registers(module: &Module, entry: usize) -> Result<(Vec<Register>, Written), Diagnostic> {
+    function::registers(module, entry)
+}
+
+/// Numbers of registers, by the first byte of the instruction that writes them.
+pub(crate) type Written = BTreeMap<u32, Vec<usize>>;
+
+/// A register of the PTX, with its type.
+#[derive(Clone, Debug)]
+pub(crate) struct Register {
+    pub(crate) named: NamedSlot,
+    pub(crate) ty: ScalarType,
+}
+
 /// An annotation.
 pub(crate) struct Fact {
     /// What it asks for.
@@ -96,6 +116,7 @@ pub(crate) struct Fact {
 }
 
 /// A register of the PTX.
+#[derive(Clone, Debug)]
 pub(crate) struct NamedSlot {
     pub(crate) name: Arc<str>,
     /// Where it is.

@@ -22,6 +22,14 @@ pub(crate) const CODES: &[Code] = &[
         example: "nvcc -ptx -lineinfo -arch=sm_90 scan.cu -o scan.ptx && gpuvcc scan.ptx",
     },
     Code {
+        code: "output-unwritable",
+        title: "the file of --output cannot be written",
+        text: "The output goes to a new file in the same folder first, which then takes the place of the old one: whoever reads \
+               it meanwhile sees the old one as a whole. So the folder has to be there, and files in it may be made. \
+               The kernels are not looked at where that is not so at the beginning.",
+        example: "gpuvcc build/*.ptx --format html -o reports/today.html    mkdir reports",
+    },
+    Code {
         code: "container-damaged",
         title: "a program, object, archive or fat binary that contradicts itself",
         text: "A header, a size or compressed data in it is wrong, at the byte of the file that the message names: \

@@ -5,7 +5,7 @@
 
 mod ivl;
 mod launch;
-mod opcode;
+pub(crate) mod opcode;
 mod ptx;
 mod run;
 mod unsupported;

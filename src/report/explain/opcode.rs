@@ -30,6 +30,22 @@ pub(crate) fn page(opcode: &str) -> Option<Result<String, String>> {
     Some(Ok(page))
 }
 
+/// One sentence on an instruction as it is written, guard and operands included; `None` if PTX has no such form.
+pub(crate) fn sentence(instruction: &str) -> Option<String> {
+    let mut words = instruction.split_whitespace().skip_while(|word| word.starts_with('@'));
+    let opcode = words.next()?.trim_end_matches(';');
+    let mut words = opcode.split('.');
+    let name = words.next()?;
+    let modifiers: Vec<&str> = words.collect();
+    // Not the first form that has them: `bar.sync` is none of a warp.
+    let row = select(name, &modifiers).ok()?.row;
+    let fate = fate(row);
+    let fate: Vec<&str> = fate.split_whitespace().collect();
+    let fate = fate.join(" ");
+    let first = fate.split_once(". ").map_or(fate.as_str(), |(first, _)| first);
+    Some(format!("{}: {}.", row.class(), first.trim_end_matches('.')))
+}
+
 /// The row as in the manual: modifiers in braces are alternatives, those in brackets may be missing.
 fn form(row: &Row) -> String {
     let modifiers: String = row.modifiers().iter().map(crate::ptx::pattern::ModifierSlot::describe).collect();
