@@ -11,7 +11,11 @@ use crate::span::Origin;
 pub(crate) fn missing_barrier(finding: &Finding, input: &SourceText) -> Option<String> {
     let [first, second] = &finding.accesses[..] else { return None };
     let is_alone = (first.block, first.thread) == (second.block, second.thread);
-    if finding.defect != Defect::Race || is_alone || first.block != second.block || !same_file(&first.origin, &second.origin) {
+    if finding.defect != Defect::Race
+        || is_alone
+        || first.block != second.block
+        || !same_file(&first.origin, &second.origin)
+    {
         return None;
     }
     let mut lines = [line(&first.origin), line(&second.origin)];

@@ -5,7 +5,7 @@ use crate::evaluate::{Store, Value};
 use gpuvcc::aliases::Aliases;
 use gpuvcc::confirm::emulate::Emulator;
 use gpuvcc::exec::command::Command;
-use gpuvcc::exec::launch::{Completion, Contents, Launch, Schedule};
+use gpuvcc::exec::launch::{Contents, Launch, Schedule};
 use gpuvcc::exec::values::hash;
 use gpuvcc::finding::{Defect, Finding};
 use gpuvcc::geometry::Geometry;
@@ -88,7 +88,6 @@ pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed:
         arguments: emulator.arguments(kernel, &value, &contents, false)?,
         dynamic_shared: emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
         schedule: Schedule::RoundRobin,
-        completion: Completion::Lazy,
         seed: seed | 1,
         steps: None,
         rules: emulator.rules,

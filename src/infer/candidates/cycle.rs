@@ -50,7 +50,7 @@ fn runs(view: &mut View, thread: Thread) -> BTreeMap<Name, Vec<Term>> {
     let width = view.terms.width(active);
     let here = view.terms.bv(u128::from(view.ghosts.head_id), width);
     loop {
-        let entry = |name: &Name| Some((name.clone(), vec![*view.cut.entry.get(name)?]));
+        let entry = |name: &Name| Some((name.clone(), vec![entered(view, *view.cut.entry.get(name)?)]));
         let mut runs: BTreeMap<Name, Vec<Term>> = names.iter().filter_map(entry).collect();
         for round in 0..ROUNDS {
             let mut map = HashMap::from_iter([(active, here)]);
@@ -75,6 +75,15 @@ fn runs(view: &mut View, thread: Thread) -> BTreeMap<Name, Vec<Term>> {
             return runs;
         }
         names = runs.into_keys().filter(|name| !open.contains(name)).collect();
+    }
+}
+
+/// What a value on entry is for whoever enters: others may have another one, which nobody chose.
+fn entered(view: &View, entry: Term) -> Term {
+    let mut constants = view.terms.leaves(entry).into_iter().filter(|leaf| view.terms.bv_value(*leaf).is_some());
+    match (constants.next(), constants.next()) {
+        (Some(only), None) => only,
+        _ => entry,
     }
 }
 
