@@ -14,6 +14,7 @@ mod matrix;
 mod operations;
 mod reconvergence;
 mod special;
+mod together;
 
 use super::launch::Launch;
 use super::values::atomic::AtomicOperation;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 pub(crate) use layout::shared_address;
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use special::SpecialSlot;
+pub(crate) use together::{AsyncCopy, Barrier, Reduction, ReductionKind, WarpKind, WarpOperation};
 
 /// Index into a thread's register file.
 pub(crate) type Slot = u16;
@@ -383,94 +385,6 @@ impl Access {
     pub(crate) fn scalar_bytes(&self) -> u32 {
         self.bytes / self.parts
     }
-}
-
-/// A copy that goes on beside its thread.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AsyncCopy {
-    /// Where it reads, an entry of [`Program::accesses`].
-    pub(crate) from: u32,
-    /// Where it writes, an entry of [`Program::accesses`].
-    pub(crate) to: u32,
-    /// Bytes that are written.
-    pub(crate) bytes: u32,
-    /// How many of them are read, or (one bit) that none are; with the width in bits.
-    pub(crate) taken: Option<(Slot, u32)>,
-}
-
-/// A barrier instruction.
-#[derive(Clone, Debug)]
-pub(crate) struct Barrier {
-    /// Number.
-    pub id: Slot,
-    /// Threads.
-    pub count: Option<Slot>,
-    /// All threads of the block must be at this very instruction.
-    pub aligned: bool,
-    /// `.arrive`
-    pub(crate) arrive: bool,
-    pub(crate) reduction: Option<Reduction>,
-}
-
-impl Barrier {
-    /// Whether all threads of a block have to execute this very instruction: `.aligned` says so of the block, which a
-    /// barrier with a count of its own is for if that is the whole block.
-    pub(crate) fn is_of_all(&self, count: Option<u32>, block: u32) -> bool {
-        self.aligned && !self.arrive && count.is_none_or(|count| count == block.next_multiple_of(32))
-    }
-}
-
-/// A reduction at a barrier.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reduction {
-    /// Operation.
-    pub(crate) kind: ReductionKind,
-    /// Destination.
-    pub(crate) d: Option<Slot>,
-    /// Predicate of this thread.
-    pub(crate) p: Slot,
-}
-
-/// Operations of a barrier reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub(crate) enum ReductionKind {
-    Popc,
-    And,
-    Or,
-}
-
-/// What threads of a warp do together.
-#[derive(Clone, Debug)]
-pub(crate) struct WarpOperation {
-    /// The operation.
-    pub(crate) kind: WarpKind,
-    /// Destinations.
-    pub(crate) d: [Option<(Slot, u8)>; 2],
-    /// Sources.
-    pub(crate) s: [Slot; 3],
-    /// Members; `None`: those that come together (the forms without `.sync`).
-    pub(crate) mask: Option<Slot>,
-}
-
-/// Operations of a warp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // named after the instructions
-pub(crate) enum WarpKind {
-    Barrier,
-    ShuffleUp,
-    ShuffleDown,
-    ShuffleButterfly,
-    ShuffleIndex,
-    VoteAll,
-    VoteAny,
-    VoteUniform,
-    Ballot,
-    MatchAny { bits: u8 },
-    MatchAll { bits: u8 },
-    ActiveMask,
-    Elect,
-    Reduce(AtomicOperation, bool),
 }
 
 /// A move that packs or unpacks.
