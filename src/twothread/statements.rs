@@ -9,7 +9,7 @@ use super::barriers::Barriers;
 use super::contents::Contents;
 use super::copies::Copies;
 use super::tickets::Tickets;
-use super::underway::Underway;
+use super::underway::{self, Underway};
 use super::warps::Warps;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
@@ -70,6 +70,7 @@ impl Translator<'_, '_> {
             if leading == block.stmts.len() {
                 stmts.extend(self.contents.at_block(&block.label));
             }
+            stmts.iter_mut().for_each(underway::unmark);
             blocks.push(Block { stmts, ..block.clone() });
         }
         if errors.is_empty() { Ok(blocks) } else { Err(errors) }

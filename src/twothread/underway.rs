@@ -61,6 +61,11 @@ pub(super) fn is_asynchronous(stmt: &Stmt) -> bool {
     stmt.attributes.has(ASYNCHRONOUS)
 }
 
+/// The mark has done its work, and speaks of what exists twice now.
+pub(super) fn unmark(stmt: &mut Stmt) {
+    stmt.attributes.retain(|attribute| attribute.name.as_str() != ASYNCHRONOUS);
+}
+
 /// Whether statements start copies.
 pub(crate) fn has_copies<'s>(mut stmts: impl Iterator<Item = &'s Stmt>) -> bool {
     stmts.any(is_asynchronous)
