@@ -140,14 +140,6 @@ fn parameters(module: &Module, entry: &Function, launch: &Launch) -> BTreeMap<St
 /// What is said of executions that read textures.
 pub(crate) const TEXTURES: &str = "textures hold zeros in this execution";
 
-/// A race with a copy of another thread.
-const COPY: &str = "a copy goes on until the thread that started it has waited for its group (`cp.async.wait_group`, \
-                    `cp.async.wait_all`); a barrier behind that wait tells the others";
-
-/// A race of a thread with its own copy.
-const OWN_COPY: &str = "the copy goes on beside the thread that started it, until that has waited for its group \
-                        (`cp.async.wait_group`, `cp.async.wait_all`)";
-
 /// Adds a sentence to the message of a finding.
 pub(crate) fn say(finding: &mut Finding, sentence: &str) {
     let separator = if finding.message.is_empty() { "" } else { "\n" };
@@ -376,11 +368,8 @@ impl<'r> Reporter<'r> {
         let mut finding = self.finding(Defect::Race, &format!("{}-{}", first.op.name(), second.op.name()));
         (finding.array, finding.space, finding.offset) = self.place(race.location);
         let linear = |place: Place| place.0 % self.launch.geometry.block_threads() as u32 / 32;
-        let is_copied = self.is_asynchronous(race.first) || self.is_asynchronous(race.second);
         if race.first.0 == race.second.0 {
-            finding.message = OWN_COPY.to_string();
-        } else if is_copied {
-            finding.message = COPY.to_string();
+            finding.message = "the copy goes on beside the thread that started it".to_string();
         } else if first.block == second.block && linear(race.first) == linear(race.second) {
             finding.message = "both threads are of one warp, which orders nothing by itself".to_string();
         }
@@ -411,11 +400,6 @@ impl<'r> Reporter<'r> {
 
     fn copy(&self, index: u32) -> &AsyncCopy {
         &self.run.program.async_copies[index as usize]
-    }
-
-    /// Whether it goes on beside its thread.
-    fn is_asynchronous(&self, (_, code): Place) -> bool {
-        matches!(self.run.program.code[code as usize], Code::AsyncRead(_) | Code::AsyncWrite(_))
     }
 
     fn kind(&self, code: u32) -> AccessKind {

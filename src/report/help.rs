@@ -4,8 +4,26 @@
 //! in the text: no barrier is missed that stands there. Relies on: nothing.
 
 use super::source::SourceText;
-use crate::finding::{Defect, Finding, KernelReport, Subject, Verdict};
+use crate::finding::{AccessReport, Defect, Finding, KernelReport, Subject, Verdict};
 use crate::span::Origin;
+
+/// What has to stand between a copy that goes on beside its thread and what races with it.
+fn missing_wait(finding: &Finding) -> Option<String> {
+    let [first, second] = &finding.accesses[..] else { return None };
+    let is_copy =
+        |access: &AccessReport| ["cp.async.ca.", "cp.async.cg."].iter().any(|copy| access.origin.text.contains(copy));
+    if finding.defect != Defect::Race || first.block != second.block || ![first, second].into_iter().any(is_copy) {
+        return None;
+    }
+    let wait = "a copy goes on until the thread that started it has waited for its group (`cp.async.wait_group`, \
+                `cp.async.wait_all`)";
+    let is_alone = (first.block, first.thread) == (second.block, second.thread);
+    Some(if is_alone {
+        wait.to_string()
+    } else {
+        format!("{wait}; a barrier behind that wait tells the other threads")
+    })
+}
 
 /// `no barrier between line 13 and line 22`, for a race within a block whose instructions have none between them.
 pub(crate) fn missing_barrier(finding: &Finding, input: &SourceText) -> Option<String> {
@@ -48,7 +66,7 @@ fn same_file(first: &Origin, second: &Origin) -> bool {
 pub(crate) fn of(finding: &Finding, input: &SourceText) -> Option<String> {
     let remedy = match finding.same_value {
         true => Some(TOLERATED.to_string()),
-        false => missing_barrier(finding, input),
+        false => missing_wait(finding).or_else(|| missing_barrier(finding, input)),
     };
     let parts: Vec<String> = remedy.into_iter().chain(finding.mended.clone()).collect();
     (!parts.is_empty()).then(|| parts.join("; "))

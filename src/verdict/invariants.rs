@@ -10,8 +10,8 @@ use crate::ivl::visit;
 use crate::prove::PairOutcome;
 use crate::twothread::TwoThread;
 
-/// Families about what the encoding adds: who is active, which accesses are pending, in which round, what stays as it was.
-const ENCODING: [&str; 4] = ["activity", "frame", "pending", "round"];
+/// Families about what the encoding adds: who is active, in which round an access was logged, what stays as it was.
+const ENCODING: [&str; 3] = ["activity", "frame", "round"];
 
 /// Adds those of a pair that earlier pairs do not have.
 pub(super) fn add(all: &mut Vec<LoopInvariants>, two: &TwoThread, outcome: &PairOutcome) {
@@ -19,8 +19,10 @@ pub(super) fn add(all: &mut Vec<LoopInvariants>, two: &TwoThread, outcome: &Pair
         let empty = |origin| LoopInvariants { origin, invariants: Vec::new() };
         all.extend(two.loops.iter().map(|one| empty(one.origin.clone())));
     }
+    let is_about_log = |invariant: &ExprRef| two.log.flags().any(|flag| visit::mentions(invariant, flag));
     for candidate in outcome.inference.kept() {
-        if ENCODING.contains(&candidate.family) || is_mirrored(&candidate.expr) {
+        let expr = &candidate.expr;
+        if ENCODING.contains(&candidate.family) || is_mirrored(expr) || is_about_log(expr) {
             continue;
         }
         let invariant = (candidate.family.to_string(), ivl::print_expr(&candidate.expr));
