@@ -315,13 +315,11 @@ class Results:
 
     tool: str
     version: str
-    schema: int = 1
-    exit: int | None = None
     kernels: tuple[Report, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     errors: tuple[InputError, ...] = ()
     #: The version of the JSON, the exit code of the run, and which part of a run it is (``--shard``).
-    schema: int = 0
+    schema: int = 1
     exit: int | None = None
     shard: dict[str, Any] | None = None
 

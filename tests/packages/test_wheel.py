@@ -54,7 +54,7 @@ def test_no_path_of_this_machine(contents: zipfile.ZipFile, root: Path) -> None:
 
 def test_licences_of_all_that_is_inside(contents: zipfile.ZipFile, root: Path) -> None:
     texts = {Path(name).name: contents.read(name).decode() for name in contents.namelist() if "/licenses/" in name}
-    assert set(texts) == {"LICENSE-APACHE", "LICENSE-MIT", "Z3.txt", "crates.txt"}
+    assert set(texts) == {"LICENSE-APACHE", "LICENSE-MIT", "Z3.txt", "crates.txt", "layout-rs.txt"}
     assert "Microsoft" in texts["Z3.txt"]
     # The crates that the program names itself are among them, and each with a text.
     dependencies = tomllib.loads((root / "Cargo.toml").read_text())["dependencies"]
