@@ -88,9 +88,11 @@ impl Lowering<'_> {
     /// Both counters are 0 in front of the first instruction.
     pub(super) fn start_groups(&self, blocks: &mut [Block]) {
         let (Some(Groups { committed, waited }), [start, ..]) = (&self.groups, blocks) else { return };
+        // Nothing stands in front of the first instruction.
+        let origin = start.stmts.first().and_then(|first| first.origin.clone());
         let zero = |name: &Name| {
             let kind = StmtKind::Assign(vec![(name.clone(), bv::literal(0, 64))]);
-            Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
+            Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: origin.clone() }
         };
         start.stmts.splice(0..0, [zero(committed), zero(waited)]);
     }
