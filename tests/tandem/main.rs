@@ -31,7 +31,7 @@ use generate::Generated;
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ivl::ast::Condition;
 use gpuvcc::kernel::{Kernel, LowerOptions, lower};
-use gpuvcc::ptx::ast::Module;
+use gpuvcc::ptx::ast::{Item, Module, Op};
 use joint::Joints;
 use launch::Bases;
 use random::Random;
@@ -92,6 +92,10 @@ fn check(
     tally: &mut Tally,
 ) -> Result<(), String> {
     let entry = &module.functions[number];
+    if copies_asynchronously(module) {
+        tally.count("asynchronous copies");
+        return Ok(());
+    }
     let Ok(cfg) = gpuvcc::cfg::build(module, entry, Default::default()) else {
         tally.count("refused");
         return Ok(());
@@ -121,6 +125,17 @@ fn check(
         follow(&kernel, module, number, &launch, &run, tally).map_err(|reason| format!("seed {seed}: {reason}"))?;
     }
     Ok(())
+}
+
+/// Whether a module has `cp.async`: the emulator moves its bytes at a time that the IVL does not have, so its accesses
+/// are in no order that a thread's code could be followed in. `tests/races` judges these kernels instead.
+fn copies_asynchronously(module: &Module) -> bool {
+    let items = module.functions.iter().filter_map(|function| function.body.as_ref()).flat_map(|body| &body.items);
+    let mut instructions = items.filter_map(|item| match item {
+        Item::Instruction(instruction) => Some(&instruction.op),
+        Item::Annotation(_) | Item::Label(_) => None,
+    });
+    instructions.any(|op| matches!(op, Op::Async { .. }))
 }
 
 /// Whether an assumption of the user does not hold in an execution.
