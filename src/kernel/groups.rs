@@ -134,7 +134,9 @@ impl Lowering<'_> {
         };
         for &region in &place.regions {
             match self.pointers.regions.get(region).space {
-                Space::Private | Space::Heap => self.own_access(&place, region, 0, bytes),
+                Space::Private => self.own_access(&place, region, 0, bytes),
+                // Its thread may write to it, or give it back, while the copy goes on; accesses to it are not logged.
+                Space::Heap => self.unsupported("heap-copy", "an asynchronous copy of memory from `malloc`"),
                 Space::Parameters => self.unsupported("parameter-store", "an asynchronous copy of a kernel parameter"),
                 Space::Global | Space::Const | Space::Shared => {
                     let effect = effect(self);
