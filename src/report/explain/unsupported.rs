@@ -111,6 +111,13 @@ pub(crate) const CODES: &[Code] = &[
         example: "st.param.u32 [k_param_0], %r1;",
     },
     Code {
+        code: "heap-copy",
+        title: "an asynchronous copy of memory from `malloc`",
+        text: "Memory from `malloc` is its thread's own, so accesses to it are not compared; but its thread could write \
+               to it, or free it, while the copy still reads. Such copies have no model.",
+        example: "cp.async.ca.shared.global [%r4], [%rd3], 4;  // %rd3 comes from malloc",
+    },
+    Code {
         code: "register-parameters",
         title: "parameters in registers",
         text: "Functions whose parameters are registers (old PTX) are not supported; compilers pass parameters \
