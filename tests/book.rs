@@ -161,7 +161,9 @@ fn project_links() -> Result<(), Failed> {
             broken.extend(links.iter().filter(|link| !leads(link)).map(|link| format!("{shown}: {link}")));
         }
         let is_named = |name: &&str| !names_file(name) || root.join(name.split(':').next().unwrap_or(name)).exists();
-        broken.extend(code_of(&prose).into_iter().filter(|name| !is_named(name)).map(|name| format!("{shown}: `{name}`")));
+        broken.extend(
+            code_of(&prose).into_iter().filter(|name| !is_named(name)).map(|name| format!("{shown}: `{name}`")),
+        );
     }
     assert!(broken.is_empty(), "links that lead nowhere, and files that are not there: {broken:#?}");
     Ok(())
