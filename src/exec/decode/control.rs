@@ -276,12 +276,19 @@ impl Decoder<'_> {
             "mapa" => {
                 let address = self.source(sources.first()?, 64)?;
                 slots = vec![address, self.source(sources.get(1)?, 32)?];
-                Box::new(|s| s[0] & !(31 << RANK_SHIFT) | ((s[1] & 15) + 1) << RANK_SHIFT)
+                match self.program.ranks {
+                    // Another block than the only one has no memory.
+                    1 => Box::new(|s| if s[1] & 0xffff_ffff == 0 { s[0] } else { s[0] | 0xffff_ffff }),
+                    _ => Box::new(|s| s[0] & !(31 << RANK_SHIFT) | ((s[1] & 15) + 1) << RANK_SHIFT),
+                }
             }
             "getctarank" => {
                 let rank = special_register("%cluster_ctarank", "")?;
                 slots = vec![self.source(sources.first()?, 64)?, self.source(&rank, 32)?];
-                Box::new(|s| (s[0] >> RANK_SHIFT & 31).checked_sub(1).unwrap_or(s[1]))
+                match self.program.ranks {
+                    1 => Box::new(|_| 0),
+                    _ => Box::new(|s| (s[0] >> RANK_SHIFT & 31).checked_sub(1).unwrap_or(s[1])),
+                }
             }
             "createpolicy" | "istypep" => return None,
             _ => return None,
