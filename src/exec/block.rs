@@ -178,6 +178,11 @@ impl BlockState {
         false
     }
 
+    /// How many threads came to a barrier that is not complete.
+    pub(crate) fn pending(&self, id: usize) -> usize {
+        self.barriers[id].arrivals.len()
+    }
+
     /// A thread ends.
     pub(crate) fn leave(&mut self, thread: u32) {
         let (warp, lane) = (thread as usize / 32, 1 << (thread % 32));

@@ -295,7 +295,7 @@ impl Thread {
             }
             Code::Fence { scope, sequential, release, acquire } => {
                 world.note(self, None, 0);
-                if world.races {
+                if world.races && !world.barriers_only {
                     self.fence(world, block, Reach::of(scope), sequential, (acquire, release));
                 }
             }

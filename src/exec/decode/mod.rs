@@ -11,6 +11,7 @@ mod function;
 mod indirect;
 mod layout;
 mod matrix;
+mod notes;
 mod operations;
 mod reconvergence;
 mod special;
@@ -28,6 +29,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use layout::shared_address;
+pub(crate) use notes::{ConstantKind, Note, Notes, Place};
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use special::SpecialSlot;
 pub(crate) use together::{AsyncCopy, Barrier, Reduction, ReductionKind, WarpKind, WarpOperation};
@@ -79,6 +81,8 @@ pub struct Program {
     pub globals: Vec<GlobalVariable>,
     /// Generic addresses.
     pub windows: Windows,
+    /// Where values come from.
+    pub(crate) notes: Notes,
 }
 
 /// Decodes an entry; an error is a gap (unsupported) or an argument that does not fit.

@@ -24,6 +24,8 @@ pub(crate) enum SpecialValue {
     Thread(Axis),
     /// `%ctaid` of an axis.
     Block(Axis),
+    /// `%clusterid` of an axis, in a launch without clusters.
+    Cluster(Axis),
     /// `%laneid`
     Lane,
     /// `%warpid`
@@ -44,13 +46,19 @@ pub(crate) enum LaneOrder {
 }
 
 impl SpecialValue {
+    /// Whether it is the same in all executions of a launch: "%warpid is volatile" (PTX, `%warpid`), and a launch may have
+    /// clusters.
+    pub(crate) fn is_fixed(self) -> bool {
+        !matches!(self, SpecialValue::Warp | SpecialValue::Cluster(_))
+    }
+
     /// The value for a thread with this number in its block.
     pub(crate) fn of(self, linear: u32, thread: [u32; 3], block: [u32; 3]) -> u64 {
         let lane = linear % 32;
         let bit = 1u32 << lane;
         let value = match self {
             SpecialValue::Thread(axis) => thread[axis.index()],
-            SpecialValue::Block(axis) => block[axis.index()],
+            SpecialValue::Block(axis) | SpecialValue::Cluster(axis) => block[axis.index()],
             SpecialValue::Lane => lane,
             SpecialValue::Warp => linear / 32,
             SpecialValue::LaneMask(order) => match order {
@@ -69,6 +77,8 @@ impl SpecialValue {
 pub(crate) enum Known {
     /// The same for all threads.
     Constant(u64),
+    /// The same, of a size that another launch of this kernel may have otherwise.
+    Chosen(u64),
     /// By thread.
     Slot(SpecialValue),
     /// A clock: right shift and width.
@@ -81,6 +91,7 @@ pub(crate) enum Known {
 pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Known {
     use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
     let constant = |value: u32| Known::Constant(u64::from(value));
+    let chosen = |value: u32| Known::Chosen(u64::from(value));
     match register {
         Tid(axis) => Known::Slot(SpecialValue::Thread(axis)),
         Ctaid(axis) => Known::Slot(SpecialValue::Block(axis)),
@@ -95,21 +106,21 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
             "%lanemask_lt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Less)),
             "%lanemask_ge" => Known::Slot(SpecialValue::LaneMask(LaneOrder::GreaterEqual)),
             "%lanemask_gt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Greater)),
-            "%clusterid.x" => Known::Slot(SpecialValue::Block(Axis::X)),
-            "%clusterid.y" => Known::Slot(SpecialValue::Block(Axis::Y)),
-            "%clusterid.z" => Known::Slot(SpecialValue::Block(Axis::Z)),
-            "%nclusterid.x" => constant(launch.geometry.grid[0]),
-            "%nclusterid.y" => constant(launch.geometry.grid[1]),
-            "%nclusterid.z" => constant(launch.geometry.grid[2]),
-            "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" | "%cluster_nctarank" => constant(1),
-            "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctarank" => constant(0),
-            "%is_explicit_cluster" => constant(0),
+            "%clusterid.x" => Known::Slot(SpecialValue::Cluster(Axis::X)),
+            "%clusterid.y" => Known::Slot(SpecialValue::Cluster(Axis::Y)),
+            "%clusterid.z" => Known::Slot(SpecialValue::Cluster(Axis::Z)),
+            "%nclusterid.x" => chosen(launch.geometry.grid[0]),
+            "%nclusterid.y" => chosen(launch.geometry.grid[1]),
+            "%nclusterid.z" => chosen(launch.geometry.grid[2]),
+            "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" | "%cluster_nctarank" => chosen(1),
+            "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctarank" => chosen(0),
+            "%is_explicit_cluster" => chosen(0),
             "%dynamic_smem_size" => {
                 let buffers = launch.shared_buffers.iter().map(|buffer| buffer.size.next_multiple_of(16));
-                constant(buffers.fold(launch.dynamic_shared, u32::saturating_add))
+                chosen(buffers.fold(launch.dynamic_shared, u32::saturating_add))
             }
             // In units in which GPUs hand it out; those since sm_80 have 128 bytes.
-            "%total_smem_size" => constant(shared_size.next_multiple_of(SHARED_UNIT)),
+            "%total_smem_size" => chosen(shared_size.next_multiple_of(SHARED_UNIT)),
             "%clock" | "%globaltimer_lo" => Known::Clock(0, 32),
             "%clock_hi" | "%globaltimer_hi" => Known::Clock(32, 32),
             "%clock64" | "%globaltimer" => Known::Clock(0, 64),
