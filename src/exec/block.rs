@@ -48,6 +48,8 @@ struct BarrierState {
     arrivals: Vec<Arrival>,
     /// What those that do not wait did before.
     published: Option<Rc<Clock>>,
+    /// What the last one of them knew of others.
+    told: Option<Rc<Clock>>,
     /// The lanes that came, by warp.
     came: Vec<u32>,
     /// The lanes that came and have exited since, by warp.
@@ -165,12 +167,9 @@ impl BlockState {
         state.arrivals.push(Arrival { thread: linear, index, code: thread.last() });
         if barrier.arrive {
             if world.races {
-                let mine = world.detector.shape.snapshot(thread.number, &thread.clock);
+                let all = Rc::make_mut(state.published.get_or_insert_default());
+                world.detector.shape.tell(thread.number, &thread.clock, all, &mut state.told);
                 thread.clock.epoch += 1;
-                match &mut state.published {
-                    Some(all) => Rc::make_mut(all).join(&mine),
-                    None => state.published = Some(Rc::new(mine)),
-                }
             }
             return !self.is_complete(id as usize, world.exited_threads_ok);
         }
@@ -287,9 +286,10 @@ fn order(state: &BarrierState, program: &Program, world: &World, threads: &mut [
         join(world, threads, &waits);
     }
     if let Some(published) = &state.published {
+        let mut done = None;
         for thread in waits {
             let thread = &mut threads[thread as usize];
-            shape.learn(thread.number, &mut thread.clock, published);
+            shape.learn_alike(thread.number, &mut thread.clock, published, &mut done);
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::taint::{Byte, Cause, Open, Taint};
 use crate::exec::access::{self, Target};
-use crate::exec::decode::{Code, ConstantKind, Copy, Note, Place, Program, Slot, Space};
+use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Place, Program, Slot, Space};
 use crate::exec::thread::Thread;
 use crate::exec::world::World;
 use foldhash::HashMap;
@@ -256,6 +256,9 @@ impl<'p> Flow<'p> {
             Code::Skip { p, .. } | Code::JumpIf { p, .. } => self.need(own.get(p), What::Control, at)?,
             Code::JumpTable { a, .. } => self.need(own.get(a), What::Control, at)?,
             Code::Call { copies, .. } | Code::Copies(copies) => {
+                if let Some(frame) = program.notes.frames.get(&at) {
+                    own.forget(frame, at);
+                }
                 for copy in &program.copies[copies as usize] {
                     own.copy(*copy, at);
                 }
@@ -530,6 +533,14 @@ impl Own {
     fn set(&mut self, slot: Slot, value: Taint, when: When) {
         let old = self.get(slot);
         self.registers[usize::from(slot)] = under(value, old, when);
+    }
+
+    /// A function begins.
+    fn forget(&mut self, frame: &Frame, at: u32) {
+        self.registers[frame.registers.clone()].fill(Taint::open(Cause::Register, at));
+        for variable in &frame.variables {
+            self.local[variable.clone()].fill(Byte::open(Cause::Memory));
+        }
     }
 
     /// A copy around a call.

@@ -55,7 +55,7 @@ use crate::diagnostic::Diagnostic;
 use crate::exec::arguments::Argument;
 use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
-use crate::finding::{Finding, Reason};
+use crate::finding::{Finding, Reason, groups};
 use crate::geometry::Geometry;
 use crate::ptx::ast::{BarrierKind, Item, Module, Op};
 use crate::rules::Rules;
@@ -198,7 +198,7 @@ fn replayed(question: &Question<'_>, command: &Command) -> Vec<Finding> {
                     crate::confirm::execution::interleaving(emulator.module, emulator.number, launch, finding);
             }
         }
-        findings.sort_by_key(Finding::rank);
+        groups::merge(&mut findings);
         return findings;
     }
     Vec::new()

@@ -145,6 +145,7 @@ impl Decoder<'_> {
         }
         let index = self.push_copies(copies);
         self.calls.push((self.program.code.len(), function));
+        self.note_frame(function);
         self.emit(Code::Call { copies: index, to: 0 });
         let mut copies = Vec::new();
         for ((index, result), parameter) in (0..).zip(returns).zip(&callee.returns) {

@@ -8,7 +8,7 @@ use super::indirect;
 use super::layout::{Layout, function_address};
 use super::special::{Known, known};
 use super::{
-    Code, ConstantKind, Fact, NamedSlot, Note, Notes, Place, Program, Register, Slot, SpecialSlot, Written, reconvergence,
+    Code, ConstantKind, Fact, Frame, NamedSlot, Note, Notes, Place, Program, Register, Slot, SpecialSlot, Written, reconvergence,
 };
 use crate::cfg::operands;
 use crate::diagnostic::Diagnostic;
@@ -17,7 +17,7 @@ use crate::exec::values::{hash, mask};
 use crate::ptx::annotation::{ArrayRef, Value, ValueKind};
 use crate::ptx::ast::{
     AnnotationKind, Function, Guard, Instruction, Item, Module, Op, Operand, RegisterId, ScalarType, SpecialRegister,
-    VariableRef,
+    StateSpace, VariableRef,
 };
 use crate::span::{Origin, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -287,6 +287,23 @@ impl<'m> Decoder<'m> {
     pub(crate) fn emit(&mut self, code: Code) {
         self.program.code.push(code);
         self.program.origins.push(self.origin.clone());
+    }
+
+    /// Notes what the next instruction, a call, leaves undefined.
+    pub(crate) fn note_frame(&mut self, function: usize) {
+        let first = self.windows[&function];
+        let callee = &self.module.functions[function];
+        let locals = callee.body.iter().flat_map(|body| (0..).zip(&body.variables));
+        let locals = locals.filter(|(_, one)| matches!(one.space, StateSpace::Local | StateSpace::Param));
+        let locals = locals.map(|(index, one)| (VariableRef::Body(index), one));
+        let results = (0..).zip(&callee.returns).map(|(index, one)| (VariableRef::Return(index), one));
+        let place = |(variable, one): (VariableRef, &crate::ptx::ast::Variable)| {
+            let start = self.layout.address(function, variable) as usize;
+            start..start + one.size.unwrap_or(0) as usize
+        };
+        let variables = locals.chain(results).map(place).collect();
+        let registers = first..first + 2 * self.body_registers(function).len();
+        self.program.notes.frames.insert(self.program.code.len() as u32, Frame { registers, variables });
     }
 
     /// Appends an annotation over registers of the function at hand. Parameters are known.

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use layout::shared_address;
-pub(crate) use notes::{ConstantKind, Note, Notes, Place};
+pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use special::SpecialSlot;
 pub(crate) use together::{AsyncCopy, Barrier, Reduction, ReductionKind, WarpKind, WarpOperation};

@@ -4,6 +4,7 @@
 
 use super::{Slot, Space};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Notes on a program.
 #[derive(Debug, Default)]
@@ -12,8 +13,19 @@ pub(crate) struct Notes {
     pub(crate) registers: usize,
     /// Constants that are no numbers of the PTX.
     pub(crate) constants: BTreeMap<Slot, ConstantKind>,
+    /// By call: what it leaves undefined of the function that is called.
+    pub(crate) frames: BTreeMap<u32, Frame>,
     /// By instruction. Of an instruction without a note nothing is known but its operands.
     pub(crate) codes: BTreeMap<u32, Note>,
+}
+
+/// Registers and variables of a function, which hold anything when it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// The slots of its registers.
+    pub(crate) registers: Range<usize>,
+    /// Bytes of local memory: its variables and results.
+    pub(crate) variables: Vec<Range<usize>>,
 }
 
 /// Where a constant comes from.
