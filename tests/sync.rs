@@ -120,16 +120,18 @@ fn execute(path: &Path, arguments: &str) -> Result<(), Failed> {
     let (block, grid) = (value("--block").unwrap_or("32"), value("--grid").unwrap_or("1"));
     for schedule in SCHEDULES {
         for contents in CONTENTS {
-            let run = format!("--block {block} --grid {grid} {schedule} --arg {contents} --arg {contents} --arg {number}");
+            let run =
+                format!("--block {block} --grid {grid} {schedule} --arg {contents} --arg {contents} --arg {number}");
             let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
             let Ok(Command::Run(options)) = cli::parse(words) else { return Err(format!("no run: {run}").into()) };
             let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;
-            let module =
-                gpuvcc::ptx::parse(input.source.text()).map_err(|errors| format!("{errors:?}"))?;
+            let module = gpuvcc::ptx::parse(input.source.text()).map_err(|errors| format!("{errors:?}"))?;
             let (report, _) =
                 emulate::emulate(&file, &module, "kernel", &options).map_err(|diagnostic| diagnostic.message)?;
             if report.verdict.name() != "no-defect" {
-                return Err(format!("verified, but {run} shows {}: {:?}", report.verdict.name(), report.findings).into());
+                return Err(
+                    format!("verified, but {run} shows {}: {:?}", report.verdict.name(), report.findings).into()
+                );
             }
         }
     }

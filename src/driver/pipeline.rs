@@ -191,7 +191,12 @@ fn encodings(arithmetic: Arithmetic) -> &'static [Encoding] {
 }
 
 /// What confirms the defects of a PTX kernel.
-pub(super) fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &'a Options) -> Option<Emulator<'a>> {
+pub(super) fn emulator<'a>(
+    input: &'a Input,
+    program: &'a Program,
+    entry: &str,
+    options: &'a Options,
+) -> Option<Emulator<'a>> {
     let Program::Ptx(module) = program else { return None };
     let number = module.functions.iter().position(|function| function.is_entry && *function.name == *entry)?;
     let (file, rules, dynamic_shared) = (input.source.name(), options.rules, options.dynamic_shared);

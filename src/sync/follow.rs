@@ -48,6 +48,8 @@ pub(crate) enum What {
     PartOfBlock,
     /// Threads wait for ever in this model of warps.
     Stuck,
+    /// Barrier objects, bulk copies and proxy fences, which are not followed.
+    NotFollowed,
     /// More than is followed.
     TooLarge,
 }
@@ -90,7 +92,12 @@ const ALWAYS: When = When { taken: true, guard: Taint::FIXED };
 
 impl<'p> Flow<'p> {
     /// Nothing was executed yet.
-    pub(crate) fn new(program: &'p Program, address_bits: u32, parameters: &'p [Vec<Byte>], laid_out: Vec<Byte>) -> Self {
+    pub(crate) fn new(
+        program: &'p Program,
+        address_bits: u32,
+        parameters: &'p [Vec<Byte>],
+        laid_out: Vec<Byte>,
+    ) -> Self {
         let notes = &program.notes;
         let mut template = vec![Taint::FIXED; program.template.len()];
         template[..notes.registers].fill(Taint::open(Cause::Register, u32::MAX));
@@ -281,6 +288,12 @@ impl<'p> Flow<'p> {
                 }
             }
             Code::Annotation(index) => self.annotation(own, (at, index))?,
+            Code::BulkRead(_)
+            | Code::BulkWrite(_)
+            | Code::BulkCommit
+            | Code::BulkWait { .. }
+            | Code::Object(_)
+            | Code::ProxyFence { .. } => return Err(Refusal { code: at, what: What::NotFollowed, open: None }),
             // They order nothing here, or nothing but what their thread does.
             Code::Fence { .. } | Code::AsyncCommit | Code::AsyncWait { .. } => {}
             // They end a thread, or the run; which is control, and was looked at.

@@ -8,6 +8,7 @@
 
 use super::follow::What;
 use crate::exec::races::clock::{Shape, ThreadClock};
+use crate::exec::races::order::Later;
 
 /// Barriers that a block has.
 const BARRIERS: usize = 16;
@@ -132,9 +133,8 @@ impl Objects {
         let object = &mut self.objects[id];
         if !round.knows {
             let told = self.waited[linear as usize][id] == object.complete;
-            let unknown = |earlier: &&Arrival| {
-                shape.unordered([earlier.thread].into_iter(), earlier.epoch, arrival.thread, clock).next().is_some()
-            };
+            let later = Later { shape: *shape, copies: &[], thread: arrival.thread, clock, proxy: None };
+            let unknown = |earlier: &&Arrival| !later.is_after(earlier.thread, earlier.epoch);
             let missing = if told { None } else { object.before.iter().find(unknown) };
             round.knows = missing.is_none();
             let generation = object.complete;

@@ -145,7 +145,9 @@ impl Byte {
         let place = taint.place.filter(|_| count >= 4 && bytes.iter().enumerate().all(is_whole));
         for byte in bytes {
             taint = match place {
-                Some(_) => Taint { open: taint.open.or(byte.taint.open), place, chosen: taint.chosen | byte.taint.chosen },
+                Some(_) => {
+                    Taint { open: taint.open.or(byte.taint.open), place, chosen: taint.chosen | byte.taint.chosen }
+                }
                 None => taint.mixed(byte.taint, code),
             };
         }

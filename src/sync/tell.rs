@@ -125,7 +125,8 @@ pub(crate) fn reasons(question: &Question<'_>, launch: &Launch, shown: &Shown) -
     let mut reasons: Vec<Reason> = Vec::new();
     for race in &outcome.races {
         let [first, second] = [race.first, race.second].map(|(_, code)| origin(code));
-        let message = format!("no barrier orders this access and that at PTX line {}, and only barriers count", first.line);
+        let message =
+            format!("no barrier orders this access and that at PTX line {}, and only barriers count", first.line);
         reasons.push(reason(message, Some(second)));
     }
     if outcome.forgot {
@@ -156,6 +157,7 @@ fn refused(refusal: &Refusal, program: &Program) -> String {
         What::PartOfWarp => return "this barrier is completed by parts of warps".to_string(),
         What::PartOfBlock => return "this barrier is completed without threads that have exited".to_string(),
         What::Stuck => return "threads wait for ever here, if those of a warp wait for each other".to_string(),
+        What::NotFollowed => return "barrier objects and bulk copies are not followed yet".to_string(),
         What::TooLarge => return "the threads have more local memory than is followed".to_string(),
     };
     let Some(open) = refusal.open else { return format!("{what} is not fixed by the launch") };

@@ -8,7 +8,8 @@ use super::indirect;
 use super::layout::{Layout, function_address};
 use super::special::{Known, known};
 use super::{
-    Code, ConstantKind, Fact, Frame, NamedSlot, Note, Notes, Place, Program, Register, Slot, SpecialSlot, Written, reconvergence,
+    Code, ConstantKind, Fact, Frame, NamedSlot, Note, Notes, Place, Program, Register, Slot, SpecialSlot, Written,
+    reconvergence,
 };
 use crate::cfg::operands;
 use crate::diagnostic::Diagnostic;
@@ -168,6 +169,8 @@ impl<'m> Decoder<'m> {
             comparisons: Vec::new(),
             copies: Vec::new(),
             async_copies: Vec::new(),
+            bulk_operations: Vec::new(),
+            objects: Vec::new(),
             annotations: Vec::new(),
             refusals: Vec::new(),
             reconvergence: Vec::new(),
