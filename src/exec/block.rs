@@ -1,7 +1,7 @@
 //! A block: its shared memory and its barriers.
 //!
 //! Establishes: a barrier completes when as many threads came as it counts, where a warp whose threads
-//! have all come (or exited) counts as 32; an aligned barrier of the whole block completes at
+//! have all come (or exited) counts as 32, and any other one as nothing; an aligned barrier of the whole block completes at
 //! one instruction, or the block has diverged. Threads that have exited are waited for only where the barrier names its
 //! count: `exit` releases those "for all threads in the CTA".
 //! Reference: PTX ISA, `bar`, `barrier` and `exit`.
@@ -204,8 +204,7 @@ impl BlockState {
             Some(count) => {
                 let warps = state.came.iter().zip(&state.gone).zip(&self.live);
                 let whole = |came: u32, gone: u32, live: u32| came != 0 && (came & !gone).count_ones() >= live;
-                let came =
-                    warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { came.count_ones() });
+                let came = warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { 0 });
                 came.sum::<u32>() >= count
             }
         }

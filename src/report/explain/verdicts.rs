@@ -96,7 +96,8 @@ pub(crate) const CODES: &[Code] = &[
         title: "the proof that a barrier's rules are kept failed",
         text: "A barrier may be used against its rules, but no concrete execution was shown: its number, or the mask \
                of a warp operation, comes from a register whose value the proof does not know. A count in a register \
-               has no model (`barrier-count`).",
+               has no model (`barrier-count`). Or two uses of a barrier may mix (kind `reuse`, from the exact engine): a \
+               thread arrives for the next one without any barrier that tells it that the last one is complete.",
         example: "ld.global.u32 %r1, [%rd1];\nbar.warp.sync %r1;",
     },
     Code {
