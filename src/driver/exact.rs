@@ -108,15 +108,19 @@ fn decide(input: &Input, program: &Program, module: &Module, entry: &str, option
     let steps = options.timeout.as_secs().max(1).saturating_mul(STEPS_A_SECOND);
     let dynamic_shared = options.dynamic_shared.unwrap_or(if has_dynamic(module) { DYNAMIC_SHARED } else { 0 });
     let question = Question { emulator, geometry, given: &given, dynamic_shared, steps };
-    match sync::decide(&question) {
-        Ok(Answer::Proved(proved)) => prove(&mut report, *proved, (asked, geometry), options),
-        Ok(Answer::Found(findings)) => {
+    let (answer, checked) = match sync::decide(&question) {
+        Ok(answered) => answered,
+        Err(diagnostic) if diagnostic.severity == Severity::Error => return Err(vec![diagnostic]),
+        Err(diagnostic) => return Ok(report.unsupported(vec![diagnostic])),
+    };
+    report.checked = checked;
+    match answer {
+        Answer::Proved(proved) => prove(&mut report, *proved, (asked, geometry), options),
+        Answer::Found(findings) => {
             report.verdict = Verdict::of(&findings).unwrap_or(Verdict::Unknown);
             report.findings = findings;
         }
-        Ok(Answer::Open(reasons)) => report.reasons = reasons,
-        Err(diagnostic) if diagnostic.severity == Severity::Error => return Err(vec![diagnostic]),
-        Err(diagnostic) => return Ok(report.unsupported(vec![diagnostic])),
+        Answer::Open(reasons) => report.reasons = reasons,
     }
     report.given = pipeline::given(program, entry, options);
     Ok(report)
@@ -151,7 +155,5 @@ fn prove(report: &mut KernelReport, proved: Proved, (asked, geometry): (Geometry
     report.assumptions.extend(stated::by_rules(options.rules));
     let params = options.params.iter().map(|setting| format!("`{}` is {} (--param)", setting.name, setting.value));
     report.assumptions.extend(params);
-    report.checked.accesses = proved.accesses;
-    report.checked.barriers = proved.barriers;
     log::debug!("{} generations of barriers, {} instructions", proved.generations, proved.instructions);
 }

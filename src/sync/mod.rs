@@ -55,7 +55,7 @@ use crate::diagnostic::Diagnostic;
 use crate::exec::arguments::Argument;
 use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
-use crate::finding::{Finding, Reason, groups};
+use crate::finding::{Checked, Finding, Reason, groups};
 use crate::geometry::Geometry;
 use crate::ptx::ast::{BarrierKind, Item, Module, Op};
 use crate::rules::Rules;
@@ -91,9 +91,6 @@ pub(crate) struct Proved {
     pub(crate) conditions: Vec<(String, String)>,
     /// What the proof rests on, one sentence each.
     pub(crate) assumptions: Vec<String>,
-    /// Accesses of shared and global memory, and barriers, in the program text.
-    pub(crate) accesses: u64,
-    pub(crate) barriers: u64,
     /// Generations of barriers that were completed.
     pub(crate) generations: u64,
     /// Instructions of all threads.
@@ -125,17 +122,17 @@ pub(crate) fn has_partial_barriers(module: &Module) -> bool {
     })
 }
 
-/// Decides a kernel for one launch.
+/// Decides a kernel for one launch; and how much there was to check.
 ///
 /// # Errors
 /// What the emulator lacks.
-pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
+pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagnostic> {
     let emulator = &question.emulator;
     let (module, entry) = (emulator.module, emulator.entry());
     let number = i128::try_from(question.geometry.threads()).unwrap_or(1);
     let bound = match arguments::bind(entry, module.address_size, question.given, number) {
         Ok(bound) => bound,
-        Err(name) => return Ok(Answer::Open(vec![tell::unbound(&name)])),
+        Err(name) => return Ok((Answer::Open(vec![tell::unbound(&name)]), Checked::default())),
     };
     let command = command(question, bound.arguments.clone());
     let mut launch = command.launch(module, entry, question.steps)?;
@@ -143,17 +140,19 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
     launch.rules = Rules { allow_same_value: false, ..launch.rules };
     launch.thread_steps = question.steps;
     let shown = run::run(module, emulator.number, &launch, &bound.bytes)?;
+    let checked = tell::checked(&shown.run.program);
     if is_proof(&shown) {
-        return Ok(Answer::Proved(Box::new(tell::proved(question, &bound, &shown))));
+        return Ok((Answer::Proved(Box::new(tell::proved(question, &bound, &shown))), checked));
     }
     let findings = replayed(question, &command);
     if !findings.is_empty() {
-        return Ok(Answer::Found(findings));
+        return Ok((Answer::Found(findings), checked));
     }
-    if let End::Reused(reused) = &shown.end {
-        return Ok(Answer::Found(vec![tell::reuse(question, &shown, reused)]));
-    }
-    Ok(Answer::Open(tell::reasons(question, &launch, &shown)))
+    let answer = match &shown.end {
+        End::Reused(reused) => Answer::Found(vec![tell::reuse(question, &shown, reused)]),
+        _ => Answer::Open(tell::reasons(question, &launch, &shown)),
+    };
+    Ok((answer, checked))
 }
 
 /// Whether the run came to its end, and showed nothing.

@@ -11,7 +11,7 @@ use super::{Proved, Question};
 use crate::confirm::execution;
 use crate::exec::decode::{Code, Program, Space};
 use crate::exec::launch::Launch;
-use crate::finding::{AccessKind, AccessReport, Defect, Finding, Reason};
+use crate::finding::{AccessKind, AccessReport, Checked, Defect, Finding, Reason};
 use crate::geometry::index_of;
 use crate::span::Origin;
 use std::sync::Arc;
@@ -28,18 +28,24 @@ pub(crate) fn unbound(name: &str) -> Reason {
     reason(format!("the exact engine cannot choose a value for parameter `{name}`"), None)
 }
 
+/// How much there is to check, in the program text.
+pub(crate) fn checked(program: &Program) -> Checked {
+    let count = |is_such: &dyn Fn(&Code) -> bool| program.code.iter().filter(|code| is_such(code)).count() as u64;
+    Checked {
+        accesses: count(&|code| is_shared_access(program, code)),
+        barriers: count(&|code| matches!(code, Code::Barrier(_))),
+        ..Checked::default()
+    }
+}
+
 /// A proof.
 pub(crate) fn proved(question: &Question<'_>, bound: &Bound, shown: &Shown) -> Proved {
-    let program = &shown.run.program;
-    let count = |is_such: &dyn Fn(&Code) -> bool| program.code.iter().filter(|code| is_such(code)).count() as u64;
     let matters = |bit: usize| shown.matters >> bit.min(63) & 1 == 1;
     let chosen = bound.chosen.iter().enumerate().filter(|(bit, _)| matters(*bit));
-    let accesses = count(&|code| is_shared_access(program, code));
+    let accesses = checked(&shown.run.program).accesses;
     Proved {
         conditions: chosen.map(|(_, chosen)| chosen.clone()).collect(),
         assumptions: assumptions(bound, shown, accesses),
-        accesses,
-        barriers: count(&|code| matches!(code, Code::Barrier(_))),
         generations: shown.generations,
         instructions: shown.run.outcome.instructions,
     }
@@ -137,8 +143,11 @@ pub(crate) fn reasons(question: &Question<'_>, launch: &Launch, shown: &Shown) -
     reasons.extend(report.reasons);
     if reasons.is_empty() {
         let finding = report.findings.iter().find(|finding| finding.defect != Defect::Race);
-        let what = finding.map_or("something that no other execution shows", |finding| finding.code());
-        let message = format!("one execution has a defect ({what}) that cannot be replayed");
+        let message = match finding.map(|finding| finding.kind.as_str()) {
+            Some("bounds") => "this access is outside of its array in one execution".to_string(),
+            Some("alignment") => "this access is not aligned in one execution".to_string(),
+            _ => "one execution has a defect that cannot be replayed".to_string(),
+        };
         reasons.push(reason(message, finding.and_then(Finding::primary).cloned()));
     }
     reasons
