@@ -178,8 +178,9 @@ struct Arguments {
     /// auto, int or bv: arithmetic of the formulas
     #[arg(long, value_name = "KIND", default_value = "auto", hide_possible_values = true)]
     arith: Arithmetic,
-    /// auto, symbolic or exact: one execution that decides for all
+    /// auto (default), symbolic or exact: one execution decides for all
     #[arg(long, value_name = "NAME", default_value = "auto", hide_possible_values = true)]
+    #[arg(hide_default_value = true)]
     engine: Engine,
     /// Try no invariants of this family (repeatable)
     #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
