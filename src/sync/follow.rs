@@ -48,7 +48,7 @@ pub(crate) enum What {
     PartOfBlock,
     /// Threads wait for ever in this model of warps.
     Stuck,
-    /// Barrier objects, bulk copies and proxy fences, which are not followed.
+    /// Barrier objects, bulk copies, proxy fences and clusters, which are not followed.
     NotFollowed,
     /// More than is followed.
     TooLarge,
@@ -293,6 +293,9 @@ impl<'p> Flow<'p> {
             | Code::BulkCommit
             | Code::BulkWait { .. }
             | Code::Object(_)
+            | Code::ObjectFence
+            | Code::ClusterArrive { .. }
+            | Code::ClusterWait
             | Code::ProxyFence { .. } => return Err(Refusal { code: at, what: What::NotFollowed, open: None }),
             // They order nothing here, or nothing but what their thread does.
             Code::Fence { .. } | Code::AsyncCommit | Code::AsyncWait { .. } => {}

@@ -40,6 +40,8 @@
 //! *Asynchronous copies* are accesses of their threads' agents from their start to the wait for their group; both are fixed, so the
 //! detector's answer does not depend on when bytes arrive. What they bring is open.
 //!
+//! Launches have no clusters here: what a block knows of its cluster is open, and what it does with it is refused.
+//!
 //! What is not fixed is refused by name ([`follow::Refusal`]), never guessed. Scalars that the tool chose and on which something
 //! depended are conditions of the answer.
 

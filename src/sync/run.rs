@@ -170,7 +170,7 @@ impl Run<'_> {
                 return Ok(());
             }
             let block = &mut self.block;
-            block.state.start(number, &self.launch.contents);
+            block.state.start(&[number], &self.launch.contents);
             block.shared.clear();
             block.shared.resize(self.program.shared_size as usize, Byte::open(Cause::Memory));
             block.objects.start(size);
@@ -179,7 +179,7 @@ impl Run<'_> {
             let id = index_of(number, geometry.grid);
             for (linear, (thread, own)) in (0..).zip(block.threads.iter_mut().zip(&mut block.own)) {
                 let thread_id = index_of(linear, geometry.block);
-                thread.start(self.program, linear, number * size + linear, thread_id, id);
+                thread.start(self.program, (linear, linear), number * size + linear, thread_id, id);
                 self.flow.start(own);
             }
             self.world.outcome.threads += u64::from(size);

@@ -166,7 +166,7 @@ fn refused(refusal: &Refusal, program: &Program) -> String {
         What::PartOfWarp => return "this barrier is completed by parts of warps".to_string(),
         What::PartOfBlock => return "this barrier is completed without threads that have exited".to_string(),
         What::Stuck => return "threads wait for ever here, if those of a warp wait for each other".to_string(),
-        What::NotFollowed => return "barrier objects and bulk copies are not followed yet".to_string(),
+        What::NotFollowed => return "barrier objects, bulk copies and clusters are not followed yet".to_string(),
         What::TooLarge => return "the threads have more local memory than is followed".to_string(),
     };
     let Some(open) = refusal.open else { return format!("{what} is not fixed by the launch") };

@@ -24,8 +24,12 @@ pub(crate) enum SpecialValue {
     Thread(Axis),
     /// `%ctaid` of an axis.
     Block(Axis),
-    /// `%clusterid` of an axis, in a launch without clusters.
-    Cluster(Axis),
+    /// `%clusterid` of an axis, with the blocks of a cluster on it.
+    Cluster(Axis, u32),
+    /// `%cluster_ctaid` of an axis, with the blocks of a cluster on it.
+    InCluster(Axis, u32),
+    /// `%cluster_ctarank`, with the blocks of a cluster.
+    Rank([u32; 3]),
     /// `%laneid`
     Lane,
     /// `%warpid`
@@ -49,7 +53,10 @@ impl SpecialValue {
     /// Whether it is the same in all executions of a launch: "%warpid is volatile" (PTX, `%warpid`), and a launch may have
     /// clusters.
     pub(crate) fn is_fixed(self) -> bool {
-        !matches!(self, SpecialValue::Warp | SpecialValue::Cluster(_))
+        !matches!(
+            self,
+            SpecialValue::Warp | SpecialValue::Cluster(..) | SpecialValue::InCluster(..) | SpecialValue::Rank(_)
+        )
     }
 
     /// The value for a thread with this number in its block.
@@ -58,7 +65,10 @@ impl SpecialValue {
         let bit = 1u32 << lane;
         let value = match self {
             SpecialValue::Thread(axis) => thread[axis.index()],
-            SpecialValue::Block(axis) | SpecialValue::Cluster(axis) => block[axis.index()],
+            SpecialValue::Block(axis) => block[axis.index()],
+            SpecialValue::Cluster(axis, size) => block[axis.index()] / size,
+            SpecialValue::InCluster(axis, size) => block[axis.index()] % size,
+            SpecialValue::Rank([x, y, z]) => block[0] % x + x * (block[1] % y + y * (block[2] % z)),
             SpecialValue::Lane => lane,
             SpecialValue::Warp => linear / 32,
             SpecialValue::LaneMask(order) => match order {
@@ -87,9 +97,10 @@ pub(crate) enum Known {
     Arbitrary(u8),
 }
 
-/// What is known about a special register in a launch without clusters.
+/// What is known about a special register in a launch.
 pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Known {
     use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
+    let cluster = launch.cluster;
     let constant = |value: u32| Known::Constant(u64::from(value));
     let chosen = |value: u32| Known::Chosen(u64::from(value));
     match register {
@@ -106,15 +117,21 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
             "%lanemask_lt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Less)),
             "%lanemask_ge" => Known::Slot(SpecialValue::LaneMask(LaneOrder::GreaterEqual)),
             "%lanemask_gt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Greater)),
-            "%clusterid.x" => Known::Slot(SpecialValue::Cluster(Axis::X)),
-            "%clusterid.y" => Known::Slot(SpecialValue::Cluster(Axis::Y)),
-            "%clusterid.z" => Known::Slot(SpecialValue::Cluster(Axis::Z)),
-            "%nclusterid.x" => chosen(launch.geometry.grid[0]),
-            "%nclusterid.y" => chosen(launch.geometry.grid[1]),
-            "%nclusterid.z" => chosen(launch.geometry.grid[2]),
-            "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" | "%cluster_nctarank" => chosen(1),
-            "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctarank" => chosen(0),
-            "%is_explicit_cluster" => chosen(0),
+            "%clusterid.x" => Known::Slot(SpecialValue::Cluster(Axis::X, cluster[0])),
+            "%clusterid.y" => Known::Slot(SpecialValue::Cluster(Axis::Y, cluster[1])),
+            "%clusterid.z" => Known::Slot(SpecialValue::Cluster(Axis::Z, cluster[2])),
+            "%nclusterid.x" => chosen(launch.geometry.grid[0] / cluster[0]),
+            "%nclusterid.y" => chosen(launch.geometry.grid[1] / cluster[1]),
+            "%nclusterid.z" => chosen(launch.geometry.grid[2] / cluster[2]),
+            "%cluster_nctaid.x" => chosen(cluster[0]),
+            "%cluster_nctaid.y" => chosen(cluster[1]),
+            "%cluster_nctaid.z" => chosen(cluster[2]),
+            "%cluster_nctarank" => chosen(cluster.iter().product()),
+            "%cluster_ctaid.x" => Known::Slot(SpecialValue::InCluster(Axis::X, cluster[0])),
+            "%cluster_ctaid.y" => Known::Slot(SpecialValue::InCluster(Axis::Y, cluster[1])),
+            "%cluster_ctaid.z" => Known::Slot(SpecialValue::InCluster(Axis::Z, cluster[2])),
+            "%cluster_ctarank" => Known::Slot(SpecialValue::Rank(cluster)),
+            "%is_explicit_cluster" => chosen(u32::from(cluster != [1; 3])),
             "%dynamic_smem_size" => {
                 let buffers = launch.shared_buffers.iter().map(|buffer| buffer.size.next_multiple_of(16));
                 chosen(buffers.fold(launch.dynamic_shared, u32::saturating_add))
