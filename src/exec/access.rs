@@ -162,7 +162,7 @@ fn synchronise(
     target: Target,
     (reads, writes): (bool, bool),
 ) {
-    if !world.races || access.constant {
+    if !world.races || access.constant || world.barriers_only {
         return;
     }
     let reach = access.strength.scope.map(|scope| world.reach(scope));
@@ -194,7 +194,7 @@ fn synchronise(
 
 impl Target {
     /// The element with this number.
-    pub(super) fn element(self, index: u32, bytes: u32) -> Target {
+    pub(crate) fn element(self, index: u32, bytes: u32) -> Target {
         let step = index * bytes;
         match self {
             Target::Global(array, offset) => Target::Global(array, offset + u64::from(step)),
