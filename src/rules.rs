@@ -19,4 +19,7 @@ pub struct Rules {
     /// Threads of a warp that execute an instruction together are ordered by it (the model before Volta). Only the
     /// emulator has it, and there only the lock-step schedules.
     pub warp_lockstep: bool,
+    /// Threads of a warp that wait for each other do so at one instruction each time, or a proof fails. No option of a user:
+    /// `--redundant` asks it of the kernel as it is.
+    pub warps_meet: bool,
 }

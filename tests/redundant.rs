@@ -21,7 +21,7 @@ use support::run::{summary, verify_case};
 fn main() {
     let arguments = Arguments::from_args();
     let cases = cases("tests/redundant").unwrap_or_else(|error| panic!("tests/redundant: {error}"));
-    assert!(cases.len() >= 18, "kernels are missing");
+    assert!(cases.len() >= 21, "kernels are missing");
     let trials = cases.into_iter().map(|case| Trial::test(case.name.clone(), move || check(case)));
     let trials = trials.chain([Trial::test("json", json)]).collect();
     libtest_mimic::run(&arguments, trials).exit();

@@ -375,6 +375,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
             unknown_functions_arbitrary: arguments.unknown_functions.is_some(),
             check_bounds: arguments.check_bounds,
             warp_lockstep: false,
+            warps_meet: false,
         },
         infer_modifies: arguments.infer_modifies,
         any_values: arguments.any_values,

@@ -13,7 +13,9 @@
 //! 1. At each barrier of the block all threads are at one instruction (that they do not part is proved of K, for each barrier and each
 //!    round). So the barriers of an execution of K are a sequence, the same for all threads of a block, and to leave out all
 //!    those of B leaves for the others who waits with whom. Hence an execution of K, without the steps at B, is one of K'. A barrier of a warp
-//!    may be completed by threads at another such instruction; so for it this holds only where it is the only one in the text.
+//!    may be completed by threads at another such instruction. So for it this holds where it is the only one in the text, and where
+//!    K is proved once more with the assertion, at each of them, that two threads of which one waits for the other are both there,
+//!    with one mask ([`Rules::warps_meet`]): then those that two threads wait at for each other are one sequence for both, whatever their number, and without B it is one still.
 //!    A fence orders nothing beside weak accesses at all.
 //! 2. In K' nothing but barriers, and operations of a warp whose masks name who takes part (`shfl.sync`), lets a thread see what
 //!    others did when. Any two steps of different threads that follow each other and are not at one of these can be exchanged,
@@ -41,7 +43,9 @@ use crate::order::Order;
 use crate::ptx::ast::{AnnotationKind, BarrierKind, Function, Instruction, Item, Module, Op, Operand, SpecialRegister};
 use crate::report::finding::headline;
 use crate::report::text::launch_text;
+use crate::rules::Rules;
 use crate::span::Origin;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -50,6 +54,9 @@ const LEAST: Effort = Effort::seconds(2);
 
 /// So many times what the kernel's own needed.
 const TIMES: u64 = 4;
+
+/// Why nothing is claimed of one of several barriers of warps.
+const APART: &str = "threads at this barrier of a warp may wait for threads at another one of the kernel";
 
 /// An item of a function's body, by the numbers of both.
 type Place = (usize, usize);
@@ -70,7 +77,9 @@ pub(crate) fn list(
         Some(_) => no_claim(module, &reachable, options),
         None => Some("the kernel with all of them is not proved".to_string()),
     };
-    let warp_barriers = places.iter().filter(|(_, one)| matches!(one.op, Op::WarpBarrier { .. })).count();
+    let is_of_warp = |op: &Op| matches!(op, Op::WarpBarrier { .. });
+    let has_several = places.iter().filter(|(_, one)| is_of_warp(&one.op)).count() > 1;
+    let meet = OnceCell::new();
     let search = Search {
         input,
         module,
@@ -84,7 +93,9 @@ pub(crate) fn list(
         jobs,
     };
     let answer = |(place, instruction): &(Place, &Instruction)| {
-        let reason = general.clone().or_else(|| no_claim_of(&instruction.op, warp_barriers));
+        let may_part = || is_of_warp(&instruction.op) && has_several && !meet.get_or_init(|| search.warps_meet());
+        let reason = general.clone().or_else(|| no_claim_of(&instruction.op));
+        let reason = reason.or_else(|| may_part().then(|| APART.to_string()));
         let origin = instruction.origin.clone();
         match reason {
             Some(reason) => Redundant::new(origin, Fate::NotClaimed, Some(reason)),
@@ -218,12 +229,9 @@ fn changes(operand: &Operand) -> bool {
 }
 
 /// Why nothing is claimed of a barrier or fence.
-fn no_claim_of(op: &Op, warp_barriers: usize) -> Option<String> {
+fn no_claim_of(op: &Op) -> Option<String> {
     let reason = match op {
         Op::Barrier { kind: BarrierKind::Reduce { .. }, .. } => "it gives a result",
-        Op::WarpBarrier { .. } if warp_barriers > 1 => {
-            "threads at this barrier of a warp may wait for threads at another one of the kernel"
-        }
         Op::Fence(fence) => match fence.order() {
             Order::Fence { .. } => return None,
             Order::Proxy { .. } | Order::BarrierObjects => "it orders what the proof does not speak of",
@@ -287,15 +295,31 @@ impl Search<'_> {
                 (None, None) => not_claimed("without it there is no proof".to_string()),
             };
         }
-        // Which loops are assumed to end depends on what matters of them, and less does.
-        let is_new =
-            |sentence: &&String| !sentence.starts_with("every loop ends") && !self.assumptions.contains(sentence);
-        if let Some(sentence) = proof.assumptions.iter().find(is_new) {
+        if let Some(sentence) = self.new_assumption(&proof) {
             return not_claimed(format!("without it the proof assumes more: {sentence}"));
         }
         let unreplayed = (trials.executions == 0)
             .then(|| trials.refused.unwrap_or_else(|| "no random launch meets the conditions".to_string()));
         Redundant { executions: trials.executions, unreplayed, ..Redundant::new(origin, Fate::CanGo, None) }
+    }
+
+    /// What a proof assumes and the kernel's own does not.
+    fn new_assumption<'p>(&self, proof: &'p KernelReport) -> Option<&'p String> {
+        // Which loops are assumed to end depends on what matters of them, and less does.
+        let is_new =
+            |sentence: &&String| !sentence.starts_with("every loop ends") && !self.assumptions.contains(sentence);
+        proof.assumptions.iter().find(is_new)
+    }
+
+    /// Whether it is proved of the kernel as it is that threads of a warp that wait for each other do so at one instruction.
+    fn warps_meet(&self) -> bool {
+        let rules = Rules { warps_meet: true, ..self.options.rules };
+        let (options, program) = (Options { rules, ..self.options.clone() }, Program::Ptx(self.module.clone()));
+        let effort = (self.budget.most(self.each), self.jobs);
+        let proof = || pipeline::proof_under(self.input, &program, self.entry, &options, self.conditions, effort);
+        let is_proof =
+            |proof: KernelReport| proof.verdict == Verdict::Verified && self.new_assumption(&proof).is_none();
+        limits::within(proof).is_ok_and(|proof| proof.is_ok_and(is_proof))
     }
 
     /// Marks those that can go together: one after the other, where the kernel is still proved.

@@ -117,6 +117,7 @@ mod tests {
         unknown_functions_arbitrary: false,
         check_bounds: false,
         warp_lockstep: false,
+        warps_meet: false,
     };
 
     fn report(verdict: Verdict, conditions: &[&str]) -> KernelReport {

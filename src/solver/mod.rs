@@ -235,7 +235,10 @@ mod tests {
     use super::*;
     use crate::interrupt::{Interrupt, during};
     use crate::vcgen::term::{BvBinary, Sort};
+    use meter::{Limit, Rate};
     use std::time::Duration;
+    use z3::{Config, with_z3_config};
+    use z3_backend::{View, load};
 
     /// The factors of a number with two large ones are not found soon.
     #[test]
@@ -259,5 +262,27 @@ mod tests {
         let answer = thread.join().unwrap_or_else(|_| panic!("the query panicked"));
         assert!(matches!(answer, Answer::Unknown(_)), "{answer:?}");
         assert!(start.elapsed() < Duration::from_secs(20));
+    }
+    /// What Z3 is told of two products and of what a function gives, where things are called so.
+    fn told(names: [&str; 3], encoding: Encoding) -> String {
+        let mut terms = Terms::default();
+        let [a, b] = [names[0], names[1]].map(|name| terms.symbol(name, Sort::Bv(32), None));
+        let [of_a, of_b] = [a, b].map(|argument| terms.apply(names[2], vec![argument], Sort::Bv(32)));
+        let (sum, product) = (terms.bv_add(of_a, b), terms.bv_binary(BvBinary::Mul, a, of_b));
+        let goal = terms.eq(sum, product);
+        let encoded =
+            encode(&mut terms, encoding, goal, &[]).unwrap_or_else(|| panic!("{encoding:?} has no such form"));
+        let limit = Limit { effort: Effort::seconds(1), rate: Rate::of(encoding) };
+        with_z3_config(&Config::new(), || load(&terms, &encoded, limit, View::Related, false).0.to_string())
+    }
+
+    /// How soon a proof is found would depend on it, and so would answers.
+    #[test]
+    fn names_are_not_told() {
+        for encoding in [Encoding::Integers, Encoding::BitVectors, Encoding::Exact] {
+            let one = told(["n", "stride", "f"], encoding);
+            assert_eq!(one, told(["zeta", "alpha", "omega"], encoding));
+            assert!(one.contains("symbol@1") && one.contains("function@0"), "{one}");
+        }
     }
 }

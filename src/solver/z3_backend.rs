@@ -390,7 +390,7 @@ impl<'t> Emitter<'t> {
     }
 
     /// Z3 orders terms by the names of what is in them, and how soon it finds a proof depends on that order. So it is told
-    /// numbers: what a kernel and its parameters are called changes no answer.
+    /// numbers. Names still have a part in the order of these (`vcgen::passify` goes through variables by name).
     fn symbol(&self, id: u32) -> Dynamic {
         let sort = self.terms.symbols[id as usize].sort;
         let name = format!("symbol@{id}");

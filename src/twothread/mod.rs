@@ -167,7 +167,7 @@ pub fn run(
     let mut contents = Contents::new(predicated, body, &copies, pair, options);
     barrier_invariants::refuse_without_meaning(program, body, contents.selection(), options)?;
     let mut tickets = Tickets::new(program, body, &copies, pair);
-    let warps = Warps::new(predicated, body, &copies, pair);
+    let warps = Warps::new(predicated, body, &copies, (pair, options));
     let loops = &predicated.loops;
     let mut translator = Translator {
         copies: &copies,

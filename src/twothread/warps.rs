@@ -18,14 +18,19 @@
 //! nobody write what a thread has read before the next one. So a kernel for which they say something, for whatever pair and
 //! under whatever options, has no barriers of warps here ([`Warps::new`]); they order nothing, as before. Nor has one whose
 //! text numbers threads in several ways, or by variables (no PTX does).
+//!
+//! With `warps_meet` every barrier of a warp asserts `together`, whatever else is said: that two threads of one warp of which one
+//! waits for the other are both at it, with equal masks. Where the number of a thread is not known, nothing can be asserted, and
+//! the assertion is `false`.
 
-use super::Pair;
 use super::barrier_invariants::is_of_annotation;
 use super::contents::selection::Selection;
 use super::copies::Copies;
+use super::{Options, Pair};
 use crate::ivl::ast::{ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread, Type, Variable, WarpBarrier};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
+use crate::ivl::claim::Claim;
 use crate::ivl::print_expr;
 use crate::ivl::visit::free_vars;
 use crate::kernel::TICKET;
@@ -54,10 +59,17 @@ pub(super) struct Warps<'a> {
     copies: &'a Copies,
     /// Whether threads are of one warp, if barriers of warps order anything.
     same: Option<ExprRef>,
+    /// Whether it is asserted that threads that wait for each other meet.
+    asserts: bool,
 }
 
 impl<'a> Warps<'a> {
-    pub(super) fn new(predicated: &Predicated, body: &Implementation, copies: &'a Copies, pair: Pair) -> Warps<'a> {
+    pub(super) fn new(
+        predicated: &Predicated,
+        body: &Implementation,
+        copies: &'a Copies,
+        (pair, options): (Pair, &Options),
+    ) -> Warps<'a> {
         let stmts = || body.blocks.iter().flat_map(|block| &block.stmts);
         let barriers = stmts().filter_map(|stmt| match &stmt.kind {
             StmtKind::WarpBarrier(barrier) => Some(&barrier.thread),
@@ -72,9 +84,8 @@ impl<'a> Warps<'a> {
         let speaks_of_values = |stmt: &Stmt| stmt.attributes.has(TICKET) || is_of_annotation(stmt);
         let thread = thread.filter(|_| pair == Pair::SameBlock && !stmts().any(speaks_of_values));
         let thread = thread.filter(|_| Selection::of(predicated, body).arrays.is_empty());
-        let warp = |thread: &ExprRef, of| bv::binary(BvOp::Lshr, copies.expr(thread, of), bv::literal(5, 32));
-        let same = thread.map(|thread| bv::eq(warp(thread, Thread::First), warp(thread, Thread::Second)));
-        Warps { copies, same }
+        let same = thread.map(|thread| of_one_warp(copies, thread));
+        Warps { copies, same, asserts: options.rules.warps_meet && pair == Pair::SameBlock }
     }
 
     /// What later stages know, if anything.
@@ -103,18 +114,29 @@ impl<'a> Warps<'a> {
         (arrays, complete): (&BTreeSet<Name>, Option<ExprRef>),
         out: &mut Vec<Stmt>,
     ) {
-        let Some(same) = &self.same else { return };
         let [first, second] = Thread::BOTH.map(|thread| self.waits(barrier, thread));
         let [one, other] = Thread::BOTH.map(|thread| self.copies.expr(&barrier.mask, thread));
         let together = bv::and(bv::eq(first.clone(), second), bv::implies(first.clone(), bv::eq(one, other)));
-        let step = bv::and(in_step(), bv::implies(same.clone(), together));
         let generated = |kind| Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() };
+        if self.asserts {
+            let meet = bv::implies(of_one_warp(self.copies, &barrier.thread), together.clone());
+            out.push(generated(StmtKind::Assert(Claim::Formula, meet)));
+        }
+        let Some(same) = &self.same else { return };
+        let step = bv::and(in_step(), bv::implies(same.clone(), together));
         out.push(generated(StmtKind::Assign(vec![(Name::from(IN_STEP), step)])));
         let both = bv::and(bv::and(same.clone(), in_step()), first);
         let both = complete.into_iter().fold(both, bv::and);
         for array in arrays {
             out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Warp }));
         }
+    }
+
+    /// Appends the translation of a barrier of which only its name is known.
+    pub(super) fn translate_unnumbered(&self, stmt: &Stmt, out: &mut Vec<Stmt>) {
+        let never = StmtKind::Assert(Claim::Formula, bv::boolean(false));
+        let assertion = Stmt { kind: never, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() };
+        out.extend(self.asserts.then_some(assertion));
     }
 
     /// Whether a thread waits for the other one, if they are of one warp.
@@ -128,6 +150,12 @@ impl<'a> Warps<'a> {
         let shifted = bv::binary(BvOp::Lshr, self.copies.expr(&barrier.mask, thread), lane);
         bv::and(guard, bv::eq(bv::extract(shifted, 1, 0), bv::literal(1, 1)))
     }
+}
+
+/// Whether two threads are of one warp; `thread` is the number of one.
+fn of_one_warp(copies: &Copies, thread: &ExprRef) -> ExprRef {
+    let warp = |of| bv::binary(BvOp::Lshr, copies.expr(thread, of), bv::literal(5, 32));
+    bv::eq(warp(Thread::First), warp(Thread::Second))
 }
 
 fn in_step() -> ExprRef {

@@ -13,9 +13,13 @@ pub(crate) fn page(opcode: &str) -> Option<Result<String, String>> {
     let mut words = opcode.split('.');
     let name = words.next().unwrap_or_default();
     let modifiers: Vec<&str> = words.collect();
-    let rows: Vec<&Row> = rows_of(name)?.iter().filter(|row| row.has_all(&modifiers)).collect();
+    let mut rows: Vec<&Row> = rows_of(name)?.iter().filter(|row| row.has_all(&modifiers)).collect();
     if rows.is_empty() {
         return Some(Err(no_such_form(name, &modifiers)));
+    }
+    // Others may have its modifiers, too: `bar.sync` is none of a warp.
+    if let Ok(own) = select(name, &modifiers) {
+        rows.sort_by_key(|row| !std::ptr::eq(*row, own.row));
     }
     let plural = if rows.len() == 1 { "" } else { "s" };
     let mut page = format!("{opcode}: {} form{plural}\n", rows.len());
@@ -154,9 +158,10 @@ fn fate(row: &Row) -> String {
              yet. The emulator counts the thread as arrived."
         }
         (Meaning::WarpBarrier, _) => {
-            "The verifier checks that the executing lane is in the mask (`barrier-error`). Otherwise it takes it for \
-             no order at all, which can only add possible races; the emulator lets the threads of the mask wait for \
-             each other."
+            "The threads of the mask wait for each other. The verifier checks that the executing lane is in the mask \
+             (`barrier-error`). Where the sizes of the block are fixed, it orders the accesses of two threads of a warp \
+             that have waited for each other equally often, with equal masks; otherwise it takes it for no order at \
+             all, which can only add possible races. The emulator lets the threads of the mask wait."
         }
         (Meaning::Fence, _) => {
             "The verifier takes it for no order at all, which can only add possible races; the emulator orders the \
