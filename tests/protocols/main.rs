@@ -23,9 +23,9 @@ mod table;
 use generate::{Features, Generated, generate};
 use judge::{Judge, Judged};
 use libtest_mimic::{Arguments, Failed, Trial};
-use oracle::Defect;
+use oracle::{Answer, Defect, explore};
 use protocol::Protocol;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +42,7 @@ const TOLD: usize = 5;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = known::trials();
+    trials.push(Trial::test("pipelines", correct_pipelines));
     trials.push(Trial::test("random", random_protocols));
     libtest_mimic::run(&arguments, trials).exit();
 }
@@ -73,7 +74,7 @@ impl Tally {
                 counts[1] += 1;
                 counts[2] += u64::from(!shown.is_empty());
                 for name in ["race", "barrier-error", "deadlock"] {
-                    let has = |defects: &std::collections::BTreeSet<Defect>| defects.iter().any(|d| d.name() == name);
+                    let has = |defects: &BTreeSet<Defect>| defects.iter().any(|d| d.name() == name);
                     let of_kind = self.defects.entry(name).or_default();
                     of_kind[0] += u64::from(has(&can));
                     of_kind[1] += u64::from(has(&shown));
@@ -102,6 +103,24 @@ impl Tally {
             eprintln!("{count:7} {why}");
         }
     }
+}
+
+/// Pipelines that nobody changed have no defect, and what is printed is PTX.
+fn correct_pipelines() -> Result<(), Failed> {
+    for number in 0..200 {
+        let features = Features { objects: true, bulk: true };
+        let mut random = random::Random::new(number);
+        let (kind, protocol) = pipelines::pipeline(&mut random, features);
+        let answer = explore(&protocol, judge::STATES);
+        if answer != Answer::Defects(BTreeSet::new()) {
+            return Err(format!("{kind}: {answer:?} of {protocol:?}").into());
+        }
+        for protocol in [protocol, generate(number, number, features).protocol] {
+            let text = print::print(&protocol).text;
+            gpuvcc::ptx::parse(&text).map_err(|errors| format!("{errors:?} in\n{text}"))?;
+        }
+    }
+    Ok(())
 }
 
 fn random_protocols() -> Result<(), Failed> {
