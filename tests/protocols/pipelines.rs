@@ -54,7 +54,7 @@ fn is_chosen(random: &mut Random) -> bool {
 
 /// Slots and rounds of a ring.
 fn shape(random: &mut Random) -> (usize, usize) {
-    (1 + random.below(2), 2 + random.below(2))
+    (1 + random.below(2), 2 + random.below(3))
 }
 
 /// A word of a slot.
