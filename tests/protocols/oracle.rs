@@ -83,23 +83,20 @@ struct Oracle<'p> {
 }
 
 impl Oracle<'_> {
-    /// The states after one more step; a deadlock if there is none and not all threads are through.
+    /// The states after one more step; a deadlock if no thread ever has one and not all are through.
     fn successors(&mut self, state: &State) -> Vec<State> {
         let mut next = Vec::new();
-        let mut is_stuck = true;
-        for agent in (0..self.table.agents.len()).filter(|agent| state.underway >> agent & 1 == 1) {
-            is_stuck = false;
+        for agent in bits(state.underway) {
             let mut state = state.clone();
             match self.finish(&mut state, agent) {
                 Ok(()) => next.push(state),
                 Err(wrong) => self.note(wrong, self.table.agents[agent]),
             }
         }
-        let mut all_ended = true;
+        let mut is_stuck = true;
         for thread in 0..self.protocol.threads.len() {
             let place = (thread, state.at(thread));
             let Some(operation) = self.protocol.threads[thread].get(place.1) else { continue };
-            all_ended = false;
             if state.is_waiting(thread) {
                 continue;
             }
@@ -116,10 +113,28 @@ impl Oracle<'_> {
                 }
             }
         }
-        if is_stuck && !all_ended {
+        if is_stuck && self.is_deadlock(state) {
             self.defects.insert(Defect::Deadlock);
         }
         next
+    }
+
+    /// Whether some threads are not through, none can go on, and no agent changes that; one that breaks a rule does not.
+    fn is_deadlock(&mut self, state: &State) -> bool {
+        let mut is_anyone_left = false;
+        for thread in 0..self.protocol.threads.len() {
+            let place = (thread, state.at(thread));
+            let Some(operation) = self.protocol.threads[thread].get(place.1) else { continue };
+            is_anyone_left = true;
+            if !state.is_waiting(thread) && self.step(&mut state.clone(), place, operation) != Ok(false) {
+                return false;
+            }
+        }
+        is_anyone_left
+            && bits(state.underway).all(|agent| {
+                let mut next = state.clone();
+                self.finish(&mut next, agent).is_err() || self.is_deadlock(&next)
+            })
     }
 
     fn note(&mut self, wrong: Wrong, place: Place) {
@@ -146,7 +161,9 @@ impl Oracle<'_> {
                     state.known[thread].all |= facts.accesses;
                 }
                 Operation::Copy { .. } | Operation::BulkStore { .. } => self.perform(state, thread, facts),
-                Operation::CopyArrive { object, noinc: true } if self.is_live(object) => state.start(facts.agent),
+                Operation::CopyArrive { object, noinc: true } if self.is_live(object) && facts.accesses == 0 => {
+                    state.start(facts.agent);
+                }
                 Operation::BulkLoad { object, .. } if self.is_live(object) => {
                     self.perform(state, thread, facts);
                     state.start(facts.agent);
@@ -188,6 +205,9 @@ impl Oracle<'_> {
     fn step(&mut self, state: &mut State, place: Place, operation: &Operation) -> Result<bool, Wrong> {
         let thread = place.0;
         let facts = self.table.facts[thread][place.1];
+        if facts.accesses != 0 {
+            self.come_to_object(state, place, facts);
+        }
         match *operation {
             Operation::Sync { id, warps } => return self.meet(state, thread, (id, warps), true).map(|()| true),
             Operation::Arrive { id, warps } => return self.meet(state, thread, (id, warps), false).map(|()| true),
@@ -238,8 +258,8 @@ impl Oracle<'_> {
                 let known = object.observe();
                 state.known[thread].join(if acquire { known } else { Known::default() });
             }
-            Operation::CopyArrive { object, .. } => {
-                state.objects[object].live()?.pending += 1;
+            Operation::CopyArrive { object, noinc } => {
+                state.objects[object].live()?.pending += u32::from(!noinc);
                 state.start(facts.agent);
             }
             Operation::BulkLoad { .. } => return Err(Wrong::Error),
@@ -249,6 +269,26 @@ impl Oracle<'_> {
         state.pass(thread);
         self.advance(state, thread);
         Ok(true)
+    }
+
+    /// An operation on an object that some thread initialises again, or touches: as an access to its bytes.
+    fn come_to_object(&mut self, state: &mut State, (thread, number): Place, facts: Facts) {
+        self.perform(state, thread, facts);
+        state.known[thread].all |= facts.accesses;
+        // A wait that is not over was there in vain.
+        for other in (0..self.protocol.threads.len()).filter(|other| *other != thread) {
+            let waits = matches!(
+                self.protocol.threads[other].get(state.at(other)),
+                Some(Operation::WaitParity { .. } | Operation::WaitToken { .. })
+            );
+            let meets = |waiting: &Facts| {
+                bits(facts.accesses).any(|access| self.table.conflicts[access] & waiting.accesses != 0)
+            };
+            if waits && self.table.facts[other].get(state.at(other)).is_some_and(meets) {
+                let (a, b) = ((thread, number), (other, state.at(other)));
+                self.defects.insert(Defect::Race(a.min(b), a.max(b)));
+            }
+        }
     }
 
     /// A warp comes to a named barrier.

@@ -162,6 +162,14 @@ impl Operation {
         }
     }
 
+    /// Whether it does not change the object that it names.
+    pub fn only_reads_object(&self) -> bool {
+        matches!(
+            self,
+            Operation::WaitParity { .. } | Operation::WaitToken { .. } | Operation::Touch { writes: false, .. }
+        )
+    }
+
     /// What it reads, and what it writes.
     pub fn footprint(&self) -> (Option<Range>, Option<Range>) {
         match *self {

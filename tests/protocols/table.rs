@@ -40,22 +40,33 @@ impl Table {
     /// The facts of a protocol; `None` if it has more accesses than a set has bits.
     pub fn of(protocol: &Protocol) -> Option<Table> {
         let mut table = Table::default();
-        let mut ranges: Vec<(Range, bool)> = Vec::new();
+        let mut ranges: Vec<Footprint> = Vec::new();
+        let disturbs = |operation: &Operation| matches!(operation, Operation::Init { .. } | Operation::Touch { .. });
+        let is_disturbed = |object: usize| {
+            protocol.threads.iter().flatten().any(|other| disturbs(other) && other.object() == Some(object))
+        };
         for (thread, operations) in protocol.threads.iter().enumerate() {
             let mut copies = Groups::default();
             let mut stores = Groups::default();
             let (mut facts, mut done) = (Vec::new(), vec![0]);
             for (number, operation) in operations.iter().enumerate() {
                 let (reads, writes) = operation.footprint();
-                let mut add = |range: Option<Range>, is_write: bool| {
-                    range.map_or(0, |range| {
-                        ranges.push((range, is_write));
-                        table.places.push((thread, number));
-                        1u64.checked_shl(ranges.len() as u32 - 1).unwrap_or(0)
-                    })
+                let disturbs = disturbs(operation);
+                let mut add = |range: Option<Range>, object: Option<usize>, writes: bool| {
+                    if range.is_none() && object.is_none() {
+                        return 0;
+                    }
+                    let access = 1u64.checked_shl(ranges.len() as u32).unwrap_or(0);
+                    table.shared |= if range.is_some_and(|range| range.space == Space::Shared) { access } else { 0 };
+                    let object = object.map_or(0, |object| 1 << object);
+                    ranges.push(Footprint { bytes: range.map_or(0, Range::mask), object, writes, disturbs });
+                    table.places.push((thread, number));
+                    access
                 };
-                let (read, written) = (add(reads, false), add(writes, true));
-                let mut fact = Facts { accesses: read | written, ..Facts::default() };
+                let (read, written) = (add(reads, None, false), add(writes, None, true));
+                let object = operation.object().filter(|object| is_disturbed(*object) && !operation.is_bulk());
+                let at_object = add(None, object, !operation.only_reads_object());
+                let mut fact = Facts { accesses: read | written | at_object, ..Facts::default() };
                 match *operation {
                     Operation::Copy { .. } => copies.open.add(read, written),
                     Operation::Commit => copies.commit(),
@@ -92,17 +103,27 @@ impl Table {
         Some(table)
     }
 
-    fn compare(&mut self, ranges: &[(Range, bool)]) {
-        for (number, (range, writes)) in ranges.iter().enumerate() {
-            let mut conflicts = 0;
-            for (other, (with, also_writes)) in ranges.iter().enumerate() {
-                let meets = other != number && range.mask() & with.mask() != 0 && (*writes || *also_writes);
-                conflicts |= u64::from(meets) << other;
-            }
+    fn compare(&mut self, footprints: &[Footprint]) {
+        for (number, a) in footprints.iter().enumerate() {
+            let meets = |(other, b): (usize, &Footprint)| {
+                let overlaps = a.bytes & b.bytes != 0 || a.object & b.object != 0 && (a.disturbs || b.disturbs);
+                u64::from(other != number && overlaps && (a.writes || b.writes)) << other
+            };
+            let conflicts = footprints.iter().enumerate().map(meets).fold(0, |all, other| all | other);
             self.conflicts.push(conflicts);
-            self.shared |= u64::from(range.space == Space::Shared) << number;
         }
     }
+}
+
+/// The bytes of an access.
+struct Footprint {
+    /// As [`Range::mask`].
+    bytes: u128,
+    /// Objects, one bit each.
+    object: u8,
+    writes: bool,
+    /// Whether it is none of the operations on objects that may come at the same time.
+    disturbs: bool,
 }
 
 /// Accesses of some copies.
