@@ -72,8 +72,13 @@ pub enum Order {
     },
     /// `fence.mbarrier_init`, `fence.*.sync_restrict`: a fence for barrier objects only.
     BarrierObjects,
-    /// Between accesses through different proxies.
-    Proxy,
+    /// Between accesses through the generic proxy and the asynchronous one (or, with neither space, another one).
+    Proxy {
+        /// To shared memory.
+        shared: bool,
+        /// To global memory.
+        global: bool,
+    },
     /// A thread knows that copies which it started are complete.
     Completion,
 }
@@ -124,7 +129,9 @@ fn order_of(name: &str) -> Option<Order> {
     let words: Vec<&str> = words.collect();
     let has = |word: &str| words.contains(&word);
     if has("proxy") {
-        return Some(Order::Proxy);
+        let is_async = words.iter().any(|word| word.starts_with("async"));
+        let in_shared = words.iter().any(|word| word.starts_with("shared"));
+        return Some(Order::Proxy { shared: is_async && !has("global"), global: is_async && !in_shared });
     }
     if words.iter().any(|word| word.starts_with("sync_restrict") || *word == "mbarrier_init") {
         return Some(Order::BarrierObjects);
@@ -162,9 +169,9 @@ mod tests {
         assert_eq!(order("fence.acquire.sync_restrict::shared::cluster.cluster"), Some(Order::BarrierObjects));
         assert_eq!(
             order("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster"),
-            Some(Order::Proxy)
+            Some(Order::Proxy { shared: true, global: true })
         );
-        assert_eq!(order("membar.proxy.alias"), Some(Order::Proxy));
+        assert_eq!(order("membar.proxy.alias"), Some(Order::Proxy { shared: false, global: false }));
         assert_eq!(order("bar.warp.sync"), Some(Order::Warp));
         for unknown in ["bar.sync", "fence.everything", "membar.gpus", "trap", ""] {
             assert_eq!(order(unknown), None, "{unknown}");

@@ -1,4 +1,4 @@
-//! The book: what it shows is what the program prints, and its pages are linked.
+//! The book: what it shows is what the program prints, and its pages are linked; so are the other texts of the project.
 //!
 //! A block `console` of a page in `book/src` is a command behind `$`, its exit code behind `?` unless that is 0, and what it
 //! prints. A line `...` stands for any lines, `[..]` for any part of a line. Commands start in the folder of the project.
@@ -11,7 +11,7 @@ use std::process::Command;
 
 fn main() {
     let arguments = Arguments::from_args();
-    let mut trials = vec![Trial::test("links", links)];
+    let mut trials = vec![Trial::test("links", links), Trial::test("links of the project", project_links)];
     for page in pages() {
         let text = text(&page);
         trials.extend(examples(&text).into_iter().map(|example| {
@@ -115,16 +115,19 @@ fn line_matches(expected: &str, line: &str) -> bool {
     }
 }
 
-/// The links of each page lead to a page, and to a heading of it; each page is in the table of contents.
+/// The links of each page lead to a page, and to a heading of it; each page is in the table of contents. Nothing leads out of
+/// the folder: mdBook builds these pages and no others, so files of the project are named and not linked.
 fn links() -> Result<(), Failed> {
     let pages = pages();
     let mut broken = Vec::new();
     let mut contents = BTreeSet::from(["SUMMARY.md".to_string()]);
     let mut pictures = BTreeSet::new();
     for page in &pages {
-        pictures.extend(pictures_of(&text(page)));
-        for link in links_of(&text(page)) {
+        let prose = prose(&text(page));
+        pictures.extend(pictures_of(&prose));
+        for link in links_of(&prose).into_iter().filter(|link| !link.starts_with("images/")) {
             let (file, heading) = link.split_once('#').unwrap_or((&link, ""));
+            let file = if file.is_empty() { page } else { file };
             let is_there = pages.contains(file) && (heading.is_empty() || headings(&text(file)).contains(heading));
             if !is_there {
                 broken.push(format!("{page}: {link}"));
@@ -142,21 +145,95 @@ fn links() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The links of all other texts of the project lead to files, and to headings of them; files that a text of the book or of
+/// the project names are there.
+fn project_links() -> Result<(), Failed> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut texts = Vec::new();
+    find_texts(root, &mut texts)?;
+    assert!(texts.len() > 60, "the texts of the project: {}", texts.len());
+    let mut broken = Vec::new();
+    for path in &texts {
+        let (prose, shown) = (prose(&fs::read_to_string(path)?), path.strip_prefix(root)?.display());
+        if !path.starts_with(folder()) {
+            let links = links_of(&prose);
+            let leads = |link: &&String| link.contains("://") || leads_somewhere(path, link);
+            broken.extend(links.iter().filter(|link| !leads(link)).map(|link| format!("{shown}: {link}")));
+        }
+        let is_named = |name: &&str| !names_file(name) || root.join(name.split(':').next().unwrap_or(name)).exists();
+        broken.extend(
+            code_of(&prose).into_iter().filter(|name| !is_named(name)).map(|name| format!("{shown}: `{name}`")),
+        );
+    }
+    assert!(broken.is_empty(), "links that lead nowhere, and files that are not there: {broken:#?}");
+    Ok(())
+}
+
+/// Texts below a folder, without those that were built or fetched.
+fn find_texts(folder: &Path, texts: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    const MADE: [&str; 4] = ["target", "dist", "shared", "node_modules"];
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && !name.starts_with('.') && !MADE.contains(&name.as_str()) {
+            find_texts(&path, texts)?;
+        } else if name.ends_with(".md") {
+            texts.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a link of a text leads to a file that is there, and to a heading of it if it names one.
+fn leads_somewhere(text: &Path, link: &str) -> bool {
+    let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+    let target = if file.is_empty() { text.to_path_buf() } else { text.with_file_name(file) };
+    let has_heading = || fs::read_to_string(&target).is_ok_and(|text| headings(&text).contains(heading));
+    target.exists() && (heading.is_empty() || has_heading())
+}
+
+/// Whether a piece of code is the name of a file or folder of the project: no pattern, and in one of these folders.
+fn names_file(code: &str) -> bool {
+    const FOLDERS: [&str; 10] =
+        ["bazel/", "book/", "docs/", "editors/", "prelude/", "python/", "snapshots/", "src/", "tests/", "tools/"];
+    // Kernels and their families are named without the endings of their files.
+    let is_kernel = code.starts_with("tests/kernels/") && !code.contains('.');
+    let is_pattern = code.contains(['*', '<', ' ', '{', '(']);
+    FOLDERS.iter().any(|folder| code.starts_with(folder)) && !is_pattern && !is_kernel
+}
+
+/// A page without its blocks of code.
+fn prose(text: &str) -> String {
+    let mut is_code = false;
+    let mut is_prose = |line: &&str| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_fence && !is_code
+    };
+    text.lines().filter(|line| is_prose(line)).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Pieces of code in prose.
+fn code_of(prose: &str) -> Vec<&str> {
+    prose.split('`').skip(1).step_by(2).collect()
+}
+
 /// Pictures that a page shows.
 fn pictures_of(text: &str) -> Vec<String> {
     let shown = text.split("![").skip(1).filter_map(|rest| rest.split_once("](")?.1.split_once(')'));
     shown.map(|(picture, _)| picture.to_string()).collect()
 }
 
-/// Links to other pages of the book.
-fn links_of(text: &str) -> Vec<String> {
-    let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-    links.map(|(link, _)| link.to_string()).filter(|link| link.contains(".md") && !link.contains('/')).collect()
+/// Links in prose, and where pictures are.
+fn links_of(prose: &str) -> Vec<String> {
+    let links = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    links.map(|(link, _)| link.to_string()).collect()
 }
 
 /// The headings of a page as links name them.
 fn headings(text: &str) -> BTreeSet<String> {
-    let lines = text.lines().filter_map(|line| line.strip_prefix('#'));
+    let prose = prose(text);
+    let lines = prose.lines().filter_map(|line| line.strip_prefix('#'));
     let anchor = |line: &str| {
         let kept = line.trim_start_matches('#').trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
         kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()

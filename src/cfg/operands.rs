@@ -99,6 +99,18 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             f(Slot::Address(&mut copy.from));
             copy.taken.iter_mut().for_each(|taken| f(Slot::Source(taken)));
         }
+        Op::Async { operation: AsyncOp::Arrive { object, .. }, .. } => f(Slot::Address(&mut object.address)),
+        Op::Async { operation: AsyncOp::Bulk(copy), .. } => {
+            f(Slot::Address(&mut copy.to.address));
+            f(Slot::Address(&mut copy.from.address));
+            f(Slot::Source(&mut copy.size));
+            copy.object.iter_mut().for_each(|object| f(Slot::Address(&mut object.address)));
+        }
+        Op::Object { usage, .. } => {
+            f(Slot::Address(&mut usage.place.address));
+            usage.action.source_mut().into_iter().for_each(|source| f(Slot::Source(source)));
+            usage.dst.iter_mut().for_each(|dst| f(Slot::Destination(dst)));
+        }
         Op::WarpBarrier { mask } => f(Slot::Source(mask)),
         Op::Arbitrary { dst, sources, .. } => {
             sources.iter_mut().for_each(|s| f(Slot::Source(s)));
@@ -109,7 +121,10 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
         | Op::Exit
         | Op::Trap
         | Op::Fence(_)
-        | Op::Async { operation: AsyncOp::Commit | AsyncOp::Wait { .. }, .. }
+        | Op::Async {
+            operation: AsyncOp::Commit | AsyncOp::Wait { .. } | AsyncOp::BulkCommit | AsyncOp::BulkWait { .. },
+            ..
+        }
         | Op::Nothing { .. }
         | Op::Unsupported { .. } => {}
     }

@@ -6,9 +6,9 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::Run;
-use crate::exec::decode::{Access, AsyncCopy, Code, NamedSlot, SharedVariable, Windows};
+use crate::exec::decode::{Access, Code, NamedSlot, Program, SharedVariable, Windows};
 use crate::exec::launch::{Launch, SharedBuffer, array_address};
-use crate::exec::outcome::{Fault, FaultKind, Instead, Place, Stop};
+use crate::exec::outcome::{Fault, FaultKind, Instead, ObjectState, Place, Stop};
 use crate::exec::races::{Location, Race};
 use crate::exec::record::{Registers, Standing, Track};
 use crate::exec::trace::{self, Event, Recorded};
@@ -286,6 +286,7 @@ impl<'r> Reporter<'r> {
             let lines: Vec<String> = finding.accesses.iter().map(|access| access.origin.line.to_string()).collect();
             let (count, lines) = (deadlock.count, lines.join(", "));
             finding.message = format!("{count} threads of the block wait for ever, at PTX lines {lines}");
+            finding.message += &self.awaited(&deadlock.objects);
             findings.push(finding);
         }
         for error in &outcome.barrier_errors {
@@ -387,24 +388,43 @@ impl<'r> Reporter<'r> {
         }
     }
 
-    fn access_of(&self, code: u32) -> Option<&Access> {
-        match self.run.program.code[code as usize] {
-            Code::Load(index) | Code::Store(index) | Code::Atomic(index) => {
-                Some(&self.run.program.accesses[index as usize])
-            }
-            Code::AsyncRead(index) => Some(&self.run.program.accesses[self.copy(index).from as usize]),
-            Code::AsyncWrite(index) => Some(&self.run.program.accesses[self.copy(index).to as usize]),
-            _ => None,
+    /// For which phases of barrier objects threads wait, each once.
+    fn awaited(&self, objects: &[ObjectState]) -> String {
+        let mut awaited: BTreeMap<(u32, u64), (&ObjectState, u32)> = BTreeMap::new();
+        for state in objects {
+            awaited.entry((state.offset, state.wanted)).or_insert((state, 0)).1 += 1;
         }
+        let told = awaited.values().map(|(state, count)| {
+            let ObjectState { offset, is_parity, wanted, phase, pending, bytes } = state;
+            let (name, _, at) = self.place(Location::Shared(*offset));
+            let name = name.map_or(String::new(), |name| format!("`{name}`, byte "));
+            let at = at.unwrap_or_else(|| i128::from(*offset));
+            let what = if *is_parity { "a phase of parity" } else { "phase" };
+            format!(
+                "; {count} wait for {what} {wanted} of the mbarrier object at {name}{at}, which is in phase {phase} and expects \
+                 {pending} more arrivals and {bytes} more bytes"
+            )
+        });
+        told.collect()
     }
 
-    fn copy(&self, index: u32) -> &AsyncCopy {
-        &self.run.program.async_copies[index as usize]
+    fn access_of(&self, code: u32) -> Option<&Access> {
+        let Program { code: codes, accesses, async_copies, bulk_operations, objects, .. } = &self.run.program;
+        let index = match codes[code as usize] {
+            Code::Load(index) | Code::Store(index) | Code::Atomic(index) => index,
+            Code::AsyncRead(index) => async_copies[index as usize].from,
+            Code::AsyncWrite(index) => async_copies[index as usize].to,
+            Code::BulkRead(index) => bulk_operations[index as usize].from,
+            Code::BulkWrite(index) => bulk_operations[index as usize].to,
+            Code::Object(index) => objects[index as usize].access,
+            _ => return None,
+        };
+        Some(&accesses[index as usize])
     }
 
     fn kind(&self, code: u32) -> AccessKind {
         match self.run.program.code[code as usize] {
-            Code::Load(_) | Code::AsyncRead(_) => AccessKind::Read,
+            Code::Load(_) | Code::AsyncRead(_) | Code::BulkRead(_) => AccessKind::Read,
             Code::Atomic(_) => AccessKind::Atomic,
             _ => AccessKind::Write,
         }

@@ -169,6 +169,7 @@ fn tells_order(op: &Op) -> Option<&'static str> {
         }
         Op::Allocate { .. } | Op::Free { .. } => Some("the heap"),
         Op::Async { .. } => Some("an asynchronous copy"),
+        Op::Object { .. } => Some("a barrier object"),
         Op::CallIndirect { .. } => Some("a call by address"),
         Op::Unsupported { .. } => Some("an instruction without a model"),
         Op::Barrier { kind: BarrierKind::Arrive, .. } | Op::Barrier { count: Some(_), .. } => {
@@ -224,7 +225,7 @@ fn no_claim_of(op: &Op, warp_barriers: usize) -> Option<String> {
         }
         Op::Fence(fence) => match fence.order() {
             Order::Fence { .. } => return None,
-            Order::Proxy | Order::BarrierObjects => "it orders what the proof does not speak of",
+            Order::Proxy { .. } | Order::BarrierObjects => "it orders what the proof does not speak of",
             Order::Block | Order::Counted | Order::Warp | Order::Completion => return None,
         },
         _ => return None,

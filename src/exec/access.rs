@@ -6,7 +6,8 @@
 use super::block::BlockState;
 use super::decode::{Access, Program, SHARED_BITS, Space};
 use super::memory;
-use super::outcome::{Fault, FaultKind, Stop};
+use super::objects::misused;
+use super::outcome::{BarrierMisuse, Fault, FaultKind, Stop};
 use super::races::sync::{Party, StrongAccess};
 use super::races::{Current, Location, Reach};
 use super::thread::Thread;
@@ -124,6 +125,12 @@ fn show(
     (target, bytes): (Target, u32),
     same_value: bool,
 ) {
+    if let Target::Shared(offset) = target
+        && block.objects.overlap(offset, bytes)
+    {
+        misused(world, (thread.number, thread.last()), BarrierMisuse::Access);
+        return;
+    }
     if !world.races || access.constant {
         return;
     }
@@ -176,7 +183,7 @@ fn synchronise(
 
 impl Target {
     /// The element with this number.
-    fn element(self, index: u32, bytes: u32) -> Target {
+    pub(super) fn element(self, index: u32, bytes: u32) -> Target {
         let step = index * bytes;
         match self {
             Target::Global(array, offset) => Target::Global(array, offset + u64::from(step)),
@@ -191,7 +198,7 @@ impl Target {
     }
 
     /// Where in memory that other threads see.
-    fn location(self) -> Option<Location> {
+    pub(super) fn location(self) -> Option<Location> {
         match self {
             Target::Global(array, offset) => Some(Location::Global(array, offset)),
             Target::Shared(offset) => Some(Location::Shared(offset)),

@@ -9,7 +9,8 @@
 use super::agents::Agents;
 use super::decode::{Program, ReductionKind};
 use super::launch::Contents;
-use super::outcome::{BarrierError, BarrierMisuse, Divergence, Instead, Stop};
+use super::objects::{Objects, misused};
+use super::outcome::{BarrierMisuse, Divergence, Instead, Stop};
 use super::races::clock::{Clock, ThreadClock};
 use super::races::shadow::Cell;
 use super::races::sync::Locations;
@@ -38,6 +39,8 @@ pub struct BlockState {
     pub(crate) sequential: Option<Rc<Clock>>,
     /// Asynchronous copies under way.
     pub(crate) agents: Agents,
+    /// Barrier objects in shared memory.
+    pub(crate) objects: Objects,
     barriers: Vec<BarrierState>,
     /// Threads that have not exited, by warp.
     live: Vec<u32>,
@@ -91,6 +94,7 @@ impl BlockState {
             locations: Locations::default(),
             sequential: None,
             agents: Agents::default(),
+            objects: Objects::default(),
             barriers: (0..16).map(|_| BarrierState::default()).collect(),
             live: Vec::new(),
         }
@@ -110,6 +114,7 @@ impl BlockState {
         self.locations.clear();
         self.sequential = None;
         self.agents.clear();
+        self.objects.clear();
         let warps = self.size.div_ceil(32);
         self.live = (0..warps).map(|warp| (self.size - warp * 32).min(32)).collect();
         for barrier in &mut self.barriers {
@@ -135,11 +140,7 @@ impl BlockState {
         let id = thread.value(barrier.id) & mask(32);
         let count = barrier.count.map(|slot| thread.value(slot) as u32);
         let linear = thread.number % self.size;
-        let misuse = |world: &mut World, thread: &mut Thread, kind| {
-            let place = (thread.number, thread.last());
-            world.outcome.barrier_errors.push(BarrierError { place, kind });
-            thread.stop(world, Stop::Defect)
-        };
+        let misuse = |world: &mut World, thread: &Thread, kind| misused(world, (thread.number, thread.last()), kind);
         let Some(state) = self.barriers.get_mut(id as usize) else {
             return misuse(world, thread, BarrierMisuse::Number);
         };

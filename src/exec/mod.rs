@@ -5,7 +5,8 @@
 //! verifier, and none of its stages (of `cfg` the visitor of operands), so that it can judge proofs.
 //!
 //! The way: [`decode`] makes a flat program, once a launch; [`machine`] chooses which thread runs ([`lockstep`]
-//! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`warp`] and the functions of
+//! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`objects`]
+//! (barrier objects), [`agents`] and [`bulk`] (copies), [`warp`] and the functions of
 //! [`values`]; [`races`] watches, [`trace`] tells how a defect came about, and [`record`] with which registers.
 
 pub(crate) mod access;
@@ -13,6 +14,7 @@ mod agents;
 pub(crate) mod arguments;
 pub(crate) mod binding;
 pub mod block;
+mod bulk;
 pub mod command;
 pub mod decode;
 pub(crate) mod entries;
@@ -20,6 +22,7 @@ pub mod launch;
 mod lockstep;
 pub mod machine;
 pub mod memory;
+mod objects;
 pub mod outcome;
 pub(crate) mod races;
 pub(crate) mod record;

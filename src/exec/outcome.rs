@@ -75,8 +75,27 @@ pub(crate) enum Instead {
 pub struct Deadlock {
     /// Some of them, one for each place.
     pub waiting: Vec<Place>,
+    /// For what they wait, those at barrier objects.
+    pub(crate) objects: Vec<ObjectState>,
     /// How many wait in all.
     pub(crate) count: u32,
+}
+
+/// A barrier object for which a thread waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ObjectState {
+    /// Offset in the shared memory of the block.
+    pub(crate) offset: u32,
+    /// The thread names the parity of a phase, not its number.
+    pub(crate) is_parity: bool,
+    /// That parity or number.
+    pub(crate) wanted: u64,
+    /// Number of the phase that is not complete.
+    pub(crate) phase: u32,
+    /// Arrivals that it still expects.
+    pub(crate) pending: u32,
+    /// Bytes that it still expects.
+    pub(crate) bytes: i64,
 }
 
 /// A misused barrier.
@@ -103,6 +122,28 @@ pub(crate) enum BarrierMisuse {
     Mixed,
     /// A thread that is not in the mask of its warp operation.
     NotMember,
+    /// No barrier object where one is used.
+    Uninitialised,
+    /// A barrier object over another one.
+    Initialised,
+    /// A barrier object that expects no arrivals, or too many.
+    ObjectCount,
+    /// An access to the bytes of a barrier object.
+    Access,
+    /// More arrivals than a phase expects.
+    Arrivals,
+    /// More bytes than a barrier object can count.
+    Bytes,
+    /// An arrival at a phase although no wait has seen the end of the one before.
+    Unseen,
+    /// `.noComplete` that completes.
+    Completes,
+    /// A state that is too old.
+    State,
+    /// A parity that is none.
+    Parity,
+    /// A bulk copy of a size that is none.
+    Size,
 }
 
 impl BarrierMisuse {
@@ -120,6 +161,17 @@ impl BarrierMisuse {
             BarrierMisuse::ArrivesTwice => "arrives-twice",
             BarrierMisuse::Mixed => "mixed",
             BarrierMisuse::NotMember => "member",
+            BarrierMisuse::Uninitialised => "uninitialised",
+            BarrierMisuse::Initialised => "initialised-twice",
+            BarrierMisuse::ObjectCount => "object-count",
+            BarrierMisuse::Access => "object-access",
+            BarrierMisuse::Arrivals => "arrivals",
+            BarrierMisuse::Bytes => "bytes",
+            BarrierMisuse::Unseen => "unseen-phase",
+            BarrierMisuse::Completes => "completes",
+            BarrierMisuse::State => "state",
+            BarrierMisuse::Parity => "parity",
+            BarrierMisuse::Size => "size",
         }
     }
 
@@ -132,6 +184,19 @@ impl BarrierMisuse {
             BarrierMisuse::ArrivesTwice => "this thread came to the barrier before, and it is not complete",
             BarrierMisuse::Mixed => "another thread waits at this barrier with another kind of operation",
             BarrierMisuse::NotMember => "the executing thread is not in the mask of members",
+            BarrierMisuse::Uninitialised => "there is no mbarrier object at this address",
+            BarrierMisuse::Initialised => "an mbarrier object lives in these bytes already",
+            BarrierMisuse::ObjectCount => "an mbarrier object expects from 1 to 1048575 arrivals",
+            BarrierMisuse::Access => "these bytes belong to an mbarrier object, which only its own instructions access",
+            BarrierMisuse::Arrivals => "more arrivals come to this mbarrier object than its phase expects",
+            BarrierMisuse::Bytes => "the transaction count of this mbarrier object leaves its range of 1048575 bytes",
+            BarrierMisuse::Unseen => {
+                "an arrival comes to a phase before any thread has seen that the phase before it is complete"
+            }
+            BarrierMisuse::Completes => "an arrival with `.noComplete` completes the phase",
+            BarrierMisuse::State => "this state is neither of the current phase nor of the one before it",
+            BarrierMisuse::Parity => "the parity of a phase is 0 or 1",
+            BarrierMisuse::Size => "a bulk copy has a multiple of 16 bytes",
         }
     }
 }

@@ -5,11 +5,13 @@
 use super::access;
 use super::agents;
 use super::block::BlockState;
+use super::bulk;
 use super::decode::{Code, CompareParts, Copy, Fact, Pack, Program, Slot};
+use super::objects;
 use super::outcome::{Fault, FaultKind, Stop};
-use super::races::Reach;
 use super::races::clock::ThreadClock;
 use super::races::sync::{Fences, Party};
+use super::races::{Reach, Space};
 use super::values::integer::with_carry;
 use super::values::{hash, mask};
 use super::world::World;
@@ -30,6 +32,11 @@ pub enum Status {
     },
     /// Waits for the other threads of its warp.
     Warp {
+        /// Which operation.
+        index: u32,
+    },
+    /// Waits for a phase of a barrier object.
+    Object {
         /// Which operation.
         index: u32,
     },
@@ -80,6 +87,8 @@ pub struct Thread {
     pub steps: u64,
     /// What happened before its next access.
     pub(crate) clock: ThreadClock,
+    /// The wait at a barrier object that said last that its phase is not complete.
+    pub(crate) asked: Option<u32>,
     /// Fences that await the rest of their pattern.
     pub(crate) fences: Fences,
 }
@@ -97,6 +106,7 @@ impl Thread {
             number: 0,
             steps: 0,
             clock: ThreadClock::default(),
+            asked: None,
             fences: Fences::default(),
         }
     }
@@ -115,6 +125,7 @@ impl Thread {
         self.number = number;
         self.steps = 0;
         self.clock = ThreadClock { epoch: 1, ..ThreadClock::default() };
+        self.asked = None;
         self.fences = Fences::default();
     }
 
@@ -237,6 +248,20 @@ impl Thread {
             Code::AsyncWrite(index) => return agents::write(program, world, block, self, index),
             Code::AsyncCommit => agents::commit(block, self),
             Code::AsyncWait { pending } => agents::wait(world, block, self, pending),
+            // The writing half does both.
+            Code::BulkRead(_) => {}
+            Code::BulkWrite(index) => return bulk::start(program, world, block, self, index),
+            Code::BulkCommit => bulk::commit(block, self),
+            Code::BulkWait { pending, reads } => bulk::wait(world, block, self, pending, reads),
+            Code::Object(index) => return objects::operate(program, world, block, self, index),
+            Code::ProxyFence { shared, global } => {
+                world.note(self, None, 0);
+                if world.races {
+                    let spaces = [(Space::Shared, shared), (Space::Global, global)];
+                    let spaces: Vec<Space> = spaces.into_iter().filter(|(_, is)| *is).map(|(space, _)| space).collect();
+                    world.detector.shape.fence_proxy(self.number, &mut self.clock, &spaces);
+                }
+            }
             Code::Partial { f, bits, d, a, b } => {
                 let value = f(self.value(a), self.value(b));
                 let value = value.unwrap_or_else(|| self.arbitrary(world, u32::from(bits)));

@@ -1,8 +1,8 @@
 //! What all blocks of a launch share.
 
-use super::decode::{Access, Code, Program};
+use super::decode::{Access, BulkOperation, Code, ObjectKind, Program};
 use super::entries::{self, EntriesFact};
-use super::launch::{Completion, Launch};
+use super::launch::{Completion, Launch, Schedule};
 use super::memory::{GlobalArray, GlobalMemory, UNBOUNDED};
 use super::outcome::{Outcome, Stop};
 use super::races::clock::{Clock, Shape};
@@ -41,6 +41,10 @@ pub struct World {
     pub(crate) exited_threads_ok: bool,
     /// When the bytes of asynchronous copies arrive.
     pub(crate) completion: Completion,
+    /// Barrier objects that were initialised.
+    pub(crate) objects: u32,
+    /// Which thread runs next.
+    pub(crate) schedule: Schedule,
     /// What the clock registers read.
     pub(crate) clock: u64,
     /// Seed of arbitrary values.
@@ -79,9 +83,11 @@ impl World {
             watch: None,
             halted: !outcome.stopped.is_empty(),
             outcome,
-            switch_at_access: launch.schedule == super::launch::Schedule::Adversarial,
+            switch_at_access: launch.schedule == Schedule::Adversarial,
             exited_threads_ok: launch.rules.exited_threads_ok,
             completion: launch.completion,
+            objects: 0,
+            schedule: launch.schedule,
             clock: 0,
             seed: launch.seed,
         }
@@ -124,6 +130,22 @@ fn sites(program: &Program) -> Vec<Site> {
         }
         Code::AsyncWrite(index) => {
             site(&program.accesses[program.async_copies[*index as usize].to as usize], false, true)
+        }
+        Code::BulkRead(index) => {
+            site(&program.accesses[program.bulk_operations[*index as usize].from as usize], true, false)
+        }
+        Code::BulkWrite(index) => {
+            let BulkOperation { to, reduction, .. } = program.bulk_operations[*index as usize];
+            let scope = reduction.map(|_| Reach::Device);
+            Site { scope, ..site(&program.accesses[to as usize], reduction.is_some(), true) }
+        }
+        Code::Object(index) => {
+            let scope = Some(Reach::Block);
+            match program.objects[*index as usize].kind {
+                ObjectKind::Initialise { .. } | ObjectKind::Invalidate => Site { writes: true, bytes: 8, ..none },
+                ObjectKind::Wait { .. } => Site { reads: true, scope, bytes: 8, ..none },
+                _ => Site { reads: true, writes: true, scope, bytes: 8 },
+            }
         }
         Code::Load(index) => site(&program.accesses[*index as usize], true, false),
         Code::Store(index) => site(&program.accesses[*index as usize], false, true),

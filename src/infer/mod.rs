@@ -249,7 +249,7 @@ fn has_barrier(program: &Program, procedure: &Name, ghosts: &LoopGhosts) -> bool
         let StmtKind::Order { by, .. } = stmt.kind else { return false };
         match by {
             Order::Block | Order::Counted | Order::Warp | Order::Completion => true,
-            Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => {
+            Order::Fence { .. } | Order::BarrierObjects | Order::Proxy { .. } => {
                 panic!("infer: {by:?} clears no log")
             }
         }

@@ -13,6 +13,7 @@ use super::regions::Space;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Name, Stmt, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::{Address, AsyncCopy, AsyncOp, Operand, ScalarType, StateSpace};
+use crate::ptx::table::ASYNC;
 use crate::span::Span;
 
 /// The mark of the accesses of a copy.
@@ -39,8 +40,11 @@ impl Groups {
 }
 
 impl Lowering<'_> {
-    pub(super) fn asynchronous(&mut self, operation: &AsyncOp) {
+    pub(super) fn asynchronous(&mut self, name: &str, operation: &AsyncOp) {
         match operation {
+            AsyncOp::Arrive { .. } | AsyncOp::Bulk(_) | AsyncOp::BulkCommit | AsyncOp::BulkWait { .. } => {
+                self.without_model(name, ASYNC);
+            }
             AsyncOp::Copy(copy) => self.copy(copy),
             AsyncOp::Commit => self.commit(),
             AsyncOp::Wait { pending, commits } => {

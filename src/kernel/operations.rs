@@ -16,6 +16,7 @@ use crate::order::Ordering;
 use crate::ptx::ast::{
     AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace,
 };
+use crate::ptx::table::MBARRIER;
 
 impl<'a> Lowering<'a> {
     /// Translates a statement; `rest` follows it in its block.
@@ -112,12 +113,10 @@ impl<'a> Lowering<'a> {
             }
             Op::Allocate { dst, size } => self.allocate(dst, size),
             Op::Free { address } => self.free(address),
-            Op::Async { operation, .. } => self.asynchronous(operation),
+            Op::Async { name, operation } => self.asynchronous(name, operation),
+            Op::Object { name, .. } => self.without_model(name, MBARRIER),
             Op::Nothing { .. } => {}
-            Op::Unsupported { name, reason } => {
-                let message = format!("`{name}` has no sound model yet: {reason}");
-                self.unsupported("unsupported-instruction", message);
-            }
+            Op::Unsupported { name, reason } => self.without_model(name, reason),
             Op::Branch { .. }
             | Op::BranchIndexed { .. }
             | Op::Return
@@ -128,6 +127,12 @@ impl<'a> Lowering<'a> {
                 panic!("kernel: a control-flow instruction inside a block");
             }
         }
+    }
+
+    /// A kernel that can come to it is refused.
+    pub(super) fn without_model(&mut self, name: &str, reason: &str) {
+        let message = format!("`{name}` has no sound model yet: {reason}");
+        self.unsupported("unsupported-instruction", message);
     }
 
     /// The place in a list of the function at an address. Which function that is, no list changes.

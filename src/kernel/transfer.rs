@@ -139,7 +139,8 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
         | Op::WarpBarrier { .. }
         | Op::Fence(_)
         | Op::Nothing { .. }
-        | Op::Async { operation: AsyncOp::Commit | AsyncOp::Wait { .. }, .. }
+        | Op::Async { .. }
+        | Op::Object { .. }
         | Op::Unsupported { .. } => Vec::new(),
     }
 }

@@ -8,7 +8,8 @@ use crate::span::{Origin, Span};
 use std::sync::Arc;
 
 pub(crate) use super::annotation::{Annotation, AnnotationKind};
-pub use super::operation::{AsyncCopy, AsyncOp, BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op};
+pub use super::asynchronous::{AsyncCopy, AsyncOp, BulkCopy, MemoryOperand, ObjectAction, ObjectUse};
+pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op};
 pub(crate) use super::words::PackedFormat;
 
 /// A whole PTX file.

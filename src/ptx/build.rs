@@ -16,11 +16,11 @@ use crate::order::{Fence, Ordering, Scope};
 use std::sync::Arc;
 
 /// What a row's operation is made from.
-struct Parts<'p> {
-    selected: &'p Selected,
+pub(super) struct Parts<'p> {
+    pub(super) selected: &'p Selected,
     /// Full opcode, without blanks.
-    name: Arc<str>,
-    operands: &'p mut Operands,
+    pub(super) name: Arc<str>,
+    pub(super) operands: &'p mut Operands,
 }
 
 /// Makes the operation. `name` is the full opcode without blanks. Calls are made elsewhere.
@@ -58,21 +58,29 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         Meaning::AsyncCopy => parts.async_copy(),
         Meaning::AsyncCommit => Op::Async { name: parts.name, operation: AsyncOp::Commit },
         Meaning::AsyncWait => parts.async_wait(),
+        Meaning::AsyncArrive => parts.async_arrive(),
+        Meaning::Bulk => parts.bulk(interner),
+        Meaning::BulkCommit => Op::Async { name: parts.name, operation: AsyncOp::BulkCommit },
+        Meaning::BulkWait => {
+            let (pending, reads) = (parts.pending(), parts.has("read"));
+            Op::Async { name: parts.name, operation: AsyncOp::BulkWait { pending, reads } }
+        }
+        Meaning::Object => parts.object(),
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
     }
 }
 
 impl Parts<'_> {
-    fn has(&self, modifier: &str) -> bool {
+    pub(super) fn has(&self, modifier: &str) -> bool {
         self.selected.has(modifier)
     }
 
-    fn ty(&self, index: usize) -> ScalarType {
+    pub(super) fn ty(&self, index: usize) -> ScalarType {
         self.selected.types[index]
     }
 
-    fn source(&self, index: usize) -> Operand {
+    pub(super) fn source(&self, index: usize) -> Operand {
         self.operands.sources[index].clone()
     }
 
@@ -178,7 +186,7 @@ impl Parts<'_> {
         Op::Cvta { from_generic: self.has("to"), space: self.space(), bits: self.ty(0).bits(), dst, src }
     }
 
-    fn space(&self) -> StateSpace {
+    pub(super) fn space(&self) -> StateSpace {
         let find = |modifier: &&str| {
             Some(match *modifier {
                 "global" => StateSpace::Global,
@@ -193,7 +201,7 @@ impl Parts<'_> {
         self.selected.modifiers.iter().find_map(find).unwrap_or(StateSpace::Generic)
     }
 
-    fn scope(&self) -> Option<Scope> {
+    pub(super) fn scope(&self) -> Option<Scope> {
         let scopes = [("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Gpu), ("sys", Scope::Sys)];
         scopes.iter().find(|(name, _)| self.has(name)).map(|&(_, scope)| scope)
     }
@@ -287,12 +295,16 @@ impl Parts<'_> {
 
     /// `cp.async.wait_group` and `cp.async.wait_all`, which commits first.
     fn async_wait(self) -> Op {
-        let commits = self.has("wait_all");
-        let pending = match self.operands.sources.first() {
+        let (commits, pending) = (self.has("wait_all"), self.pending());
+        Op::Async { name: self.name, operation: AsyncOp::Wait { pending, commits } }
+    }
+
+    /// How many groups need not be complete.
+    fn pending(&self) -> u64 {
+        match self.operands.sources.first() {
             Some(Operand::Integer(pending)) => *pending,
             _ => 0,
-        };
-        Op::Async { name: self.name, operation: AsyncOp::Wait { pending, commits } }
+        }
     }
 
     fn branch(self) -> Op {

@@ -9,8 +9,10 @@
 
 pub(crate) mod annotation;
 pub mod ast;
+mod asynchronous;
 pub(crate) mod body;
 pub(crate) mod build;
+mod build_asynchronous;
 pub mod context;
 pub(crate) mod declare;
 pub(crate) mod fragment;

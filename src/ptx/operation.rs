@@ -3,7 +3,7 @@
 //! Part of the module that [`super::ast`] describes. Terms are those of the PTX ISA manual;
 //! instructions are cited by name.
 
-use super::ast::{Address, LabelId, Operand, ScalarType, StateSpace};
+use super::ast::{Address, AsyncOp, LabelId, ObjectUse, Operand, ScalarType, StateSpace};
 use crate::order::{Fence, Ordering};
 use std::sync::Arc;
 
@@ -355,12 +355,19 @@ pub enum Op {
         /// Where the block starts, a generic address.
         address: Address,
     },
-    /// What goes on beside the thread: `cp.async` and its groups.
+    /// What goes on beside the thread: `cp.async`, `cp.async.bulk` and their groups.
     Async {
         /// Full opcode.
         name: Arc<str>,
         /// What it does.
         operation: AsyncOp,
+    },
+    /// What is done with a barrier object: `mbarrier`.
+    Object {
+        /// Full opcode.
+        name: Arc<str>,
+        /// What is done, and with which.
+        usage: Box<ObjectUse>,
     },
     /// No effect on values, memory or order: `prefetch`, `nanosleep`, `pmevent`, `griddepcontrol.launch_dependents`,
     /// `applypriority`, `discard` is NOT one of them.
@@ -388,35 +395,6 @@ pub struct MatrixRows {
     pub(crate) bytes: u32,
     /// Bits by which a stride of one moves; 0 if there is no stride.
     pub(crate) stride_bits: u32,
-}
-
-/// Asynchronous operations. A thread has groups of copies: a copy belongs to the group that is committed next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AsyncOp {
-    /// `cp.async.ca`, `cp.async.cg`: starts a copy from global to shared memory.
-    Copy(Box<AsyncCopy>),
-    /// `cp.async.commit_group`: ends a group.
-    Commit,
-    /// `cp.async.wait_group`, `cp.async.wait_all`: until at most so many of the newest groups are not complete.
-    Wait {
-        /// Groups.
-        pending: u64,
-        /// Ends a group first.
-        commits: bool,
-    },
-}
-
-/// An asynchronous copy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AsyncCopy {
-    /// In shared memory.
-    pub to: Address,
-    /// In global memory.
-    pub from: Address,
-    /// Bytes that are written: 4, 8 or 16.
-    pub bytes: u32,
-    /// Zeros are written for what is not read: how many bytes are, at most all, or (a predicate) whether none are.
-    pub taken: Option<Operand>,
 }
 
 /// Forms of the block barrier.

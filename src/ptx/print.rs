@@ -348,6 +348,23 @@ impl Names<'_> {
                 true => name.to_string(),
                 false => format!("{name} {pending}"),
             },
+            Op::Async { name, operation: AsyncOp::Arrive { object, .. } } => {
+                format!("{name} {}", self.address(&object.address))
+            }
+            Op::Async { name, operation: AsyncOp::Bulk(copy) } => {
+                let object = copy.object.as_ref().map(|object| self.address(&object.address));
+                let object = object.map_or(String::new(), |object| format!(", {object}"));
+                let (to, from) = (self.address(&copy.to.address), self.address(&copy.from.address));
+                format!("{name} {to}, {from}, {}{object}", self.operand(&copy.size))
+            }
+            Op::Async { operation: AsyncOp::BulkCommit, .. } => "cp.async.bulk.commit_group".to_string(),
+            Op::Async { name, operation: AsyncOp::BulkWait { pending, .. } } => format!("{name} {pending}"),
+            Op::Object { name, usage } => {
+                let dst = usage.dst.as_ref().map_or(String::new(), |dst| format!("{}, ", self.operand(dst)));
+                let source =
+                    usage.action.source().map_or(String::new(), |source| format!(", {}", self.operand(source)));
+                format!("{name} {dst}{}{source}", self.address(&usage.place.address))
+            }
             Op::Nothing { name } => format!("nothing {name}"),
             Op::Allocate { dst, size } => format!("malloc {}, {}", self.operand(dst), self.operand(size)),
             Op::Free { address } => format!("free {}", self.address(address)),

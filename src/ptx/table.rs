@@ -15,6 +15,12 @@ use super::words::scalar_type;
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
+/// Why there are no proofs about asynchronous copies.
+pub(crate) const ASYNC: &str = "asynchronous copies are not modelled";
+
+/// Why there are no proofs about barrier objects.
+pub(crate) const MBARRIER: &str = "mbarrier objects are not modelled";
+
 /// What an instruction means; [`super::build`] makes the typed operation of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // named after the variants of `ast::Op`
@@ -49,6 +55,12 @@ pub(crate) enum Meaning {
     AsyncCopy,
     AsyncCommit,
     AsyncWait,
+    AsyncArrive,
+    Bulk,
+    BulkCommit,
+    BulkWait,
+    /// What is done with a barrier object.
+    Object,
     Nothing,
     /// No sound model; the reason.
     Unsupported(&'static str),
@@ -65,6 +77,8 @@ pub enum Class {
     Memory,
     /// Orders threads or accesses.
     Synchronisation,
+    /// The emulator executes it, but there is no sound model for proofs yet; the reason.
+    Emulated(&'static str),
     /// No sound model; the reason.
     Unsupported(&'static str),
 }
@@ -76,6 +90,7 @@ impl std::fmt::Display for Class {
             Class::Value => f.write_str("uninterpreted value"),
             Class::Memory => f.write_str("memory access"),
             Class::Synchronisation => f.write_str("synchronisation"),
+            Class::Emulated(reason) => write!(f, "emulated only: {reason}"),
             Class::Unsupported(reason) => write!(f, "unsupported: {reason}"),
         }
     }
@@ -303,6 +318,8 @@ impl Row {
             Meaning::WarpBarrier | Meaning::Fence => Class::Synchronisation,
             Meaning::AsyncCopy => Class::Memory,
             Meaning::AsyncCommit | Meaning::AsyncWait => Class::Synchronisation,
+            Meaning::AsyncArrive | Meaning::Bulk | Meaning::BulkCommit | Meaning::BulkWait => Class::Emulated(ASYNC),
+            Meaning::Object => Class::Emulated(MBARRIER),
             Meaning::Unsupported(reason) => Class::Unsupported(reason),
         }
     }

@@ -1,15 +1,14 @@
 //! Table rows: asynchronous copies, mbarriers, tensor maps, multimem, clusters.
 //!
-//! Their accesses are asynchronous or go through another proxy, and have no model, so that they are
-//! refused. The pattern language is explained in [`super::pattern`].
+//! Their accesses are asynchronous or go through another proxy. Where there is no model at all, they are refused. The pattern language is explained in [`super::pattern`].
 //! Reference: PTX ISA, sections on asynchronous copies, `mbarrier`, `tensormap.replace`, `multimem`
 //! and cluster launch control.
 
-use super::table::{Form, Meaning, form};
-use Meaning::{AsyncCommit, AsyncCopy, AsyncWait, Unsupported};
+use super::table::{ASYNC, Form, MBARRIER, Meaning, form};
+use Meaning::{
+    Arbitrary, AsyncArrive, AsyncCommit, AsyncCopy, AsyncWait, Bulk, BulkCommit, BulkWait, Nothing, Object, Unsupported,
+};
 
-const ASYNC: &str = "asynchronous copies are not modelled";
-const MBARRIER: &str = "mbarrier objects are not modelled";
 const MULTIMEM: &str = "multimem addresses are not modelled";
 const TENSORMAP: &str = "tensor maps are not modelled";
 const CANCEL: &str = "cancelling blocks of a cluster launch is not modelled";
@@ -22,28 +21,28 @@ pub(crate) const FORMS: &[Form] = &[
     form("cp", "async commit_group", "", AsyncCommit),
     form("cp", "async wait_group", "imm", AsyncWait),
     form("cp", "async wait_all", "", AsyncWait),
-    form("cp", "async mbarrier arrive noinc? $shared? b64", "[]", Unsupported(ASYNC)),
+    form("cp", "async mbarrier arrive noinc? $shared? b64", "[]", AsyncArrive),
 
     // Bulk copies
-    form("cp", "async bulk shared::cluster global $mbar multicast::cluster? L2::cache_hint?", "[] [] b32 [] b16@multicast::cluster b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk shared::cta global $mbar L2::cache_hint?", "[] [] b32 [] b64@L2::cache_hint", Unsupported(ASYNC)),
+    form("cp", "async bulk shared::cluster global $mbar multicast::cluster? L2::cache_hint?", "[] [] b32 [] b16@multicast::cluster b64@L2::cache_hint", Bulk),
+    form("cp", "async bulk shared::cta global $mbar L2::cache_hint?", "[] [] b32 [] b64@L2::cache_hint", Bulk),
     form("cp", "async bulk shared::cta global $mbar L2::cache_hint? ignore_oob", "[] [] b32 b32 b32 [] b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk shared::cluster shared::cta $mbar", "[] [] b32 []", Unsupported(ASYNC)),
-    form("cp", "async bulk global shared::cta bulk_group L2::cache_hint? cp_mask?", "[] [] b32 b64@L2::cache_hint b16@cp_mask", Unsupported(ASYNC)),
-    form("cp", "async bulk prefetch L2 global L2::cache_hint?", "[] b32 b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk commit_group", "", Unsupported(ASYNC)),
-    form("cp", "async bulk wait_group read?", "imm", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk shared::cluster shared::cta $mbar and|or|xor b32", "[] [] b32 []", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk shared::cluster shared::cta $mbar add u32|s32|u64", "[] [] b32 []", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk shared::cluster shared::cta $mbar min|max u32|s32", "[] [] b32 []", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk shared::cluster shared::cta $mbar inc|dec u32", "[] [] b32 []", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? and|or|xor b32|b64", "[] [] b32 b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? add u32|s32|u64", "[] [] b32 b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? min|max $int32", "[] [] b32 b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? inc|dec u32", "[] [] b32 b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? add f32|f64", "[] [] b32 b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? add noftz f16|bf16", "[] [] b32 b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? min|max f16|bf16", "[] [] b32 b64@L2::cache_hint", Unsupported(ASYNC)),
+    form("cp", "async bulk shared::cluster shared::cta $mbar", "[] [] b32 []", Bulk),
+    form("cp", "async bulk global shared::cta bulk_group L2::cache_hint? cp_mask?", "[] [] b32 b64@L2::cache_hint b16@cp_mask", Bulk),
+    form("cp", "async bulk prefetch L2 global L2::cache_hint?", "[] b32 b64@L2::cache_hint", Nothing),
+    form("cp", "async bulk commit_group", "", BulkCommit),
+    form("cp", "async bulk wait_group read?", "imm", BulkWait),
+    form("cp", "reduce async bulk shared::cluster shared::cta $mbar and|or|xor b32", "[] [] b32 []", Bulk),
+    form("cp", "reduce async bulk shared::cluster shared::cta $mbar add u32|s32|u64", "[] [] b32 []", Bulk),
+    form("cp", "reduce async bulk shared::cluster shared::cta $mbar min|max u32|s32", "[] [] b32 []", Bulk),
+    form("cp", "reduce async bulk shared::cluster shared::cta $mbar inc|dec u32", "[] [] b32 []", Bulk),
+    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? and|or|xor b32|b64", "[] [] b32 b64@L2::cache_hint", Bulk),
+    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? add u32|s32|u64", "[] [] b32 b64@L2::cache_hint", Bulk),
+    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? min|max $int32", "[] [] b32 b64@L2::cache_hint", Bulk),
+    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? inc|dec u32", "[] [] b32 b64@L2::cache_hint", Bulk),
+    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? add f32|f64", "[] [] b32 b64@L2::cache_hint", Bulk),
+    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? add noftz f16|bf16", "[] [] b32 b64@L2::cache_hint", Bulk),
+    form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? min|max f16|bf16", "[] [] b32 b64@L2::cache_hint", Bulk),
 
     // Tensor copies
     form("cp", "async bulk tensor $dim shared::cluster|shared::cta global tile? $mbar multicast::cluster? cta_group::1|cta_group::2? L2::cache_hint?", "[] [,] [] b16@multicast::cluster b64@L2::cache_hint", Unsupported(ASYNC)),
@@ -54,9 +53,9 @@ pub(crate) const FORMS: &[Form] = &[
     form("cp", "async bulk tensor 3d|4d|5d global shared::cta im2col_no_offs bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(ASYNC)),
     form("cp", "reduce async bulk tensor $dim global shared::cta add|min|max|inc|dec|and|or|xor tile? bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(ASYNC)),
     form("cp", "reduce async bulk tensor 3d|4d|5d global shared::cta add|min|max|inc|dec|and|or|xor im2col_no_offs bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk prefetch tensor $dim L2 global tile? L2::cache_hint?", "[,] b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk prefetch tensor 2d L2 global tile::gather4 L2::cache_hint?", "[,] b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk prefetch tensor 3d|4d|5d L2 global im2col|im2col::w|im2col::w::128 L2::cache_hint?", "[,] {}b16 b64@L2::cache_hint", Unsupported(ASYNC)),
+    form("cp", "async bulk prefetch tensor $dim L2 global tile? L2::cache_hint?", "[,] b64@L2::cache_hint", Nothing),
+    form("cp", "async bulk prefetch tensor 2d L2 global tile::gather4 L2::cache_hint?", "[,] b64@L2::cache_hint", Nothing),
+    form("cp", "async bulk prefetch tensor 3d|4d|5d L2 global im2col|im2col::w|im2col::w::128 L2::cache_hint?", "[,] {}b16 b64@L2::cache_hint", Nothing),
 
     // Asynchronous stores and reductions
     form("st", "async weak? shared::cluster? $mbar v2|v4? b32|b64|u32|u64|s32|s64|f32|f64", "[] {v}t []", Unsupported(ASYNC)),
@@ -71,20 +70,20 @@ pub(crate) const FORMS: &[Form] = &[
     form("red", "async release gpu global? add u32|s32|u64|s64", "[] t", Unsupported(ASYNC)),
 
     // mbarrier
-    form("mbarrier", "init layout::v0|layout::v1? $shared? b64", "[] b32", Unsupported(MBARRIER)),
-    form("mbarrier", "inval $shared? b64", "[]", Unsupported(MBARRIER)),
-    form("mbarrier", "expect_tx|complete_tx relaxed? +cta|cluster $cluster? b64", "[] b32", Unsupported(MBARRIER)),
-    form("mbarrier", "arrive|arrive_drop release|relaxed? +cta|cluster $shared? b64", "=b64 [] b32?", Unsupported(MBARRIER)),
-    form("mbarrier", "arrive|arrive_drop release|relaxed? +cta|cluster shared::cluster b64", "_ [] b32?", Unsupported(MBARRIER)),
-    form("mbarrier", "arrive|arrive_drop expect_tx release|relaxed? +cta|cluster $shared? b64", "=b64 [] b32", Unsupported(MBARRIER)),
-    form("mbarrier", "arrive|arrive_drop expect_tx release|relaxed? +cta|cluster shared::cluster b64", "_ [] b32", Unsupported(MBARRIER)),
-    form("mbarrier", "arrive|arrive_drop noComplete release? +cta $shared? b64", "=b64 [] b32", Unsupported(MBARRIER)),
-    form("mbarrier", "test_wait acquire|relaxed? +cta|cluster $shared? b64", "=p [] b64", Unsupported(MBARRIER)),
-    form("mbarrier", "test_wait parity acquire|relaxed? +cta|cluster $shared? b64", "=p [] b32", Unsupported(MBARRIER)),
-    form("mbarrier", "try_wait acquire|relaxed? +cta|cluster $shared? b64", "=p [] b64 b32?", Unsupported(MBARRIER)),
-    form("mbarrier", "try_wait parity acquire|relaxed? +cta|cluster $shared? b64", "=p [] b32 b32?", Unsupported(MBARRIER)),
+    form("mbarrier", "init layout::v0|layout::v1? $shared? b64", "[] b32", Object),
+    form("mbarrier", "inval $shared? b64", "[]", Object),
+    form("mbarrier", "expect_tx|complete_tx relaxed? +cta|cluster $cluster? b64", "[] b32", Object),
+    form("mbarrier", "arrive|arrive_drop release|relaxed? +cta|cluster $shared? b64", "=b64 [] b32?", Object),
+    form("mbarrier", "arrive|arrive_drop release|relaxed? +cta|cluster shared::cluster b64", "_ [] b32?", Object),
+    form("mbarrier", "arrive|arrive_drop expect_tx release|relaxed? +cta|cluster $shared? b64", "=b64 [] b32", Object),
+    form("mbarrier", "arrive|arrive_drop expect_tx release|relaxed? +cta|cluster shared::cluster b64", "_ [] b32", Object),
+    form("mbarrier", "arrive|arrive_drop noComplete release? +cta $shared? b64", "=b64 [] b32", Object),
+    form("mbarrier", "test_wait acquire|relaxed? +cta|cluster $shared? b64", "=p [] b64", Object),
+    form("mbarrier", "test_wait parity acquire|relaxed? +cta|cluster $shared? b64", "=p [] b32", Object),
+    form("mbarrier", "try_wait acquire|relaxed? +cta|cluster $shared? b64", "=p [] b64 b32?", Object),
+    form("mbarrier", "try_wait parity acquire|relaxed? +cta|cluster $shared? b64", "=p [] b32 b32?", Object),
     form("mbarrier", "check_layout layout::v0|layout::v1 $shared? b64", "=p []", Unsupported(MBARRIER)),
-    form("mbarrier", "pending_count b64", "=b32 b64", Unsupported(MBARRIER)),
+    form("mbarrier", "pending_count b64", "=b32 b64", Arbitrary),
 
     // Tensor maps
     form("tensormap", "replace tile global_address global|shared::cta? b1024 b64", "[] b64", Unsupported(TENSORMAP)),

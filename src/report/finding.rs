@@ -102,7 +102,8 @@ pub(crate) fn headline(finding: &Finding) -> String {
             "count" => "a barrier with a thread count that it may not have".to_string(),
             "member" => "the mask of this operation leaves out the thread that executes it".to_string(),
             "arrives-twice" => "a thread comes twice to a barrier before it completes".to_string(),
-            _ => "a barrier is used for two kinds of operations at once".to_string(),
+            "mixed" => "a barrier is used for two kinds of operations at once".to_string(),
+            _ => "an mbarrier object is used against its rules".to_string(),
         },
         Defect::Assertion => match finding.kind.as_str() {
             "invariant-entry" => "the invariant does not hold on entry to its loop".to_string(),

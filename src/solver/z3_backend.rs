@@ -389,13 +389,16 @@ impl<'t> Emitter<'t> {
         }
     }
 
+    /// Z3 orders terms by the names of what is in them, and how soon it finds a proof depends on that order. So it is told
+    /// numbers: what a kernel and its parameters are called changes no answer.
     fn symbol(&self, id: u32) -> Dynamic {
-        let symbol = &self.terms.symbols[id as usize];
-        match symbol.sort {
-            Sort::Bool => Bool::new_const(symbol.name.as_str()).into(),
-            Sort::Int => Int::new_const(symbol.name.as_str()).into(),
-            Sort::Bv(width) => BV::new_const(symbol.name.as_str(), width).into(),
-            Sort::Other(_) => FuncDecl::new(symbol.name.as_str(), &[], &self.sort(symbol.sort)).apply(&[]),
+        let sort = self.terms.symbols[id as usize].sort;
+        let name = format!("symbol@{id}");
+        match sort {
+            Sort::Bool => Bool::new_const(name).into(),
+            Sort::Int => Int::new_const(name).into(),
+            Sort::Bv(width) => BV::new_const(name, width).into(),
+            Sort::Other(_) => FuncDecl::new(name, &[], &self.sort(sort)).apply(&[]),
         }
     }
 
@@ -403,7 +406,7 @@ impl<'t> Emitter<'t> {
         let function = &self.terms.functions[id as usize];
         let domain: Vec<z3::Sort> = function.args.iter().map(|&s| self.sort(s)).collect();
         let domain: Vec<&z3::Sort> = domain.iter().collect();
-        FuncDecl::new(function.name.as_str(), &domain, &self.sort(function.result))
+        FuncDecl::new(format!("function@{id}"), &domain, &self.sort(function.result))
     }
 
     pub(super) fn int_sum(&mut self, constant: i128, members: &[(Term, i128)]) -> Int {

@@ -155,7 +155,7 @@ impl Translator<'_, '_> {
             }
             StmtKind::Fence(fence) => match fence.order() {
                 // Nothing relies on them: only barriers clear the log, and those of warps where it is known who waits.
-                Order::Warp | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy => {}
+                Order::Warp | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy { .. } => {}
                 Order::Block | Order::Counted | Order::Completion => {
                     panic!("twothread: `{fence}` is a statement of its own")
                 }

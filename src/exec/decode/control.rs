@@ -1,16 +1,14 @@
 //! Branches, calls, barriers, fences, warp operations, and what has a name but no type of its own.
 
 use super::function::Decoder;
-use super::{Access, AsyncCopy, Barrier, Code, Copy, Fact, Reduction, ReductionKind, WarpKind, WarpOperation};
+use super::{Barrier, Code, Copy, Fact, Reduction, ReductionKind, WarpKind, WarpOperation};
 use crate::exec::values::atomic::AtomicOperation;
 use crate::exec::values::integer::{
     Direct, bit_mask, direct, dot_product, find_nth_set, integer, multiply24_high, permute_mode, sign_or_zero_extend,
 };
-use crate::order::{Fence, Order, Ordering};
+use crate::order::{Fence, Order};
 use crate::ptx::annotation::Value;
-use crate::ptx::ast::{
-    AnnotationKind, AsyncOp, BarrierKind, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace, VariableRef,
-};
+use crate::ptx::ast::{AnnotationKind, BarrierKind, IntOp, Op, Operand, RegisterId, ScalarType, VariableRef};
 
 impl Decoder<'_> {
     /// Everything that is no computation, move or access.
@@ -43,6 +41,7 @@ impl Decoder<'_> {
             Op::Arbitrary { dst, .. } if op.is_texture_fetch() => self.fetch(dst),
             Op::Arbitrary { name, dst, sources } => return self.named(name, dst, sources),
             Op::Async { operation, .. } => return self.asynchronous(operation),
+            Op::Object { usage, .. } => return self.object(usage),
             Op::Nothing { .. } => self.emit(Code::Nothing),
             Op::Unsupported { name, reason } => {
                 let reason = format!("`{name}` is not emulated: {reason}");
@@ -54,48 +53,6 @@ impl Decoder<'_> {
     }
 
     /// `cp.async` and its groups.
-    fn asynchronous(&mut self, operation: &AsyncOp) -> Option<()> {
-        match operation {
-            AsyncOp::Copy(_) if self.launch.geometry.threads() > 1 << 31 => {
-                self.refuse("asynchronous copies in a launch of more than 2^31 threads".to_string());
-            }
-            AsyncOp::Copy(copy) => {
-                let mut place = |space, address| {
-                    let access = self.access((space, address), ScalarType::B(32), vec![None], Ordering::Weak)?;
-                    self.program.accesses.push(Access { bytes: copy.bytes, ..access });
-                    Some(self.program.accesses.len() as u32 - 1)
-                };
-                let from = place(StateSpace::Global, &copy.from)?;
-                let to = place(StateSpace::Shared, &copy.to)?;
-                let taken = match &copy.taken {
-                    Some(taken) => Some((self.source(taken, 32)?, self.bits_of(taken))),
-                    None => None,
-                };
-                let index = self.program.async_copies.len() as u32;
-                self.program.async_copies.push(AsyncCopy { from, to, bytes: copy.bytes, taken });
-                self.emit(Code::AsyncRead(index));
-                self.emit(Code::AsyncWrite(index));
-            }
-            AsyncOp::Commit => self.emit(Code::AsyncCommit),
-            AsyncOp::Wait { pending, commits } => {
-                if *commits {
-                    self.emit(Code::AsyncCommit);
-                }
-                self.emit(Code::AsyncWait { pending: *pending });
-            }
-        }
-        Some(())
-    }
-
-    /// Width of a register or constant: that of a predicate is 1.
-    fn bits_of(&self, operand: &Operand) -> u32 {
-        match operand {
-            Operand::NotPredicate(_) => 1,
-            Operand::Register(_) => self.destination(operand).map_or(32, |(_, bits)| u32::from(bits)),
-            _ => 32,
-        }
-    }
-
     /// A texture of zeros, which are the same in every format and however coordinates are taken.
     fn fetch(&mut self, dst: &[Operand]) {
         for operand in dst {
@@ -111,9 +68,11 @@ impl Decoder<'_> {
             Order::Fence { scope, sequential, release, acquire } => {
                 self.emit(Code::Fence { scope, sequential, release, acquire })
             }
-            // They order other proxies' accesses, of which there are none.
-            Order::Proxy => self.emit(Code::Nothing),
-            Order::BarrierObjects => return None,
+            // The other proxies have no accesses here.
+            Order::Proxy { shared: false, global: false } => self.emit(Code::Nothing),
+            Order::Proxy { shared, global } => self.emit(Code::ProxyFence { shared, global }),
+            // For the other blocks of a cluster, of which there are none.
+            Order::BarrierObjects => self.emit(Code::Nothing),
             Order::Block | Order::Counted | Order::Warp | Order::Completion => {
                 panic!("exec: `{fence}` has an operation of its own")
             }

@@ -166,6 +166,8 @@ impl<'m> Decoder<'m> {
             comparisons: Vec::new(),
             copies: Vec::new(),
             async_copies: Vec::new(),
+            bulk_operations: Vec::new(),
+            objects: Vec::new(),
             annotations: Vec::new(),
             refusals: Vec::new(),
             reconvergence: Vec::new(),

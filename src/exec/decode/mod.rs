@@ -6,6 +6,7 @@
 //! parameters are constants.
 //! Relies on: the parser's typing. Reference: PTX ISA.
 
+mod asynchronous;
 mod control;
 mod function;
 mod indirect;
@@ -30,7 +31,9 @@ use std::sync::Arc;
 pub(crate) use layout::shared_address;
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use special::SpecialSlot;
-pub(crate) use together::{AsyncCopy, Barrier, Reduction, ReductionKind, WarpKind, WarpOperation};
+pub(crate) use together::{
+    AsyncCopy, Barrier, BulkOperation, ObjectKind, ObjectOperation, Reduction, ReductionKind, WarpKind, WarpOperation,
+};
 
 /// Index into a thread's register file.
 pub(crate) type Slot = u16;
@@ -59,6 +62,10 @@ pub struct Program {
     pub(crate) copies: Vec<Vec<Copy>>,
     /// Copies that go on beside their threads.
     pub(crate) async_copies: Vec<AsyncCopy>,
+    /// Copies through the asynchronous proxy.
+    pub(crate) bulk_operations: Vec<BulkOperation>,
+    /// Operations on barrier objects.
+    pub(crate) objects: Vec<ObjectOperation>,
     /// Annotations.
     pub(crate) annotations: Vec<Fact>,
     /// Why an instruction has no model.
@@ -301,6 +308,28 @@ pub enum Code {
     AsyncWait {
         /// Groups that need not be complete.
         pending: u64,
+    },
+    /// The reading half of an entry of [`Program::bulk_operations`].
+    BulkRead(u32),
+    /// The writing half, which follows.
+    BulkWrite(u32),
+    /// `cp.async.bulk.commit_group`
+    BulkCommit,
+    /// `cp.async.bulk.wait_group`
+    BulkWait {
+        /// Groups that need not be complete.
+        pending: u64,
+        /// Only what they read.
+        reads: bool,
+    },
+    /// An entry of [`Program::objects`].
+    Object(u32),
+    /// `fence.proxy.async`: between accesses of both proxies.
+    ProxyFence {
+        /// To shared memory.
+        shared: bool,
+        /// To global memory.
+        global: bool,
     },
     /// An entry of [`Program::barriers`].
     Barrier(u32),

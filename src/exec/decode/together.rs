@@ -4,6 +4,7 @@
 
 use super::Slot;
 use crate::exec::values::atomic::AtomicOperation;
+use crate::ptx::ast::ScalarType;
 
 /// A copy that goes on beside its thread.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,68 @@ pub(crate) struct AsyncCopy {
     pub(crate) bytes: u32,
     /// How many of them are read, or (one bit) that none are; with the width in bits.
     pub(crate) taken: Option<(Slot, u32)>,
+}
+
+/// A bulk copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BulkOperation {
+    /// Where it reads, an entry of [`Program::accesses`].
+    pub(crate) from: u32,
+    /// Where it writes, an entry of [`Program::accesses`].
+    pub(crate) to: u32,
+    /// Bytes.
+    pub(crate) size: Slot,
+    /// The barrier object that gets the bytes, an entry of [`Program::accesses`]; `None`: it has a group.
+    pub(crate) object: Option<u32>,
+    /// What is done with the old value.
+    pub(crate) reduction: Option<(AtomicOperation, ScalarType)>,
+}
+
+/// An operation on a barrier object.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectOperation {
+    /// Its eight bytes, an entry of [`Program::accesses`].
+    pub(crate) access: u32,
+    pub(crate) kind: ObjectKind,
+    /// Destination.
+    pub(crate) d: Option<(Slot, u8)>,
+    /// It releases or acquires.
+    pub(crate) ordered: bool,
+}
+
+/// Operations on barrier objects, with their operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ObjectKind {
+    Initialise {
+        count: Slot,
+    },
+    Invalidate,
+    Expect {
+        bytes: Slot,
+    },
+    Complete {
+        bytes: Slot,
+    },
+    Arrive {
+        count: Option<Slot>,
+        /// Bytes that are expected first.
+        bytes: Option<Slot>,
+        drops: bool,
+        /// `.noComplete`
+        incomplete: bool,
+    },
+    /// `cp.async.mbarrier.arrive`
+    ArriveBehindCopies {
+        /// `.noinc`
+        counted: bool,
+    },
+    Wait {
+        /// A state or a parity.
+        phase: Slot,
+        parity: bool,
+        /// `try_wait`
+        tries: bool,
+    },
 }
 
 /// A barrier instruction.

@@ -6,7 +6,7 @@
 //! synchronised with single others carries a list, which those that synchronised together share.
 //! These are the paper's formats (converged, diverged, sparse), without its reconvergence stack.
 
-use super::shadow::Entry;
+use super::Space;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -17,9 +17,23 @@ pub(crate) struct Shape {
     pub(crate) block: u32,
     /// Warps a block.
     pub(crate) warps: u32,
-    /// Threads of the launch. From here on are the numbers of their agents: what a thread's asynchronous copies do.
+    /// Threads of the launch. From here on are the numbers of their agents, then those of single bulk copies.
     pub(crate) threads: u32,
 }
+
+/// What goes on beside a thread and that the thread waits for in the order in which it started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Agent {
+    /// `cp.async`
+    Copies,
+    /// What bulk copies of its groups read.
+    BulkReads,
+    /// What bulk copies of its groups write.
+    BulkWrites,
+}
+
+/// How many agents a thread has.
+const AGENTS: u32 = 3;
 
 /// A sorted list of floors.
 type Floors = Vec<(u32, u32)>;
@@ -31,11 +45,15 @@ pub(crate) struct Clock {
     pub(crate) blocks: Floors,
     /// By warp of the launch.
     pub(crate) warps: Floors,
-    /// By thread of the launch.
+    /// By thread of the launch, or agent of one.
     pub(crate) threads: Floors,
+    /// Phases of barrier objects that are known to be complete, by the number of the object.
+    pub(crate) objects: Floors,
+    /// What is known to be before what goes through the asynchronous proxy, by space.
+    pub(crate) fenced: [Option<Rc<Clock>>; 2],
 }
 
-fn floor(floors: &Floors, key: u32) -> u32 {
+pub(super) fn floor(floors: &Floors, key: u32) -> u32 {
     floors.binary_search_by_key(&key, |(key, _)| *key).map_or(0, |index| floors[index].1)
 }
 
@@ -63,6 +81,30 @@ impl Clock {
         join_floors(&mut self.blocks, &other.blocks);
         join_floors(&mut self.warps, &other.warps);
         join_floors(&mut self.threads, &other.threads);
+        join_floors(&mut self.objects, &other.objects);
+        for (mine, other) in self.fenced.iter_mut().zip(&other.fenced) {
+            join(mine, other.as_ref());
+        }
+    }
+
+    /// The phases of a barrier object before this one are known to be complete.
+    pub(crate) fn know_phases(&mut self, object: u32, phases: u32) {
+        raise(&mut self.objects, object, phases);
+    }
+
+    /// What an agent of a thread started up to a time is known.
+    pub(crate) fn know_agent(&mut self, agent: u32, time: u32) {
+        raise(&mut self.threads, agent, time);
+    }
+}
+
+/// The later of both; what they share is not copied.
+pub(crate) fn join(into: &mut Option<Rc<Clock>>, from: Option<&Rc<Clock>>) {
+    match (into.as_mut(), from) {
+        (_, None) => {}
+        (None, Some(from)) => *into = Some(from.clone()),
+        (Some(mine), Some(from)) if Rc::ptr_eq(mine, from) => {}
+        (Some(mine), Some(from)) => Rc::make_mut(mine).join(from),
     }
 }
 
@@ -75,25 +117,48 @@ pub(crate) struct ThreadClock {
     pub(crate) block: u32,
     /// Floor of its warp.
     pub(crate) warp: u32,
-    /// Floor of its own agent: the groups of copies that it waited for.
-    pub(crate) agent: u32,
+    /// Floors of its own agents: the operations that it waited for.
+    pub(crate) agents: [u32; AGENTS as usize],
     /// Everything else, shared with those that know the same.
     pub(crate) others: Option<Rc<Clock>>,
 }
 
 impl Shape {
-    /// The agent of a thread.
-    pub(crate) fn agent_of(&self, thread: u32) -> u32 {
-        thread.wrapping_add(self.threads)
+    /// An agent of a thread.
+    pub(crate) fn agent_of(&self, thread: u32, agent: Agent) -> u32 {
+        thread.wrapping_add(self.threads.wrapping_mul(1 + agent as u32))
+    }
+
+    /// The number of a bulk copy that a barrier object tells of.
+    pub(super) fn copy(&self, index: u32) -> u32 {
+        index.wrapping_add(self.threads.wrapping_mul(1 + AGENTS))
+    }
+
+    /// Which bulk copy it is, if it is one.
+    pub(super) fn index_of_copy(&self, number: u32) -> Option<u32> {
+        number.checked_sub(self.threads.wrapping_mul(1 + AGENTS))
+    }
+
+    /// The agents of a thread with their floors.
+    fn agents<'c>(&'c self, thread: u32, clock: &'c ThreadClock) -> impl Iterator<Item = (u32, u32)> + 'c {
+        let agents = [Agent::Copies, Agent::BulkReads, Agent::BulkWrites];
+        let floors = agents.into_iter().zip(clock.agents);
+        floors.filter(|(_, floor)| *floor > 0).map(move |(agent, floor)| (self.agent_of(thread, agent), floor))
+    }
+
+    /// Which agent of its thread it is, if it is one.
+    pub(super) fn agent(&self, number: u32) -> Option<usize> {
+        (number >= self.threads).then(|| (number / self.threads - 1) as usize)
+    }
+
+    /// Whether it accesses memory through the asynchronous proxy, as all do but threads and `cp.async`.
+    pub(super) fn is_bulk(&self, number: u32) -> bool {
+        number >= self.threads.saturating_mul(2 + Agent::Copies as u32)
     }
 
     /// The thread itself, or the one whose agent it is.
-    pub(crate) fn issuer(&self, thread: u32) -> u32 {
-        if self.is_agent(thread) { thread - self.threads } else { thread }
-    }
-
-    fn is_agent(&self, thread: u32) -> bool {
-        thread >= self.threads
+    pub(super) fn issuer(&self, thread: u32) -> u32 {
+        if thread < self.threads { thread } else { thread % self.threads }
     }
 
     /// The block of a thread.
@@ -118,72 +183,33 @@ impl Shape {
         range.start >= first && range.end - first <= self.block
     }
 
-    /// Whether what `other` did at `time` happened before what `thread` does next. An agent does nothing before its thread
-    /// started the copy, and knows what the thread knew then; only a wait tells what the agent did.
-    fn is_ordered(&self, other: u32, time: u32, thread: u32, clock: &ThreadClock) -> bool {
-        let is_own = self.issuer(other) == self.issuer(thread);
-        if self.is_agent(other) {
-            let is_told = |known: &Rc<Clock>| time <= floor(&known.threads, other);
-            return is_own && time <= clock.agent || clock.others.as_ref().is_some_and(is_told);
-        }
-        if is_own {
-            return true;
-        }
-        let block = self.block_of(other);
-        let in_warp = || time <= clock.warp && self.warp_of(other) == self.warp_of(thread);
-        if block == self.block_of(thread) && (time <= clock.block || in_warp()) {
-            return true;
-        }
-        clock.others.as_ref().is_some_and(|known| {
-            time <= floor(&known.blocks, block)
-                || time <= floor(&known.warps, self.warp_of(other))
-                || time <= floor(&known.threads, other)
-        })
-    }
-
-    /// The threads among these whose accesses at `time` are not ordered before what `thread` does next.
-    pub(crate) fn unordered<'s>(
-        &'s self,
-        threads: impl Iterator<Item = u32> + 's,
-        time: u32,
-        thread: u32,
-        clock: &'s ThreadClock,
-    ) -> impl Iterator<Item = u32> + 's {
-        threads.filter(move |other| !self.is_ordered(*other, time, thread, clock))
-    }
-
-    /// Whether all accesses of an entry are ordered before what `thread` does next.
-    pub(crate) fn all_ordered(&self, entry: &Entry, thread: u32, clock: &ThreadClock) -> bool {
-        let span = entry.span();
-        // The common cases: the thread itself, or threads of this block before its last barrier.
-        if span.end - span.start == 1 && span.start == thread && !self.is_agent(thread) {
-            return true;
-        }
-        if entry.clock <= clock.block && self.is_in_block_of(span, thread) {
-            return true;
-        }
-        self.unordered(entry.threads(), entry.clock, thread, clock).next().is_none()
-    }
-
     /// Everything that a thread knows, itself included.
     pub(crate) fn snapshot(&self, thread: u32, clock: &ThreadClock) -> Clock {
         let mut all = clock.others.as_deref().cloned().unwrap_or_default();
         raise(&mut all.blocks, self.block_of(thread), clock.block);
         raise(&mut all.warps, self.warp_of(thread), clock.warp);
         raise(&mut all.threads, thread, clock.epoch);
-        raise(&mut all.threads, self.agent_of(thread), clock.agent);
+        for (agent, floor) in self.agents(thread, clock) {
+            raise(&mut all.threads, agent, floor);
+        }
         all
+    }
+
+    /// A proxy fence: what the thread knows is before what goes through the asynchronous proxy behind it.
+    pub(crate) fn fence_proxy(&self, thread: u32, clock: &mut ThreadClock, spaces: &[Space]) {
+        let known = Rc::new(Clock { fenced: Default::default(), ..self.snapshot(thread, clock) });
+        clock.epoch += 1;
+        let others = Rc::make_mut(clock.others.get_or_insert_default());
+        for space in spaces {
+            others.fenced[*space as usize] = Some(known.clone());
+        }
     }
 
     /// A thread learns what a clock says.
     pub(crate) fn learn(&self, thread: u32, clock: &mut ThreadClock, known: &Rc<Clock>) {
         clock.block = clock.block.max(floor(&known.blocks, self.block_of(thread)));
         clock.warp = clock.warp.max(floor(&known.warps, self.warp_of(thread)));
-        match &mut clock.others {
-            None => clock.others = Some(known.clone()),
-            Some(mine) if Rc::ptr_eq(mine, known) => {}
-            Some(mine) => Rc::make_mut(mine).join(known),
-        }
+        join(&mut clock.others, Some(known));
     }
 
     /// All threads of a block synchronise, from this one on.
@@ -191,15 +217,10 @@ impl Shape {
         let latest = clocks.iter().map(|clock| clock.epoch).max().unwrap_or(0);
         let mut joined: Option<Rc<Clock>> = None;
         for clock in clocks.iter() {
-            match (&mut joined, &clock.others) {
-                (_, None) => {}
-                (None, Some(mine)) => joined = Some(mine.clone()),
-                (Some(all), Some(mine)) if Rc::ptr_eq(all, mine) => {}
-                (Some(all), Some(mine)) => Rc::make_mut(all).join(mine),
-            }
+            join(&mut joined, clock.others.as_ref());
         }
-        let agents = (first..).zip(clocks.iter()).filter(|(_, clock)| clock.agent > 0);
-        let agents: Floors = agents.map(|(thread, clock)| (self.agent_of(thread), clock.agent)).collect();
+        let agents = (first..).zip(clocks.iter()).flat_map(|(thread, clock)| self.agents(thread, clock));
+        let agents: Floors = agents.collect();
         if !agents.is_empty() {
             join_floors(&mut Rc::make_mut(joined.get_or_insert_default()).threads, &agents);
         }
@@ -228,7 +249,9 @@ impl Shape {
                     if let Some(others) = &clock.others {
                         join_floors(&mut joined.threads, &others.threads);
                     }
-                    raise(&mut joined.threads, self.agent_of(*thread), clock.agent);
+                    for (agent, floor) in self.agents(*thread, clock) {
+                        raise(&mut joined.threads, agent, floor);
+                    }
                     clock.epoch = latest;
                 }
                 clock.epoch += 1;
@@ -258,6 +281,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::races::order::Later;
     use crate::exec::values::hash;
 
     /// The same with a full vector a thread.
@@ -341,7 +365,9 @@ mod tests {
             for (thread, time, compressed_time) in accesses {
                 for other in (0..count).filter(|other| *other != thread) {
                     let expected = time <= full.of[other][thread];
-                    let got = shape.is_ordered(thread as u32, compressed_time, other as u32, &compressed[other]);
+                    let later =
+                        Later { shape, copies: &[], thread: other as u32, clock: &compressed[other], proxy: None };
+                    let got = later.is_after(thread as u32, compressed_time);
                     assert_eq!(expected, got, "seed {seed}: {thread} at {time} before {other}");
                 }
             }

@@ -12,11 +12,13 @@
 //! are ordered only by what the ISA says, unless lock-step warps are asked for.
 
 pub(crate) mod clock;
+pub(crate) mod order;
 pub(crate) mod shadow;
 pub(crate) mod sync;
 
 use crate::order::Scope;
 use clock::{Shape, ThreadClock};
+use order::{BulkCopy, Later};
 use shadow::{Cell, Entry, List, Pages};
 use std::collections::BTreeMap;
 
@@ -52,6 +54,13 @@ impl Reach {
     }
 }
 
+/// Memory as far as proxy fences tell it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Space {
+    Shared,
+    Global,
+}
+
 /// Where two accesses met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Location {
@@ -76,10 +85,11 @@ pub struct Race {
 /// The access that is checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Current<'c> {
-    /// Number of the thread in the launch, or of its agent.
+    /// Number of the thread in the launch, or of its agent or copy.
     pub(crate) thread: u32,
     /// Instruction.
     pub(crate) code: u32,
+    /// What the thread knows, or knew when the copy started.
     pub(crate) clock: &'c ThreadClock,
     /// What it writes is there already.
     pub(crate) same_value: bool,
@@ -93,6 +103,8 @@ pub(crate) struct Detector {
     pub(crate) shape: Shape,
     /// By global array.
     global: Vec<Pages>,
+    /// Bulk copies that barrier objects tell of.
+    pub(crate) copies: Vec<BulkCopy>,
     /// By pair of instructions and whether they meet in shared memory.
     pub(crate) races: BTreeMap<(u32, u32, bool), Race>,
     /// Whether a location had more readers than it can remember: races may have been missed.
@@ -105,7 +117,7 @@ impl Detector {
     /// A detector for arrays of these sizes.
     pub(crate) fn new(sites: Vec<Site>, shape: Shape, sizes: &[u64], allow_same_value: bool) -> Self {
         let global = sizes.iter().map(|size| Pages::new(*size)).collect();
-        Detector { sites, shape, global, races: BTreeMap::new(), forgot: false, allow_same_value }
+        Detector { sites, shape, global, copies: Vec::new(), races: BTreeMap::new(), forgot: false, allow_same_value }
     }
 
     /// An access to global memory.
@@ -154,7 +166,7 @@ impl Detector {
                 continue;
             }
             let other = self.sites[entry.code() as usize];
-            let ordered = self.shape.all_ordered(&entry, current.thread, current.clock);
+            let ordered = self.later(current, location).is_after_all(&entry);
             if !ordered && (site.writes || other.writes) {
                 self.conflict(&entry, other, site, mask, current, location);
             }
@@ -162,7 +174,8 @@ impl Detector {
                 && entry.mask() & !mask == 0
                 && (site.writes || !other.writes)
                 && (site.scope.is_none() || site.scope == other.scope && site.bytes == other.bytes)
-                && (site.scope != Some(Reach::Block) || self.shape.is_in_block_of(entry.span(), current.thread));
+                && (site.scope != Some(Reach::Block) || self.shape.is_in_block_of(entry.span(), current.thread))
+                && self.tells_of(&entry, current.thread);
             if covered {
                 list.remove(index);
             } else {
@@ -186,6 +199,7 @@ impl Detector {
             return;
         }
         let complete = other.bytes == site.bytes && (site.bytes >= 4 || entry.mask() == mask);
+        let complete = complete && self.shape.is_bulk(entry.span().start) == self.shape.is_bulk(current.thread);
         let strong = match (other.scope, site.scope) {
             (Some(a), Some(b)) if complete => Some(a.min(b)),
             _ => None,
@@ -193,22 +207,65 @@ impl Detector {
         if strong == Some(Reach::Device) {
             return;
         }
-        let first = self
-            .shape
-            .unordered(entry.threads(), entry.clock, current.thread, current.clock)
-            .find(|other| strong.is_none() || !self.shape.same_block(*other, current.thread));
-        let Some(first) = first else { return };
+        let second = self.issuer(current.thread);
+        let later = self.later(current, location);
+        let is_apart = |other: &u32| strong.is_none() || !self.shape.same_block(self.issuer(*other), second);
+        let Some(first) = later.unordered(entry.threads(), entry.clock).find(is_apart) else { return };
         let at = location(u64::from((entry.mask() & mask).trailing_zeros()));
         let shared = matches!(at, Location::Shared(_));
         let key = (entry.code().min(current.code), entry.code().max(current.code), shared);
-        let first = (self.shape.issuer(first), entry.code());
-        let second = (self.shape.issuer(current.thread), current.code);
+        let first = (self.issuer(first), entry.code());
+        let second = (second, current.code);
         let race = Race { first, second, location: at, same_value };
         let known = self.races.entry(key).or_insert_with(|| race.clone());
         // Different values are the graver defect of the pair.
         if known.same_value && !same_value {
             *known = race;
         }
+    }
+}
+
+impl Detector {
+    /// A bulk copy of a thread starts; its number.
+    pub(crate) fn start_copy(&mut self, issuer: u32, object: u32) -> u32 {
+        self.copies.push(BulkCopy { issuer, object, phase: None });
+        self.shape.copy(self.copies.len() as u32 - 1)
+    }
+
+    /// A bulk copy gave its bytes to its object in this phase.
+    pub(crate) fn end_copy(&mut self, copy: u32, phase: u32) {
+        if let Some(index) = self.shape.index_of_copy(copy) {
+            self.copies[index as usize].phase = Some(phase);
+        }
+    }
+
+    /// Whether who knows of the later of two ordered accesses knows of the earlier one. Who knows that an agent did something
+    /// knows what it did before, but not what its thread did.
+    fn tells_of(&self, earlier: &Entry, later: u32) -> bool {
+        let object = |number: u32| self.shape.index_of_copy(number).map(|index| self.copies[index as usize].object);
+        match object(later) {
+            Some(told) => earlier.threads().all(|number| object(number) == Some(told)),
+            None if self.shape.agent(later).is_some() => earlier.threads().all(|number| number == later),
+            None => true,
+        }
+    }
+
+    /// The thread itself, or the one that started it.
+    fn issuer(&self, number: u32) -> u32 {
+        match self.shape.index_of_copy(number) {
+            Some(index) => self.copies[index as usize].issuer,
+            None => self.shape.issuer(number),
+        }
+    }
+
+    /// The party of an access.
+    fn later<'c>(&'c self, current: Current<'c>, location: &impl Fn(u64) -> Location) -> Later<'c> {
+        let proxy = self.shape.is_bulk(current.thread).then(|| match location(0) {
+            Location::Global(..) => Space::Global,
+            Location::Shared(_) => Space::Shared,
+        });
+        let (shape, copies, thread) = (self.shape, &self.copies[..], self.issuer(current.thread));
+        Later { shape, copies, thread, clock: current.clock, proxy }
     }
 }
 

@@ -7,7 +7,7 @@
 //! Reference: PTX ISA, "Release and Acquire Patterns" and "Observation Order"; the paper's `S_x`.
 
 use super::Reach;
-use super::clock::{Clock, Shape, ThreadClock};
+use super::clock::{Clock, Shape, ThreadClock, join};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -33,15 +33,6 @@ pub(crate) struct Fences {
     /// What strong reads observed since, by reach.
     observed_block: Option<Rc<Clock>>,
     observed_device: Option<Rc<Clock>>,
-}
-
-fn join(into: &mut Option<Rc<Clock>>, from: Option<&Rc<Clock>>) {
-    match (into.as_mut(), from) {
-        (_, None) => {}
-        (None, Some(from)) => *into = Some(from.clone()),
-        (Some(mine), Some(from)) if Rc::ptr_eq(mine, from) => {}
-        (Some(mine), Some(from)) => Rc::make_mut(mine).join(from),
-    }
 }
 
 /// A thread that synchronises.

@@ -163,6 +163,10 @@ fn fate(row: &Row) -> String {
              number is one of 0 to 15, and orders the accesses before it and after it; so does the emulator. A count \
              has to be the size of the block; barriers for a part of it are refused (`barrier-count`), and emulated."
         }
+        (_, Class::Emulated(_)) => {
+            "A kernel that can come to it is refused by the verifier (`unsupported-instruction`); the emulator executes \
+             it, watches what it orders, and lets copies go on beside their threads (`--completion`)."
+        }
         (_, Class::Unsupported(_)) => {
             "A kernel that can come to it is refused (`unsupported-instruction`); the emulator stops when a thread \
              comes to it."

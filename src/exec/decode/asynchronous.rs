@@ -1,0 +1,136 @@
+//! Asynchronous copies and barrier objects: from the typed operation to the flat program.
+//!
+//! Part of [`super::function`]. Reference: PTX ISA, `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `mbarrier`.
+
+use super::function::Decoder;
+use super::{Access, AsyncCopy, BulkOperation, Code, ObjectKind, ObjectOperation, Slot};
+use crate::exec::values::atomic::AtomicOperation;
+use crate::order::Ordering;
+use crate::ptx::ast::{AsyncOp, BulkCopy, MemoryOperand, ObjectAction, ObjectUse, Operand, ScalarType, StateSpace};
+
+impl Decoder<'_> {
+    pub(super) fn asynchronous(&mut self, operation: &AsyncOp) -> Option<()> {
+        match operation {
+            AsyncOp::Copy(_) | AsyncOp::Bulk(_) if self.launch.geometry.threads() > 1 << 28 => {
+                self.refuse("asynchronous copies in a launch of more than 2^28 threads".to_string());
+            }
+            AsyncOp::Copy(copy) => {
+                let mut place = |space, address| {
+                    let access = self.access((space, address), ScalarType::B(32), vec![None], Ordering::Weak)?;
+                    self.program.accesses.push(Access { bytes: copy.bytes, ..access });
+                    Some(self.program.accesses.len() as u32 - 1)
+                };
+                let from = place(StateSpace::Global, &copy.from)?;
+                let to = place(StateSpace::Shared, &copy.to)?;
+                let taken = match &copy.taken {
+                    Some(taken) => Some((self.source(taken, 32)?, self.bits_of(taken))),
+                    None => None,
+                };
+                let index = self.program.async_copies.len() as u32;
+                self.program.async_copies.push(AsyncCopy { from, to, bytes: copy.bytes, taken });
+                self.emit(Code::AsyncRead(index));
+                self.emit(Code::AsyncWrite(index));
+            }
+            AsyncOp::Commit => self.emit(Code::AsyncCommit),
+            AsyncOp::Wait { pending, commits } => {
+                if *commits {
+                    self.emit(Code::AsyncCommit);
+                }
+                self.emit(Code::AsyncWait { pending: *pending });
+            }
+            AsyncOp::Arrive { object, counted } => {
+                let kind = ObjectKind::ArriveBehindCopies { counted: *counted };
+                return self.push_object(object, kind, None, false);
+            }
+            AsyncOp::Bulk(copy) => return self.bulk(copy),
+            AsyncOp::BulkCommit => self.emit(Code::BulkCommit),
+            AsyncOp::BulkWait { pending, reads } => self.emit(Code::BulkWait { pending: *pending, reads: *reads }),
+        }
+        Some(())
+    }
+
+    /// A memory operand as an access of so many bytes.
+    fn operand_access(&mut self, operand: &MemoryOperand, bytes: u32) -> Option<u32> {
+        let access = self.access((operand.space, &operand.address), ScalarType::B(64), vec![None], Ordering::Weak)?;
+        self.program.accesses.push(Access { bytes, ..access });
+        Some(self.program.accesses.len() as u32 - 1)
+    }
+
+    fn bulk(&mut self, copy: &BulkCopy) -> Option<()> {
+        let BulkCopy { to, from, size, object, reduction } = copy;
+        let reduction = match reduction {
+            None => None,
+            Some((name, ty)) if ty.is_float() => {
+                self.refuse(format!("`cp.reduce.async.bulk` with `{name}` of floating-point numbers is not emulated"));
+                return Some(());
+            }
+            Some((name, ty)) => Some((AtomicOperation::of(name)?, *ty)),
+        };
+        let (from, to) = (self.operand_access(from, 16)?, self.operand_access(to, 16)?);
+        let size = self.source(size, 32)?;
+        let object = match object {
+            Some(object) => Some(self.operand_access(object, 8)?),
+            None => None,
+        };
+        let index = self.program.bulk_operations.len() as u32;
+        self.program.bulk_operations.push(BulkOperation { from, to, size, object, reduction });
+        self.emit(Code::BulkRead(index));
+        self.emit(Code::BulkWrite(index));
+        Some(())
+    }
+
+    pub(super) fn object(&mut self, usage: &ObjectUse) -> Option<()> {
+        let kind = match &usage.action {
+            ObjectAction::Initialise { count } => ObjectKind::Initialise { count: self.source(count, 32)? },
+            ObjectAction::Invalidate => ObjectKind::Invalidate,
+            ObjectAction::Expect { bytes } => ObjectKind::Expect { bytes: self.source(bytes, 32)? },
+            ObjectAction::Complete { bytes } => ObjectKind::Complete { bytes: self.source(bytes, 32)? },
+            ObjectAction::Arrive { count, bytes, drops, incomplete } => ObjectKind::Arrive {
+                count: self.optional(count.as_ref())?,
+                bytes: self.optional(bytes.as_ref())?,
+                drops: *drops,
+                incomplete: *incomplete,
+            },
+            ObjectAction::Wait { phase, parity, tries } => {
+                let phase = self.source(phase, if *parity { 32 } else { 64 })?;
+                ObjectKind::Wait { phase, parity: *parity, tries: *tries }
+            }
+        };
+        let d = match &usage.dst {
+            Some(dst) => Some(self.destination(dst)?),
+            None => None,
+        };
+        let ordered = !matches!(usage.ordering, Ordering::Relaxed(_));
+        self.push_object(&usage.place, kind, d, ordered)
+    }
+
+    /// The slot of an operand that need not be there.
+    fn optional(&mut self, operand: Option<&Operand>) -> Option<Option<Slot>> {
+        match operand {
+            Some(operand) => self.source(operand, 32).map(Some),
+            None => Some(None),
+        }
+    }
+
+    fn push_object(
+        &mut self,
+        place: &MemoryOperand,
+        kind: ObjectKind,
+        d: Option<(Slot, u8)>,
+        ordered: bool,
+    ) -> Option<()> {
+        let access = self.operand_access(place, 8)?;
+        self.program.objects.push(ObjectOperation { access, kind, d, ordered });
+        self.emit(Code::Object(self.program.objects.len() as u32 - 1));
+        Some(())
+    }
+
+    /// Width of a register or constant: that of a predicate is 1.
+    fn bits_of(&self, operand: &Operand) -> u32 {
+        match operand {
+            Operand::NotPredicate(_) => 1,
+            Operand::Register(_) => self.destination(operand).map_or(32, |(_, bits)| u32::from(bits)),
+            _ => 32,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Whether an earlier access happened before what a thread, or one of its agents, does now.
+//!
+//! Input: an entry of a location, and what the later party knows. Establishes: a copy counts as done only for who knows of its
+//! end, by a wait of its thread, an arrival that it brought about, or a phase of the barrier object to which it gave its bytes;
+//! an access through the generic proxy is before one through the asynchronous proxy only with a proxy fence behind it.
+//! Reference: PTX ISA, "Causality Order", "Asynchronous Operations", "Async proxy".
+
+use super::Space;
+use super::clock::{Clock, Shape, ThreadClock, floor};
+use super::shadow::Entry;
+
+/// A bulk copy that a barrier object tells of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BulkCopy {
+    /// Thread that started it.
+    pub(crate) issuer: u32,
+    /// Number of the object.
+    pub(crate) object: u32,
+    /// The phase in which the object got the bytes; `None` while the copy is under way.
+    pub(crate) phase: Option<u32>,
+}
+
+/// The later party.
+pub(crate) struct Later<'d> {
+    pub(crate) shape: Shape,
+    /// All bulk copies with an object.
+    pub(crate) copies: &'d [BulkCopy],
+    /// The thread, or that which started the copy.
+    pub(crate) thread: u32,
+    /// What it knew then.
+    pub(crate) clock: &'d ThreadClock,
+    /// The access goes through the asynchronous proxy, to this space.
+    pub(crate) proxy: Option<Space>,
+}
+
+impl Later<'_> {
+    /// Whether what `other` did at `time` happened before. An agent does nothing before its thread started the copy, and
+    /// knows what the thread knew then.
+    pub(crate) fn is_after(&self, other: u32, time: u32) -> bool {
+        let (shape, clock) = (self.shape, self.clock);
+        if let Some(index) = shape.index_of_copy(other) {
+            let BulkCopy { object, phase, .. } = self.copies[index as usize];
+            let known = |phase| clock.others.as_ref().is_some_and(|all| phase < floor(&all.objects, object));
+            return phase.is_some_and(known);
+        }
+        let is_bulk = shape.is_bulk(other);
+        if let Some(space) = self.proxy.filter(|_| !is_bulk) {
+            let fenced = clock.others.as_ref().and_then(|known| known.fenced[space as usize].as_ref());
+            return fenced.is_some_and(|known| self.is_in(known, other, time));
+        }
+        let is_own = shape.issuer(other) == self.thread;
+        if let Some(agent) = shape.agent(other) {
+            let is_told = |known: &Clock| time <= floor(&known.threads, other);
+            return is_own && time <= clock.agents[agent] || clock.others.as_deref().is_some_and(is_told);
+        }
+        if is_own {
+            return true;
+        }
+        let in_warp = || time <= clock.warp && shape.warp_of(other) == shape.warp_of(self.thread);
+        if shape.same_block(other, self.thread) && (time <= clock.block || in_warp()) {
+            return true;
+        }
+        clock.others.as_deref().is_some_and(|known| self.is_in(known, other, time))
+    }
+
+    /// Whether a clock says so.
+    fn is_in(&self, known: &Clock, other: u32, time: u32) -> bool {
+        let by_floors = || {
+            time <= floor(&known.blocks, self.shape.block_of(other))
+                || time <= floor(&known.warps, self.shape.warp_of(other))
+        };
+        time <= floor(&known.threads, other) || self.shape.agent(other).is_none() && by_floors()
+    }
+
+    /// The threads among these whose accesses at `time` are not ordered before.
+    pub(crate) fn unordered<'s>(
+        &'s self,
+        threads: impl Iterator<Item = u32> + 's,
+        time: u32,
+    ) -> impl Iterator<Item = u32> + 's {
+        threads.filter(move |other| !self.is_after(*other, time))
+    }
+
+    /// Whether all accesses of an entry are ordered before.
+    pub(crate) fn is_after_all(&self, entry: &Entry) -> bool {
+        let span = entry.span();
+        if self.proxy.is_none() {
+            // The common cases: the thread itself, or threads of this block before its last barrier.
+            if span.end - span.start == 1 && span.start == self.thread {
+                return true;
+            }
+            if entry.clock <= self.clock.block && self.shape.is_in_block_of(span, self.thread) {
+                return true;
+            }
+        }
+        self.unordered(entry.threads(), entry.clock).next().is_none()
+    }
+}

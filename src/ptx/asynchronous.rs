@@ -1,0 +1,159 @@
+//! What goes on beside the threads, as part of an instruction: copies, their groups, barrier objects.
+//!
+//! Reference: PTX ISA, `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `mbarrier`.
+
+use super::ast::{Address, Operand, ScalarType, StateSpace};
+use crate::order::Ordering;
+use std::sync::Arc;
+
+/// Asynchronous operations. A thread has groups of copies: a copy belongs to the group that is committed next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AsyncOp {
+    /// `cp.async.ca`, `cp.async.cg`: starts a copy from global to shared memory.
+    Copy(Box<AsyncCopy>),
+    /// `cp.async.commit_group`: ends a group.
+    Commit,
+    /// `cp.async.wait_group`, `cp.async.wait_all`: until at most so many of the newest groups are not complete.
+    Wait {
+        /// Groups.
+        pending: u64,
+        /// Ends a group first.
+        commits: bool,
+    },
+    /// `cp.async.mbarrier.arrive`: an arrival at a barrier object once all earlier copies of the thread are complete.
+    Arrive {
+        /// Where the object is.
+        object: MemoryOperand,
+        /// `.noinc`: the object counts this arrival among those that it expects.
+        counted: bool,
+    },
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`: starts a bulk copy.
+    Bulk(Box<BulkCopy>),
+    /// `cp.async.bulk.commit_group`: ends a group of bulk copies.
+    BulkCommit,
+    /// `cp.async.bulk.wait_group`: until at most so many of the newest groups of bulk copies are not complete.
+    BulkWait {
+        /// Groups.
+        pending: u64,
+        /// `.read`: until they have read what they read.
+        reads: bool,
+    },
+}
+
+/// A memory operand with its state space.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryOperand {
+    /// The space; generic if none is written.
+    pub space: StateSpace,
+    /// Where in it.
+    pub address: Address,
+}
+
+/// An asynchronous copy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AsyncCopy {
+    /// In shared memory.
+    pub to: Address,
+    /// In global memory.
+    pub from: Address,
+    /// Bytes that are written: 4, 8 or 16.
+    pub bytes: u32,
+    /// Zeros are written for what is not read: how many bytes are, at most all, or (a predicate) whether none are.
+    pub taken: Option<Operand>,
+}
+
+/// A bulk copy: its accesses go through the asynchronous proxy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BulkCopy {
+    /// Where it writes.
+    pub to: MemoryOperand,
+    /// Where it reads.
+    pub from: MemoryOperand,
+    /// Bytes, a multiple of 16.
+    pub size: Operand,
+    /// What tells that it is complete: bytes at a barrier object, or (`None`) its group.
+    pub object: Option<MemoryOperand>,
+    /// `cp.reduce`: what is done with the old value, and the type.
+    pub reduction: Option<(Arc<str>, ScalarType)>,
+}
+
+/// What is done with a barrier object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectUse {
+    /// The object.
+    pub place: MemoryOperand,
+    /// What is done.
+    pub action: ObjectAction,
+    /// Register that gets a state (of an arrival) or whether the phase is complete (of a wait).
+    pub dst: Option<Operand>,
+    /// A release of an arrival, an acquire of a wait, or relaxed.
+    pub ordering: Ordering,
+}
+
+/// Operations on barrier objects.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ObjectAction {
+    /// `init`
+    Initialise {
+        /// Arrivals that a phase expects.
+        count: Operand,
+    },
+    /// `inval`
+    Invalidate,
+    /// `expect_tx`
+    Expect {
+        /// Bytes.
+        bytes: Operand,
+    },
+    /// `complete_tx`
+    Complete {
+        /// Bytes.
+        bytes: Operand,
+    },
+    /// `arrive`, `arrive_drop`
+    Arrive {
+        /// Arrivals; one if nothing is written.
+        count: Option<Operand>,
+        /// `.expect_tx`: bytes that are expected first.
+        bytes: Option<Operand>,
+        /// `arrive_drop`: later phases expect fewer arrivals.
+        drops: bool,
+        /// `.noComplete`: the phase must not be complete by it.
+        incomplete: bool,
+    },
+    /// `test_wait`, `try_wait`
+    Wait {
+        /// The state of an arrival, or (`.parity`) the parity of a phase.
+        phase: Operand,
+        /// `.parity`
+        parity: bool,
+        /// `try_wait`: may wait, and may say that the phase is not complete although it is.
+        tries: bool,
+    },
+}
+
+impl ObjectAction {
+    /// The value that it reads: a count, bytes, a state or a parity.
+    pub(crate) fn source(&self) -> Option<&Operand> {
+        match self {
+            ObjectAction::Initialise { count: source }
+            | ObjectAction::Expect { bytes: source }
+            | ObjectAction::Complete { bytes: source }
+            | ObjectAction::Wait { phase: source, .. } => Some(source),
+            ObjectAction::Arrive { count, bytes, .. } => count.as_ref().or(bytes.as_ref()),
+            ObjectAction::Invalidate => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub(crate) fn source_mut(&mut self) -> Option<&mut Operand> {
+        match self {
+            ObjectAction::Initialise { count: source }
+            | ObjectAction::Expect { bytes: source }
+            | ObjectAction::Complete { bytes: source }
+            | ObjectAction::Wait { phase: source, .. } => Some(source),
+            ObjectAction::Arrive { count, bytes, .. } => count.as_mut().or(bytes.as_mut()),
+            ObjectAction::Invalidate => None,
+        }
+    }
+}

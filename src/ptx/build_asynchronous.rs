@@ -1,0 +1,82 @@
+//! Barrier objects and bulk copies: from a table row and checked operands to a typed operation.
+//!
+//! Part of [`super::build`]. Establishes: `.release`, `.acquire` and `.cta` where nothing is written.
+//! Reference: PTX ISA, `mbarrier`, `cp.async.mbarrier.arrive`, `cp.async.bulk`, `cp.reduce.async.bulk`.
+
+use super::ast::*;
+use super::build::Parts;
+use super::context::Interner;
+use crate::order::{Ordering, Scope};
+
+impl Parts<'_> {
+    /// The memory operand with this number, in a space.
+    fn place(&self, index: usize, space: StateSpace) -> MemoryOperand {
+        match self.operands.addresses.get(index) {
+            Some(address) => MemoryOperand { space, address: address.clone() },
+            None => panic!("ptx: {} without its memory operands", self.name),
+        }
+    }
+
+    /// `cp.async.mbarrier.arrive`
+    pub(super) fn async_arrive(self) -> Op {
+        let (object, counted) = (self.place(0, self.space()), self.has("noinc"));
+        Op::Async { name: self.name, operation: AsyncOp::Arrive { object, counted } }
+    }
+
+    /// `cp.async.bulk` and `cp.reduce.async.bulk`; destination and source spaces are written in this order.
+    pub(super) fn bulk(self, interner: &Interner) -> Op {
+        const OPERATIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
+        for modifier in ["multicast::cluster", "cp_mask"] {
+            if self.has(modifier) {
+                let reason = format!("`.{modifier}` is not modelled");
+                return Op::Unsupported { name: self.name, reason };
+            }
+        }
+        let spaces = self.selected.modifiers.iter().filter_map(|modifier| match *modifier {
+            "global" => Some(StateSpace::Global),
+            "shared::cta" => Some(StateSpace::Shared),
+            "shared::cluster" => Some(StateSpace::SharedCluster),
+            _ => None,
+        });
+        let spaces: Vec<StateSpace> = spaces.collect();
+        let [to, from] = spaces[..] else { panic!("ptx: {} without its two spaces", self.name) };
+        let object = (!self.has("bulk_group")).then(|| self.place(2, to));
+        let operation = OPERATIONS.into_iter().find(|word| self.has(word));
+        let reduction = operation.map(|word| (interner.intern(word), self.ty(0)));
+        let (to, from) = (self.place(0, to), self.place(1, from));
+        let copy = BulkCopy { to, from, size: self.source(0), object, reduction };
+        Op::Async { name: self.name, operation: AsyncOp::Bulk(Box::new(copy)) }
+    }
+
+    /// `mbarrier`
+    pub(super) fn object(self) -> Op {
+        let first = || self.source(0);
+        let optional = |index: usize| self.operands.sources.get(index).cloned();
+        let waits = self.has("test_wait") || self.has("try_wait");
+        let expects = self.has("expect_tx");
+        let action = match () {
+            () if self.has("init") => ObjectAction::Initialise { count: first() },
+            () if self.has("inval") => ObjectAction::Invalidate,
+            () if waits => {
+                ObjectAction::Wait { phase: first(), parity: self.has("parity"), tries: self.has("try_wait") }
+            }
+            () if self.has("arrive") || self.has("arrive_drop") => ObjectAction::Arrive {
+                count: if expects { None } else { optional(0) },
+                bytes: if expects { optional(0) } else { None },
+                drops: self.has("arrive_drop"),
+                incomplete: self.has("noComplete"),
+            },
+            () if expects => ObjectAction::Expect { bytes: first() },
+            () => ObjectAction::Complete { bytes: first() },
+        };
+        let scope = self.scope().unwrap_or(Scope::Cta);
+        let ordering = match (&action, self.has("relaxed")) {
+            (ObjectAction::Wait { .. }, false) => Ordering::Acquire(scope),
+            (ObjectAction::Arrive { .. }, false) => Ordering::Release(scope),
+            _ => Ordering::Relaxed(scope),
+        };
+        let place = self.place(0, self.space());
+        let dst = self.operands.destinations.first().filter(|dst| **dst != Operand::Sink).cloned();
+        Op::Object { name: self.name, usage: Box::new(ObjectUse { place, action, dst, ordering }) }
+    }
+}
