@@ -31,7 +31,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the emulator has so far.
-const FEATURES: Features = Features { objects: false, bulk: false };
+const FEATURES: Features = Features { objects: true, bulk: true };
 
 /// Of the protocols with a defect, so many in a hundred have to show one in some run.
 const SHOWN: u64 = 70;
