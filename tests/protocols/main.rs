@@ -3,7 +3,7 @@
 //! `random` generates protocols, asks the oracle what can happen in any schedule, and runs each in some: a run shows nothing that
 //! cannot happen. `known/...` are protocols whose defects are known, so that the oracle itself is tried.
 //!
-//! Environment: PROTOCOLS (300) how many, PROTOCOLS_SEED (1), PROTOCOLS_FIRST (0) the number of the first, PROTOCOLS_JOBS
+//! Environment: PROTOCOLS (800) how many, PROTOCOLS_SEED (1), PROTOCOLS_FIRST (0) the number of the first, PROTOCOLS_JOBS
 //! (the processor's) threads.
 
 mod generate;
@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const FEATURES: Features = Features { objects: true, bulk: true };
 
 /// Of the protocols with a defect, so many in a hundred have to show one in some run.
-const SHOWN: u64 = 70;
+const SHOWN: u64 = 90;
 
 /// Disagreements that are made small and told.
 const TOLD: usize = 5;
@@ -124,7 +124,7 @@ fn correct_pipelines() -> Result<(), Failed> {
 }
 
 fn random_protocols() -> Result<(), Failed> {
-    let (seed, first, count) = (setting("PROTOCOLS_SEED", 1), setting("PROTOCOLS_FIRST", 0), setting("PROTOCOLS", 300));
+    let (seed, first, count) = (setting("PROTOCOLS_SEED", 1), setting("PROTOCOLS_FIRST", 0), setting("PROTOCOLS", 800));
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let judge = Judge::new()?;
     let next = AtomicU64::new(first);
