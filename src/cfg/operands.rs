@@ -104,6 +104,7 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             f(Slot::Address(&mut copy.to.address));
             f(Slot::Address(&mut copy.from.address));
             f(Slot::Source(&mut copy.size));
+            copy.multicast.iter_mut().for_each(|mask| f(Slot::Source(mask)));
             copy.object.iter_mut().for_each(|object| f(Slot::Address(&mut object.address)));
         }
         Op::Object { usage, .. } => {
@@ -125,6 +126,7 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             operation: AsyncOp::Commit | AsyncOp::Wait { .. } | AsyncOp::BulkCommit | AsyncOp::BulkWait { .. },
             ..
         }
+        | Op::ClusterBarrier { .. }
         | Op::Nothing { .. }
         | Op::Unsupported { .. } => {}
     }

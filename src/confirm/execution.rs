@@ -247,6 +247,8 @@ impl<'r> Reporter<'r> {
                 (name, Some("global"), Some(i128::from(offset) - i128::from(origin.unwrap_or(0))))
             }
             Location::Shared(offset) => {
+                // Of whichever block of the cluster.
+                let offset = offset % self.run.program.shared_size.max(1);
                 let inside = |one: &&SharedVariable| offset.wrapping_sub(one.offset) < one.size;
                 let variable = self.run.program.shared.iter().find(inside);
                 let (name, offset) = variable.map(|one| (one.name.clone(), i128::from(offset - one.offset))).unzip();

@@ -5,7 +5,7 @@ use super::launches::Known;
 use super::output::Output;
 use super::pipeline::Program;
 use super::run_options::RunOptions;
-use super::task::{Task, unused_clusters};
+use super::task::Task;
 use super::{annotations, parse_inputs, read_inputs, schedule, select_kernels, stated};
 use crate::confirm::execution;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -54,8 +54,8 @@ pub fn run(options: &RunOptions) -> u8 {
         return output.finish();
     };
     debug_assert_eq!(task.input.language, Language::Ptx);
-    let (options, note) = with_launch_file(task, options);
-    task.annotated.into_iter().chain(note.as_deref()).for_each(|note| output.note(note));
+    let options = with_launch_file(task, options);
+    task.annotated.into_iter().for_each(|note| output.note(note));
     // On a worker, because a panic there is caught.
     let work = |_| emulate(file, module, &task.entry, &options);
     schedule::all(&Jobs::new(1), 1, work, |_, result| match result {
@@ -79,16 +79,17 @@ pub fn run(options: &RunOptions) -> u8 {
     output.finish()
 }
 
-/// The options with the launch that lies beside the input, where they do not say otherwise, and what of it is not used.
-fn with_launch_file<'a>(task: &Task<'_>, options: &'a RunOptions) -> (Cow<'a, RunOptions>, Option<String>) {
+/// The options with the launch that lies beside the input, where they do not say otherwise.
+fn with_launch_file<'a>(task: &Task<'_>, options: &'a RunOptions) -> Cow<'a, RunOptions> {
     let file = task.input.launch.as_ref().filter(|file| file.launch.is_for(&task.entry));
-    let Some(LaunchFile { name, launch }) = file else { return (Cow::Borrowed(options), None) };
+    let Some(LaunchFile { launch, .. }) = file else { return Cow::Borrowed(options) };
     let options = RunOptions {
         block: options.block.or(Some(launch.block())),
         dynamic_shared: options.dynamic_shared.or(launch.shared_bytes),
+        cluster: options.cluster.or(launch.has_clusters().then_some(launch.cluster)),
         ..options.clone()
     };
-    (Cow::Owned(options), unused_clusters(name, launch))
+    Cow::Owned(options)
 }
 
 fn print_stats(report: &KernelReport, seconds: f64) {
@@ -122,6 +123,27 @@ pub fn emulate(
     Ok((report, seconds))
 }
 
+/// Blocks of a cluster at most.
+const LARGEST_CLUSTER: u32 = 16;
+
+/// Whether there is such a cluster.
+fn check_cluster(geometry: Geometry<u32>, cluster: [u32; 3], options: &RunOptions) -> Result<(), String> {
+    let Geometry { grid, .. } = geometry;
+    let blocks = cluster.iter().try_fold(1u32, |all, size| all.checked_mul(*size)).unwrap_or(u32::MAX);
+    match () {
+        () if blocks == 1 => Ok(()),
+        () if !(2..=LARGEST_CLUSTER).contains(&blocks) => Err("a cluster has 1 to 16 blocks".to_string()),
+        () if grid.iter().zip(cluster).any(|(grid, cluster)| !grid.is_multiple_of(cluster)) => {
+            Err("the sizes of the grid are no multiples of those of the cluster".to_string())
+        }
+        () if !geometry.block_threads().is_multiple_of(32) => {
+            Err("blocks of clusters with a part of a warp are not emulated".to_string())
+        }
+        () if options.only_blocks.is_some() => Err("`--only-blocks` and `--cluster` exclude each other".to_string()),
+        () => Ok(()),
+    }
+}
+
 /// The launch that options ask for, with a limit on the instructions of all threads.
 ///
 /// # Errors
@@ -135,9 +157,12 @@ pub(super) fn launch(
     let block = options.block.or(entry.required_block).unwrap_or([32, 1, 1]);
     let geometry = Geometry { block, grid: options.grid };
     check_sizes(geometry).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
+    let cluster = options.cluster.unwrap_or([1; 3]);
+    check_cluster(geometry, cluster, options).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
     let bound = binding::bind(module, entry, &options.arguments)?;
     Ok(Launch {
         geometry,
+        cluster,
         parameters: bound.parameters,
         arrays: bound.arrays,
         dynamic_shared: options.dynamic_shared.unwrap_or(0),

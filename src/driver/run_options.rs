@@ -20,6 +20,8 @@ pub struct RunOptions {
     pub block: Option<[u32; 3]>,
     /// Blocks.
     pub grid: [u32; 3],
+    /// Blocks of a cluster.
+    pub(crate) cluster: Option<[u32; 3]>,
     /// Only these blocks run (by linear number); all when `None`.
     pub(crate) only_blocks: Option<Vec<u32>>,
     /// Arguments.
@@ -59,6 +61,9 @@ pub(crate) struct RunArguments {
     /// Blocks  [default: 1]
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = sizes)]
     grid: Option<Sizes>,
+    /// Blocks of a cluster  [default: 1,1,1]
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = sizes)]
+    cluster: Option<Sizes>,
     /// Run only these blocks of the grid, by linear number (x first)
     #[arg(long, value_name = "N[,N...]", value_delimiter = ',')]
     only_blocks: Option<Vec<u32>>,
@@ -229,6 +234,7 @@ pub(crate) fn options(arguments: RunArguments) -> Result<RunOptions, String> {
         common,
         block,
         grid,
+        cluster: arguments.cluster.map(|sizes| sizes.0),
         only_blocks,
         arguments: arguments.arguments,
         dynamic_shared: arguments.dynamic_shared,

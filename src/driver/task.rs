@@ -54,7 +54,7 @@ fn with_launch_file<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Optio
 }
 
 /// What a launch file says about clusters has no effect.
-pub(super) fn unused_clusters(name: &str, launch: &TritonLaunch) -> Option<String> {
+fn unused_clusters(name: &str, launch: &TritonLaunch) -> Option<String> {
     let [x, y, z] = launch.cluster;
     launch.has_clusters().then(|| format!("the clusters of {x},{y},{z} blocks that `{name}` says are not used"))
 }

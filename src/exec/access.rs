@@ -4,12 +4,12 @@
 //! shared and global memory is shown to the detector before it happens.
 
 use super::block::BlockState;
-use super::decode::{Access, Program, SHARED_BITS, Space};
+use super::decode::{Access, Program, RANK_SHIFT, SHARED_BITS, Space};
 use super::memory;
 use super::objects::misused;
-use super::outcome::{BarrierMisuse, Fault, FaultKind, Stop};
+use super::outcome::{Fault, FaultKind, Stop};
 use super::races::sync::{Party, StrongAccess};
-use super::races::{Current, Location, Reach};
+use super::races::{Current, Location};
 use super::thread::Thread;
 use super::values::atomic::{AtomicOperation, atomic as new_value, flushed_add};
 use super::values::{mask, signed};
@@ -67,7 +67,7 @@ pub(crate) fn find(program: &Program, world: &World, thread: &Thread, access: &A
         Space::Global => world.global.find(address, bytes).map(|(array, offset)| Target::Global(array, offset)),
         Space::Shared => {
             address &= mask(32);
-            shared(program, address, bytes)
+            shared(program, thread.place / world.detector.shape.block, address, bytes)
         }
         // Addresses of `.param` in a function lie in local memory.
         Space::Param if address >= windows.param => {
@@ -96,19 +96,28 @@ fn dynamic(address: u64) -> Option<u64> {
     (address >> SHARED_BITS == 1 && offset < 1 << 18).then_some(offset)
 }
 
-/// The place of an address in shared memory.
-fn shared(program: &Program, address: u64, bytes: u64) -> Option<Target> {
-    let number = (address >> SHARED_BITS).wrapping_sub(1) as usize;
+/// The place of an address in the shared memory of a cluster, for a thread of the block with this rank. The address names
+/// the block if it comes from `mapa`.
+fn shared(program: &Program, rank: u32, address: u64, bytes: u64) -> Option<Target> {
+    let rank = ((address >> RANK_SHIFT) as u32).checked_sub(1).unwrap_or(rank);
+    let number = ((address & mask(RANK_SHIFT)) >> SHARED_BITS).wrapping_sub(1) as usize;
     let offset = address & mask(SHARED_BITS);
     let variable = program.shared.get(number).filter(|variable| offset + bytes <= u64::from(variable.size));
-    variable.map(|variable| Target::Shared(variable.offset + offset as u32))
+    let variable = variable.filter(|_| rank < program.ranks)?;
+    Some(Target::Shared(rank * program.shared_size + variable.offset + offset as u32))
 }
 
 /// What memory holds at a generic address, for annotations: no access, so nothing notes it. `None` outside of all arrays.
-pub(crate) fn look(program: &Program, world: &World, block: &BlockState, address: u64, bytes: u32) -> Option<u64> {
+pub(crate) fn look(
+    program: &Program,
+    world: &World,
+    block: &BlockState,
+    (place, address): (u32, u64),
+    bytes: u32,
+) -> Option<u64> {
     let in_shared = address.wrapping_sub(program.windows.shared);
     let target = if in_shared < program.windows.size {
-        shared(program, in_shared & mask(32), u64::from(bytes))?
+        shared(program, place / block.size, in_shared & mask(32), u64::from(bytes))?
     } else {
         world.global.find(address, u64::from(bytes)).map(|(array, offset)| Target::Global(array, offset))?
     };
@@ -125,10 +134,8 @@ fn show(
     (target, bytes): (Target, u32),
     same_value: bool,
 ) {
-    if let Target::Shared(offset) = target
-        && block.objects.overlap(offset, bytes)
-    {
-        misused(world, (thread.number, thread.last()), BarrierMisuse::Access);
+    if let Err(misuse) = block.admits(program, target, bytes) {
+        misused(world, (thread.number, thread.last()), misuse);
         return;
     }
     if !world.races || access.constant {
@@ -155,6 +162,7 @@ fn synchronise(
     if !world.races || access.constant {
         return;
     }
+    let reach = access.strength.scope.map(|scope| world.reach(scope));
     let (locations, address) = match target {
         Target::Global(array, offset) => {
             (&mut world.locations, world.global.arrays[array].address.wrapping_add(offset))
@@ -162,7 +170,7 @@ fn synchronise(
         Target::Shared(offset) => (&mut block.locations, u64::from(offset)),
         Target::Local(_) | Target::Param(_) => return,
     };
-    let Some(scope) = access.strength.scope else {
+    let Some(reach) = reach else {
         // A weak write ends what the location carried.
         if writes && !locations.is_empty() {
             locations.remove(&address);
@@ -170,7 +178,7 @@ fn synchronise(
         return;
     };
     let strong = StrongAccess {
-        reach: Reach::of(scope),
+        reach,
         reads,
         writes,
         acquire: access.strength.acquire,

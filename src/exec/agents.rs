@@ -17,7 +17,7 @@ use super::decode::{Access, AsyncCopy, Program};
 use super::launch::Completion;
 use super::memory;
 use super::objects::{self, Told, misused};
-use super::outcome::{BarrierMisuse, Place, Stop};
+use super::outcome::{Place, Stop};
 use super::races::Current;
 use super::races::clock::{Agent as Kind, ThreadClock};
 use super::thread::Thread;
@@ -176,15 +176,15 @@ pub(crate) fn write(
         let reason = "a copy to elsewhere than shared memory".to_string();
         return thread.stop(world, Stop::Refused { code: thread.last(), reason });
     };
-    if block.objects.overlap(to, copy.bytes) {
-        return misused(world, (thread.number, thread.last()), BarrierMisuse::Access);
+    if let Err(misuse) = block.admits(program, target, copy.bytes) {
+        return misused(world, (thread.number, thread.last()), misuse);
     }
     // Copies to one place are done in the order in which they started.
     let overlaps = |other: &Underway| other.to < to + copy.bytes && to < other.to + other.bytes;
     finish(world, block, overlaps);
     show(program, world, block, thread, (target, copy.bytes));
     let at_once = is_at_once(world, thread);
-    let agent = block.agents.entry(thread.number % block.size).or_default();
+    let agent = block.agents.entry(thread.place).or_default();
     agent.started += 1;
     let underway = Underway { number: agent.started, from, taken, to, bytes: copy.bytes };
     match at_once {
@@ -205,7 +205,7 @@ pub(super) fn is_at_once(world: &World, thread: &Thread) -> bool {
 
 /// `cp.async.commit_group`
 pub(crate) fn commit(block: &mut BlockState, thread: &Thread) {
-    let agent = block.agents.entry(thread.number % block.size).or_default();
+    let agent = block.agents.entry(thread.place).or_default();
     let copies = std::mem::take(&mut agent.open);
     agent.groups.push_back(Group { last: agent.started, copies });
 }
@@ -213,7 +213,7 @@ pub(crate) fn commit(block: &mut BlockState, thread: &Thread) {
 /// `cp.async.mbarrier.arrive`: the object at this offset gets an arrival once all copies of the thread are complete.
 pub(super) fn arrive_behind(world: &mut World, block: &mut BlockState, thread: &Thread, object: u32) {
     let at_once = is_at_once(world, thread);
-    let agent = block.agents.entry(thread.number % block.size).or_default();
+    let agent = block.agents.entry(thread.place).or_default();
     let place = (thread.number, thread.last());
     agent.arrivals.push(Arrival { object, behind: agent.started, place });
     if at_once {
@@ -232,7 +232,7 @@ fn come(world: &mut World, block: &mut BlockState, mut wanted: impl FnMut() -> b
 
 /// `cp.async.wait_group`: all but that many of the newest groups are complete.
 pub(crate) fn wait(world: &mut World, block: &mut BlockState, thread: &mut Thread, pending: u64) {
-    let agent = block.agents.entry(thread.number % block.size).or_default();
+    let agent = block.agents.entry(thread.place).or_default();
     let most = usize::try_from(pending).unwrap_or(usize::MAX);
     let complete = agent.groups.len().saturating_sub(most);
     let done: Vec<Group> = agent.groups.drain(..complete).collect();
@@ -305,7 +305,7 @@ fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &T
     if !world.races {
         return;
     }
-    let number = block.agents.get(&(thread.number % block.size)).map_or(0, |agent| agent.started) + 1;
+    let number = block.agents.get(&(thread.place)).map_or(0, |agent| agent.started) + 1;
     let agent = world.detector.shape.agent_of(thread.number, Kind::Copies);
     let clock = &ThreadClock { epoch: number, ..thread.clock.clone() };
     let current = Current { thread: agent, code: thread.last(), clock, same_value: false };

@@ -6,7 +6,9 @@
 //! count: `exit` releases those "for all threads in the CTA".
 //! Reference: PTX ISA, `bar`, `barrier` and `exit`.
 
+use super::access::Target;
 use super::agents::Agents;
+use super::cluster::ClusterBarrier;
 use super::decode::{Program, ReductionKind};
 use super::launch::Contents;
 use super::objects::{Objects, misused};
@@ -18,16 +20,19 @@ use super::thread::{Status, Thread};
 use super::values::{hash, mask};
 use super::world::World;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
-/// Everything of a block but its threads.
+/// Everything of the blocks of a cluster but their threads: of one block where the launch has no clusters.
 #[derive(Debug)]
 pub struct BlockState {
-    /// Linear number.
+    /// Linear number of the first block.
     pub(crate) number: u32,
-    /// Threads.
+    /// Threads of a block.
     pub(crate) size: u32,
-    /// Shared memory.
+    /// Blocks.
+    pub(crate) ranks: u32,
+    /// Shared memory, block by block.
     pub shared: Vec<u8>,
     /// One bit a byte of shared memory that was written.
     written: Vec<u64>,
@@ -41,9 +46,12 @@ pub struct BlockState {
     pub(crate) agents: Agents,
     /// Barrier objects in shared memory.
     pub(crate) objects: Objects,
+    /// Block by block.
     barriers: Vec<BarrierState>,
-    /// Threads that have not exited, by warp.
+    /// Threads that have not exited, by warp, block by block.
     live: Vec<u32>,
+    /// The barrier of the cluster.
+    pub(super) cluster: ClusterBarrier,
 }
 
 #[derive(Debug, Default)]
@@ -84,10 +92,12 @@ struct Arrival {
 impl BlockState {
     /// A block before any launch.
     pub fn new(program: &Program, size: u32) -> Self {
-        let bytes = program.shared_size as usize;
+        let bytes = (program.shared_size * program.ranks) as usize;
         BlockState {
             number: 0,
             size,
+            ranks: program.ranks,
+            cluster: ClusterBarrier::default(),
             shared: vec![0; bytes],
             written: vec![0; bytes.div_ceil(64)],
             cells: vec![Cell::default(); bytes.div_ceil(4)],
@@ -95,20 +105,26 @@ impl BlockState {
             sequential: None,
             agents: Agents::default(),
             objects: Objects::default(),
-            barriers: (0..16).map(|_| BarrierState::default()).collect(),
+            barriers: (0..16 * program.ranks).map(|_| BarrierState::default()).collect(),
             live: Vec::new(),
         }
     }
 
-    /// Becomes the block with this number before its first instruction.
-    pub fn start(&mut self, number: u32, contents: &Contents) {
-        self.number = number;
-        let contents = match contents {
-            Contents::Any { seed } => Contents::Any { seed: hash(*seed, u64::from(number)) },
-            Contents::Small { bound, seed } => Contents::Small { bound: *bound, seed: hash(*seed, u64::from(number)) },
-            other => other.clone(),
-        };
-        contents.fill(0, &mut self.shared);
+    /// Becomes the blocks with these numbers before their first instruction.
+    pub fn start(&mut self, numbers: &[u32], contents: &Contents) {
+        self.number = numbers[0];
+        let bytes = self.shared.len() / numbers.len();
+        for (rank, number) in numbers.iter().enumerate() {
+            let contents = match contents {
+                Contents::Any { seed } => Contents::Any { seed: hash(*seed, u64::from(*number)) },
+                Contents::Small { bound, seed } => {
+                    Contents::Small { bound: *bound, seed: hash(*seed, u64::from(*number)) }
+                }
+                other => other.clone(),
+            };
+            contents.fill(0, &mut self.shared[rank * bytes..(rank + 1) * bytes]);
+        }
+        self.cluster = ClusterBarrier::default();
         self.written.fill(0);
         self.cells.fill(Cell::default());
         self.locations.clear();
@@ -116,7 +132,8 @@ impl BlockState {
         self.agents.clear();
         self.objects.clear();
         let warps = self.size.div_ceil(32);
-        self.live = (0..warps).map(|warp| (self.size - warp * 32).min(32)).collect();
+        let lanes = (0..warps).map(|warp| (self.size - warp * 32).min(32));
+        self.live = lanes.cycle().take((warps * self.ranks) as usize).collect();
         for barrier in &mut self.barriers {
             *barrier = BarrierState::new(warps as usize);
         }
@@ -139,11 +156,13 @@ impl BlockState {
         let barrier = &program.barriers[index as usize];
         let id = thread.value(barrier.id) & mask(32);
         let count = barrier.count.map(|slot| thread.value(slot) as u32);
-        let linear = thread.number % self.size;
+        let (rank, linear) = (thread.place / self.size, thread.place % self.size);
         let misuse = |world: &mut World, thread: &Thread, kind| misused(world, (thread.number, thread.last()), kind);
-        let Some(state) = self.barriers.get_mut(id as usize) else {
+        if id > 15 {
             return misuse(world, thread, BarrierMisuse::Number);
-        };
+        }
+        let id = (16 * rank) as usize + id as usize;
+        let state = &mut self.barriers[id];
         if count.is_some_and(|count| count == 0 || !count.is_multiple_of(32)) {
             return misuse(world, thread, BarrierMisuse::Count);
         }
@@ -163,7 +182,7 @@ impl BlockState {
         }
         state.count = count;
         state.came[warp] |= lane;
-        state.arrivals.push(Arrival { thread: linear, index, code: thread.last() });
+        state.arrivals.push(Arrival { thread: thread.place, index, code: thread.last() });
         if barrier.arrive {
             if world.races {
                 let mine = world.detector.shape.snapshot(thread.number, &thread.clock);
@@ -173,18 +192,54 @@ impl BlockState {
                     None => state.published = Some(Rc::new(mine)),
                 }
             }
-            return !self.is_complete(id as usize, world.exited_threads_ok);
+            return !self.is_complete(id, world.exited_threads_ok);
         }
-        thread.status = Status::Barrier { index, id: id as u8 };
+        thread.status = Status::Barrier { index, id: (id % 16) as u8 };
         false
     }
 
     /// A thread ends.
     pub(crate) fn leave(&mut self, thread: u32) {
-        let (warp, lane) = (thread as usize / 32, 1 << (thread % 32));
-        self.live[warp] -= 1;
-        for barrier in &mut self.barriers {
+        let (rank, linear) = ((thread / self.size) as usize, thread % self.size);
+        let (warp, lane) = (linear as usize / 32, 1 << (linear % 32));
+        self.live[rank * self.size.div_ceil(32) as usize + warp] -= 1;
+        let live = self.live_threads();
+        self.cluster.complete(live);
+        for barrier in &mut self.barriers[16 * rank..16 * (rank + 1)] {
             barrier.gone[warp] |= barrier.came[warp] & lane;
+        }
+    }
+
+    /// Threads of the cluster that have not exited.
+    pub(super) fn live_threads(&self) -> u32 {
+        self.live.iter().sum()
+    }
+
+    /// The warps of a block, with their threads that have not exited.
+    fn live_of(&self, rank: u32) -> &[u32] {
+        let warps = self.size.div_ceil(32) as usize;
+        &self.live[rank as usize * warps..(rank as usize + 1) * warps]
+    }
+
+    /// Whether all threads of the block have exited whose shared memory a place is in.
+    pub(crate) fn has_exited(&self, program: &Program, offset: u32) -> bool {
+        self.ranks > 1 && self.live_of(offset / program.shared_size).iter().all(|live| *live == 0)
+    }
+
+    /// Whether a thread may access these bytes.
+    pub(crate) fn admits(&self, program: &Program, target: Target, bytes: u32) -> Result<(), BarrierMisuse> {
+        match target {
+            Target::Shared(offset) if self.objects.overlap(offset, bytes) => Err(BarrierMisuse::Access),
+            Target::Shared(offset) if self.has_exited(program, offset) => Err(BarrierMisuse::Exited),
+            _ => Ok(()),
+        }
+    }
+
+    /// `fence.mbarrier_init`: that the thread has initialised objects is before what the others do with them.
+    pub(crate) fn publish_objects(&mut self, thread: &Thread) {
+        let places: Vec<u32> = self.objects.of(thread.number).collect();
+        for offset in places {
+            self.cells[offset as usize / 4..offset as usize / 4 + 2].fill(Cell::default());
         }
     }
 
@@ -195,10 +250,10 @@ impl BlockState {
         }
         let threads = state.arrivals.len() as u32;
         match state.count {
-            None if exited_ok => threads >= self.live.iter().sum(),
+            None if exited_ok => threads >= self.live_of((id / 16) as u32).iter().sum(),
             None => threads >= self.size,
             Some(count) => {
-                let warps = state.came.iter().zip(&state.gone).zip(&self.live);
+                let warps = state.came.iter().zip(&state.gone).zip(self.live_of((id / 16) as u32));
                 let whole = |came: u32, gone: u32, live: u32| came != 0 && (came & !gone).count_ones() >= live;
                 let came =
                     warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { came.count_ones() });
@@ -263,19 +318,21 @@ impl BlockState {
             }
         }
         if world.races {
-            order(&state, program, world, threads, self.size);
+            let first = id as u32 / 16 * self.size;
+            order(&state, program, world, threads, first..first + self.size);
         }
     }
 }
 
 /// What came before the barrier happened before what comes after it.
-fn order(state: &BarrierState, program: &Program, world: &World, threads: &mut [Thread], size: u32) {
+fn order(state: &BarrierState, program: &Program, world: &World, threads: &mut [Thread], block: Range<u32>) {
     let shape = world.detector.shape;
     let waits: Vec<u32> = {
         let waiting = state.arrivals.iter().filter(|arrival| !program.barriers[arrival.index as usize].arrive);
         waiting.map(|arrival| arrival.thread).collect()
     };
-    if waits.len() == size as usize {
+    if waits.len() == block.len() {
+        let threads = &mut threads[block.start as usize..block.end as usize];
         let first = threads[0].number;
         let mut clocks: Vec<&mut ThreadClock> = threads.iter_mut().map(|thread| &mut thread.clock).collect();
         shape.join_block(first, &mut clocks);

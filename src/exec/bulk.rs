@@ -81,29 +81,51 @@ pub(crate) fn start(
             Err(fault) => return thread.fault(world, fault),
         }
     }
-    let touches = |end: Target| matches!(end, Target::Shared(offset) if block.objects.overlap(offset, bytes));
-    if bytes > 0 && (touches(from) || touches(to)) {
-        return misused(world, place, BarrierMisuse::Access);
+    if let Some(misuse) = [from, to].into_iter().find_map(|end| block.admits(program, end, bytes).err()) {
+        return misused(world, place, misuse);
     }
-    let object = match object.map(|offset| (offset, block.objects.number(offset))) {
-        None => None,
-        Some((_, None)) => return misused(world, place, BarrierMisuse::Uninitialised),
-        Some((offset, Some(number))) => Some((offset, world.detector.start_copy(thread.number, number))),
-    };
-    show(program, world, block, thread, (operation, [from, to], bytes), object.map(|(_, copy)| copy));
+    let destinations = destinations(program, block, thread, operation, (to, object));
+    let mut underway = Vec::new();
+    for (to, object) in destinations {
+        let object = match object.map(|offset| (offset, block.objects.number(offset))) {
+            None => None,
+            Some((_, None)) => return misused(world, place, BarrierMisuse::Uninitialised),
+            Some((offset, Some(number))) => Some((offset, world.detector.start_copy(thread.number, number))),
+        };
+        let reduction = operation.reduction;
+        underway.push(Underway { from, to, bytes, read: None, reduction, object, place });
+    }
+    for copy in &underway {
+        show(program, world, block, thread, copy);
+    }
     if let Some(code) = excluded(world, from, bytes) {
         return thread.stop(world, Stop::Excluded { code });
     }
-    let underway = Underway { from, to, bytes, read: None, reduction: operation.reduction, object, place };
     let at_once = is_at_once(world, thread);
-    let copies = &mut block.agents.entry(thread.number % block.size).or_default().bulk;
-    copies.started += u32::from(object.is_none());
+    let copies = &mut block.agents.entry(thread.place).or_default().bulk;
+    copies.started += u32::from(operation.object.is_none());
     match at_once {
-        true => complete(world, block, underway),
-        false if object.is_some() => copies.with_object.push(underway),
-        false => copies.open.push(underway),
+        true => underway.into_iter().for_each(|copy| complete(world, block, copy)),
+        false if operation.object.is_some() => copies.with_object.extend(underway),
+        false => copies.open.extend(underway),
     }
     !world.halted && !world.switch_at_access
+}
+
+/// Where a copy writes, and the objects that it tells: one in each block that it is for, at the same places.
+fn destinations(
+    program: &Program,
+    block: &BlockState,
+    thread: &Thread,
+    operation: &BulkOperation,
+    (to, object): (Target, Option<u32>),
+) -> Vec<(Target, Option<u32>)> {
+    let (Some(mask), Target::Shared(offset)) = (operation.multicast, to) else { return vec![(to, object)] };
+    let mask = thread.value(mask);
+    let in_rank = |offset: u32, rank: u32| offset % program.shared_size + rank * program.shared_size;
+    let ranks = (0..block.ranks).filter(|rank| mask >> rank & 1 == 1);
+    let place = |rank: u32| (Target::Shared(in_rank(offset, rank)), object.map(|object| in_rank(object, rank)));
+    ranks.map(place).collect()
 }
 
 /// Where a copy reads or writes: all of it is in one array, or it is a fault.
@@ -126,14 +148,8 @@ fn whole(program: &Program, world: &World, thread: &Thread, access: u32, bytes: 
 }
 
 /// The detector sees both accesses.
-fn show(
-    program: &Program,
-    world: &mut World,
-    block: &mut BlockState,
-    thread: &Thread,
-    (_, ends, bytes): (&BulkOperation, [Target; 2], u32),
-    copy: Option<u32>,
-) {
+fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &Thread, copy: &Underway) {
+    let (ends, bytes, copy) = ([copy.from, copy.to], copy.bytes, copy.object.map(|(_, copy)| copy));
     for (end, location) in ends.iter().zip(ends.map(Target::location)) {
         if let (Target::Shared(_) | Target::Global(..), Some(location)) = (end, location) {
             world.note(thread, Some(location), bytes);
@@ -142,7 +158,7 @@ fn show(
     if !world.races || bytes == 0 {
         return;
     }
-    let number = block.agents.get(&(thread.number % block.size)).map_or(0, |agent| agent.bulk.started) + 1;
+    let number = block.agents.get(&(thread.place)).map_or(0, |agent| agent.bulk.started) + 1;
     let clock = &ThreadClock { epoch: number, ..thread.clock.clone() };
     let shape = world.detector.shape;
     let agents = [Agent::BulkReads, Agent::BulkWrites].map(|agent| shape.agent_of(thread.number, agent));
@@ -155,14 +171,14 @@ fn show(
 
 /// `cp.async.bulk.commit_group`
 pub(crate) fn commit(block: &mut BlockState, thread: &Thread) {
-    let copies = &mut block.agents.entry(thread.number % block.size).or_default().bulk;
+    let copies = &mut block.agents.entry(thread.place).or_default().bulk;
     let open = std::mem::take(&mut copies.open);
     copies.groups.push_back((copies.started, open));
 }
 
 /// `cp.async.bulk.wait_group`: all but that many of the newest groups are complete, or (`reads`) have read what they read.
 pub(crate) fn wait(world: &mut World, block: &mut BlockState, thread: &mut Thread, pending: u64, reads: bool) {
-    let linear = thread.number % block.size;
+    let linear = thread.place;
     let most = usize::try_from(pending).unwrap_or(usize::MAX);
     let BlockState { agents, shared, .. } = block;
     let copies = &mut agents.entry(linear).or_default().bulk;

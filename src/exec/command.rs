@@ -46,6 +46,7 @@ impl Command {
         let bound = binding::bind(module, entry, &self.arguments)?;
         Ok(Launch {
             geometry: self.geometry,
+            cluster: [1; 3],
             parameters: bound.parameters,
             arrays: bound.arrays,
             dynamic_shared: self.dynamic_shared,

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub struct Launch {
     /// Its sizes.
     pub geometry: Geometry<u32>,
+    /// Blocks of a cluster on each axis; they divide those of the grid.
+    pub cluster: [u32; 3],
     /// Bytes of each parameter.
     pub parameters: Vec<Vec<u8>>,
     /// Global arrays, in the order of [`array_address`].

@@ -20,7 +20,7 @@ use super::values::hash;
 use super::warp;
 use super::world::World;
 use crate::effort::{self, Effort};
-use crate::geometry::{Geometry, index_of};
+use crate::geometry::index_of;
 use crate::limits;
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub(crate) struct Machine<'l> {
     resident: Vec<Block>,
     /// Blocks that have ended, for the next ones.
     spare: Vec<Block>,
-    /// Numbers of the blocks to come.
+    /// Numbers of the clusters to come: blocks, where there are none.
     coming: Box<dyn Iterator<Item = u32> + 'l>,
     /// How many may be resident.
     most: usize,
@@ -64,12 +64,13 @@ pub(crate) struct Machine<'l> {
 impl<'l> Machine<'l> {
     /// The launch before its first instruction.
     pub(crate) fn new(program: &'l Program, launch: &'l Launch, world: World) -> Self {
-        let threads = launch.geometry.block_threads() as usize;
+        let blocks: u32 = launch.cluster.iter().product();
+        let threads = launch.geometry.block_threads() as usize * blocks as usize;
         let bytes = program.template.len() * 8 + program.local_size as usize + 200;
         let most = (RESIDENT_THREADS / threads).min(RESIDENT_BYTES / (bytes * threads)).max(1);
         let coming: Box<dyn Iterator<Item = u32>> = match &launch.blocks {
             Some(blocks) => Box::new(blocks.iter().copied()),
-            None => Box::new(0..launch.geometry.blocks() as u32),
+            None => Box::new(0..launch.geometry.blocks() as u32 / blocks),
         };
         Machine { program, launch, world, resident: Vec::new(), spare: Vec::new(), coming, most, turns: 0 }
     }
@@ -98,23 +99,39 @@ impl<'l> Machine<'l> {
     /// Lets the next block in; false if there is none.
     fn admit(&mut self) -> bool {
         let Some(number) = self.coming.next() else { return false };
-        let Geometry { block: block_sizes, grid } = self.launch.geometry;
+        let block_sizes = self.launch.geometry.block;
         let size = self.launch.geometry.block_threads() as u32;
+        let blocks = self.blocks_of(number);
+        let all = size * blocks.len() as u32;
         let mut block = self.spare.pop().unwrap_or_else(|| Block {
             state: BlockState::new(self.program, size),
-            threads: (0..size).map(|_| Thread::new(self.program)).collect(),
+            threads: (0..all).map(|_| Thread::new(self.program)).collect(),
             warps: Warps::default(),
         });
-        block.state.start(number, &self.launch.contents);
-        block.warps.start(size);
-        let id = index_of(number, grid);
-        for (linear, thread) in (0..).zip(&mut block.threads) {
+        let numbers: Vec<u32> = blocks.iter().map(|(number, _)| *number).collect();
+        block.state.start(&numbers, &self.launch.contents);
+        block.warps.start(all);
+        for (place, thread) in (0..).zip(&mut block.threads) {
+            let (number, id) = blocks[(place / size) as usize];
+            let linear = place % size;
             let thread_id = index_of(linear, block_sizes);
-            thread.start(self.program, linear, number * size + linear, thread_id, id);
+            thread.start(self.program, (linear, place), number * size + linear, thread_id, id);
         }
-        self.world.outcome.threads += u64::from(size);
+        self.world.outcome.threads += u64::from(all);
         self.resident.push(block);
         true
+    }
+
+    /// The blocks of a cluster, by rank: linear number and index.
+    fn blocks_of(&self, cluster: u32) -> Vec<(u32, [u32; 3])> {
+        let (sizes, grid) = (self.launch.cluster, self.launch.geometry.grid);
+        let first = index_of(cluster, [0, 1, 2].map(|axis| grid[axis] / sizes[axis]));
+        let block = |rank: u32| {
+            let inner = index_of(rank, sizes);
+            let [x, y, z] = [0, 1, 2].map(|axis| first[axis] * sizes[axis] + inner[axis]);
+            (x + grid[0] * (y + grid[1] * z), [x, y, z])
+        };
+        (0..sizes.iter().product()).map(block).collect()
     }
 
     fn run_in_turn(&mut self) {
@@ -255,6 +272,7 @@ pub fn settle(
         state.leave(index as u32);
     }
     objects::wake(program, world, state, threads);
+    state.wake_cluster(world, threads);
     // A thread that arrived without waiting is still running.
     let arrived = || {
         let last = program.code[threads[index].last() as usize];
@@ -287,7 +305,7 @@ fn stuck(program: &Program, world: &mut World, block: &BlockState, threads: &[Th
     let strict = |thread: &&Thread| match thread.status {
         Status::Barrier { index, .. } => {
             let barrier = &program.barriers[index as usize];
-            barrier.is_of_all(barrier.count.map(|slot| thread.value(slot) as u32), threads.len() as u32)
+            barrier.is_of_all(barrier.count.map(|slot| thread.value(slot) as u32), block.size)
         }
         _ => false,
     };

@@ -6,7 +6,7 @@
 //!
 //! The way: [`decode`] makes a flat program, once a launch; [`machine`] chooses which thread runs ([`lockstep`]
 //! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`objects`]
-//! (barrier objects), [`agents`] and [`bulk`] (copies), [`warp`] and the functions of
+//! (barrier objects), [`cluster`], [`agents`] and [`bulk`] (copies), [`warp`] and the functions of
 //! [`values`]; [`races`] watches, [`trace`] tells how a defect came about, and [`record`] with which registers.
 
 pub(crate) mod access;
@@ -15,6 +15,7 @@ pub(crate) mod arguments;
 pub(crate) mod binding;
 pub mod block;
 mod bulk;
+mod cluster;
 pub mod command;
 pub mod decode;
 pub(crate) mod entries;

@@ -56,6 +56,8 @@ struct Object {
     phase: u32,
     /// Some wait has seen that the phase before it is complete.
     seen: bool,
+    /// The thread that initialised it.
+    by: u32,
     /// What arrivals released.
     released: Clock,
     /// What they had released when the last phase became complete.
@@ -63,9 +65,9 @@ struct Object {
 }
 
 impl Object {
-    fn new(number: u32, count: u32) -> Self {
+    fn new(number: u32, count: u32, by: u32) -> Self {
         let (released, complete) = (Clock::default(), Rc::default());
-        Object { number, expected: count, pending: count, bytes: 0, phase: 0, seen: true, released, complete }
+        Object { number, expected: count, pending: count, bytes: 0, phase: 0, seen: true, by, released, complete }
     }
 
     /// The opaque state that an arrival returns.
@@ -136,6 +138,11 @@ impl Objects {
         before.is_some_and(|(start, _)| start + BYTES > offset)
     }
 
+    /// The places of the objects that a thread initialised.
+    pub(crate) fn of(&self, thread: u32) -> impl Iterator<Item = u32> {
+        self.live.iter().filter(move |(_, object)| object.by == thread).map(|(offset, _)| *offset)
+    }
+
     /// The number of the object at an offset.
     pub(crate) fn number(&self, offset: u32) -> Option<u32> {
         self.live.get(&offset).map(|object| object.number)
@@ -176,6 +183,9 @@ pub(crate) fn operate(
     let operation = &program.objects[index as usize];
     let place = (thread.number, thread.last());
     let Some(offset) = locate(program, world, thread, operation) else { return false };
+    if block.has_exited(program, offset) {
+        return misused(world, place, BarrierMisuse::Exited);
+    }
     show(program, world, block, thread, offset);
     if let ObjectKind::Wait { tries, .. } = operation.kind {
         return wait(program, world, block, thread, (index, offset), tries);
@@ -223,7 +233,7 @@ fn change(
             () if count == 0 || count > MOST => Err(BarrierMisuse::ObjectCount),
             () => {
                 world.objects += 1;
-                objects.live.insert(offset, Object::new(world.objects, count));
+                objects.live.insert(offset, Object::new(world.objects, count, thread.number));
                 block.mark_written(offset, BYTES);
                 Ok(())
             }

@@ -144,6 +144,10 @@ pub(crate) enum BarrierMisuse {
     Parity,
     /// A bulk copy of a size that is none.
     Size,
+    /// Shared memory of a block that has exited.
+    Exited,
+    /// A wait at the cluster's barrier without an arrival before it.
+    NotArrived,
 }
 
 impl BarrierMisuse {
@@ -172,6 +176,8 @@ impl BarrierMisuse {
             BarrierMisuse::State => "state",
             BarrierMisuse::Parity => "parity",
             BarrierMisuse::Size => "size",
+            BarrierMisuse::Exited => "exited-block",
+            BarrierMisuse::NotArrived => "not-arrived",
         }
     }
 
@@ -197,6 +203,8 @@ impl BarrierMisuse {
             BarrierMisuse::State => "this state is neither of the current phase nor of the one before it",
             BarrierMisuse::Parity => "the parity of a phase is 0 or 1",
             BarrierMisuse::Size => "a bulk copy has a multiple of 16 bytes",
+            BarrierMisuse::Exited => "all threads of the block have exited whose shared memory this is",
+            BarrierMisuse::NotArrived => "this thread waits at the barrier of its cluster and has not come to it",
         }
     }
 }

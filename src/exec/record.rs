@@ -156,7 +156,7 @@ impl Recording {
             code: thread.last(),
             state: match thread.status {
                 Status::Running => State::Runs,
-                Status::Barrier { .. } | Status::Warp { .. } | Status::Object { .. } => State::Waits,
+                Status::Barrier { .. } | Status::Warp { .. } | Status::Object { .. } | Status::Cluster => State::Waits,
                 Status::Exited => State::Exited,
             },
         };

@@ -40,6 +40,8 @@ pub enum Status {
         /// Which operation.
         index: u32,
     },
+    /// Waits for a generation of the cluster's barrier.
+    Cluster,
     /// Has ended.
     Exited,
 }
@@ -50,6 +52,8 @@ struct Seen<'a> {
     world: &'a World,
     block: &'a BlockState,
     fact: &'a Fact,
+    /// The thread's number in its cluster.
+    place: u32,
     registers: &'a [u64],
 }
 
@@ -63,7 +67,7 @@ impl Known for Seen<'_> {
 
     fn load(&self, array: ArrayRef, offset: u64, bytes: u32) -> Option<u64> {
         let (_, start) = self.fact.arrays.iter().find(|(known, _)| *known == array)?;
-        access::look(self.program, self.world, self.block, start.wrapping_add(offset), bytes)
+        access::look(self.program, self.world, self.block, (self.place, start.wrapping_add(offset)), bytes)
     }
 }
 
@@ -83,6 +87,10 @@ pub struct Thread {
     pub status: Status,
     /// Number in the launch.
     pub(crate) number: u32,
+    /// Number among the threads of its cluster, block by block.
+    pub(crate) place: u32,
+    /// The generation of the cluster's barrier to which it has come and for which it has not waited.
+    pub(crate) came: Option<u32>,
     /// Instructions executed.
     pub steps: u64,
     /// What happened before its next access.
@@ -104,6 +112,8 @@ impl Thread {
             carry: false,
             status: Status::Exited,
             number: 0,
+            place: 0,
+            came: None,
             steps: 0,
             clock: ThreadClock::default(),
             asked: None,
@@ -112,7 +122,14 @@ impl Thread {
     }
 
     /// Becomes a thread before its first instruction.
-    pub fn start(&mut self, program: &Program, linear: u32, number: u32, id: [u32; 3], block: [u32; 3]) {
+    pub fn start(
+        &mut self,
+        program: &Program,
+        (linear, place): (u32, u32),
+        number: u32,
+        id: [u32; 3],
+        block: [u32; 3],
+    ) {
         self.registers.copy_from_slice(&program.template);
         for special in &program.specials {
             self.registers[usize::from(special.slot)] = special.value.of(linear, id, block);
@@ -123,6 +140,8 @@ impl Thread {
         self.carry = false;
         self.status = Status::Running;
         self.number = number;
+        self.place = place;
+        self.came = None;
         self.steps = 0;
         self.clock = ThreadClock { epoch: 1, ..ThreadClock::default() };
         self.asked = None;
@@ -253,6 +272,9 @@ impl Thread {
             Code::BulkWrite(index) => return bulk::start(program, world, block, self, index),
             Code::BulkCommit => bulk::commit(block, self),
             Code::BulkWait { pending, reads } => bulk::wait(world, block, self, pending, reads),
+            Code::ClusterArrive { releases } => return block.arrive_at_cluster(world, self, releases),
+            Code::ClusterWait => return block.wait_for_cluster(world, self),
+            Code::ObjectFence => block.publish_objects(self),
             Code::Object(index) => return objects::operate(program, world, block, self, index),
             Code::ProxyFence { shared, global } => {
                 world.note(self, None, 0);
@@ -321,14 +343,14 @@ impl Thread {
             Code::Fence { scope, sequential, release, acquire } => {
                 world.note(self, None, 0);
                 if world.races {
-                    self.fence(world, block, Reach::of(scope), sequential, (acquire, release));
+                    self.fence(world, block, world.reach(scope), sequential, (acquire, release));
                 }
             }
             Code::Fails => return self.fails(world, at, Vec::new()),
             Code::Annotation(index) => {
                 let fact = &program.annotations[index as usize];
                 let Fact { kind, expression, registers, .. } = fact;
-                let known = Seen { program, world, block, fact, registers: &self.registers };
+                let known = Seen { program, world, block, fact, place: self.place, registers: &self.registers };
                 match kind {
                     // Where it depends on what lies outside of all arrays, nothing is said.
                     _ if expression.evaluate(&known) != Some(0) => {}

@@ -11,6 +11,7 @@ use super::races::{Detector, Location, Reach, Site};
 use super::thread::Thread;
 use super::trace::{Event, Watch};
 use crate::exec::launch::{Contents, array_address};
+use crate::order::Scope;
 use std::rc::Rc;
 
 /// The launch while it runs.
@@ -41,6 +42,8 @@ pub struct World {
     pub(crate) exited_threads_ok: bool,
     /// When the bytes of asynchronous copies arrive.
     pub(crate) completion: Completion,
+    /// Whether blocks are launched in clusters.
+    clusters: bool,
     /// Barrier objects that were initialised.
     pub(crate) objects: u32,
     /// Which thread runs next.
@@ -76,7 +79,7 @@ impl World {
             global,
             facts,
             parameters,
-            detector: Detector::new(sites(program), shape, &sizes, launch.rules.allow_same_value),
+            detector: Detector::new(sites(program, launch), shape, &sizes, launch.rules.allow_same_value),
             races: launch.races,
             locations: Locations::default(),
             sequential: None,
@@ -86,6 +89,7 @@ impl World {
             switch_at_access: launch.schedule == Schedule::Adversarial,
             exited_threads_ok: launch.rules.exited_threads_ok,
             completion: launch.completion,
+            clusters: launch.cluster != [1; 3],
             objects: 0,
             schedule: launch.schedule,
             clock: 0,
@@ -95,6 +99,11 @@ impl World {
 }
 
 impl World {
+    /// The threads between which a scope works.
+    pub(crate) fn reach(&self, scope: Scope) -> Reach {
+        Reach::of(scope, self.clusters)
+    }
+
     /// What a thread does last is remembered, should it be watched.
     pub(crate) fn note(&mut self, thread: &Thread, location: Option<Location>, bytes: u32) {
         if let Some(watch) = &mut self.watch {
@@ -116,12 +125,13 @@ impl World {
 }
 
 /// What the detector knows of each instruction.
-fn sites(program: &Program) -> Vec<Site> {
+fn sites(program: &Program, launch: &Launch) -> Vec<Site> {
+    let clusters = launch.cluster != [1; 3];
     let none = Site { reads: false, writes: false, scope: None, bytes: 0 };
     let site = |access: &Access, reads: bool, writes: bool| Site {
         reads,
         writes,
-        scope: access.strength.scope.map(Reach::of),
+        scope: access.strength.scope.map(|scope| Reach::of(scope, clusters)),
         bytes: access.scalar_bytes(),
     };
     let sites = program.code.iter().map(|code| match code {
@@ -140,7 +150,7 @@ fn sites(program: &Program) -> Vec<Site> {
             Site { scope, ..site(&program.accesses[to as usize], reduction.is_some(), true) }
         }
         Code::Object(index) => {
-            let scope = Some(Reach::Block);
+            let scope = Some(Reach::of(Scope::Cluster, clusters));
             match program.objects[*index as usize].kind {
                 ObjectKind::Initialise { .. } | ObjectKind::Invalidate => Site { writes: true, bytes: 8, ..none },
                 ObjectKind::Wait { .. } => Site { reads: true, scope, bytes: 8, ..none },

@@ -16,7 +16,7 @@ use crate::order::Ordering;
 use crate::ptx::ast::{
     AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace,
 };
-use crate::ptx::table::MBARRIER;
+use crate::ptx::table::{CLUSTER, MBARRIER};
 
 impl<'a> Lowering<'a> {
     /// Translates a statement; `rest` follows it in its block.
@@ -115,6 +115,7 @@ impl<'a> Lowering<'a> {
             Op::Free { address } => self.free(address),
             Op::Async { name, operation } => self.asynchronous(name, operation),
             Op::Object { name, .. } => self.without_model(name, MBARRIER),
+            Op::ClusterBarrier { name, .. } => self.without_model(name, CLUSTER),
             Op::Nothing { .. } => {}
             Op::Unsupported { name, reason } => self.without_model(name, reason),
             Op::Branch { .. }

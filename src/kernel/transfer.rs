@@ -141,6 +141,7 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
         | Op::Nothing { .. }
         | Op::Async { .. }
         | Op::Object { .. }
+        | Op::ClusterBarrier { .. }
         | Op::Unsupported { .. } => Vec::new(),
     }
 }

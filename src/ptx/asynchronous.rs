@@ -75,6 +75,8 @@ pub struct BulkCopy {
     pub object: Option<MemoryOperand>,
     /// `cp.reduce`: what is done with the old value, and the type.
     pub reduction: Option<(Arc<str>, ScalarType)>,
+    /// `.multicast::cluster`: a bit for each block of the cluster that gets the bytes.
+    pub multicast: Option<Operand>,
 }
 
 /// What is done with a barrier object.

@@ -66,6 +66,7 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
             Op::Async { name: parts.name, operation: AsyncOp::BulkWait { pending, reads } }
         }
         Meaning::Object => parts.object(),
+        Meaning::ClusterBarrier => parts.cluster_barrier(),
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
     }

@@ -26,11 +26,8 @@ impl Parts<'_> {
     /// `cp.async.bulk` and `cp.reduce.async.bulk`; destination and source spaces are written in this order.
     pub(super) fn bulk(self, interner: &Interner) -> Op {
         const OPERATIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
-        for modifier in ["multicast::cluster", "cp_mask"] {
-            if self.has(modifier) {
-                let reason = format!("`.{modifier}` is not modelled");
-                return Op::Unsupported { name: self.name, reason };
-            }
+        if self.has("cp_mask") {
+            return Op::Unsupported { name: self.name, reason: "`.cp_mask` is not modelled".to_string() };
         }
         let spaces = self.selected.modifiers.iter().filter_map(|modifier| match *modifier {
             "global" => Some(StateSpace::Global),
@@ -44,8 +41,15 @@ impl Parts<'_> {
         let operation = OPERATIONS.into_iter().find(|word| self.has(word));
         let reduction = operation.map(|word| (interner.intern(word), self.ty(0)));
         let (to, from) = (self.place(0, to), self.place(1, from));
-        let copy = BulkCopy { to, from, size: self.source(0), object, reduction };
+        let multicast = self.has("multicast::cluster").then(|| self.source(1));
+        let copy = BulkCopy { to, from, size: self.source(0), object, reduction, multicast };
         Op::Async { name: self.name, operation: AsyncOp::Bulk(Box::new(copy)) }
+    }
+
+    /// `barrier.cluster.arrive`, which releases unless it is relaxed, and `barrier.cluster.wait`
+    pub(super) fn cluster_barrier(self) -> Op {
+        let (arrives, releases) = (self.has("arrive"), !self.has("relaxed"));
+        Op::ClusterBarrier { name: self.name, arrives, releases }
     }
 
     /// `mbarrier`

@@ -369,6 +369,15 @@ pub enum Op {
         /// What is done, and with which.
         usage: Box<ObjectUse>,
     },
+    /// `barrier.cluster.arrive`, `barrier.cluster.wait`.
+    ClusterBarrier {
+        /// Full opcode.
+        name: Arc<str>,
+        /// It is an arrival, not a wait.
+        arrives: bool,
+        /// `.release`: what was before is known behind the barrier.
+        releases: bool,
+    },
     /// No effect on values, memory or order: `prefetch`, `nanosleep`, `pmevent`, `griddepcontrol.launch_dependents`,
     /// `applypriority`, `discard` is NOT one of them.
     Nothing {

@@ -21,6 +21,9 @@ pub(crate) const ASYNC: &str = "asynchronous copies are not modelled";
 /// Why there are no proofs about barrier objects.
 pub(crate) const MBARRIER: &str = "mbarrier objects are not modelled";
 
+/// Why there are no proofs about barriers of clusters.
+pub(crate) const CLUSTER: &str = "clusters are not modelled";
+
 /// What an instruction means; [`super::build`] makes the typed operation of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // named after the variants of `ast::Op`
@@ -61,6 +64,7 @@ pub(crate) enum Meaning {
     BulkWait,
     /// What is done with a barrier object.
     Object,
+    ClusterBarrier,
     Nothing,
     /// No sound model; the reason.
     Unsupported(&'static str),
@@ -320,6 +324,7 @@ impl Row {
             Meaning::AsyncCommit | Meaning::AsyncWait => Class::Synchronisation,
             Meaning::AsyncArrive | Meaning::Bulk | Meaning::BulkCommit | Meaning::BulkWait => Class::Emulated(ASYNC),
             Meaning::Object => Class::Emulated(MBARRIER),
+            Meaning::ClusterBarrier => Class::Emulated(CLUSTER),
             Meaning::Unsupported(reason) => Class::Unsupported(reason),
         }
     }

@@ -8,7 +8,6 @@
 use super::table::{Form, Meaning, form};
 use Meaning::*;
 
-const CLUSTER: &str = "barriers of a cluster are not modelled";
 const PROXY: &str = "fences between proxies are not modelled";
 
 /// The rows.
@@ -31,8 +30,8 @@ pub(crate) const FORMS: &[Form] = &[
     form("barrier", "cta? arrive aligned?", "barrier some", BarrierArrive),
     form("barrier", "cta? red popc aligned? u32", "=u32 barrier threads? p", BarrierReduce),
     form("barrier", "cta? red and|or aligned? pred", "=p barrier threads? p", BarrierReduce),
-    form("barrier", "cluster arrive release|relaxed? aligned?", "", Unsupported(CLUSTER)),
-    form("barrier", "cluster wait acquire? aligned?", "", Unsupported(CLUSTER)),
+    form("barrier", "cluster arrive release|relaxed? aligned?", "", ClusterBarrier),
+    form("barrier", "cluster wait acquire? aligned?", "", ClusterBarrier),
     form("membar", "cta|gl|sys", "", Fence),
     form("membar", "proxy alias|async", "", Fence),
     form("fence", "sc|acq_rel|acquire|release? $scope", "", Fence),

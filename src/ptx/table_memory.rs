@@ -8,7 +8,6 @@
 use super::table::{Form, Meaning, form};
 use Meaning::{Arbitrary, Atomic, Cvta, Load, Mov, Nothing, Store, Unsupported, VectorMove};
 
-const CLUSTER: &str = "shared memory of other blocks of a cluster is not modelled";
 const STACK: &str = "dynamic stack memory is not modelled";
 
 /// The rows.
@@ -19,7 +18,7 @@ pub(crate) const FORMS: &[Form] = &[
     form("cvta", "to? global|shared|shared::cta|shared::cluster|local|param|param::entry|const u32|u64", "=t a", Cvta),
     form("isspacep", "global|shared|shared::cta|shared::cluster|local|param|param::entry|const", "=p a", Arbitrary),
     form("istypep", "texref|samplerref|surfref", "=p b64", Arbitrary),
-    form("mapa", "shared::cluster? u32|u64", "=t a b32", Unsupported(CLUSTER)),
+    form("mapa", "shared::cluster? u32|u64", "=t a b32", Arbitrary),
     form("getctarank", "shared::cluster? u32|u64", "=u32 a", Arbitrary),
     form("createpolicy", "fractional L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged L2::evict_first|L2::evict_unchanged? b64", "=b64 f32?", Arbitrary),
     form("createpolicy", "range global? L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged L2::evict_first|L2::evict_unchanged? b64", "=b64 [] b32 b32", Arbitrary),

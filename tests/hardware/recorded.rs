@@ -106,6 +106,7 @@ impl Recorded {
             contents: self.start.contents(number as u64, self.size),
         };
         let launch = Launch {
+            cluster: [1; 3],
             geometry: Geometry { block: self.block, grid: self.grid },
             parameters: self.parameters.iter().map(|parts| parts.iter().flat_map(bytes).collect()).collect(),
             arrays: (0..self.arrays()).map(array).collect(),

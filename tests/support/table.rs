@@ -75,6 +75,7 @@ pub fn launch(group: &Group) -> Launch {
     }
     let array = |name: &str, size: usize, contents| Array { name: name.to_string(), size: size as u64, contents };
     Launch {
+        cluster: [1; 3],
         geometry: Geometry { block: [count as u32, 1, 1], grid: [1; 3] },
         parameters: (0..2).map(|number| array_address(number, 64).to_le_bytes().to_vec()).collect(),
         arrays: vec![array("in", 32 * count, Contents::Bytes(bytes)), array("out", 8 * count, Contents::Zero)],

@@ -119,12 +119,12 @@ fn run_block(
     let [x, y, z] = launch.geometry.block;
     let size = x * y * z;
     let mut state = BlockState::new(program, size);
-    state.start(number, &launch.contents);
+    state.start(&[number], &launch.contents);
     let mut threads: Vec<Thread> = (0..size).map(|_| Thread::new(program)).collect();
     let mut watched: Vec<Watched> = Vec::new();
     for (linear, thread) in (0..).zip(&mut threads) {
         let thread_id = [linear % x, linear / x % y, linear / (x * y)];
-        thread.start(program, linear, number * size + linear, thread_id, id);
+        thread.start(program, (linear, linear), number * size + linear, thread_id, id);
         if (linear as usize) < noted - 1 || linear == size - 1 {
             let log = Log {
                 thread: thread_id,

@@ -57,7 +57,7 @@ impl Decoder<'_> {
     }
 
     fn bulk(&mut self, copy: &BulkCopy) -> Option<()> {
-        let BulkCopy { to, from, size, object, reduction } = copy;
+        let BulkCopy { to, from, size, object, reduction, multicast } = copy;
         let reduction = match reduction {
             None => None,
             Some((name, ty)) if ty.is_float() => {
@@ -72,8 +72,9 @@ impl Decoder<'_> {
             Some(object) => Some(self.operand_access(object, 8)?),
             None => None,
         };
+        let multicast = self.optional(multicast.as_ref())?;
         let index = self.program.bulk_operations.len() as u32;
-        self.program.bulk_operations.push(BulkOperation { from, to, size, object, reduction });
+        self.program.bulk_operations.push(BulkOperation { from, to, size, object, reduction, multicast });
         self.emit(Code::BulkRead(index));
         self.emit(Code::BulkWrite(index));
         Some(())

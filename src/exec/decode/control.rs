@@ -1,7 +1,7 @@
 //! Branches, calls, barriers, fences, warp operations, and what has a name but no type of its own.
 
 use super::function::Decoder;
-use super::{Barrier, Code, Copy, Fact, Reduction, ReductionKind, WarpKind, WarpOperation};
+use super::{Barrier, Code, Copy, Fact, RANK_SHIFT, Reduction, ReductionKind, WarpKind, WarpOperation};
 use crate::exec::values::atomic::AtomicOperation;
 use crate::exec::values::integer::{
     Direct, bit_mask, direct, dot_product, find_nth_set, integer, multiply24_high, permute_mode, sign_or_zero_extend,
@@ -9,6 +9,7 @@ use crate::exec::values::integer::{
 use crate::order::{Fence, Order};
 use crate::ptx::annotation::Value;
 use crate::ptx::ast::{AnnotationKind, BarrierKind, IntOp, Op, Operand, RegisterId, ScalarType, VariableRef};
+use crate::ptx::words::special_register;
 
 impl Decoder<'_> {
     /// Everything that is no computation, move or access.
@@ -42,6 +43,10 @@ impl Decoder<'_> {
             Op::Arbitrary { name, dst, sources } => return self.named(name, dst, sources),
             Op::Async { operation, .. } => return self.asynchronous(operation),
             Op::Object { usage, .. } => return self.object(usage),
+            Op::ClusterBarrier { arrives: true, releases, .. } => {
+                self.emit(Code::ClusterArrive { releases: *releases })
+            }
+            Op::ClusterBarrier { .. } => self.emit(Code::ClusterWait),
             Op::Nothing { .. } => self.emit(Code::Nothing),
             Op::Unsupported { name, reason } => {
                 let reason = format!("`{name}` is not emulated: {reason}");
@@ -71,8 +76,7 @@ impl Decoder<'_> {
             // The other proxies have no accesses here.
             Order::Proxy { shared: false, global: false } => self.emit(Code::Nothing),
             Order::Proxy { shared, global } => self.emit(Code::ProxyFence { shared, global }),
-            // For the other blocks of a cluster, of which there are none.
-            Order::BarrierObjects => self.emit(Code::Nothing),
+            Order::BarrierObjects => self.emit(Code::ObjectFence),
             Order::Block | Order::Counted | Order::Warp | Order::Completion => {
                 panic!("exec: `{fence}` has an operation of its own")
             }
@@ -269,7 +273,17 @@ impl Decoder<'_> {
                     })
                 })
             }
-            "getctarank" | "createpolicy" | "istypep" => return None,
+            "mapa" => {
+                let address = self.source(sources.first()?, 64)?;
+                slots = vec![address, self.source(sources.get(1)?, 32)?];
+                Box::new(|s| s[0] & !(31 << RANK_SHIFT) | ((s[1] & 15) + 1) << RANK_SHIFT)
+            }
+            "getctarank" => {
+                let rank = special_register("%cluster_ctarank", "")?;
+                slots = vec![self.source(sources.first()?, 64)?, self.source(&rank, 32)?];
+                Box::new(|s| (s[0] >> RANK_SHIFT & 31).checked_sub(1).unwrap_or(s[1]))
+            }
+            "createpolicy" | "istypep" => return None,
             _ => return None,
         };
         self.many(function, 64, d, &slots)

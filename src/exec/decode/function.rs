@@ -176,6 +176,7 @@ impl<'m> Decoder<'m> {
             local_size: 0,
             shared: Vec::new(),
             shared_size: 0,
+            ranks: launch.cluster.iter().product(),
             globals: Vec::new(),
             windows,
         };
@@ -473,7 +474,8 @@ impl<'m> Decoder<'m> {
         program.specials = specials;
         program.local_size = layout.local_size;
         program.shared = layout.shared;
-        program.shared_size = layout.shared_size;
+        // So that a block behind another one in memory has its variables at the same multiples.
+        program.shared_size = layout.shared_size.next_multiple_of(128);
         program.globals = layout.globals;
         Some(program)
     }

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 /// Bits of an address within a shared variable.
 pub const SHARED_BITS: u32 = 20;
 
+/// From here on, an address of shared memory has the rank of a block in its cluster, and one, if it names one.
+pub(crate) const RANK_SHIFT: u32 = 27;
+
 /// The address of the shared variable with this number; number 0 is dynamic shared memory.
 pub(crate) fn shared_address(number: u64) -> u64 {
     (number + 1) << SHARED_BITS

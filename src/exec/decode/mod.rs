@@ -28,6 +28,7 @@ use crate::span::Origin;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub(crate) use layout::RANK_SHIFT;
 pub(crate) use layout::shared_address;
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use special::SpecialSlot;
@@ -82,6 +83,8 @@ pub struct Program {
     pub shared: Vec<SharedVariable>,
     /// Bytes of shared memory of a block.
     pub(crate) shared_size: u32,
+    /// Blocks of a cluster.
+    pub(crate) ranks: u32,
     /// Module-scope variables in global and constant memory.
     pub globals: Vec<GlobalVariable>,
     /// Generic addresses.
@@ -322,6 +325,15 @@ pub enum Code {
         /// Only what they read.
         reads: bool,
     },
+    /// `barrier.cluster.arrive`
+    ClusterArrive {
+        /// What was before is known behind the barrier.
+        releases: bool,
+    },
+    /// `barrier.cluster.wait`
+    ClusterWait,
+    /// `fence.mbarrier_init`
+    ObjectFence,
     /// An entry of [`Program::objects`].
     Object(u32),
     /// `fence.proxy.async`: between accesses of both proxies.

@@ -24,6 +24,12 @@ pub(crate) enum SpecialValue {
     Thread(Axis),
     /// `%ctaid` of an axis.
     Block(Axis),
+    /// `%clusterid` of an axis, with the blocks of a cluster on it.
+    Cluster(Axis, u32),
+    /// `%cluster_ctaid` of an axis, with the blocks of a cluster on it.
+    InCluster(Axis, u32),
+    /// `%cluster_ctarank`, with the blocks of a cluster.
+    Rank([u32; 3]),
     /// `%laneid`
     Lane,
     /// `%warpid`
@@ -51,6 +57,9 @@ impl SpecialValue {
         let value = match self {
             SpecialValue::Thread(axis) => thread[axis.index()],
             SpecialValue::Block(axis) => block[axis.index()],
+            SpecialValue::Cluster(axis, size) => block[axis.index()] / size,
+            SpecialValue::InCluster(axis, size) => block[axis.index()] % size,
+            SpecialValue::Rank([x, y, z]) => block[0] % x + x * (block[1] % y + y * (block[2] % z)),
             SpecialValue::Lane => lane,
             SpecialValue::Warp => linear / 32,
             SpecialValue::LaneMask(order) => match order {
@@ -77,9 +86,10 @@ pub(crate) enum Known {
     Arbitrary(u8),
 }
 
-/// What is known about a special register in a launch without clusters.
+/// What is known about a special register in a launch.
 pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32) -> Known {
     use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
+    let cluster = launch.cluster;
     let constant = |value: u32| Known::Constant(u64::from(value));
     match register {
         Tid(axis) => Known::Slot(SpecialValue::Thread(axis)),
@@ -95,15 +105,21 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
             "%lanemask_lt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Less)),
             "%lanemask_ge" => Known::Slot(SpecialValue::LaneMask(LaneOrder::GreaterEqual)),
             "%lanemask_gt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Greater)),
-            "%clusterid.x" => Known::Slot(SpecialValue::Block(Axis::X)),
-            "%clusterid.y" => Known::Slot(SpecialValue::Block(Axis::Y)),
-            "%clusterid.z" => Known::Slot(SpecialValue::Block(Axis::Z)),
-            "%nclusterid.x" => constant(launch.geometry.grid[0]),
-            "%nclusterid.y" => constant(launch.geometry.grid[1]),
-            "%nclusterid.z" => constant(launch.geometry.grid[2]),
-            "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" | "%cluster_nctarank" => constant(1),
-            "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctarank" => constant(0),
-            "%is_explicit_cluster" => constant(0),
+            "%clusterid.x" => Known::Slot(SpecialValue::Cluster(Axis::X, cluster[0])),
+            "%clusterid.y" => Known::Slot(SpecialValue::Cluster(Axis::Y, cluster[1])),
+            "%clusterid.z" => Known::Slot(SpecialValue::Cluster(Axis::Z, cluster[2])),
+            "%nclusterid.x" => constant(launch.geometry.grid[0] / cluster[0]),
+            "%nclusterid.y" => constant(launch.geometry.grid[1] / cluster[1]),
+            "%nclusterid.z" => constant(launch.geometry.grid[2] / cluster[2]),
+            "%cluster_nctaid.x" => constant(cluster[0]),
+            "%cluster_nctaid.y" => constant(cluster[1]),
+            "%cluster_nctaid.z" => constant(cluster[2]),
+            "%cluster_nctarank" => constant(cluster.iter().product()),
+            "%cluster_ctaid.x" => Known::Slot(SpecialValue::InCluster(Axis::X, cluster[0])),
+            "%cluster_ctaid.y" => Known::Slot(SpecialValue::InCluster(Axis::Y, cluster[1])),
+            "%cluster_ctaid.z" => Known::Slot(SpecialValue::InCluster(Axis::Z, cluster[2])),
+            "%cluster_ctarank" => Known::Slot(SpecialValue::Rank(cluster)),
+            "%is_explicit_cluster" => constant(u32::from(cluster != [1; 3])),
             "%dynamic_smem_size" => {
                 let buffers = launch.shared_buffers.iter().map(|buffer| buffer.size.next_multiple_of(16));
                 constant(buffers.fold(launch.dynamic_shared, u32::saturating_add))

@@ -32,6 +32,8 @@ pub(crate) struct BulkOperation {
     pub(crate) object: Option<u32>,
     /// What is done with the old value.
     pub(crate) reduction: Option<(AtomicOperation, ScalarType)>,
+    /// `.multicast::cluster`: a bit for each block of the cluster that gets the bytes.
+    pub(crate) multicast: Option<Slot>,
 }
 
 /// An operation on a barrier object.

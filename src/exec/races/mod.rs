@@ -29,7 +29,7 @@ pub(crate) struct Site {
     pub(crate) reads: bool,
     /// Writes.
     pub(crate) writes: bool,
-    /// Scope of a strong access; cluster counts as a block, as launches have no clusters.
+    /// Scope of a strong access.
     pub(crate) scope: Option<Reach>,
     /// Bytes of a scalar access.
     pub(crate) bytes: u32,
@@ -45,11 +45,13 @@ pub(crate) enum Reach {
 }
 
 impl Reach {
-    /// The reach of a scope.
-    pub(crate) fn of(scope: Scope) -> Reach {
+    /// The reach of a scope. That of a cluster is a block where there are no clusters; where there are, other clusters are
+    /// taken to be in it, which hides races between clusters and invents none.
+    pub(crate) fn of(scope: Scope, clusters: bool) -> Reach {
         match scope {
-            Scope::Cta | Scope::Cluster => Reach::Block,
-            Scope::Gpu | Scope::Sys => Reach::Device,
+            Scope::Cta => Reach::Block,
+            Scope::Cluster if !clusters => Reach::Block,
+            Scope::Cluster | Scope::Gpu | Scope::Sys => Reach::Device,
         }
     }
 }

@@ -107,6 +107,10 @@ fn fate(row: &Row) -> String {
             "The verifier takes any value as the result and states the assumption that nothing writes the texture; the \
              emulator stops when a thread comes to it."
         }
+        (Meaning::Arbitrary, _) if row.form.opcode == "mapa" => {
+            "A kernel that can come to it is refused by the verifier (`unsupported-instruction`); the emulator computes \
+             the address, which names a block of the cluster (`--cluster`)."
+        }
         (Meaning::Arbitrary, _) if row.form.opcode == "activemask" => {
             "The verifier takes any mask as the result that has the executing lane; the emulator computes it."
         }

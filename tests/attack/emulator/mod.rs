@@ -168,6 +168,7 @@ fn emulated(module: &Module, launch: &Launch) -> launch::Launch {
     let dynamic = variables.any(|variable| variable.space == StateSpace::Shared && variable.size.is_none());
     let schedule = SCHEDULES[random.below(SCHEDULES.len())];
     launch::Launch {
+        cluster: [1; 3],
         geometry: Geometry { block: launch.block, grid: launch.grid },
         parameters: launch.parameters.clone(),
         arrays: (0..launch.arrays).map(array).collect(),
