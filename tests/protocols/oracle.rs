@@ -304,7 +304,7 @@ impl Oracle<'_> {
         barrier.waits |= u8::from(waits) << thread;
         barrier.known.join(known);
         let all_came = barrier.came.count_ones() == warps;
-        let passed = if all_came { std::mem::replace(barrier, Named::default()) } else { Named::default() };
+        let passed = if all_came { std::mem::take(barrier) } else { Named::default() };
         if !waits {
             state.pass(thread);
             self.advance(state, thread);
