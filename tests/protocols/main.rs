@@ -17,6 +17,7 @@ mod protocol;
 #[path = "../attack/emulator/random.rs"]
 #[allow(dead_code)]
 mod random;
+mod regressions;
 mod state;
 mod table;
 
@@ -43,6 +44,7 @@ const TOLD: usize = 5;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = known::trials();
+    trials.extend(regressions::trials());
     trials.push(Trial::test("pipelines", correct_pipelines));
     trials.push(Trial::test("random", random_protocols));
     libtest_mimic::run(&arguments, trials).exit();
