@@ -38,6 +38,7 @@ pub mod slice;
 pub mod solver;
 pub mod span;
 pub(crate) mod stats;
+pub(crate) mod sync;
 pub mod twothread;
 pub mod vcgen;
 pub(crate) mod verdict;

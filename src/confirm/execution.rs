@@ -116,10 +116,10 @@ fn register_text(ty: ScalarType, value: u64) -> String {
 fn step_kind(code: Code) -> StepKind {
     match code {
         Code::Load(_) | Code::AsyncRead(_) => StepKind::Read,
-        Code::Store(_) | Code::AsyncWrite(_) => StepKind::Write,
-        Code::Atomic(_) => StepKind::Atomic,
-        Code::Barrier(_) => StepKind::Barrier,
-        Code::Fence { .. } => StepKind::Fence,
+        Code::Store(_) | Code::AsyncWrite(_) | Code::BulkWrite(_) => StepKind::Write,
+        Code::Atomic(_) | Code::Object(_) => StepKind::Atomic,
+        Code::Barrier(_) | Code::ClusterArrive { .. } | Code::ClusterWait => StepKind::Barrier,
+        Code::Fence { .. } | Code::ProxyFence { .. } => StepKind::Fence,
         _ => StepKind::Exit,
     }
 }

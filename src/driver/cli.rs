@@ -7,7 +7,7 @@
 
 use super::documents;
 use super::lsp::LspOptions;
-use super::options::{Arithmetic, Color, Format, Options, PreludeChoice, Stage};
+use super::options::{Arithmetic, Color, Engine, Format, Options, PreludeChoice, Stage};
 use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
 use super::shard::ShardOf;
@@ -178,6 +178,10 @@ struct Arguments {
     /// auto, int or bv: arithmetic of the formulas
     #[arg(long, value_name = "KIND", default_value = "auto", hide_possible_values = true)]
     arith: Arithmetic,
+    /// auto (default), symbolic or exact: one execution decides for all
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_possible_values = true)]
+    #[arg(hide_default_value = true)]
+    engine: Engine,
     /// Try no invariants of this family (repeatable)
     #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
     omit_families: Vec<&'static str>,
@@ -376,6 +380,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         any_values: arguments.any_values,
         prelude: arguments.prelude,
         arith: arguments.arith,
+        engine: arguments.engine,
         omit_families: arguments.omit_families,
     };
     check(&options).map_err(|message| usage_error(ErrorKind::ArgumentConflict, message))?;

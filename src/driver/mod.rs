@@ -16,6 +16,7 @@ mod documents;
 mod emit;
 pub mod emulate;
 mod entries;
+mod exact;
 mod folder;
 pub mod input;
 mod ivl_kernel;

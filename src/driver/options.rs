@@ -97,6 +97,8 @@ pub struct Options {
     pub prelude: PreludeChoice,
     /// Arithmetic of the formulas.
     pub arith: Arithmetic,
+    /// What decides.
+    pub engine: Engine,
     /// Families of candidate invariants that are not tried.
     pub omit_families: Vec<&'static str>,
 }
@@ -197,6 +199,18 @@ pub enum Arithmetic {
     Bv,
 }
 
+/// `--engine`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// The symbolic proof; where barriers for a part of the block leave it without an answer, the exact engine.
+    #[default]
+    Auto,
+    /// The symbolic proof, for all sizes and scalars.
+    Symbolic,
+    /// One execution that decides for all.
+    Exact,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -239,6 +253,7 @@ impl Default for Options {
             any_values: false,
             prelude: PreludeChoice::WatchedByte,
             arith: Arithmetic::Auto,
+            engine: Engine::Auto,
             omit_families: Vec::new(),
         }
     }

@@ -1,10 +1,11 @@
 //! One kernel's way through the stages, one line a stage.
 
 use super::array_fact;
+use super::exact;
 use super::input::{Input, Language};
 use super::mend;
 use super::notes;
-use super::options::{Arithmetic, Options, Stage};
+use super::options::{Arithmetic, Engine, Options, Stage};
 use super::procedures::{self, Source};
 use super::redundant;
 use super::same_value::{self, Plan};
@@ -190,7 +191,12 @@ fn encodings(arithmetic: Arithmetic) -> &'static [Encoding] {
 }
 
 /// What confirms the defects of a PTX kernel.
-fn emulator<'a>(input: &'a Input, program: &'a Program, entry: &str, options: &'a Options) -> Option<Emulator<'a>> {
+pub(super) fn emulator<'a>(
+    input: &'a Input,
+    program: &'a Program,
+    entry: &str,
+    options: &'a Options,
+) -> Option<Emulator<'a>> {
     let Program::Ptx(module) = program else { return None };
     let number = module.functions.iter().position(|function| function.is_entry && *function.name == *entry)?;
     let (file, rules, dynamic_shared) = (input.source.name(), options.rules, options.dynamic_shared);
@@ -244,12 +250,18 @@ pub(super) fn verify_and(
         return procedures::verify(input, source, entry, options).map(|report| (report, Vec::new()));
     }
     let (start, before) = (Instant::now(), effort::spent());
+    if options.engine == Engine::Exact {
+        let mut report = exact::verify(input, program, entry, options)?;
+        report.time_ms = start.elapsed().as_millis() as u64;
+        return Ok((report, Vec::new()));
+    }
     let mut proved = Vec::new();
     let mut by_plan = |plan: Plan| {
         let options = Options { rules: plan.rules, ..options.clone() };
         verify_by(input, program, entry, &options, jobs, (plan, &mut proved))
     };
-    let mut report = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan)?;
+    let answer = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan);
+    let mut report = exact::or_exact(answer, input, program, entry, options)?;
     report.given = given(program, entry, options);
     mend::try_barrier(&mut report, input, program, entry, options, jobs);
     array_fact::try_facts(&mut report, input, program, entry, options, jobs);
@@ -358,7 +370,7 @@ pub(crate) fn trials(
 }
 
 /// The parameters to which options give a value, as the kernel calls them.
-fn given(program: &Program, entry: &str, options: &Options) -> BTreeSet<String> {
+pub(super) fn given(program: &Program, entry: &str, options: &Options) -> BTreeSet<String> {
     let settings = options.params.iter().chain(&options.known_params).chain(&options.known_words);
     let keys = settings.map(|setting| setting.name.as_str());
     match program {

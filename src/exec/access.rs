@@ -99,8 +99,11 @@ fn dynamic(address: u64) -> Option<u64> {
 /// The place of an address in the shared memory of a cluster, for a thread of the block with this rank. The address names
 /// the block if it comes from `mapa`.
 fn shared(program: &Program, rank: u32, address: u64, bytes: u64) -> Option<Target> {
-    let rank = ((address >> RANK_SHIFT) as u32).checked_sub(1).unwrap_or(rank);
-    let number = ((address & mask(RANK_SHIFT)) >> SHARED_BITS).wrapping_sub(1) as usize;
+    let (rank, within) = match program.ranks {
+        1 => (rank, address),
+        _ => (((address >> RANK_SHIFT) as u32).checked_sub(1).unwrap_or(rank), address & mask(RANK_SHIFT)),
+    };
+    let number = (within >> SHARED_BITS).wrapping_sub(1) as usize;
     let offset = address & mask(SHARED_BITS);
     let variable = program.shared.get(number).filter(|variable| offset + bytes <= u64::from(variable.size));
     let variable = variable.filter(|_| rank < program.ranks)?;
@@ -159,7 +162,7 @@ fn synchronise(
     target: Target,
     (reads, writes): (bool, bool),
 ) {
-    if !world.races || access.constant {
+    if !world.races || access.constant || world.barriers_only {
         return;
     }
     let reach = access.strength.scope.map(|scope| world.reach(scope));
@@ -191,7 +194,7 @@ fn synchronise(
 
 impl Target {
     /// The element with this number.
-    pub(super) fn element(self, index: u32, bytes: u32) -> Target {
+    pub(crate) fn element(self, index: u32, bytes: u32) -> Target {
         let step = index * bytes;
         match self {
             Target::Global(array, offset) => Target::Global(array, offset + u64::from(step)),

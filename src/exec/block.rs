@@ -1,7 +1,7 @@
 //! A block: its shared memory and its barriers.
 //!
 //! Establishes: a barrier completes when as many threads came as it counts, where a warp whose threads
-//! have all come (or exited) counts as 32; an aligned barrier of the whole block completes at
+//! have all come (or exited) counts as 32, and any other one as nothing; an aligned barrier of the whole block completes at
 //! one instruction, or the block has diverged. Threads that have exited are waited for only where the barrier names its
 //! count: `exit` releases those "for all threads in the CTA".
 //! Reference: PTX ISA, `bar`, `barrier` and `exit`.
@@ -59,6 +59,8 @@ struct BarrierState {
     arrivals: Vec<Arrival>,
     /// What those that do not wait did before.
     published: Option<Rc<Clock>>,
+    /// What the last one of them knew of others.
+    told: Option<Rc<Clock>>,
     /// The lanes that came, by warp.
     came: Vec<u32>,
     /// The lanes that came and have exited since, by warp.
@@ -185,17 +187,19 @@ impl BlockState {
         state.arrivals.push(Arrival { thread: thread.place, index, code: thread.last() });
         if barrier.arrive {
             if world.races {
-                let mine = world.detector.shape.snapshot(thread.number, &thread.clock);
+                let all = Rc::make_mut(state.published.get_or_insert_default());
+                world.detector.shape.tell(thread.number, &thread.clock, all, &mut state.told);
                 thread.clock.epoch += 1;
-                match &mut state.published {
-                    Some(all) => Rc::make_mut(all).join(&mine),
-                    None => state.published = Some(Rc::new(mine)),
-                }
             }
             return !self.is_complete(id, world.exited_threads_ok);
         }
         thread.status = Status::Barrier { index, id: (id % 16) as u8 };
         false
+    }
+
+    /// How many threads came to a barrier that is not complete.
+    pub(crate) fn pending(&self, id: usize) -> usize {
+        self.barriers[id].arrivals.len()
     }
 
     /// A thread ends.
@@ -255,8 +259,7 @@ impl BlockState {
             Some(count) => {
                 let warps = state.came.iter().zip(&state.gone).zip(self.live_of((id / 16) as u32));
                 let whole = |came: u32, gone: u32, live: u32| came != 0 && (came & !gone).count_ones() >= live;
-                let came =
-                    warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { came.count_ones() });
+                let came = warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { 0 });
                 came.sum::<u32>() >= count
             }
         }
@@ -340,9 +343,10 @@ fn order(state: &BarrierState, program: &Program, world: &World, threads: &mut [
         join(world, threads, &waits);
     }
     if let Some(published) = &state.published {
+        let mut done = None;
         for thread in waits {
             let thread = &mut threads[thread as usize];
-            shape.learn(thread.number, &mut thread.clock, published);
+            shape.learn_alike(thread.number, &mut thread.clock, published, &mut done);
         }
     }
 }

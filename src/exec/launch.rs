@@ -155,9 +155,13 @@ pub fn array_address(number: usize, address_bits: u32) -> u64 {
     match address_bits {
         // 16 MiB each, below the windows of the other spaces.
         32 => (number + 1) << 24,
-        _ => (super::values::hash(number, 7) & 0x7fff) << 44 | 1 << 43,
+        _ if number < SCATTERED => (super::values::hash(number, 7) & 0x7fff) << 44 | 1 << 43,
+        _ => 1 << 59 | (number - SCATTERED & 0x7fff) << 44 | 1 << 43,
     }
 }
+
+/// So many arrays have addresses of which no sum is an address; among more, two would have one address.
+const SCATTERED: u64 = 32;
 
 /// A launch that hardware and the emulator can have.
 pub(crate) fn check_sizes(geometry: Geometry<u32>) -> Result<(), String> {
@@ -168,5 +172,17 @@ pub(crate) fn check_sizes(geometry: Geometry<u32>) -> Result<(), String> {
     match geometry.threads() {
         threads if threads >= 1 << 32 => Err(format!("a launch has fewer than 2^32 threads, not {threads}")),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_two_arrays_have_one_address() {
+        let addresses: BTreeSet<u64> = (0..30_000).map(|number| array_address(number, 64)).collect();
+        assert_eq!(addresses.len(), 30_000);
     }
 }

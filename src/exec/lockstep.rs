@@ -88,10 +88,16 @@ impl Warps {
 }
 
 fn is_access(program: &Program, at: u32) -> bool {
-    let is = |code: Code| match code {
-        Code::Load(_) | Code::Store(_) | Code::Atomic(_) | Code::AsyncRead(_) | Code::AsyncWrite(_) => true,
-        Code::BulkWrite(_) => true,
-        _ => false,
+    let is = |code: Code| {
+        matches!(
+            code,
+            Code::Load(_)
+                | Code::Store(_)
+                | Code::Atomic(_)
+                | Code::AsyncRead(_)
+                | Code::AsyncWrite(_)
+                | Code::BulkWrite(_)
+        )
     };
     match program.code[at as usize] {
         Code::Skip { .. } => is(program.code[at as usize + 1]),

@@ -59,14 +59,14 @@ pub fn run(module: &Module, entry: usize, launch: &Launch) -> Result<Run, Diagno
     Ok(finished(program, outcome, memory))
 }
 
-fn finished(program: Program, outcome: Outcome, memory: memory::GlobalMemory) -> Run {
+pub(crate) fn finished(program: Program, outcome: Outcome, memory: memory::GlobalMemory) -> Run {
     let arrays = (0..memory.arrays.len()).map(|index| (memory.arrays[index].name.clone(), memory.origin(index)));
     let arrays = arrays.collect();
     Run { program, outcome, memory, arrays }
 }
 
 /// The parameters one behind the other, each at its alignment.
-fn parameter_bytes(module: &Module, entry: usize, launch: &Launch) -> Vec<u8> {
+pub(crate) fn parameter_bytes(module: &Module, entry: usize, launch: &Launch) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (parameter, value) in module.functions[entry].params.iter().zip(&launch.parameters) {
         bytes.resize(bytes.len().next_multiple_of(parameter.align.max(1) as usize), 0);

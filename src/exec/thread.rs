@@ -342,7 +342,7 @@ impl Thread {
             }
             Code::Fence { scope, sequential, release, acquire } => {
                 world.note(self, None, 0);
-                if world.races {
+                if world.races && !world.barriers_only {
                     self.fence(world, block, world.reach(scope), sequential, (acquire, release));
                 }
             }

@@ -24,6 +24,9 @@ pub struct World {
     pub(crate) detector: Detector,
     /// Whether races are looked for.
     pub(crate) races: bool,
+    /// Only barriers order: neither fences nor what one thread reads of another. Then what is ordered in this run does not
+    /// depend on its schedule.
+    pub(crate) barriers_only: bool,
     /// Synchronisation through global memory.
     pub(crate) locations: Locations,
     /// What `.sc` fences of device scope passed on.
@@ -81,6 +84,7 @@ impl World {
             parameters,
             detector: Detector::new(sites(program, launch), shape, &sizes, launch.rules.allow_same_value),
             races: launch.races,
+            barriers_only: false,
             locations: Locations::default(),
             sequential: None,
             watch: None,

@@ -102,6 +102,7 @@ pub(crate) fn headline(finding: &Finding) -> String {
             "count" => "a barrier with a thread count that it may not have".to_string(),
             "member" => "the mask of this operation leaves out the thread that executes it".to_string(),
             "arrives-twice" => "a thread comes twice to a barrier before it completes".to_string(),
+            "reuse" => "two uses of a barrier may mix".to_string(),
             "mixed" => "a barrier is used for two kinds of operations at once".to_string(),
             _ => "an mbarrier object is used against its rules".to_string(),
         },

@@ -134,7 +134,8 @@ fn rule(id: &str) -> Value {
 /// Level, severity and precision of what has a code: an execution shows a defect, a proof failed, or there is no answer.
 fn weight(id: &str) -> (&'static str, &'static str, &'static str) {
     let is_defect = ["race", "divergence", "deadlock", "barrier-error", "assertion"].contains(&id);
-    let has_no_answer = ["unknown", "unknown-endless-loop", "verified-when"].contains(&id) || id.ends_with("-limit");
+    let has_no_answer =
+        ["unknown", "unknown-endless-loop", "not-static", "verified-when"].contains(&id) || id.ends_with("-limit");
     let is_open = has_no_answer || explain::has_no_model(id);
     match id.strip_prefix("possible-") {
         None if is_defect => ("error", "error", "very-high"),

@@ -175,9 +175,10 @@ fn add_options(fields: &mut Fields, options: &Options) {
         any_values,
         prelude,
         arith,
+        engine,
         omit_families,
     } = options;
-    let values: [(&str, &dyn Debug); 21] = [
+    let values: [(&str, &dyn Debug); 22] = [
         ("target", target),
         ("geometry", geometry),
         ("block is given", block_is_given),
@@ -198,6 +199,7 @@ fn add_options(fields: &mut Fields, options: &Options) {
         ("any values", any_values),
         ("prelude", prelude),
         ("arith", arith),
+        ("engine", engine),
         ("omit families", omit_families),
     ];
     values.iter().for_each(|(name, value)| fields.value(name, value));

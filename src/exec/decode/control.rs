@@ -1,7 +1,7 @@
 //! Branches, calls, barriers, fences, warp operations, and what has a name but no type of its own.
 
 use super::function::Decoder;
-use super::{Barrier, Code, Copy, Fact, RANK_SHIFT, Reduction, ReductionKind, WarpKind, WarpOperation};
+use super::{Barrier, Code, Copy, Fact, Note, RANK_SHIFT, Reduction, ReductionKind, WarpKind, WarpOperation};
 use crate::exec::values::atomic::AtomicOperation;
 use crate::exec::values::integer::{
     Direct, bit_mask, direct, dot_product, find_nth_set, integer, multiply24_high, permute_mode, sign_or_zero_extend,
@@ -64,6 +64,7 @@ impl Decoder<'_> {
             let Some((d, bits)) = self.destination(operand) else { continue };
             // The predicate says that the texture is resident.
             let a = self.constant(u64::from(bits == 1));
+            self.note(Note::Unknown);
             self.emit(Code::Move { d, a });
         }
     }
@@ -107,6 +108,7 @@ impl Decoder<'_> {
         }
         let index = self.push_copies(copies);
         self.calls.push((self.program.code.len(), function));
+        self.note_frame(function);
         self.emit(Code::Call { copies: index, to: 0 });
         let mut copies = Vec::new();
         for ((index, result), parameter) in (0..).zip(returns).zip(&callee.returns) {
@@ -276,12 +278,19 @@ impl Decoder<'_> {
             "mapa" => {
                 let address = self.source(sources.first()?, 64)?;
                 slots = vec![address, self.source(sources.get(1)?, 32)?];
-                Box::new(|s| s[0] & !(31 << RANK_SHIFT) | ((s[1] & 15) + 1) << RANK_SHIFT)
+                match self.program.ranks {
+                    // Another block than the only one has no memory.
+                    1 => Box::new(|s| if s[1] & 0xffff_ffff == 0 { s[0] } else { s[0] | 0xffff_ffff }),
+                    _ => Box::new(|s| s[0] & !(31 << RANK_SHIFT) | ((s[1] & 15) + 1) << RANK_SHIFT),
+                }
             }
             "getctarank" => {
                 let rank = special_register("%cluster_ctarank", "")?;
                 slots = vec![self.source(sources.first()?, 64)?, self.source(&rank, 32)?];
-                Box::new(|s| (s[0] >> RANK_SHIFT & 31).checked_sub(1).unwrap_or(s[1]))
+                match self.program.ranks {
+                    1 => Box::new(|_| 0),
+                    _ => Box::new(|s| (s[0] >> RANK_SHIFT & 31).checked_sub(1).unwrap_or(s[1])),
+                }
             }
             "createpolicy" | "istypep" => return None,
             _ => return None,

@@ -7,7 +7,10 @@
 use super::indirect;
 use super::layout::{Layout, function_address};
 use super::special::{Known, known};
-use super::{Code, Fact, NamedSlot, Program, Register, Slot, SpecialSlot, Written, reconvergence};
+use super::{
+    Code, ConstantKind, Fact, Frame, NamedSlot, Note, Notes, Place, Program, Register, Slot, SpecialSlot, Written,
+    reconvergence,
+};
 use crate::cfg::operands;
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Launch;
@@ -15,7 +18,7 @@ use crate::exec::values::{hash, mask};
 use crate::ptx::annotation::{ArrayRef, Value, ValueKind};
 use crate::ptx::ast::{
     AnnotationKind, Function, Guard, Instruction, Item, Module, Op, Operand, RegisterId, ScalarType, SpecialRegister,
-    VariableRef,
+    StateSpace, VariableRef,
 };
 use crate::span::{Origin, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,7 +141,7 @@ pub(crate) struct Decoder<'m> {
     /// First slot of each function's registers, by function.
     windows: BTreeMap<usize, usize>,
     slots: usize,
-    constants: BTreeMap<u64, usize>,
+    constants: BTreeMap<(u64, ConstantKind), usize>,
     /// Values of the slots behind the registers.
     further: Vec<u64>,
     specials: Vec<SpecialSlot>,
@@ -179,6 +182,7 @@ impl<'m> Decoder<'m> {
             ranks: launch.cluster.iter().product(),
             globals: Vec::new(),
             windows,
+            notes: Notes::default(),
         };
         Decoder {
             module,
@@ -289,6 +293,23 @@ impl<'m> Decoder<'m> {
         self.program.origins.push(self.origin.clone());
     }
 
+    /// Notes what the next instruction, a call, leaves undefined.
+    pub(crate) fn note_frame(&mut self, function: usize) {
+        let first = self.windows[&function];
+        let callee = &self.module.functions[function];
+        let locals = callee.body.iter().flat_map(|body| (0..).zip(&body.variables));
+        let locals = locals.filter(|(_, one)| matches!(one.space, StateSpace::Local | StateSpace::Param));
+        let locals = locals.map(|(index, one)| (VariableRef::Body(index), one));
+        let results = (0..).zip(&callee.returns).map(|(index, one)| (VariableRef::Return(index), one));
+        let place = |(variable, one): (VariableRef, &crate::ptx::ast::Variable)| {
+            let start = self.layout.address(function, variable) as usize;
+            start..start + one.size.unwrap_or(0) as usize
+        };
+        let variables = locals.chain(results).map(place).collect();
+        let registers = first..first + 2 * self.body_registers(function).len();
+        self.program.notes.frames.insert(self.program.code.len() as u32, Frame { registers, variables });
+    }
+
     /// Appends an annotation over registers of the function at hand. Parameters are known.
     fn annotation(&mut self, kind: AnnotationKind, expression: &Value) {
         let named = |register: RegisterId| {
@@ -390,13 +411,27 @@ impl<'m> Decoder<'m> {
 
     /// The slot of a constant.
     pub(crate) fn constant(&mut self, value: u64) -> Slot {
-        if let Some(slot) = self.constants.get(&value) {
+        self.constant_of(value, ConstantKind::Number)
+    }
+
+    /// The slot of a constant of this kind.
+    pub(crate) fn constant_of(&mut self, value: u64, kind: ConstantKind) -> Slot {
+        if let Some(slot) = self.constants.get(&(value, kind)) {
             return *slot as Slot;
         }
-        self.constants.insert(value, self.slots);
+        let slot = self.slots as Slot;
+        if kind != ConstantKind::Number {
+            self.program.notes.constants.insert(slot, kind);
+        }
+        self.constants.insert((value, kind), self.slots);
         self.further.push(value);
         self.slots += 1;
-        (self.slots - 1) as Slot
+        slot
+    }
+
+    /// Notes what the next instruction is.
+    pub(crate) fn note(&mut self, note: Note) {
+        self.program.notes.codes.insert(self.program.code.len() as u32, note);
     }
 
     /// The slot of a source of this width in bits. Vectors, functions and sinks have none.
@@ -411,11 +446,14 @@ impl<'m> Decoder<'m> {
             Operand::Integer(value) => self.constant(value & mask(bits)),
             Operand::Float { bits, .. } => self.constant(*bits),
             Operand::Variable(variable, offset) => {
-                let address = self.layout.address(self.current, *variable).wrapping_add_signed(*offset);
-                self.constant(address)
+                let (address, space) = self.variable_place(*variable);
+                let kind = ConstantKind::Address(Place::of(space));
+                self.constant_of(address.wrapping_add_signed(*offset), kind)
             }
             Operand::Special(register) => self.special(*register),
-            Operand::Function(number) => self.constant(function_address(*number)),
+            Operand::Function(number) => {
+                self.constant_of(function_address(*number), ConstantKind::Address(Place::Function))
+            }
             Operand::Vector(_) | Operand::Sink => return None,
         })
     }
@@ -424,6 +462,7 @@ impl<'m> Decoder<'m> {
     pub(crate) fn special(&mut self, register: SpecialRegister) -> Slot {
         match known(register, self.launch, self.layout.shared_size) {
             Known::Constant(value) => self.constant(value),
+            Known::Chosen(value) => self.constant_of(value, ConstantKind::Chosen),
             Known::Slot(value) => {
                 if let Some(found) = self.specials.iter().find(|special| special.value == value) {
                     return found.slot;
@@ -470,6 +509,7 @@ impl<'m> Decoder<'m> {
         }
         template.extend(&self.further);
         let Decoder { mut program, layout, specials, .. } = self;
+        program.notes.registers = self.registers;
         program.template = template;
         program.specials = specials;
         program.local_size = layout.local_size;

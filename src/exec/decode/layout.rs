@@ -91,6 +91,8 @@ pub(crate) struct Layout {
     pub(crate) windows: Windows,
     address_bits: u32,
     arrays: usize,
+    /// Whether an address of shared memory may name a block.
+    has_clusters: bool,
     /// Whether an array without a size was declared.
     has_dynamic: bool,
 }
@@ -108,6 +110,7 @@ impl Layout {
             windows: Windows::new(module.address_size),
             address_bits: module.address_size,
             arrays: launch.arrays.len(),
+            has_clusters: launch.cluster != [1; 3],
             has_dynamic: false,
         };
         for buffer in &launch.shared_buffers {
@@ -187,7 +190,8 @@ impl Layout {
         let number = self.shared.len() as u64;
         self.shared_size = offset.checked_add(size)?;
         self.shared.push(SharedVariable { name, offset, size });
-        (number < 2047).then_some(shared_address(number))
+        let most = if self.has_clusters { (1 << (RANK_SHIFT - SHARED_BITS)) - 1 } else { 2047 };
+        (number < most).then_some(shared_address(number))
     }
 
     /// Dynamic shared memory has the name of its array, if all declarations agree.

@@ -12,6 +12,7 @@ mod function;
 mod indirect;
 mod layout;
 mod matrix;
+mod notes;
 mod operations;
 mod reconvergence;
 mod special;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 pub(crate) use layout::RANK_SHIFT;
 pub(crate) use layout::shared_address;
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
+pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
 pub(crate) use special::SpecialSlot;
 pub(crate) use together::{
     AsyncCopy, Barrier, BulkOperation, ObjectKind, ObjectOperation, Reduction, ReductionKind, WarpKind, WarpOperation,
@@ -89,6 +91,8 @@ pub struct Program {
     pub globals: Vec<GlobalVariable>,
     /// Generic addresses.
     pub windows: Windows,
+    /// Where values come from.
+    pub(crate) notes: Notes,
 }
 
 /// Decodes an entry; an error is a gap (unsupported) or an argument that does not fit.

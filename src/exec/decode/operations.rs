@@ -6,7 +6,7 @@
 
 use super::function::Decoder;
 use super::matrix::Matrix;
-use super::{Access, Code, CompareParts, Pack, Slot, Space, Strength};
+use super::{Access, Code, CompareParts, ConstantKind, Note, Pack, Place, Slot, Space, Strength};
 use crate::exec::values::atomic::AtomicOperation;
 use crate::exec::values::convert::convert_function;
 use crate::exec::values::float::{self, Format};
@@ -133,6 +133,15 @@ impl Decoder<'_> {
         if carry_out {
             return self.with_carry(op, ty, d, &slots);
         }
+        // Each of these is one instruction.
+        match op {
+            _ if saturate => {}
+            IntOp::Add => self.note(Note::Sum { bits: ty.bits() }),
+            IntOp::Sub => self.note(Note::Difference { bits: ty.bits() }),
+            IntOp::MadLo => self.note(Note::ProductSum { bits: ty.bits() }),
+            IntOp::MadWide => self.note(Note::ProductSum { bits: 2 * ty.bits() }),
+            _ => {}
+        }
         match (direct(op, ty).filter(|_| !saturate), op) {
             (Some(Direct::One(f)), _) => self.emit(Code::One { f, d, a: slots[0] }),
             (Some(Direct::Two(f)), _) => self.emit(Code::Two { f, d, a: slots[0], b: slots[1] }),
@@ -184,7 +193,8 @@ impl Decoder<'_> {
 
     /// Appends a function of up to four sources.
     pub(crate) fn many(&mut self, function: Function, bits: u32, d: Slot, slots: &[Slot]) -> Option<()> {
-        let mut s = [0; 4];
+        // What the function does not read depends on nothing further.
+        let mut s = [slots.first().copied().unwrap_or(0); 4];
         for (to, from) in s.iter_mut().zip(slots) {
             *to = *from;
         }
@@ -200,6 +210,7 @@ impl Decoder<'_> {
         for operand in sources {
             slots.push(self.source(operand, 64)?);
         }
+        self.note(Note::Inexact);
         match (name, &slots[..]) {
             ("add.f32" | "add.rn.f32", &[a, b]) => self.emit(Code::Two { f: |a, b| single(f(a) + f(b)), d, a, b }),
             ("sub.f32" | "sub.rn.f32", &[a, b]) => self.emit(Code::Two { f: |a, b| single(f(a) - f(b)), d, a, b }),
@@ -274,6 +285,9 @@ impl Decoder<'_> {
             _ => None,
         };
         if let Some(f) = widening {
+            if from != ScalarType::S(32) {
+                self.note(Note::Low32);
+            }
             self.emit(Code::One { f, d, a: slots[0] });
             return Some(());
         }
@@ -296,6 +310,7 @@ impl Decoder<'_> {
             return Some(());
         }
         let b = self.constant(window);
+        self.note(if from_generic { Note::Difference { bits: 64 } } else { Note::Sum { bits: 64 } });
         let f: fn(u64, u64) -> u64 = if from_generic { u64::wrapping_sub } else { u64::wrapping_add };
         self.emit(Code::Two { f, d, a, b });
         Some(())
@@ -320,7 +335,8 @@ impl Decoder<'_> {
                 if space == Space::Generic || space == Space::Param {
                     space = found;
                 }
-                let start = self.constant(start.wrapping_add_signed(offset));
+                let kind = ConstantKind::Address(Place::of(found));
+                let start = self.constant_of(start.wrapping_add_signed(offset), kind);
                 offset = 0;
                 start
             }
@@ -328,7 +344,7 @@ impl Decoder<'_> {
         Some((space, base, offset))
     }
 
-    fn variable_place(&self, variable: VariableRef) -> (u64, Space) {
+    pub(crate) fn variable_place(&self, variable: VariableRef) -> (u64, Space) {
         let function = &self.module.functions[self.current];
         let declared = match variable {
             VariableRef::Module(index) => self.module.variables.get(index as usize),
@@ -384,10 +400,11 @@ impl Decoder<'_> {
         let values = parameter.get(start..start + bytes * dst.len())?.chunks_exact(bytes);
         let values: Vec<u64> =
             values.map(|chunk| chunk.iter().rev().fold(0, |v, byte| v << 8 | u64::from(*byte))).collect();
-        for (value, operand) in values.into_iter().zip(dst) {
+        for ((value, operand), at) in values.into_iter().zip(dst).zip((start..).step_by(bytes)) {
             if let Some((d, bits)) = self.destination(operand) {
                 let value = if ty.is_signed() { signed(value, ty.bits()) as u64 } else { value };
                 let a = self.constant(value & mask(u32::from(bits)));
+                self.note(Note::Parameter { index, offset: at as u32, bytes: bytes as u32 });
                 self.emit(Code::Move { d, a });
             }
         }

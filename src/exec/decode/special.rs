@@ -50,6 +50,15 @@ pub(crate) enum LaneOrder {
 }
 
 impl SpecialValue {
+    /// Whether it is the same in all executions of a launch: "%warpid is volatile" (PTX, `%warpid`), and a launch may have
+    /// clusters.
+    pub(crate) fn is_fixed(self) -> bool {
+        !matches!(
+            self,
+            SpecialValue::Warp | SpecialValue::Cluster(..) | SpecialValue::InCluster(..) | SpecialValue::Rank(_)
+        )
+    }
+
     /// The value for a thread with this number in its block.
     pub(crate) fn of(self, linear: u32, thread: [u32; 3], block: [u32; 3]) -> u64 {
         let lane = linear % 32;
@@ -78,6 +87,8 @@ impl SpecialValue {
 pub(crate) enum Known {
     /// The same for all threads.
     Constant(u64),
+    /// The same, of a size that another launch of this kernel may have otherwise.
+    Chosen(u64),
     /// By thread.
     Slot(SpecialValue),
     /// A clock: right shift and width.
@@ -91,6 +102,7 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
     use SpecialRegister::{Ctaid, LaneId, Nctaid, Ntid, Other, Tid, WarpId, WarpSize};
     let cluster = launch.cluster;
     let constant = |value: u32| Known::Constant(u64::from(value));
+    let chosen = |value: u32| Known::Chosen(u64::from(value));
     match register {
         Tid(axis) => Known::Slot(SpecialValue::Thread(axis)),
         Ctaid(axis) => Known::Slot(SpecialValue::Block(axis)),
@@ -108,24 +120,24 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
             "%clusterid.x" => Known::Slot(SpecialValue::Cluster(Axis::X, cluster[0])),
             "%clusterid.y" => Known::Slot(SpecialValue::Cluster(Axis::Y, cluster[1])),
             "%clusterid.z" => Known::Slot(SpecialValue::Cluster(Axis::Z, cluster[2])),
-            "%nclusterid.x" => constant(launch.geometry.grid[0] / cluster[0]),
-            "%nclusterid.y" => constant(launch.geometry.grid[1] / cluster[1]),
-            "%nclusterid.z" => constant(launch.geometry.grid[2] / cluster[2]),
-            "%cluster_nctaid.x" => constant(cluster[0]),
-            "%cluster_nctaid.y" => constant(cluster[1]),
-            "%cluster_nctaid.z" => constant(cluster[2]),
-            "%cluster_nctarank" => constant(cluster.iter().product()),
+            "%nclusterid.x" => chosen(launch.geometry.grid[0] / cluster[0]),
+            "%nclusterid.y" => chosen(launch.geometry.grid[1] / cluster[1]),
+            "%nclusterid.z" => chosen(launch.geometry.grid[2] / cluster[2]),
+            "%cluster_nctaid.x" => chosen(cluster[0]),
+            "%cluster_nctaid.y" => chosen(cluster[1]),
+            "%cluster_nctaid.z" => chosen(cluster[2]),
+            "%cluster_nctarank" => chosen(cluster.iter().product()),
             "%cluster_ctaid.x" => Known::Slot(SpecialValue::InCluster(Axis::X, cluster[0])),
             "%cluster_ctaid.y" => Known::Slot(SpecialValue::InCluster(Axis::Y, cluster[1])),
             "%cluster_ctaid.z" => Known::Slot(SpecialValue::InCluster(Axis::Z, cluster[2])),
             "%cluster_ctarank" => Known::Slot(SpecialValue::Rank(cluster)),
-            "%is_explicit_cluster" => constant(u32::from(cluster != [1; 3])),
+            "%is_explicit_cluster" => chosen(u32::from(cluster != [1; 3])),
             "%dynamic_smem_size" => {
                 let buffers = launch.shared_buffers.iter().map(|buffer| buffer.size.next_multiple_of(16));
-                constant(buffers.fold(launch.dynamic_shared, u32::saturating_add))
+                chosen(buffers.fold(launch.dynamic_shared, u32::saturating_add))
             }
             // In units in which GPUs hand it out; those since sm_80 have 128 bytes.
-            "%total_smem_size" => constant(shared_size.next_multiple_of(SHARED_UNIT)),
+            "%total_smem_size" => chosen(shared_size.next_multiple_of(SHARED_UNIT)),
             "%clock" | "%globaltimer_lo" => Known::Clock(0, 32),
             "%clock_hi" | "%globaltimer_hi" => Known::Clock(32, 32),
             "%clock64" | "%globaltimer" => Known::Clock(0, 64),

@@ -7,6 +7,7 @@
 //! These are the paper's formats (converged, diverged, sparse), without its reconvergence stack.
 
 use super::Space;
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -34,6 +35,9 @@ pub(crate) enum Agent {
 
 /// How many agents a thread has.
 const AGENTS: u32 = 3;
+
+/// Floors of which each is looked up by itself.
+const FEW: usize = 8;
 
 /// A sorted list of floors.
 type Floors = Vec<(u32, u32)>;
@@ -70,9 +74,23 @@ fn join_floors(into: &mut Floors, from: &Floors) {
         into.clone_from(from);
         return;
     }
-    for (key, time) in from {
-        raise(into, *key, *time);
+    if from.len() < FEW {
+        return from.iter().for_each(|(key, time)| raise(into, *key, *time));
     }
+    let mut joined = Vec::with_capacity(into.len().max(from.len()));
+    let (mut left, mut right) = (into.iter().peekable(), from.iter().peekable());
+    while let (Some((a, time)), Some((b, other))) = (left.peek(), right.peek()) {
+        joined.push(match a.cmp(b) {
+            Less => (*a, *time),
+            Equal => (*a, *time.max(other)),
+            Greater => (*b, *other),
+        });
+        let (first, second) = (a <= b, b <= a);
+        left.next_if(|_| first);
+        right.next_if(|_| second);
+    }
+    joined.extend(left.chain(right));
+    *into = joined;
 }
 
 impl Clock {
@@ -122,6 +140,9 @@ pub(crate) struct ThreadClock {
     /// Everything else, shared with those that know the same.
     pub(crate) others: Option<Rc<Clock>>,
 }
+
+/// What a thread knew, and what it knew when it had learnt something.
+pub(crate) type Alike = Option<(Rc<Clock>, Rc<Clock>)>;
 
 impl Shape {
     /// An agent of a thread.
@@ -212,6 +233,38 @@ impl Shape {
         join(&mut clock.others, Some(known));
     }
 
+    /// The same for one of many threads that learn it. `done`: what one before knew, and knew then.
+    pub(crate) fn learn_alike(&self, thread: u32, clock: &mut ThreadClock, known: &Rc<Clock>, done: &mut Alike) {
+        match (&*done, &clock.others) {
+            (Some((before, after)), Some(mine)) if Rc::ptr_eq(before, mine) => {
+                clock.block = clock.block.max(floor(&known.blocks, self.block_of(thread)));
+                clock.warp = clock.warp.max(floor(&known.warps, self.warp_of(thread)));
+                clock.others = Some(after.clone());
+            }
+            _ => {
+                let before = clock.others.clone();
+                self.learn(thread, clock, known);
+                *done = before.zip(clock.others.clone());
+            }
+        }
+    }
+
+    /// A thread tells a clock what it knows, itself included. `last`: what the one before knew of others.
+    pub(crate) fn tell(&self, thread: u32, clock: &ThreadClock, all: &mut Clock, last: &mut Option<Rc<Clock>>) {
+        if let Some(others) = &clock.others
+            && !last.as_ref().is_some_and(|last| Rc::ptr_eq(last, others))
+        {
+            all.join(others);
+            *last = Some(others.clone());
+        }
+        raise(&mut all.blocks, self.block_of(thread), clock.block);
+        raise(&mut all.warps, self.warp_of(thread), clock.warp);
+        raise(&mut all.threads, thread, clock.epoch);
+        for (agent, floor) in self.agents(thread, clock) {
+            raise(&mut all.threads, agent, floor);
+        }
+    }
+
     /// All threads of a block synchronise, from this one on.
     pub(crate) fn join_block(&self, first: u32, clocks: &mut [&mut ThreadClock]) {
         let latest = clocks.iter().map(|clock| clock.epoch).max().unwrap_or(0);
@@ -235,6 +288,7 @@ impl Shape {
     /// `wait` do next. Threads are given with their clocks, in order of their numbers.
     pub(crate) fn join_some(&self, contributors: &mut [(u32, &mut ThreadClock, bool)]) {
         let mut joined = Clock::default();
+        let mut last: Option<Rc<Clock>> = None;
         let mut at = 0;
         while at < contributors.len() {
             let warp = self.warp_of(contributors[at].0);
@@ -243,16 +297,13 @@ impl Shape {
             let latest = group.iter().map(|(_, clock, _)| clock.epoch).max().unwrap_or(0);
             let whole = length as u32 == self.lanes(group[0].0);
             for (thread, clock, _) in group.iter_mut() {
-                let known = self.snapshot(*thread, clock);
-                joined.join(&Clock { threads: if whole { Vec::new() } else { known.threads }, ..known });
                 if whole {
-                    if let Some(others) = &clock.others {
-                        join_floors(&mut joined.threads, &others.threads);
-                    }
-                    for (agent, floor) in self.agents(*thread, clock) {
-                        raise(&mut joined.threads, agent, floor);
-                    }
+                    // The floor of the warp says it.
+                    let silent = ThreadClock { epoch: 0, others: clock.others.clone(), ..**clock };
+                    self.tell(*thread, &silent, &mut joined, &mut last);
                     clock.epoch = latest;
+                } else {
+                    self.tell(*thread, clock, &mut joined, &mut last);
                 }
                 clock.epoch += 1;
             }

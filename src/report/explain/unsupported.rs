@@ -81,14 +81,16 @@ pub(crate) const CODES: &[Code] = &[
         title: "a barrier for a part of the block",
         text: "A barrier with a thread count orders all threads of a block only if the count equals the block \
                size. Give the size with --block if it does; barriers for a part of the block, or with a count that is \
-               no constant, have no model.",
+               no constant, have no model in the symbolic proof. With a known launch (--block, --grid) the exact engine \
+               decides many of them (`not-static`).",
         example: "bar.sync 1, 64;            // with --block 64 this is the whole block",
     },
     Code {
         code: "barrier-arrive",
         title: "an arrival without waiting",
         text: "`bar.arrive` counts a thread as arrived and lets it go on, which makes producer-consumer \
-               barriers. They have no model yet.",
+               barriers. They have no model in the symbolic proof. With a known launch (--block, --grid) the exact \
+               engine decides many of them (`not-static`).",
         example: "bar.arrive 1, 128;",
     },
     Code {

@@ -96,7 +96,8 @@ pub(crate) const CODES: &[Code] = &[
         title: "the proof that a barrier's rules are kept failed",
         text: "A barrier may be used against its rules, but no concrete execution was shown: its number, or the mask \
                of a warp operation, comes from a register whose value the proof does not know. A count in a register \
-               has no model (`barrier-count`).",
+               has no model (`barrier-count`). Or two uses of a barrier may mix (kind `reuse`, from the exact engine): a \
+               thread arrives for the next one without any barrier that tells it that the last one is complete.",
         example: "ld.global.u32 %r1, [%rd1];\nbar.warp.sync %r1;",
     },
     Code {
@@ -141,6 +142,18 @@ pub(crate) const CODES: &[Code] = &[
                too hard. More time (--timeout), fixed sizes (--block, --grid), a fixed parameter (--param) or \
                the other arithmetic (--arith bv) may decide it.",
         example: "gpuvcc gemm.ptx --timeout 300 --param 0=1024",
+    },
+    Code {
+        code: "not-static",
+        title: "one execution does not decide for all",
+        text: "The exact engine (--engine exact, or where a barrier for a part of the block leaves the symbolic proof \
+               without an answer) executes the launch once. That decides for all schedules and all contents of arrays if \
+               nothing that is open decides control, an address, or a barrier: what arrays hold before the launch, memory \
+               and registers that were not written, results of atomics, what strong accesses read, clocks, `%warpid`, \
+               floating-point results, and where arrays and variables are placed. The message names the instruction, and \
+               where the value came from. It also wants that barriers alone order the accesses, that the threads of a warp \
+               come to each barrier together, and that the launch is given.",
+        example: "ld.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra DONE;          // memory decides\nbar.sync 1, 64;",
     },
     Code {
         code: "time-limit",

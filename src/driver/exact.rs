@@ -1,0 +1,159 @@
+//! The exact engine ([`crate::sync`]): when it is asked, and its answer as a report.
+//!
+//! Input: a kernel and the options. Output: a report. Establishes: `verified` only where the user gave the launch and each
+//! scalar that matters; what the tool chose stands among the conditions. Relies on: `sync` for the proof. Reference: DESIGN
+//! section 3 (`verified-when`).
+
+use super::input::Input;
+use super::options::{Engine, Options};
+use super::pipeline::{self, Program};
+use super::stated;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::exec::launch::check_sizes;
+use crate::finding::{KernelReport, Reason, Verdict};
+use crate::geometry::Geometry;
+use crate::limits;
+use crate::ptx::ast::Module;
+use crate::sync::{self, Answer, Proved, Question};
+
+/// Threads a block where nobody says, and blocks.
+const CHOSEN: Geometry<u32> = Geometry { block: [128, 1, 1], grid: [2, 1, 1] };
+
+/// Instructions of all threads, for a second of the time for a kernel.
+const STEPS_A_SECOND: u64 = 5_000_000;
+
+/// Bytes of dynamic shared memory where nobody says: as the findings of other kernels.
+const DYNAMIC_SHARED: u32 = 48 << 10;
+
+type Answered = Result<KernelReport, Vec<Diagnostic>>;
+
+/// The answer of the exact engine alone.
+///
+/// # Errors
+/// What is no PTX, or what the emulator lacks.
+pub(super) fn verify(input: &Input, program: &Program, entry: &str, options: &Options) -> Answered {
+    let Program::Ptx(module) = program else {
+        let message = format!("`{}` is no PTX; the exact engine executes PTX", input.source.name());
+        return Err(vec![Diagnostic::unplaced("not-emulated", message)]);
+    };
+    limits::within(|| decide(input, program, module, entry, options)).unwrap_or_else(|exceeded| {
+        Ok(KernelReport::new(input.source.name(), entry, options.geometry).stopped(exceeded))
+    })
+}
+
+/// The answer that stands where the symbolic proof has none for barriers of a part of the block.
+pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry: &str, options: &Options) -> Answered {
+    let Program::Ptx(module) = program else { return answer };
+    let is_asked = options.engine == Engine::Auto
+        && sync::has_partial_barriers(module)
+        && !pipeline::launch_of(program, entry, options).has_free()
+        && is_open(&answer);
+    if !is_asked {
+        return answer;
+    }
+    match (answer, verify(input, program, entry, options)) {
+        (_, Ok(report)) if !matches!(report.verdict, Verdict::Unknown | Verdict::Unsupported) => Ok(report),
+        (Ok(mut report), Ok(exact)) => {
+            report.reasons.extend(exact.reasons);
+            Ok(report)
+        }
+        (Err(mut diagnostics), Ok(exact)) => {
+            if let (Some(first), Some(reason)) = (diagnostics.first_mut(), exact.reasons.first()) {
+                first.notes.push(note(reason));
+            }
+            Err(diagnostics)
+        }
+        (answer, Err(_)) => answer,
+    }
+}
+
+/// Whether there is no answer, and barriers may be why.
+fn is_open(answer: &Answered) -> bool {
+    match answer {
+        Ok(report) => report.verdict == Verdict::Unknown,
+        Err(diagnostics) => {
+            diagnostics.iter().all(|diagnostic| matches!(diagnostic.code, "barrier-count" | "barrier-arrive"))
+        }
+    }
+}
+
+fn note(reason: &Reason) -> String {
+    let line = reason.origin.as_ref().map_or(String::new(), |origin| format!("PTX line {}: ", origin.line));
+    format!("the exact engine does not decide it either ({}): {line}{}", reason.code, reason.message)
+}
+
+fn decide(input: &Input, program: &Program, module: &Module, entry: &str, options: &Options) -> Answered {
+    pipeline::entry_of(module, entry)?;
+    let asked = pipeline::launch_of(program, entry, options);
+    let chosen = CHOSEN.sizes();
+    let mut sizes = asked.sizes().zip(chosen).map(|(asked, chosen)| asked.unwrap_or(chosen));
+    let mut geometry = asked.map(|_| sizes.next().unwrap_or(1));
+    if asked.block.iter().any(Option::is_some) {
+        // Sizes beside a given one are small, so that a block has room.
+        for (size, asked) in geometry.block.iter_mut().zip(asked.block) {
+            *size = asked.unwrap_or(1);
+        }
+    }
+    let mut report = KernelReport::new(input.source.name(), entry, asked);
+    if let Some(why) = refused(options) {
+        report.reasons.push(Reason { code: "not-static", message: why.to_string(), origin: None });
+        return Ok(report);
+    }
+    if let Err(message) = check_sizes(geometry) {
+        return Err(vec![Diagnostic::unplaced("argument", message)]);
+    }
+    let Some(emulator) = pipeline::emulator(input, program, entry, options) else { return Ok(report) };
+    let settings = options.known_params.iter().chain(&options.params);
+    let given: Vec<(String, i128)> = settings.map(|setting| (setting.name.clone(), setting.value)).collect();
+    let steps = options.timeout.as_secs().max(1).saturating_mul(STEPS_A_SECOND);
+    let dynamic_shared = options.dynamic_shared.unwrap_or(if has_dynamic(module) { DYNAMIC_SHARED } else { 0 });
+    let question = Question { emulator, geometry, given: &given, dynamic_shared, steps };
+    let (answer, checked) = match sync::decide(&question) {
+        Ok(answered) => answered,
+        Err(diagnostic) if diagnostic.severity == Severity::Error => return Err(vec![diagnostic]),
+        Err(diagnostic) => return Ok(report.unsupported(vec![diagnostic])),
+    };
+    report.checked = checked;
+    match answer {
+        Answer::Proved(proved) => prove(&mut report, *proved, (asked, geometry), options),
+        Answer::Found(findings) => {
+            report.verdict = Verdict::of(&findings).unwrap_or(Verdict::Unknown);
+            report.findings = findings;
+        }
+        Answer::Open(reasons) => report.reasons = reasons,
+    }
+    report.given = pipeline::given(program, entry, options);
+    Ok(report)
+}
+
+/// Why a kernel is not run at all.
+fn refused(options: &Options) -> Option<&'static str> {
+    if options.rules.may_alias || !options.known_aliases.is_empty() {
+        return Some("the exact engine does not follow arrays that overlap");
+    }
+    options.rules.check_bounds.then_some("the exact engine does not prove bounds")
+}
+
+/// Whether an array of the module is dynamic shared memory.
+fn has_dynamic(module: &Module) -> bool {
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    let mut variables = module.variables.iter().chain(bodies.flat_map(|body| &body.variables));
+    variables.any(|variable| variable.size.is_none())
+}
+
+fn prove(report: &mut KernelReport, proved: Proved, (asked, geometry): (Geometry, Geometry<u32>), options: &Options) {
+    let axes = ["x", "y", "z"];
+    let free = |name: &str, asked: [Option<u32>; 3], sizes: [u32; 3]| {
+        let free = axes.into_iter().zip(asked).zip(sizes).filter(|((_, asked), _)| asked.is_none());
+        free.map(|((axis, _), size)| format!("{name}.{axis} == {size}")).collect::<Vec<String>>()
+    };
+    report.conditions = free("blockDim", asked.block, geometry.block);
+    report.conditions.extend(free("gridDim", asked.grid, geometry.grid));
+    report.conditions.extend(proved.conditions.iter().map(|(name, value)| format!("{name} == {value}")));
+    report.verdict = if report.conditions.is_empty() { Verdict::Verified } else { Verdict::VerifiedWhen };
+    report.assumptions = proved.assumptions;
+    report.assumptions.extend(stated::by_rules(options.rules));
+    let params = options.params.iter().map(|setting| format!("`{}` is {} (--param)", setting.name, setting.value));
+    report.assumptions.extend(params);
+    log::debug!("{} generations of barriers, {} instructions", proved.generations, proved.instructions);
+}

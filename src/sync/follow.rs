@@ -1,0 +1,579 @@
+//! What an instruction does with where values come from, and what may not depend on what is open.
+//!
+//! Input: a thread in front of an instruction, and the [`Taint`] of all that it may read. Output: that of all that it writes.
+//! Establishes: what decides control, where an access is, or which barrier is meant is not open, or [`Refusal`] says which
+//! instruction it is and why. Relies on: the instruction is executed next, in this very state; each one has an arm here,
+//! so that a new one does not compile before somebody decides. Reference: `exec::thread`, which it mirrors.
+
+use super::taint::{Byte, Cause, Open, Taint};
+use crate::exec::access::{self, Target};
+use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Place, Program, Slot, Space};
+use crate::exec::thread::Thread;
+use crate::exec::world::World;
+use foldhash::HashMap;
+
+/// Why one execution does not speak for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The instruction.
+    pub(crate) code: u32,
+    /// What it needs that is open.
+    pub(crate) what: What,
+    /// What is not fixed, and which instruction brought it in.
+    pub(crate) open: Option<Open>,
+}
+
+/// What has to be the same in all executions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Which instruction is next, or whether this one is executed.
+    Control,
+    /// Where an access is.
+    Address,
+    /// Number or count of a barrier.
+    Barrier,
+    /// The lanes of a warp operation.
+    Members,
+    /// How much is copied.
+    Size,
+    /// What is asserted.
+    Assertion,
+    /// An address that is that of no variable.
+    NoVariable,
+    /// Threads of one warp come to different barriers.
+    WarpParts,
+    /// A barrier was completed by a part of a warp.
+    PartOfWarp,
+    /// A barrier of the whole block was completed by some of its threads.
+    PartOfBlock,
+    /// Threads wait for ever in this model of warps.
+    Stuck,
+    /// Barrier objects, bulk copies, proxy fences and clusters, which are not followed.
+    NotFollowed,
+    /// More than is followed.
+    TooLarge,
+}
+
+/// What is known of one thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Own {
+    registers: Vec<Taint>,
+    local: Vec<Byte>,
+    carry: Taint,
+}
+
+/// What is known of the launch.
+pub(crate) struct Flow<'p> {
+    program: &'p Program,
+    /// Bits of an address.
+    address_bits: u32,
+    /// Taints of each byte of each parameter.
+    parameters: &'p [Vec<Byte>],
+    /// The same, laid out.
+    laid_out: Vec<Byte>,
+    /// The register file of a thread before its first instruction.
+    template: Vec<Taint>,
+    /// Bytes of global memory that the kernel wrote, and that are not open.
+    global: HashMap<(usize, u64), Byte>,
+    /// Scalars that the tool chose, and on which something depended that has to be the same.
+    pub(crate) matters: u64,
+}
+
+/// Whether an instruction takes place.
+#[derive(Clone, Copy)]
+struct When {
+    /// It does in this execution.
+    taken: bool,
+    /// Whether it does in others.
+    guard: Taint,
+}
+
+const ALWAYS: When = When { taken: true, guard: Taint::FIXED };
+
+impl<'p> Flow<'p> {
+    /// Nothing was executed yet.
+    pub(crate) fn new(
+        program: &'p Program,
+        address_bits: u32,
+        parameters: &'p [Vec<Byte>],
+        laid_out: Vec<Byte>,
+    ) -> Self {
+        let notes = &program.notes;
+        let mut template = vec![Taint::FIXED; program.template.len()];
+        template[..notes.registers].fill(Taint::open(Cause::Register, u32::MAX));
+        for (slot, kind) in &notes.constants {
+            template[usize::from(*slot)] = match kind {
+                ConstantKind::Number => Taint::FIXED,
+                ConstantKind::Address(place) => Taint::address(*place),
+                ConstantKind::Chosen => Taint::open(Cause::Size, u32::MAX),
+            };
+        }
+        for special in program.specials.iter().filter(|special| !special.value.is_fixed()) {
+            template[usize::from(special.slot)] = Taint::open(Cause::Unspecified, u32::MAX);
+        }
+        let global = HashMap::default();
+        Flow { program, address_bits, parameters, laid_out, template, global, matters: 0 }
+    }
+
+    /// A thread starts.
+    pub(crate) fn start(&self, own: &mut Own) {
+        own.registers.clone_from(&self.template);
+        own.local.clear();
+        own.local.resize(self.program.local_size as usize, Byte::open(Cause::Memory));
+        own.carry = Taint::open(Cause::Register, u32::MAX);
+    }
+
+    /// Something depends on this value that has to be the same in all executions.
+    pub(crate) fn need(&mut self, taint: Taint, what: What, code: u32) -> Result<(), Refusal> {
+        let placed = taint.place.map(|_| Open { cause: Cause::Placement, code });
+        if let Some(open) = taint.open.or(placed) {
+            return Err(Refusal { code, what, open: Some(open) });
+        }
+        self.matters |= taint.chosen;
+        Ok(())
+    }
+
+    /// A thread executes its next instruction; with a guard that is true also the one behind it.
+    pub(crate) fn step(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+    ) -> Result<(), Refusal> {
+        let at = thread.next;
+        let Code::Skip { p, when } = self.program.code[at as usize] else {
+            return self.instruction(world, shared, thread, own, (at, ALWAYS));
+        };
+        let guard = own.get(p);
+        let taken = (thread.value(p) & 1 == 1) != when;
+        let next = self.program.code[at as usize + 1];
+        // A value that is computed or not depends on the guard; whether something happens must not.
+        if !is_computation(next) || !guard.is_open() {
+            self.need(guard, What::Control, at)?;
+            return match taken {
+                true => self.instruction(world, shared, thread, own, (at + 1, ALWAYS)),
+                false => Ok(()),
+            };
+        }
+        self.instruction(world, shared, thread, own, (at + 1, When { taken, guard }))
+    }
+
+    fn instruction(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, when): (u32, When),
+    ) -> Result<(), Refusal> {
+        let program = self.program;
+        match program.code[at as usize] {
+            Code::One { d, a, .. } => {
+                let value = match program.notes.codes.get(&at) {
+                    Some(Note::Low32) => own.get(a).low(self.address_bits, at),
+                    _ => own.get(a).mixed(Taint::FIXED, at),
+                };
+                own.set(d, self.noted(value, at), when);
+            }
+            Code::Two { d, a, b, .. } => {
+                let (a, b, bits) = (own.get(a), own.get(b), self.address_bits);
+                let value = match program.notes.codes.get(&at) {
+                    Some(Note::Sum { bits: of }) => a.sum(b, (*of, bits), at),
+                    // The place of what is taken away does not cancel.
+                    Some(Note::Difference { bits: of }) if b.place.is_none() => a.sum(b, (*of, bits), at),
+                    _ => a.mixed(b, at),
+                };
+                own.set(d, self.noted(value, at), when);
+            }
+            Code::Three { d, a, b, c, .. } => {
+                let (product, c) = (own.get(a).mixed(own.get(b), at), own.get(c));
+                let value = match program.notes.codes.get(&at) {
+                    Some(Note::ProductSum { bits }) => product.sum(c, (*bits, self.address_bits), at),
+                    _ => product.mixed(c, at),
+                };
+                own.set(d, self.noted(value, at), when);
+            }
+            Code::Many { d, s, .. } => {
+                let value = match program.notes.codes.get(&at) {
+                    Some(Note::ProductSum { bits }) => {
+                        let product = own.get(s[0]).mixed(own.get(s[1]), at);
+                        product.sum(own.get(s[2]), (*bits, self.address_bits), at)
+                    }
+                    _ => s.iter().fold(Taint::FIXED, |all, slot| all.mixed(own.get(*slot), at)),
+                };
+                own.set(d, self.noted(value, at), when);
+            }
+            Code::Partial { f, d, a, b, .. } => {
+                let value = match f(thread.value(a), thread.value(b)) {
+                    Some(_) => own.get(a).mixed(own.get(b), at),
+                    None => Taint::open(Cause::Unspecified, at),
+                };
+                own.set(d, value, when);
+            }
+            Code::Carry { out, input, d, a, b, .. } => {
+                let mut value = own.get(a).mixed(own.get(b), at);
+                if input {
+                    value = value.mixed(own.carry, at);
+                }
+                own.set(d, value, when);
+                if out {
+                    own.carry = under(value, own.carry, when);
+                }
+            }
+            Code::Move { d, a } => {
+                let value = match program.notes.codes.get(&at) {
+                    Some(Note::Parameter { index, offset, bytes }) => self.parameter(*index, *offset, *bytes, at),
+                    Some(Note::Unknown) => Taint::open(Cause::Unspecified, at),
+                    _ => own.get(a),
+                };
+                own.set(d, value, when);
+            }
+            Code::Select { d, a, b, p } => {
+                let guard = own.get(p);
+                let value = match guard.is_open() || guard.place.is_some() {
+                    true => own.get(a).mixed(own.get(b), at).mixed(guard, at),
+                    false => {
+                        let value = own.get(if thread.value(p) & 1 == 1 { a } else { b });
+                        Taint { chosen: value.chosen | guard.chosen, ..value }
+                    }
+                };
+                own.set(d, value, when);
+            }
+            Code::Arbitrary { d, .. } | Code::Opaque { d, .. } | Code::Clock { d, .. } => {
+                own.set(d, Taint::open(Cause::Unspecified, at), when);
+            }
+            Code::Pack(index) => {
+                let pack = &program.packs[index as usize];
+                let value = pack.sources.iter().fold(Taint::FIXED, |all, (slot, _)| all.mixed(own.get(*slot), at));
+                for (slot, _) in pack.destinations.iter().filter_map(|(slot, bits)| slot.map(|slot| (slot, bits))) {
+                    own.set(slot, value, when);
+                }
+            }
+            Code::Compare(index) => {
+                let parts = &program.comparisons[index as usize];
+                let mut value = own.get(parts.a).mixed(own.get(parts.b), at);
+                if let Some((_, slot)) = parts.combine {
+                    value = value.mixed(own.get(slot), at);
+                }
+                for slot in parts.d.map(|(slot, _)| slot).into_iter().chain(parts.complement) {
+                    own.set(slot, value, when);
+                }
+            }
+            Code::Skip { p, .. } | Code::JumpIf { p, .. } => self.need(own.get(p), What::Control, at)?,
+            Code::JumpTable { a, .. } => self.need(own.get(a), What::Control, at)?,
+            Code::Call { copies, .. } | Code::Copies(copies) => {
+                if let Some(frame) = program.notes.frames.get(&at) {
+                    own.forget(frame, at);
+                }
+                for copy in &program.copies[copies as usize] {
+                    own.copy(*copy, at);
+                }
+            }
+            Code::Load(index) => self.load(world, shared, thread, own, (at, index))?,
+            Code::Store(index) => self.store(world, shared, thread, own, (at, index))?,
+            Code::Atomic(index) => self.atomic(world, shared, thread, own, (at, index))?,
+            Code::AsyncRead(index) => self.copy_size(own, (at, index))?,
+            Code::AsyncWrite(index) => self.copy(world, shared, thread, own, (at, index))?,
+            Code::Barrier(index) => {
+                let barrier = &program.barriers[index as usize];
+                self.need(own.get(barrier.id), What::Barrier, at)?;
+                if let Some(count) = barrier.count {
+                    self.need(own.get(count), What::Barrier, at)?;
+                }
+            }
+            Code::Warp(index) => {
+                if let Some(mask) = program.warp_operations[index as usize].mask {
+                    self.need(own.get(mask), What::Members, at)?;
+                }
+            }
+            Code::Annotation(index) => self.annotation(own, (at, index))?,
+            Code::BulkRead(_)
+            | Code::BulkWrite(_)
+            | Code::BulkCommit
+            | Code::BulkWait { .. }
+            | Code::Object(_)
+            | Code::ObjectFence
+            | Code::ClusterArrive { .. }
+            | Code::ClusterWait
+            | Code::ProxyFence { .. } => return Err(Refusal { code: at, what: What::NotFollowed, open: None }),
+            // They order nothing here, or nothing but what their thread does.
+            Code::Fence { .. } | Code::AsyncCommit | Code::AsyncWait { .. } => {}
+            // They end a thread, or the run; which is control, and was looked at.
+            Code::Jump(_) | Code::Return | Code::Exit | Code::Trap | Code::Fails | Code::Nothing | Code::Refuse(_) => {}
+        }
+        Ok(())
+    }
+
+    /// What the decoder knows of the result.
+    fn noted(&self, value: Taint, at: u32) -> Taint {
+        match self.program.notes.codes.get(&at) {
+            Some(Note::Inexact) if !value.is_open() => Taint { chosen: value.chosen, ..Taint::open(Cause::Float, at) },
+            _ => value,
+        }
+    }
+
+    fn parameter(&self, index: usize, offset: u32, bytes: u32, at: u32) -> Taint {
+        let range = offset as usize..(offset + bytes) as usize;
+        match self.parameters.get(index).and_then(|all| all.get(range)) {
+            Some(bytes) => Byte::value(bytes, at),
+            None => Taint::open(Cause::Memory, at),
+        }
+    }
+
+    /// Where an access is; `None` is nowhere: the run ends there.
+    fn place(
+        &mut self,
+        world: &World,
+        thread: &Thread,
+        own: &Own,
+        (at, index): (u32, u32),
+    ) -> Result<Option<Target>, Refusal> {
+        let access = &self.program.accesses[index as usize];
+        let taint = own.get(access.base);
+        self.need(Taint { place: None, ..taint }, What::Address, at)?;
+        let Ok(target) = access::find(self.program, world, thread, access) else { return Ok(None) };
+        let place = match target {
+            Target::Global(..) => Place::Global,
+            Target::Shared(_) => Place::Shared,
+            Target::Local(_) => Place::Local,
+            Target::Param(_) => Place::Param,
+        };
+        match taint.place {
+            Some(found) if found == place => Ok(Some(target)),
+            _ => Err(Refusal { code: at, what: What::NoVariable, open: None }),
+        }
+    }
+
+    fn read(&self, shared: &[Byte], own: &Own, (target, at): (Target, u32), bytes: u32) -> Taint {
+        let open = Byte::open(Cause::Memory);
+        let bytes = bytes as usize;
+        match target {
+            Target::Global(array, offset) => {
+                let all = offset..offset + bytes as u64;
+                let found: Vec<Byte> =
+                    all.map(|offset| self.global.get(&(array, offset)).copied().unwrap_or(open)).collect();
+                Byte::value(&found, at)
+            }
+            Target::Shared(offset) => Byte::value(&shared[offset as usize..offset as usize + bytes], at),
+            Target::Local(offset) => Byte::value(&own.local[offset..offset + bytes], at),
+            Target::Param(offset) => Byte::value(&self.laid_out[offset..offset + bytes], at),
+        }
+    }
+
+    fn write(&mut self, shared: &mut [Byte], own: &mut Own, target: Target, bytes: u32, value: Taint) {
+        let all = Byte::all(value, bytes);
+        let bytes = bytes as usize;
+        match target {
+            Target::Global(array, offset) => {
+                for (byte, offset) in all.zip(offset..) {
+                    match byte.taint.is_open() {
+                        true => self.global.remove(&(array, offset)),
+                        false => self.global.insert((array, offset), byte),
+                    };
+                }
+            }
+            Target::Shared(offset) => fill(&mut shared[offset as usize..offset as usize + bytes], all),
+            Target::Local(offset) => fill(&mut own.local[offset..offset + bytes], all),
+            // The run ends there.
+            Target::Param(_) => {}
+        }
+    }
+
+    fn load(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
+        let access = &self.program.accesses[index as usize];
+        for (number, data) in (0..).zip(&access.data) {
+            let Some((slot, bits)) = data else { continue };
+            let value = match access.strength.scope {
+                // What a strong access reads others may write at the same time, which is no race.
+                Some(_) => Taint::open(Cause::Memory, at),
+                None => self.read(shared, own, (target.element(number, access.bytes), at), access.bytes),
+            };
+            let whole = u32::from(*bits) >= 8 * access.bytes && !access.is_signed;
+            own.set(*slot, if whole { value } else { value.mixed(Taint::FIXED, at) }, ALWAYS);
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
+        let access = &self.program.accesses[index as usize];
+        for (number, data) in (0..).zip(&access.data) {
+            let value = match (access.strength.scope, data) {
+                // Two strong writes are no race, so that either may be the last.
+                (Some(_), _) => Taint::open(Cause::Memory, at),
+                (None, Some((slot, _))) => own.get(*slot),
+                (None, None) => Taint::FIXED,
+            };
+            self.write(shared, own, target.element(number, access.bytes), access.bytes, value);
+        }
+        Ok(())
+    }
+
+    fn atomic(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
+        let access = &self.program.accesses[index as usize];
+        let open = Taint::open(Cause::Atomic, at);
+        for (number, data) in (0..).zip(&access.data) {
+            self.write(shared, own, target.element(number, access.bytes), access.bytes, open);
+            if let Some((slot, _)) = data {
+                own.set(*slot, open, ALWAYS);
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_size(&mut self, own: &Own, (at, index): (u32, u32)) -> Result<(), Refusal> {
+        let copy = &self.program.async_copies[index as usize];
+        if let Some((slot, _)) = copy.taken {
+            self.need(own.get(slot), What::Size, at)?;
+        }
+        for index in [copy.from, copy.to] {
+            let taint = own.get(self.program.accesses[index as usize].base);
+            self.need(Taint { place: None, ..taint }, What::Address, at)?;
+            let wanted = match self.program.accesses[index as usize].space {
+                Space::Shared => Place::Shared,
+                _ => Place::Global,
+            };
+            if taint.place != Some(wanted) {
+                return Err(Refusal { code: at, what: What::NoVariable, open: None });
+            }
+        }
+        Ok(())
+    }
+
+    /// What it brings is open from its start on: who reads it before it is complete races with it.
+    fn copy(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let copy = &self.program.async_copies[index as usize];
+        let Some(target) = self.place(world, thread, own, (at, copy.to))? else { return Ok(()) };
+        self.write(shared, own, target, copy.bytes, Taint::open(Cause::Memory, at));
+        Ok(())
+    }
+
+    /// What is asserted must be the same everywhere. What is assumed is not used: where it is false here the run ends, and
+    /// says nothing.
+    fn annotation(&mut self, own: &Own, (at, index): (u32, u32)) -> Result<(), Refusal> {
+        use crate::ptx::ast::AnnotationKind::{Assert, Assume, BarrierInvariant, Invariant, Requires};
+        let fact = &self.program.annotations[index as usize];
+        match fact.kind {
+            Requires | Assume => return Ok(()),
+            Assert | Invariant | BarrierInvariant => {}
+        }
+        if !fact.arrays.is_empty() {
+            let open = Some(Open { cause: Cause::Memory, code: at });
+            return Err(Refusal { code: at, what: What::Assertion, open });
+        }
+        for register in fact.expression.registers() {
+            self.need(own.get(register.0 as Slot), What::Assertion, at)?;
+        }
+        // Parameters stand in it as numbers.
+        self.matters = u64::MAX;
+        Ok(())
+    }
+}
+
+/// Whether an instruction does nothing but give registers values.
+fn is_computation(code: Code) -> bool {
+    matches!(
+        code,
+        Code::One { .. }
+            | Code::Two { .. }
+            | Code::Three { .. }
+            | Code::Many { .. }
+            | Code::Partial { .. }
+            | Code::Carry { .. }
+            | Code::Move { .. }
+            | Code::Select { .. }
+            | Code::Arbitrary { .. }
+            | Code::Opaque { .. }
+            | Code::Clock { .. }
+            | Code::Pack(_)
+            | Code::Compare(_)
+    )
+}
+
+fn fill(bytes: &mut [Byte], with: impl Iterator<Item = Byte>) {
+    bytes.iter_mut().zip(with).for_each(|(byte, new)| *byte = new);
+}
+
+/// The value that is assigned or not.
+fn under(new: Taint, old: Taint, when: When) -> Taint {
+    let code = when.guard.open.map_or(u32::MAX, |open| open.code);
+    match when.guard.is_open() {
+        true => Taint { open: when.guard.open, ..new.mixed(old, code).mixed(when.guard, code) },
+        false if when.taken => new,
+        false => old,
+    }
+}
+
+impl Own {
+    /// Where the value of a slot comes from.
+    pub(crate) fn get(&self, slot: Slot) -> Taint {
+        self.registers[usize::from(slot)]
+    }
+
+    /// A slot gets a value that others gave.
+    pub(crate) fn give(&mut self, slot: Slot, value: Taint) {
+        self.registers[usize::from(slot)] = value;
+    }
+
+    fn set(&mut self, slot: Slot, value: Taint, when: When) {
+        let old = self.get(slot);
+        self.registers[usize::from(slot)] = under(value, old, when);
+    }
+
+    /// A function begins.
+    fn forget(&mut self, frame: &Frame, at: u32) {
+        self.registers[frame.registers.clone()].fill(Taint::open(Cause::Register, at));
+        for variable in &frame.variables {
+            self.local[variable.clone()].fill(Byte::open(Cause::Memory));
+        }
+    }
+
+    /// A copy around a call.
+    fn copy(&mut self, copy: Copy, at: u32) {
+        match copy {
+            Copy::Bytes { from, to, bytes } => {
+                self.local.copy_within(from as usize..(from + bytes) as usize, to as usize);
+            }
+            Copy::Store { from, to, bytes } => {
+                let value = Byte::all(self.get(from), bytes.min(8));
+                let (start, end) = (to as usize, (to + bytes.min(8)) as usize);
+                fill(&mut self.local[start..end], value);
+            }
+            Copy::Load { from, to, bytes } => {
+                let value = Byte::value(&self.local[from as usize..(from + bytes.min(8)) as usize], at);
+                self.give(to, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Beside the line, `sync`: the exact engine. One execution decides for all, where barriers alone decide what happens.
+//!
+//! Input: a PTX kernel, a launch, scalars. Output: [`Answer`]. Establishes: [`Answer::Proved`] only if no execution of this
+//! launch, with any contents of arrays, in any schedule, has a race, a divergence, a misuse of a barrier or threads that
+//! wait for ever. Relies on: `exec` executes what PTX says, and its detector forgets nothing ([`crate::exec::outcome`]
+//! says when it does). Reference: Sharma, Bauer, Aiken, "Verification of Producer-Consumer Synchronization in GPU Programs"
+//! (section 4: well-synchronised programs, Fig. 4).
+//!
+//! # Why one execution is enough
+//!
+//! *What each thread does is fixed* ([`follow`], [`taint`]). Control, addresses, numbers and counts of barriers, members of
+//! warp operations and sizes of copies are functions of the launch, of scalars, of the ids of a thread and of what memory
+//! holds there that the kernel itself wrote with such values. Everything else is *open*: contents of arrays before the
+//! launch, memory and registers that were not written, results of atomics, all that strong accesses read or leave behind,
+//! clocks, `%warpid`, floating-point results (the ISA leaves some of them to hardware), and where arrays and variables are
+//! placed (so an address may be anything plus a fixed number, and nothing else may be made of it). A value that is not
+//! open is read by a weak load from bytes that a weak store wrote last. If the run has no race, that store happens before
+//! the load, and so does, or follows, each other store to these bytes; so every execution with this order reads it.
+//!
+//! *The order is fixed* ([`objects`]). Threads meet others in three ways: at `bar`/`barrier` of the block, at operations of
+//! a warp with a mask, and by memory. The last is no order here ([`World::barriers_only`](crate::exec::world::World)): it may be
+//! another one in another schedule, and what is read by it is open. A warp operation with a mask waits for all its members that
+//! have not exited, so that the n-th meeting of a lane is the same in every schedule. A barrier of the block counts warps: an
+//! instruction "causes executing thread to wait for all non-exited threads from its warp" (also `.arrive`), and of each warp
+//! all threads have to come together to the same one (else refused: [`What::WarpParts`](follow::What)). So the n-th arrival of
+//! a warp is the same in every schedule, and each generation of a barrier needs a fixed number of arrivals, which this run saw.
+//! Claim: in every schedule each arrival falls into the generation of this run. Take the first one in time, of warp w at
+//! barrier b, for which that fails; it fell into generation k here. Condition: before it a thread of w *knows* that generation
+//! k - 1 of b is complete: a chain of program order and barriers leads there from an arrival of each of its warps. All on this
+//! chain happens before in time, and falls into the same generations, so k - 1 is complete: w is not too early. It is not too
+//! late, because k completes only with all arrivals that it has here, one of which is that of w. (Fig. 4, line 18, where a
+//! thread has to know the `sync`s of k - 1; here it has to know all its arrivals, of each warp one, which also covers generations where
+//! nobody waits.) With the same generations, the same arrivals meet, happens-before is the same, and so are the
+//! accesses; the detector compared them all, also those of different blocks, which nothing orders. Nobody waits for ever: the
+//! first event of this run, in its order, that another execution lacks has all that it needs there.
+//!
+//! *What exits is no arrival.* A barrier of the whole block that is completed without a thread that has exited is refused
+//! (with `--exited-threads=ok`; without, it is a divergence): no edge leads from that thread to others.
+//!
+//! *Asynchronous copies* are accesses of their threads' agents from their start to the wait for their group; both are fixed, so the
+//! detector's answer does not depend on when bytes arrive. What they bring is open.
+//!
+//! Launches have no clusters here: what a block knows of its cluster is open, and what it does with it is refused.
+//!
+//! What is not fixed is refused by name ([`follow::Refusal`]), never guessed. Scalars that the tool chose and on which something
+//! depended are conditions of the answer.
+
+mod arguments;
+mod follow;
+mod objects;
+mod run;
+mod taint;
+mod tell;
+
+use crate::confirm::emulate::Emulator;
+use crate::diagnostic::Diagnostic;
+use crate::exec::arguments::Argument;
+use crate::exec::command::Command;
+use crate::exec::launch::Schedule;
+use crate::finding::{Checked, Finding, Reason, groups};
+use crate::geometry::Geometry;
+use crate::ptx::ast::{BarrierKind, Item, Module, Op};
+use crate::rules::Rules;
+use run::{End, Shown};
+
+/// What is asked.
+pub(crate) struct Question<'a> {
+    pub(crate) emulator: Emulator<'a>,
+    /// The launch.
+    pub(crate) geometry: Geometry<u32>,
+    /// Scalars that the user fixed, by name or position; later ones win.
+    pub(crate) given: &'a [(String, i128)],
+    /// Bytes of dynamic shared memory.
+    pub(crate) dynamic_shared: u32,
+    /// Instructions of all threads at most.
+    pub(crate) steps: u64,
+}
+
+/// What is said.
+pub(crate) enum Answer {
+    /// No execution has a defect.
+    Proved(Box<Proved>),
+    /// An execution has these, or two generations of a barrier may mix.
+    Found(Vec<Finding>),
+    /// Neither.
+    Open(Vec<Reason>),
+}
+
+/// A proof.
+#[derive(Debug, Default)]
+pub(crate) struct Proved {
+    /// Names and values of scalars that the tool chose, and that matter.
+    pub(crate) conditions: Vec<(String, String)>,
+    /// What the proof rests on, one sentence each.
+    pub(crate) assumptions: Vec<String>,
+    /// Generations of barriers that were completed.
+    pub(crate) generations: u64,
+    /// Instructions of all threads.
+    pub(crate) instructions: u64,
+}
+
+/// What is run where the proof fails: an execution with a defect may be among them.
+const REPLAYS: [(Schedule, u64); 8] = [
+    (Schedule::RoundRobin, 1),
+    (Schedule::Lockstep, 1),
+    (Schedule::LockstepTaken, 1),
+    (Schedule::Random, 1),
+    (Schedule::Random, 2),
+    (Schedule::Adversarial, 1),
+    (Schedule::Adversarial, 2),
+    (Schedule::Adversarial, 3),
+];
+
+/// Instructions of one of these.
+const REPLAY_STEPS: u64 = 5_000_000;
+
+/// Whether a kernel has barriers for a part of the block, or arrivals that do not wait.
+pub(crate) fn has_partial_barriers(module: &Module) -> bool {
+    let items = module.functions.iter().filter_map(|function| function.body.as_ref()).flat_map(|body| &body.items);
+    let mut ops = items.filter_map(|item| if let Item::Instruction(one) = item { Some(&one.op) } else { None });
+    ops.any(|op| match op {
+        Op::Barrier { kind, count, .. } => count.is_some() || matches!(kind, BarrierKind::Arrive),
+        _ => false,
+    })
+}
+
+/// Decides a kernel for one launch; and how much there was to check.
+///
+/// # Errors
+/// What the emulator lacks.
+pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagnostic> {
+    let emulator = &question.emulator;
+    let (module, entry) = (emulator.module, emulator.entry());
+    let number = i128::try_from(question.geometry.threads()).unwrap_or(1);
+    let bound = match arguments::bind(entry, module.address_size, question.given, number) {
+        Ok(bound) => bound,
+        Err(name) => return Ok((Answer::Open(vec![tell::unbound(&name)]), Checked::default())),
+    };
+    let command = command(question, bound.arguments.clone());
+    let mut launch = command.launch(module, entry, question.steps)?;
+    // Which values are written, contents of arrays may decide.
+    launch.rules = Rules { allow_same_value: false, ..launch.rules };
+    launch.thread_steps = question.steps;
+    let shown = run::run(module, emulator.number, &launch, &bound.bytes)?;
+    let checked = tell::checked(&shown.run.program);
+    if is_proof(&shown) {
+        return Ok((Answer::Proved(Box::new(tell::proved(question, &bound, &shown))), checked));
+    }
+    let findings = replayed(question, &command);
+    if !findings.is_empty() {
+        return Ok((Answer::Found(findings), checked));
+    }
+    let answer = match &shown.end {
+        End::Reused(reused) => Answer::Found(vec![tell::reuse(question, &shown, reused)]),
+        _ => Answer::Open(tell::reasons(question, &launch, &shown)),
+    };
+    Ok((answer, checked))
+}
+
+/// Whether the run came to its end, and showed nothing.
+fn is_proof(shown: &Shown) -> bool {
+    let outcome = &shown.run.outcome;
+    let nothing = outcome.races.is_empty()
+        && outcome.divergences.is_empty()
+        && outcome.deadlocks.is_empty()
+        && outcome.barrier_errors.is_empty()
+        && outcome.faults.is_empty();
+    shown.end == End::Complete && nothing && !outcome.forgot && outcome.is_complete()
+}
+
+fn command(question: &Question<'_>, arguments: Vec<Argument>) -> Command {
+    Command {
+        geometry: question.geometry,
+        only_blocks: None,
+        arguments,
+        dynamic_shared: question.dynamic_shared,
+        schedule: Schedule::RoundRobin,
+        seed: 1,
+        steps: None,
+        rules: question.emulator.rules,
+    }
+}
+
+/// The defects that executions of this launch show.
+fn replayed(question: &Question<'_>, command: &Command) -> Vec<Finding> {
+    let emulator = &question.emulator;
+    for (schedule, seed) in REPLAYS {
+        let command = Command { schedule, seed, ..command.clone() };
+        let Ok(shown) = emulator.show(&command, REPLAY_STEPS) else { continue };
+        if shown.findings.is_empty() || !shown.is_defined {
+            continue;
+        }
+        let mut findings = shown.findings;
+        let launch = command.launch(emulator.module, emulator.entry(), REPLAY_STEPS);
+        for (index, finding) in findings.iter_mut().enumerate() {
+            finding.replay = Some(emulator.text(&shown.command));
+            if let (Ok(launch), 0) = (&launch, index) {
+                finding.interleaving =
+                    crate::confirm::execution::interleaving(emulator.module, emulator.number, launch, finding);
+            }
+        }
+        groups::merge(&mut findings);
+        return findings;
+    }
+    Vec::new()
+}

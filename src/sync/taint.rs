@@ -1,0 +1,187 @@
+//! Where values come from.
+//!
+//! Input: plain data. Output: [`Taint`], that of a value, and [`Byte`], that of a byte in memory. Establishes: a value
+//! without [`Taint::is_open`] is the same in every execution of the launch with these scalars, but for where arrays and
+//! variables are placed: [`Taint::place`] says that it is such an address plus a number that is the same. Relies on: nothing.
+//! Reference: Denning and Denning, "Certification of Programs for Secure Information Flow" (the lattice).
+
+use crate::exec::decode::Place;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Taint {
+    /// Why another execution may have another value.
+    pub(crate) open: Option<Open>,
+    /// It is an address of this place plus a number that is not open.
+    pub(crate) place: Option<Place>,
+    /// Scalars that the tool chose and on which it depends, one bit a parameter.
+    pub(crate) chosen: u64,
+}
+
+/// Why a value may be another one in another execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// What is not fixed.
+    pub(crate) cause: Cause,
+    /// The instruction that brought it in; `u32::MAX` where none did.
+    pub(crate) code: u32,
+}
+
+/// What a launch does not fix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// What memory holds that no barrier makes certain: before the launch, before it is written, or while others write.
+    Memory,
+    /// A register that was not written.
+    Register,
+    /// The result of an atomic operation.
+    Atomic,
+    /// What lanes of a warp give each other.
+    Warp,
+    /// What the ISA leaves open, or what is not computed here.
+    Unspecified,
+    /// Floating-point arithmetic.
+    Float,
+    /// Where an array or a variable is placed.
+    Placement,
+    /// A size of the launch, or a cluster, that is not given.
+    Size,
+}
+
+impl Cause {
+    /// A noun for it.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Cause::Memory => "what memory holds there",
+            Cause::Register => "a register that was not written",
+            Cause::Atomic => "the result of an atomic operation",
+            Cause::Warp => "what another lane gives",
+            Cause::Unspecified => "a value that the ISA leaves open",
+            Cause::Float => "floating-point arithmetic",
+            Cause::Placement => "the place of an array or a variable",
+            Cause::Size => "a size or a cluster that the launch does not give here",
+        }
+    }
+}
+
+impl Taint {
+    /// Fixed by the launch.
+    pub(crate) const FIXED: Taint = Taint { open: None, place: None, chosen: 0 };
+
+    /// A value that is open, brought in by an instruction.
+    pub(crate) fn open(cause: Cause, code: u32) -> Taint {
+        Taint { open: Some(Open { cause, code }), ..Taint::FIXED }
+    }
+
+    /// An address of a place.
+    pub(crate) fn address(place: Place) -> Taint {
+        Taint { place: Some(place), ..Taint::FIXED }
+    }
+
+    /// Whether another execution may have another value.
+    pub(crate) fn is_open(self) -> bool {
+        self.open.is_some()
+    }
+
+    /// The value of a function of which nothing is known: it depends on all of each operand.
+    pub(crate) fn mixed(self, other: Taint, code: u32) -> Taint {
+        let placed = |taint: Taint| taint.place.map(|_| Open { cause: Cause::Placement, code });
+        let open = self.open.or(other.open).or_else(|| placed(self)).or_else(|| placed(other));
+        Taint { open, place: None, chosen: self.chosen | other.chosen }
+    }
+
+    /// The sum of two values, modulo 2 to the power of so many bits.
+    pub(crate) fn sum(self, other: Taint, (bits, address_bits): (u32, u32), code: u32) -> Taint {
+        let place = match (self.place, other.place) {
+            (Some(place), None) | (None, Some(place)) if keeps(place, bits, address_bits) => Some(place),
+            _ => return self.mixed(other, code),
+        };
+        Taint { open: self.open.or(other.open), place, chosen: self.chosen | other.chosen }
+    }
+
+    /// The low 32 bits.
+    pub(crate) fn low(self, address_bits: u32, code: u32) -> Taint {
+        match self.place {
+            Some(place) if keeps(place, 32, address_bits) => self,
+            _ => self.mixed(Taint::FIXED, code),
+        }
+    }
+}
+
+/// Whether so many bits are all of an address. Those of shared memory have 32; what stands above is not looked at.
+fn keeps(place: Place, bits: u32, address_bits: u32) -> bool {
+    bits >= if place == Place::Shared { 32 } else { address_bits }
+}
+
+/// A byte in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Byte {
+    /// Of the value that it is a part of.
+    pub(crate) taint: Taint,
+    /// Which byte of it.
+    part: u8,
+    /// How many it has.
+    of: u8,
+}
+
+impl Byte {
+    /// The bytes of a value.
+    pub(crate) fn all(taint: Taint, count: u32) -> impl Iterator<Item = Byte> {
+        (0..count).map(move |part| Byte { taint, part: part as u8, of: count as u8 })
+    }
+
+    /// A byte of which another execution may have another value.
+    pub(crate) fn open(cause: Cause) -> Byte {
+        Byte { taint: Taint::open(cause, u32::MAX), part: 0, of: 1 }
+    }
+
+    /// The value that these bytes are; an instruction reads them.
+    pub(crate) fn value(bytes: &[Byte], code: u32) -> Taint {
+        let mut taint = bytes.first().map_or(Taint::FIXED, |byte| byte.taint);
+        let count = bytes.len();
+        let is_whole = |(at, byte): (usize, &Byte)| {
+            usize::from(byte.part) == at && usize::from(byte.of) == count && byte.taint.place == taint.place
+        };
+        let place = taint.place.filter(|_| count >= 4 && bytes.iter().enumerate().all(is_whole));
+        for byte in bytes {
+            taint = match place {
+                Some(_) => {
+                    Taint { open: taint.open.or(byte.taint.open), place, chosen: taint.chosen | byte.taint.chosen }
+                }
+                None => taint.mixed(byte.taint, code),
+            };
+        }
+        // What memory holds is told by who reads it.
+        let named = |open: Open| if open.code == u32::MAX { Open { code, ..open } } else { open };
+        Taint { open: taint.open.map(named), ..taint }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POINTER: Taint = Taint { open: None, place: Some(Place::Global), chosen: 0 };
+
+    #[test]
+    fn an_address_plus_a_number_is_an_address_and_nothing_else_is() {
+        assert_eq!(POINTER.sum(Taint::FIXED, (64, 64), 1), POINTER);
+        assert!(POINTER.sum(POINTER, (64, 64), 1).is_open());
+        assert!(POINTER.sum(Taint::FIXED, (32, 64), 1).is_open());
+        assert!(POINTER.mixed(Taint::FIXED, 1).is_open());
+        assert!(POINTER.low(64, 1).is_open());
+        let shared = Taint::address(Place::Shared);
+        assert_eq!(shared.low(64, 1), shared);
+        assert!(shared.sum(Taint::FIXED, (16, 64), 1).is_open());
+    }
+
+    #[test]
+    fn an_address_in_memory_is_read_back_whole() {
+        let bytes: Vec<Byte> = Byte::all(POINTER, 8).collect();
+        assert_eq!(Byte::value(&bytes, 1), POINTER);
+        assert!(Byte::value(&bytes[..4], 1).is_open());
+        let swapped: Vec<Byte> = bytes[4..].iter().chain(&bytes[..4]).copied().collect();
+        assert!(Byte::value(&swapped, 1).is_open());
+        assert!(!Byte::value(&Byte::all(Taint::FIXED, 8).collect::<Vec<_>>()[2..4], 1).is_open());
+    }
+}

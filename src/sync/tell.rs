@@ -1,0 +1,176 @@
+//! What a run means, in sentences.
+//!
+//! Input: a question and what its run showed. Output: findings, reasons, and what a proof says. Establishes: each refusal
+//! names its instruction, and where the value came from. Relies on: nothing. Reference: none.
+
+use super::arguments::Bound;
+use super::follow::{Refusal, What};
+use super::objects::Unsafe;
+use super::run::{End, Shown};
+use super::{Proved, Question};
+use crate::confirm::execution;
+use crate::exec::decode::{Code, Program, Space};
+use crate::exec::launch::Launch;
+use crate::finding::{AccessKind, AccessReport, Checked, Defect, Finding, Reason};
+use crate::geometry::index_of;
+use crate::span::Origin;
+use std::sync::Arc;
+
+/// The code of all that one execution does not decide.
+const CODE: &str = "not-static";
+
+fn reason(message: String, origin: Option<Arc<Origin>>) -> Reason {
+    Reason { code: CODE, message, origin }
+}
+
+/// A parameter for which there is no value to choose.
+pub(crate) fn unbound(name: &str) -> Reason {
+    reason(format!("the exact engine cannot choose a value for parameter `{name}`"), None)
+}
+
+/// How much there is to check, in the program text.
+pub(crate) fn checked(program: &Program) -> Checked {
+    let count = |is_such: &dyn Fn(&Code) -> bool| program.code.iter().filter(|code| is_such(code)).count() as u64;
+    Checked {
+        accesses: count(&|code| is_shared_access(program, code)),
+        barriers: count(&|code| matches!(code, Code::Barrier(_))),
+        ..Checked::default()
+    }
+}
+
+/// A proof.
+pub(crate) fn proved(question: &Question<'_>, bound: &Bound, shown: &Shown) -> Proved {
+    let matters = |bit: usize| shown.matters >> bit.min(63) & 1 == 1;
+    let chosen = bound.chosen.iter().enumerate().filter(|(bit, _)| matters(*bit));
+    let accesses = checked(&shown.run.program).accesses;
+    Proved {
+        conditions: chosen.map(|(_, chosen)| chosen.clone()).collect(),
+        assumptions: assumptions(bound, shown, accesses),
+        generations: shown.generations,
+        instructions: shown.run.outcome.instructions,
+    }
+    .noted(question)
+}
+
+impl Proved {
+    /// With a sentence where there was little to prove.
+    fn noted(mut self, question: &Question<'_>) -> Proved {
+        if question.geometry.threads() == 1 {
+            self.assumptions.push("the launch has one thread, which meets no other".to_string());
+        } else if self.generations == 0 {
+            self.assumptions.push("no barrier was completed: what is proved is that the threads need none".to_string());
+        }
+        self
+    }
+}
+
+fn is_shared_access(program: &Program, code: &Code) -> bool {
+    let index = match code {
+        Code::Load(index) | Code::Store(index) | Code::Atomic(index) => index,
+        Code::AsyncRead(_) | Code::AsyncWrite(_) => return true,
+        _ => return false,
+    };
+    !matches!(program.accesses[*index as usize].space, Space::Local | Space::Param)
+}
+
+fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
+    let mut said = Vec::new();
+    if bound.arrays + shown.run.program.globals.len() > 1 {
+        said.push("pointer parameters and global arrays refer to disjoint arrays".to_string());
+    }
+    if accesses > 0 {
+        said.push("an access stays inside the array that its pointer came from".to_string());
+        said.push("nothing but this launch writes the global arrays that it reads, while it runs".to_string());
+    }
+    if shown.has_aligned_part {
+        let sentence = "`.aligned` binds the threads of each warp where a barrier is for a part of the block (PTX says: those of \
+                        the block)";
+        said.push(sentence.to_string());
+    }
+    said
+}
+
+/// Two generations that may mix.
+pub(crate) fn reuse(question: &Question<'_>, shown: &Shown, reused: &Unsafe) -> Finding {
+    let geometry = question.geometry;
+    let size = geometry.block_threads() as u32;
+    let access = |thread: u32, code: u32| AccessReport {
+        op: AccessKind::Arrive,
+        bytes: 0,
+        thread: index_of(thread % size, geometry.block),
+        block: index_of(thread / size, geometry.grid),
+        origin: shown.run.program.origins[code as usize].clone(),
+    };
+    let Unsafe { later, earlier, generation } = *reused;
+    let (later_access, earlier_access) = (access(later.thread, later.code), access(earlier.thread, earlier.code));
+    Finding {
+        kind: "reuse".to_string(),
+        message: format!(
+            "barrier {}: the arrival for use {} may come before use {} is complete, because no barrier tells this thread \
+             that the other one, at PTX line {}, has come",
+            later.id,
+            generation + 1,
+            generation,
+            earlier_access.origin.line,
+        ),
+        barrier: Some(later_access.origin.clone()),
+        accesses: vec![later_access, earlier_access],
+        launch: Some(geometry.into()),
+        ..Finding::new(Defect::BarrierError, false)
+    }
+}
+
+/// Why there is neither a proof nor a defect.
+pub(crate) fn reasons(question: &Question<'_>, launch: &Launch, shown: &Shown) -> Vec<Reason> {
+    let program = &shown.run.program;
+    let origin = |code: u32| program.origins[code as usize].clone();
+    if let End::Refused(refusal) = &shown.end {
+        return vec![reason(refused(refusal, program), Some(origin(refusal.code)))];
+    }
+    let outcome = &shown.run.outcome;
+    let mut reasons: Vec<Reason> = Vec::new();
+    for race in &outcome.races {
+        let [first, second] = [race.first, race.second].map(|(_, code)| origin(code));
+        let message =
+            format!("no barrier orders this access and that at PTX line {}, and only barriers count", first.line);
+        reasons.push(reason(message, Some(second)));
+    }
+    if outcome.forgot {
+        reasons.push(reason("a location was accessed by more groups of threads than are remembered".to_string(), None));
+    }
+    let emulator = &question.emulator;
+    let report = execution::report(emulator.file, emulator.module, emulator.entry(), launch, &shown.run);
+    reasons.extend(report.reasons);
+    if reasons.is_empty() {
+        let finding = report.findings.iter().find(|finding| finding.defect != Defect::Race);
+        let message = match finding.map(|finding| finding.kind.as_str()) {
+            Some("bounds") => "this access is outside of its array in one execution".to_string(),
+            Some("alignment") => "this access is not aligned in one execution".to_string(),
+            _ => "one execution has a defect that cannot be replayed".to_string(),
+        };
+        reasons.push(reason(message, finding.and_then(Finding::primary).cloned()));
+    }
+    reasons
+}
+
+fn refused(refusal: &Refusal, program: &Program) -> String {
+    let what = match refusal.what {
+        What::Control => "whether or how this is executed",
+        What::Address => "the address of this access",
+        What::Barrier => "the number or count of this barrier",
+        What::Members => "the mask of this operation",
+        What::Size => "how much this copies",
+        What::Assertion => "whether this holds",
+        What::NoVariable => return "the address of this access is not made from that of an array".to_string(),
+        What::WarpParts => return "threads of one warp come to different barriers, or in different order".to_string(),
+        What::PartOfWarp => return "this barrier is completed by parts of warps".to_string(),
+        What::PartOfBlock => return "this barrier is completed without threads that have exited".to_string(),
+        What::Stuck => return "threads wait for ever here, if those of a warp wait for each other".to_string(),
+        What::NotFollowed => return "barrier objects, bulk copies and clusters are not followed yet".to_string(),
+        What::TooLarge => return "the threads have more local memory than is followed".to_string(),
+    };
+    let Some(open) = refusal.open else { return format!("{what} is not fixed by the launch") };
+    let from = program.origins.get(open.code as usize).filter(|_| open.code != refusal.code);
+    let from = from.map_or(String::new(), |origin| format!(" (PTX line {})", origin.line));
+    format!("{what} depends on {}{from}", open.cause.text())
+}

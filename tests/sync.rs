@@ -1,0 +1,140 @@
+//! The exact engine: launches for which one execution decides.
+//!
+//! Files in `tests/sync` say in their first lines what they expect: `//@ verdict: NAME`, `//@ verify: ARGUMENTS` of `gpuvcc`,
+//! and, where it matters, `//@ reason: CODE`, `//@ condition: TEXT`, `//@ assumption: TEXT`. Lines that end with `// HERE` must
+//! be those that findings and reasons name.
+//!
+//! Of each program: the engine's answer; the same with the engine chosen by default, where the program has barriers for a part
+//! of the block and the answer is one; and, where it is `verified`, that no schedule of the emulator shows a defect
+//! with arrays that hold anything.
+
+use gpuvcc::driver::cli::{self, Command};
+use gpuvcc::driver::options::Options;
+use gpuvcc::driver::{emulate, input, pipeline};
+use gpuvcc::finding::KernelReport;
+use gpuvcc::jobs::Jobs;
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const SCHEDULES: [&str; 8] = [
+    "--schedule=round-robin",
+    "--schedule=lockstep",
+    "--schedule=lockstep-taken",
+    "--schedule=random --seed=1",
+    "--schedule=random --seed=2",
+    "--schedule=adversarial --seed=1",
+    "--schedule=adversarial --seed=2",
+    "--schedule=adversarial --seed=3",
+];
+
+/// Contents of arrays with which a verified program is executed.
+const CONTENTS: [&str; 2] = ["zeros:*", "random:4096xu32:7"];
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let entries = std::fs::read_dir("tests/sync").expect("the folder of programs");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    let trials = paths.into_iter().map(|path| {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        Trial::test(name, move || check(&path))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+fn check(path: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(path)?;
+    let header: Vec<(&str, &str)> =
+        text.lines().filter_map(|line| line.strip_prefix("//@ ")).filter_map(|line| line.split_once(": ")).collect();
+    let all = |key: &'static str| header.iter().filter(move |(name, _)| *name == key).map(|(_, value)| *value);
+    let verdict = all("verdict").next().ok_or("the header has no verdict")?;
+    let marked = (1..).zip(text.lines()).filter(|(_, line)| line.ends_with("// HERE"));
+    let marks: BTreeSet<u32> = marked.map(|(number, _)| number).collect();
+    // Of these the symbolic proof knows nothing.
+    let has_parts = text.contains("barrier.arrive") || text.contains("bar.arrive");
+    for arguments in all("verify") {
+        let report = verify(path, &format!("{arguments} --engine exact"))?;
+        expect(&report, verdict, &marks)?;
+        for code in all("reason") {
+            if !report.reasons.iter().any(|reason| reason.code == code) {
+                return Err(format!("no reason is {code}: {:?}", report.reasons).into());
+            }
+        }
+        let has = |lines: &[String], text: &str| lines.iter().any(|line| line.contains(text));
+        for (what, lines, key) in
+            [("condition", &report.conditions, "condition"), ("assumption", &report.assumptions, "assumption")]
+        {
+            if let Some(missing) = all(key).find(|text| !has(lines, text)) {
+                return Err(format!("no {what} says `{missing}`: {lines:?}").into());
+            }
+        }
+        let is_asked = has_parts && !matches!(verdict, "unknown" | "verified-when");
+        if is_asked {
+            let got = verify(path, arguments)?.verdict.name();
+            if got != verdict {
+                return Err(format!("{arguments}: {got} by default, not {verdict}").into());
+            }
+        }
+        if verdict == "verified" {
+            execute(path, arguments)?;
+        }
+    }
+    Ok(())
+}
+
+fn expect(report: &KernelReport, verdict: &str, marks: &BTreeSet<u32>) -> Result<(), Failed> {
+    let mut lines: BTreeSet<u32> = BTreeSet::new();
+    for finding in &report.findings {
+        lines.extend(finding.barrier.iter().map(|origin| origin.line));
+        lines.extend(finding.accesses.iter().map(|access| access.origin.line));
+    }
+    lines.extend(report.reasons.iter().filter_map(|reason| reason.origin.as_ref()).map(|origin| origin.line));
+    let got = report.verdict.name();
+    if got == verdict && lines == *marks {
+        return Ok(());
+    }
+    let reasons: Vec<&str> = report.reasons.iter().map(|reason| reason.message.as_str()).collect();
+    let findings: Vec<String> = report.findings.iter().map(|f| format!("{} {}", f.kind, f.message)).collect();
+    Err(format!("{got} at {lines:?}, not {verdict} at {marks:?}; {reasons:?} {findings:?}").into())
+}
+
+fn verify(path: &Path, arguments: &str) -> Result<KernelReport, Failed> {
+    let file = path.to_string_lossy();
+    let options: Options = match cli::parse(["gpuvcc", &file].into_iter().chain(arguments.split_whitespace())) {
+        Ok(Command::Verify(options)) => *options,
+        Ok(_) => return Err("the header verifies nothing".into()),
+        Err(error) => return Err(error.to_string().into()),
+    };
+    let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;
+    let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
+    pipeline::verify(&input, &program, "kernel", &options, &Jobs::default())
+        .map_err(|diagnostics| format!("{diagnostics:?}").into())
+}
+
+/// Every schedule, with arrays that hold one thing and another.
+fn execute(path: &Path, arguments: &str) -> Result<(), Failed> {
+    let file = path.to_string_lossy();
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let value = |key: &str| words.windows(2).find(|pair| pair[0] == key).map(|pair| pair[1]);
+    let number = value("--param").and_then(|setting| setting.strip_prefix("n=")).unwrap_or("1");
+    let (block, grid) = (value("--block").unwrap_or("32"), value("--grid").unwrap_or("1"));
+    for schedule in SCHEDULES {
+        for contents in CONTENTS {
+            let run =
+                format!("--block {block} --grid {grid} {schedule} --arg {contents} --arg {contents} --arg {number}");
+            let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
+            let Ok(Command::Run(options)) = cli::parse(words) else { return Err(format!("no run: {run}").into()) };
+            let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;
+            let module = gpuvcc::ptx::parse(input.source.text()).map_err(|errors| format!("{errors:?}"))?;
+            let (report, _) =
+                emulate::emulate(&file, &module, "kernel", &options).map_err(|diagnostic| diagnostic.message)?;
+            if report.verdict.name() != "no-defect" {
+                return Err(
+                    format!("verified, but {run} shows {}: {:?}", report.verdict.name(), report.findings).into()
+                );
+            }
+        }
+    }
+    Ok(())
+}
