@@ -283,7 +283,7 @@ pub(crate) fn load(
             thread.set(*slot, value & mask(u32::from(*bits)));
         }
     }
-    !(world.switch_at_access && target.is_visible())
+    !(world.halted || world.switch_at_access && target.is_visible())
 }
 
 /// `st`; false if the thread does not go on by itself.
@@ -308,7 +308,7 @@ pub(crate) fn store(
             return thread.fault(world, Fault { place, kind, address: 0, dynamic: None, bytes, values: Vec::new() });
         }
     }
-    !(world.switch_at_access && target.is_visible())
+    !(world.halted || world.switch_at_access && target.is_visible())
 }
 
 fn peek_quietly(world: &World, block: &BlockState, target: Target, bytes: u32) -> Option<u64> {
@@ -363,5 +363,5 @@ pub(crate) fn atomic(
             thread.set(*slot, old & mask(u32::from(*bits)));
         }
     }
-    !(world.switch_at_access && target.is_visible())
+    !(world.halted || world.switch_at_access && target.is_visible())
 }

@@ -188,7 +188,8 @@ impl<'l> Machine<'l> {
             return false;
         }
         if threads.iter().any(|thread| thread.status != Status::Exited) {
-            if self.revive(index) {
+            // What comes may be against a rule; then nobody waits for ever.
+            if self.revive(index) || self.world.halted {
                 return false;
             }
             let Block { state, threads, .. } = &self.resident[index];

@@ -1,0 +1,160 @@
+//! Random protocols: half of them made of single operations, half pipelines with up to two changes.
+//!
+//! Most protocols that are drawn operation by operation have a defect, and most of those without one do not share memory.
+//! So half of them are drawn until they share memory and the oracle calls them clean: there false alarms are found.
+
+use crate::judge::STATES;
+use crate::mutate::mutate;
+use crate::oracle::{Answer, explore};
+use crate::pipelines::pipeline;
+use crate::protocol::{BYTES, Fenced, NAMED, Operation as Op, Place, Protocol, Range, SLOT, Space};
+use crate::random::{Random, hash};
+use crate::table::{Accesses, Table};
+use std::collections::BTreeSet;
+
+/// Protocols that are drawn for one that is clean.
+const DRAWN: usize = 100;
+
+/// What the emulator knows.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    /// Objects in shared memory.
+    pub objects: bool,
+    /// Bulk copies.
+    pub bulk: bool,
+}
+
+/// A protocol and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    /// The kind, for the tally.
+    pub kind: &'static str,
+    /// The protocol.
+    pub protocol: Protocol,
+}
+
+/// The protocol of a seed with this number.
+pub fn generate(seed: u64, number: u64, features: Features) -> Generated {
+    let mut random = Random::new(hash(seed, number));
+    if number.is_multiple_of(4) {
+        return Generated { kind: "random", protocol: operations(&mut random, features) };
+    }
+    if number.is_multiple_of(2) {
+        let drawn = (0..DRAWN).map(|_| operations(&mut random, features)).find(is_clean_and_shares);
+        let protocol = drawn.unwrap_or_else(|| operations(&mut random, features));
+        return Generated { kind: "random, clean", protocol };
+    }
+    let (kind, mut protocol) = pipeline(&mut random, features);
+    for _ in 0..[0, 1, 1, 2][random.below(4)] {
+        mutate(&mut protocol, &mut random);
+    }
+    Generated { kind, protocol }
+}
+
+/// Whether accesses of two threads conflict, and yet no schedule has a defect.
+fn is_clean_and_shares(protocol: &Protocol) -> bool {
+    let Some(table) = Table::of(protocol) else { return false };
+    let of_thread = |thread: usize| table.done[thread].last().copied().unwrap_or(0);
+    let conflicts = |(place, others): (&Place, &Accesses)| others & !of_thread(place.0) != 0;
+    table.places.iter().zip(&table.conflicts).any(conflicts)
+        && explore(protocol, STATES) == Answer::Defects(BTreeSet::new())
+}
+
+/// Operations drawn one by one, from a few kinds a protocol.
+fn operations(random: &mut Random, features: Features) -> Protocol {
+    let threads = [2, 2, 3, 3, 4, 6][random.below(6)];
+    let most = 1 + random.below(if threads > 4 { 4 } else { 8 });
+    let objects = if features.objects { random.below(4) } else { 0 };
+    let mut counts: Vec<Option<u32>> = (0..objects).map(|_| Some(1 + random.below(threads.min(3)) as u32)).collect();
+    if objects > 0 && random.below(40) == 0 {
+        counts[0] = None;
+    }
+    let draw = Draw { threads, objects, features, kinds: random.next(), warps: 1 + random.below(threads) as u32 };
+    let lists = (0..threads).map(|_| {
+        let mut operations = Vec::new();
+        for _ in 0..1 + random.below(most) {
+            draw.operations(random, &mut operations);
+        }
+        operations
+    });
+    Protocol { threads: lists.collect(), objects: counts }
+}
+
+/// From what operations are drawn.
+struct Draw {
+    threads: usize,
+    objects: usize,
+    features: Features,
+    /// One bit a kind that is left out.
+    kinds: u64,
+    /// The usual count of named barriers.
+    warps: u32,
+}
+
+impl Draw {
+    fn operations(&self, random: &mut Random, to: &mut Vec<Op>) {
+        let object = random.below(self.objects.max(1));
+        let is_rare = random.below(16) == 0;
+        let kind = random.below(16);
+        let is_left_out = self.kinds >> kind & 1 == 1;
+        let with_objects = self.objects > 0 && !is_left_out;
+        match kind {
+            0..2 => to.push(self.meet(random, true)),
+            2 => to.push(self.meet(random, false)),
+            3 if !is_left_out => to.push(copy(random)),
+            4 if !is_left_out => to.extend([Op::Commit, Op::WaitGroup { pending: Some(random.below(2) as u32) }]),
+            5 if !is_left_out => to.push(if is_rare { Op::WaitGroup { pending: None } } else { Op::Commit }),
+            6..8 if with_objects => {
+                let expected = (self.features.bulk && random.below(2) == 0).then_some(SLOT);
+                to.push(Op::ArriveOn { object, release: !is_rare, expected });
+            }
+            8..10 if with_objects => {
+                let (parity, test) = (random.below(2) as u32, random.below(2) == 0);
+                to.push(Op::WaitParity { object, parity, acquire: !is_rare, test });
+            }
+            10 if with_objects => to.extend([Op::arrive_on(object), Op::WaitToken { object, acquire: !is_rare }]),
+            11 if with_objects => to.extend(match (is_rare, random.below(4)) {
+                (true, 0) => vec![Op::Init { object, count: 1 }],
+                (true, 1) => vec![Op::Touch { object, writes: true }],
+                (true, _) => vec![Op::Drop { object }],
+                (false, choice) => vec![copy(random), Op::CopyArrive { object, noinc: choice < 3 }],
+            }),
+            12 if with_objects && self.features.bulk => {
+                let (to_slot, from) = (slot(random), slot(random));
+                to.push(Op::BulkLoad { to: to_slot, from, bytes: SLOT, object });
+            }
+            13 if self.features.bulk && !is_left_out => {
+                to.push(Op::BulkStore { to: slot(random), from: slot(random), bytes: SLOT });
+                to.extend([Op::BulkCommit, Op::BulkWait { pending: random.below(2) as u32, read: !is_rare }]);
+            }
+            14 if self.features.bulk && !is_left_out => {
+                let only = if random.below(2) == 0 { Space::Shared } else { Space::Global };
+                to.push(Op::Fence(if is_rare { Fenced::Only(only) } else { Fenced::All }));
+            }
+            _ => to.push(access(random)),
+        }
+    }
+
+    fn meet(&self, random: &mut Random, waits: bool) -> Op {
+        let id = 1 + if random.below(3) == 0 { random.below(NAMED) } else { 0 };
+        let warps = if random.below(12) == 0 { 1 + random.below(self.threads) as u32 } else { self.warps };
+        if waits { Op::Sync { id, warps } } else { Op::Arrive { id, warps } }
+    }
+}
+
+fn slot(random: &mut Random) -> u32 {
+    SLOT * random.below(2) as u32
+}
+
+/// A load or store of a word or byte, mostly of shared memory.
+fn access(random: &mut Random) -> Op {
+    let bytes = if random.below(4) == 0 { 1 } else { 4 };
+    let at = (random.below((BYTES / 2) as usize) as u32).next_multiple_of(if bytes == 1 { 1 } else { 4 }) % (BYTES / 2);
+    let range = if random.below(5) == 0 { Range::global(at, bytes) } else { Range::shared(at, bytes) };
+    if random.below(3) == 0 { Op::write(range) } else { Op::read(range) }
+}
+
+fn copy(random: &mut Random) -> Op {
+    let bytes = [4, 8, 16][random.below(3)];
+    Op::Copy { to: slot(random), from: slot(random), bytes }
+}

@@ -1,0 +1,121 @@
+//! One change of a protocol: what programmers forget and confuse.
+
+use crate::protocol::{Fenced, NAMED, Operation as Op, Protocol, Range, SLOT, Space};
+use crate::random::Random;
+
+/// Changes one thing, mostly.
+pub fn mutate(protocol: &mut Protocol, random: &mut Random) {
+    let thread = random.below(protocol.threads.len());
+    if !protocol.objects.is_empty() && random.below(12) == 0 {
+        let object = random.below(protocol.objects.len());
+        change_count(&mut protocol.objects[object], random);
+        return;
+    }
+    let objects = protocol.objects.len();
+    let operations = &mut protocol.threads[thread];
+    if operations.is_empty() {
+        return;
+    }
+    let at = random.below(operations.len());
+    match random.below(10) {
+        0 | 1 => {
+            operations.remove(at);
+        }
+        2 => operations.insert(at, operations[at]),
+        3 if at + 1 < operations.len() => operations.swap(at, at + 1),
+        4 => {
+            let operation = operations.remove(at);
+            let to = random.below(operations.len() + 1);
+            operations.insert(to, operation);
+        }
+        // What has to do with synchronisation is changed most.
+        _ => {
+            let is_access = |operation: &Op| matches!(operation, Op::Access { .. });
+            let others = (at..operations.len()).chain(0..at).find(|at| !is_access(&operations[*at]));
+            let at = if random.below(6) == 0 { at } else { others.unwrap_or(at) };
+            change(&mut operations[at], objects, random);
+        }
+    }
+}
+
+fn change_count(count: &mut Option<u32>, random: &mut Random) {
+    *count = match (*count, random.below(5)) {
+        (_, 0) => None,
+        (Some(count), 1 | 2) if count > 1 => Some(count - 1),
+        (count, _) => Some(count.unwrap_or(0) + 1),
+    };
+}
+
+/// Changes an operand or a qualifier.
+fn change(operation: &mut Op, objects: usize, random: &mut Random) {
+    let coin = random.below(2) == 0;
+    let another = |object: usize, random: &mut Random| (object + 1 + random.below(2)) % objects.max(1);
+    let other_slot = |at: u32| (at + SLOT) % (2 * SLOT);
+    match operation {
+        Op::Access { range, writes } => match coin {
+            true => *writes = !*writes,
+            false => *range = Range { at: other_slot(range.at), ..*range },
+        },
+        Op::Sync { id, warps } | Op::Arrive { id, warps } if random.below(3) > 0 => match (coin, *warps) {
+            (true, _) => *id = 1 + *id % NAMED,
+            (false, 2..) if random.below(2) == 0 => *warps -= 1,
+            (false, _) => *warps += 1,
+        },
+        Op::Sync { id, warps } => *operation = Op::Arrive { id: *id, warps: *warps },
+        Op::Arrive { id, warps } => *operation = Op::Sync { id: *id, warps: *warps },
+        Op::ArriveOn { object, release, expected } => match (random.below(4), expected) {
+            (0, _) => *release = !*release,
+            (1, Some(bytes)) => *bytes *= 2,
+            (2, Some(bytes)) => *bytes = (1 << 20) - if coin { 1 } else { SLOT },
+            (1 | 2, None) => *operation = Op::Drop { object: *object },
+            _ => *object = another(*object, random),
+        },
+        Op::WaitParity { object, parity, acquire, .. } => match random.below(3) {
+            0 => *acquire = !*acquire,
+            1 => *parity ^= 1,
+            _ => *object = another(*object, random),
+        },
+        Op::WaitToken { object, acquire } => match coin {
+            true => *acquire = !*acquire,
+            false => *object = another(*object, random),
+        },
+        Op::CopyArrive { object, noinc } => match coin {
+            true => *noinc = !*noinc,
+            false => *operation = Op::arrive_on(*object),
+        },
+        Op::BulkLoad { to, bytes, object, .. } => match random.below(3) {
+            0 => *to = other_slot(*to),
+            1 => *bytes = 2 * SLOT - if coin { SLOT } else { 0 },
+            _ => *object = another(*object, random),
+        },
+        Op::BulkStore { from, to, .. } => *if coin { from } else { to } = other_slot(*to),
+        Op::Copy { to, .. } => *to = other_slot(*to),
+        Op::WaitGroup { pending } => *pending = Some(pending.unwrap_or(0) + 1),
+        Op::BulkWait { pending, read } => match coin {
+            true => *pending += 1,
+            false => *read = !*read,
+        },
+        Op::Fence(fenced) => *fenced = Fenced::Only(if coin { Space::Shared } else { Space::Global }),
+        Op::Drop { object } | Op::Touch { object, .. } => *operation = Op::arrive_on(*object),
+        Op::Expect { bytes, .. } => *bytes *= 2,
+        Op::Init { .. } | Op::Commit | Op::BulkCommit => {}
+    }
+    within_memory(operation);
+}
+
+/// Copies that a change took over the end of an array begin at its start.
+fn within_memory(operation: &mut Op) {
+    let most = |bytes: u32| crate::protocol::BYTES - bytes;
+    match operation {
+        Op::Access { range, .. } if range.at > most(range.bytes) => range.at = 0,
+        Op::BulkLoad { to, from, bytes, .. } | Op::BulkStore { to, from, bytes } | Op::Copy { to, from, bytes } => {
+            if *to > most(*bytes) {
+                *to = 0;
+            }
+            if *from > most(*bytes) {
+                *from = 0;
+            }
+        }
+        _ => {}
+    }
+}
