@@ -257,12 +257,35 @@ impl BlockState {
             None if exited_ok => threads >= self.live_of((id / 16) as u32).iter().sum(),
             None => threads >= self.size,
             Some(count) => {
-                let warps = state.came.iter().zip(&state.gone).zip(self.live_of((id / 16) as u32));
-                let whole = |came: u32, gone: u32, live: u32| came != 0 && (came & !gone).count_ones() >= live;
-                let came = warps.map(|((&came, &gone), &live)| if whole(came, gone, live) { 32 } else { 0 });
-                came.sum::<u32>() >= count
+                32 * self.whole_warps(state, id).iter().filter(|is_whole| **is_whole).count() as u32 >= count
             }
         }
+    }
+
+    /// Of which warps of the block all threads have come to a barrier that have not exited.
+    fn whole_warps(&self, state: &BarrierState, id: usize) -> Vec<bool> {
+        let warps = state.came.iter().zip(&state.gone).zip(self.live_of((id / 16) as u32));
+        warps.map(|((came, gone), live)| *came != 0 && (came & !gone).count_ones() >= *live).collect()
+    }
+
+    /// What of a complete barrier belongs to the next generation: threads whose warps have not come as a whole.
+    fn left_over(&self, state: &mut BarrierState, id: usize) -> BarrierState {
+        let mut left = BarrierState::new(state.came.len());
+        if state.count.is_none() {
+            return left;
+        }
+        let (whole, size) = (self.whole_warps(state, id), self.size);
+        let warp_of = |arrival: &Arrival| (arrival.thread % size) as usize / 32;
+        left.arrivals = state.arrivals.extract_if(.., |arrival| !whole[warp_of(arrival)]).collect();
+        for warp in (0..whole.len()).filter(|warp| !whole[*warp]) {
+            left.came[warp] = std::mem::take(&mut state.came[warp]);
+            left.gone[warp] = std::mem::take(&mut state.gone[warp]);
+        }
+        if !left.arrivals.is_empty() {
+            // Who of them does not wait has published with the others, which orders more than it has to.
+            (left.count, left.published) = (state.count, state.published.clone());
+        }
+        left
     }
 
     /// Lets the threads of all complete barriers go on; whether there were any.
@@ -278,9 +301,8 @@ impl BlockState {
     }
 
     fn release_one(&mut self, id: usize, program: &Program, world: &mut World, threads: &mut [Thread]) {
-        let warps = self.barriers[id].came.len();
-        let fresh = BarrierState::new(warps);
-        let mut state = std::mem::replace(&mut self.barriers[id], fresh);
+        let mut state = std::mem::take(&mut self.barriers[id]);
+        self.barriers[id] = self.left_over(&mut state, id);
         let first = state.arrivals[0];
         let strict = |arrival: &Arrival| program.barriers[arrival.index as usize].is_of_all(state.count, self.size);
         let arrives = |arrival: &Arrival| program.barriers[arrival.index as usize].arrive;

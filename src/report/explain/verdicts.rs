@@ -87,7 +87,9 @@ pub(crate) const CODES: &[Code] = &[
         text: "A concrete execution breaks a rule that the PTX manual sets for barriers: they have numbers from 0 to \
                15, the thread count is a multiple of 32 and not 0, threads that wait at one barrier name one count, \
                and the thread that executes bar.warp.sync or another .sync operation of a warp (shfl, vote, match, \
-               redux, elect) is in its mask of members. A constant number or count that breaks this is an error of \
+               redux, elect) is in its mask of members. An mbarrier object lives from its init to its inval and is accessed \
+               by nothing else, no phase gets more arrivals or bytes than it can count, and none gets an arrival before \
+               a wait has seen the end of the phase before. A constant number or count that breaks this is an error of \
                the input (`operand-kind`).",
         example: "mov.u32 %r1, 16;\nbar.sync %r1;\n\nshfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffff;   // in lane 16",
     },
