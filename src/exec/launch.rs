@@ -156,7 +156,7 @@ pub fn array_address(number: usize, address_bits: u32) -> u64 {
         // 16 MiB each, below the windows of the other spaces.
         32 => (number + 1) << 24,
         _ if number < SCATTERED => (super::values::hash(number, 7) & 0x7fff) << 44 | 1 << 43,
-        _ => 1 << 59 | (number - SCATTERED & 0x7fff) << 44 | 1 << 43,
+        _ => 1 << 59 | ((number - SCATTERED) & 0x7fff) << 44 | 1 << 43,
     }
 }
 

@@ -1,8 +1,6 @@
 //! The emulator against the oracle.
 //!
-//! A judge says what it knows of a protocol, and the oracle whether that can be. To the emulator applies: each defect that a run
-//! shows is one that some schedule can show. The exact engine (`--engine exact`), once there is one, is the second judge: its
-//! `verified` is wrong for a protocol with a defect.
+//! Establishes: each defect that a run shows is one that some schedule can show.
 
 use crate::oracle::{Answer, Defect, explore};
 use crate::print::{Printed, print};

@@ -1,11 +1,12 @@
 //! Random protocols of barriers and copies: the emulator against all interleavings. README.md tells the rules.
 //!
 //! `random` generates protocols, asks the oracle what can happen in any schedule, and runs each in some: a run shows nothing that
-//! cannot happen. `known/...` are protocols whose defects are known, so that the oracle itself is tried.
+//! cannot happen. `exact` asks the exact engine about an eighth as many. `known/...` are protocols whose defects are known, so that the oracle itself is tried.
 //!
 //! Environment: PROTOCOLS (800) how many, PROTOCOLS_SEED (1), PROTOCOLS_FIRST (0) the number of the first, PROTOCOLS_JOBS
 //! (the processor's) threads.
 
+mod exact;
 mod generate;
 mod judge;
 mod known;
@@ -46,6 +47,8 @@ fn main() {
     let mut trials = known::trials();
     trials.extend(regressions::trials());
     trials.push(Trial::test("pipelines", correct_pipelines));
+    let seed = setting("PROTOCOLS_SEED", 1);
+    trials.push(Trial::test("exact", move || exact::protocols(seed, setting("PROTOCOLS", 800) / 8)));
     trials.push(Trial::test("random", random_protocols));
     libtest_mimic::run(&arguments, trials).exit();
 }
