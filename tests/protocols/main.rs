@@ -1,7 +1,8 @@
 //! Random protocols of barriers and copies: the emulator against all interleavings. README.md tells the rules.
 //!
 //! `random` generates protocols, asks the oracle what can happen in any schedule, and runs each in some: a run shows nothing that
-//! cannot happen. `exact` asks the exact engine about an eighth as many. `known/...` are protocols whose defects are known, so that the oracle itself is tried.
+//! cannot happen. `exact` asks the exact engine about an eighth as many. `known/...` are protocols whose defects are known, so
+//! that the oracle itself is tried; `regressions/...` those on which the emulator was wrong.
 //!
 //! Environment: PROTOCOLS (800) how many, PROTOCOLS_SEED (1), PROTOCOLS_FIRST (0) the number of the first, PROTOCOLS_JOBS
 //! (the processor's) threads.
