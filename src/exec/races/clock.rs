@@ -157,7 +157,8 @@ impl Shape {
 
     /// Which bulk copy it is, if it is one.
     pub(super) fn index_of_copy(&self, number: u32) -> Option<u32> {
-        number.checked_sub(self.threads.wrapping_mul(1 + AGENTS))
+        // Launches of so many threads that there are no numbers for agents have none.
+        number.checked_sub(self.threads.checked_mul(1 + AGENTS)?)
     }
 
     /// The agents of a thread with their floors.
