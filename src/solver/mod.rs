@@ -282,7 +282,7 @@ mod tests {
         for encoding in [Encoding::Integers, Encoding::BitVectors, Encoding::Exact] {
             let one = told(["n", "stride", "f"], encoding);
             assert_eq!(one, told(["zeta", "alpha", "omega"], encoding));
-            assert!(one.contains("symbol@1") && one.contains("function@0"), "{one}");
+            assert!(one.contains("symbol@") && one.contains("function@"), "{one}");
         }
     }
 }
