@@ -155,9 +155,10 @@ pub(super) fn launch(
     total_steps: u64,
 ) -> Result<Launch, Box<Diagnostic>> {
     let block = options.block.or(entry.required_block).unwrap_or([32, 1, 1]);
-    let geometry = Geometry { block, grid: options.grid };
-    check_sizes(geometry).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
     let cluster = options.cluster.unwrap_or([1; 3]);
+    // One cluster, where no grid is given.
+    let geometry = Geometry { block, grid: if options.grid == [1; 3] { cluster } else { options.grid } };
+    check_sizes(geometry).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
     check_cluster(geometry, cluster, options).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
     let bound = binding::bind(module, entry, &options.arguments)?;
     Ok(Launch {

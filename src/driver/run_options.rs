@@ -58,7 +58,7 @@ pub(crate) struct RunArguments {
     /// Threads a block  [default: .reqntid, else 32]
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = sizes)]
     block: Option<Sizes>,
-    /// Blocks  [default: 1]
+    /// Blocks  [default: 1, or one cluster]
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = sizes)]
     grid: Option<Sizes>,
     /// Blocks of a cluster  [default: 1,1,1]
