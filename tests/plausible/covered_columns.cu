@@ -1,7 +1,7 @@
 //@ verdict: verified-when
 //@ block: 64
 //@ grid: 16,600
-//@ condition: gridDim.y * covered_columns_param_1 <= 2147483647
+//@ condition: covered_columns_param_1 <= gridDim.x * blockDim.x
 //@ condition: 0 <= covered_columns_param_1
 // The launch is given: it has threads for 1024 columns, and so the image has at most as many.
 
