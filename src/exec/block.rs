@@ -48,6 +48,8 @@ pub struct BlockState {
     pub(crate) objects: Objects,
     /// Block by block.
     barriers: Vec<BarrierState>,
+    /// How often each was complete.
+    completed: Vec<u64>,
     /// Threads that have not exited, by warp, block by block.
     live: Vec<u32>,
     /// The barrier of the cluster.
@@ -108,6 +110,7 @@ impl BlockState {
             agents: Agents::default(),
             objects: Objects::default(),
             barriers: (0..16 * program.ranks).map(|_| BarrierState::default()).collect(),
+            completed: Vec::new(),
             live: Vec::new(),
         }
     }
@@ -139,6 +142,8 @@ impl BlockState {
         for barrier in &mut self.barriers {
             *barrier = BarrierState::new(warps as usize);
         }
+        self.completed.clear();
+        self.completed.resize(self.barriers.len(), 0);
     }
 
     /// Whether all these bytes of shared memory were written.
@@ -195,6 +200,11 @@ impl BlockState {
         }
         thread.status = Status::Barrier { index, id: (id % 16) as u8 };
         false
+    }
+
+    /// How often a barrier was complete.
+    pub(crate) fn completed(&self, id: usize) -> u64 {
+        self.completed[id]
     }
 
     /// How many threads came to a barrier that is not complete.
@@ -301,6 +311,7 @@ impl BlockState {
     }
 
     fn release_one(&mut self, id: usize, program: &Program, world: &mut World, threads: &mut [Thread]) {
+        self.completed[id] += 1;
         let mut state = std::mem::take(&mut self.barriers[id]);
         self.barriers[id] = self.left_over(&mut state, id);
         let first = state.arrivals[0];

@@ -171,13 +171,19 @@ impl Objects {
         }
     }
 
-    /// The emulator has completed all barriers that `pending` says nobody waits for any more.
-    pub(crate) fn settle(&mut self, pending: impl Fn(usize) -> usize, size: u32) -> Result<(), Trouble> {
+    /// The emulator has completed barriers: how often each, and how many threads have come to it since.
+    pub(crate) fn settle(&mut self, barrier: impl Fn(usize) -> (u64, usize), size: u32) -> Result<(), Trouble> {
         for (id, object) in self.objects.iter_mut().enumerate() {
-            if object.current.is_empty() || pending(id) > 0 {
+            let (completed, since) = barrier(id);
+            if completed == object.complete {
                 continue;
             }
             let mut current = std::mem::take(&mut object.current);
+            // Threads that came before it was complete, and whose warps are for the next time.
+            let Some(first) = current.first() else { continue };
+            if since > 0 || completed != object.complete + 1 {
+                return Err(Trouble::Refused(What::PartOfWarp, first.code));
+            }
             current.sort_by_key(|arrival| arrival.linear);
             let code = current[0].code;
             let threads = current.len() as u32;

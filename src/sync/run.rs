@@ -320,7 +320,7 @@ impl Run<'_> {
         }
         let Block { state, objects, threads, .. } = &mut self.block;
         let size = threads.len() as u32;
-        objects.settle(|id| state.pending(id), size)?;
+        objects.settle(|id| (state.completed(id), state.pending(id)), size)?;
         self.give_votes(&blocked);
         self.give_to_warp(index / 32, is_open);
         Ok(())
