@@ -6,12 +6,13 @@
 //! `--schedule` is repeated with all schedules and some seeds.
 //!
 //! The trials `verify/...` ask the verifier about the correct programs: it may refuse to prove one, but never
-//! confirms a defect.
+//! confirms a defect. The trials `exact/...` ask the exact engine about programs with barrier objects, bulk copies and clusters: it
+//! proves the correct ones, but for those that say `//@ exact: TEXT OF THE REASON`, and none of the others.
 
 use gpuvcc::driver::cli::{self, Command};
-use gpuvcc::driver::options::{Options, ParameterSetting};
+use gpuvcc::driver::options::{Engine, Options, ParameterSetting};
 use gpuvcc::driver::{emulate, input, pipeline};
-use gpuvcc::finding::{AccessKind, KernelReport};
+use gpuvcc::finding::{AccessKind, KernelReport, Verdict};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::jobs::Jobs;
 use gpuvcc::ptx;
@@ -40,7 +41,9 @@ fn main() {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let verified = path.clone();
         let verify = Trial::test(format!("verify/{name}"), move || check_verifier(&verified));
-        [Trial::test(name, move || check(&path)), verify]
+        let executed = path.clone();
+        let exact = Trial::test(format!("exact/{name}"), move || check_exact(&executed));
+        [Trial::test(name, move || check(&path)), verify, exact]
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
@@ -87,24 +90,55 @@ fn check_verifier(path: &Path) -> Result<(), Failed> {
     if value("verdict: ") != Some("no-defect") || run.contains("--warp-lockstep") {
         return Ok(());
     }
-    let file = path.to_string_lossy();
-    let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
-    let Ok(Command::Run(launch)) = cli::parse(words) else { return Err("the header is no run".into()) };
-    let options = Options {
-        geometry: Geometry { block: launch.block.unwrap_or([32, 1, 1]), grid: launch.grid }.into(),
-        rules: launch.common.rules,
-        timeout: Duration::from_secs(5),
-        params: scalars(run),
-        ..Options::default()
-    };
-    let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;
-    let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
     // Refusals are no defects.
-    let Ok(report) = pipeline::verify(&input, &program, "kernel", &options, &Jobs::default()) else { return Ok(()) };
+    let Ok(report) = verify(path, run, Engine::Auto) else { return Ok(()) };
     match report.findings.iter().find(|finding| finding.confirmed) {
         Some(finding) => Err(format!("a confirmed defect in a correct program: {finding:#?}").into()),
         None => Ok(()),
     }
+}
+
+/// The verifier at the launch of a run.
+fn verify(path: &Path, run: &str, engine: Engine) -> Result<KernelReport, String> {
+    let file = path.to_string_lossy();
+    let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
+    let Ok(Command::Run(launch)) = cli::parse(words) else { return Err("the header is no run".to_string()) };
+    let options = Options {
+        geometry: Geometry { block: launch.block.unwrap_or([32, 1, 1]), grid: launch.grid }.into(),
+        cluster: launch.cluster,
+        rules: launch.common.rules,
+        dynamic_shared: launch.dynamic_shared,
+        timeout: Duration::from_secs(5),
+        params: scalars(run),
+        engine,
+        ..Options::default()
+    };
+    let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;
+    let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
+    pipeline::verify(&input, &program, "kernel", &options, &Jobs::default()).map_err(|errors| format!("{errors:?}"))
+}
+
+/// The exact engine, in the launch of the first run.
+fn check_exact(path: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(path)?;
+    let value = |key: &str| text.lines().find_map(|line| line.strip_prefix("//@ ")?.strip_prefix(key));
+    let run = value("run: ").unwrap_or_default();
+    if !["mbarrier", "cluster", "cp.async.bulk"].iter().any(|word| text.contains(word)) {
+        return Ok(());
+    }
+    let report = verify(path, run, Engine::Exact)?;
+    let is_verified = report.verdict == Verdict::Verified;
+    let reasons: Vec<&str> = report.reasons.iter().map(|reason| reason.message.as_str()).collect();
+    let is_expected = match (value("verdict: "), value("exact: ")) {
+        (Some("no-defect"), None) => is_verified,
+        (Some("no-defect"), Some(wanted)) => reasons.iter().any(|reason| reason.contains(wanted)),
+        _ => !is_verified && report.verdict != Verdict::VerifiedWhen,
+    };
+    if is_expected {
+        return Ok(());
+    }
+    let findings: Vec<&str> = report.findings.iter().map(|finding| finding.message.as_str()).collect();
+    Err(format!("{}: {reasons:?} {findings:?}", report.verdict.name()).into())
 }
 
 /// The numbers among the arguments of a run, by position: a correct program need not be so with others.

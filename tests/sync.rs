@@ -52,7 +52,7 @@ fn check(path: &Path) -> Result<(), Failed> {
     let marked = (1..).zip(text.lines()).filter(|(_, line)| line.ends_with("// HERE"));
     let marks: BTreeSet<u32> = marked.map(|(number, _)| number).collect();
     // Of these the symbolic proof knows nothing.
-    let has_parts = text.contains("barrier.arrive") || text.contains("bar.arrive");
+    let has_parts = ["barrier.arrive", "bar.arrive", "mbarrier", "cluster"].iter().any(|word| text.contains(word));
     for arguments in all("verify") {
         let report = verify(path, &format!("{arguments} --engine exact"))?;
         expect(&report, verdict, &marks)?;
@@ -119,10 +119,12 @@ fn execute(path: &Path, arguments: &str) -> Result<(), Failed> {
     let value = |key: &str| words.windows(2).find(|pair| pair[0] == key).map(|pair| pair[1]);
     let number = value("--param").and_then(|setting| setting.strip_prefix("n=")).unwrap_or("1");
     let (block, grid) = (value("--block").unwrap_or("32"), value("--grid").unwrap_or("1"));
+    let cluster = value("--cluster").map_or(String::new(), |cluster| format!("--cluster {cluster}"));
     for schedule in SCHEDULES {
         for contents in CONTENTS {
-            let run =
-                format!("--block {block} --grid {grid} {schedule} --arg {contents} --arg {contents} --arg {number}");
+            let run = format!(
+                "--block {block} --grid {grid} {cluster} {schedule} --arg {contents} --arg {contents} --arg {number}"
+            );
             let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
             let Ok(Command::Run(options)) = cli::parse(words) else { return Err(format!("no run: {run}").into()) };
             let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;

@@ -299,6 +299,7 @@ impl Bounded<'_> {
             for schedule in SCHEDULES {
                 let command = Command {
                     geometry,
+                    cluster: [1; 3],
                     only_blocks: Some(blocks.iter().copied().collect()),
                     arguments: self.arguments(emulator, model, &contents)?,
                     dynamic_shared: emulator.dynamic_shared(&Finding::new(Defect::Race, false)),

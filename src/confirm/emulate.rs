@@ -355,6 +355,7 @@ impl<'a> Judge<'a> {
                     }
                     let command = Command {
                         geometry,
+                        cluster: [1; 3],
                         only_blocks: only_blocks.clone(),
                         arguments: self.arguments(finding, &contents, overlap)?,
                         dynamic_shared: self.emulator.dynamic_shared(finding),

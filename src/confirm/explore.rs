@@ -190,6 +190,7 @@ impl<'a> Explorer<'a> {
         let overlap = overlaps[number as usize % overlaps.len()];
         Some(Command {
             geometry: launch,
+            cluster: [1; 3],
             only_blocks: some_blocks(&launch, hash(7, number), self.effort.threads),
             arguments: self.emulator.arguments(self.kernel, value, &contents(number), overlap).ok()?,
             dynamic_shared: self.emulator.dynamic_shared(&Finding::new(Defect::Race, false)),

@@ -76,6 +76,9 @@ struct Arguments {
     /// Blocks; a lone * frees all three axes  [default: *]
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = parse_sizes)]
     grid: Option<Sizes>,
+    /// Blocks of a cluster  [default: .reqnctapercluster]
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run_options::sizes)]
+    cluster: Option<run_options::Sizes>,
     /// Launches have fewer threads than this  [default: 2^31]
     #[arg(long, value_name = "N", default_value = "2147483648", hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(2..=1 << 62))]
@@ -337,6 +340,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         dynamic_shared: None,
         block_is_given: arguments.block.is_some(),
         grid_is_given: arguments.grid.is_some(),
+        cluster: arguments.cluster.map(|sizes| sizes.0),
         geometry: Geometry {
             block: arguments.block.map_or([None; 3], |sizes| sizes.0),
             grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),

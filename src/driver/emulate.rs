@@ -127,7 +127,7 @@ pub fn emulate(
 const LARGEST_CLUSTER: u32 = 16;
 
 /// Whether there is such a cluster.
-fn check_cluster(geometry: Geometry<u32>, cluster: [u32; 3], options: &RunOptions) -> Result<(), String> {
+pub(super) fn check_cluster(geometry: Geometry<u32>, cluster: [u32; 3]) -> Result<(), String> {
     let Geometry { grid, .. } = geometry;
     let blocks = cluster.iter().try_fold(1u32, |all, size| all.checked_mul(*size)).unwrap_or(u32::MAX);
     match () {
@@ -139,7 +139,6 @@ fn check_cluster(geometry: Geometry<u32>, cluster: [u32; 3], options: &RunOption
         () if !geometry.block_threads().is_multiple_of(32) => {
             Err("blocks of clusters with a part of a warp are not emulated".to_string())
         }
-        () if options.only_blocks.is_some() => Err("`--only-blocks` and `--cluster` exclude each other".to_string()),
         () => Ok(()),
     }
 }
@@ -155,11 +154,16 @@ pub(super) fn launch(
     total_steps: u64,
 ) -> Result<Launch, Box<Diagnostic>> {
     let block = options.block.or(entry.required_block).unwrap_or([32, 1, 1]);
-    let cluster = options.cluster.unwrap_or([1; 3]);
+    let cluster = options.cluster.or(entry.required_cluster).unwrap_or([1; 3]);
     // One cluster, where no grid is given.
     let geometry = Geometry { block, grid: if options.grid == [1; 3] { cluster } else { options.grid } };
     check_sizes(geometry).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
-    check_cluster(geometry, cluster, options).map_err(|message| Diagnostic::error("argument", message, entry.span))?;
+    check_cluster(geometry, cluster)
+        .and_then(|()| match options.only_blocks {
+            Some(_) if cluster != [1; 3] => Err("`--only-blocks` and `--cluster` exclude each other".to_string()),
+            _ => Ok(()),
+        })
+        .map_err(|message| Diagnostic::error("argument", message, entry.span))?;
     let bound = binding::bind(module, entry, &options.arguments)?;
     Ok(Launch {
         geometry,

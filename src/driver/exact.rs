@@ -4,6 +4,7 @@
 //! scalar that matters; what the tool chose stands among the conditions. Relies on: `sync` for the proof. Reference: DESIGN
 //! section 3 (`verified-when`).
 
+use super::emulate::check_cluster;
 use super::input::Input;
 use super::options::{Engine, Options};
 use super::pipeline::{self, Program};
@@ -44,14 +45,18 @@ pub(super) fn verify(input: &Input, program: &Program, entry: &str, options: &Op
 /// The answer that stands where the symbolic proof has none for barriers of a part of the block.
 pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry: &str, options: &Options) -> Answered {
     let Program::Ptx(module) = program else { return answer };
-    let is_asked = options.engine == Engine::Auto
-        && sync::has_partial_barriers(module)
-        && !pipeline::launch_of(program, entry, options).has_free()
-        && is_open(&answer);
+    let is_asked = options.engine == Engine::Auto && sync::is_for(module) && is_open(&answer);
     if !is_asked {
         return answer;
     }
-    match (answer, verify(input, program, entry, options)) {
+    // A defect in blocks of a size that nobody names may be one of that size.
+    let is_fixed = pipeline::launch_of(program, entry, options).block.iter().all(Option::is_some)
+        || pipeline::entry_of(module, entry).is_ok_and(|kernel| kernel.maximum_block.is_some());
+    let exact = verify(input, program, entry, options).map(|report| match report.findings.is_empty() || is_fixed {
+        true => report,
+        false => unsized_launch(report),
+    });
+    match (answer, exact) {
         (_, Ok(report)) if !matches!(report.verdict, Verdict::Unknown | Verdict::Unsupported) => Ok(report),
         (Ok(mut report), Ok(exact)) => {
             report.reasons.extend(exact.reasons);
@@ -67,13 +72,20 @@ pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry
     }
 }
 
-/// Whether there is no answer, and barriers may be why.
+/// No answer, where blocks of a size that the tool chose have a defect.
+fn unsized_launch(mut report: KernelReport) -> KernelReport {
+    report.findings.clear();
+    report.verdict = Verdict::Unknown;
+    let message = "nobody says how many threads a block has (`--block`)".to_string();
+    report.reasons = vec![Reason { code: "not-static", message, origin: None }];
+    report
+}
+
+/// Whether there is no answer, and not because the input is wrong.
 fn is_open(answer: &Answered) -> bool {
     match answer {
         Ok(report) => report.verdict == Verdict::Unknown,
-        Err(diagnostics) => {
-            diagnostics.iter().all(|diagnostic| matches!(diagnostic.code, "barrier-count" | "barrier-arrive"))
-        }
+        Err(diagnostics) => diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Unsupported),
     }
 }
 
@@ -83,9 +95,9 @@ fn note(reason: &Reason) -> String {
 }
 
 fn decide(input: &Input, program: &Program, module: &Module, entry: &str, options: &Options) -> Answered {
-    pipeline::entry_of(module, entry)?;
+    let kernel = pipeline::entry_of(module, entry)?;
     let asked = pipeline::launch_of(program, entry, options);
-    let chosen = CHOSEN.sizes();
+    let chosen = Geometry { block: kernel.maximum_block.unwrap_or(CHOSEN.block), ..CHOSEN }.sizes();
     let mut sizes = asked.sizes().zip(chosen).map(|(asked, chosen)| asked.unwrap_or(chosen));
     let mut geometry = asked.map(|_| sizes.next().unwrap_or(1));
     if asked.block.iter().any(Option::is_some) {
@@ -94,12 +106,17 @@ fn decide(input: &Input, program: &Program, module: &Module, entry: &str, option
             *size = asked.unwrap_or(1);
         }
     }
+    let cluster = options.cluster.or(kernel.required_cluster);
+    for ((size, asked), cluster) in geometry.grid.iter_mut().zip(asked.grid).zip(cluster.into_iter().flatten()) {
+        *size = asked.unwrap_or(size.saturating_mul(cluster));
+    }
     let mut report = KernelReport::new(input.source.name(), entry, asked);
     if let Some(why) = refused(options) {
         report.reasons.push(Reason { code: "not-static", message: why.to_string(), origin: None });
         return Ok(report);
     }
-    if let Err(message) = check_sizes(geometry) {
+    let checked = check_sizes(geometry).and_then(|()| check_cluster(geometry, cluster.unwrap_or([1; 3])));
+    if let Err(message) = checked {
         return Err(vec![Diagnostic::unplaced("argument", message)]);
     }
     let Some(emulator) = pipeline::emulator(input, program, entry, options) else { return Ok(report) };
@@ -107,7 +124,7 @@ fn decide(input: &Input, program: &Program, module: &Module, entry: &str, option
     let given: Vec<(String, i128)> = settings.map(|setting| (setting.name.clone(), setting.value)).collect();
     let steps = options.timeout.as_secs().max(1).saturating_mul(STEPS_A_SECOND);
     let dynamic_shared = options.dynamic_shared.unwrap_or(if has_dynamic(module) { DYNAMIC_SHARED } else { 0 });
-    let question = Question { emulator, geometry, given: &given, dynamic_shared, steps };
+    let question = Question { emulator, geometry, cluster, given: &given, dynamic_shared, steps };
     let (answer, checked) = match sync::decide(&question) {
         Ok(answered) => answered,
         Err(diagnostic) if diagnostic.severity == Severity::Error => return Err(vec![diagnostic]),

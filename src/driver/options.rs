@@ -29,6 +29,8 @@ pub struct Options {
     pub entries: Vec<String>,
     /// Sizes of launches; a free block may have its sizes from `.reqntid`.
     pub geometry: Geometry,
+    /// Blocks of a cluster on each axis, if somebody says.
+    pub cluster: Option<[u32; 3]>,
     /// Whether the block was asked for, even as free: it then wins over a launch file.
     pub block_is_given: bool,
     /// The same of the grid.
@@ -221,6 +223,7 @@ impl Default for Options {
             geometry: Geometry::FREE,
             block_is_given: false,
             grid_is_given: false,
+            cluster: None,
             dynamic_shared: None,
             max_threads: 1 << 31,
             params: Vec::new(),

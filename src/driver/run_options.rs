@@ -21,13 +21,13 @@ pub struct RunOptions {
     /// Blocks.
     pub grid: [u32; 3],
     /// Blocks of a cluster.
-    pub(crate) cluster: Option<[u32; 3]>,
+    pub cluster: Option<[u32; 3]>,
     /// Only these blocks run (by linear number); all when `None`.
     pub(crate) only_blocks: Option<Vec<u32>>,
     /// Arguments.
     pub(crate) arguments: Vec<Argument>,
     /// Bytes of dynamic shared memory; those of a launch file, else none, when not given.
-    pub(crate) dynamic_shared: Option<u32>,
+    pub dynamic_shared: Option<u32>,
     /// The order of threads.
     pub(crate) schedule: Schedule,
     /// When the bytes of asynchronous copies arrive, where the schedule does not say.
@@ -158,9 +158,9 @@ enum CompletionName {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sizes([u32; 3]);
+pub(super) struct Sizes(pub(super) [u32; 3]);
 
-fn sizes(text: &str) -> Result<Sizes, String> {
+pub(super) fn sizes(text: &str) -> Result<Sizes, String> {
     let mut sizes = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {

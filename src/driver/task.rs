@@ -7,7 +7,6 @@ use super::input::{Input, LaunchFile};
 use super::launches::{self, KnownLaunch};
 use super::options::Options;
 use super::pipeline::Program;
-use crate::container::triton::TritonLaunch;
 use crate::finding::Launched;
 use crate::stats::Cost;
 use std::borrow::Cow;
@@ -49,12 +48,12 @@ fn with_launch_file<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Optio
         options.geometry.block = launch.block().map(Some);
         told.push(format!("blocks have {} threads, for `{name}` says num_warps {}", launch.block()[0], launch.warps));
     }
-    told.extend(unused_clusters(name, launch));
+    if let [x, y, z] = launch.cluster
+        && launch.has_clusters()
+        && options.cluster.is_none()
+    {
+        options.cluster = Some(launch.cluster);
+        told.push(format!("clusters have {x},{y},{z} blocks, for `{name}` says so"));
+    }
     (Cow::Owned(options), told)
-}
-
-/// What a launch file says about clusters has no effect.
-fn unused_clusters(name: &str, launch: &TritonLaunch) -> Option<String> {
-    let [x, y, z] = launch.cluster;
-    launch.has_clusters().then(|| format!("the clusters of {x},{y},{z} blocks that `{name}` says are not used"))
 }

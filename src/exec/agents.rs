@@ -321,6 +321,9 @@ pub(super) fn watch(
     (target, bytes): (Target, u32),
     current: Current<'_>,
 ) {
+    if world.barriers_only && world.detector.sites[current.code as usize].writes {
+        world.copied.push((target, bytes));
+    }
     match target {
         Target::Global(array, offset) => world.detector.global_access(array, offset, bytes, current),
         Target::Shared(offset) => world.detector.shared_access(&mut block.cells, offset, bytes, current),

@@ -53,7 +53,7 @@ pub struct BlockState {
     /// Threads that have not exited, by warp, block by block.
     live: Vec<u32>,
     /// The barrier of the cluster.
-    pub(super) cluster: ClusterBarrier,
+    pub(crate) cluster: ClusterBarrier,
 }
 
 #[derive(Debug, Default)]

@@ -17,8 +17,10 @@ use std::rc::Rc;
 pub(crate) struct ClusterBarrier {
     /// Number of the open generation.
     generation: u32,
-    /// Threads that have come to it, and have not exited.
+    /// Threads that have come to it.
     came: u32,
+    /// How many had when the last one became complete.
+    last: u32,
     /// What arrivals released.
     released: Clock,
     /// What they had released when the last generation became complete.
@@ -28,11 +30,16 @@ pub(crate) struct ClusterBarrier {
 }
 
 impl ClusterBarrier {
+    /// How many generations are complete, and how many threads came to the last one.
+    pub(crate) fn completed(&self) -> (u32, u32) {
+        (self.generation, self.last)
+    }
+
     /// Ends the generation if all of so many threads have come.
     pub(super) fn complete(&mut self, live: u32) {
         if self.came > 0 && self.came >= live {
             self.generation += 1;
-            self.came = 0;
+            self.last = std::mem::take(&mut self.came);
             self.complete = Rc::new(self.released.clone());
             self.woken = true;
         }
@@ -46,8 +53,12 @@ impl BlockState {
             return misused(world, (thread.number, thread.last()), BarrierMisuse::ArrivesTwice);
         }
         world.note(thread, None, 0);
-        if releases && world.races {
-            self.cluster.released.join(&world.detector.shape.snapshot(thread.number, &thread.clock));
+        if world.races && (releases || world.barriers_only) {
+            let known = world.detector.shape.snapshot(thread.number, &thread.clock);
+            match releases {
+                true => self.cluster.released.join(&known),
+                false => self.cluster.released.hear(&known),
+            }
             thread.clock.epoch += 1;
         }
         thread.came = Some(self.cluster.generation);

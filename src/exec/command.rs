@@ -18,6 +18,8 @@ use std::fmt::Write;
 pub struct Command {
     /// Sizes of the launch.
     pub geometry: Geometry<u32>,
+    /// Blocks of a cluster on each axis.
+    pub cluster: [u32; 3],
     /// Only these blocks run (by linear number); all when `None`.
     pub only_blocks: Option<Vec<u32>>,
     /// One argument for each parameter.
@@ -46,7 +48,7 @@ impl Command {
         let bound = binding::bind(module, entry, &self.arguments)?;
         Ok(Launch {
             geometry: self.geometry,
-            cluster: [1; 3],
+            cluster: self.cluster,
             parameters: bound.parameters,
             arrays: bound.arrays,
             dynamic_shared: self.dynamic_shared,
@@ -67,6 +69,9 @@ impl Command {
     pub(crate) fn text(&self, file: &str, entry: &str) -> String {
         let mut text = format!("gpuvcc run {} --entry {}", quoted(file), quoted(entry));
         let _ = write!(text, " --block {} --grid {}", sizes(self.geometry.block), sizes(self.geometry.grid));
+        if self.cluster != [1; 3] {
+            let _ = write!(text, " --cluster {}", sizes(self.cluster));
+        }
         if let Some(only) = &self.only_blocks {
             let numbers: Vec<String> = only.iter().map(u32::to_string).collect();
             let _ = write!(text, " --only-blocks {}", numbers.join(","));

@@ -101,7 +101,7 @@ impl<'l> Machine<'l> {
         let Some(number) = self.coming.next() else { return false };
         let block_sizes = self.launch.geometry.block;
         let size = self.launch.geometry.block_threads() as u32;
-        let blocks = self.blocks_of(number);
+        let blocks = blocks_of(self.launch, number);
         let all = size * blocks.len() as u32;
         let mut block = self.spare.pop().unwrap_or_else(|| Block {
             state: BlockState::new(self.program, size),
@@ -120,18 +120,6 @@ impl<'l> Machine<'l> {
         self.world.outcome.threads += u64::from(all);
         self.resident.push(block);
         true
-    }
-
-    /// The blocks of a cluster, by rank: linear number and index.
-    fn blocks_of(&self, cluster: u32) -> Vec<(u32, [u32; 3])> {
-        let (sizes, grid) = (self.launch.cluster, self.launch.geometry.grid);
-        let first = index_of(cluster, [0, 1, 2].map(|axis| grid[axis] / sizes[axis]));
-        let block = |rank: u32| {
-            let inner = index_of(rank, sizes);
-            let [x, y, z] = [0, 1, 2].map(|axis| first[axis] * sizes[axis] + inner[axis]);
-            (x + grid[0] * (y + grid[1] * z), [x, y, z])
-        };
-        (0..sizes.iter().product()).map(block).collect()
     }
 
     fn run_in_turn(&mut self) {
@@ -236,6 +224,18 @@ impl<'l> Machine<'l> {
             check_budget(self.launch, &mut self.world, &threads[at..=at]);
         }
     }
+}
+
+/// The blocks of a cluster, by rank: linear number and index.
+pub(crate) fn blocks_of(launch: &Launch, cluster: u32) -> Vec<(u32, [u32; 3])> {
+    let (sizes, grid) = (launch.cluster, launch.geometry.grid);
+    let first = index_of(cluster, [0, 1, 2].map(|axis| grid[axis] / sizes[axis]));
+    let block = |rank: u32| {
+        let inner = index_of(rank, sizes);
+        let [x, y, z] = [0, 1, 2].map(|axis| first[axis] * sizes[axis] + inner[axis]);
+        (x + grid[0] * (y + grid[1] * z), [x, y, z])
+    };
+    (0..sizes.iter().product()).map(block).collect()
 }
 
 /// Runs a thread for its turn, and lets go on whom that sets free; whether it could go on itself.

@@ -23,7 +23,7 @@ pub mod launch;
 mod lockstep;
 pub mod machine;
 pub mod memory;
-mod objects;
+pub(crate) mod objects;
 pub mod outcome;
 pub(crate) mod races;
 pub(crate) mod record;

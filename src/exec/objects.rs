@@ -118,6 +118,19 @@ impl Object {
     }
 }
 
+/// What a barrier object is about, for who follows it from outside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    /// Number in the launch.
+    pub(crate) number: u32,
+    /// Number of the open phase.
+    pub(crate) phase: u32,
+    /// Arrivals that a phase expects.
+    pub(crate) expected: u32,
+    /// No arrival and no byte has come to the open phase, and none is awaited but those that each phase expects.
+    pub(crate) is_idle: bool,
+}
+
 /// What comes to an object from beside the threads.
 pub(crate) enum Told {
     /// An arrival of `cp.async.mbarrier.arrive`: an agent, and how far its copies are complete.
@@ -141,6 +154,13 @@ impl Objects {
     /// The places of the objects that a thread initialised.
     pub(crate) fn of(&self, thread: u32) -> impl Iterator<Item = u32> {
         self.live.iter().filter(move |(_, object)| object.by == thread).map(|(offset, _)| *offset)
+    }
+
+    /// The object at an offset: its number, the number of its open phase, the arrivals that a phase expects, and whether none of
+    /// them, and no bytes, have come to the open one.
+    pub(crate) fn state(&self, offset: u32) -> Option<State> {
+        let Object { number, phase, expected, pending, bytes, .. } = *self.live.get(&offset)?;
+        Some(State { number, phase, expected, is_idle: pending == expected && bytes == 0 })
     }
 
     /// The number of the object at an offset.
@@ -267,10 +287,14 @@ fn change(
             if incomplete && object.pending == 0 {
                 return Err(BarrierMisuse::Completes);
             }
-            if operation.ordered && world.races {
-                object.released.join(&world.detector.shape.snapshot(thread.number, &thread.clock));
-                thread.clock.epoch += 1;
+            let known = (world.races && (operation.ordered || world.barriers_only))
+                .then(|| world.detector.shape.snapshot(thread.number, &thread.clock));
+            match known {
+                Some(known) if operation.ordered => object.released.join(&known),
+                Some(known) => object.released.hear(&known),
+                None => {}
             }
+            thread.clock.epoch += u32::from(world.races);
             if let Some((slot, _)) = operation.d {
                 thread.set(slot, state);
             }
@@ -303,7 +327,7 @@ fn wait(
         Err(misuse) => misused(world, (thread.number, thread.last()), misuse),
         Ok(true) => !world.switch_at_access,
         // The first time it finds out, which shows who goes on without the phase; then it waits.
-        Ok(false) if fails || !draws && thread.asked != Some(thread.last()) => {
+        Ok(false) if !world.barriers_only && (fails || !draws && thread.asked != Some(thread.last())) => {
             thread.asked = Some(thread.last());
             answer(program, thread, index, false);
             false
@@ -348,8 +372,12 @@ fn look(
     }
     object.seen = true;
     thread.asked = None;
-    if operation.ordered && world.races {
-        world.detector.shape.learn(thread.number, &mut thread.clock, &object.complete);
+    let shape = world.detector.shape;
+    match operation.ordered {
+        _ if !world.races => {}
+        true => shape.learn(thread.number, &mut thread.clock, &object.complete),
+        false if world.barriers_only => shape.hear(&mut thread.clock, &object.complete),
+        false => {}
     }
     answer(program, thread, index, true);
     Ok(true)
@@ -406,6 +434,9 @@ pub(crate) fn tell(world: &mut World, block: &mut BlockState, offset: u32, told:
         misused(world, place, BarrierMisuse::Uninitialised);
         return;
     };
+    if let Some(known) = &world.issuer_knows {
+        object.released.hear(known);
+    }
     let done = match told {
         Told::Arrival { agent, time } => {
             object.released.know_agent(agent, time);

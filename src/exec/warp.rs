@@ -94,7 +94,12 @@ fn complete(program: &Program, world: &mut World, threads: &mut [Thread], first:
                 open |= found.is_none();
                 [values[found.unwrap_or(position)] & mask(32), u64::from(inside)]
             }
-            _ => collective(kind, *lane, &lanes, members, &values, operands[0]),
+            // "Which thread is elected" no text says, but that it is always the same one of a mask.
+            WarpKind::Elect => {
+                let elected = lanes[world.elected as usize % lanes.len()];
+                [u64::from(elected), u64::from(elected == *lane)]
+            }
+            _ => collective(kind, &lanes, members, &values, operands[0]),
         };
         results.push(result);
     }
@@ -135,7 +140,7 @@ fn shuffle(kind: WarpKind, lane: u32, b: u64, c: u64) -> (u32, bool) {
     (if inside { from } else { lane }, inside)
 }
 
-fn collective(kind: WarpKind, lane: u32, lanes: &[u32], members: u32, values: &[u64], own: u64) -> [u64; 2] {
+fn collective(kind: WarpKind, lanes: &[u32], members: u32, values: &[u64], own: u64) -> [u64; 2] {
     let truths = values.iter().filter(|value| **value & 1 == 1).count();
     let alike = |bits: u8| {
         let same = lanes.iter().zip(values).filter(|(_, value)| (**value ^ own) & mask(u32::from(bits)) == 0);
@@ -155,7 +160,6 @@ fn collective(kind: WarpKind, lane: u32, lanes: &[u32], members: u32, values: &[
             [if all { u64::from(members) } else { 0 }, u64::from(all)]
         }
         WarpKind::ActiveMask => [u64::from(members), 0],
-        WarpKind::Elect => [u64::from(lanes[0]), u64::from(lanes[0] == lane)],
         WarpKind::Reduce(operation, is_signed) => {
             let ty = if is_signed { ScalarType::S(32) } else { ScalarType::U(32) };
             let combine = |all: u64, value: &u64| atomic(operation, ty, all, *value, 0).unwrap_or(0);

@@ -1,5 +1,6 @@
 //! What all blocks of a launch share.
 
+use super::access::Target;
 use super::decode::{Access, BulkOperation, Code, ObjectKind, Program};
 use super::entries::{self, EntriesFact};
 use super::launch::{Completion, Launch, Schedule};
@@ -10,6 +11,7 @@ use super::races::sync::Locations;
 use super::races::{Detector, Location, Reach, Site};
 use super::thread::Thread;
 use super::trace::{Event, Watch};
+use super::values::hash;
 use crate::exec::launch::{Contents, array_address};
 use crate::order::Scope;
 use std::rc::Rc;
@@ -27,6 +29,12 @@ pub struct World {
     /// Only barriers order: neither fences nor what one thread reads of another. Then what is ordered in this run does not
     /// depend on its schedule.
     pub(crate) barriers_only: bool,
+    /// What the thread knew that starts a copy, or an arrival behind copies, that ends at once. Only `sync` says so.
+    pub(crate) issuer_knows: Option<Rc<Clock>>,
+    /// Where copies have written since `sync` looked, with bytes.
+    pub(crate) copied: Vec<(Target, u32)>,
+    /// Which member of a warp `elect.sync` elects, from the first one on, around the end.
+    pub(crate) elected: u32,
     /// Synchronisation through global memory.
     pub(crate) locations: Locations,
     /// What `.sc` fences of device scope passed on.
@@ -85,6 +93,9 @@ impl World {
             detector: Detector::new(sites(program, launch), shape, &sizes, launch.rules.allow_same_value),
             races: launch.races,
             barriers_only: false,
+            issuer_knows: None,
+            copied: Vec::new(),
+            elected: elected(launch),
             locations: Locations::default(),
             sequential: None,
             watch: None,
@@ -125,6 +136,14 @@ impl World {
         if let Some(watch) = &mut self.watch {
             self.halted |= watch.is_met(program, thread.number, self.detector.races.values());
         }
+    }
+}
+
+/// The first lane, or whichever the seed says.
+fn elected(launch: &Launch) -> u32 {
+    match launch.schedule {
+        Schedule::Random | Schedule::Adversarial => (hash(launch.seed, 0x656c_6563) % 32) as u32,
+        _ => 0,
     }
 }
 

@@ -191,6 +191,8 @@ pub struct Function {
     pub params: Vec<Variable>,
     /// `.reqntid`
     pub(crate) required_block: Option<[u32; 3]>,
+    /// `.reqnctapercluster`
+    pub(crate) required_cluster: Option<[u32; 3]>,
     /// `.maxntid` (its product bounds the block size)
     pub(crate) maximum_block: Option<[u32; 3]>,
     /// The body; `None` for a declaration.

@@ -270,12 +270,14 @@ fn header<'a>(function: &syntax::Function<'a>) -> Result<(Function, Vec<Paramete
         params,
         required_block: None,
         maximum_block: None,
+        required_cluster: None,
         body: None,
         span: function.span,
     };
     for (directive, numbers) in &function.directives {
         match directive.text {
             ".reqntid" => typed.required_block = Some(block_size(*directive, numbers)?),
+            ".reqnctapercluster" => typed.required_cluster = Some(block_size(*directive, numbers)?),
             ".maxntid" => typed.maximum_block = Some(block_size(*directive, numbers)?),
             _ => {}
         }
@@ -328,7 +330,7 @@ fn block_size(directive: Name<'_>, numbers: &[Name<'_>]) -> Result<[u32; 3], Dia
     for (slot, number) in size.iter_mut().zip(numbers) {
         *slot = match u32::try_from(integer_literal(number.text, number.span)?) {
             Ok(value) if value > 0 => value,
-            _ => return Err(Diagnostic::error("ptx-syntax", "a block size is positive", number.span)),
+            _ => return Err(Diagnostic::error("ptx-syntax", "a size of blocks or clusters is positive", number.span)),
         };
     }
     Ok(size)

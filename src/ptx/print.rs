@@ -52,7 +52,12 @@ impl Printer<'_> {
             let _ = write!(header, "({}) ", list(&function.returns));
         }
         let _ = write!(header, "{}({})", function.name, list(&function.params));
-        for (word, size) in [(".reqntid", function.required_block), (".maxntid", function.maximum_block)] {
+        let sizes = [
+            (".reqntid", function.required_block),
+            (".maxntid", function.maximum_block),
+            (".reqnctapercluster", function.required_cluster),
+        ];
+        for (word, size) in sizes {
             if let Some([x, y, z]) = size {
                 let _ = write!(header, " {word} {x}, {y}, {z}");
             }

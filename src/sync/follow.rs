@@ -5,9 +5,9 @@
 //! instruction it is and why. Relies on: the instruction is executed next, in this very state; each one has an arm here,
 //! so that a new one does not compile before somebody decides. Reference: `exec::thread`, which it mirrors.
 
+use super::memory::fill;
 use super::taint::{Byte, Cause, Open, Taint};
-use crate::exec::access::{self, Target};
-use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Place, Program, Slot, Space};
+use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Program, Slot};
 use crate::exec::thread::Thread;
 use crate::exec::world::World;
 use foldhash::HashMap;
@@ -48,8 +48,24 @@ pub(crate) enum What {
     PartOfBlock,
     /// Threads wait for ever in this model of warps.
     Stuck,
-    /// Barrier objects, bulk copies, proxy fences and clusters, which are not followed.
-    NotFollowed,
+    /// Nothing tells a thread that a barrier object is initialised.
+    Initialised,
+    /// A barrier object may be in use when it is invalidated.
+    Invalidated,
+    /// A wait may see its phase too late, or a phase after it.
+    Overtaken,
+    /// What a thread announced to a phase may come after its end.
+    Owed,
+    /// What is done where a wait says `false` is more than to wait again.
+    Spin,
+    /// Nobody knows that a copy is complete when its block ends.
+    Underway,
+    /// All threads of a block may have exited when others access its shared memory.
+    Remote,
+    /// The barrier of a cluster was completed without threads that have exited.
+    PartOfCluster,
+    /// Lanes are elected by more than one mask, or by one of which threads have exited.
+    Elected,
     /// More than is followed.
     TooLarge,
 }
@@ -57,38 +73,38 @@ pub(crate) enum What {
 /// What is known of one thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Own {
-    registers: Vec<Taint>,
-    local: Vec<Byte>,
+    pub(super) registers: Vec<Taint>,
+    pub(super) local: Vec<Byte>,
     carry: Taint,
 }
 
 /// What is known of the launch.
 pub(crate) struct Flow<'p> {
-    program: &'p Program,
+    pub(super) program: &'p Program,
     /// Bits of an address.
     address_bits: u32,
     /// Taints of each byte of each parameter.
     parameters: &'p [Vec<Byte>],
     /// The same, laid out.
-    laid_out: Vec<Byte>,
+    pub(super) laid_out: Vec<Byte>,
     /// The register file of a thread before its first instruction.
     template: Vec<Taint>,
     /// Bytes of global memory that the kernel wrote, and that are not open.
-    global: HashMap<(usize, u64), Byte>,
+    pub(super) global: HashMap<(usize, u64), Byte>,
     /// Scalars that the tool chose, and on which something depended that has to be the same.
     pub(crate) matters: u64,
 }
 
 /// Whether an instruction takes place.
 #[derive(Clone, Copy)]
-struct When {
+pub(super) struct When {
     /// It does in this execution.
     taken: bool,
     /// Whether it does in others.
     guard: Taint,
 }
 
-const ALWAYS: When = When { taken: true, guard: Taint::FIXED };
+pub(super) const ALWAYS: When = When { taken: true, guard: Taint::FIXED };
 
 impl<'p> Flow<'p> {
     /// Nothing was executed yet.
@@ -97,6 +113,7 @@ impl<'p> Flow<'p> {
         address_bits: u32,
         parameters: &'p [Vec<Byte>],
         laid_out: Vec<Byte>,
+        knows_cluster: bool,
     ) -> Self {
         let notes = &program.notes;
         let mut template = vec![Taint::FIXED; program.template.len()];
@@ -105,10 +122,11 @@ impl<'p> Flow<'p> {
             template[usize::from(*slot)] = match kind {
                 ConstantKind::Number => Taint::FIXED,
                 ConstantKind::Address(place) => Taint::address(*place),
-                ConstantKind::Chosen => Taint::open(Cause::Size, u32::MAX),
+                ConstantKind::Cluster if knows_cluster => Taint::FIXED,
+                ConstantKind::Chosen | ConstantKind::Cluster => Taint::open(Cause::Size, u32::MAX),
             };
         }
-        for special in program.specials.iter().filter(|special| !special.value.is_fixed()) {
+        for special in program.specials.iter().filter(|special| !special.value.is_fixed(knows_cluster)) {
             template[usize::from(special.slot)] = Taint::open(Cause::Unspecified, u32::MAX);
         }
         let global = HashMap::default();
@@ -200,6 +218,12 @@ impl<'p> Flow<'p> {
                         let product = own.get(s[0]).mixed(own.get(s[1]), at);
                         product.sum(own.get(s[2]), (*bits, self.address_bits), at)
                     }
+                    Some(Note::InBlock) => {
+                        let (address, block) = (own.get(s[0]), own.get(s[1]));
+                        let place = address.place.filter(|_| block.place.is_none());
+                        Taint { place, ..Taint { place: None, ..address }.mixed(block, at) }
+                    }
+                    Some(Note::BlockOf) => Taint { place: None, ..own.get(s[0]) }.mixed(own.get(s[1]), at),
                     _ => s.iter().fold(Taint::FIXED, |all, slot| all.mixed(own.get(*slot), at)),
                 };
                 own.set(d, self.noted(value, at), when);
@@ -288,17 +312,15 @@ impl<'p> Flow<'p> {
                 }
             }
             Code::Annotation(index) => self.annotation(own, (at, index))?,
-            Code::BulkRead(_)
-            | Code::BulkWrite(_)
-            | Code::BulkCommit
-            | Code::BulkWait { .. }
-            | Code::Object(_)
-            | Code::ObjectFence
-            | Code::ClusterArrive { .. }
-            | Code::ClusterWait
-            | Code::ProxyFence { .. } => return Err(Refusal { code: at, what: What::NotFollowed, open: None }),
+            // Its writing half asks.
+            Code::BulkRead(_) => {}
+            Code::BulkWrite(index) => self.bulk(world, thread, own, (at, index))?,
+            Code::Object(index) => self.object(world, thread, own, (at, index))?,
             // They order nothing here, or nothing but what their thread does.
             Code::Fence { .. } | Code::AsyncCommit | Code::AsyncWait { .. } => {}
+            Code::BulkCommit | Code::BulkWait { .. } | Code::ObjectFence | Code::ProxyFence { .. } => {}
+            // Everybody comes to that of the cluster.
+            Code::ClusterArrive { .. } | Code::ClusterWait => {}
             // They end a thread, or the run; which is control, and was looked at.
             Code::Jump(_) | Code::Return | Code::Exit | Code::Trap | Code::Fails | Code::Nothing | Code::Refuse(_) => {}
         }
@@ -319,164 +341,6 @@ impl<'p> Flow<'p> {
             Some(bytes) => Byte::value(bytes, at),
             None => Taint::open(Cause::Memory, at),
         }
-    }
-
-    /// Where an access is; `None` is nowhere: the run ends there.
-    fn place(
-        &mut self,
-        world: &World,
-        thread: &Thread,
-        own: &Own,
-        (at, index): (u32, u32),
-    ) -> Result<Option<Target>, Refusal> {
-        let access = &self.program.accesses[index as usize];
-        let taint = own.get(access.base);
-        self.need(Taint { place: None, ..taint }, What::Address, at)?;
-        let Ok(target) = access::find(self.program, world, thread, access) else { return Ok(None) };
-        let place = match target {
-            Target::Global(..) => Place::Global,
-            Target::Shared(_) => Place::Shared,
-            Target::Local(_) => Place::Local,
-            Target::Param(_) => Place::Param,
-        };
-        match taint.place {
-            Some(found) if found == place => Ok(Some(target)),
-            _ => Err(Refusal { code: at, what: What::NoVariable, open: None }),
-        }
-    }
-
-    fn read(&self, shared: &[Byte], own: &Own, (target, at): (Target, u32), bytes: u32) -> Taint {
-        let open = Byte::open(Cause::Memory);
-        let bytes = bytes as usize;
-        match target {
-            Target::Global(array, offset) => {
-                let all = offset..offset + bytes as u64;
-                let found: Vec<Byte> =
-                    all.map(|offset| self.global.get(&(array, offset)).copied().unwrap_or(open)).collect();
-                Byte::value(&found, at)
-            }
-            Target::Shared(offset) => Byte::value(&shared[offset as usize..offset as usize + bytes], at),
-            Target::Local(offset) => Byte::value(&own.local[offset..offset + bytes], at),
-            Target::Param(offset) => Byte::value(&self.laid_out[offset..offset + bytes], at),
-        }
-    }
-
-    fn write(&mut self, shared: &mut [Byte], own: &mut Own, target: Target, bytes: u32, value: Taint) {
-        let all = Byte::all(value, bytes);
-        let bytes = bytes as usize;
-        match target {
-            Target::Global(array, offset) => {
-                for (byte, offset) in all.zip(offset..) {
-                    match byte.taint.is_open() {
-                        true => self.global.remove(&(array, offset)),
-                        false => self.global.insert((array, offset), byte),
-                    };
-                }
-            }
-            Target::Shared(offset) => fill(&mut shared[offset as usize..offset as usize + bytes], all),
-            Target::Local(offset) => fill(&mut own.local[offset..offset + bytes], all),
-            // The run ends there.
-            Target::Param(_) => {}
-        }
-    }
-
-    fn load(
-        &mut self,
-        world: &World,
-        shared: &mut [Byte],
-        thread: &Thread,
-        own: &mut Own,
-        (at, index): (u32, u32),
-    ) -> Result<(), Refusal> {
-        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
-        let access = &self.program.accesses[index as usize];
-        for (number, data) in (0..).zip(&access.data) {
-            let Some((slot, bits)) = data else { continue };
-            let value = match access.strength.scope {
-                // What a strong access reads others may write at the same time, which is no race.
-                Some(_) => Taint::open(Cause::Memory, at),
-                None => self.read(shared, own, (target.element(number, access.bytes), at), access.bytes),
-            };
-            let whole = u32::from(*bits) >= 8 * access.bytes && !access.is_signed;
-            own.set(*slot, if whole { value } else { value.mixed(Taint::FIXED, at) }, ALWAYS);
-        }
-        Ok(())
-    }
-
-    fn store(
-        &mut self,
-        world: &World,
-        shared: &mut [Byte],
-        thread: &Thread,
-        own: &mut Own,
-        (at, index): (u32, u32),
-    ) -> Result<(), Refusal> {
-        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
-        let access = &self.program.accesses[index as usize];
-        for (number, data) in (0..).zip(&access.data) {
-            let value = match (access.strength.scope, data) {
-                // Two strong writes are no race, so that either may be the last.
-                (Some(_), _) => Taint::open(Cause::Memory, at),
-                (None, Some((slot, _))) => own.get(*slot),
-                (None, None) => Taint::FIXED,
-            };
-            self.write(shared, own, target.element(number, access.bytes), access.bytes, value);
-        }
-        Ok(())
-    }
-
-    fn atomic(
-        &mut self,
-        world: &World,
-        shared: &mut [Byte],
-        thread: &Thread,
-        own: &mut Own,
-        (at, index): (u32, u32),
-    ) -> Result<(), Refusal> {
-        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
-        let access = &self.program.accesses[index as usize];
-        let open = Taint::open(Cause::Atomic, at);
-        for (number, data) in (0..).zip(&access.data) {
-            self.write(shared, own, target.element(number, access.bytes), access.bytes, open);
-            if let Some((slot, _)) = data {
-                own.set(*slot, open, ALWAYS);
-            }
-        }
-        Ok(())
-    }
-
-    fn copy_size(&mut self, own: &Own, (at, index): (u32, u32)) -> Result<(), Refusal> {
-        let copy = &self.program.async_copies[index as usize];
-        if let Some((slot, _)) = copy.taken {
-            self.need(own.get(slot), What::Size, at)?;
-        }
-        for index in [copy.from, copy.to] {
-            let taint = own.get(self.program.accesses[index as usize].base);
-            self.need(Taint { place: None, ..taint }, What::Address, at)?;
-            let wanted = match self.program.accesses[index as usize].space {
-                Space::Shared => Place::Shared,
-                _ => Place::Global,
-            };
-            if taint.place != Some(wanted) {
-                return Err(Refusal { code: at, what: What::NoVariable, open: None });
-            }
-        }
-        Ok(())
-    }
-
-    /// What it brings is open from its start on: who reads it before it is complete races with it.
-    fn copy(
-        &mut self,
-        world: &World,
-        shared: &mut [Byte],
-        thread: &Thread,
-        own: &mut Own,
-        (at, index): (u32, u32),
-    ) -> Result<(), Refusal> {
-        let copy = &self.program.async_copies[index as usize];
-        let Some(target) = self.place(world, thread, own, (at, copy.to))? else { return Ok(()) };
-        self.write(shared, own, target, copy.bytes, Taint::open(Cause::Memory, at));
-        Ok(())
     }
 
     /// What is asserted must be the same everywhere. What is assumed is not used: where it is false here the run ends, and
@@ -502,7 +366,7 @@ impl<'p> Flow<'p> {
 }
 
 /// Whether an instruction does nothing but give registers values.
-fn is_computation(code: Code) -> bool {
+pub(super) fn is_computation(code: Code) -> bool {
     matches!(
         code,
         Code::One { .. }
@@ -519,10 +383,6 @@ fn is_computation(code: Code) -> bool {
             | Code::Pack(_)
             | Code::Compare(_)
     )
-}
-
-fn fill(bytes: &mut [Byte], with: impl Iterator<Item = Byte>) {
-    bytes.iter_mut().zip(with).for_each(|(byte, new)| *byte = new);
 }
 
 /// The value that is assigned or not.
@@ -546,7 +406,7 @@ impl Own {
         self.registers[usize::from(slot)] = value;
     }
 
-    fn set(&mut self, slot: Slot, value: Taint, when: When) {
+    pub(super) fn set(&mut self, slot: Slot, value: Taint, when: When) {
         let old = self.get(slot);
         self.registers[usize::from(slot)] = under(value, old, when);
     }

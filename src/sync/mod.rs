@@ -46,9 +46,14 @@
 //! depended are conditions of the answer.
 
 mod arguments;
+mod asynchronous;
 mod follow;
+mod memory;
 mod objects;
+mod peek;
+mod phases;
 mod run;
+mod spin;
 mod taint;
 mod tell;
 
@@ -56,18 +61,21 @@ use crate::confirm::emulate::Emulator;
 use crate::diagnostic::Diagnostic;
 use crate::exec::arguments::Argument;
 use crate::exec::command::Command;
-use crate::exec::launch::Schedule;
+use crate::exec::launch::{Completion, Schedule};
 use crate::finding::{Checked, Finding, Reason, groups};
 use crate::geometry::Geometry;
-use crate::ptx::ast::{BarrierKind, Item, Module, Op};
+use crate::ptx::ast::{AsyncOp, BarrierKind, Item, Module, Op};
 use crate::rules::Rules;
-use run::{End, Shown};
+use follow::{Refusal, What};
+use run::{End, Free, Shown};
 
 /// What is asked.
 pub(crate) struct Question<'a> {
     pub(crate) emulator: Emulator<'a>,
     /// The launch.
     pub(crate) geometry: Geometry<u32>,
+    /// Blocks of a cluster on each axis, if somebody says.
+    pub(crate) cluster: Option<[u32; 3]>,
     /// Scalars that the user fixed, by name or position; later ones win.
     pub(crate) given: &'a [(String, i128)],
     /// Bytes of dynamic shared memory.
@@ -114,12 +122,14 @@ const REPLAYS: [(Schedule, u64); 8] = [
 /// Instructions of one of these.
 const REPLAY_STEPS: u64 = 5_000_000;
 
-/// Whether a kernel has barriers for a part of the block, or arrivals that do not wait.
-pub(crate) fn has_partial_barriers(module: &Module) -> bool {
+/// Whether a kernel has barriers for a part of the block, arrivals that do not wait, barrier objects, bulk copies or clusters.
+pub(crate) fn is_for(module: &Module) -> bool {
     let items = module.functions.iter().filter_map(|function| function.body.as_ref()).flat_map(|body| &body.items);
     let mut ops = items.filter_map(|item| if let Item::Instruction(one) = item { Some(&one.op) } else { None });
     ops.any(|op| match op {
         Op::Barrier { kind, count, .. } => count.is_some() || matches!(kind, BarrierKind::Arrive),
+        Op::Async { operation, .. } => matches!(operation, AsyncOp::Bulk(_) | AsyncOp::Arrive { .. }),
+        Op::Object { .. } | Op::ClusterBarrier { .. } => true,
         _ => false,
     })
 }
@@ -141,7 +151,21 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagn
     // Which values are written, contents of arrays may decide.
     launch.rules = Rules { allow_same_value: false, ..launch.rules };
     launch.thread_steps = question.steps;
-    let shown = run::run(module, emulator.number, &launch, &bound.bytes)?;
+    launch.completion = Completion::Eager;
+    let mut free = Free { parameters: &bound.bytes, elected: 0, knows_cluster: question.cluster.is_some() };
+    let mut shown = run::run(module, emulator.number, &launch, &free)?;
+    // Each lane that may be elected is tried.
+    while let Some(members) = shown.elects.filter(|members| free.elected + 1 < members.count_ones())
+        && is_proof(&shown)
+    {
+        free.elected += 1;
+        let (matters, elects) = (shown.matters, Some(members));
+        shown = run::run(module, emulator.number, &launch, &free)?;
+        if shown.elects.is_some_and(|other| other != members) {
+            shown.end = End::Refused(Refusal { code: 0, what: What::Elected, open: None });
+        }
+        (shown.matters, shown.elects) = (shown.matters | matters, elects);
+    }
     let checked = tell::checked(&shown.run.program);
     if is_proof(&shown) {
         return Ok((Answer::Proved(Box::new(tell::proved(question, &bound, &shown))), checked));
@@ -171,6 +195,7 @@ fn is_proof(shown: &Shown) -> bool {
 fn command(question: &Question<'_>, arguments: Vec<Argument>) -> Command {
     Command {
         geometry: question.geometry,
+        cluster: question.cluster.unwrap_or([1; 3]),
         only_blocks: None,
         arguments,
         dynamic_shared: question.dynamic_shared,

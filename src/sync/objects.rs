@@ -18,13 +18,13 @@ const BARRIERS: usize = 16;
 pub(crate) struct Arrival {
     /// Number in the launch.
     pub(crate) thread: u32,
-    /// Number in the block.
+    /// Place among the threads of the cluster.
     pub(crate) linear: u32,
     /// Instruction.
     pub(crate) code: u32,
     /// Time of the thread before it.
     pub(crate) epoch: u32,
-    /// Number of the barrier.
+    /// Number of the barrier, counted over the blocks of the cluster.
     pub(crate) id: usize,
     /// How many it waits for.
     pub(crate) count: Option<u32>,
@@ -46,12 +46,22 @@ impl Arrival {
 /// Two generations of a barrier that may mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unsafe {
-    /// Who arrives for the later one.
-    pub(crate) later: Arrival,
+    pub(crate) barrier: Called,
+    /// Who arrives for the later one: number in the launch, instruction.
+    pub(crate) later: (u32, u32),
     /// An arrival for the earlier one of which that thread does not know.
-    pub(crate) earlier: Arrival,
+    pub(crate) earlier: (u32, u32),
     /// Number of the later generation, from 0.
     pub(crate) generation: u64,
+}
+
+/// What a barrier is called by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Called {
+    /// The number of a barrier of the block.
+    Number(usize),
+    /// The place of an object in shared memory, in bytes.
+    Object(u32),
 }
 
 /// What a warp does at its next barrier.
@@ -76,9 +86,11 @@ struct Object {
     current: Vec<Arrival>,
 }
 
-/// The barriers of a block.
+/// The barriers of the blocks of a cluster.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Objects {
+    /// Threads of a block.
+    size: u32,
     rounds: Vec<Round>,
     /// Lanes that have not exited, by warp.
     live: Vec<u32>,
@@ -101,14 +113,17 @@ pub(crate) enum Trouble {
 }
 
 impl Objects {
-    /// A block of so many threads starts.
-    pub(crate) fn start(&mut self, size: u32) {
+    /// The blocks of a cluster start, of so many threads each.
+    pub(crate) fn start(&mut self, size: u32, ranks: u32) {
+        self.size = size;
+        // Blocks of a cluster have whole warps.
+        let size = size * ranks;
         let warps = size.div_ceil(32);
         self.rounds = vec![Round::default(); warps as usize];
         let lanes = |warp: u32| ((1u64 << (size - warp * 32).min(32)) - 1) as u32;
         self.live = (0..warps).map(lanes).collect();
         self.held = vec![false; size as usize];
-        self.objects = vec![Object::default(); BARRIERS];
+        self.objects = vec![Object::default(); BARRIERS * ranks as usize];
         self.waited = vec![[0; BARRIERS]; size as usize];
     }
 
@@ -121,7 +136,7 @@ impl Objects {
     /// A thread is about to come to a barrier whose number exists.
     pub(crate) fn arrive(&mut self, shape: &Shape, clock: &ThreadClock, arrival: Arrival) -> Result<(), Trouble> {
         let Arrival { linear, id, count, .. } = arrival;
-        let size = self.held.len() as u32;
+        let size = self.size;
         self.has_aligned_part |= arrival.aligned && count.is_some_and(|count| count != size.next_multiple_of(32));
         let (warp, lane) = (linear as usize / 32, 1 << (linear % 32));
         let round = &mut self.rounds[warp];
@@ -132,13 +147,19 @@ impl Objects {
         round.came |= lane;
         let object = &mut self.objects[id];
         if !round.knows {
-            let told = self.waited[linear as usize][id] == object.complete;
+            let told = self.waited[linear as usize][id % BARRIERS] == object.complete;
             let later = Later { shape: *shape, copies: &[], thread: arrival.thread, clock, proxy: None };
             let unknown = |earlier: &&Arrival| !later.is_after(earlier.thread, earlier.epoch);
             let missing = if told { None } else { object.before.iter().find(unknown) };
             round.knows = missing.is_none();
             let generation = object.complete;
-            round.missing = missing.map(|earlier| Unsafe { later: arrival, earlier: *earlier, generation });
+            let place = |arrival: &Arrival| (arrival.thread, arrival.code);
+            round.missing = missing.map(|earlier| Unsafe {
+                barrier: Called::Number(id % BARRIERS),
+                later: place(&arrival),
+                earlier: place(earlier),
+                generation,
+            });
         }
         object.current.push(arrival);
         self.held[linear as usize] = !arrival.waits;
@@ -172,7 +193,8 @@ impl Objects {
     }
 
     /// The emulator has completed barriers: how often each, and how many threads have come to it since.
-    pub(crate) fn settle(&mut self, barrier: impl Fn(usize) -> (u64, usize), size: u32) -> Result<(), Trouble> {
+    pub(crate) fn settle(&mut self, barrier: impl Fn(usize) -> (u64, usize)) -> Result<(), Trouble> {
+        let size = self.size;
         for (id, object) in self.objects.iter_mut().enumerate() {
             let (completed, since) = barrier(id);
             if completed == object.complete {
@@ -194,7 +216,7 @@ impl Objects {
             object.complete += 1;
             self.generations += 1;
             for arrival in current.iter().filter(|arrival| arrival.waits) {
-                self.waited[arrival.linear as usize][id] = object.complete;
+                self.waited[arrival.linear as usize][id % BARRIERS] = object.complete;
             }
             current.dedup_by_key(|arrival| arrival.linear / 32);
             match count {

@@ -46,6 +46,8 @@ pub(crate) enum Cause {
     Placement,
     /// A size of the launch, or a cluster, that is not given.
     Size,
+    /// How often a wait is asked before it says `true`.
+    Spin,
 }
 
 impl Cause {
@@ -60,6 +62,7 @@ impl Cause {
             Cause::Float => "floating-point arithmetic",
             Cause::Placement => "the place of an array or a variable",
             Cause::Size => "a size or a cluster that the launch does not give here",
+            Cause::Spin => "how often a wait is asked",
         }
     }
 }
@@ -110,7 +113,11 @@ impl Taint {
 
 /// Whether so many bits are all of an address. Those of shared memory have 32; what stands above is not looked at.
 fn keeps(place: Place, bits: u32, address_bits: u32) -> bool {
-    bits >= if place == Place::Shared { 32 } else { address_bits }
+    match place {
+        Place::Shared => bits >= 32,
+        Place::State => false,
+        _ => bits >= address_bits,
+    }
 }
 
 /// A byte in memory.

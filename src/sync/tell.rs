@@ -5,7 +5,7 @@
 
 use super::arguments::Bound;
 use super::follow::{Refusal, What};
-use super::objects::Unsafe;
+use super::objects::{Called, Unsafe};
 use super::run::{End, Shown};
 use super::{Proved, Question};
 use crate::confirm::execution;
@@ -33,7 +33,7 @@ pub(crate) fn checked(program: &Program) -> Checked {
     let count = |is_such: &dyn Fn(&Code) -> bool| program.code.iter().filter(|code| is_such(code)).count() as u64;
     Checked {
         accesses: count(&|code| is_shared_access(program, code)),
-        barriers: count(&|code| matches!(code, Code::Barrier(_))),
+        barriers: count(&|code| matches!(code, Code::Barrier(_) | Code::ClusterArrive { .. } | Code::Object(_))),
         ..Checked::default()
     }
 }
@@ -67,7 +67,7 @@ impl Proved {
 fn is_shared_access(program: &Program, code: &Code) -> bool {
     let index = match code {
         Code::Load(index) | Code::Store(index) | Code::Atomic(index) => index,
-        Code::AsyncRead(_) | Code::AsyncWrite(_) => return true,
+        Code::AsyncRead(_) | Code::AsyncWrite(_) | Code::BulkRead(_) | Code::BulkWrite(_) => return true,
         _ => return false,
     };
     !matches!(program.accesses[*index as usize].space, Space::Local | Space::Param)
@@ -87,7 +87,41 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
                         the block)";
         said.push(sentence.to_string());
     }
+    let program = &shown.run.program;
+    if shown.elects.is_some() {
+        said.push("`elect.sync` elects one lane of a mask, whichever it is, in all warps".to_string());
+    }
+    if shown.in_time {
+        said.push(
+            "operations on one barrier object come one after the other in time (PTX speaks of causality)".to_string(),
+        );
+    }
+    if program.ranks > 1 && !program.objects.is_empty() {
+        let sentence =
+            "arrivals at barrier objects of other blocks of the cluster synchronise, whatever scope they name";
+        said.push(sentence.to_string());
+        if !program.bulk_operations.is_empty() {
+            said.push(
+                "barriers order copies of different blocks into one place (PTX says: those of one block)".to_string(),
+            );
+        }
+    }
     said
+}
+
+/// The name of a barrier.
+fn called(program: &Program, barrier: Called) -> String {
+    match barrier {
+        Called::Number(number) => format!("barrier {number}"),
+        Called::Object(offset) => {
+            let within = offset % program.shared_size.max(1);
+            let variables = program.shared.iter().filter(|variable| variable.offset <= within);
+            match variables.max_by_key(|variable| variable.offset) {
+                Some(variable) => format!("mbarrier `{}+{}`", variable.name, within - variable.offset),
+                None => format!("mbarrier {within}"),
+            }
+        }
+    }
 }
 
 /// Two generations that may mix.
@@ -101,16 +135,19 @@ pub(crate) fn reuse(question: &Question<'_>, shown: &Shown, reused: &Unsafe) -> 
         block: index_of(thread / size, geometry.grid),
         origin: shown.run.program.origins[code as usize].clone(),
     };
-    let Unsafe { later, earlier, generation } = *reused;
-    let (later_access, earlier_access) = (access(later.thread, later.code), access(earlier.thread, earlier.code));
+    let Unsafe { barrier, later, earlier, generation } = *reused;
+    let (later_access, earlier_access) = (access(later.0, later.1), access(earlier.0, earlier.1));
+    // Named barriers count uses from 0 before; objects have the phase that is open.
+    let (later_use, use_before) = match barrier {
+        Called::Number(_) => (generation + 1, generation),
+        Called::Object(_) => (generation, generation.saturating_sub(1)),
+    };
     Finding {
         kind: "reuse".to_string(),
         message: format!(
-            "barrier {}: the arrival for use {} may come before use {} is complete, because no barrier tells this thread \
-             that the other one, at PTX line {}, has come",
-            later.id,
-            generation + 1,
-            generation,
+            "{}: the arrival for use {later_use} may come before use {use_before} is complete, because no barrier tells this \
+             thread that the other one, at PTX line {}, has come",
+            called(&shown.run.program, barrier),
             earlier_access.origin.line,
         ),
         barrier: Some(later_access.origin.clone()),
@@ -166,7 +203,23 @@ fn refused(refusal: &Refusal, program: &Program) -> String {
         What::PartOfWarp => return "this barrier is completed by parts of warps".to_string(),
         What::PartOfBlock => return "this barrier is completed without threads that have exited".to_string(),
         What::Stuck => return "threads wait for ever here, if those of a warp wait for each other".to_string(),
-        What::NotFollowed => return "barrier objects, bulk copies and clusters are not followed yet".to_string(),
+        What::Initialised => return "no barrier tells this thread that the barrier object is initialised".to_string(),
+        What::Invalidated => return "this barrier object may be in use when it is invalidated".to_string(),
+        What::Overtaken => {
+            return "the phase for which this waits may be over, and the next one, before it looks".to_string();
+        }
+        What::Owed => return "no arrival of this thread in the same phase follows what it announces here".to_string(),
+        What::Spin => return "where this wait says `false`, more is done than to wait again".to_string(),
+        What::Underway => {
+            return "no thread of the block whose memory it writes knows that this copy is complete".to_string();
+        }
+        What::Remote => return "the block whose shared memory this is may have exited".to_string(),
+        What::PartOfCluster => {
+            return "the cluster's barrier is completed without threads that have exited".to_string();
+        }
+        What::Elected => {
+            return "lanes are elected by several masks, or by one of which threads have exited".to_string();
+        }
         What::TooLarge => return "the threads have more local memory than is followed".to_string(),
     };
     let Some(open) = refusal.open else { return format!("{what} is not fixed by the launch") };

@@ -47,7 +47,7 @@ fn launch_files_that_do_not_fit() {
         (
             r#"{"num_warps": 2, "name": "shift", "cluster_dims": [2, 1, 1]}"#,
             1,
-            "the clusters of 2,1,1 blocks that `shift.json` says are not used",
+            "clusters have 2,1,1 blocks, for `shift.json` says so",
         ),
         (r#"{"num_warps": 4, "name": "other"}"#, 1, "block 64"),
         (r#"{"threads": 4}"#, 1, "block 64"),
@@ -84,7 +84,7 @@ fn a_triton_launch_tells_the_shared_memory() {
             assert_eq!(kernel["findings"][0]["code"], code, "{kernel}");
             let replay = kernel["findings"][0]["replay"].as_str().unwrap_or_default();
             assert_eq!(replay.contains(" --dynamic-shared 8192"), code == "race", "{kernel}");
-            let note = "the clusters of 2,1,1 blocks that `k.json` says are not used";
+            let note = "clusters have 2,1,1 blocks, for `k.json` says so";
             assert!(kernel["assumptions"].as_array().unwrap().iter().any(|one| one == note), "{kernel}");
             let ran = gpuvcc(&[&["run", path.as_str()], block].concat(), b"");
             let is_one_cluster = ran.stdout.contains("grid 2");

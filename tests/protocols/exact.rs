@@ -14,8 +14,8 @@ use gpuvcc::report::source::SourceText;
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;
 
-/// What the engine knows: it refuses objects and bulk copies by name.
-const FEATURES: Features = Features { objects: false, bulk: false };
+/// What the engine knows: all of it.
+const FEATURES: Features = Features { objects: true, bulk: true };
 
 /// Asks the engine about so many protocols of a seed.
 pub fn protocols(seed: u64, count: u64) -> Result<(), Failed> {

@@ -159,6 +159,7 @@ fn add_options(fields: &mut Fields, options: &Options) {
         geometry,
         block_is_given,
         grid_is_given,
+        cluster,
         dynamic_shared,
         max_threads,
         params,
@@ -178,11 +179,12 @@ fn add_options(fields: &mut Fields, options: &Options) {
         engine,
         omit_families,
     } = options;
-    let values: [(&str, &dyn Debug); 22] = [
+    let values: [(&str, &dyn Debug); 23] = [
         ("target", target),
         ("geometry", geometry),
         ("block is given", block_is_given),
         ("grid is given", grid_is_given),
+        ("cluster", cluster),
         ("dynamic shared", dynamic_shared),
         ("max threads", max_threads),
         ("params", params),

@@ -217,10 +217,11 @@ pub(crate) fn with(options: &Options, launch: &KnownLaunch, program: &Program, e
     told.extend(
         known.iter().chain(&words).map(|setting| format!("`{}` is {} in that launch", named(setting), setting.value)),
     );
+    options.cluster = options.cluster.or(Some(launch.cluster));
     if let [x, y, z] = launch.cluster
         && launch.cluster != [1; 3]
     {
-        told.push(format!("the clusters of {x},{y},{z} blocks of {} are not used", launch.origin));
+        told.push(format!("clusters have {x},{y},{z} blocks in that launch"));
     }
     aliases::tell(&mut options, launch, function, &mut told);
     (options.known_params, options.known_words) = (known, words);

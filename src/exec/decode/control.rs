@@ -278,6 +278,7 @@ impl Decoder<'_> {
             "mapa" => {
                 let address = self.source(sources.first()?, 64)?;
                 slots = vec![address, self.source(sources.get(1)?, 32)?];
+                self.note(Note::InBlock);
                 match self.program.ranks {
                     // Another block than the only one has no memory.
                     1 => Box::new(|s| if s[1] & 0xffff_ffff == 0 { s[0] } else { s[0] | 0xffff_ffff }),
@@ -287,6 +288,7 @@ impl Decoder<'_> {
             "getctarank" => {
                 let rank = special_register("%cluster_ctarank", "")?;
                 slots = vec![self.source(sources.first()?, 64)?, self.source(&rank, 32)?];
+                self.note(Note::BlockOf);
                 match self.program.ranks {
                     1 => Box::new(|_| 0),
                     _ => Box::new(|s| (s[0] >> RANK_SHIFT & 31).checked_sub(1).unwrap_or(s[1])),

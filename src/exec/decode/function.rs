@@ -463,6 +463,7 @@ impl<'m> Decoder<'m> {
         match known(register, self.launch, self.layout.shared_size) {
             Known::Constant(value) => self.constant(value),
             Known::Chosen(value) => self.constant_of(value, ConstantKind::Chosen),
+            Known::OfCluster(value) => self.constant_of(value, ConstantKind::Cluster),
             Known::Slot(value) => {
                 if let Some(found) = self.specials.iter().find(|special| special.value == value) {
                     return found.slot;

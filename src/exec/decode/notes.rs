@@ -37,6 +37,8 @@ pub(crate) enum ConstantKind {
     Address(Place),
     /// A size that the emulator chose, and that the launch of a host may have otherwise.
     Chosen,
+    /// A size of the clusters of the launch, which may be unknown.
+    Cluster,
 }
 
 /// Where an address points: a [`Space`] that is known, or code.
@@ -48,6 +50,8 @@ pub(crate) enum Place {
     Local,
     Param,
     Function,
+    /// No place: the state of a barrier object, which is good for its own operations only.
+    State,
 }
 
 impl Place {
@@ -73,6 +77,10 @@ pub(crate) enum Note {
     ProductSum { bits: u32 },
     /// The source, cut to or extended with zeros from 32 bits.
     Low32,
+    /// The first source, an address of shared memory, in the block that the second one names.
+    InBlock,
+    /// The rank of the block in whose shared memory the first source is; the second one is the own rank.
+    BlockOf,
     /// A result that other hardware may have otherwise: of floating-point arithmetic.
     Inexact,
     /// A value that the emulator made up.

@@ -51,12 +51,13 @@ pub(crate) enum LaneOrder {
 
 impl SpecialValue {
     /// Whether it is the same in all executions of a launch: "%warpid is volatile" (PTX, `%warpid`), and a launch may have
-    /// clusters.
-    pub(crate) fn is_fixed(self) -> bool {
-        !matches!(
-            self,
-            SpecialValue::Warp | SpecialValue::Cluster(..) | SpecialValue::InCluster(..) | SpecialValue::Rank(_)
-        )
+    /// clusters that nobody told of.
+    pub(crate) fn is_fixed(self, knows_cluster: bool) -> bool {
+        match self {
+            SpecialValue::Warp => false,
+            SpecialValue::Cluster(..) | SpecialValue::InCluster(..) | SpecialValue::Rank(_) => knows_cluster,
+            _ => true,
+        }
     }
 
     /// The value for a thread with this number in its block.
@@ -89,6 +90,8 @@ pub(crate) enum Known {
     Constant(u64),
     /// The same, of a size that another launch of this kernel may have otherwise.
     Chosen(u64),
+    /// The same, of the clusters of the launch.
+    OfCluster(u64),
     /// By thread.
     Slot(SpecialValue),
     /// A clock: right shift and width.
@@ -103,6 +106,7 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
     let cluster = launch.cluster;
     let constant = |value: u32| Known::Constant(u64::from(value));
     let chosen = |value: u32| Known::Chosen(u64::from(value));
+    let of_cluster = |value: u32| Known::OfCluster(u64::from(value));
     match register {
         Tid(axis) => Known::Slot(SpecialValue::Thread(axis)),
         Ctaid(axis) => Known::Slot(SpecialValue::Block(axis)),
@@ -120,13 +124,13 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
             "%clusterid.x" => Known::Slot(SpecialValue::Cluster(Axis::X, cluster[0])),
             "%clusterid.y" => Known::Slot(SpecialValue::Cluster(Axis::Y, cluster[1])),
             "%clusterid.z" => Known::Slot(SpecialValue::Cluster(Axis::Z, cluster[2])),
-            "%nclusterid.x" => chosen(launch.geometry.grid[0] / cluster[0]),
-            "%nclusterid.y" => chosen(launch.geometry.grid[1] / cluster[1]),
-            "%nclusterid.z" => chosen(launch.geometry.grid[2] / cluster[2]),
-            "%cluster_nctaid.x" => chosen(cluster[0]),
-            "%cluster_nctaid.y" => chosen(cluster[1]),
-            "%cluster_nctaid.z" => chosen(cluster[2]),
-            "%cluster_nctarank" => chosen(cluster.iter().product()),
+            "%nclusterid.x" => of_cluster(launch.geometry.grid[0] / cluster[0]),
+            "%nclusterid.y" => of_cluster(launch.geometry.grid[1] / cluster[1]),
+            "%nclusterid.z" => of_cluster(launch.geometry.grid[2] / cluster[2]),
+            "%cluster_nctaid.x" => of_cluster(cluster[0]),
+            "%cluster_nctaid.y" => of_cluster(cluster[1]),
+            "%cluster_nctaid.z" => of_cluster(cluster[2]),
+            "%cluster_nctarank" => of_cluster(cluster.iter().product()),
             "%cluster_ctaid.x" => Known::Slot(SpecialValue::InCluster(Axis::X, cluster[0])),
             "%cluster_ctaid.y" => Known::Slot(SpecialValue::InCluster(Axis::Y, cluster[1])),
             "%cluster_ctaid.z" => Known::Slot(SpecialValue::InCluster(Axis::Z, cluster[2])),

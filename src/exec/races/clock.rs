@@ -55,6 +55,8 @@ pub(crate) struct Clock {
     pub(crate) objects: Floors,
     /// What is known to be before what goes through the asynchronous proxy, by space.
     pub(crate) fenced: [Option<Rc<Clock>>; 2],
+    /// What is known to be earlier in time, though not before in causality order. Only `sync` asks, and keeps it.
+    pub(crate) told: Option<Rc<Clock>>,
 }
 
 pub(super) fn floor(floors: &Floors, key: u32) -> u32 {
@@ -103,6 +105,14 @@ impl Clock {
         for (mine, other) in self.fenced.iter_mut().zip(&other.fenced) {
             join(mine, other.as_ref());
         }
+        join(&mut self.told, other.told.as_ref());
+    }
+
+    /// What a clock says is earlier in time.
+    pub(crate) fn hear(&mut self, known: &Clock) {
+        let bare = Clock { fenced: Default::default(), told: None, ..known.clone() };
+        join(&mut self.told, known.told.as_ref());
+        join(&mut self.told, Some(&Rc::new(bare)));
     }
 
     /// The phases of a barrier object before this one are known to be complete.
@@ -219,7 +229,7 @@ impl Shape {
 
     /// A proxy fence: what the thread knows is before what goes through the asynchronous proxy behind it.
     pub(crate) fn fence_proxy(&self, thread: u32, clock: &mut ThreadClock, spaces: &[Space]) {
-        let known = Rc::new(Clock { fenced: Default::default(), ..self.snapshot(thread, clock) });
+        let known = Rc::new(Clock { fenced: Default::default(), told: None, ..self.snapshot(thread, clock) });
         clock.epoch += 1;
         let others = Rc::make_mut(clock.others.get_or_insert_default());
         for space in spaces {
@@ -232,6 +242,11 @@ impl Shape {
         clock.block = clock.block.max(floor(&known.blocks, self.block_of(thread)));
         clock.warp = clock.warp.max(floor(&known.warps, self.warp_of(thread)));
         join(&mut clock.others, Some(known));
+    }
+
+    /// A thread learns that what a clock says is earlier in time, and nothing more.
+    pub(crate) fn hear(&self, clock: &mut ThreadClock, known: &Clock) {
+        Rc::make_mut(clock.others.get_or_insert_default()).hear(known);
     }
 
     /// The same for one of many threads that learn it. `done`: what one before knew, and knew then.

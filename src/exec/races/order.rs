@@ -63,6 +63,20 @@ impl Later<'_> {
         clock.others.as_deref().is_some_and(|known| self.is_in(known, other, time))
     }
 
+    /// Whether it was earlier in time, as far as threads tell each other.
+    pub(crate) fn is_later_than(&self, other: u32, time: u32) -> bool {
+        let told = self.clock.others.as_ref().and_then(|known| known.told.as_ref());
+        self.is_after(other, time) || told.is_some_and(|known| self.is_in(known, other, time))
+    }
+
+    /// How many phases of a barrier object are known to be complete: in causality order, and in time.
+    pub(crate) fn phases(&self, object: u32) -> (u32, u32) {
+        let of = |known: Option<&Clock>| known.map_or(0, |known| floor(&known.objects, object));
+        let others = self.clock.others.as_deref();
+        let by_order = of(others);
+        (by_order, by_order.max(of(others.and_then(|known| known.told.as_deref()))))
+    }
+
     /// Whether a clock says so.
     fn is_in(&self, known: &Clock, other: u32, time: u32) -> bool {
         let by_floors = || {

@@ -2,18 +2,21 @@
 //!
 //! Input: a kernel, a launch, and where its parameters come from. Output: [`Shown`]. Establishes: with [`End::Complete`] every
 //! thread came to its end, and nothing on the way was refused. Relies on: `exec` executes what PTX says. How: block after
-//! block, each thread as far as it goes by itself; only barriers order.
+//! block, those of a cluster together, each thread as far as it goes by itself; only barriers order; copies end at once.
 //! Reference: [`super`].
 
-use super::follow::{Flow, Own, Refusal, What};
-use super::objects::{Arrival, Objects, Trouble, Unsafe};
-use super::taint::{Byte, Cause, Taint};
+mod objects;
+mod peeks;
+mod warps;
+
+use objects::party;
+
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
 use crate::exec::block::BlockState;
-use crate::exec::decode::{self, Code, Program, Slot, WarpKind};
+use crate::exec::decode::{self, Code, Program, WarpKind};
 use crate::exec::launch::Launch;
-use crate::exec::machine::settle;
+use crate::exec::machine::{blocks_of, settle};
 use crate::exec::outcome::Stop;
 use crate::exec::thread::{Status, Thread};
 use crate::exec::values::mask;
@@ -21,6 +24,13 @@ use crate::exec::world::World;
 use crate::geometry::index_of;
 use crate::limits;
 use crate::ptx::ast::Module;
+use crate::sync::follow::{Flow, Own, Refusal, What};
+use crate::sync::objects::{Arrival, Objects, Trouble, Unsafe};
+use crate::sync::peek::Peek;
+use crate::sync::phases::Phases;
+use crate::sync::spin::Spins;
+use crate::sync::taint::{Byte, Cause, Taint};
+use std::collections::BTreeMap;
 
 /// What an instruction costs.
 const INSTRUCTION: Effort = Effort::nanoseconds(100);
@@ -53,6 +63,10 @@ pub(crate) struct Shown {
     /// Generations of barriers.
     pub(crate) generations: u64,
     pub(crate) has_aligned_part: bool,
+    /// The mask by which a lane was elected.
+    pub(crate) elects: Option<u32>,
+    /// Something rests on the order in time of operations on barrier objects.
+    pub(crate) in_time: bool,
 }
 
 /// A thread at an operation of its warp.
@@ -65,7 +79,7 @@ struct Waiting {
     sources: Taint,
 }
 
-/// The resident block.
+/// The resident block, or those of a cluster.
 struct Block {
     state: BlockState,
     threads: Vec<Thread>,
@@ -74,7 +88,11 @@ struct Block {
     objects: Objects,
     waiting: Vec<Option<Waiting>>,
     /// By barrier: where the predicates of reductions come from.
-    votes: [Taint; 16],
+    votes: Vec<Taint>,
+    /// When and where a thread last accessed the shared memory of another block: by rank and number of the thread.
+    remote: BTreeMap<(u32, u32), (u32, u32)>,
+    /// Generations of the cluster's barrier.
+    cluster: u32,
 }
 
 struct Run<'p> {
@@ -84,20 +102,31 @@ struct Run<'p> {
     flow: Flow<'p>,
     block: Block,
     has_reductions: bool,
+    spins: Spins,
+    phases: Phases,
+    /// By place.
+    peeks: Vec<Option<Peek>>,
+    elects: Option<u32>,
     /// Instructions since the last look at the limits.
     since: u64,
 }
 
-/// Runs a launch. `parameters`: where each byte of each parameter comes from.
+/// What of a run the launch does not say.
+pub(crate) struct Free<'f> {
+    /// Where each byte of each parameter comes from.
+    pub(crate) parameters: &'f [Vec<Byte>],
+    /// Which member of a mask is elected.
+    pub(crate) elected: u32,
+    /// Somebody says how many blocks a cluster has.
+    pub(crate) knows_cluster: bool,
+}
+
+/// Runs a launch.
 ///
 /// # Errors
 /// What the emulator lacks.
-pub(crate) fn run(
-    module: &Module,
-    entry: usize,
-    launch: &Launch,
-    parameters: &[Vec<Byte>],
-) -> Result<Shown, Diagnostic> {
+pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_>) -> Result<Shown, Diagnostic> {
+    let parameters = free.parameters;
     let program = decode::decode(module, entry, launch)?;
     let laid_out = crate::exec::parameter_bytes(module, entry, launch);
     let mut bytes = Vec::new();
@@ -107,21 +136,38 @@ pub(crate) fn run(
     }
     let mut world = World::new(&program, launch, laid_out, module.address_size);
     world.barriers_only = true;
+    world.elected = free.elected;
     let size = launch.geometry.block_threads() as u32;
+    let all = size * program.ranks;
     let block = Block {
         state: BlockState::new(&program, size),
-        threads: (0..size).map(|_| Thread::new(&program)).collect(),
-        own: vec![Own::default(); size as usize],
+        threads: (0..all).map(|_| Thread::new(&program)).collect(),
+        own: vec![Own::default(); all as usize],
         shared: Vec::new(),
         objects: Objects::default(),
-        waiting: vec![None; size as usize],
-        votes: [Taint::FIXED; 16],
+        waiting: vec![None; all as usize],
+        votes: Vec::new(),
+        remote: BTreeMap::new(),
+        cluster: 0,
     };
-    let flow = Flow::new(&program, module.address_size, parameters, bytes);
+    let flow = Flow::new(&program, module.address_size, parameters, bytes, free.knows_cluster);
     let has_reductions = program.barriers.iter().any(|barrier| barrier.reduction.is_some());
-    let mut run = Run { program: &program, launch, world, flow, block, has_reductions, since: 0 };
+    let (spins, phases) = (Spins::default(), Phases::default());
+    let mut run = Run {
+        program: &program,
+        launch,
+        world,
+        flow,
+        block,
+        has_reductions,
+        spins,
+        phases,
+        peeks: Vec::new(),
+        elects: None,
+        since: 0,
+    };
     let result = run.blocks();
-    let Run { world, flow, block, .. } = run;
+    let Run { world, flow, block, phases, elects, .. } = run;
     let World { mut outcome, detector, global, halted, .. } = world;
     let matters = flow.matters;
     outcome.races = detector.races.into_values().collect();
@@ -132,9 +178,10 @@ pub(crate) fn run(
         Ok(()) if halted => End::Stopped,
         Ok(()) => End::Complete,
     };
-    let (generations, has_aligned_part) = (block.objects.generations, block.objects.has_aligned_part);
+    let generations = block.objects.generations + phases.completed;
+    let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.in_time);
     let run = crate::exec::finished(program, outcome, global);
-    Ok(Shown { run, end, matters, generations, has_aligned_part })
+    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time })
 }
 
 /// Why a run ends early.
@@ -161,28 +208,38 @@ impl From<Trouble> for Early {
 impl Run<'_> {
     fn blocks(&mut self) -> Result<(), Early> {
         let geometry = self.launch.geometry;
-        let size = geometry.block_threads() as u32;
-        if size as usize * self.program.local_size as usize > LOCAL_BYTES {
+        let (size, ranks) = (geometry.block_threads() as u32, self.program.ranks);
+        let all = size * ranks;
+        if all as usize * self.program.local_size as usize > LOCAL_BYTES {
             return Err(Refusal { code: 0, what: What::TooLarge, open: None }.into());
         }
-        for number in 0..geometry.blocks() as u32 {
+        assert!(ranks == 1 || size.is_multiple_of(32), "sync: blocks of clusters have whole warps");
+        for cluster in 0..geometry.blocks() as u32 / ranks {
             if self.world.halted {
                 return Ok(());
             }
+            let blocks = blocks_of(self.launch, cluster);
+            let numbers: Vec<u32> = blocks.iter().map(|(number, _)| *number).collect();
             let block = &mut self.block;
-            block.state.start(&[number], &self.launch.contents);
+            block.state.start(&numbers, &self.launch.contents);
             block.shared.clear();
-            block.shared.resize(self.program.shared_size as usize, Byte::open(Cause::Memory));
-            block.objects.start(size);
+            block.shared.resize((self.program.shared_size * ranks) as usize, Byte::open(Cause::Memory));
+            block.objects.start(size, ranks);
+            self.phases.start(all as usize);
+            self.peeks.clear();
+            self.peeks.resize_with(all as usize, || None);
             block.waiting.fill(None);
-            block.votes = [Taint::FIXED; 16];
-            let id = index_of(number, geometry.grid);
-            for (linear, (thread, own)) in (0..).zip(block.threads.iter_mut().zip(&mut block.own)) {
+            block.votes = vec![Taint::FIXED; 16 * ranks as usize];
+            block.remote.clear();
+            block.cluster = 0;
+            for (place, (thread, own)) in (0..).zip(block.threads.iter_mut().zip(&mut block.own)) {
+                let (number, id) = blocks[(place / size) as usize];
+                let linear = place % size;
                 let thread_id = index_of(linear, geometry.block);
-                thread.start(self.program, (linear, linear), number * size + linear, thread_id, id);
+                thread.start(self.program, (linear, place), number * size + linear, thread_id, id);
                 self.flow.start(own);
             }
-            self.world.outcome.threads += u64::from(size);
+            self.world.outcome.threads += u64::from(all);
             self.block()?;
         }
         Ok(())
@@ -202,7 +259,7 @@ impl Run<'_> {
                 }
             }
             if self.block.threads.iter().all(|thread| thread.status == Status::Exited) {
-                return Ok(());
+                return self.end();
             }
             if !has_run {
                 let stuck = self.block.threads.iter().find(|thread| thread.status != Status::Exited);
@@ -212,25 +269,56 @@ impl Run<'_> {
         }
     }
 
+    /// All threads of the block have exited: nothing may be under way to its shared memory.
+    fn end(&mut self) -> Result<(), Early> {
+        let Block { threads, remote, .. } = &self.block;
+        let size = threads.len() / self.program.ranks as usize;
+        let of_rank = |rank: usize| &threads[rank * size..(rank + 1) * size];
+        self.phases.end(&self.world, |offset| of_rank((offset / self.program.shared_size) as usize))?;
+        for ((rank, thread), (epoch, code)) in remote {
+            let knows = |other: &Thread| party(other, *code).later(&self.world).is_later_than(*thread, *epoch);
+            if !of_rank(*rank as usize).iter().any(knows) {
+                return Err(Refusal { code: *code, what: What::Remote, open: None }.into());
+            }
+        }
+        Ok(())
+    }
+
     /// A thread executes an instruction.
     fn step(&mut self, index: usize) -> Result<(), Early> {
-        let Block { threads, own, shared, .. } = &mut self.block;
-        self.flow.step(&self.world, shared, &threads[index], &mut own[index])?;
+        if self.peeks[index].is_some() && self.at_peek(index)? {
+            return Ok(());
+        }
         // A guard goes with its instruction.
-        let thread = &threads[index];
+        let thread = &self.block.threads[index];
         let (at, is_executed) = match self.program.code[thread.next as usize] {
             Code::Skip { p, when } => (thread.next + 1, (thread.value(p) & 1 == 1) != when),
             _ => (thread.next, true),
         };
         let code = self.program.code[at as usize];
+        if let (true, Code::Object(operation)) = (is_executed, code)
+            && self.is_peek(index, (at, operation))
+        {
+            return self.peek(index, (at, operation));
+        }
+        let Block { threads, own, shared, .. } = &mut self.block;
+        self.flow.step(&self.world, shared, &threads[index], &mut own[index])?;
         if is_executed {
             self.before(index, at)?;
         }
+        let copies = self.world.detector.copies.len();
         let Block { state, threads, .. } = &mut self.block;
         let executed = threads[index].run(self.program, &mut self.world, state, 1);
+        if self.world.issuer_knows.take().is_some() {
+            // What the thread does next nobody was told.
+            threads[index].clock.epoch += 1;
+        }
         self.count(index, executed);
+        let mut comes = self.block.threads[index].status != Status::Running;
+        if is_executed && !self.world.halted {
+            comes |= matches!(code, Code::Barrier(_) | Code::ClusterArrive { .. }) | self.after(index, at, copies)?;
+        }
         let status = self.block.threads[index].status;
-        let comes = status != Status::Running || is_executed && matches!(code, Code::Barrier(_));
         if comes && !self.world.halted {
             self.settle(index, status)?;
         }
@@ -265,10 +353,11 @@ impl Run<'_> {
             Code::Barrier(number) => {
                 let barrier = &self.program.barriers[number as usize];
                 let id = (thread.value(barrier.id) & mask(32)) as usize;
-                if id >= votes.len() {
+                if id >= 16 {
                     // The emulator says what is wrong.
                     return Ok(());
                 }
+                let id = id + 16 * (index / (threads.len() / self.program.ranks as usize));
                 if let Some(reduction) = barrier.reduction {
                     votes[id] = votes[id].mixed(own.get(reduction.p), at);
                 }
@@ -289,13 +378,30 @@ impl Run<'_> {
                 let operation = &self.program.warp_operations[number as usize];
                 let sources = match operation.kind {
                     WarpKind::Barrier => Taint::FIXED,
-                    // Whichever of the lanes that come; which lane is elected no text says.
-                    WarpKind::ActiveMask | WarpKind::Elect => Taint::open(Cause::Warp, at),
+                    // Whichever of the lanes that come.
+                    WarpKind::ActiveMask => Taint::open(Cause::Warp, at),
+                    // Which lane that is no text says: each one is tried.
+                    WarpKind::Elect => Taint::FIXED,
                     _ => operation.s.iter().fold(Taint::FIXED, |all, slot| all.mixed(own.get(*slot), at)),
                 };
                 let members = operation.mask.map(|slot| thread.value(slot) as u32);
+                if let (WarpKind::Elect, Some(members)) = (operation.kind, members) {
+                    let first = index / 32 * 32;
+                    let lives = |lane: usize| threads.get(first + lane).is_some_and(|t| t.status != Status::Exited);
+                    let all_live = (0..32).filter(|lane| members >> lane & 1 == 1).all(lives);
+                    if !all_live || *self.elects.get_or_insert(members) != members {
+                        return Err(Refusal { code: at, what: What::Elected, open: None }.into());
+                    }
+                }
                 waiting[index] = Some(Waiting { code: at, members, sources });
             }
+            Code::Load(access) | Code::Store(access) | Code::Atomic(access) if self.program.ranks > 1 => {
+                self.access(index, (at, access));
+            }
+            Code::BulkWrite(operation) if self.program.bulk_operations[operation as usize].object.is_some() => {
+                self.tell_copies(index);
+            }
+            Code::Object(operation) => self.object(index, (at, operation))?,
             _ => {}
         }
         Ok(())
@@ -307,8 +413,9 @@ impl Run<'_> {
             self.block.objects.exit(index as u32)?;
         }
         let before = std::mem::replace(&mut self.world.outcome.arbitrary, false);
-        let blocked: Vec<(usize, u32, u8)> = match self.has_reductions {
-            true => self.block.threads.iter().enumerate().filter_map(at_barrier).collect(),
+        let size = self.block.threads.len() / self.program.ranks as usize;
+        let blocked: Vec<(usize, u32, usize)> = match self.has_reductions {
+            true => self.block.threads.iter().enumerate().filter_map(|one| at_barrier(one, size)).collect(),
             false => Vec::new(),
         };
         let Block { state, threads, .. } = &mut self.block;
@@ -318,59 +425,26 @@ impl Run<'_> {
         if self.world.halted {
             return Ok(());
         }
-        let Block { state, objects, threads, .. } = &mut self.block;
-        let size = threads.len() as u32;
-        objects.settle(|id| (state.completed(id), state.pending(id)), size)?;
-        self.give_votes(&blocked);
-        self.give_to_warp(index / 32, is_open);
-        Ok(())
-    }
-
-    /// The results of reductions at barriers that are complete.
-    fn give_votes(&mut self, blocked: &[(usize, u32, u8)]) {
-        let mut done = [false; 16];
-        for (index, number, id) in blocked {
-            let (thread, id) = (&self.block.threads[*index], usize::from(*id));
-            let barrier = &self.program.barriers[*number as usize];
-            let Some(reduction) = barrier.reduction.filter(|_| thread.status == Status::Running) else { continue };
-            done[id] = true;
-            if let Some(d) = reduction.d {
-                self.block.own[*index].give(d, self.block.votes[id]);
+        let Block { state, objects, threads, cluster, .. } = &mut self.block;
+        objects.settle(|id| (state.completed(id), state.pending(id)))?;
+        let (generation, came) = state.cluster.completed();
+        if std::mem::replace(cluster, generation) != generation {
+            self.phases.completed += 1;
+            if came as usize != threads.len() {
+                let code = threads[index].last();
+                return Err(Refusal { code, what: What::PartOfCluster, open: None }.into());
             }
         }
-        for (vote, _) in self.block.votes.iter_mut().zip(done).filter(|(_, done)| *done) {
-            *vote = Taint::FIXED;
-        }
-    }
-
-    /// The results of an operation of a warp that is complete.
-    fn give_to_warp(&mut self, warp: usize, is_open: bool) {
-        let Block { threads, own, waiting, .. } = &mut self.block;
-        let lanes = warp * 32..(warp * 32 + 32).min(threads.len());
-        let is_done = |lane: &usize| !matches!(threads[*lane].status, Status::Warp { .. });
-        let done: Vec<(usize, Waiting)> =
-            lanes.filter(is_done).filter_map(|lane| waiting[lane].take().map(|one| (lane, one))).collect();
-        for (lane, one) in &done {
-            let Code::Warp(number) = self.program.code[one.code as usize] else { continue };
-            let alike = done.iter().filter(|(_, other)| other.members == one.members);
-            let at_once = alike.clone().all(|(_, other)| other.code == one.code);
-            let value = match one.members {
-                Some(_) if at_once && !is_open => {
-                    alike.fold(Taint::FIXED, |all, (_, other)| all.mixed(other.sources, one.code))
-                }
-                _ => Taint::open(Cause::Warp, one.code),
-            };
-            let slots = self.program.warp_operations[number as usize].d;
-            let slots = slots.iter().filter_map(|one| one.map(|(slot, _)| slot));
-            slots.for_each(|slot: Slot| own[*lane].give(slot, value));
-        }
+        self.give_votes(&blocked);
+        self.give_to_warp(index / 32, is_open);
+        self.wake()
     }
 }
 
-/// A thread that waits at a barrier, its entry of the program's barriers, and the barrier's number.
-fn at_barrier((index, thread): (usize, &Thread)) -> Option<(usize, u32, u8)> {
+/// A thread that waits at a barrier, its entry of the program's barriers, and the barrier's number in the cluster.
+fn at_barrier((index, thread): (usize, &Thread), size: usize) -> Option<(usize, u32, usize)> {
     match thread.status {
-        Status::Barrier { index: number, id } => Some((index, number, id)),
+        Status::Barrier { index: number, id } => Some((index, number, 16 * (index / size) + usize::from(id))),
         _ => None,
     }
 }

@@ -1,0 +1,123 @@
+//! Copies that go on beside their threads, and barrier objects, as far as where values come from goes.
+//!
+//! Input: an operation that is executed next; where copies have written. Output: the [`Taint`] of what it leaves.
+//! Establishes: where a copy reads and writes, how much, which object is meant, counts, bytes and phases are not open; what a
+//! copy brings is. Relies on: the state that an object returns names its phase and its pending arrivals: nothing but a
+//! wait may look at it, for the phase is fixed and what is pending is not. A wait answers `true` in the end ([`super::spin`]).
+//! Reference: `exec::agents`, `exec::bulk`, `exec::objects`, which it mirrors.
+
+use super::follow::{ALWAYS, Flow, Own, Refusal, What};
+use super::taint::{Byte, Cause, Taint};
+use crate::exec::access::Target;
+use crate::exec::decode::{ObjectKind, Place, Slot, Space};
+use crate::exec::thread::Thread;
+use crate::exec::world::World;
+
+impl Flow<'_> {
+    pub(super) fn copy_size(&mut self, own: &Own, (at, index): (u32, u32)) -> Result<(), Refusal> {
+        let copy = &self.program.async_copies[index as usize];
+        if let Some((slot, _)) = copy.taken {
+            self.need(own.get(slot), What::Size, at)?;
+        }
+        for index in [copy.from, copy.to] {
+            let taint = own.get(self.program.accesses[index as usize].base);
+            self.need(Taint { place: None, ..taint }, What::Address, at)?;
+            let wanted = match self.program.accesses[index as usize].space {
+                Space::Shared => Place::Shared,
+                _ => Place::Global,
+            };
+            if taint.place != Some(wanted) {
+                return Err(Refusal { code: at, what: What::NoVariable, open: None });
+            }
+        }
+        Ok(())
+    }
+
+    /// What it brings is open from its start on: who reads it before it is complete races with it.
+    pub(super) fn copy(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let copy = &self.program.async_copies[index as usize];
+        let Some(target) = self.place(world, thread, own, (at, copy.to))? else { return Ok(()) };
+        self.write(shared, own, target, copy.bytes, Taint::open(Cause::Memory, at));
+        Ok(())
+    }
+
+    /// A bulk copy starts.
+    pub(super) fn bulk(
+        &mut self,
+        world: &World,
+        thread: &Thread,
+        own: &Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let operation = &self.program.bulk_operations[index as usize];
+        for access in [operation.from, operation.to].into_iter().chain(operation.object) {
+            self.place(world, thread, own, (at, access))?;
+        }
+        for slot in [operation.size].into_iter().chain(operation.multicast) {
+            self.need(own.get(slot), What::Size, at)?;
+        }
+        Ok(())
+    }
+
+    /// Copies have written: what they brought is open.
+    pub(super) fn copied(&mut self, shared: &mut [Byte], places: &mut Vec<(Target, u32)>) {
+        let open = Byte::open(Cause::Memory);
+        for (target, bytes) in places.drain(..) {
+            match target {
+                Target::Shared(offset) => shared[offset as usize..(offset + bytes) as usize].fill(open),
+                Target::Global(array, offset) if self.global.len() < bytes as usize => {
+                    let range = offset..offset + u64::from(bytes);
+                    self.global.retain(|(other, at), _| *other != array || !range.contains(at));
+                }
+                Target::Global(array, offset) => {
+                    for at in offset..offset + u64::from(bytes) {
+                        self.global.remove(&(array, at));
+                    }
+                }
+                Target::Local(_) | Target::Param(_) => {}
+            }
+        }
+    }
+
+    /// An operation on a barrier object.
+    pub(super) fn object(
+        &mut self,
+        world: &World,
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let operation = &self.program.objects[index as usize];
+        self.place(world, thread, own, (at, operation.access))?;
+        let mut fixed = |slot: Slot, what: What| self.need(own.get(slot), what, at);
+        let mut result = Taint::address(Place::State);
+        match operation.kind {
+            ObjectKind::Initialise { count } => fixed(count, What::Barrier)?,
+            ObjectKind::Invalidate | ObjectKind::ArriveBehindCopies { .. } => {}
+            ObjectKind::Expect { bytes } | ObjectKind::Complete { bytes } => fixed(bytes, What::Size)?,
+            ObjectKind::Arrive { count, bytes, .. } => {
+                count.map_or(Ok(()), |count| fixed(count, What::Barrier))?;
+                bytes.map_or(Ok(()), |bytes| fixed(bytes, What::Size))?;
+            }
+            ObjectKind::Wait { phase, parity, .. } => {
+                let asked = own.get(phase);
+                match (parity, asked.place) {
+                    (false, Some(Place::State)) => self.need(Taint { place: None, ..asked }, What::Barrier, at)?,
+                    _ => fixed(phase, What::Barrier)?,
+                }
+                result = Taint::FIXED;
+            }
+        }
+        if let Some((slot, _)) = operation.d {
+            own.set(slot, result, ALWAYS);
+        }
+        Ok(())
+    }
+}

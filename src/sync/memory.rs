@@ -1,0 +1,142 @@
+//! Memory, as far as where values come from goes.
+//!
+//! Input: an access that is executed next. Output: the [`Taint`] of what it reads and leaves.
+//! Establishes: where an access is is not open; what is strong or atomic is. Relies on: [`super::follow`] asks of each
+//! instruction. Reference: `exec::access`, which it mirrors.
+
+use super::follow::{ALWAYS, Flow, Own, Refusal, What};
+use super::taint::{Byte, Cause, Taint};
+use crate::exec::access::{self, Target};
+use crate::exec::decode::Place;
+use crate::exec::thread::Thread;
+use crate::exec::world::World;
+
+impl Flow<'_> {
+    /// Where an access is; `None` is nowhere: the run ends there.
+    pub(super) fn place(
+        &mut self,
+        world: &World,
+        thread: &Thread,
+        own: &Own,
+        (at, index): (u32, u32),
+    ) -> Result<Option<Target>, Refusal> {
+        let access = &self.program.accesses[index as usize];
+        let taint = own.get(access.base);
+        self.need(Taint { place: None, ..taint }, What::Address, at)?;
+        let Ok(target) = access::find(self.program, world, thread, access) else { return Ok(None) };
+        let place = match target {
+            Target::Global(..) => Place::Global,
+            Target::Shared(_) => Place::Shared,
+            Target::Local(_) => Place::Local,
+            Target::Param(_) => Place::Param,
+        };
+        match taint.place {
+            Some(found) if found == place => Ok(Some(target)),
+            _ => Err(Refusal { code: at, what: What::NoVariable, open: None }),
+        }
+    }
+
+    fn read(&self, shared: &[Byte], own: &Own, (target, at): (Target, u32), bytes: u32) -> Taint {
+        let open = Byte::open(Cause::Memory);
+        let bytes = bytes as usize;
+        match target {
+            Target::Global(array, offset) => {
+                let all = offset..offset + bytes as u64;
+                let found: Vec<Byte> =
+                    all.map(|offset| self.global.get(&(array, offset)).copied().unwrap_or(open)).collect();
+                Byte::value(&found, at)
+            }
+            Target::Shared(offset) => Byte::value(&shared[offset as usize..offset as usize + bytes], at),
+            Target::Local(offset) => Byte::value(&own.local[offset..offset + bytes], at),
+            Target::Param(offset) => Byte::value(&self.laid_out[offset..offset + bytes], at),
+        }
+    }
+
+    pub(super) fn write(&mut self, shared: &mut [Byte], own: &mut Own, target: Target, bytes: u32, value: Taint) {
+        let all = Byte::all(value, bytes);
+        let bytes = bytes as usize;
+        match target {
+            Target::Global(array, offset) => {
+                for (byte, offset) in all.zip(offset..) {
+                    match byte.taint.is_open() {
+                        true => self.global.remove(&(array, offset)),
+                        false => self.global.insert((array, offset), byte),
+                    };
+                }
+            }
+            Target::Shared(offset) => fill(&mut shared[offset as usize..offset as usize + bytes], all),
+            Target::Local(offset) => fill(&mut own.local[offset..offset + bytes], all),
+            // The run ends there.
+            Target::Param(_) => {}
+        }
+    }
+
+    pub(super) fn load(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
+        let access = &self.program.accesses[index as usize];
+        for (number, data) in (0..).zip(&access.data) {
+            let Some((slot, bits)) = data else { continue };
+            let value = match access.strength.scope {
+                // What a strong access reads others may write at the same time, which is no race.
+                Some(_) => Taint::open(Cause::Memory, at),
+                None => self.read(shared, own, (target.element(number, access.bytes), at), access.bytes),
+            };
+            let whole = u32::from(*bits) >= 8 * access.bytes && !access.is_signed;
+            own.set(*slot, if whole { value } else { value.mixed(Taint::FIXED, at) }, ALWAYS);
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
+        let access = &self.program.accesses[index as usize];
+        for (number, data) in (0..).zip(&access.data) {
+            let value = match (access.strength.scope, data) {
+                // Two strong writes are no race, so that either may be the last.
+                (Some(_), _) => Taint::open(Cause::Memory, at),
+                (None, Some((slot, _))) => own.get(*slot),
+                (None, None) => Taint::FIXED,
+            };
+            self.write(shared, own, target.element(number, access.bytes), access.bytes, value);
+        }
+        Ok(())
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
+        let access = &self.program.accesses[index as usize];
+        let open = Taint::open(Cause::Atomic, at);
+        for (number, data) in (0..).zip(&access.data) {
+            self.write(shared, own, target.element(number, access.bytes), access.bytes, open);
+            if let Some((slot, _)) = data {
+                own.set(*slot, open, ALWAYS);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn fill(bytes: &mut [Byte], with: impl Iterator<Item = Byte>) {
+    bytes.iter_mut().zip(with).for_each(|(byte, new)| *byte = new);
+}

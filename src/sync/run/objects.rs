@@ -1,0 +1,119 @@
+//! Barrier objects, copies that tell them of their bytes, and the shared memory of other blocks.
+//!
+//! Part of [`super`]: [`phases`](crate::sync::phases) says what they have to know.
+
+use super::{Block, Early, Run};
+use crate::exec::access::{self, Target};
+use crate::exec::decode::{Code, ObjectKind, Slot};
+use crate::exec::thread::{Status, Thread};
+use crate::exec::values::mask;
+use crate::sync::phases::{Action, Party};
+use std::rc::Rc;
+
+impl Run<'_> {
+    /// What a thread knows, for copies that end when they start.
+    pub(super) fn tell_copies(&mut self, index: usize) {
+        let thread = &self.block.threads[index];
+        self.world.issuer_knows = Some(Rc::new(self.world.detector.shape.snapshot(thread.number, &thread.clock)));
+    }
+
+    /// A thread is about to access memory; whether it is that of another block. The offset, if it is shared memory.
+    pub(super) fn access(&mut self, index: usize, (at, access): (u32, u32)) -> Option<u32> {
+        let Block { threads, remote, .. } = &mut self.block;
+        let (thread, size) = (&threads[index], threads.len() / self.program.ranks as usize);
+        let found = access::find(self.program, &self.world, thread, &self.program.accesses[access as usize]);
+        let Ok(Target::Shared(offset)) = found else { return None };
+        let rank = offset / self.program.shared_size.max(1);
+        if rank as usize != index / size {
+            remote.insert((rank, thread.number), (thread.clock.epoch, at));
+        }
+        Some(offset)
+    }
+
+    /// A thread is about to use a barrier object.
+    pub(super) fn object(&mut self, index: usize, (at, number): (u32, u32)) -> Result<(), Early> {
+        let operation = &self.program.objects[number as usize];
+        let Some(offset) = self.access(index, (at, operation.access)) else { return Ok(()) };
+        let Some(state) = self.block.state.objects.state(offset) else { return Ok(()) };
+        let thread = &self.block.threads[index];
+        let bytes = |slot: Slot| thread.value(slot) & mask(32);
+        let action = match operation.kind {
+            ObjectKind::Initialise { .. } => return Ok(()),
+            ObjectKind::Wait { .. } => {
+                let asked = self.asked(index, (at, number))?;
+                if let Some(peek) = &mut self.peeks[index] {
+                    peek.waits(asked, operation.ordered)?;
+                }
+                asked.into_iter().for_each(|asked| self.phases.wait(index, asked));
+                return Ok(());
+            }
+            ObjectKind::Invalidate => Action::Invalidate,
+            ObjectKind::Expect { bytes: slot } => Action::Announce { bytes: bytes(slot) },
+            ObjectKind::Complete { .. } => Action::Complete,
+            ObjectKind::ArriveBehindCopies { counted: false } => Action::Announce { bytes: 0 },
+            ObjectKind::ArriveBehindCopies { counted: true } => Action::Arrive { bytes: 0 },
+            ObjectKind::Arrive { bytes: slot, incomplete, .. } => match incomplete {
+                true => Action::ArriveFirst { bytes: slot.map_or(0, bytes) },
+                false => Action::Arrive { bytes: slot.map_or(0, bytes) },
+            },
+        };
+        let party = party(thread, at);
+        if matches!(operation.kind, ObjectKind::ArriveBehindCopies { .. }) {
+            self.tell_copies(index);
+        }
+        Ok(self.phases.act(&self.world, party, (offset, state), action)?)
+    }
+
+    /// A thread has executed an instruction; whether others may go on. `copies`: how many with an object there were before.
+    pub(super) fn after(&mut self, index: usize, at: u32, copies: usize) -> Result<bool, Early> {
+        let Block { state, threads, shared, .. } = &mut self.block;
+        let (world, thread) = (&mut self.world, &threads[index]);
+        self.flow.copied(shared, &mut world.copied);
+        let Code::Object(operation) = self.program.code[at as usize] else {
+            if world.detector.copies.len() == copies {
+                return Ok(false);
+            }
+            let party = party(thread, at);
+            for copy in &world.detector.copies[copies..] {
+                self.phases.copied(world, &party, *copy)?;
+            }
+            return Ok(self.phases.settle(world, |offset| state.objects.state(offset))?);
+        };
+        let operation = &self.program.objects[operation as usize];
+        match operation.kind {
+            ObjectKind::Initialise { .. } => {
+                let access = &self.program.accesses[operation.access as usize];
+                if let Ok(Target::Shared(offset)) = access::find(self.program, world, thread, access)
+                    && let Some(found) = state.objects.state(offset)
+                {
+                    self.phases.initialise(offset, found, &party(thread, at));
+                }
+                Ok(false)
+            }
+            ObjectKind::Wait { .. } => {
+                if thread.status == Status::Running {
+                    self.phases.waited(index, &party(thread, at))?;
+                }
+                Ok(false)
+            }
+            _ => Ok(self.phases.settle(world, |offset| state.objects.state(offset))?),
+        }
+    }
+
+    /// Threads go on whose phase is complete.
+    pub(super) fn wake(&mut self) -> Result<(), Early> {
+        let threads = &self.block.threads;
+        let woken: Vec<usize> =
+            self.phases.waiting().filter(|place| threads[*place].status == Status::Running).collect();
+        for place in woken {
+            let thread = &self.block.threads[place];
+            self.phases.waited(place, &party(thread, thread.last()))?;
+        }
+        Ok(())
+    }
+}
+
+/// A thread at an instruction, with what it knows.
+pub(super) fn party(thread: &Thread, code: u32) -> Party {
+    Party { thread: thread.number, code, clock: thread.clock.clone() }
+}
