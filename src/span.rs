@@ -89,3 +89,13 @@ pub struct Origin {
     /// The instruction as written, for comments and reports (no guard, no `;`).
     pub text: Arc<str>,
 }
+
+impl Origin {
+    /// `line 13, PTX 49`, or `PTX line 49` where the source is not known.
+    pub(crate) fn told(&self) -> String {
+        match &self.position {
+            Some(position) => format!("line {}, PTX {}", position.own().line, self.line),
+            None => format!("PTX line {}", self.line),
+        }
+    }
+}

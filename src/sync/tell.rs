@@ -11,7 +11,7 @@ use super::{Proved, Question};
 use crate::confirm::execution;
 use crate::exec::decode::{Code, Program, Space};
 use crate::exec::launch::Launch;
-use crate::finding::{AccessKind, AccessReport, Checked, Defect, Finding, Reason};
+use crate::finding::{AccessKind, AccessReport, Checked, Defect, Finding, Mixing, Reason};
 use crate::geometry::index_of;
 use crate::span::Origin;
 use std::sync::Arc;
@@ -102,17 +102,22 @@ pub(crate) fn reuse(question: &Question<'_>, shown: &Shown, reused: &Unsafe) -> 
         origin: shown.run.program.origins[code as usize].clone(),
     };
     let Unsafe { later, earlier, generation } = *reused;
+    let (id, before) = (later.id, generation.saturating_sub(1));
+    let [one, other] = [later, earlier].map(|arrival| arrival.linear / 32);
     let (later_access, earlier_access) = (access(later.thread, later.code), access(earlier.thread, earlier.code));
+    let [here, there] = [&later_access, &earlier_access].map(|access| access.origin.told());
     Finding {
         kind: "reuse".to_string(),
         message: format!(
-            "barrier {}: the arrival for use {} may come before use {} is complete, because no barrier tells this thread \
-             that the other one, at PTX line {}, has come",
-            later.id,
-            generation + 1,
-            generation,
-            earlier_access.origin.line,
+            "barrier {id}: generations {before} and {generation} may mix: warp {one} may arrive for generation {generation} \
+             before warp {other} has arrived for generation {before}\nmissing: that warp {one} waits, before {here}, for a \
+             barrier to which warp {other} comes at or behind {there}"
         ),
+        mixing: Some(Mixing {
+            barrier: id as u32,
+            generations: [before, generation],
+            edge: format!("missing: warp {one} ({here}) has to know that warp {other} has come ({there})"),
+        }),
         barrier: Some(later_access.origin.clone()),
         accesses: vec![later_access, earlier_access],
         launch: Some(geometry.into()),
