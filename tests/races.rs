@@ -1,7 +1,7 @@
 //! Small programs with known races, under every schedule.
 //!
 //! Files in `tests/races` say in their first lines what they expect: `//@ verdict: NAME`, `//@ run: ARGUMENTS` of
-//! `gpuvcc run` (repeatable), `//@ warning: CODE`. Lines that end with `// RACE` or `// HERE` must be those that the
+//! `gpuvcc run` (repeatable), `//@ warning: CODE`, `//@ says: TEXT` of the message or the waits of a finding (repeatable). Lines that end with `// RACE` or `// HERE` must be those that the
 //! findings (or the warning) name: none else in any run, and all of them in some run. A run without
 //! `--schedule` is repeated with all schedules and some seeds.
 //!
@@ -11,7 +11,7 @@
 use gpuvcc::driver::cli::{self, Command};
 use gpuvcc::driver::options::{Options, ParameterSetting};
 use gpuvcc::driver::{emulate, input, pipeline};
-use gpuvcc::finding::{AccessKind, KernelReport};
+use gpuvcc::finding::{AccessKind, Finding, KernelReport};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::jobs::Jobs;
 use gpuvcc::ptx;
@@ -56,7 +56,7 @@ fn check(path: &Path) -> Result<(), Failed> {
         .filter(|(_, line)| line.ends_with("// RACE") || line.ends_with("// HERE"))
         .map(|(number, _)| number)
         .collect();
-    let mut found = BTreeSet::new();
+    let (mut found, mut said) = (BTreeSet::new(), String::new());
     for run in all("run") {
         let schedules = if run.contains("--schedule") { &[""][..] } else { &SCHEDULES[..] };
         for schedule in schedules {
@@ -71,12 +71,24 @@ fn check(path: &Path) -> Result<(), Failed> {
                 return Err(format!("{run} {schedule}: {got} at {lines:?}, not {verdict} at {marks:?}; {what}").into());
             }
             found.extend(lines);
+            said.extend(report.findings.iter().map(words));
         }
     }
     if found != marks {
         return Err(format!("no run names the lines {:?}", marks.difference(&found).collect::<Vec<_>>()).into());
     }
+    if let Some(text) = all("says").find(|text| !said.contains(text)) {
+        return Err(format!("no finding says `{text}`: {said}").into());
+    }
     Ok(())
+}
+
+/// What a finding says of how it came about.
+fn words(finding: &Finding) -> String {
+    let waits = finding.waits.iter().map(|wait| format!("\n{}", wait.text));
+    let cycle = if finding.is_cycle { "\na cycle of " } else { "\na chain of " };
+    let count = if finding.waits.is_empty() { String::new() } else { format!("{cycle}{}", finding.waits.len()) };
+    format!("\n{}{count}{}", finding.message, waits.collect::<String>())
 }
 
 /// The verifier on a correct program, in the launch of its first run.

@@ -1,7 +1,7 @@
 //! The exact engine: launches for which one execution decides.
 //!
 //! Files in `tests/sync` say in their first lines what they expect: `//@ verdict: NAME`, `//@ verify: ARGUMENTS` of `gpuvcc`,
-//! and, where it matters, `//@ reason: CODE`, `//@ condition: TEXT`, `//@ assumption: TEXT`. Lines that end with `// HERE` must
+//! and, where it matters, `//@ reason: CODE`, `//@ condition: TEXT`, `//@ assumption: TEXT`, `//@ says: TEXT` of a finding. Lines that end with `// HERE` must
 //! be those that findings and reasons name.
 //!
 //! Of each program: the engine's answer; the same with the engine chosen by default, where the program has barriers for a part
@@ -11,7 +11,7 @@
 use gpuvcc::driver::cli::{self, Command};
 use gpuvcc::driver::options::Options;
 use gpuvcc::driver::{emulate, input, pipeline};
-use gpuvcc::finding::KernelReport;
+use gpuvcc::finding::{Finding, KernelReport};
 use gpuvcc::jobs::Jobs;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
@@ -61,6 +61,10 @@ fn check(path: &Path) -> Result<(), Failed> {
                 return Err(format!("no reason is {code}: {:?}", report.reasons).into());
             }
         }
+        let said: String = report.findings.iter().map(words).collect();
+        if let Some(text) = all("says").find(|text| !said.contains(text)) {
+            return Err(format!("no finding says `{text}`: {said}").into());
+        }
         let has = |lines: &[String], text: &str| lines.iter().any(|line| line.contains(text));
         for (what, lines, key) in
             [("condition", &report.conditions, "condition"), ("assumption", &report.assumptions, "assumption")]
@@ -81,6 +85,12 @@ fn check(path: &Path) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// What a finding says of how it came about.
+fn words(finding: &Finding) -> String {
+    let waits = finding.waits.iter().map(|wait| format!("\n{}", wait.text));
+    format!("\n{}{}", finding.message, waits.collect::<String>())
 }
 
 fn expect(report: &KernelReport, verdict: &str, marks: &BTreeSet<u32>) -> Result<(), Failed> {
