@@ -60,7 +60,7 @@ impl SourcePosition {
     }
 
     /// The author's own line: where code of another file was inlined, the call in the file of the kernel itself.
-    pub(crate) fn own(&self) -> &SourcePosition {
+    pub fn own(&self) -> &SourcePosition {
         let kernel = self.outermost();
         let mut position = self;
         while position.file != kernel.file {

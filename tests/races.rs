@@ -2,7 +2,7 @@
 //!
 //! Files in `tests/races` say in their first lines what they expect: `//@ verdict: NAME`, `//@ run: ARGUMENTS` of
 //! `gpuvcc run` (repeatable), `//@ warning: CODE`, `//@ says: TEXT` of the message or the waits of a finding (repeatable). Lines that end with `// RACE` or `// HERE` must be those that the
-//! findings (or the warning) name: none else in any run, and all of them in some run. A run without
+//! findings (or the warning) name (of PTX from CUDA, tests/sync/cuda, `//@ at: LINE ...` has the lines of the source): none else in any run, and all of them in some run. A run without
 //! `--schedule` is repeated with all schedules and some seeds.
 //!
 //! The trials `verify/...` ask the verifier about the correct programs: it may refuse to prove one, but never
@@ -15,6 +15,7 @@ use gpuvcc::finding::{AccessKind, Finding, KernelReport};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::jobs::Jobs;
 use gpuvcc::ptx;
+use gpuvcc::span::Origin;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -51,11 +52,12 @@ fn check(path: &Path) -> Result<(), Failed> {
         text.lines().filter_map(|line| line.strip_prefix("//@ ")).filter_map(|line| line.split_once(": ")).collect();
     let all = |key: &'static str| header.iter().filter(move |(name, _)| *name == key).map(|(_, value)| *value);
     let verdict = all("verdict").next().ok_or("the header has no verdict")?;
-    let marks: BTreeSet<u32> = (1..)
+    let mut marks: BTreeSet<u32> = (1..)
         .zip(text.lines())
         .filter(|(_, line)| line.ends_with("// RACE") || line.ends_with("// HERE"))
         .map(|(number, _)| number)
         .collect();
+    marks.extend(all("at").flat_map(str::split_whitespace).filter_map(|line| line.parse::<u32>().ok()));
     let (mut found, mut said) = (BTreeSet::new(), String::new());
     for run in all("run") {
         let schedules = if run.contains("--schedule") { &[""][..] } else { &SCHEDULES[..] };
@@ -145,13 +147,18 @@ fn emulated(path: &Path, arguments: &str) -> Result<KernelReport, Failed> {
     Ok(report)
 }
 
+/// The line of the source, where the PTX names it.
+fn line(origin: &Origin) -> u32 {
+    origin.position.as_ref().map_or(origin.line, |position| position.own().line)
+}
+
 /// The lines that findings and the expected warning name; where an absent thread stands is not its fault.
 fn lines(report: &KernelReport, warning: Option<&str>, text: &str) -> BTreeSet<u32> {
     let mut lines = BTreeSet::new();
     for finding in &report.findings {
-        lines.extend(finding.barrier.iter().map(|origin| origin.line));
+        lines.extend(finding.barrier.iter().map(|origin| line(origin)));
         let accesses = finding.accesses.iter().filter(|access| access.op != AccessKind::Absent);
-        lines.extend(accesses.map(|access| access.origin.line));
+        lines.extend(accesses.map(|access| line(&access.origin)));
     }
     for diagnostic in report.diagnostics.iter().filter(|diagnostic| Some(diagnostic.code) == warning) {
         let starts = diagnostic.labels.iter().map(|(span, _)| span.start as usize);
