@@ -8,10 +8,13 @@
 mod cpu_time;
 #[path = "../tests/reader/large_module.rs"]
 mod large_module;
+#[path = "../tests/reader/peak_memory.rs"]
+mod peak_memory;
 
 use cpu_time::cpu_time;
 use gpuvcc::ptx;
 use large_module::{Shape, large_module};
+use peak_memory::{forget_peak, peak_megabytes};
 
 /// Instructions of the library, which has about 26 MB.
 const INSTRUCTIONS: usize = 660_000;
@@ -49,17 +52,4 @@ fn main() {
             println!("{name}: {:?}", parsed.err());
         }
     }
-}
-
-/// Starts the measurement of peak memory anew; without effect on systems other than Linux.
-fn forget_peak() {
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
-/// The largest size of the process in memory so far, the text included.
-fn peak_megabytes() -> String {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kibibytes = line.and_then(|rest| rest.trim().split(' ').next()?.parse::<u64>().ok());
-    kibibytes.map_or("?".to_string(), |kibibytes| (kibibytes * 1024 / 1_000_000).to_string())
 }

@@ -60,7 +60,7 @@ impl SourcePosition {
     }
 
     /// The author's own line: where code of another file was inlined, the call in the file of the kernel itself.
-    pub(crate) fn own(&self) -> &SourcePosition {
+    pub fn own(&self) -> &SourcePosition {
         let kernel = self.outermost();
         let mut position = self;
         while position.file != kernel.file {
@@ -88,4 +88,14 @@ pub struct Origin {
     pub position: Option<Arc<SourcePosition>>,
     /// The instruction as written, for comments and reports (no guard, no `;`).
     pub text: Arc<str>,
+}
+
+impl Origin {
+    /// `line 13, PTX 49`, or `PTX line 49` where the source is not known.
+    pub(crate) fn told(&self) -> String {
+        match &self.position {
+            Some(position) => format!("line {}, PTX {}", position.own().line, self.line),
+            None => format!("PTX line {}", self.line),
+        }
+    }
 }

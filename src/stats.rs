@@ -38,7 +38,7 @@ impl AddAssign for Cost {
 }
 
 /// Stages in the order in which data flows.
-const STAGES: [&str; 13] = [
+const STAGES: [&str; 14] = [
     "ptx",
     "cfg",
     "kernel",
@@ -51,6 +51,7 @@ const STAGES: [&str; 13] = [
     "prove",
     "confirm",
     "exec",
+    "sync",
     "driver",
 ];
 

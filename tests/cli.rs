@@ -168,7 +168,7 @@ fn usage_errors() -> Result<(), Failed> {
         (&["k.ptx", "--exited-threads=maybe"], "--exited-threads"),
         (&["k.ptx", "--no-such-option"], "--no-such-option"),
         (&["k.ptx", "--omit-family", "affin"], "affine, affine-late"),
-        (&["k.ptx", "--format", "dot"], "--emit cfg"),
+        (&["k.ptx", "--format", "dot", "--emit", "ast"], "--emit cfg"),
         (&["k.ptx", "--fail-on", "races"], "together: defect"),
         (&["k.ptx", "--fail-on", "any", "--emit", "ivl"], "for verdicts"),
         (&["k.ptx", "--block", "1024", "--grid", "4194304"], "--max-threads"),

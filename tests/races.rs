@@ -1,8 +1,8 @@
 //! Small programs with known races, under every schedule.
 //!
 //! Files in `tests/races` say in their first lines what they expect: `//@ verdict: NAME`, `//@ run: ARGUMENTS` of
-//! `gpuvcc run` (repeatable), `//@ warning: CODE`. Lines that end with `// RACE` or `// HERE` must be those that the
-//! findings (or the warning) name: none else in any run, and all of them in some run. A run without
+//! `gpuvcc run` (repeatable), `//@ warning: CODE`, `//@ says: TEXT` of the message or the waits of a finding (repeatable). Lines that end with `// RACE` or `// HERE` must be those that the
+//! findings (or the warning) name (of PTX from CUDA, tests/sync/cuda, `//@ at: LINE ...` has the lines of the source): none else in any run, and all of them in some run. A run without
 //! `--schedule` is repeated with all schedules and some seeds.
 //!
 //! The trials `verify/...` ask the verifier about the correct programs: it may refuse to prove one, but never
@@ -12,10 +12,11 @@
 use gpuvcc::driver::cli::{self, Command};
 use gpuvcc::driver::options::{Engine, Options, ParameterSetting};
 use gpuvcc::driver::{emulate, input, pipeline};
-use gpuvcc::finding::{AccessKind, KernelReport, Verdict};
+use gpuvcc::finding::{AccessKind, Finding, KernelReport, Verdict};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::jobs::Jobs;
 use gpuvcc::ptx;
+use gpuvcc::span::Origin;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -54,12 +55,13 @@ fn check(path: &Path) -> Result<(), Failed> {
         text.lines().filter_map(|line| line.strip_prefix("//@ ")).filter_map(|line| line.split_once(": ")).collect();
     let all = |key: &'static str| header.iter().filter(move |(name, _)| *name == key).map(|(_, value)| *value);
     let verdict = all("verdict").next().ok_or("the header has no verdict")?;
-    let marks: BTreeSet<u32> = (1..)
+    let mut marks: BTreeSet<u32> = (1..)
         .zip(text.lines())
         .filter(|(_, line)| line.ends_with("// RACE") || line.ends_with("// HERE"))
         .map(|(number, _)| number)
         .collect();
-    let mut found = BTreeSet::new();
+    marks.extend(all("at").flat_map(str::split_whitespace).filter_map(|line| line.parse::<u32>().ok()));
+    let (mut found, mut said) = (BTreeSet::new(), String::new());
     for run in all("run") {
         let schedules = if run.contains("--schedule") { &[""][..] } else { &SCHEDULES[..] };
         for schedule in schedules {
@@ -74,12 +76,24 @@ fn check(path: &Path) -> Result<(), Failed> {
                 return Err(format!("{run} {schedule}: {got} at {lines:?}, not {verdict} at {marks:?}; {what}").into());
             }
             found.extend(lines);
+            said.extend(report.findings.iter().map(words));
         }
     }
     if found != marks {
         return Err(format!("no run names the lines {:?}", marks.difference(&found).collect::<Vec<_>>()).into());
     }
+    if let Some(text) = all("says").find(|text| !said.contains(text)) {
+        return Err(format!("no finding says `{text}`: {said}").into());
+    }
     Ok(())
+}
+
+/// What a finding says of how it came about.
+fn words(finding: &Finding) -> String {
+    let waits = finding.waits.iter().map(|wait| format!("\n{}", wait.text));
+    let cycle = if finding.is_cycle { "\na cycle of " } else { "\na chain of " };
+    let count = if finding.waits.is_empty() { String::new() } else { format!("{cycle}{}", finding.waits.len()) };
+    format!("\n{}{count}{}", finding.message, waits.collect::<String>())
 }
 
 /// The verifier on a correct program, in the launch of its first run.
@@ -167,13 +181,18 @@ fn emulated(path: &Path, arguments: &str) -> Result<KernelReport, Failed> {
     Ok(report)
 }
 
+/// The line of the source, where the PTX names it.
+fn line(origin: &Origin) -> u32 {
+    origin.position.as_ref().map_or(origin.line, |position| position.own().line)
+}
+
 /// The lines that findings and the expected warning name; where an absent thread stands is not its fault.
 fn lines(report: &KernelReport, warning: Option<&str>, text: &str) -> BTreeSet<u32> {
     let mut lines = BTreeSet::new();
     for finding in &report.findings {
-        lines.extend(finding.barrier.iter().map(|origin| origin.line));
+        lines.extend(finding.barrier.iter().map(|origin| line(origin)));
         let accesses = finding.accesses.iter().filter(|access| access.op != AccessKind::Absent);
-        lines.extend(accesses.map(|access| access.origin.line));
+        lines.extend(accesses.map(|access| line(&access.origin)));
     }
     for diagnostic in report.diagnostics.iter().filter(|diagnostic| Some(diagnostic.code) == warning) {
         let starts = diagnostic.labels.iter().map(|(span, _)| span.start as usize);

@@ -1,8 +1,8 @@
 //! The exact engine: launches for which one execution decides.
 //!
 //! Files in `tests/sync` say in their first lines what they expect: `//@ verdict: NAME`, `//@ verify: ARGUMENTS` of `gpuvcc`,
-//! and, where it matters, `//@ reason: CODE`, `//@ condition: TEXT`, `//@ assumption: TEXT`. Lines that end with `// HERE` must
-//! be those that findings and reasons name.
+//! and, where it matters, `//@ reason: CODE`, `//@ condition: TEXT`, `//@ assumption: TEXT`, `//@ says: TEXT` of a finding. Lines that end with `// HERE` must
+//! be those that findings and reasons name; of PTX from CUDA (tests/sync/cuda) `//@ at: LINE ...` has the lines of the source.
 //!
 //! Of each program: the engine's answer; the same with the engine chosen by default, where the program has barriers for a part
 //! of the block and the answer is one; and, where it is `verified`, that no schedule of the emulator shows a defect
@@ -11,8 +11,9 @@
 use gpuvcc::driver::cli::{self, Command};
 use gpuvcc::driver::options::Options;
 use gpuvcc::driver::{emulate, input, pipeline};
-use gpuvcc::finding::KernelReport;
+use gpuvcc::finding::{Finding, KernelReport};
 use gpuvcc::jobs::Jobs;
+use gpuvcc::span::Origin;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,8 @@ const CONTENTS: [&str; 2] = ["zeros:*", "random:4096xu32:7"];
 fn main() {
     let arguments = Arguments::from_args();
     let entries = std::fs::read_dir("tests/sync").expect("the folder of programs");
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "ptx")).collect();
     paths.sort();
     let trials = paths.into_iter().map(|path| {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
@@ -50,7 +52,8 @@ fn check(path: &Path) -> Result<(), Failed> {
     let all = |key: &'static str| header.iter().filter(move |(name, _)| *name == key).map(|(_, value)| *value);
     let verdict = all("verdict").next().ok_or("the header has no verdict")?;
     let marked = (1..).zip(text.lines()).filter(|(_, line)| line.ends_with("// HERE"));
-    let marks: BTreeSet<u32> = marked.map(|(number, _)| number).collect();
+    let mut marks: BTreeSet<u32> = marked.map(|(number, _)| number).collect();
+    marks.extend(all("at").flat_map(str::split_whitespace).filter_map(|line| line.parse::<u32>().ok()));
     // Of these the symbolic proof knows nothing.
     let has_parts = ["barrier.arrive", "bar.arrive", "mbarrier", "cluster"].iter().any(|word| text.contains(word));
     for arguments in all("verify") {
@@ -60,6 +63,10 @@ fn check(path: &Path) -> Result<(), Failed> {
             if !report.reasons.iter().any(|reason| reason.code == code) {
                 return Err(format!("no reason is {code}: {:?}", report.reasons).into());
             }
+        }
+        let said: String = report.findings.iter().map(words).collect();
+        if let Some(text) = all("says").find(|text| !said.contains(text)) {
+            return Err(format!("no finding says `{text}`: {said}").into());
         }
         let has = |lines: &[String], text: &str| lines.iter().any(|line| line.contains(text));
         for (what, lines, key) in
@@ -83,13 +90,19 @@ fn check(path: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
+/// What a finding says of how it came about.
+fn words(finding: &Finding) -> String {
+    let waits = finding.waits.iter().map(|wait| format!("\n{}", wait.text));
+    format!("\n{}{}", finding.message, waits.collect::<String>())
+}
+
 fn expect(report: &KernelReport, verdict: &str, marks: &BTreeSet<u32>) -> Result<(), Failed> {
     let mut lines: BTreeSet<u32> = BTreeSet::new();
     for finding in &report.findings {
-        lines.extend(finding.barrier.iter().map(|origin| origin.line));
-        lines.extend(finding.accesses.iter().map(|access| access.origin.line));
+        lines.extend(finding.barrier.iter().map(|origin| line(origin)));
+        lines.extend(finding.accesses.iter().map(|access| line(&access.origin)));
     }
-    lines.extend(report.reasons.iter().filter_map(|reason| reason.origin.as_ref()).map(|origin| origin.line));
+    lines.extend(report.reasons.iter().filter_map(|reason| reason.origin.as_ref()).map(|origin| line(origin)));
     let got = report.verdict.name();
     if got == verdict && lines == *marks {
         return Ok(());
@@ -97,6 +110,11 @@ fn expect(report: &KernelReport, verdict: &str, marks: &BTreeSet<u32>) -> Result
     let reasons: Vec<&str> = report.reasons.iter().map(|reason| reason.message.as_str()).collect();
     let findings: Vec<String> = report.findings.iter().map(|f| format!("{} {}", f.kind, f.message)).collect();
     Err(format!("{got} at {lines:?}, not {verdict} at {marks:?}; {reasons:?} {findings:?}").into())
+}
+
+/// The line of the source, where the PTX names it.
+fn line(origin: &Origin) -> u32 {
+    origin.position.as_ref().map_or(origin.line, |position| position.own().line)
 }
 
 fn verify(path: &Path, arguments: &str) -> Result<KernelReport, Failed> {
@@ -117,7 +135,7 @@ fn execute(path: &Path, arguments: &str) -> Result<(), Failed> {
     let file = path.to_string_lossy();
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let value = |key: &str| words.windows(2).find(|pair| pair[0] == key).map(|pair| pair[1]);
-    let number = value("--param").and_then(|setting| setting.strip_prefix("n=")).unwrap_or("1");
+    let number = value("--param").and_then(|setting| setting.split_once('=')).map_or("1", |(_, value)| value);
     let (block, grid) = (value("--block").unwrap_or("32"), value("--grid").unwrap_or("1"));
     let cluster = value("--cluster").map_or(String::new(), |cluster| format!("--cluster {cluster}"));
     for schedule in SCHEDULES {

@@ -13,6 +13,7 @@ from .program import ProgramNotFound, program
 from .reports import (
     Access,
     Checked,
+    Exact,
     Execution,
     Finding,
     InputError,
@@ -29,6 +30,7 @@ from .reports import (
     Stage,
     Step,
     Unsupported,
+    Wait,
 )
 from .verification import GpuvccError, InputErrors, InternalError, NotVerified, UsageError, verify
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Access",
     "Checked",
+    "Exact",
     "Execution",
     "Finding",
     "GpuvccError",
@@ -60,6 +63,7 @@ __all__ = [
     "Step",
     "Unsupported",
     "UsageError",
+    "Wait",
     "dask",
     "numba",
     "program",

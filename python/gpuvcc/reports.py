@@ -103,6 +103,17 @@ class Step(Access):
 
 
 @dataclasses.dataclass(frozen=True)
+class Wait(Place):
+    """Threads that wait for ever, and for whom."""
+
+    thread: Point = (0, 0, 0)
+    block: Point = (0, 0, 0)
+    object: str = ""
+    generation: int | None = None
+    text: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Related(Place):
     """Another place that a finding is about."""
 
@@ -128,6 +139,9 @@ class Finding:
     launch: Launch | None = None
     replay: str | None = None
     interleaving: tuple[Step, ...] = ()
+    waits: tuple[Wait, ...] = ()
+    cycle: bool = False
+    mixing: dict[str, int | None] | None = None
     related: tuple[Related, ...] = ()
     trace: tuple[dict[str, Any], ...] = ()
     values: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -198,6 +212,14 @@ class Execution:
 
 
 @dataclasses.dataclass(frozen=True)
+class Exact:
+    """What was executed for a proof by one execution."""
+
+    instructions: int
+    generations: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Stage:
     """With ``stats=True``: what a stage cost. ``time_us`` in microseconds; effort is about nanoseconds."""
 
@@ -255,6 +277,7 @@ class Report:
     candidates: dict[str, int] = dataclasses.field(default_factory=dict)
     inferred: dict[str, bool] = dataclasses.field(default_factory=dict)
     execution: Execution | None = None
+    exact: Exact | None = None
     stats: tuple[Stage, ...] = ()
 
     @property

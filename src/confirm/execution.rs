@@ -43,20 +43,6 @@ pub(crate) fn report(file: &str, module: &Module, entry: &Function, launch: &Lau
     report
 }
 
-/// The steps around a race or a divergence of a launch; none for other findings.
-pub(crate) fn interleaving(module: &Module, entry: usize, launch: &Launch, finding: &Finding) -> Vec<Step> {
-    let [first, second] = &finding.accesses[..] else { return Vec::new() };
-    let lines = match finding.defect {
-        Defect::Race => Some(([first.origin.line, second.origin.line], finding.same_value)),
-        Defect::Divergence => None,
-        Defect::Deadlock | Defect::BarrierError | Defect::Assertion => return Vec::new(),
-    };
-    let threads = [first, second].map(|access| launch.geometry.thread_number(access.block, access.thread));
-    let Some((run, shown)) = trace::watch(module, entry, launch, threads, lines) else { return Vec::new() };
-    let reporter = Reporter::new(module, &module.functions[entry], launch, &run);
-    shown.iter().map(|(event, at_fault)| reporter.step(event, *at_fault)).collect()
-}
-
 /// Names of registers, with their values.
 pub(crate) type Values = Vec<(String, String)>;
 
@@ -147,9 +133,9 @@ pub(crate) fn say(finding: &mut Finding, sentence: &str) {
 }
 
 /// Tells what a run showed.
-struct Reporter<'r> {
-    launch: &'r Launch,
-    run: &'r Run,
+pub(super) struct Reporter<'r> {
+    pub(super) launch: &'r Launch,
+    pub(super) run: &'r Run,
     sizes: Geometry,
     params: BTreeMap<String, ParameterValue>,
     /// Whether the module reads textures, which hold zeros in the emulator.
@@ -157,7 +143,7 @@ struct Reporter<'r> {
 }
 
 impl<'r> Reporter<'r> {
-    fn new(module: &Module, entry: &Function, launch: &'r Launch, run: &'r Run) -> Self {
+    pub(super) fn new(module: &Module, entry: &Function, launch: &'r Launch, run: &'r Run) -> Self {
         let sizes = launch.geometry.into();
         let reads = |item: &Item| matches!(item, Item::Instruction(instruction) if instruction.op.is_texture_fetch());
         let mut bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
@@ -166,7 +152,7 @@ impl<'r> Reporter<'r> {
     }
 
     /// Something that a watched thread did; `at_fault` if it is a part of the defect.
-    fn step(&self, event: &Event, at_fault: bool) -> Step {
+    pub(super) fn step(&self, event: &Event, at_fault: bool) -> Step {
         let part = self.access(AccessKind::Arrive, (event.thread, event.code), event.bytes);
         let place = event.location.map(|location| self.place(location));
         let (array, _, offset) = place.unwrap_or_default();
@@ -240,7 +226,7 @@ impl<'r> Reporter<'r> {
     }
 
     /// Array, space and byte offset of a location.
-    fn place(&self, location: Location) -> (Option<String>, Option<&'static str>, Option<i128>) {
+    pub(super) fn place(&self, location: Location) -> (Option<String>, Option<&'static str>, Option<i128>) {
         match location {
             Location::Global(array, offset) => {
                 let (name, origin) = self.run.arrays.get(array).map(|(name, origin)| (name.clone(), *origin)).unzip();
@@ -432,7 +418,7 @@ impl<'r> Reporter<'r> {
         }
     }
 
-    fn access(&self, op: AccessKind, (thread, code): Place, bytes: u32) -> AccessReport {
+    pub(super) fn access(&self, op: AccessKind, (thread, code): Place, bytes: u32) -> AccessReport {
         let Geometry { block, grid } = self.launch.geometry;
         let size = self.launch.geometry.block_threads() as u32;
         AccessReport {

@@ -8,8 +8,8 @@
 
 use super::Plausible;
 use super::emulate::{Emulator, Shown};
-use super::execution::{self, TEXTURES, say};
-use super::usual;
+use super::execution::{TEXTURES, say};
+use super::{usual, waiting};
 use crate::exec::arguments::Value;
 use crate::exec::command::Command;
 use crate::finding::{Defect, Finding, ParameterValue};
@@ -92,8 +92,10 @@ impl<'a> Minimiser<'a> {
         if let Ok(shown) = self.emulator.show(&command, TOLD_STEPS)
             && let Some(same) = shown.findings.iter().find(|other| is_same(other, &finding))
         {
-            finding.interleaving = self.interleaving(&shown, same);
-            refresh(&mut finding, same);
+            let same = self.explained(&shown, same);
+            (finding.waits, finding.is_cycle) = (same.waits.clone(), same.is_cycle);
+            finding.interleaving.clone_from(&same.interleaving);
+            refresh(&mut finding, &same);
         }
         self.name_as_in_source(&mut finding.array);
         finding.replay = Some(self.emulator.text(&command));
@@ -153,13 +155,15 @@ impl<'a> Minimiser<'a> {
         }
     }
 
-    fn interleaving(&self, shown: &Shown, finding: &Finding) -> Vec<crate::finding::Step> {
+    /// The finding with how it came about.
+    fn explained(&self, shown: &Shown, finding: &Finding) -> Finding {
         let Emulator { module, number, .. } = self.emulator;
-        let launch = shown.command.launch(module, self.emulator.entry(), TOLD_STEPS);
-        let steps = launch.map(|launch| execution::interleaving(module, number, &launch, finding));
-        let mut steps = steps.unwrap_or_default();
-        steps.iter_mut().for_each(|step| self.name_as_in_source(&mut step.array));
-        steps
+        let mut finding = finding.clone();
+        if let Ok(launch) = shown.command.launch(module, self.emulator.entry(), TOLD_STEPS) {
+            waiting::explain(module, number, &launch, &mut finding);
+        }
+        finding.interleaving.iter_mut().for_each(|step| self.name_as_in_source(&mut step.array));
+        finding
     }
 }
 

@@ -5,6 +5,7 @@
 //! Of a PTX kernel only what the emulator shows is confirmed ([`self::emulate`]).
 //! Reference: DESIGN section 3 (what `confirmed` means).
 
+pub(crate) mod barriers;
 mod bounded;
 mod contents;
 pub mod emulate;
@@ -14,6 +15,7 @@ pub(crate) mod minimal;
 mod stated;
 pub(crate) mod trials;
 mod usual;
+pub(crate) mod waiting;
 
 use self::bounded::Bounded;
 use self::emulate::{Emulator, Judge};

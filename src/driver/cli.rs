@@ -116,7 +116,7 @@ struct Arguments {
     /// Of the invariants of --emit ivl only those that the proof uses
     #[arg(long)]
     minimal: bool,
-    /// text (default) short json sarif junit html; dot for --emit cfg
+    /// text (default) short json sarif junit html; dot: barriers, or --emit cfg
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     #[arg(hide_possible_values = true)]
     format: Format,
@@ -395,10 +395,12 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
 /// What single arguments cannot see.
 fn check(options: &Options) -> Result<(), String> {
     match (options.format, options.emit) {
-        (Format::Dot, stage) if stage != Some(Stage::Cfg) => {
-            return Err("--format dot is for --emit cfg".to_string());
+        (Format::Dot, Some(stage)) if stage != Stage::Cfg => {
+            return Err("--format dot is for --emit cfg, and for the graph of barriers without --emit".to_string());
         }
-        (Format::Json | Format::Sarif | Format::Junit | Format::Short | Format::Html, None) if options.list => {
+        (Format::Dot | Format::Json | Format::Sarif | Format::Junit | Format::Short | Format::Html, None)
+            if options.list =>
+        {
             return Err("--list prints text; other formats are for verdicts".to_string());
         }
         (Format::Json | Format::Sarif | Format::Junit | Format::Short | Format::Html, Some(_)) => {
@@ -406,23 +408,24 @@ fn check(options: &Options) -> Result<(), String> {
         }
         _ => {}
     }
+    let is_picture = options.format == Format::Dot || options.emit.is_some();
     let about_verdicts = options.baseline.is_some() || options.write_baseline.is_some() || options.fail_on.is_some();
-    if about_verdicts && (options.list || options.emit.is_some()) {
+    if about_verdicts && (options.list || is_picture) {
         return Err("--baseline, --write-baseline and --fail-on are for verdicts".to_string());
     }
-    if options.shard.is_some() && (options.list || options.emit.is_some()) {
+    if options.shard.is_some() && (options.list || is_picture) {
         return Err("--shard is for verdicts".to_string());
     }
     if options.shard.is_some() && options.write_baseline.is_some() {
         return Err("a shard has a part of the findings: --write-baseline is for all of them".to_string());
     }
-    if options.redundant && (options.quiet || options.list || options.emit.is_some()) {
+    if options.redundant && (options.quiet || options.list || is_picture) {
         return Err("--redundant is for reports".to_string());
     }
-    if options.invariants && (options.quiet || options.list || options.emit.is_some()) {
+    if options.invariants && (options.quiet || options.list || is_picture) {
         return Err("--invariants is for reports; --emit candidates and --emit ivl have all of them".to_string());
     }
-    if options.stats && (options.quiet || options.emit.is_some()) {
+    if options.stats && (options.quiet || is_picture) {
         return Err("--stats is for reports".to_string());
     }
     if options.minimal && !matches!(options.emit, Some(Stage::Ivl | Stage::IvlFull)) {

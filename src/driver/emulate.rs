@@ -2,12 +2,13 @@
 
 use super::input::{Language, LaunchFile};
 use super::launches::Known;
+use super::options::Format;
 use super::output::Output;
 use super::pipeline::Program;
 use super::run_options::RunOptions;
 use super::task::Task;
-use super::{annotations, parse_inputs, read_inputs, schedule, select_kernels, stated};
-use crate::confirm::execution;
+use super::{annotations, barriers, parse_inputs, read_inputs, schedule, select_kernels, stated};
+use crate::confirm::{execution, waiting};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::{self, binding, launch::Contents, launch::Launch, launch::check_sizes};
 use crate::finding::KernelReport;
@@ -56,6 +57,10 @@ pub fn run(options: &RunOptions) -> u8 {
     debug_assert_eq!(task.input.language, Language::Ptx);
     let options = with_launch_file(task, options);
     task.annotated.into_iter().for_each(|note| output.note(note));
+    if options.common.format == Format::Dot {
+        draw(task, module, &options, &mut output);
+        return output.finish();
+    }
     // On a worker, because a panic there is caught.
     let work = |_| emulate(file, module, &task.entry, &options);
     schedule::all(&Jobs::new(1), 1, work, |_, result| match result {
@@ -92,6 +97,17 @@ fn with_launch_file<'a>(task: &Task<'_>, options: &'a RunOptions) -> Cow<'a, Run
     Cow::Owned(options)
 }
 
+/// The graph of barriers, instead of a report.
+fn draw<'a>(task: &Task<'a>, module: &Module, options: &RunOptions, output: &mut Output<'a>) {
+    let (file, source) = (task.input.source.name(), &task.input.source);
+    let work = |_| barriers::of_run(file, module, &task.entry, options);
+    schedule::all(&Jobs::new(1), 1, work, |_, result| match result {
+        Ok(Ok(text)) => output.text(&text),
+        Ok(Err(diagnostic)) => output.wrong_input(&[*diagnostic], source, Some(&task.entry)),
+        Err(message) => output.internal_error(&message, file, &task.entry),
+    });
+}
+
 fn print_stats(report: &KernelReport, seconds: f64) {
     if let Some(execution) = report.execution {
         let rate = execution.instructions as f64 / seconds.max(1e-9) / 1e6;
@@ -116,7 +132,7 @@ pub fn emulate(
     let mut report = execution::report(file, module, entry, &launch, &run);
     if run.outcome.instructions <= TOLD_STEPS {
         for finding in report.findings.iter_mut().take(TOLD_FINDINGS) {
-            finding.interleaving = execution::interleaving(module, number, &launch, finding);
+            waiting::explain(module, number, &launch, finding);
         }
     }
     report.time_ms = (seconds * 1000.0) as u64;

@@ -6,12 +6,12 @@
 
 use super::emulate::check_cluster;
 use super::input::Input;
-use super::options::{Engine, Options};
+use super::options::{Engine, Format, Options};
 use super::pipeline::{self, Program};
 use super::stated;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::launch::check_sizes;
-use crate::finding::{KernelReport, Reason, Verdict};
+use crate::finding::{Exact, KernelReport, Reason, Verdict};
 use crate::geometry::Geometry;
 use crate::limits;
 use crate::ptx::ast::Module;
@@ -95,6 +95,7 @@ fn note(reason: &Reason) -> String {
 }
 
 fn decide(input: &Input, program: &Program, module: &Module, entry: &str, options: &Options) -> Answered {
+    let _stage = limits::stage("sync");
     let kernel = pipeline::entry_of(module, entry)?;
     let asked = pipeline::launch_of(program, entry, options);
     let chosen = Geometry { block: kernel.maximum_block.unwrap_or(CHOSEN.block), ..CHOSEN }.sizes();
@@ -131,6 +132,10 @@ fn decide(input: &Input, program: &Program, module: &Module, entry: &str, option
         Err(diagnostic) => return Ok(report.unsupported(vec![diagnostic])),
     };
     report.checked = checked;
+    if matches!(options.format, Format::Dot | Format::Html) {
+        let findings = if let Answer::Found(findings) = &answer { &findings[..] } else { &[] };
+        report.barriers = sync::barrier_graph(&question, findings);
+    }
     match answer {
         Answer::Proved(proved) => prove(&mut report, *proved, (asked, geometry), options),
         Answer::Found(findings) => {
@@ -172,5 +177,5 @@ fn prove(report: &mut KernelReport, proved: Proved, (asked, geometry): (Geometry
     report.assumptions.extend(stated::by_rules(options.rules));
     let params = options.params.iter().map(|setting| format!("`{}` is {} (--param)", setting.name, setting.value));
     report.assumptions.extend(params);
-    log::debug!("{} generations of barriers, {} instructions", proved.generations, proved.instructions);
+    report.exact = Some(Exact { instructions: proved.instructions, generations: proved.generations });
 }

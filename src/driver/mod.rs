@@ -5,6 +5,7 @@
 
 mod annotations;
 mod array_fact;
+mod barriers;
 mod baseline;
 mod baseline_file;
 mod blindness;
@@ -437,6 +438,9 @@ fn look_at(task: &Task<'_>, options: &Options, jobs: &Jobs) -> Outcome {
     told.extend(preludes::trusted(&options));
     let result = match options.emit {
         Some(stage) => pipeline::emit(input, program, entry, stage, &options).map(Outcome::Text),
+        None if options.format == Format::Dot => {
+            barriers::of_kernel(input, program, entry, &options).map(Outcome::Text)
+        }
         None => {
             let verify = || pipeline::verify_and(input, program, entry, &options, jobs);
             limits::until(time_of_verdict(&options), verify).map(|(report, conditions)| {

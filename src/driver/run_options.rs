@@ -108,7 +108,7 @@ pub(crate) struct RunArguments {
     /// Print the instructions a second
     #[arg(long)]
     stats: bool,
-    /// text, short, json, sarif or junit
+    /// text, short, json, sarif, junit; dot: the graph of barriers
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     format: Format,
     /// The verdict line only
@@ -191,9 +191,6 @@ pub(crate) fn options(arguments: RunArguments) -> Result<RunOptions, String> {
     });
     if arguments.warp_lockstep && !schedule.is_lockstep() {
         return Err("--warp-lockstep needs --schedule lockstep or lockstep-taken".to_string());
-    }
-    if arguments.format == Format::Dot {
-        return Err("--format dot is for --emit cfg".to_string());
     }
     if arguments.format == Format::Html {
         return Err("--format html is for verdicts: it shows how they came about".to_string());

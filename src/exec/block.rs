@@ -10,6 +10,7 @@ use super::access::Target;
 use super::agents::Agents;
 use super::cluster::ClusterBarrier;
 use super::decode::{Program, ReductionKind};
+use super::history::{Object, Part};
 use super::launch::Contents;
 use super::objects::{Objects, misused};
 use super::outcome::{BarrierMisuse, Divergence, Instead, Stop};
@@ -190,6 +191,9 @@ impl BlockState {
         state.count = count;
         state.came[warp] |= lane;
         state.arrivals.push(Arrival { thread: thread.place, index, code: thread.last() });
+        let part = if barrier.arrive { Part::Arrives } else { Part::Meets };
+        let generation = (Object::Barrier { rank, id: id as u32 % 16 }, self.completed[id]);
+        world.at_barrier(self.number, (thread.number, thread.last()), generation, part);
         if barrier.arrive {
             if world.races {
                 let all = Rc::make_mut(state.published.get_or_insert_default());
@@ -314,6 +318,12 @@ impl BlockState {
         self.completed[id] += 1;
         let mut state = std::mem::take(&mut self.barriers[id]);
         self.barriers[id] = self.left_over(&mut state, id);
+        for left in &self.barriers[id].arrivals {
+            // They come to the next generation, although they came before it.
+            let generation = (Object::Barrier { rank: id as u32 / 16, id: id as u32 % 16 }, self.completed[id]);
+            let part = if program.barriers[left.index as usize].arrive { Part::Arrives } else { Part::Meets };
+            world.at_barrier(self.number, (threads[left.thread as usize].number, left.code), generation, part);
+        }
         let first = state.arrivals[0];
         let strict = |arrival: &Arrival| program.barriers[arrival.index as usize].is_of_all(state.count, self.size);
         let arrives = |arrival: &Arrival| program.barriers[arrival.index as usize].arrive;

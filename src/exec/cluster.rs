@@ -5,6 +5,7 @@
 //! Reference: PTX ISA, `barrier.cluster`.
 
 use super::block::BlockState;
+use super::history::{Object, Part};
 use super::objects::misused;
 use super::outcome::BarrierMisuse;
 use super::races::clock::Clock;
@@ -62,6 +63,8 @@ impl BlockState {
             thread.clock.epoch += 1;
         }
         thread.came = Some(self.cluster.generation);
+        let generation = (Object::Cluster, u64::from(self.cluster.generation));
+        world.at_barrier(self.number, (thread.number, thread.last()), generation, Part::Arrives);
         self.cluster.came += 1;
         let live = self.live_threads();
         self.cluster.complete(live);
@@ -81,10 +84,14 @@ impl BlockState {
     }
 
     /// A thread waits, or goes on if its generation is complete.
-    fn leave_cluster(&mut self, world: &World, thread: &mut Thread) {
+    fn leave_cluster(&mut self, world: &mut World, thread: &mut Thread) {
         if thread.came.is_some_and(|generation| generation == self.cluster.generation) {
             thread.status = Status::Cluster;
             return;
+        }
+        if let Some(generation) = thread.came {
+            let generation = (Object::Cluster, u64::from(generation));
+            world.at_barrier(self.number, (thread.number, thread.last()), generation, Part::Waits);
         }
         (thread.status, thread.came) = (Status::Running, None);
         if world.races {
@@ -93,7 +100,7 @@ impl BlockState {
     }
 
     /// Threads whose generation is complete go on.
-    pub(super) fn wake_cluster(&mut self, world: &World, threads: &mut [Thread]) {
+    pub(super) fn wake_cluster(&mut self, world: &mut World, threads: &mut [Thread]) {
         if std::mem::take(&mut self.cluster.woken) {
             for thread in threads.iter_mut().filter(|thread| thread.status == Status::Cluster) {
                 self.leave_cluster(world, thread);

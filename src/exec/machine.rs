@@ -9,6 +9,7 @@
 use super::agents;
 use super::block::BlockState;
 use super::decode::{Code, Program};
+use super::history::History;
 use super::launch::{Launch, Schedule};
 use super::lockstep::Warps;
 use super::memory::GlobalMemory;
@@ -17,6 +18,7 @@ use super::outcome::{Deadlock, Divergence, Instead, ObjectState, Outcome, Stop};
 use super::thread::{Status, Thread};
 use super::trace::Watch;
 use super::values::hash;
+use super::waiting;
 use super::warp;
 use super::world::World;
 use crate::effort::{self, Effort};
@@ -38,6 +40,9 @@ const RESIDENT_BYTES: usize = 256 << 20;
 
 /// Blocks that random schedules interleave.
 const INTERLEAVED_BLOCKS: usize = 8;
+
+/// What a run showed, global memory, and what was asked for beside it.
+type Watched = (Outcome, GlobalMemory, Option<Box<Watch>>, Option<Box<History>>);
 
 /// A resident block.
 struct Block {
@@ -77,23 +82,23 @@ impl<'l> Machine<'l> {
 
     /// Runs to the end.
     pub(crate) fn run(self) -> (Outcome, GlobalMemory) {
-        let (outcome, memory, _) = self.run_watched();
+        let (outcome, memory, ..) = self.run_watched();
         (outcome, memory)
     }
 
     /// Runs to the end, or to the moment that the watch waits for.
-    pub(crate) fn run_watched(mut self) -> (Outcome, GlobalMemory, Option<Box<Watch>>) {
+    pub(crate) fn run_watched(mut self) -> Watched {
         match self.launch.schedule {
             Schedule::Random | Schedule::Adversarial => self.run_randomly(),
             _ => self.run_in_turn(),
         }
-        let World { mut outcome, detector, global, mut watch, .. } = self.world;
+        let World { mut outcome, detector, global, mut watch, history, .. } = self.world;
         if let Some(watch) = &mut watch {
             self.resident.iter().chain(&self.spare).for_each(|block| watch.ended(&block.threads));
         }
         outcome.races = detector.races.into_values().collect();
         outcome.forgot = detector.forgot;
-        (outcome, global, watch)
+        (outcome, global, watch, history)
     }
 
     /// Lets the next block in; false if there is none.
@@ -182,11 +187,19 @@ impl<'l> Machine<'l> {
             }
             let Block { state, threads, .. } = &self.resident[index];
             stuck(self.program, &mut self.world, state, threads);
+            if let Some(mut history) = self.world.history.take() {
+                let chain = waiting::chain(self.program, &self.world, &history, state, threads);
+                history.is_stuck(state.number, chain);
+                self.world.history = Some(history);
+            }
             if let Some(watch) = &mut self.world.watch {
                 watch.ended(threads);
             }
         }
         let block = self.resident.remove(index);
+        if let Some(history) = &mut self.world.history {
+            history.end_blocks(block.state.number);
+        }
         self.spare.push(block);
         true
     }

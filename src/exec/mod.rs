@@ -7,7 +7,8 @@
 //! The way: [`decode`] makes a flat program, once a launch; [`machine`] chooses which thread runs ([`lockstep`]
 //! for whole warps); [`thread`] runs it, with [`access`], [`block`] (barriers), [`objects`]
 //! (barrier objects), [`cluster`], [`agents`] and [`bulk`] (copies), [`warp`] and the functions of
-//! [`values`]; [`races`] watches, [`trace`] tells how a defect came about, and [`record`] with which registers.
+//! [`values`]; [`races`] watches, [`trace`] tells how a defect came about, and [`record`] with which registers; [`history`]
+//! keeps what is done at barriers, and [`waiting`] says who waits for whom.
 
 pub(crate) mod access;
 mod agents;
@@ -19,6 +20,7 @@ mod cluster;
 pub mod command;
 pub mod decode;
 pub(crate) mod entries;
+pub(crate) mod history;
 pub mod launch;
 mod lockstep;
 pub mod machine;
@@ -30,6 +32,7 @@ pub(crate) mod record;
 pub mod thread;
 pub(crate) mod trace;
 pub mod values;
+pub(crate) mod waiting;
 pub(crate) mod warp;
 pub mod world;
 

@@ -14,6 +14,7 @@ use super::access::{self, Target};
 use super::agents;
 use super::block::BlockState;
 use super::decode::{ObjectKind, ObjectOperation, Program};
+use super::history::{self, Part};
 use super::launch::Schedule;
 use super::outcome::{BarrierError, BarrierMisuse, ObjectState, Place, Stop};
 use super::races::Current;
@@ -253,6 +254,7 @@ fn change(
             () if count == 0 || count > MOST => Err(BarrierMisuse::ObjectCount),
             () => {
                 world.objects += 1;
+                world.renew(block.number, offset);
                 objects.live.insert(offset, Object::new(world.objects, count, thread.number));
                 block.mark_written(offset, BYTES);
                 Ok(())
@@ -264,6 +266,7 @@ fn change(
         ObjectKind::Initialise { .. } | ObjectKind::Wait { .. } => {}
         ObjectKind::Invalidate => {
             objects.live.remove(&offset);
+            world.renew(block.number, offset);
         }
         ObjectKind::Expect { bytes } => object.count_bytes(thread.value(bytes) as u32 as i64)?,
         ObjectKind::Complete { bytes } => object.count_bytes(-(thread.value(bytes) as u32 as i64))?,
@@ -280,6 +283,8 @@ fn change(
                 object.count_bytes(thread.value(bytes) as u32 as i64)?;
             }
             let state = object.state();
+            let generation = (history::Object::Shared { offset }, u64::from(object.phase));
+            world.at_barrier(block.number, (thread.number, thread.last()), generation, Part::Arrives);
             object.arrive(count)?;
             if drops {
                 object.expected -= count.min(object.expected);
@@ -325,7 +330,10 @@ fn wait(
     }
     match look(program, world, block, thread, index) {
         Err(misuse) => misused(world, (thread.number, thread.last()), misuse),
-        Ok(true) => !world.switch_at_access,
+        Ok(true) => {
+            passed(world, block, thread, offset);
+            !world.switch_at_access
+        }
         // The first time it finds out, which shows who goes on without the phase; then it waits.
         Ok(false) if !world.barriers_only && (fails || !draws && thread.asked != Some(thread.last())) => {
             thread.asked = Some(thread.last());
@@ -383,6 +391,15 @@ fn look(
     Ok(true)
 }
 
+/// A thread has waited for the last complete phase of an object; a fresh object has none.
+fn passed(world: &mut World, block: &BlockState, thread: &Thread, offset: u32) {
+    let phase = block.objects.live.get(&offset).and_then(|object| object.phase.checked_sub(1));
+    if let Some(phase) = phase {
+        let generation = (history::Object::Shared { offset }, u64::from(phase));
+        world.at_barrier(block.number, (thread.number, thread.last()), generation, Part::Waits);
+    }
+}
+
 /// Threads whose phase is complete go on.
 pub(crate) fn wake(program: &Program, world: &mut World, block: &mut BlockState, threads: &mut [Thread]) {
     if !std::mem::take(&mut block.objects.woken) {
@@ -391,7 +408,13 @@ pub(crate) fn wake(program: &Program, world: &mut World, block: &mut BlockState,
     for thread in threads {
         let Status::Object { index } = thread.status else { continue };
         match look(program, world, block, thread, index) {
-            Ok(true) => thread.status = Status::Running,
+            Ok(true) => {
+                thread.status = Status::Running;
+                let access = &program.accesses[program.objects[index as usize].access as usize];
+                if let Ok(Target::Shared(offset)) = access::find(program, world, thread, access) {
+                    passed(world, block, thread, offset);
+                }
+            }
             Ok(false) => {}
             Err(misuse) => {
                 misused(world, (thread.number, thread.last()), misuse);
@@ -437,6 +460,8 @@ pub(crate) fn tell(world: &mut World, block: &mut BlockState, offset: u32, told:
     if let Some(known) = &world.issuer_knows {
         object.released.hear(known);
     }
+    let part = if matches!(told, Told::Arrival { .. }) { Part::Arrives } else { Part::Brings };
+    world.at_barrier(block.number, place, (history::Object::Shared { offset }, u64::from(object.phase)), part);
     let done = match told {
         Told::Arrival { agent, time } => {
             object.released.know_agent(agent, time);

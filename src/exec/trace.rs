@@ -4,6 +4,7 @@
 //! order of the execution. Establishes: the launch runs again in the same way (nothing in it is left to chance),
 //! up to the moment at which the defect is seen. Relies on: the defect is one of this launch. Reference: none.
 
+use super::history::{Deed, History};
 use super::launch::Launch;
 use super::races::{Location, Race};
 use super::record::{Recording, Standing, Track};
@@ -54,6 +55,11 @@ impl Watch {
         }
     }
 
+    /// How much was noted.
+    pub(crate) fn count(&self) -> usize {
+        self.events.len()
+    }
+
     /// Which thread of the recording this is.
     pub(crate) fn recorded(&self, thread: u32) -> Option<usize> {
         self.recording.as_ref()?.index(thread)
@@ -100,27 +106,46 @@ impl Watch {
 }
 
 /// Runs a launch once more, up to the moment at which the threads are seen to race at these lines, or to its end. Answers
-/// the run with the last events of both threads, and for each whether it belongs to the defect.
+/// the run with the last events of both threads.
 pub(crate) fn watch(
     module: &Module,
     entry: usize,
     launch: &Launch,
     threads: [u32; 2],
     lines: Option<([u32; 2], bool)>,
-) -> Option<(Run, Vec<(Event, bool)>)> {
+) -> Option<Met> {
     let watch = Watch { threads, lines, events: Vec::new(), met: None, recording: None };
-    let (run, watch) = run(module, entry, launch, watch)?;
+    let (run, watch, history) = run(module, entry, launch, watch)?;
     let shown = watch.shown()?;
-    Some((run, shown))
+    let ends = watch.ends()?.map(|at| (at, watch.events[at].code));
+    Some(Met { run, shown, ends, deeds: history.map_or(Vec::new(), |history| history.deeds) })
 }
 
+/// How two threads came to a defect.
+pub(crate) struct Met {
+    pub(crate) run: Run,
+    /// Their last events, and for each whether it belongs to the defect.
+    pub(crate) shown: Vec<(Event, bool)>,
+    /// The numbers of the events of the defect, and their instructions.
+    pub(crate) ends: [(usize, u32); 2],
+    /// What both did at barriers if they race, with the number of events before.
+    pub(crate) deeds: Vec<(usize, Deed)>,
+}
+
+/// A run, what was watched, and what was done at barriers if two threads race.
+type Watched = (Run, Box<Watch>, Option<Box<History>>);
+
 /// Runs a launch with a watch.
-fn run(module: &Module, entry: usize, launch: &Launch, watch: Watch) -> Option<(Run, Box<Watch>)> {
+fn run(module: &Module, entry: usize, launch: &Launch, watch: Watch) -> Option<Watched> {
     let program = decode::decode(module, entry, launch).ok()?;
     let mut world = world::World::new(&program, launch, parameter_bytes(module, entry, launch), module.address_size);
+    if watch.lines.is_some() && watch.recording.is_none() {
+        let size = launch.geometry.block_threads() as u32;
+        world.history = Some(Box::new(History::new(size, watch.threads.to_vec())));
+    }
     world.watch = Some(Box::new(watch));
-    let (outcome, memory, watch) = machine::Machine::new(&program, launch, world).run_watched();
-    Some((finished(program, outcome, memory), watch?))
+    let (outcome, memory, watch, history) = machine::Machine::new(&program, launch, world).run_watched();
+    Some((finished(program, outcome, memory), watch?, history))
 }
 
 /// What threads did up to a defect, with their registers.
@@ -147,7 +172,7 @@ pub(crate) fn record(
     let recording = Some(Recording::new(threads.to_vec(), names, written));
     let watched = [*threads.first()?, *threads.last()?];
     let watch = Watch { threads: watched, lines, events: Vec::new(), met: None, recording };
-    let (run, mut watch) = run(module, entry, launch, watch)?;
+    let (run, mut watch, _) = run(module, entry, launch, watch)?;
     let ends = match lines {
         Some(_) => watch.ends()?.map(Some).to_vec(),
         None => vec![None; threads.len()],

@@ -3,9 +3,10 @@
 use super::access::Target;
 use super::decode::{Access, BulkOperation, Code, ObjectKind, Program};
 use super::entries::{self, EntriesFact};
+use super::history::{Deed, History, Object, Part};
 use super::launch::{Completion, Launch, Schedule};
 use super::memory::{GlobalArray, GlobalMemory, UNBOUNDED};
-use super::outcome::{Outcome, Stop};
+use super::outcome::{Outcome, Place, Stop};
 use super::races::clock::{Clock, Shape};
 use super::races::sync::Locations;
 use super::races::{Detector, Location, Reach, Site};
@@ -43,6 +44,8 @@ pub struct World {
     pub(crate) facts: Vec<EntriesFact>,
     /// Two threads whose steps are remembered.
     pub(crate) watch: Option<Box<Watch>>,
+    /// What is done at barriers, where somebody asks.
+    pub(crate) history: Option<Box<History>>,
     /// What was seen so far.
     pub outcome: Outcome,
     /// Nothing runs any more.
@@ -99,6 +102,7 @@ impl World {
             locations: Locations::default(),
             sequential: None,
             watch: None,
+            history: None,
             halted: !outcome.stopped.is_empty(),
             outcome,
             switch_at_access: launch.schedule == Schedule::Adversarial,
@@ -123,6 +127,21 @@ impl World {
     pub(crate) fn note(&mut self, thread: &Thread, location: Option<Location>, bytes: u32) {
         if let Some(watch) = &mut self.watch {
             watch.note(Event { thread: thread.number, code: thread.last(), location, bytes });
+        }
+    }
+
+    /// A thread does something at a barrier of the blocks that begin with this one.
+    pub(crate) fn at_barrier(&mut self, first: u32, place: Place, (object, generation): (Object, u64), part: Part) {
+        if let Some(history) = &mut self.history {
+            let time = self.watch.as_ref().map_or(0, |watch| watch.count());
+            history.note(first, Deed { object, generation, part, place }, time);
+        }
+    }
+
+    /// A barrier object begins or ends its life.
+    pub(crate) fn renew(&mut self, first: u32, offset: u32) {
+        if let Some(history) = &mut self.history {
+            history.reset(first, Object::Shared { offset });
         }
     }
 

@@ -3,6 +3,7 @@
 //! Output only: plain data without behaviour beyond naming and ranking. The meaning of each verdict
 //! is fixed in book/src/verdicts.md and by `gpuvcc explain`.
 
+pub(crate) mod barrier_graph;
 mod barrier_invariants;
 mod chosen;
 pub(crate) mod facts;
@@ -10,10 +11,14 @@ mod fail_on;
 pub(crate) mod groups;
 pub(crate) mod redundant;
 mod report;
+mod waits;
 
 pub use self::fail_on::FailOn;
 pub use self::redundant::{Fate, Redundant};
-pub use self::report::{Candidates, Checked, Execution, KernelReport, Launched, LoopInvariants, Reason, Subject};
+pub use self::report::{
+    Candidates, Checked, Exact, Execution, KernelReport, Launched, LoopInvariants, Reason, Subject,
+};
+pub use self::waits::{MixedBarrier, Mixing, Wait};
 use crate::geometry::Geometry;
 use crate::span::{Origin, SourcePosition};
 use crate::words::{Word, some_known};
@@ -255,6 +260,12 @@ pub struct Finding {
     pub replay: Option<String>,
     /// What the two threads did in that execution, before and at the defect; may be empty.
     pub interleaving: Vec<Step>,
+    /// Of a deadlock: who waits for whom; may be empty.
+    pub waits: Vec<Wait>,
+    /// The last of them waits for the first.
+    pub is_cycle: bool,
+    /// Of the unsafe reuse of a barrier: what may mix.
+    pub mixing: Option<Mixing>,
     /// Other places that it is about, with what they are: the clause of a contract that fails.
     pub related: Vec<(String, Arc<Origin>)>,
     /// The blocks of a procedure on the way to the defect; may be empty.
@@ -298,6 +309,9 @@ impl Finding {
             message: String::new(),
             replay: None,
             interleaving: Vec::new(),
+            waits: Vec::new(),
+            is_cycle: false,
+            mixing: None,
             related: Vec::new(),
             trace: Vec::new(),
             values: Vec::new(),

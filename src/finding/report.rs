@@ -2,6 +2,7 @@
 //!
 //! Output only: plain data. The meaning of each verdict is fixed in book/src/verdicts.md.
 
+use super::barrier_graph::BarrierGraph;
 use super::{FailOn, Finding, Redundant, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::geometry::Geometry;
@@ -98,6 +99,15 @@ pub struct Execution {
     pub(crate) instructions: u64,
 }
 
+/// What the exact engine went through for its proof.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exact {
+    /// Instructions of all threads.
+    pub(crate) instructions: u64,
+    /// Generations of barriers that were completed.
+    pub(crate) generations: u64,
+}
+
 /// Where a launch is known from, which was not given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launched {
@@ -149,6 +159,11 @@ pub struct KernelReport {
     pub invariants: Vec<LoopInvariants>,
     /// What was executed, when the kernel was emulated and not verified.
     pub execution: Option<Execution>,
+    /// What was executed for a proof of the exact engine.
+    pub exact: Option<Exact>,
+    /// What was done at barriers in that execution, where somebody draws it.
+    #[serde(skip)]
+    pub barriers: Option<BarrierGraph>,
     /// Wall time, milliseconds.
     pub time_ms: u64,
     /// What each stage cost, where that was asked for.
@@ -213,6 +228,8 @@ impl KernelReport {
             candidates: Candidates::default(),
             invariants: Vec::new(),
             execution: None,
+            exact: None,
+            barriers: None,
             time_ms: 0,
             costs: Vec::new(),
             diagnostics: Vec::new(),

@@ -194,6 +194,9 @@ pub(super) fn facts(
     if !finding.trace.is_empty() {
         notes.push(trace(&finding.trace));
     }
+    if !finding.waits.is_empty() {
+        notes.push(waits(finding));
+    }
     if !finding.interleaving.is_empty() {
         notes.push(interleaving(&finding.interleaving));
     }
@@ -240,16 +243,23 @@ fn trace(steps: &[TraceStep]) -> String {
     text
 }
 
+/// Who waits for whom, one a line.
+fn waits(finding: &Finding) -> String {
+    let lines = finding.waits.iter().map(|wait| format!("\n  {}", wait.text));
+    format!("{}{}", waits_title(finding), lines.collect::<String>())
+}
+
+/// What the links are.
+fn waits_title(finding: &Finding) -> &'static str {
+    if finding.is_cycle { "these wait for each other:" } else { "who waits for whom:" }
+}
+
 /// The steps of the two threads, one a line; `>` marks those at fault.
 fn interleaving(steps: &[Step]) -> String {
     let mut text = "in this order (`>` marks the defect):".to_string();
     for step in steps {
         let mark = if step.at_fault { '>' } else { ' ' };
-        let place = match &step.origin.position {
-            Some(position) => format!("line {}, PTX {}", position.own().line, step.origin.line),
-            None => format!("PTX line {}", step.origin.line),
-        };
-        let _ = write!(text, "\n{mark} {}: {place}", step_text(step));
+        let _ = write!(text, "\n{mark} {}: {}", step_text(step), step.origin.told());
     }
     text
 }

@@ -14,7 +14,8 @@ use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::redundant::CLAIM;
 use crate::finding::{
-    AccessReport, Candidates, Checked, Fate, Finding, KernelReport, Launched, Reason, Redundant, Step, TraceStep,
+    AccessReport, Candidates, Checked, Fate, Finding, KernelReport, Launched, MixedBarrier, Mixing, Reason, Redundant, Step,
+    TraceStep, Wait,
 };
 use crate::geometry::Geometry;
 use crate::ptx::mangled;
@@ -120,6 +121,9 @@ struct Kernel<'a> {
     inferred: &'a BTreeMap<String, bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     execution: Option<ExecutionCounts>,
+    /// Of a proof by one execution: what was executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact: Option<ExactCounts>,
     time_ms: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stats: Vec<StageObject>,
@@ -155,6 +159,12 @@ struct Counts {
 }
 
 #[derive(Serialize)]
+struct ExactCounts {
+    instructions: u64,
+    generations: u64,
+}
+
+#[derive(Serialize)]
 struct ExecutionCounts {
     threads: u64,
     instructions: u64,
@@ -184,6 +194,11 @@ struct FindingObject<'a> {
     message: &'a str,
     replay: Option<&'a str>,
     interleaving: Vec<StepObject<'a>>,
+    /// Of a deadlock: who waits for whom, the last one for the first if it is a cycle.
+    waits: Vec<WaitObject<'a>>,
+    cycle: bool,
+    /// Generations of a barrier that may mix.
+    mixing: Option<MixingObject>,
     related: Vec<RelatedObject<'a>>,
     trace: Vec<TraceObject<'a>>,
     values: BTreeMap<&'a str, &'a str>,
@@ -197,6 +212,27 @@ struct FindingObject<'a> {
     fingerprint: Option<String>,
     /// Where the project says that it knows of it.
     known: Option<&'a str>,
+}
+
+/// Threads that wait for ever.
+#[derive(Serialize)]
+struct WaitObject<'a> {
+    thread: [u32; 3],
+    block: [u32; 3],
+    object: &'a str,
+    generation: Option<u64>,
+    text: &'a str,
+    #[serde(flatten)]
+    place: Place<'a>,
+}
+
+#[derive(Serialize)]
+struct MixingObject {
+    barrier: Option<u32>,
+    /// Of an mbarrier object: bytes in shared memory.
+    object: Option<u32>,
+    earlier: u64,
+    later: u64,
 }
 
 /// Another place that a finding is about.
@@ -351,6 +387,9 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         execution: report
             .execution
             .map(|execution| ExecutionCounts { threads: execution.threads, instructions: execution.instructions }),
+        exact: report
+            .exact
+            .map(|exact| ExactCounts { instructions: exact.instructions, generations: exact.generations }),
         time_ms: report.time_ms,
         stats: report.costs.iter().map(|(stage, cost)| stage_object(stage, cost)).collect(),
     }
@@ -394,6 +433,9 @@ fn finding<'a>(
         message: &finding.message,
         replay: finding.replay.as_deref(),
         interleaving: finding.interleaving.iter().map(step).collect(),
+        waits: finding.waits.iter().map(wait).collect(),
+        cycle: finding.is_cycle,
+        mixing: finding.mixing.as_ref().map(mixing),
         related: related_places(finding, report),
         trace: finding.trace.iter().map(trace).collect(),
         values: texts(&finding.values),
@@ -416,7 +458,8 @@ fn related_places<'a>(finding: &'a Finding, report: &'a KernelReport) -> Vec<Rel
         let place = Place { file: Some(&header.file), line: Some(header.line), column, ..place(origin) };
         Some(RelatedObject { what: INLINED, place })
     });
-    named.chain(inlined).collect()
+    let waits = finding.waits.iter().map(|wait| related(&wait.text, &wait.origin, report));
+    named.chain(waits).chain(inlined).collect()
 }
 
 /// As for the finding itself: without a source line the one of the input.
@@ -432,6 +475,20 @@ fn trace(step: &TraceStep) -> TraceObject<'_> {
 
 fn texts(pairs: &[(String, String)]) -> BTreeMap<&str, &str> {
     pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+fn mixing(mixing: &Mixing) -> MixingObject {
+    let [earlier, later] = mixing.generations;
+    let (barrier, object) = match mixing.barrier {
+        MixedBarrier::Number(number) => (Some(number), None),
+        MixedBarrier::Object(offset) => (None, Some(offset)),
+    };
+    MixingObject { barrier, object, earlier, later }
+}
+
+fn wait(wait: &Wait) -> WaitObject<'_> {
+    let Wait { thread, block, object, generation, text, origin } = wait;
+    WaitObject { thread: *thread, block: *block, object, generation: *generation, text, place: place(origin) }
 }
 
 fn step(step: &Step) -> StepObject<'_> {

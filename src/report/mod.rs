@@ -8,6 +8,7 @@
 
 pub mod causes;
 pub(crate) mod cuda;
+pub(crate) mod dot;
 pub mod explain;
 pub(crate) mod finding;
 pub(crate) mod fingerprint;

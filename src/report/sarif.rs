@@ -216,6 +216,9 @@ fn finding(
     for (what, origin) in &finding.related {
         related.push(related_location(origin, what, input));
     }
+    for wait in &finding.waits {
+        related.push(related_location(&wait.origin, &wait.text, input));
+    }
     for header in finding.inlined() {
         let mut place = location(&Locus::of_position(header, files));
         place["message"] = json!({ "text": INLINED });

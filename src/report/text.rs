@@ -93,7 +93,7 @@ pub fn kernel(report: &KernelReport, source: &SourceText, style: Style, quiet: b
     if let Some(next) = help::next(report) {
         let _ = writeln!(output, "{}", fit(&format!("  next: {}", printable(&next)), style.width, 0));
     }
-    output.push_str(&costs(&report.costs));
+    output.push_str(&costs(report));
     output
 }
 
@@ -187,7 +187,8 @@ fn list(output: &mut String, title: &str, items: &[String], style: Style) {
 }
 
 /// A line a stage, and their sum.
-fn costs(stages: &[(&'static str, Cost)]) -> String {
+fn costs(report: &KernelReport) -> String {
+    let stages = &report.costs;
     let mut output = String::new();
     if stages.is_empty() {
         return output;
@@ -204,6 +205,11 @@ fn costs(stages: &[(&'static str, Cost)]) -> String {
         sum += *cost;
     }
     line("all", &sum);
+    if let Some(exact) = report.exact {
+        let instructions = count(exact.instructions, "instruction", "instructions");
+        let generations = count(exact.generations, "generation of barriers", "generations of barriers");
+        let _ = writeln!(output, "  sync: {instructions}, {generations}");
+    }
     output
 }
 
@@ -212,6 +218,12 @@ fn checked_text(report: &KernelReport) -> String {
     if report.subject == Subject::Procedure {
         let assertions = count(checked.assertions, "assertion", "assertions");
         return format!("{assertions}, {}", count(checked.loops, "loop", "loops"));
+    }
+    if let Some(exact) = report.exact {
+        let instructions = count(exact.instructions, "executed instruction", "executed instructions");
+        let generations = count(exact.generations, "generation of barriers", "generations of barriers");
+        let barriers = count(checked.barriers, "barrier", "barriers");
+        return format!("{}, {barriers}: {instructions}, {generations}", count(checked.accesses, "access", "accesses"));
     }
     let mut parts = Vec::new();
     if checked.accesses > 0 || report.findings.is_empty() {

@@ -57,11 +57,13 @@ mod spin;
 mod taint;
 mod tell;
 
+use crate::confirm::barriers;
 use crate::confirm::emulate::Emulator;
 use crate::diagnostic::Diagnostic;
 use crate::exec::arguments::Argument;
 use crate::exec::command::Command;
 use crate::exec::launch::{Completion, Schedule};
+use crate::finding::barrier_graph::BarrierGraph;
 use crate::finding::{Checked, Finding, Reason, groups};
 use crate::geometry::Geometry;
 use crate::ptx::ast::{AsyncOp, BarrierKind, Item, Module, Op};
@@ -192,6 +194,24 @@ fn is_proof(shown: &Shown) -> bool {
     shown.end == End::Complete && nothing && !outcome.forgot && outcome.is_complete()
 }
 
+/// The barriers of the launch, in the execution that has the defect if there is one.
+pub(crate) fn barrier_graph(question: &Question<'_>, findings: &[Finding]) -> Option<BarrierGraph> {
+    let emulator = &question.emulator;
+    let (module, number, entry) = (emulator.module, emulator.number, emulator.entry());
+    let threads = i128::try_from(question.geometry.threads()).unwrap_or(1);
+    let bound = arguments::bind(entry, module.address_size, question.given, threads).ok()?;
+    let command = command(question, bound.arguments);
+    let finding = findings.first();
+    let shows = |command: &Command| {
+        let shown = emulator.show(command, REPLAY_STEPS);
+        shown.is_ok_and(|shown| shown.is_defined && !shown.findings.is_empty())
+    };
+    let with = REPLAYS.map(|(schedule, seed)| Command { schedule, seed, ..command.clone() });
+    let defective = finding.filter(|finding| finding.confirmed).and_then(|_| with.into_iter().find(shows));
+    let launch = defective.unwrap_or(command).launch(module, entry, question.steps).ok()?;
+    barriers::graph(module, number, &launch, finding)
+}
+
 fn command(question: &Question<'_>, arguments: Vec<Argument>) -> Command {
     Command {
         geometry: question.geometry,
@@ -220,8 +240,7 @@ fn replayed(question: &Question<'_>, command: &Command) -> Vec<Finding> {
         for (index, finding) in findings.iter_mut().enumerate() {
             finding.replay = Some(emulator.text(&shown.command));
             if let (Ok(launch), 0) = (&launch, index) {
-                finding.interleaving =
-                    crate::confirm::execution::interleaving(emulator.module, emulator.number, launch, finding);
+                crate::confirm::waiting::explain(emulator.module, emulator.number, launch, finding);
             }
         }
         groups::merge(&mut findings);

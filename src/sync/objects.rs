@@ -9,6 +9,7 @@
 use super::follow::What;
 use crate::exec::races::clock::{Shape, ThreadClock};
 use crate::exec::races::order::Later;
+use crate::finding::MixedBarrier;
 
 /// Barriers that a block has.
 const BARRIERS: usize = 16;
@@ -46,22 +47,13 @@ impl Arrival {
 /// Two generations of a barrier that may mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unsafe {
-    pub(crate) barrier: Called,
+    pub(crate) barrier: MixedBarrier,
     /// Who arrives for the later one: number in the launch, instruction.
     pub(crate) later: (u32, u32),
     /// An arrival for the earlier one of which that thread does not know.
     pub(crate) earlier: (u32, u32),
     /// Number of the later generation, from 0.
     pub(crate) generation: u64,
-}
-
-/// What a barrier is called by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Called {
-    /// The number of a barrier of the block.
-    Number(usize),
-    /// The place of an object in shared memory, in bytes.
-    Object(u32),
 }
 
 /// What a warp does at its next barrier.
@@ -155,7 +147,7 @@ impl Objects {
             let generation = object.complete;
             let place = |arrival: &Arrival| (arrival.thread, arrival.code);
             round.missing = missing.map(|earlier| Unsafe {
-                barrier: Called::Number(id % BARRIERS),
+                barrier: MixedBarrier::Number((id % BARRIERS) as u32),
                 later: place(&arrival),
                 earlier: place(earlier),
                 generation,

@@ -10,11 +10,12 @@
 //! Reference: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 
 use super::follow::What;
-use super::objects::{Called, Trouble, Unsafe};
+use super::objects::{Trouble, Unsafe};
 use crate::exec::objects::State;
 use crate::exec::races::clock::ThreadClock;
 use crate::exec::races::order::{BulkCopy, Later};
 use crate::exec::world::World;
+use crate::finding::MixedBarrier;
 use std::collections::BTreeMap;
 
 /// Bytes that a phase may count.
@@ -304,7 +305,7 @@ impl Object {
         let unknown = |other: &&Party| !later.is_later_than(other.thread, other.clock.epoch);
         let earlier = self.before.iter().find(unknown).or(self.before.first());
         Err(Trouble::Reused(Unsafe {
-            barrier: Called::Object(offset),
+            barrier: MixedBarrier::Object(offset),
             later: (party.thread, party.code),
             earlier: earlier.map_or((party.thread, party.code), |earlier| (earlier.thread, earlier.code)),
             generation: u64::from(self.phase),

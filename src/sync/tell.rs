@@ -5,13 +5,13 @@
 
 use super::arguments::Bound;
 use super::follow::{Refusal, What};
-use super::objects::{Called, Unsafe};
+use super::objects::Unsafe;
 use super::run::{End, Shown};
 use super::{Proved, Question};
 use crate::confirm::execution;
 use crate::exec::decode::{Code, Program, Space};
 use crate::exec::launch::Launch;
-use crate::finding::{AccessKind, AccessReport, Checked, Defect, Finding, Reason};
+use crate::finding::{AccessKind, AccessReport, Checked, Defect, Finding, MixedBarrier, Mixing, Reason};
 use crate::geometry::index_of;
 use crate::span::Origin;
 use std::sync::Arc;
@@ -110,10 +110,10 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
 }
 
 /// The name of a barrier.
-fn called(program: &Program, barrier: Called) -> String {
+fn called(program: &Program, barrier: MixedBarrier) -> String {
     match barrier {
-        Called::Number(number) => format!("barrier {number}"),
-        Called::Object(offset) => {
+        MixedBarrier::Number(number) => format!("barrier {number}"),
+        MixedBarrier::Object(offset) => {
             let within = offset % program.shared_size.max(1);
             let variables = program.shared.iter().filter(|variable| variable.offset <= within);
             match variables.max_by_key(|variable| variable.offset) {
@@ -136,20 +136,22 @@ pub(crate) fn reuse(question: &Question<'_>, shown: &Shown, reused: &Unsafe) -> 
         origin: shown.run.program.origins[code as usize].clone(),
     };
     let Unsafe { barrier, later, earlier, generation } = *reused;
+    let (name, before) = (called(&shown.run.program, barrier), generation.saturating_sub(1));
+    let [one, other] = [later, earlier].map(|(thread, _)| thread % size / 32);
     let (later_access, earlier_access) = (access(later.0, later.1), access(earlier.0, earlier.1));
-    // Named barriers count uses from 0 before; objects have the phase that is open.
-    let (later_use, use_before) = match barrier {
-        Called::Number(_) => (generation + 1, generation),
-        Called::Object(_) => (generation, generation.saturating_sub(1)),
-    };
+    let [here, there] = [&later_access, &earlier_access].map(|access| access.origin.told());
     Finding {
         kind: "reuse".to_string(),
         message: format!(
-            "{}: the arrival for use {later_use} may come before use {use_before} is complete, because no barrier tells this \
-             thread that the other one, at PTX line {}, has come",
-            called(&shown.run.program, barrier),
-            earlier_access.origin.line,
+            "{name}: generations {before} and {generation} may mix: warp {one} may arrive for generation {generation} \
+             before warp {other} has arrived for generation {before}\nmissing: that warp {one} waits, before {here}, for a \
+             barrier to which warp {other} comes at or behind {there}"
         ),
+        mixing: Some(Mixing {
+            barrier,
+            generations: [before, generation],
+            edge: format!("missing: warp {one} ({here}) has to know that warp {other} has come ({there})"),
+        }),
         barrier: Some(later_access.origin.clone()),
         accesses: vec![later_access, earlier_access],
         launch: Some(geometry.into()),

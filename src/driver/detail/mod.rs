@@ -47,8 +47,9 @@ fn of(task: &Task<'_>, options: &Options, report: &KernelReport, conditions: &[C
     let invariants = stages::invariants(pairs, graph.as_ref().zip(labels.as_deref()), &found);
     let shown = replay::of(task, report, &found);
     let (replay, barriers) = shown.unwrap_or_default();
+    let barrier_graph = report.barriers.as_ref().map(|graph| graph::of_barriers(graph, &found));
     let Instructions { sources, list, .. } = found;
-    Detail { sources, instructions: list, graph, stages: texts, invariants, replay, barriers }
+    Detail { sources, instructions: list, graph, barrier_graph, stages: texts, invariants, replay, barriers }
 }
 
 /// The options with the launch that the report is about: where a defect was found in a launch that the tool chose, that one.

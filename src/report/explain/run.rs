@@ -71,4 +71,12 @@ pub(crate) const CODES: &[Code] = &[
                an access that races only with them was not reported.",
         example: "",
     },
+    Code {
+        code: "no-barrier-graph",
+        title: "no execution whose barriers could be drawn",
+        text: "`--format dot` draws the barriers of one execution: the generations of each, who comes to them and who \
+               waits. The symbolic proof executes nothing; `--engine exact` does, and so does `gpuvcc run --format dot`. \
+               A kernel in which no thread comes to a barrier has no graph either.",
+        example: "gpuvcc kernel.ptx --block 64 --grid 2 --engine exact --format dot | dot -Tsvg",
+    },
 ];

@@ -13,6 +13,9 @@ pub(crate) struct Detail {
     pub(crate) instructions: Vec<Instruction>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) graph: Option<Graph>,
+    /// Of an execution that decides for all: generations of barriers, and what leads from one to the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) barrier_graph: Option<Graph>,
     /// In the order of the pipeline.
     pub(crate) stages: Vec<StageText>,
     pub(crate) invariants: Vec<Invariant>,
@@ -60,7 +63,7 @@ pub(crate) struct Instruction {
     pub(crate) explain: Option<String>,
 }
 
-/// The control-flow graph.
+/// A graph: of the control flow, or of barriers.
 #[derive(Debug, Serialize)]
 pub(crate) struct Graph {
     /// Empty where it is too large to be drawn.

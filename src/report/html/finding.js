@@ -140,8 +140,18 @@ function findingCard(detail, finding) {
         )
       : null,
     finding.message ? element("p", {}, title(finding.message)) : null,
+    finding.waits?.length ? waits(detail, finding) : null,
     finding.help ? element("p", { class: "help" }, element("b", {}, "Help: "), finding.help) : null,
     finding.replay ? [element("p", { class: "label" }, "Replay without a GPU"), command(finding.replay)] : null,
+  );
+}
+
+/** Who waits for whom, with a button for each instruction. */
+function waits(detail, finding) {
+  return element(
+    "ol",
+    { class: "waits", "aria-label": finding.cycle ? "These wait for each other" : "Who waits for whom" },
+    finding.waits.map((one) => element("li", {}, title(one.text), " ", place(detail, one.ptx_line, `PTX ${one.ptx_line}: ${one.ptx}`))),
   );
 }
 

@@ -1,4 +1,4 @@
-//! The drawing of a control-flow graph.
+//! The drawing of a graph: of the control flow, or of barriers.
 //!
 //! Input: blocks with their lines, and edges. Output: an SVG without any style: classes say what is what, so that the page
 //! chooses colours. Establishes: what is drawn depends on the graph alone. Relies on: `layout-rs`, which places blocks and
@@ -30,8 +30,36 @@ const PADDING: f64 = 8.0;
 pub(crate) struct Shown {
     pub(crate) label: String,
     pub(crate) loop_head: bool,
+    /// It is a part of a defect.
+    pub(crate) at_fault: bool,
     /// The instruction of each line, where there is one, and its text.
     pub(crate) lines: Vec<(Option<usize>, String)>,
+}
+
+/// What an edge is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    Plain,
+    /// It returns to the head of a loop.
+    Back,
+    /// It is less than the others.
+    Weak,
+    /// It is a part of a defect.
+    Fault,
+    /// It is not there, which is the defect.
+    Missing,
+}
+
+impl Look {
+    fn class(self) -> &'static str {
+        match self {
+            Look::Plain => "edge",
+            Look::Back => "edge back",
+            Look::Weak => "edge weak",
+            Look::Fault => "edge fault",
+            Look::Missing => "edge missing",
+        }
+    }
 }
 
 /// An edge to draw.
@@ -39,8 +67,7 @@ pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) condition: String,
-    /// Whether it returns to the head of a loop.
-    pub(crate) is_back: bool,
+    pub(crate) look: Look,
 }
 
 /// The drawing; `None` if the graph is too large, or cannot be placed.
@@ -121,7 +148,11 @@ impl RenderBackend for Drawing<'_> {
         let Some(number) = number.and_then(|number| number.parse::<usize>().ok()) else { return };
         let Some(block) = self.blocks.get(number) else { return };
         self.holds(at.x + size.x, at.y + size.y);
-        let class = if block.loop_head { "block head" } else { "block" };
+        let class = match (block.at_fault, block.loop_head) {
+            (true, _) => "block fault",
+            (false, true) => "block head",
+            (false, false) => "block",
+        };
         let (x, y) = (at.x, at.y);
         let _ = write!(
             self.boxes,
@@ -175,10 +206,7 @@ impl RenderBackend for Drawing<'_> {
         }
         path.iter().flat_map(|(one, other)| [one, other]).for_each(|point| self.holds(point.x, point.y));
         let (class, data) = match edge {
-            Some(Edge { from, to, is_back, .. }) => {
-                let class = if *is_back { "edge back" } else { "edge" };
-                (class, format!(" data-from=\"{from}\" data-to=\"{to}\""))
-            }
+            Some(Edge { from, to, look, .. }) => (look.class(), format!(" data-from=\"{from}\" data-to=\"{to}\"")),
             None => ("edge", String::new()),
         };
         let marker = |is_there: bool, name: &str| match is_there {
@@ -204,11 +232,12 @@ mod tests {
 
     fn block(label: &str, lines: usize) -> Shown {
         let line = |number: usize| (Some(number), format!("a < b & {number}"));
-        Shown { label: label.to_string(), loop_head: label == "head", lines: (0..lines).map(line).collect() }
+        let lines = (0..lines).map(line).collect();
+        Shown { label: label.to_string(), loop_head: label == "head", at_fault: false, lines }
     }
 
     fn edge(from: usize, to: usize, condition: &str, is_back: bool) -> Edge {
-        Edge { from, to, condition: condition.to_string(), is_back }
+        Edge { from, to, condition: condition.to_string(), look: if is_back { Look::Back } else { Look::Plain } }
     }
 
     #[test]

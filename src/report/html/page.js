@@ -17,7 +17,17 @@ function panelsOf(kernel, detail) {
   const panels = [];
   if (detail.replay?.steps?.length) panels.push(stepsPanel(kernel, detail));
   if (detail.barriers) panels.push(barriersPanel(detail));
-  if (detail.graph) panels.push(graphPanel(detail.graph));
+  if (detail.barrier_graph)
+    panels.push(
+      graphPanel(detail.barrier_graph, {
+        id: "barrier-graph",
+        title: "Barrier graph",
+        about: "Generations of barriers in one execution: who comes, who waits, and what leads from one to the next.",
+        drawing: "barriers",
+        block: "Generations",
+      }),
+    );
+  if (detail.graph) panels.push(graphPanel(detail.graph, CONTROL_FLOW));
   for (const stage of detail.stages) panels.push(stagePanel(stage));
   if (detail.invariants.length)
     panels.splice(

@@ -64,7 +64,16 @@ function drawing(text) {
   return copy(parsed);
 }
 
-function graphPanel(graph) {
+const CONTROL_FLOW = {
+  id: "cfg",
+  title: "CFG",
+  about: "The control flow graph: blocks, and where each may go.",
+  drawing: "control flow",
+  block: "Block",
+};
+
+/** A drawn graph; `about` is what it shows. */
+function graphPanel(graph, about) {
   const body = element("div");
   let blocks = [];
   const mark = (selected) => {
@@ -82,7 +91,7 @@ function graphPanel(graph) {
     const svg = drawing(graph.svg);
     if (!svg) return body.append(element("p", { class: "failed" }, "The graph is too large to be drawn."));
     svg.setAttribute("role", "group");
-    svg.setAttribute("aria-label", "Control flow graph");
+    svg.setAttribute("aria-label", `Graph of the ${about.drawing}`);
     blocks = [...svg.querySelectorAll("[data-block]")]
       .map((node) => ({ node, of: graph.blocks[Number(node.dataset.block)] }))
       .filter(({ of }) => of);
@@ -92,7 +101,7 @@ function graphPanel(graph) {
       node.setAttribute("tabindex", "0");
       node.setAttribute(
         "aria-label",
-        `Block ${of.label}${of.loop_head ? ", loop head" : ""}, ${plural(of.instructions.length, "instruction")}`,
+        `${about.block} ${of.label}${of.loop_head ? ", loop head" : ""}, ${plural(of.instructions.length, "instruction")}`,
       );
       if (of.loop_head) node.classList.add("loop-head");
       node.addEventListener("click", (event) => {
@@ -115,16 +124,16 @@ function graphPanel(graph) {
       ),
       element(
         "div",
-        { class: "graph", tabindex: "0", role: "region", "aria-label": "Drawing of the control flow graph" },
+        { class: "graph", tabindex: "0", role: "region", "aria-label": `Drawing of the graph of the ${about.drawing}` },
         svg,
       ),
     );
     mark(new Set(state.instructions));
   };
   return {
-    id: "cfg",
-    title: "CFG",
-    about: "The control flow graph: blocks, and where each may go.",
+    id: about.id,
+    title: about.title,
+    about: about.about,
     body,
     build,
     mark,
