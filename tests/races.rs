@@ -1,8 +1,9 @@
 //! Small programs with known races, under every schedule.
 //!
 //! Files in `tests/races` say in their first lines what they expect: `//@ verdict: NAME`, `//@ run: ARGUMENTS` of
-//! `gpuvcc run` (repeatable), `//@ warning: CODE`. Lines that end with `// RACE` or `// HERE` must be those that the
-//! findings (or the warning) name: none else in any run, and all of them in some run. A run without
+//! `gpuvcc run` (repeatable), `//@ warning: CODE`, `//@ reason: WORDS` of why a run was given up. Lines that end with
+//! `// RACE` or `// HERE` must be those that the
+//! findings (or the warning, or the reason) name: none else in any run, and all of them in some run. A run without
 //! `--schedule` is repeated with all schedules and some seeds.
 //!
 //! The trials `verify/...` ask the verifier about the correct programs: it may refuse to prove one, but never
@@ -61,7 +62,11 @@ fn check(path: &Path) -> Result<(), Failed> {
         let schedules = if run.contains("--schedule") { &[""][..] } else { &SCHEDULES[..] };
         for schedule in schedules {
             let report = emulated(path, &format!("{run} {schedule}"))?;
-            let lines = lines(&report, all("warning").next(), &text);
+            let mut lines = lines(&report, all("warning").next(), &text);
+            if let Some(words) = all("reason").next() {
+                let given = report.reasons.iter().filter(|reason| reason.message.contains(words));
+                lines.extend(given.filter_map(|reason| reason.origin.as_ref()).map(|origin| origin.line));
+            }
             let got = report.verdict.name();
             if got != verdict || !lines.is_subset(&marks) {
                 let reasons: Vec<&str> = report.reasons.iter().map(|reason| reason.message.as_str()).collect();

@@ -107,6 +107,11 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             copy.multicast.iter_mut().for_each(|mask| f(Slot::Source(mask)));
             copy.object.iter_mut().for_each(|object| f(Slot::Address(&mut object.address)));
         }
+        Op::Async { operation: AsyncOp::Remote(store), .. } => {
+            f(Slot::Address(&mut store.to.address));
+            store.values.iter_mut().for_each(|value| f(Slot::Source(value)));
+            f(Slot::Address(&mut store.object.address));
+        }
         Op::Object { usage, .. } => {
             f(Slot::Address(&mut usage.place.address));
             usage.action.source_mut().into_iter().for_each(|source| f(Slot::Source(source)));
@@ -127,6 +132,7 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             ..
         }
         | Op::ClusterBarrier { .. }
+        | Op::Registers { .. }
         | Op::Nothing { .. }
         | Op::Unsupported { .. } => {}
     }

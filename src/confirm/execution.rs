@@ -416,8 +416,8 @@ impl<'r> Reporter<'r> {
             Code::Load(index) | Code::Store(index) | Code::Atomic(index) => index,
             Code::AsyncRead(index) => async_copies[index as usize].from,
             Code::AsyncWrite(index) => async_copies[index as usize].to,
-            Code::BulkRead(index) => bulk_operations[index as usize].from,
-            Code::BulkWrite(index) => bulk_operations[index as usize].to,
+            Code::BulkRead(index) => bulk_operations[index as usize].ends()[0],
+            Code::BulkWrite(index) => bulk_operations[index as usize].ends()[1],
             Code::Object(index) => objects[index as usize].access,
             _ => return None,
         };

@@ -8,6 +8,7 @@
 
 use super::agents;
 use super::block::BlockState;
+use super::bulk;
 use super::decode::{Code, Program};
 use super::launch::{Launch, Schedule};
 use super::lockstep::Warps;
@@ -271,6 +272,7 @@ pub fn settle(
 ) {
     if status == Status::Exited {
         state.leave(index as u32);
+        end_block(program, world, state, threads, index as u32 / state.size);
     }
     objects::wake(program, world, state, threads);
     state.wake_cluster(world, threads);
@@ -285,6 +287,15 @@ pub fn settle(
     }
     if status != Status::Running && !program.warp_operations.is_empty() {
         while !world.halted && warp::release(program, world, threads, index as u32 / 32) {}
+    }
+}
+
+/// Once all threads of a block have exited: nothing goes on in its shared memory, and its warp groups did the same.
+fn end_block(program: &Program, world: &mut World, state: &BlockState, threads: &[Thread], rank: u32) {
+    if state.has_ended(rank) && !world.halted {
+        bulk::abandon(world, state, (rank * program.shared_size, program.shared_size));
+        let first = (rank * state.size) as usize;
+        warp::check_groups(world, &threads[first..first + state.size as usize]);
     }
 }
 

@@ -23,6 +23,7 @@ pub mod launch;
 mod lockstep;
 pub mod machine;
 pub mod memory;
+mod moves;
 mod objects;
 pub mod outcome;
 pub(crate) mod races;

@@ -97,6 +97,8 @@ pub struct Thread {
     pub(crate) clock: ThreadClock,
     /// The wait at a barrier object that said last that its phase is not complete.
     pub(crate) asked: Option<u32>,
+    /// The `setmaxnreg` instructions that it executed.
+    pub(crate) adjusted: Vec<u32>,
     /// Fences that await the rest of their pattern.
     pub(crate) fences: Fences,
 }
@@ -117,6 +119,7 @@ impl Thread {
             steps: 0,
             clock: ThreadClock::default(),
             asked: None,
+            adjusted: Vec::new(),
             fences: Fences::default(),
         }
     }
@@ -145,6 +148,7 @@ impl Thread {
         self.steps = 0;
         self.clock = ThreadClock { epoch: 1, ..ThreadClock::default() };
         self.asked = None;
+        self.adjusted.clear();
         self.fences = Fences::default();
     }
 

@@ -42,9 +42,11 @@ impl Groups {
 impl Lowering<'_> {
     pub(super) fn asynchronous(&mut self, name: &str, operation: &AsyncOp) {
         match operation {
-            AsyncOp::Arrive { .. } | AsyncOp::Bulk(_) | AsyncOp::BulkCommit | AsyncOp::BulkWait { .. } => {
-                self.without_model(name, ASYNC);
-            }
+            AsyncOp::Arrive { .. }
+            | AsyncOp::Remote(_)
+            | AsyncOp::Bulk(_)
+            | AsyncOp::BulkCommit
+            | AsyncOp::BulkWait { .. } => self.without_model(name, ASYNC),
             AsyncOp::Copy(copy) => self.copy(copy),
             AsyncOp::Commit => self.commit(),
             AsyncOp::Wait { pending, commits } => {

@@ -1,6 +1,6 @@
 //! What goes on beside the threads, as part of an instruction: copies, their groups, barrier objects.
 //!
-//! Reference: PTX ISA, `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `mbarrier`.
+//! Reference: PTX ISA, `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`, `mbarrier`.
 
 use super::ast::{Address, Operand, ScalarType, StateSpace};
 use crate::order::Ordering;
@@ -27,6 +27,8 @@ pub enum AsyncOp {
         /// `.noinc`: the object counts this arrival among those that it expects.
         counted: bool,
     },
+    /// `st.async`, `red.async` to the shared memory of another block of the cluster.
+    Remote(Box<RemoteStore>),
     /// `cp.async.bulk`, `cp.reduce.async.bulk`: starts a bulk copy.
     Bulk(Box<BulkCopy>),
     /// `cp.async.bulk.commit_group`: ends a group of bulk copies.
@@ -60,6 +62,21 @@ pub struct AsyncCopy {
     pub bytes: u32,
     /// Zeros are written for what is not read: how many bytes are, at most all, or (a predicate) whether none are.
     pub taken: Option<Operand>,
+}
+
+/// A store or reduction that goes on beside its thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteStore {
+    /// Where it writes, in the shared memory of another block.
+    pub to: MemoryOperand,
+    /// What is written, one for each element.
+    pub values: Vec<Operand>,
+    /// Type of an element.
+    pub ty: ScalarType,
+    /// The barrier object that gets the bytes, in the same shared memory.
+    pub object: MemoryOperand,
+    /// `red.async`: what is done with the old value.
+    pub reduction: Option<Arc<str>>,
 }
 
 /// A bulk copy: its accesses go through the asynchronous proxy.

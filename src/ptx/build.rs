@@ -59,6 +59,7 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         Meaning::AsyncCommit => Op::Async { name: parts.name, operation: AsyncOp::Commit },
         Meaning::AsyncWait => parts.async_wait(),
         Meaning::AsyncArrive => parts.async_arrive(),
+        Meaning::Remote => parts.remote(interner),
         Meaning::Bulk => parts.bulk(interner),
         Meaning::BulkCommit => Op::Async { name: parts.name, operation: AsyncOp::BulkCommit },
         Meaning::BulkWait => {
@@ -67,6 +68,7 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         }
         Meaning::Object => parts.object(),
         Meaning::ClusterBarrier => parts.cluster_barrier(),
+        Meaning::Registers => Op::Registers { name: parts.name },
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
     }

@@ -1,12 +1,16 @@
 //! Barrier objects and bulk copies: from a table row and checked operands to a typed operation.
 //!
 //! Part of [`super::build`]. Establishes: `.release`, `.acquire` and `.cta` where nothing is written.
-//! Reference: PTX ISA, `mbarrier`, `cp.async.mbarrier.arrive`, `cp.async.bulk`, `cp.reduce.async.bulk`.
+//! Reference: PTX ISA, `mbarrier`, `cp.async.mbarrier.arrive`, `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`,
+//! `red.async`.
 
 use super::ast::*;
 use super::build::Parts;
 use super::context::Interner;
 use crate::order::{Ordering, Scope};
+
+/// What reductions do.
+const OPERATIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
 
 impl Parts<'_> {
     /// The memory operand with this number, in a space.
@@ -23,9 +27,18 @@ impl Parts<'_> {
         Op::Async { name: self.name, operation: AsyncOp::Arrive { object, counted } }
     }
 
+    /// `st.async` and `red.async` with a barrier object; the space is written of both operands or of none.
+    pub(super) fn remote(self, interner: &Interner) -> Op {
+        let space = self.space();
+        let operation = OPERATIONS.into_iter().find(|word| self.has(word));
+        let (to, object) = (self.place(0, space), self.place(1, space));
+        let (ty, values) = (self.ty(0), self.operands.sources.clone());
+        let store = RemoteStore { to, values, ty, object, reduction: operation.map(|word| interner.intern(word)) };
+        Op::Async { name: self.name, operation: AsyncOp::Remote(Box::new(store)) }
+    }
+
     /// `cp.async.bulk` and `cp.reduce.async.bulk`; destination and source spaces are written in this order.
     pub(super) fn bulk(self, interner: &Interner) -> Op {
-        const OPERATIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
         if self.has("cp_mask") {
             return Op::Unsupported { name: self.name, reason: "`.cp_mask` is not modelled".to_string() };
         }

@@ -357,6 +357,10 @@ impl Names<'_> {
                 let (to, from) = (self.address(&copy.to.address), self.address(&copy.from.address));
                 format!("{name} {to}, {from}, {}{object}", self.operand(&copy.size))
             }
+            Op::Async { name, operation: AsyncOp::Remote(store) } => {
+                let (to, object) = (self.address(&store.to.address), self.address(&store.object.address));
+                format!("{name} {to}, {}, {object}", self.vector(&store.values))
+            }
             Op::Async { operation: AsyncOp::BulkCommit, .. } => "cp.async.bulk.commit_group".to_string(),
             Op::Async { name, operation: AsyncOp::BulkWait { pending, .. } } => format!("{name} {pending}"),
             Op::Object { name, usage } => {
@@ -365,7 +369,7 @@ impl Names<'_> {
                     usage.action.source().map_or(String::new(), |source| format!(", {}", self.operand(source)));
                 format!("{name} {dst}{}{source}", self.address(&usage.place.address))
             }
-            Op::ClusterBarrier { name, .. } => name.to_string(),
+            Op::ClusterBarrier { name, .. } | Op::Registers { name } => name.to_string(),
             Op::Nothing { name } => format!("nothing {name}"),
             Op::Allocate { dst, size } => format!("malloc {}, {}", self.operand(dst), self.operand(size)),
             Op::Free { address } => format!("free {}", self.address(address)),

@@ -6,7 +6,8 @@
 
 use super::table::{ASYNC, Form, MBARRIER, Meaning, form};
 use Meaning::{
-    Arbitrary, AsyncArrive, AsyncCommit, AsyncCopy, AsyncWait, Bulk, BulkCommit, BulkWait, Nothing, Object, Unsupported,
+    Arbitrary, AsyncArrive, AsyncCommit, AsyncCopy, AsyncWait, Bulk, BulkCommit, BulkWait, Nothing, Object, Remote,
+    Unsupported,
 };
 
 const MULTIMEM: &str = "multimem addresses are not modelled";
@@ -58,14 +59,14 @@ pub(crate) const FORMS: &[Form] = &[
     form("cp", "async bulk prefetch tensor 3d|4d|5d L2 global im2col|im2col::w|im2col::w::128 L2::cache_hint?", "[,] {}b16 b64@L2::cache_hint", Nothing),
 
     // Asynchronous stores and reductions
-    form("st", "async weak? shared::cluster? $mbar v2|v4? b32|b64|u32|u64|s32|s64|f32|f64", "[] {v}t []", Unsupported(ASYNC)),
+    form("st", "async weak? shared::cluster? $mbar v2|v4? b32|b64|u32|u64|s32|s64|f32|f64", "[] {v}t []", Remote),
     form("st", "async mmio? release sys global? b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "[] ~t", Unsupported(ASYNC)),
     form("st", "async release gpu global? b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "[] ~t", Unsupported(ASYNC)),
     form("st", "bulk weak? shared::cta?", "[] b64/b32 imm", Unsupported(ASYNC)),
-    form("red", "async relaxed cluster shared::cluster? $mbar inc|dec u32", "[] t []", Unsupported(ASYNC)),
-    form("red", "async relaxed cluster shared::cluster? $mbar min|max u32|s32", "[] t []", Unsupported(ASYNC)),
-    form("red", "async relaxed cluster shared::cluster? $mbar add u32|s32|u64", "[] t []", Unsupported(ASYNC)),
-    form("red", "async relaxed cluster shared::cluster? $mbar and|or|xor b32", "[] t []", Unsupported(ASYNC)),
+    form("red", "async relaxed cluster shared::cluster? $mbar inc|dec u32", "[] t []", Remote),
+    form("red", "async relaxed cluster shared::cluster? $mbar min|max u32|s32", "[] t []", Remote),
+    form("red", "async relaxed cluster shared::cluster? $mbar add u32|s32|u64", "[] t []", Remote),
+    form("red", "async relaxed cluster shared::cluster? $mbar and|or|xor b32", "[] t []", Remote),
     form("red", "async mmio? release sys global? add u32|s32|u64|s64", "[] t", Unsupported(ASYNC)),
     form("red", "async release gpu global? add u32|s32|u64|s64", "[] t", Unsupported(ASYNC)),
 

@@ -7,7 +7,7 @@
 
 use super::taint::{Byte, Cause, Open, Taint};
 use crate::exec::access::{self, Target};
-use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Place, Program, Slot, Space};
+use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Place, Program, Slot, Space, WarpKind};
 use crate::exec::thread::Thread;
 use crate::exec::world::World;
 use foldhash::HashMap;
@@ -281,6 +281,9 @@ impl<'p> Flow<'p> {
                 if let Some(count) = barrier.count {
                     self.need(own.get(count), What::Barrier, at)?;
                 }
+            }
+            Code::Warp(index) if program.warp_operations[index as usize].kind == WarpKind::Registers => {
+                return Err(Refusal { code: at, what: What::NotFollowed, open: None });
             }
             Code::Warp(index) => {
                 if let Some(mask) = program.warp_operations[index as usize].mask {

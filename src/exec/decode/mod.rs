@@ -35,7 +35,8 @@ pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
 pub(crate) use special::SpecialSlot;
 pub(crate) use together::{
-    AsyncCopy, Barrier, BulkOperation, ObjectKind, ObjectOperation, Reduction, ReductionKind, WarpKind, WarpOperation,
+    AsyncCopy, Barrier, BulkOperation, Moves, ObjectKind, ObjectOperation, Reduction, ReductionKind, WarpKind,
+    WarpOperation,
 };
 
 /// Index into a thread's register file.

@@ -20,20 +20,48 @@ pub(crate) struct AsyncCopy {
 }
 
 /// A bulk copy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct BulkOperation {
-    /// Where it reads, an entry of [`Program::accesses`].
-    pub(crate) from: u32,
-    /// Where it writes, an entry of [`Program::accesses`].
-    pub(crate) to: u32,
-    /// Bytes.
-    pub(crate) size: Slot,
+    pub(crate) moves: Moves,
     /// The barrier object that gets the bytes, an entry of [`Program::accesses`]; `None`: it has a group.
     pub(crate) object: Option<u32>,
     /// What is done with the old value.
     pub(crate) reduction: Option<(AtomicOperation, ScalarType)>,
     /// `.multicast::cluster`: a bit for each block of the cluster that gets the bytes.
     pub(crate) multicast: Option<Slot>,
+}
+
+/// What a bulk operation moves. Memory operands are entries of [`Program::accesses`].
+#[derive(Clone, Debug)]
+pub(crate) enum Moves {
+    /// Bytes that lie one behind the other.
+    Bytes {
+        /// Where it reads.
+        from: u32,
+        /// Where it writes.
+        to: u32,
+        /// Bytes.
+        size: Slot,
+    },
+    /// `st.async`, `red.async`: values of registers, through the generic proxy.
+    Values {
+        /// Where it writes.
+        to: u32,
+        /// The elements.
+        values: Vec<Slot>,
+        /// Bytes of an element.
+        width: u32,
+    },
+}
+
+impl BulkOperation {
+    /// Where it reads and where it writes; it writes where it reads nothing.
+    pub(crate) fn ends(&self) -> [u32; 2] {
+        match self.moves {
+            Moves::Bytes { from, to, .. } => [from, to],
+            Moves::Values { to, .. } => [to, to],
+        }
+    }
 }
 
 /// An operation on a barrier object.
@@ -151,9 +179,15 @@ pub(crate) enum WarpKind {
     VoteAny,
     VoteUniform,
     Ballot,
-    MatchAny { bits: u8 },
-    MatchAll { bits: u8 },
+    MatchAny {
+        bits: u8,
+    },
+    MatchAll {
+        bits: u8,
+    },
     ActiveMask,
     Elect,
+    /// `setmaxnreg`
+    Registers,
     Reduce(AtomicOperation, bool),
 }

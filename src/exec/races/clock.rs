@@ -173,7 +173,8 @@ impl Shape {
         (number >= self.threads).then(|| (number / self.threads - 1) as usize)
     }
 
-    /// Whether it accesses memory through the asynchronous proxy, as all do but threads and `cp.async`.
+    /// Whether it accesses memory through the asynchronous proxy, as all do but threads, `cp.async` and `st.async` (of which the
+    /// detector knows).
     pub(super) fn is_bulk(&self, number: u32) -> bool {
         number >= self.threads.saturating_mul(2 + Agent::Copies as u32)
     }
