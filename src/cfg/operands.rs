@@ -112,6 +112,13 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             store.values.iter_mut().for_each(|value| f(Slot::Source(value)));
             f(Slot::Address(&mut store.object.address));
         }
+        Op::Async { operation: AsyncOp::Tensor(copy), .. } => {
+            f(Slot::Address(&mut copy.map.address));
+            copy.coordinates.iter_mut().for_each(|coordinate| f(Slot::Source(coordinate)));
+            f(Slot::Address(&mut copy.shared.address));
+            copy.multicast.iter_mut().for_each(|mask| f(Slot::Source(mask)));
+            copy.object.iter_mut().for_each(|object| f(Slot::Address(&mut object.address)));
+        }
         Op::Object { usage, .. } => {
             f(Slot::Address(&mut usage.place.address));
             usage.action.source_mut().into_iter().for_each(|source| f(Slot::Source(source)));

@@ -75,10 +75,11 @@ pub(crate) fn start(
 ) -> bool {
     let operation = &program.bulk_operations[index as usize];
     let place = (thread.number, thread.last());
-    let Moved { pieces, bytes } = match moves::of(program, world, thread, operation) {
+    let Moved { pieces, bytes, ty } = match moves::of(program, world, thread, operation) {
         Ok(moved) => moved,
         Err(moves::Wrong::Fault(fault)) => return thread.fault(world, fault),
         Err(moves::Wrong::Misuse(misuse)) => return misused(world, place, misuse),
+        Err(moves::Wrong::Refused(reason)) => return thread.stop(world, Stop::Refused { code: place.1, reason }),
     };
     let mut object = None;
     if let Some(access) = operation.object {
@@ -108,7 +109,7 @@ pub(crate) fn start(
                 Some((offset, world.detector.start_copy(thread.number, number, is_generic)))
             }
         };
-        let reduction = operation.reduction;
+        let reduction = operation.reduction.map(|(reduction, known)| (reduction, ty.unwrap_or(known)));
         underway.push(Underway { pieces, bytes, read: None, reduction, object, place });
     }
     for copy in &underway {

@@ -28,6 +28,7 @@ mod objects;
 pub mod outcome;
 pub(crate) mod races;
 pub(crate) mod record;
+pub(crate) mod tensor;
 pub mod thread;
 pub(crate) mod trace;
 pub mod values;

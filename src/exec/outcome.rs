@@ -150,6 +150,10 @@ pub(crate) enum BarrierMisuse {
     NotArrived,
     /// `st.async`, `red.async` to another place than the shared memory of one other block.
     NotRemote,
+    /// A tensor map of another number of dimensions than the copy.
+    Rank,
+    /// No tensor map where a tensor copy has one.
+    Map,
     /// A block exits whose shared memory a copy still accesses.
     Abandoned,
     /// `setmaxnreg` in some warps of a warp group, not in all of them.
@@ -185,6 +189,8 @@ impl BarrierMisuse {
             BarrierMisuse::Exited => "exited-block",
             BarrierMisuse::NotArrived => "not-arrived",
             BarrierMisuse::NotRemote => "not-remote",
+            BarrierMisuse::Rank => "tensor-rank",
+            BarrierMisuse::Map => "tensor-map",
             BarrierMisuse::Abandoned => "copy-outlives-block",
             BarrierMisuse::WarpGroup => "warp-group",
         }
@@ -216,6 +222,8 @@ impl BarrierMisuse {
             BarrierMisuse::NotRemote => {
                 "it writes to the shared memory of another block of the cluster, and its mbarrier object is there, too"
             }
+            BarrierMisuse::Rank => "the tensor map has another number of dimensions than the copy",
+            BarrierMisuse::Map => "there is no tensor map at this address",
             BarrierMisuse::Abandoned => "a block exits although this copy still accesses its shared memory",
             BarrierMisuse::WarpGroup => "all warps of a warp group execute the same `setmaxnreg` instructions",
             BarrierMisuse::NotArrived => "this thread waits at the barrier of its cluster and has not come to it",

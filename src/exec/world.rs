@@ -155,7 +155,8 @@ fn sites(program: &Program, launch: &Launch) -> Vec<Site> {
             let site = site(&program.accesses[to as usize], operation.reduction.is_some(), true);
             match operation.moves {
                 Moves::Values { .. } => site,
-                _ => Site { scope: operation.reduction.map(|_| Reach::Device), ..site },
+                // Each element is an access of its own; those of two reductions are taken to be alike.
+                _ => Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site },
             }
         }
         Code::Object(index) => {

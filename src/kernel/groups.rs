@@ -45,6 +45,7 @@ impl Lowering<'_> {
             AsyncOp::Arrive { .. }
             | AsyncOp::Remote(_)
             | AsyncOp::Bulk(_)
+            | AsyncOp::Tensor(_)
             | AsyncOp::BulkCommit
             | AsyncOp::BulkWait { .. } => self.without_model(name, ASYNC),
             AsyncOp::Copy(copy) => self.copy(copy),

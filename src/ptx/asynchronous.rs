@@ -31,6 +31,8 @@ pub enum AsyncOp {
     Remote(Box<RemoteStore>),
     /// `cp.async.bulk`, `cp.reduce.async.bulk`: starts a bulk copy.
     Bulk(Box<BulkCopy>),
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: starts a copy of a box of a tensor.
+    Tensor(Box<TensorCopy>),
     /// `cp.async.bulk.commit_group`: ends a group of bulk copies.
     BulkCommit,
     /// `cp.async.bulk.wait_group`: until at most so many of the newest groups of bulk copies are not complete.
@@ -92,6 +94,23 @@ pub struct BulkCopy {
     pub object: Option<MemoryOperand>,
     /// `cp.reduce`: what is done with the old value, and the type.
     pub reduction: Option<(Arc<str>, ScalarType)>,
+    /// `.multicast::cluster`: a bit for each block of the cluster that gets the bytes.
+    pub multicast: Option<Operand>,
+}
+
+/// A copy of a box of a tensor in global memory: into shared memory if it has a barrier object, else out of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorCopy {
+    /// The tensor map.
+    pub map: MemoryOperand,
+    /// Where the box starts in the tensor, the innermost dimension first.
+    pub coordinates: Vec<Operand>,
+    /// Where the box is in shared memory.
+    pub shared: MemoryOperand,
+    /// The barrier object that gets the bytes; `None`: it has a group.
+    pub object: Option<MemoryOperand>,
+    /// `cp.reduce`: what is done with the old values.
+    pub reduction: Option<Arc<str>>,
     /// `.multicast::cluster`: a bit for each block of the cluster that gets the bytes.
     pub multicast: Option<Operand>,
 }

@@ -59,6 +59,35 @@ impl Parts<'_> {
         Op::Async { name: self.name, operation: AsyncOp::Bulk(Box::new(copy)) }
     }
 
+    /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`
+    pub(super) fn tensor(self, interner: &Interner) -> Op {
+        let refused = |name, reason: &str| Op::Unsupported { name, reason: reason.to_string() };
+        if self.has("cta_group::2") {
+            return refused(self.name, "barrier objects of pairs of blocks are not modelled");
+        }
+        let ranks = ["1d", "2d", "3d", "4d", "5d"];
+        let rank = ranks.iter().position(|rank| self.has(rank)).map_or(0, |index| index + 1);
+        let is_multicast = self.has("multicast::cluster");
+        let further = usize::from(is_multicast) + usize::from(self.has("L2::cache_hint"));
+        if self.operands.sources.len() != rank + further {
+            return refused(self.name, "it has not as many coordinates as dimensions");
+        }
+        let coordinates = self.operands.sources[..rank].to_vec();
+        let loads = !self.has("bulk_group");
+        let shared = if self.has("shared::cluster") { StateSpace::SharedCluster } else { StateSpace::Shared };
+        let (map, memory) = if loads { (1, 0) } else { (0, 1) };
+        let operation = OPERATIONS.into_iter().find(|word| self.has(word));
+        let copy = TensorCopy {
+            map: self.place(map, StateSpace::Generic),
+            coordinates,
+            shared: self.place(memory, shared),
+            object: loads.then(|| self.place(2, shared)),
+            reduction: operation.map(|word| interner.intern(word)),
+            multicast: is_multicast.then(|| self.source(rank)),
+        };
+        Op::Async { name: self.name, operation: AsyncOp::Tensor(Box::new(copy)) }
+    }
+
     /// `barrier.cluster.arrive`, which releases unless it is relaxed, and `barrier.cluster.wait`
     pub(super) fn cluster_barrier(self) -> Op {
         let (arrives, releases) = (self.has("arrive"), !self.has("relaxed"));

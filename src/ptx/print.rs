@@ -361,6 +361,14 @@ impl Names<'_> {
                 let (to, object) = (self.address(&store.to.address), self.address(&store.object.address));
                 format!("{name} {to}, {}, {object}", self.vector(&store.values))
             }
+            Op::Async { name, operation: AsyncOp::Tensor(copy) } => {
+                let (map, shared) = (self.address(&copy.map.address), self.address(&copy.shared.address));
+                let tensor = format!("{map} {}", self.vector(&copy.coordinates));
+                match &copy.object {
+                    Some(object) => format!("{name} {shared}, {tensor}, {}", self.address(&object.address)),
+                    None => format!("{name} {tensor}, {shared}"),
+                }
+            }
             Op::Async { operation: AsyncOp::BulkCommit, .. } => "cp.async.bulk.commit_group".to_string(),
             Op::Async { name, operation: AsyncOp::BulkWait { pending, .. } } => format!("{name} {pending}"),
             Op::Object { name, usage } => {

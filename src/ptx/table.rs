@@ -65,6 +65,8 @@ pub(crate) enum Meaning {
     /// `st.async`, `red.async`
     Remote,
     Bulk,
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`
+    Tensor,
     BulkCommit,
     BulkWait,
     /// What is done with a barrier object.
@@ -329,7 +331,7 @@ impl Row {
             Meaning::WarpBarrier | Meaning::Fence => Class::Synchronisation,
             Meaning::AsyncCopy => Class::Memory,
             Meaning::AsyncCommit | Meaning::AsyncWait => Class::Synchronisation,
-            Meaning::AsyncArrive | Meaning::Remote => Class::Emulated(ASYNC),
+            Meaning::AsyncArrive | Meaning::Remote | Meaning::Tensor => Class::Emulated(ASYNC),
             Meaning::Bulk | Meaning::BulkCommit | Meaning::BulkWait => Class::Emulated(ASYNC),
             Meaning::Registers => Class::Emulated(REGISTERS),
             Meaning::Object => Class::Emulated(MBARRIER),

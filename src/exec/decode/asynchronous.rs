@@ -8,13 +8,15 @@ use super::{Access, AsyncCopy, BulkOperation, Code, Moves, ObjectKind, ObjectOpe
 use crate::exec::values::atomic::AtomicOperation;
 use crate::order::{Ordering, Scope};
 use crate::ptx::ast::{
-    AsyncOp, BulkCopy, MemoryOperand, ObjectAction, ObjectUse, Operand, RemoteStore, ScalarType, StateSpace,
+    AsyncOp, BulkCopy, MemoryOperand, ObjectAction, ObjectUse, Operand, RemoteStore, ScalarType, StateSpace, TensorCopy,
 };
 
 impl Decoder<'_> {
     pub(super) fn asynchronous(&mut self, operation: &AsyncOp) -> Option<()> {
         match operation {
-            AsyncOp::Copy(_) | AsyncOp::Bulk(_) | AsyncOp::Remote(_) if self.launch.geometry.threads() > 1 << 28 => {
+            AsyncOp::Copy(_) | AsyncOp::Bulk(_) | AsyncOp::Remote(_) | AsyncOp::Tensor(_)
+                if self.launch.geometry.threads() > 1 << 28 =>
+            {
                 self.refuse("asynchronous copies in a launch of more than 2^28 threads".to_string());
             }
             AsyncOp::Copy(copy) => {
@@ -47,6 +49,7 @@ impl Decoder<'_> {
             }
             AsyncOp::Remote(store) => return self.remote(store),
             AsyncOp::Bulk(copy) => return self.bulk(copy),
+            AsyncOp::Tensor(copy) => return self.tensor(copy),
             AsyncOp::BulkCommit => self.emit(Code::BulkCommit),
             AsyncOp::BulkWait { pending, reads } => self.emit(Code::BulkWait { pending: *pending, reads: *reads }),
         }
@@ -92,6 +95,26 @@ impl Decoder<'_> {
         let object = Some(self.operand_access(object, 8)?);
         let moves = Moves::Values { to, values, width: ty.bytes() };
         self.push_bulk(BulkOperation { moves, object, reduction, multicast: None });
+        Some(())
+    }
+
+    fn tensor(&mut self, copy: &TensorCopy) -> Option<()> {
+        let TensorCopy { map, coordinates, shared, object, reduction, multicast } = copy;
+        // The type of the elements is known to the map only.
+        let reduction = match reduction {
+            None => None,
+            Some(name) => Some((AtomicOperation::of(name)?, ScalarType::B(32))),
+        };
+        let (map, shared) = (self.operand_access(map, 16)?, self.operand_access(shared, 16)?);
+        let coordinates = coordinates.iter().map(|one| self.source(one, 32)).collect::<Option<Vec<Slot>>>()?;
+        let loads = object.is_some();
+        let object = match object {
+            Some(object) => Some(self.operand_access(object, 8)?),
+            None => None,
+        };
+        let multicast = self.optional(multicast.as_ref())?;
+        let moves = Moves::Tensor { map, coordinates, shared, loads };
+        self.push_bulk(BulkOperation { moves, object, reduction, multicast });
         Some(())
     }
 

@@ -43,6 +43,16 @@ pub(crate) enum Moves {
         /// Bytes.
         size: Slot,
     },
+    /// A box of a tensor.
+    Tensor {
+        /// The tensor map.
+        map: u32,
+        coordinates: Vec<Slot>,
+        /// Where the box is in shared memory.
+        shared: u32,
+        /// Into shared memory.
+        loads: bool,
+    },
     /// `st.async`, `red.async`: values of registers, through the generic proxy.
     Values {
         /// Where it writes.
@@ -59,6 +69,8 @@ impl BulkOperation {
     pub(crate) fn ends(&self) -> [u32; 2] {
         match self.moves {
             Moves::Bytes { from, to, .. } => [from, to],
+            Moves::Tensor { map, shared, loads: true, .. } => [map, shared],
+            Moves::Tensor { map, shared, .. } => [shared, map],
             Moves::Values { to, .. } => [to, to],
         }
     }
