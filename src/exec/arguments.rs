@@ -6,7 +6,7 @@
 use super::decode::SHARED_BITS;
 use super::launch::Contents;
 use super::memory::UNBOUNDED;
-use super::tensor::TensorArgument;
+use super::tensor_argument::TensorArgument;
 use crate::ptx::ast::ScalarType;
 use crate::ptx::words::{scalar_type, type_name};
 use std::collections::BTreeMap;

@@ -15,6 +15,7 @@ use super::lockstep::Warps;
 use super::memory::GlobalMemory;
 use super::objects;
 use super::outcome::{Deadlock, Divergence, Instead, ObjectState, Outcome, Stop};
+use super::products;
 use super::thread::{Status, Thread};
 use super::trace::Watch;
 use super::values::hash;
@@ -276,6 +277,9 @@ pub fn settle(
     }
     objects::wake(program, world, state, threads);
     state.wake_cluster(world, threads);
+    if !program.products.is_empty() {
+        products::wake(world, state, threads);
+    }
     // A thread that arrived without waiting is still running.
     let arrived = || {
         let last = program.code[threads[index].last() as usize];
@@ -290,11 +294,17 @@ pub fn settle(
     }
 }
 
-/// Once all threads of a block have exited: nothing goes on in its shared memory, and its warp groups did the same.
-fn end_block(program: &Program, world: &mut World, state: &BlockState, threads: &[Thread], rank: u32) {
+/// Once all threads of a block have exited: nothing goes on in its shared memory, what was to be written elsewhere is, and its
+/// warp groups did the same.
+fn end_block(program: &Program, world: &mut World, state: &mut BlockState, threads: &[Thread], rank: u32) {
     if state.has_ended(rank) && !world.halted {
         bulk::abandon(world, state, (rank * program.shared_size, program.shared_size));
         let first = (rank * state.size) as usize;
+        products::check_groups(world, &threads[first..first + state.size as usize]);
+        if state.live_threads() == 0 && !world.halted {
+            // What is left has read all it needs.
+            bulk::finish(world, state, || true);
+        }
         warp::check_groups(world, &threads[first..first + state.size as usize]);
     }
 }

@@ -127,10 +127,15 @@ fn tensor_map(program: &Program, world: &World, thread: &Thread, access: u32) ->
                 let all = (0..u64::from(half.bytes)).map(|at| world.global.read(array, offset + at, 1) as u8);
                 bytes.extend(all);
             }
-            Target::Shared(_) | Target::Local(_) => return Err(Wrong::Misuse(BarrierMisuse::Map)),
+            Target::Shared(_) | Target::Local(_) => return Err(no_map()),
         }
     }
-    TensorMap::decoded(&bytes).ok_or(Wrong::Misuse(BarrierMisuse::Map))
+    TensorMap::decoded(&bytes).ok_or_else(no_map)
+}
+
+/// Bytes that are no map: of an argument that was chosen without knowing what it is for, so the kernel is not to blame.
+fn no_map() -> Wrong {
+    Wrong::Refused("there is no tensor map at this address; `--arg NAME=tensor:...` gives one".to_string())
 }
 
 /// The pieces of a box. What lies outside of the tensor is not written there.

@@ -152,11 +152,9 @@ pub(crate) enum BarrierMisuse {
     NotRemote,
     /// A tensor map of another number of dimensions than the copy.
     Rank,
-    /// No tensor map where a tensor copy has one.
-    Map,
     /// A block exits whose shared memory a copy still accesses.
     Abandoned,
-    /// `setmaxnreg` in some warps of a warp group, not in all of them.
+    /// `setmaxnreg` or `wgmma` in some warps of a warp group, not in all of them.
     WarpGroup,
 }
 
@@ -190,7 +188,6 @@ impl BarrierMisuse {
             BarrierMisuse::NotArrived => "not-arrived",
             BarrierMisuse::NotRemote => "not-remote",
             BarrierMisuse::Rank => "tensor-rank",
-            BarrierMisuse::Map => "tensor-map",
             BarrierMisuse::Abandoned => "copy-outlives-block",
             BarrierMisuse::WarpGroup => "warp-group",
         }
@@ -223,9 +220,10 @@ impl BarrierMisuse {
                 "it writes to the shared memory of another block of the cluster, and its mbarrier object is there, too"
             }
             BarrierMisuse::Rank => "the tensor map has another number of dimensions than the copy",
-            BarrierMisuse::Map => "there is no tensor map at this address",
             BarrierMisuse::Abandoned => "a block exits although this copy still accesses its shared memory",
-            BarrierMisuse::WarpGroup => "all warps of a warp group execute the same `setmaxnreg` instructions",
+            BarrierMisuse::WarpGroup => {
+                "all warps of a warp group execute the same `setmaxnreg` and `wgmma` instructions"
+            }
             BarrierMisuse::NotArrived => "this thread waits at the barrier of its cluster and has not come to it",
         }
     }

@@ -159,6 +159,7 @@ fn sites(program: &Program, launch: &Launch) -> Vec<Site> {
                 _ => Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site },
             }
         }
+        Code::Product(_) => Site { reads: true, bytes: 16, ..none },
         Code::Object(index) => {
             let scope = Some(Reach::of(Scope::Cluster, clusters));
             match program.objects[*index as usize].kind {

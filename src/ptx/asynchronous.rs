@@ -33,6 +33,17 @@ pub enum AsyncOp {
     Bulk(Box<BulkCopy>),
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: starts a copy of a box of a tensor.
     Tensor(Box<TensorCopy>),
+    /// `wgmma.mma_async`
+    Product(Box<MatrixProduct>),
+    /// `wgmma.fence`: between what the warp group did with registers and its products.
+    ProductFence,
+    /// `wgmma.commit_group`: ends a group of products.
+    ProductCommit,
+    /// `wgmma.wait_group`: until at most so many of the newest groups of products are not complete.
+    ProductWait {
+        /// Groups.
+        pending: u64,
+    },
     /// `cp.async.bulk.commit_group`: ends a group of bulk copies.
     BulkCommit,
     /// `cp.async.bulk.wait_group`: until at most so many of the newest groups of bulk copies are not complete.
@@ -113,6 +124,23 @@ pub struct TensorCopy {
     pub reduction: Option<Arc<str>>,
     /// `.multicast::cluster`: a bit for each block of the cluster that gets the bytes.
     pub multicast: Option<Operand>,
+}
+
+/// `wgmma.mma_async`: a product of matrices of a warp group, of 64 rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixProduct {
+    /// The descriptor of matrix A, or the four registers that have it.
+    pub a: Vec<Operand>,
+    /// The descriptor of matrix B.
+    pub b: Operand,
+    /// A predicate: the product is added to what the destinations hold.
+    pub accumulates: Operand,
+    /// Registers that get the product, once its group is complete.
+    pub dst: Vec<Operand>,
+    /// Columns of B.
+    pub columns: u32,
+    /// Of A and B in shared memory: they lie along M or N, not along K.
+    pub transposed: [bool; 2],
 }
 
 /// What is done with a barrier object.

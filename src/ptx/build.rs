@@ -69,6 +69,7 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         }
         Meaning::Object => parts.object(),
         Meaning::ClusterBarrier => parts.cluster_barrier(),
+        Meaning::Product => parts.product(),
         Meaning::Registers => Op::Registers { name: parts.name },
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
@@ -304,7 +305,7 @@ impl Parts<'_> {
     }
 
     /// How many groups need not be complete.
-    fn pending(&self) -> u64 {
+    pub(super) fn pending(&self) -> u64 {
         match self.operands.sources.first() {
             Some(Operand::Integer(pending)) => *pending,
             _ => 0,

@@ -88,6 +88,35 @@ impl Parts<'_> {
         Op::Async { name: self.name, operation: AsyncOp::Tensor(Box::new(copy)) }
     }
 
+    /// `wgmma`, without sparse matrices. A matrix A in registers has four.
+    pub(super) fn product(self) -> Op {
+        let operation = match () {
+            () if self.has("fence") => AsyncOp::ProductFence,
+            () if self.has("commit_group") => AsyncOp::ProductCommit,
+            () if self.has("wait_group") => AsyncOp::ProductWait { pending: self.pending() },
+            () => AsyncOp::Product(Box::new(self.matrix_product())),
+        };
+        Op::Async { name: self.name, operation }
+    }
+
+    fn matrix_product(&self) -> MatrixProduct {
+        let sources = &self.operands.sources;
+        // A descriptor, or the registers; a descriptor, a predicate, two factors, and what is transposed of the descriptors.
+        let registers = if matches!(sources.len(), 6 | 8 | 9) { 4 } else { 1 };
+        let columns = self.selected.modifiers.iter().find_map(|word| word.strip_prefix("m64n")?.split('k').next());
+        let columns = columns.and_then(|columns| columns.parse().ok()).unwrap_or(8);
+        let is_set = |index: usize| matches!(sources.get(index), Some(Operand::Integer(1)));
+        let flags = registers + 4;
+        MatrixProduct {
+            a: sources[..registers].to_vec(),
+            b: sources[registers].clone(),
+            accumulates: sources[registers + 1].clone(),
+            dst: self.operands.destinations.clone(),
+            columns,
+            transposed: if registers == 1 { [is_set(flags), is_set(flags + 1)] } else { [false, is_set(flags)] },
+        }
+    }
+
     /// `barrier.cluster.arrive`, which releases unless it is relaxed, and `barrier.cluster.wait`
     pub(super) fn cluster_barrier(self) -> Op {
         let (arrives, releases) = (self.has("arrive"), !self.has("relaxed"));

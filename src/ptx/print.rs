@@ -369,6 +369,16 @@ impl Names<'_> {
                     None => format!("{name} {tensor}, {shared}"),
                 }
             }
+            Op::Async { name, operation: AsyncOp::Product(product) } => {
+                format!(
+                    "{name} {}, {}, {}",
+                    self.vector(&product.dst),
+                    self.vector(&product.a),
+                    self.operand(&product.b)
+                )
+            }
+            Op::Async { name, operation: AsyncOp::ProductFence | AsyncOp::ProductCommit } => name.to_string(),
+            Op::Async { name, operation: AsyncOp::ProductWait { pending } } => format!("{name} {pending}"),
             Op::Async { operation: AsyncOp::BulkCommit, .. } => "cp.async.bulk.commit_group".to_string(),
             Op::Async { name, operation: AsyncOp::BulkWait { pending, .. } } => format!("{name} {pending}"),
             Op::Object { name, usage } => {

@@ -24,6 +24,9 @@ pub(crate) const MBARRIER: &str = "mbarrier objects are not modelled";
 /// Why there are no proofs about barriers of clusters.
 pub(crate) const CLUSTER: &str = "clusters are not modelled";
 
+/// Why there are no proofs about `wgmma`.
+pub(crate) const PRODUCTS: &str = "asynchronous matrix operations are not modelled";
+
 /// Why there are no proofs about kernels that change how many registers their threads have.
 pub(crate) const REGISTERS: &str = "it may block a warp group until registers are free";
 
@@ -72,6 +75,8 @@ pub(crate) enum Meaning {
     /// What is done with a barrier object.
     Object,
     ClusterBarrier,
+    /// `wgmma`
+    Product,
     /// `setmaxnreg`
     Registers,
     Nothing,
@@ -333,6 +338,7 @@ impl Row {
             Meaning::AsyncCommit | Meaning::AsyncWait => Class::Synchronisation,
             Meaning::AsyncArrive | Meaning::Remote | Meaning::Tensor => Class::Emulated(ASYNC),
             Meaning::Bulk | Meaning::BulkCommit | Meaning::BulkWait => Class::Emulated(ASYNC),
+            Meaning::Product => Class::Emulated(PRODUCTS),
             Meaning::Registers => Class::Emulated(REGISTERS),
             Meaning::Object => Class::Emulated(MBARRIER),
             Meaning::ClusterBarrier => Class::Emulated(CLUSTER),

@@ -294,6 +294,9 @@ impl<'p> Flow<'p> {
             Code::BulkRead(_)
             | Code::BulkWrite(_)
             | Code::BulkCommit
+            | Code::Product(_)
+            | Code::ProductCommit
+            | Code::ProductWait { .. }
             | Code::BulkWait { .. }
             | Code::Object(_)
             | Code::ObjectFence

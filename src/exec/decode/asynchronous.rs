@@ -4,17 +4,21 @@
 //! `mbarrier`.
 
 use super::function::Decoder;
-use super::{Access, AsyncCopy, BulkOperation, Code, Moves, ObjectKind, ObjectOperation, Slot};
+use super::{Access, AsyncCopy, BulkOperation, Code, Moves, ObjectKind, ObjectOperation, Product, Slot};
 use crate::exec::values::atomic::AtomicOperation;
 use crate::order::{Ordering, Scope};
 use crate::ptx::ast::{
-    AsyncOp, BulkCopy, MemoryOperand, ObjectAction, ObjectUse, Operand, RemoteStore, ScalarType, StateSpace, TensorCopy,
+    AsyncOp, BulkCopy, MatrixProduct, MemoryOperand, ObjectAction, ObjectUse, Operand, RemoteStore, ScalarType,
+    StateSpace, TensorCopy,
 };
+
+/// Rows of the matrix A of a product.
+const PRODUCT_ROWS: u32 = 64;
 
 impl Decoder<'_> {
     pub(super) fn asynchronous(&mut self, operation: &AsyncOp) -> Option<()> {
         match operation {
-            AsyncOp::Copy(_) | AsyncOp::Bulk(_) | AsyncOp::Remote(_) | AsyncOp::Tensor(_)
+            AsyncOp::Copy(_) | AsyncOp::Bulk(_) | AsyncOp::Remote(_) | AsyncOp::Tensor(_) | AsyncOp::Product(_)
                 if self.launch.geometry.threads() > 1 << 28 =>
             {
                 self.refuse("asynchronous copies in a launch of more than 2^28 threads".to_string());
@@ -50,6 +54,11 @@ impl Decoder<'_> {
             AsyncOp::Remote(store) => return self.remote(store),
             AsyncOp::Bulk(copy) => return self.bulk(copy),
             AsyncOp::Tensor(copy) => return self.tensor(copy),
+            AsyncOp::Product(product) => return self.product(product),
+            // What it orders is registers.
+            AsyncOp::ProductFence => self.emit(Code::Nothing),
+            AsyncOp::ProductCommit => self.emit(Code::ProductCommit),
+            AsyncOp::ProductWait { pending } => self.emit(Code::ProductWait { pending: *pending }),
             AsyncOp::BulkCommit => self.emit(Code::BulkCommit),
             AsyncOp::BulkWait { pending, reads } => self.emit(Code::BulkWait { pending: *pending, reads: *reads }),
         }
@@ -115,6 +124,20 @@ impl Decoder<'_> {
         let multicast = self.optional(multicast.as_ref())?;
         let moves = Moves::Tensor { map, coordinates, shared, loads };
         self.push_bulk(BulkOperation { moves, object, reduction, multicast });
+        Some(())
+    }
+
+    /// The values of a product are not computed.
+    fn product(&mut self, product: &MatrixProduct) -> Option<()> {
+        let [along_m, along_n] = product.transposed;
+        let a = match &product.a[..] {
+            [descriptor] => Some((self.source(descriptor, 64)?, PRODUCT_ROWS, along_m)),
+            _ => None,
+        };
+        let b = (self.source(&product.b, 64)?, product.columns, along_n);
+        self.program.products.push(Product { a, b });
+        self.emit(Code::Product(self.program.products.len() as u32 - 1));
+        self.opaque(&product.dst);
         Some(())
     }
 

@@ -35,7 +35,7 @@ pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
 pub(crate) use special::SpecialSlot;
 pub(crate) use together::{
-    AsyncCopy, Barrier, BulkOperation, Moves, ObjectKind, ObjectOperation, Reduction, ReductionKind, WarpKind,
+    AsyncCopy, Barrier, BulkOperation, Moves, ObjectKind, ObjectOperation, Product, Reduction, ReductionKind, WarpKind,
     WarpOperation,
 };
 
@@ -68,6 +68,8 @@ pub struct Program {
     pub(crate) async_copies: Vec<AsyncCopy>,
     /// Copies through the asynchronous proxy.
     pub(crate) bulk_operations: Vec<BulkOperation>,
+    /// Products of matrices.
+    pub(crate) products: Vec<Product>,
     /// Operations on barrier objects.
     pub(crate) objects: Vec<ObjectOperation>,
     /// Annotations.
@@ -329,6 +331,15 @@ pub enum Code {
         pending: u64,
         /// Only what they read.
         reads: bool,
+    },
+    /// An entry of [`Program::products`].
+    Product(u32),
+    /// `wgmma.commit_group`
+    ProductCommit,
+    /// `wgmma.wait_group`
+    ProductWait {
+        /// Groups that need not be complete.
+        pending: u64,
     },
     /// `barrier.cluster.arrive`
     ClusterArrive {

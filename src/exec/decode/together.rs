@@ -76,6 +76,15 @@ impl BulkOperation {
     }
 }
 
+/// `wgmma.mma_async`: its matrices in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Product {
+    /// The descriptor of A, should it be there: its rows, and whether it lies along them.
+    pub(crate) a: Option<(Slot, u32, bool)>,
+    /// The same of B and its columns.
+    pub(crate) b: (Slot, u32, bool),
+}
+
 /// An operation on a barrier object.
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectOperation {
