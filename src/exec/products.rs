@@ -10,12 +10,13 @@
 //! Reference: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": `wgmma.mma_async`, "Shared Memory Matrix Layout", "Matrix
 //! Descriptor"; the canonical layouts are those of CUTLASS (`cute/atom/mma_traits_sm90_gmma.hpp`).
 
-use super::access::Target;
+use super::access::{self, Target};
 use super::agents;
 use super::block::BlockState;
 use super::decode::{Product, Program};
+use super::moves::Wrong;
 use super::objects::misused;
-use super::outcome::{BarrierMisuse, Stop};
+use super::outcome::{BarrierMisuse, Fault, FaultKind, Stop};
 use super::races::Current;
 use super::races::clock::{Agent, ThreadClock};
 use super::thread::{Status, Thread};
@@ -98,20 +99,6 @@ impl Matrix {
     }
 }
 
-/// Where a matrix is in the shared memory of a block: the variable that has all of it. A descriptor does not name it.
-fn base(program: &Program, matrix: Matrix, places: &[u64]) -> Result<u32, String> {
-    let absolute = |place: &u64| matrix.start.wrapping_add(*place) & ADDRESS;
-    let last = places.iter().map(absolute).max().unwrap_or(0) + UNIT;
-    let mut fits = program.shared.iter().filter(|variable| u64::from(variable.size) >= last);
-    match (fits.next(), fits.next()) {
-        (Some(one), None) => Ok(one.offset),
-        (None, _) => Err(format!("a matrix descriptor that names bytes up to {last} of no shared variable")),
-        (Some(one), Some(other)) => {
-            Err(format!("a matrix descriptor that may mean `{}` or `{}`", one.name, other.name))
-        }
-    }
-}
-
 /// A product starts; false if the thread does not go on by itself.
 pub(crate) fn start(
     program: &Program,
@@ -138,20 +125,32 @@ pub(crate) fn start(
             }
             !world.halted && !world.switch_at_access
         }
-        Err(reason) => thread.stop(world, Stop::Refused { code: thread.last(), reason }),
+        Err(Wrong::Fault(fault)) => thread.fault(world, fault),
+        Err(Wrong::Misuse(misuse)) => misused(world, (thread.number, thread.last()), misuse),
+        Err(Wrong::Refused(reason)) => thread.stop(world, Stop::Refused { code: thread.last(), reason }),
     }
 }
 
 /// Offsets in shared memory of the pieces of 16 bytes that a product reads.
-fn reads(program: &Program, block: &BlockState, thread: &Thread, product: &Product) -> Result<Vec<u32>, String> {
+fn reads(program: &Program, block: &BlockState, thread: &Thread, product: &Product) -> Result<Vec<u32>, Wrong> {
     let rank = thread.place / block.size;
+    let place = (thread.number, thread.last());
     let mut all = Vec::new();
     for (descriptor, rows, is_transposed) in [product.a, Some(product.b)].into_iter().flatten() {
-        let matrix = Matrix::of(thread.value(descriptor)).ok_or("a matrix descriptor with a base offset")?;
+        let matrix = Matrix::of(thread.value(descriptor))
+            .ok_or_else(|| Wrong::Refused("a matrix descriptor with a base offset".to_string()))?;
         let rows = u64::from(rows);
         let places = if is_transposed { matrix.along_mn(rows) } else { matrix.along_k(rows) };
-        let start = base(program, matrix, &places)? + rank * program.shared_size;
-        all.extend(places.iter().map(|place| start + (matrix.start.wrapping_add(*place) & ADDRESS) as u32));
+        for behind in places {
+            let address = matrix.start.wrapping_add(behind) & ADDRESS;
+            match access::shared(program, rank, address, UNIT) {
+                Some(Target::Shared(offset)) => all.push(offset),
+                _ => {
+                    let (kind, bytes) = (FaultKind::Bounds, UNIT as u32);
+                    return Err(Fault { place, kind, address, dynamic: None, bytes, values: Vec::new() }.into());
+                }
+            }
+        }
     }
     Ok(all)
 }

@@ -29,8 +29,8 @@ use crate::span::Origin;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub(crate) use layout::RANK_SHIFT;
 pub(crate) use layout::shared_address;
+pub(crate) use layout::{FLAT_START, RANK_SHIFT};
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
 pub(crate) use special::SpecialSlot;
@@ -86,6 +86,8 @@ pub struct Program {
     pub(crate) local_size: u32,
     /// Shared variables, by the number in their addresses.
     pub shared: Vec<SharedVariable>,
+    /// Whether they follow each other, and have no numbers in their addresses.
+    pub(crate) is_flat: bool,
     /// Bytes of shared memory of a block.
     pub(crate) shared_size: u32,
     /// Blocks of a cluster.
