@@ -1,8 +1,10 @@
 //! Small programs with known races, under every schedule.
 //!
 //! Files in `tests/races` say in their first lines what they expect: `//@ verdict: NAME`, `//@ run: ARGUMENTS` of
-//! `gpuvcc run` (repeatable), `//@ warning: CODE`, `//@ says: TEXT` of the message or the waits of a finding (repeatable). Lines that end with `// RACE` or `// HERE` must be those that the
-//! findings (or the warning) name (of PTX from CUDA, tests/sync/cuda, `//@ at: LINE ...` has the lines of the source): none else in any run, and all of them in some run. A run without
+//! `gpuvcc run` (repeatable), `//@ warning: CODE`, `//@ reason: WORDS` of why a run was given up, `//@ says: TEXT` of the message
+//! or the waits of a finding (repeatable). Lines that end with `// RACE` or `// HERE` must be those that the findings (or the
+//! warning, or the reason) name (of PTX from CUDA, tests/sync/cuda, `//@ at: LINE ...` has the lines of the source): none else in
+//! any run, and all of them in some run. A run without
 //! `--schedule` is repeated with all schedules and some seeds.
 //!
 //! The trials `verify/...` ask the verifier about the correct programs: it may refuse to prove one, but never
@@ -10,17 +12,15 @@
 //! proves the correct ones, but for those that say `//@ exact: TEXT OF THE REASON`, and none of the others.
 
 use gpuvcc::driver::cli::{self, Command};
-use gpuvcc::driver::options::{Engine, Options, ParameterSetting};
+use gpuvcc::driver::options::Options;
 use gpuvcc::driver::{emulate, input, pipeline};
 use gpuvcc::finding::{AccessKind, Finding, KernelReport, Verdict};
-use gpuvcc::geometry::Geometry;
 use gpuvcc::jobs::Jobs;
 use gpuvcc::ptx;
 use gpuvcc::span::Origin;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 const SCHEDULES: [&str; 8] = [
     "--schedule=round-robin",
@@ -66,7 +66,11 @@ fn check(path: &Path) -> Result<(), Failed> {
         let schedules = if run.contains("--schedule") { &[""][..] } else { &SCHEDULES[..] };
         for schedule in schedules {
             let report = emulated(path, &format!("{run} {schedule}"))?;
-            let lines = lines(&report, all("warning").next(), &text);
+            let mut lines = lines(&report, all("warning").next(), &text);
+            if let Some(words) = all("reason").next() {
+                let given = report.reasons.iter().filter(|reason| reason.message.contains(words));
+                lines.extend(given.filter_map(|reason| reason.origin.as_ref()).map(|origin| origin.line));
+            }
             let got = report.verdict.name();
             if got != verdict || !lines.is_subset(&marks) {
                 let reasons: Vec<&str> = report.reasons.iter().map(|reason| reason.message.as_str()).collect();
@@ -105,27 +109,41 @@ fn check_verifier(path: &Path) -> Result<(), Failed> {
         return Ok(());
     }
     // Refusals are no defects.
-    let Ok(report) = verify(path, run, Engine::Auto) else { return Ok(()) };
+    let Ok(report) = verify(path, run, "auto") else { return Ok(()) };
     match report.findings.iter().find(|finding| finding.confirmed) {
         Some(finding) => Err(format!("a confirmed defect in a correct program: {finding:#?}").into()),
         None => Ok(()),
     }
 }
 
-/// The verifier at the launch of a run.
-fn verify(path: &Path, run: &str, engine: Engine) -> Result<KernelReport, String> {
+/// The verifier at the launch of a run, with its scalars and tensor maps: a correct program need not be so with others.
+fn verify(path: &Path, run: &str, engine: &str) -> Result<KernelReport, String> {
     let file = path.to_string_lossy();
     let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
     let Ok(Command::Run(launch)) = cli::parse(words) else { return Err("the header is no run".to_string()) };
-    let options = Options {
-        geometry: Geometry { block: launch.block.unwrap_or([32, 1, 1]), grid: launch.grid }.into(),
-        cluster: launch.cluster,
-        rules: launch.common.rules,
-        dynamic_shared: launch.dynamic_shared,
-        timeout: Duration::from_secs(5),
-        params: scalars(run),
-        engine,
-        ..Options::default()
+    let sizes = |[x, y, z]: [u32; 3]| format!("{x},{y},{z}");
+    let (block, grid) = (sizes(launch.block.unwrap_or([32, 1, 1])), sizes(launch.grid));
+    let mut words: Vec<String> =
+        ["gpuvcc", &file, "--block", &block, "--grid", &grid, "--timeout", "5", "--engine", engine]
+            .map(str::to_string)
+            .into();
+    let mut option = |name: &str, value: String| words.extend([name.to_string(), value]);
+    launch.cluster.into_iter().for_each(|cluster| option("--cluster", sizes(cluster)));
+    let all: Vec<&str> = run.split_whitespace().collect();
+    for (position, pair) in all.windows(2).filter(|pair| pair[0] == "--arg").enumerate() {
+        let (name, value) = pair[1].split_once('=').filter(|(name, _)| !name.contains(':')).unwrap_or(("", pair[1]));
+        let name = if name.is_empty() { position.to_string() } else { name.to_string() };
+        match value.strip_prefix("tensor:") {
+            Some(tensor) => option("--tensor", format!("{name}={tensor}")),
+            None if value.parse::<i128>().is_ok() => option("--param", format!("{name}={value}")),
+            None => {}
+        }
+    }
+    let options: Options = match cli::parse(words) {
+        Ok(Command::Verify(options)) => {
+            Options { rules: launch.common.rules, dynamic_shared: launch.dynamic_shared, ..*options }
+        }
+        _ => return Err("the header is no launch".to_string()),
     };
     let input = input::read(&file).map_err(|diagnostic| diagnostic.message)?;
     let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
@@ -140,11 +158,13 @@ fn check_exact(path: &Path) -> Result<(), Failed> {
     if !["mbarrier", "cluster", "cp.async.bulk"].iter().any(|word| text.contains(word)) {
         return Ok(());
     }
-    let report = verify(path, run, Engine::Exact)?;
+    let report = verify(path, run, "exact")?;
     let is_verified = report.verdict == Verdict::Verified;
     let reasons: Vec<&str> = report.reasons.iter().map(|reason| reason.message.as_str()).collect();
     let is_expected = match (value("verdict: "), value("exact: ")) {
         (Some("no-defect"), None) => is_verified,
+        // It does not prove bounds.
+        (Some("assertion"), _) => true,
         (Some("no-defect"), Some(wanted)) => reasons.iter().any(|reason| reason.contains(wanted)),
         _ => !is_verified && report.verdict != Verdict::VerifiedWhen,
     };
@@ -153,17 +173,6 @@ fn check_exact(path: &Path) -> Result<(), Failed> {
     }
     let findings: Vec<&str> = report.findings.iter().map(|finding| finding.message.as_str()).collect();
     Err(format!("{}: {reasons:?} {findings:?}", report.verdict.name()).into())
-}
-
-/// The numbers among the arguments of a run, by position: a correct program need not be so with others.
-fn scalars(run: &str) -> Vec<ParameterSetting> {
-    let words: Vec<&str> = run.split_whitespace().collect();
-    let arguments = words.windows(2).filter(|pair| pair[0] == "--arg").enumerate();
-    let scalar = |(position, pair): (usize, &[&str])| {
-        let value = pair[1].parse().ok()?;
-        Some(ParameterSetting { name: position.to_string(), value })
-    };
-    arguments.filter_map(scalar).collect()
 }
 
 /// The report of one run.

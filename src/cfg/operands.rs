@@ -107,6 +107,25 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             copy.multicast.iter_mut().for_each(|mask| f(Slot::Source(mask)));
             copy.object.iter_mut().for_each(|object| f(Slot::Address(&mut object.address)));
         }
+        Op::Async { operation: AsyncOp::Remote(store), .. } => {
+            f(Slot::Address(&mut store.to.address));
+            store.values.iter_mut().for_each(|value| f(Slot::Source(value)));
+            f(Slot::Address(&mut store.object.address));
+        }
+        Op::Async { operation: AsyncOp::Tensor(copy), .. } => {
+            f(Slot::Address(&mut copy.map.address));
+            copy.coordinates.iter_mut().for_each(|coordinate| f(Slot::Source(coordinate)));
+            f(Slot::Address(&mut copy.shared.address));
+            copy.multicast.iter_mut().for_each(|mask| f(Slot::Source(mask)));
+            copy.object.iter_mut().for_each(|object| f(Slot::Address(&mut object.address)));
+        }
+        Op::Async { operation: AsyncOp::Product(product), .. } => {
+            product.a.iter_mut().for_each(|source| f(Slot::Source(source)));
+            f(Slot::Source(&mut product.b));
+            f(Slot::Source(&mut product.accumulates));
+            product.dst.iter_mut().for_each(|dst| f(Slot::Source(dst)));
+            product.dst.iter_mut().for_each(|dst| f(Slot::Destination(dst)));
+        }
         Op::Object { usage, .. } => {
             f(Slot::Address(&mut usage.place.address));
             usage.action.source_mut().into_iter().for_each(|source| f(Slot::Source(source)));
@@ -123,10 +142,18 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
         | Op::Trap
         | Op::Fence(_)
         | Op::Async {
-            operation: AsyncOp::Commit | AsyncOp::Wait { .. } | AsyncOp::BulkCommit | AsyncOp::BulkWait { .. },
+            operation:
+                AsyncOp::Commit
+                | AsyncOp::Wait { .. }
+                | AsyncOp::BulkCommit
+                | AsyncOp::BulkWait { .. }
+                | AsyncOp::ProductFence
+                | AsyncOp::ProductCommit
+                | AsyncOp::ProductWait { .. },
             ..
         }
         | Op::ClusterBarrier { .. }
+        | Op::Registers { .. }
         | Op::Nothing { .. }
         | Op::Unsupported { .. } => {}
     }

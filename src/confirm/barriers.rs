@@ -131,7 +131,7 @@ impl Builder<'_> {
         let generation = match link.awaited {
             Awaited::Barrier { id, generation, .. } => Some((Object::Barrier { rank: 0, id }, generation)),
             Awaited::Object(state) => Some((Object::Shared { offset: state.offset }, u64::from(state.phase))),
-            Awaited::Warp { .. } | Awaited::Cluster => None,
+            Awaited::Warp { .. } | Awaited::WarpGroup | Awaited::Cluster => None,
         };
         let known = generation.and_then(|generation| history.marks.get(&generation).copied());
         known.unwrap_or_else(|| {

@@ -101,7 +101,7 @@ fn register_text(ty: ScalarType, value: u64) -> String {
 /// What an instruction does to others.
 fn step_kind(code: Code) -> StepKind {
     match code {
-        Code::Load(_) | Code::AsyncRead(_) => StepKind::Read,
+        Code::Load(_) | Code::AsyncRead(_) | Code::Product(_) => StepKind::Read,
         Code::Store(_) | Code::AsyncWrite(_) | Code::BulkWrite(_) => StepKind::Write,
         Code::Atomic(_) | Code::Object(_) => StepKind::Atomic,
         Code::Barrier(_) | Code::ClusterArrive { .. } | Code::ClusterWait => StepKind::Barrier,
@@ -402,8 +402,8 @@ impl<'r> Reporter<'r> {
             Code::Load(index) | Code::Store(index) | Code::Atomic(index) => index,
             Code::AsyncRead(index) => async_copies[index as usize].from,
             Code::AsyncWrite(index) => async_copies[index as usize].to,
-            Code::BulkRead(index) => bulk_operations[index as usize].from,
-            Code::BulkWrite(index) => bulk_operations[index as usize].to,
+            Code::BulkRead(index) => bulk_operations[index as usize].ends()[0],
+            Code::BulkWrite(index) => bulk_operations[index as usize].ends()[1],
             Code::Object(index) => objects[index as usize].access,
             _ => return None,
         };
@@ -412,7 +412,7 @@ impl<'r> Reporter<'r> {
 
     fn kind(&self, code: u32) -> AccessKind {
         match self.run.program.code[code as usize] {
-            Code::Load(_) | Code::AsyncRead(_) | Code::BulkRead(_) => AccessKind::Read,
+            Code::Load(_) | Code::AsyncRead(_) | Code::BulkRead(_) | Code::Product(_) => AccessKind::Read,
             Code::Atomic(_) => AccessKind::Atomic,
             _ => AccessKind::Write,
         }

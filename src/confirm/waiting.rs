@@ -107,6 +107,7 @@ impl Reporter<'_> {
                 let lanes = numbers(lacking);
                 (format!("{noun} {lanes} of its warp"), None, String::new())
             }
+            Awaited::WarpGroup => ("`wgmma` of all its warp group".to_string(), None, String::new()),
             Awaited::Cluster => (self.object_name(Object::Cluster), None, String::new()),
         }
     }

@@ -11,10 +11,11 @@ use super::options::{Arithmetic, Color, Engine, Format, Options, PreludeChoice, 
 use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
 use super::shard::ShardOf;
-use super::values::{ParameterSetting, Sizes, parse_family, parse_parameter, parse_sizes};
+use super::values::{ParameterSetting, Sizes, parse_family, parse_parameter, parse_sizes, parse_tensor};
 use crate::aliases::Aliases;
 use crate::container::target::Target;
 use crate::exec::command::quoted;
+use crate::exec::tensor_argument::TensorArgument;
 use crate::finding::FailOn;
 use crate::geometry::{Geometry, unlaunchable_block};
 use crate::report::explain;
@@ -86,6 +87,9 @@ struct Arguments {
     /// Fix a scalar parameter, by name or position from 0 (repeatable)
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     params: Vec<ParameterSetting>,
+    /// A tensor map, as an argument of `gpuvcc run` is one (repeatable)
+    #[arg(long = "tensor", value_name = "NAME=SPEC", value_parser = parse_tensor)]
+    tensors: Vec<(String, TensorArgument)>,
     /// Launches with their scalars, a JSON object a line
     #[arg(long, value_name = "FILE", conflicts_with_all = ["block", "grid"])]
     launches: Option<String>,
@@ -341,6 +345,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         block_is_given: arguments.block.is_some(),
         grid_is_given: arguments.grid.is_some(),
         cluster: arguments.cluster.map(|sizes| sizes.0),
+        tensors: arguments.tensors,
         geometry: Geometry {
             block: arguments.block.map_or([None; 3], |sizes| sizes.0),
             grid: arguments.grid.map_or([None; 3], |sizes| sizes.0),

@@ -116,6 +116,10 @@ fn decide(input: &Input, program: &Program, module: &Module, entry: &str, option
         report.reasons.push(Reason { code: "not-static", message: why.to_string(), origin: None });
         return Ok(report);
     }
+    if let Some((name, _)) = options.tensors.iter().find(|(name, _)| kernel.parameter_or_position(name).is_none()) {
+        let message = format!("--tensor: `{entry}` has no parameter `{name}`");
+        return Err(vec![Diagnostic::unplaced("argument", message)]);
+    }
     let checked = check_sizes(geometry).and_then(|()| check_cluster(geometry, cluster.unwrap_or([1; 3])));
     if let Err(message) = checked {
         return Err(vec![Diagnostic::unplaced("argument", message)]);
@@ -125,7 +129,8 @@ fn decide(input: &Input, program: &Program, module: &Module, entry: &str, option
     let given: Vec<(String, i128)> = settings.map(|setting| (setting.name.clone(), setting.value)).collect();
     let steps = options.timeout.as_secs().max(1).saturating_mul(STEPS_A_SECOND);
     let dynamic_shared = options.dynamic_shared.unwrap_or(if has_dynamic(module) { DYNAMIC_SHARED } else { 0 });
-    let question = Question { emulator, geometry, cluster, given: &given, dynamic_shared, steps };
+    let question =
+        Question { emulator, geometry, cluster, given: &given, tensors: &options.tensors, dynamic_shared, steps };
     let (answer, checked) = match sync::decide(&question) {
         Ok(answered) => answered,
         Err(diagnostic) if diagnostic.severity == Severity::Error => return Err(vec![diagnostic]),
@@ -177,5 +182,7 @@ fn prove(report: &mut KernelReport, proved: Proved, (asked, geometry): (Geometry
     report.assumptions.extend(stated::by_rules(options.rules));
     let params = options.params.iter().map(|setting| format!("`{}` is {} (--param)", setting.name, setting.value));
     report.assumptions.extend(params);
+    let tensors = options.tensors.iter().map(|(name, tensor)| format!("`{name}` is {tensor} (--tensor)"));
+    report.assumptions.extend(tensors);
     report.exact = Some(Exact { instructions: proved.instructions, generations: proved.generations });
 }

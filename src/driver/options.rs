@@ -7,6 +7,7 @@ pub use super::shard::ShardOf;
 pub use super::values::ParameterSetting;
 use crate::aliases::Aliases;
 use crate::container::target::Target;
+use crate::exec::tensor_argument::TensorArgument;
 use crate::finding::FailOn;
 use crate::geometry::Geometry;
 use crate::rules::Rules;
@@ -31,6 +32,8 @@ pub struct Options {
     pub geometry: Geometry,
     /// Blocks of a cluster on each axis, if somebody says.
     pub cluster: Option<[u32; 3]>,
+    /// Tensor maps, by name or position of their parameters.
+    pub tensors: Vec<(String, TensorArgument)>,
     /// Whether the block was asked for, even as free: it then wins over a launch file.
     pub block_is_given: bool,
     /// The same of the grid.
@@ -224,6 +227,7 @@ impl Default for Options {
             block_is_given: false,
             grid_is_given: false,
             cluster: None,
+            tensors: Vec::new(),
             dynamic_shared: None,
             max_threads: 1 << 31,
             params: Vec::new(),

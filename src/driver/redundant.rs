@@ -181,6 +181,7 @@ fn tells_order(op: &Op) -> Option<&'static str> {
         Op::Allocate { .. } | Op::Free { .. } => Some("the heap"),
         Op::Async { .. } => Some("an asynchronous copy"),
         Op::ClusterBarrier { .. } => Some("a barrier of clusters"),
+        Op::Registers { .. } => Some("registers for which a warp group may wait"),
         Op::Object { .. } => Some("a barrier object"),
         Op::CallIndirect { .. } => Some("a call by address"),
         Op::Unsupported { .. } => Some("an instruction without a model"),

@@ -132,6 +132,8 @@ Values: 17, -3, 0xff, 1.5     a scalar of the parameter's type
         file:PATH             with the bytes of a file
         same:NAME, same:NAME+4 the array of an earlier parameter, by name or position; bytes behind its start
         bytes:HEX             a structure passed by value
+        tensor:TYPE:SIZES:box=SIZES[,KEY=VALUE...]  a tensor map, the innermost size first; keys: strides
+                              (bytes), steps, swizzle, fill=nan, data=ramp or of=NAME (the array of NAME)
         parts:A+B+...         a structure of bytes:HEX and arrays (their pointers)
 Exit:   0 no defect in this execution (which proves nothing about others)
         1 a defect   2 bad usage or input   3 it did not reach its end";

@@ -3,6 +3,7 @@
 //! Input: the text of a value. Output: the value, or what is wrong with it. Establishes: sizes are at least 1; numbers
 //! fit 64 bits, with or without sign.
 
+use crate::exec::tensor_argument::TensorArgument;
 use crate::infer::candidates;
 
 /// `--param NAME=VALUE`
@@ -52,6 +53,13 @@ pub(super) fn parse_parameter(text: &str) -> Result<ParameterSetting, String> {
         Some(number) => Ok(ParameterSetting { name: name.to_string(), value: number }),
         None => Err(format!("`{value}` is no number from -2^63 to 2^64-1, decimal or hexadecimal (0x...)")),
     }
+}
+
+/// `NAME=TYPE:SIZES:box=SIZES`: a parameter and its tensor map.
+pub(super) fn parse_tensor(text: &str) -> Result<(String, TensorArgument), String> {
+    let (name, tensor) = text.split_once('=').ok_or("expected NAME=TYPE:SIZES:box=SIZES")?;
+    let tensor = tensor.strip_prefix("tensor:").unwrap_or(tensor);
+    TensorArgument::parse(tensor).map(|tensor| (name.to_string(), tensor))
 }
 
 /// The name of a family of candidate invariants.

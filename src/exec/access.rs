@@ -4,7 +4,7 @@
 //! shared and global memory is shown to the detector before it happens.
 
 use super::block::BlockState;
-use super::decode::{Access, Program, RANK_SHIFT, SHARED_BITS, Space};
+use super::decode::{Access, FLAT_START, Program, RANK_SHIFT, SHARED_BITS, SharedVariable, Space};
 use super::memory;
 use super::objects::misused;
 use super::outcome::{Fault, FaultKind, Stop};
@@ -98,11 +98,20 @@ fn dynamic(address: u64) -> Option<u64> {
 
 /// The place of an address in the shared memory of a cluster, for a thread of the block with this rank. The address names
 /// the block if it comes from `mapa`.
-fn shared(program: &Program, rank: u32, address: u64, bytes: u64) -> Option<Target> {
+pub(super) fn shared(program: &Program, rank: u32, address: u64, bytes: u64) -> Option<Target> {
     let (rank, within) = match program.ranks {
         1 => (rank, address),
         _ => (((address >> RANK_SHIFT) as u32).checked_sub(1).unwrap_or(rank), address & mask(RANK_SHIFT)),
     };
+    if program.is_flat {
+        let offset = within.checked_sub(FLAT_START)?;
+        let is_in = |variable: &&SharedVariable| {
+            let start = u64::from(variable.offset);
+            start <= offset && offset + bytes <= start + u64::from(variable.size)
+        };
+        program.shared.iter().find(is_in).filter(|_| rank < program.ranks)?;
+        return Some(Target::Shared(rank * program.shared_size + offset as u32));
+    }
     let number = (within >> SHARED_BITS).wrapping_sub(1) as usize;
     let offset = address & mask(SHARED_BITS);
     let variable = program.shared.get(number).filter(|variable| offset + bytes <= u64::from(variable.size));

@@ -6,13 +6,14 @@
 use super::decode::SHARED_BITS;
 use super::launch::Contents;
 use super::memory::UNBOUNDED;
+use super::tensor_argument::TensorArgument;
 use crate::ptx::ast::ScalarType;
 use crate::ptx::words::{scalar_type, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Bytes of an array argument at most.
-const LARGEST: u64 = 1 << 34;
+pub(super) const LARGEST: u64 = 1 << 34;
 
 /// Bytes of a buffer in shared memory at most.
 const LARGEST_BUFFER: u64 = 1 << SHARED_BITS;
@@ -54,6 +55,8 @@ pub(crate) enum Value {
     File(String),
     /// A structure: bytes and pointers to new arrays, one behind the other.
     Parts(Vec<Value>),
+    /// A tensor map, and the tensor.
+    Tensor(Box<TensorArgument>),
     /// So many bytes behind the start of the array of an earlier parameter, which is named or given by its position.
     Same {
         /// That parameter.
@@ -126,6 +129,7 @@ impl fmt::Display for Value {
                 let parts: Vec<String> = parts.iter().map(Value::to_string).collect();
                 write!(f, "parts:{}", parts.join("+"))
             }
+            Value::Tensor(tensor) => write!(f, "{tensor}"),
             Value::Same { other, distance: 0 } => write!(f, "same:{other}"),
             Value::Same { other, distance } => write!(f, "same:{other}{distance:+}"),
         }
@@ -163,6 +167,7 @@ pub(crate) enum Fill {
 /// Reads one argument of the command line.
 pub(crate) fn parse(text: &str) -> Result<Argument, String> {
     let (name, value) = match text.split_once('=') {
+        Some((kind, _)) if kind.contains(':') => (None, text),
         Some((name, value)) if !name.is_empty() => (Some(name.to_string()), value),
         Some(_) => return Err("the name before `=` is empty".to_string()),
         None => (None, text),
@@ -187,9 +192,10 @@ fn parse_value(text: &str) -> Result<Value, String> {
         "file" => Ok(Value::File(rest.to_string())),
         "parts" => rest.split('+').map(part).collect::<Result<_, _>>().map(Value::Parts),
         "same" => same(rest),
+        "tensor" => TensorArgument::parse(rest).map(|tensor| Value::Tensor(Box::new(tensor))),
         "bytes" => hexadecimal(rest).map(Value::Bytes),
         _ => Err(format!(
-            "unknown kind `{kind}`; there are zeros, ramp, random, below, each, cells, shared, file, bytes, parts and same"
+            "unknown kind `{kind}`; there are zeros, ramp, random, below, each, cells, shared, file, bytes, parts, tensor and same"
         )),
     }
 }

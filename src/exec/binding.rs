@@ -4,10 +4,12 @@
 //! Establishes: every parameter has exactly one argument that fits it; a pointer to shared memory has the form that the kernel
 //! takes it for. Relies on: nothing. Reference: PTX ISA, "Kernel Function Parameter Attribute: .ptr".
 
-use super::arguments::{Argument, Fill, Value};
+use super::arguments::{Argument, Fill, LARGEST, Value};
 use super::decode::Windows;
 use super::launch::{Array, Contents, SharedBuffer, array_address};
 use super::memory::UNBOUNDED;
+use super::tensor::TensorMap;
+use super::tensor_argument::{NewData, TensorArgument, TensorData};
 use super::values::float::{Format, Rounding};
 use super::values::hash;
 use crate::diagnostic::Diagnostic;
@@ -109,11 +111,21 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
             bound.parameters.push(bytes);
             continue;
         }
+        if let Value::Tensor(tensor) = value {
+            let TensorArgument { map, data } = &**tensor;
+            let pointer = match data {
+                TensorData::New(fill) => new_tensor(module, parameter, map, *fill, &mut bound).map_err(&error)?,
+                TensorData::Of { other, distance } => {
+                    earlier(entry, &pointers, other).map_err(&error)?.behind(*distance)
+                }
+            };
+            bound.parameters.push(tensor_map(parameter, map, pointer).map_err(&error)?);
+            pointers.push(Some(pointer));
+            continue;
+        }
         let pointer = match value {
             Value::Same { other, distance } => {
-                let earlier = entry.parameter_or_position(other).and_then(|at| pointers.get(at).copied().flatten());
-                let start = earlier.ok_or_else(|| error(format!("no earlier parameter `{other}` is an array")))?;
-                Some(start.behind(*distance))
+                Some(earlier(entry, &pointers, other).map_err(&error)?.behind(*distance))
             }
             Value::Shared { count, ty } => Some(bound.push_shared(parameter.name.to_string(), *count, *ty)),
             Value::Array { .. } | Value::Endless(_) | Value::File(_) => {
@@ -136,6 +148,51 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
         bound.parameters.push(bytes);
     }
     Ok(bound)
+}
+
+/// The array of an earlier parameter.
+fn earlier(entry: &Function, pointers: &[Option<Pointer>], other: &str) -> Result<Pointer, String> {
+    let found = entry.parameter_or_position(other).and_then(|at| pointers.get(at).copied().flatten());
+    found.ok_or_else(|| format!("no earlier parameter `{other}` is an array"))
+}
+
+/// A new array for a tensor.
+fn new_tensor(
+    module: &Module,
+    parameter: &Variable,
+    map: &TensorMap,
+    data: NewData,
+    bound: &mut Bound,
+) -> Result<Pointer, String> {
+    let fill = match data {
+        NewData::Zeros => Fill::Zeros,
+        NewData::Ramp => Fill::Ramp,
+        NewData::Random => Fill::Random(1),
+    };
+    let count = map.extent() / u64::from(map.ty.bytes());
+    if map.extent() > LARGEST {
+        return Err(format!("tensor: an array has at most {LARGEST} bytes, and this tensor {}", map.extent()));
+    }
+    let (size, contents) = contents(&Value::Array { count, ty: map.ty, fill })?;
+    bound.arrays.push(Array { name: parameter.name.to_string(), size, contents });
+    Ok(Pointer::Global(array_address(bound.arrays.len() - 1, module.address_size)))
+}
+
+/// The bytes of a tensor map for a tensor at a place.
+fn tensor_map(parameter: &Variable, map: &TensorMap, pointer: Pointer) -> Result<Vec<u8>, String> {
+    let Pointer::Global(address) = pointer else {
+        return Err("tensor: of: a tensor is in global memory".to_string());
+    };
+    if !address.is_multiple_of(16) {
+        return Err("tensor: of: a tensor starts at a multiple of 16 bytes".to_string());
+    }
+    let mut map = map.clone();
+    map.address = address;
+    let bytes = map.encoded();
+    match parameter.size {
+        Some(size) if size == bytes.len() as u64 => Ok(bytes),
+        _ => Err(format!("a tensor map has {} bytes, and parameter `{}` has not", bytes.len(), parameter.name)),
+    }
 }
 
 /// The bytes of a structure, whose arrays are added to the launch.

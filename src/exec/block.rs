@@ -239,9 +239,14 @@ impl BlockState {
         &self.live[rank as usize * warps..(rank as usize + 1) * warps]
     }
 
+    /// Whether all threads of the block with this rank have exited.
+    pub(super) fn has_ended(&self, rank: u32) -> bool {
+        self.live_of(rank).iter().all(|live| *live == 0)
+    }
+
     /// Whether all threads of the block have exited whose shared memory a place is in.
     pub(crate) fn has_exited(&self, program: &Program, offset: u32) -> bool {
-        self.ranks > 1 && self.live_of(offset / program.shared_size).iter().all(|live| *live == 0)
+        self.ranks > 1 && self.has_ended(offset / program.shared_size)
     }
 
     /// Whether a thread may access these bytes.

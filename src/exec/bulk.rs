@@ -1,29 +1,28 @@
-//! Bulk copies: `cp.async.bulk` and `cp.reduce.async.bulk`.
+//! Bulk copies: `cp.async.bulk`, `cp.reduce.async.bulk`, and `st.async`, `red.async`.
 //!
 //! Input: their starts, `cp.async.bulk.commit_group`, `cp.async.bulk.wait_group`. Output: bytes in shared or global memory, and
 //! bytes that barrier objects count. Establishes: a copy reads and writes at some time between its start and its end, through the
-//! asynchronous proxy; who knows of its end knows what it did, and not what its thread did before it.
+//! asynchronous proxy (`st.async` and `red.async`: through the generic one); who knows of its end knows what it did, and not what
+//! its thread did before it. Shared memory of a block that has exited is not accessed.
 //! How: to the detector, copies with groups are accesses of two agents of the thread, one that reads and one that writes,
-//! numbered by their starts; a copy with an object is a party of its own.
-//! Reference: PTX ISA, `cp.async.bulk`, `cp.reduce.async.bulk`, "Async proxy", "Bulk async-group".
+//! numbered by their starts; a copy with an object is a party of its own. [`moves`] says which bytes go where.
+//! Reference: PTX ISA, `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`, "Async proxy", "Bulk async-group".
 
 use super::access::{self, Target};
 use super::agents::{self, excluded, is_at_once};
 use super::block::BlockState;
-use super::decode::{Access, BulkOperation, Program};
+use super::decode::{Moves, Program};
 use super::memory;
+use super::moves::{self, Moved, Piece, Source};
 use super::objects::{self, Told, misused};
-use super::outcome::{BarrierMisuse, Fault, FaultKind, Place, Stop};
+use super::outcome::{BarrierMisuse, Place, Stop};
 use super::races::Current;
 use super::races::clock::{Agent, ThreadClock};
 use super::thread::Thread;
-use super::values::atomic::{AtomicOperation, atomic};
+use super::values::atomic::{AtomicOperation, atomic, flushed_add};
 use super::world::World;
 use crate::ptx::ast::ScalarType;
 use std::collections::VecDeque;
-
-/// Sizes and addresses are multiples of so many bytes.
-const UNIT: u32 = 16;
 
 /// The bulk copies of a thread.
 #[derive(Debug, Default)]
@@ -41,17 +40,29 @@ pub(crate) struct BulkCopies {
 /// A copy that is not complete.
 #[derive(Debug)]
 struct Underway {
-    from: Target,
-    to: Target,
-    /// Bytes.
+    pieces: Vec<Piece>,
+    /// Bytes that its object counts.
     bytes: u32,
-    /// What it has read.
+    /// What it has read, piece by piece.
     read: Option<Vec<u8>>,
     reduction: Option<(AtomicOperation, ScalarType)>,
     /// Offset of the object in shared memory, and the number of the copy.
     object: Option<(u32, u32)>,
     /// Who started it.
     place: Place,
+}
+
+impl Underway {
+    /// Whether it still accesses the shared memory of a block, from `first` on, or the object there.
+    fn needs(&self, (first, size): (u32, u32)) -> bool {
+        let is_in = |offset: u32| (first..first + size).contains(&offset);
+        let needs = |piece: &Piece| {
+            let reads = matches!(piece.from, Source::Memory(Target::Shared(offset)) if is_in(offset));
+            reads && self.read.is_none() || matches!(piece.to, Target::Shared(offset) if is_in(offset))
+        };
+        self.pieces.iter().filter(|piece| piece.bytes > 0).any(needs)
+            || self.object.is_some_and(|(offset, _)| is_in(offset))
+    }
 }
 
 /// A copy starts; false if the thread does not go on by itself.
@@ -64,14 +75,11 @@ pub(crate) fn start(
 ) -> bool {
     let operation = &program.bulk_operations[index as usize];
     let place = (thread.number, thread.last());
-    let bytes = thread.value(operation.size) as u32;
-    if !bytes.is_multiple_of(UNIT) {
-        return misused(world, place, BarrierMisuse::Size);
-    }
-    let ends = [operation.from, operation.to].map(|access| whole(program, world, thread, access, bytes));
-    let [from, to] = match ends {
-        [Ok(from), Ok(to)] => [from, to],
-        [Err(fault), _] | [_, Err(fault)] => return thread.fault(world, fault),
+    let Moved { pieces, bytes, ty } = match moves::of(program, world, thread, operation) {
+        Ok(moved) => moved,
+        Err(moves::Wrong::Fault(fault)) => return thread.fault(world, fault),
+        Err(moves::Wrong::Misuse(misuse)) => return misused(world, place, misuse),
+        Err(moves::Wrong::Refused(reason)) => return thread.stop(world, Stop::Refused { code: place.1, reason }),
     };
     let mut object = None;
     if let Some(access) = operation.object {
@@ -81,24 +89,36 @@ pub(crate) fn start(
             Err(fault) => return thread.fault(world, fault),
         }
     }
-    if let Some(misuse) = [from, to].into_iter().find_map(|end| block.admits(program, end, bytes).err()) {
+    let is_generic = matches!(operation.moves, Moves::Values { .. });
+    if is_generic && !is_remote(program, block, thread, (&pieces, object)) {
+        return misused(world, place, BarrierMisuse::NotRemote);
+    }
+    let ends = pieces
+        .iter()
+        .flat_map(|piece| [Some(piece.to), piece.from.target()].into_iter().flatten().zip([piece.bytes; 2]));
+    if let Some(misuse) = ends.into_iter().find_map(|(end, bytes)| block.admits(program, end, bytes).err()) {
         return misused(world, place, misuse);
     }
-    let destinations = destinations(program, block, thread, operation, (to, object));
+    let mask = operation.multicast.map(|slot| thread.value(slot));
     let mut underway = Vec::new();
-    for (to, object) in destinations {
+    for (pieces, object) in destinations(program, block, mask, (pieces, object)) {
         let object = match object.map(|offset| (offset, block.objects.number(offset))) {
             None => None,
             Some((_, None)) => return misused(world, place, BarrierMisuse::Uninitialised),
-            Some((offset, Some(number))) => Some((offset, world.detector.start_copy(thread.number, number))),
+            Some((offset, Some(number))) => {
+                Some((offset, world.detector.start_copy(thread.number, number, is_generic)))
+            }
         };
-        let reduction = operation.reduction;
-        underway.push(Underway { from, to, bytes, read: None, reduction, object, place });
+        let reduction = operation.reduction.map(|(reduction, known)| (reduction, ty.unwrap_or(known)));
+        underway.push(Underway { pieces, bytes, read: None, reduction, object, place });
     }
     for copy in &underway {
         show(program, world, block, thread, copy);
     }
-    if let Some(code) = excluded(world, from, bytes) {
+    let sources =
+        underway.iter().flat_map(|copy| &copy.pieces).filter_map(|piece| piece.from.target().zip(Some(piece.bytes)));
+    let sources: Vec<(Target, u32)> = sources.collect();
+    if let Some(code) = sources.into_iter().find_map(|(from, bytes)| excluded(world, from, bytes)) {
         return thread.stop(world, Stop::Excluded { code });
     }
     let at_once = is_at_once(world, thread);
@@ -112,60 +132,79 @@ pub(crate) fn start(
     !world.halted && !world.switch_at_access
 }
 
-/// Where a copy writes, and the objects that it tells: one in each block that it is for, at the same places.
-fn destinations(
+/// Whether all of it, and the object, is in the shared memory of one other block.
+fn is_remote(
     program: &Program,
     block: &BlockState,
     thread: &Thread,
-    operation: &BulkOperation,
-    (to, object): (Target, Option<u32>),
-) -> Vec<(Target, Option<u32>)> {
-    let (Some(mask), Target::Shared(offset)) = (operation.multicast, to) else { return vec![(to, object)] };
-    let mask = thread.value(mask);
+    (pieces, object): (&[Piece], Option<u32>),
+) -> bool {
+    let rank = |offset: u32| offset / program.shared_size;
+    let own = thread.place / block.size;
+    let Some(other) = object.map(rank).filter(|other| *other != own) else { return false };
+    pieces.iter().all(|piece| matches!(piece.to, Target::Shared(offset) if rank(offset) == other))
+}
+
+/// The pieces of each copy and the object that it tells: one in each block that it is for, at the same places.
+fn destinations(
+    program: &Program,
+    block: &BlockState,
+    mask: Option<u64>,
+    (pieces, object): (Vec<Piece>, Option<u32>),
+) -> Vec<(Vec<Piece>, Option<u32>)> {
+    let Some(mask) = mask else { return vec![(pieces, object)] };
     let in_rank = |offset: u32, rank: u32| offset % program.shared_size + rank * program.shared_size;
+    let moved = |piece: &Piece, rank: u32| match piece.to {
+        Target::Shared(offset) => Piece { to: Target::Shared(in_rank(offset, rank)), ..*piece },
+        _ => *piece,
+    };
     let ranks = (0..block.ranks).filter(|rank| mask >> rank & 1 == 1);
-    let place = |rank: u32| (Target::Shared(in_rank(offset, rank)), object.map(|object| in_rank(object, rank)));
+    let place = |rank: u32| {
+        let pieces = pieces.iter().map(|piece| moved(piece, rank)).collect();
+        (pieces, object.map(|object| in_rank(object, rank)))
+    };
     ranks.map(place).collect()
 }
 
-/// Where a copy reads or writes: all of it is in one array, or it is a fault.
-fn whole(program: &Program, world: &World, thread: &Thread, access: u32, bytes: u32) -> Result<Target, Fault> {
-    let first = Access { bytes: UNIT, elements: 1, ..program.accesses[access as usize].clone() };
-    let last = Access { offset: first.offset + i64::from(bytes.saturating_sub(UNIT)), ..first.clone() };
-    let start = access::find(program, world, thread, &first)?;
-    let end = access::find(program, world, thread, &last)?;
-    let is_one = match (start, end) {
-        (Target::Global(array, offset), Target::Global(other, last)) => {
-            array == other && last - offset == u64::from(bytes.saturating_sub(UNIT))
-        }
-        (Target::Shared(offset), Target::Shared(last)) => last.wrapping_sub(offset) == bytes.saturating_sub(UNIT),
-        _ => false,
-    };
-    let address = thread.value(first.base).wrapping_add_signed(first.offset);
-    let place = (thread.number, thread.last());
-    let fault = Fault { place, kind: FaultKind::Bounds, address, dynamic: None, bytes, values: Vec::new() };
-    is_one.then_some(start).ok_or(fault)
-}
-
-/// The detector sees both accesses.
+/// The detector sees all accesses.
 fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &Thread, copy: &Underway) {
-    let (ends, bytes, copy) = ([copy.from, copy.to], copy.bytes, copy.object.map(|(_, copy)| copy));
-    for (end, location) in ends.iter().zip(ends.map(Target::location)) {
-        if let (Target::Shared(_) | Target::Global(..), Some(location)) = (end, location) {
-            world.note(thread, Some(location), bytes);
+    for piece in &copy.pieces {
+        for end in [piece.from.target(), Some(piece.to)].into_iter().flatten() {
+            if let Some(location) = end.location() {
+                world.note(thread, Some(location), piece.bytes);
+            }
         }
     }
-    if !world.races || bytes == 0 {
+    if !world.races {
         return;
     }
     let number = block.agents.get(&(thread.place)).map_or(0, |agent| agent.bulk.started) + 1;
     let clock = &ThreadClock { epoch: number, ..thread.clock.clone() };
     let shape = world.detector.shape;
-    let agents = [Agent::BulkReads, Agent::BulkWrites].map(|agent| shape.agent_of(thread.number, agent));
-    // The reading half is the instruction before this one.
-    for (end, (agent, code)) in ends.into_iter().zip(agents.into_iter().zip(thread.last() - 1..)) {
-        let current = Current { thread: copy.unwrap_or(agent), code, clock, same_value: false };
-        agents::watch(program, world, block, thread, (end, bytes), current);
+    let party = |agent| match copy.object {
+        Some((_, copy)) => copy,
+        None => shape.agent_of(thread.number, agent),
+    };
+    let (reader, writer) = (party(Agent::BulkReads), party(Agent::BulkWrites));
+    for piece in copy.pieces.iter().filter(|piece| piece.bytes > 0) {
+        if let Some(from) = piece.from.target() {
+            // The reading half is the instruction before this one.
+            let current = Current { thread: reader, code: thread.last() - 1, clock, same_value: false };
+            agents::watch(program, world, block, thread, (from, piece.bytes), current);
+        }
+        let current = Current { thread: writer, code: thread.last(), clock, same_value: false };
+        agents::watch(program, world, block, thread, (piece.to, piece.bytes), current);
+    }
+}
+
+/// All threads of a block have exited: no copy still needs its shared memory, from `first` on.
+pub(super) fn abandon(world: &mut World, block: &BlockState, shared: (u32, u32)) {
+    let copies = block.agents.values().flat_map(|agent| {
+        let BulkCopies { open, groups, with_object, .. } = &agent.bulk;
+        groups.iter().flat_map(|(_, copies)| copies).chain(open).chain(with_object)
+    });
+    if let Some(place) = copies.into_iter().find(|copy| copy.needs(shared)).map(|copy| copy.place) {
+        misused(world, place, BarrierMisuse::Abandoned);
     }
 }
 
@@ -187,7 +226,7 @@ pub(crate) fn wait(world: &mut World, block: &mut BlockState, thread: &mut Threa
     thread.clock.agents[Agent::BulkReads as usize] = *last;
     if reads {
         for copy in copies.groups.iter_mut().take(done).flat_map(|(_, copies)| copies) {
-            copy.read = copy.read.take().or_else(|| Some(bytes_of(world, shared, copy.from, copy.bytes)));
+            copy.read = copy.read.take().or_else(|| Some(contents(world, shared, &copy.pieces)));
         }
         return;
     }
@@ -223,27 +262,48 @@ pub(super) fn finish_first(world: &mut World, block: &mut BlockState) -> bool {
 
 /// A copy ends.
 fn complete(world: &mut World, block: &mut BlockState, copy: Underway) {
-    let Underway { from, to, bytes, read, reduction, object, place } = copy;
-    let read = read.unwrap_or_else(|| bytes_of(world, &block.shared, from, bytes));
+    let Underway { pieces, bytes, read, reduction, object, place } = copy;
+    let read = read.unwrap_or_else(|| contents(world, &block.shared, &pieces));
     let width = reduction.map_or(1, |(_, ty)| ty.bytes());
-    for (at, value) in (0..bytes).step_by(width as usize).zip(read.chunks(width as usize)) {
-        let mut new = memory::read(value, 0, width);
-        if let Some((operation, ty)) = reduction {
-            let old = bytes_of(world, &block.shared, to.element(at, 1), width);
-            new = atomic(operation, ty, memory::read(&old, 0, width), new, 0).unwrap_or(new);
+    let mut read = read.chunks(width as usize);
+    for piece in pieces {
+        for (at, value) in (0..piece.bytes).step_by(width as usize).zip(&mut read) {
+            let to = piece.to.element(at, 1);
+            let mut new = memory::read(value, 0, width);
+            if let Some(reduction) = reduction {
+                let old = memory::read(&bytes_of(world, &block.shared, to, width), 0, width);
+                new = reduced(reduction, to, old, new);
+            }
+            match to {
+                Target::Global(array, offset) => world.global.write(array, offset, width, new),
+                Target::Shared(offset) => memory::write(&mut block.shared, offset as usize, width, new),
+                Target::Local(_) | Target::Param(_) => {}
+            }
         }
-        match to {
-            Target::Global(array, offset) => world.global.write(array, offset + u64::from(at), width, new),
-            Target::Shared(offset) => memory::write(&mut block.shared, (offset + at) as usize, width, new),
-            Target::Local(_) | Target::Param(_) => {}
+        if let Target::Shared(offset) = piece.to {
+            block.mark_written(offset, piece.bytes);
         }
-    }
-    if let Target::Shared(offset) = to {
-        block.mark_written(offset, bytes);
     }
     if let Some((offset, copy)) = object {
         objects::tell(world, block, offset, Told::Bytes { copy, bytes }, place);
     }
+}
+
+/// What a reduction leaves. Those that add `f32` take subnormal numbers for zero.
+fn reduced((operation, ty): (AtomicOperation, ScalarType), to: Target, old: u64, value: u64) -> u64 {
+    match to {
+        Target::Global(..) if operation == AtomicOperation::Add && ty == ScalarType::F(32) => flushed_add(old, value),
+        _ => atomic(operation, ty, old, value, 0).unwrap_or(value),
+    }
+}
+
+/// What pieces read, one behind the other.
+fn contents(world: &World, shared: &[u8], pieces: &[Piece]) -> Vec<u8> {
+    let read = |piece: &Piece| match piece.from {
+        Source::Memory(from) => bytes_of(world, shared, from, piece.bytes),
+        Source::Value(value) => value.to_le_bytes()[..piece.bytes as usize].to_vec(),
+    };
+    pieces.iter().flat_map(read).collect()
 }
 
 /// What memory holds.

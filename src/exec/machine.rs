@@ -8,6 +8,7 @@
 
 use super::agents;
 use super::block::BlockState;
+use super::bulk;
 use super::decode::{Code, Program};
 use super::history::History;
 use super::launch::{Launch, Schedule};
@@ -15,6 +16,7 @@ use super::lockstep::Warps;
 use super::memory::GlobalMemory;
 use super::objects;
 use super::outcome::{Deadlock, Divergence, Instead, ObjectState, Outcome, Stop};
+use super::products;
 use super::thread::{Status, Thread};
 use super::trace::Watch;
 use super::values::hash;
@@ -284,9 +286,13 @@ pub fn settle(
 ) {
     if status == Status::Exited {
         state.leave(index as u32);
+        end_block(program, world, state, threads, index as u32 / state.size);
     }
     objects::wake(program, world, state, threads);
     state.wake_cluster(world, threads);
+    if !program.products.is_empty() {
+        products::wake(world, state, threads);
+    }
     // A thread that arrived without waiting is still running.
     let arrived = || {
         let last = program.code[threads[index].last() as usize];
@@ -298,6 +304,21 @@ pub fn settle(
     }
     if status != Status::Running && !program.warp_operations.is_empty() {
         while !world.halted && warp::release(program, world, threads, index as u32 / 32) {}
+    }
+}
+
+/// Once all threads of a block have exited: nothing goes on in its shared memory, what was to be written elsewhere is, and its
+/// warp groups did the same.
+fn end_block(program: &Program, world: &mut World, state: &mut BlockState, threads: &[Thread], rank: u32) {
+    if state.has_ended(rank) && !world.halted {
+        bulk::abandon(world, state, (rank * program.shared_size, program.shared_size));
+        let first = (rank * state.size) as usize;
+        products::check_groups(world, &threads[first..first + state.size as usize]);
+        if state.live_threads() == 0 && !world.halted {
+            // What is left has read all it needs.
+            bulk::finish(world, state, || true);
+        }
+        warp::check_groups(world, &threads[first..first + state.size as usize]);
     }
 }
 

@@ -29,7 +29,7 @@ use std::rc::Rc;
 const BYTES: u32 = 8;
 
 /// Arrivals that an object expects, and bytes that it counts, are at most this.
-const MOST: u32 = (1 << 20) - 1;
+pub(super) const MOST: u32 = (1 << 20) - 1;
 
 /// The barrier objects of a block.
 #[derive(Debug, Default)]

@@ -148,6 +148,14 @@ pub(crate) enum BarrierMisuse {
     Exited,
     /// A wait at the cluster's barrier without an arrival before it.
     NotArrived,
+    /// `st.async`, `red.async` to another place than the shared memory of one other block.
+    NotRemote,
+    /// A tensor map of another number of dimensions than the copy.
+    Rank,
+    /// A block exits whose shared memory a copy still accesses.
+    Abandoned,
+    /// `setmaxnreg` or `wgmma` in some warps of a warp group, not in all of them.
+    WarpGroup,
 }
 
 impl BarrierMisuse {
@@ -178,6 +186,10 @@ impl BarrierMisuse {
             BarrierMisuse::Size => "size",
             BarrierMisuse::Exited => "exited-block",
             BarrierMisuse::NotArrived => "not-arrived",
+            BarrierMisuse::NotRemote => "not-remote",
+            BarrierMisuse::Rank => "tensor-rank",
+            BarrierMisuse::Abandoned => "copy-outlives-block",
+            BarrierMisuse::WarpGroup => "warp-group",
         }
     }
 
@@ -204,6 +216,14 @@ impl BarrierMisuse {
             BarrierMisuse::Parity => "the parity of a phase is 0 or 1",
             BarrierMisuse::Size => "a bulk copy has a multiple of 16 bytes",
             BarrierMisuse::Exited => "all threads of the block have exited whose shared memory this is",
+            BarrierMisuse::NotRemote => {
+                "it writes to the shared memory of another block of the cluster, and its mbarrier object is there, too"
+            }
+            BarrierMisuse::Rank => "the tensor map has another number of dimensions than the copy",
+            BarrierMisuse::Abandoned => "a block exits although this copy still accesses its shared memory",
+            BarrierMisuse::WarpGroup => {
+                "all warps of a warp group execute the same `setmaxnreg` and `wgmma` instructions"
+            }
             BarrierMisuse::NotArrived => "this thread waits at the barrier of its cluster and has not come to it",
         }
     }

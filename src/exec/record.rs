@@ -156,7 +156,11 @@ impl Recording {
             code: thread.last(),
             state: match thread.status {
                 Status::Running => State::Runs,
-                Status::Barrier { .. } | Status::Warp { .. } | Status::Object { .. } | Status::Cluster => State::Waits,
+                Status::Barrier { .. }
+                | Status::Warp { .. }
+                | Status::Object { .. }
+                | Status::Products { .. }
+                | Status::Cluster => State::Waits,
                 Status::Exited => State::Exited,
             },
         };

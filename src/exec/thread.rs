@@ -9,6 +9,7 @@ use super::bulk;
 use super::decode::{Code, CompareParts, Copy, Fact, Pack, Program, Slot};
 use super::objects;
 use super::outcome::{Fault, FaultKind, Stop};
+use super::products::{self, Products};
 use super::races::clock::ThreadClock;
 use super::races::sync::{Fences, Party};
 use super::races::{Reach, Space};
@@ -39,6 +40,11 @@ pub enum Status {
     Object {
         /// Which operation.
         index: u32,
+    },
+    /// Waits until its warp group has started so many products.
+    Products {
+        /// That many.
+        last: u32,
     },
     /// Waits for a generation of the cluster's barrier.
     Cluster,
@@ -97,6 +103,10 @@ pub struct Thread {
     pub(crate) clock: ThreadClock,
     /// The wait at a barrier object that said last that its phase is not complete.
     pub(crate) asked: Option<u32>,
+    /// Its products of matrices.
+    pub(crate) products: Products,
+    /// The `setmaxnreg` instructions that it executed.
+    pub(crate) adjusted: Vec<u32>,
     /// Fences that await the rest of their pattern.
     pub(crate) fences: Fences,
 }
@@ -117,6 +127,8 @@ impl Thread {
             steps: 0,
             clock: ThreadClock::default(),
             asked: None,
+            adjusted: Vec::new(),
+            products: Products::default(),
             fences: Fences::default(),
         }
     }
@@ -145,6 +157,8 @@ impl Thread {
         self.steps = 0;
         self.clock = ThreadClock { epoch: 1, ..ThreadClock::default() };
         self.asked = None;
+        self.adjusted.clear();
+        self.products = Products::default();
         self.fences = Fences::default();
     }
 
@@ -270,6 +284,9 @@ impl Thread {
             // The writing half does both.
             Code::BulkRead(_) => {}
             Code::BulkWrite(index) => return bulk::start(program, world, block, self, index),
+            Code::Product(index) => return products::start(program, world, block, self, index),
+            Code::ProductCommit => products::commit(self),
+            Code::ProductWait { pending } => return products::wait(self, pending),
             Code::BulkCommit => bulk::commit(block, self),
             Code::BulkWait { pending, reads } => bulk::wait(world, block, self, pending, reads),
             Code::ClusterArrive { releases } => return block.arrive_at_cluster(world, self, releases),

@@ -11,6 +11,7 @@ use super::decode::{Code, ObjectKind, Program, Slot};
 use super::history::{History, Object};
 use super::objects;
 use super::outcome::{ObjectState, Place};
+use super::products;
 use super::thread::{Status, Thread};
 use super::values::mask;
 use super::world::World;
@@ -75,6 +76,8 @@ pub(crate) enum Awaited {
     Warp { lacking: u32 },
     /// The barrier of the cluster.
     Cluster,
+    /// The start of products of matrices by all threads of the warp group.
+    WarpGroup,
 }
 
 /// Threads that wait alike.
@@ -202,6 +205,7 @@ impl Stuck<'_> {
                 Some((Awaited::Warp { lacking: lacking.fold(0, |all, (lane, _)| all | 1 << lane) }, None))
             }
             Status::Cluster => Some((Awaited::Cluster, Some(Object::Cluster))),
+            Status::Products { .. } => Some((Awaited::WarpGroup, None)),
         }
     }
 
@@ -246,6 +250,10 @@ impl Stuck<'_> {
                 };
                 let is_one = group != other && (0..last - first).any(is_lacking) && self.warp_of(from) == (first, last);
                 is_one.then_some(None)
+            }
+            (Awaited::WarpGroup, _) => {
+                let of_group = products::warp_group(self.state, thread.place).contains(&(from.place as usize));
+                (of_group && !matches!(from.status, Status::Products { .. })).then_some(None)
             }
             (Awaited::Cluster, _) => (group != other && from.status != Status::Cluster).then_some(None),
             (Awaited::Barrier { generation, .. }, Some(object)) => {

@@ -1,4 +1,5 @@
-//! What the threads of a warp do together: `bar.warp.sync`, `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`.
+//! What the threads of a warp do together: `bar.warp.sync`, `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`,
+//! `setmaxnreg`.
 //!
 //! With a mask, a thread waits until all threads of it that have not exited wait at the same
 //! operation with the same mask. Without one, those take part that come to the same instruction
@@ -7,12 +8,16 @@
 
 use super::block::join;
 use super::decode::{Program, WarpKind, WarpOperation};
+use super::objects::misused;
 use super::outcome::{BarrierError, BarrierMisuse, Stop};
 use super::thread::{Status, Thread};
 use super::values::atomic::atomic;
 use super::values::mask;
 use super::world::World;
 use crate::ptx::ast::ScalarType;
+
+/// Threads of a warp group.
+const WARP_GROUP: usize = 128;
 
 /// Lets the threads of a warp go on whose operation is complete; whether there were any. `warp` is
 /// the warp's number in the block.
@@ -109,17 +114,35 @@ fn complete(program: &Program, world: &mut World, threads: &mut [Thread], first:
         let thread = &mut threads[first + *lane as usize];
         let WarpOperation { kind, d, .. } = operation(thread);
         orders |= *kind == WarpKind::Barrier;
+        let adjusts = *kind == WarpKind::Registers;
         world.outcome.arbitrary |= *kind == WarpKind::ActiveMask;
         for (destination, value) in d.iter().zip(result) {
             if let Some((slot, bits)) = destination {
                 thread.set(*slot, value & mask(u32::from(*bits)));
             }
         }
+        if adjusts {
+            thread.adjusted.push(thread.last());
+        }
         thread.status = Status::Running;
     }
     if orders && world.races {
         let members: Vec<u32> = lanes.iter().map(|lane| first as u32 + lane).collect();
         join(world, threads, &members);
+    }
+}
+
+/// The threads of a block have exited: the warps of each warp group have executed the same `setmaxnreg` instructions.
+pub(crate) fn check_groups(world: &mut World, threads: &[Thread]) {
+    for group in threads.chunks(WARP_GROUP) {
+        let most = group.iter().max_by_key(|thread| thread.adjusted.len());
+        let Some(most) = most.filter(|thread| !thread.adjusted.is_empty()) else { continue };
+        let differ = |thread: &&Thread| thread.adjusted != most.adjusted;
+        if let Some(other) = group.iter().find(differ) {
+            let at = most.adjusted.iter().zip(&other.adjusted).take_while(|(mine, theirs)| mine == theirs).count();
+            misused(world, (most.number, most.adjusted[at.min(most.adjusted.len() - 1)]), BarrierMisuse::WarpGroup);
+            return;
+        }
     }
 }
 

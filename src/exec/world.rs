@@ -1,7 +1,7 @@
 //! What all blocks of a launch share.
 
 use super::access::Target;
-use super::decode::{Access, BulkOperation, Code, ObjectKind, Program};
+use super::decode::{Access, Code, Moves, ObjectKind, Program};
 use super::entries::{self, EntriesFact};
 use super::history::{Deed, History, Object, Part};
 use super::launch::{Completion, Launch, Schedule};
@@ -184,13 +184,20 @@ fn sites(program: &Program, launch: &Launch) -> Vec<Site> {
             site(&program.accesses[program.async_copies[*index as usize].to as usize], false, true)
         }
         Code::BulkRead(index) => {
-            site(&program.accesses[program.bulk_operations[*index as usize].from as usize], true, false)
+            let [from, _] = program.bulk_operations[*index as usize].ends();
+            site(&program.accesses[from as usize], true, false)
         }
         Code::BulkWrite(index) => {
-            let BulkOperation { to, reduction, .. } = program.bulk_operations[*index as usize];
-            let scope = reduction.map(|_| Reach::Device);
-            Site { scope, ..site(&program.accesses[to as usize], reduction.is_some(), true) }
+            let operation = &program.bulk_operations[*index as usize];
+            let [_, to] = operation.ends();
+            let site = site(&program.accesses[to as usize], operation.reduction.is_some(), true);
+            match operation.moves {
+                Moves::Values { .. } => site,
+                // Each element is an access of its own; those of two reductions are taken to be alike.
+                _ => Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site },
+            }
         }
+        Code::Product(_) => Site { reads: true, bytes: 16, ..none },
         Code::Object(index) => {
             let scope = Some(Reach::of(Scope::Cluster, clusters));
             match program.objects[*index as usize].kind {

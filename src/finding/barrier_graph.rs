@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The graph of a kernel's barriers in one launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BarrierGraph {
+pub struct BarrierGraph {
     pub(crate) nodes: Vec<BarrierNode>,
     pub(crate) edges: Vec<BarrierEdge>,
 }

@@ -13,7 +13,7 @@ use super::regions::Space;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Name, Stmt, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::{Address, AsyncCopy, AsyncOp, Operand, ScalarType, StateSpace};
-use crate::ptx::table::ASYNC;
+use crate::ptx::table::{ASYNC, PRODUCTS};
 use crate::span::Span;
 
 /// The mark of the accesses of a copy.
@@ -42,8 +42,14 @@ impl Groups {
 impl Lowering<'_> {
     pub(super) fn asynchronous(&mut self, name: &str, operation: &AsyncOp) {
         match operation {
-            AsyncOp::Arrive { .. } | AsyncOp::Bulk(_) | AsyncOp::BulkCommit | AsyncOp::BulkWait { .. } => {
-                self.without_model(name, ASYNC);
+            AsyncOp::Arrive { .. }
+            | AsyncOp::Remote(_)
+            | AsyncOp::Bulk(_)
+            | AsyncOp::Tensor(_)
+            | AsyncOp::BulkCommit
+            | AsyncOp::BulkWait { .. } => self.without_model(name, ASYNC),
+            AsyncOp::Product(_) | AsyncOp::ProductFence | AsyncOp::ProductCommit | AsyncOp::ProductWait { .. } => {
+                self.without_model(name, PRODUCTS)
             }
             AsyncOp::Copy(copy) => self.copy(copy),
             AsyncOp::Commit => self.commit(),

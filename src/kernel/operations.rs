@@ -16,7 +16,7 @@ use crate::order::Ordering;
 use crate::ptx::ast::{
     AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace,
 };
-use crate::ptx::table::{CLUSTER, MBARRIER};
+use crate::ptx::table::{CLUSTER, MBARRIER, REGISTERS};
 
 impl<'a> Lowering<'a> {
     /// Translates a statement; `rest` follows it in its block.
@@ -116,6 +116,7 @@ impl<'a> Lowering<'a> {
             Op::Async { name, operation } => self.asynchronous(name, operation),
             Op::Object { name, .. } => self.without_model(name, MBARRIER),
             Op::ClusterBarrier { name, .. } => self.without_model(name, CLUSTER),
+            Op::Registers { name } => self.without_model(name, REGISTERS),
             Op::Nothing { .. } => {}
             Op::Unsupported { name, reason } => self.without_model(name, reason),
             Op::Branch { .. }

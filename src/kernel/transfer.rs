@@ -142,6 +142,7 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
         | Op::Async { .. }
         | Op::Object { .. }
         | Op::ClusterBarrier { .. }
+        | Op::Registers { .. }
         | Op::Unsupported { .. } => Vec::new(),
     }
 }

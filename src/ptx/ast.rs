@@ -8,7 +8,9 @@ use crate::span::{Origin, Span};
 use std::sync::Arc;
 
 pub(crate) use super::annotation::{Annotation, AnnotationKind};
-pub use super::asynchronous::{AsyncCopy, AsyncOp, BulkCopy, MemoryOperand, ObjectAction, ObjectUse};
+pub use super::asynchronous::{
+    AsyncCopy, AsyncOp, BulkCopy, MatrixProduct, MemoryOperand, ObjectAction, ObjectUse, RemoteStore, TensorCopy,
+};
 pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op};
 pub(crate) use super::words::PackedFormat;
 

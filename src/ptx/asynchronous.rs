@@ -1,6 +1,6 @@
 //! What goes on beside the threads, as part of an instruction: copies, their groups, barrier objects.
 //!
-//! Reference: PTX ISA, `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `mbarrier`.
+//! Reference: PTX ISA, `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`, `mbarrier`.
 
 use super::ast::{Address, Operand, ScalarType, StateSpace};
 use crate::order::Ordering;
@@ -27,8 +27,23 @@ pub enum AsyncOp {
         /// `.noinc`: the object counts this arrival among those that it expects.
         counted: bool,
     },
+    /// `st.async`, `red.async` to the shared memory of another block of the cluster.
+    Remote(Box<RemoteStore>),
     /// `cp.async.bulk`, `cp.reduce.async.bulk`: starts a bulk copy.
     Bulk(Box<BulkCopy>),
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: starts a copy of a box of a tensor.
+    Tensor(Box<TensorCopy>),
+    /// `wgmma.mma_async`
+    Product(Box<MatrixProduct>),
+    /// `wgmma.fence`: between what the warp group did with registers and its products.
+    ProductFence,
+    /// `wgmma.commit_group`: ends a group of products.
+    ProductCommit,
+    /// `wgmma.wait_group`: until at most so many of the newest groups of products are not complete.
+    ProductWait {
+        /// Groups.
+        pending: u64,
+    },
     /// `cp.async.bulk.commit_group`: ends a group of bulk copies.
     BulkCommit,
     /// `cp.async.bulk.wait_group`: until at most so many of the newest groups of bulk copies are not complete.
@@ -62,6 +77,21 @@ pub struct AsyncCopy {
     pub taken: Option<Operand>,
 }
 
+/// A store or reduction that goes on beside its thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteStore {
+    /// Where it writes, in the shared memory of another block.
+    pub to: MemoryOperand,
+    /// What is written, one for each element.
+    pub values: Vec<Operand>,
+    /// Type of an element.
+    pub ty: ScalarType,
+    /// The barrier object that gets the bytes, in the same shared memory.
+    pub object: MemoryOperand,
+    /// `red.async`: what is done with the old value.
+    pub reduction: Option<Arc<str>>,
+}
+
 /// A bulk copy: its accesses go through the asynchronous proxy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BulkCopy {
@@ -77,6 +107,40 @@ pub struct BulkCopy {
     pub reduction: Option<(Arc<str>, ScalarType)>,
     /// `.multicast::cluster`: a bit for each block of the cluster that gets the bytes.
     pub multicast: Option<Operand>,
+}
+
+/// A copy of a box of a tensor in global memory: into shared memory if it has a barrier object, else out of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorCopy {
+    /// The tensor map.
+    pub map: MemoryOperand,
+    /// Where the box starts in the tensor, the innermost dimension first.
+    pub coordinates: Vec<Operand>,
+    /// Where the box is in shared memory.
+    pub shared: MemoryOperand,
+    /// The barrier object that gets the bytes; `None`: it has a group.
+    pub object: Option<MemoryOperand>,
+    /// `cp.reduce`: what is done with the old values.
+    pub reduction: Option<Arc<str>>,
+    /// `.multicast::cluster`: a bit for each block of the cluster that gets the bytes.
+    pub multicast: Option<Operand>,
+}
+
+/// `wgmma.mma_async`: a product of matrices of a warp group, of 64 rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixProduct {
+    /// The descriptor of matrix A, or the four registers that have it.
+    pub a: Vec<Operand>,
+    /// The descriptor of matrix B.
+    pub b: Operand,
+    /// A predicate: the product is added to what the destinations hold.
+    pub accumulates: Operand,
+    /// Registers that get the product, once its group is complete.
+    pub dst: Vec<Operand>,
+    /// Columns of B.
+    pub columns: u32,
+    /// Of A and B in shared memory: they lie along M or N, not along K.
+    pub transposed: [bool; 2],
 }
 
 /// What is done with a barrier object.

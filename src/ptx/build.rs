@@ -59,7 +59,9 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         Meaning::AsyncCommit => Op::Async { name: parts.name, operation: AsyncOp::Commit },
         Meaning::AsyncWait => parts.async_wait(),
         Meaning::AsyncArrive => parts.async_arrive(),
+        Meaning::Remote => parts.remote(interner),
         Meaning::Bulk => parts.bulk(interner),
+        Meaning::Tensor => parts.tensor(interner),
         Meaning::BulkCommit => Op::Async { name: parts.name, operation: AsyncOp::BulkCommit },
         Meaning::BulkWait => {
             let (pending, reads) = (parts.pending(), parts.has("read"));
@@ -67,6 +69,8 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         }
         Meaning::Object => parts.object(),
         Meaning::ClusterBarrier => parts.cluster_barrier(),
+        Meaning::Product => parts.product(),
+        Meaning::Registers => Op::Registers { name: parts.name },
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
     }
@@ -301,7 +305,7 @@ impl Parts<'_> {
     }
 
     /// How many groups need not be complete.
-    fn pending(&self) -> u64 {
+    pub(super) fn pending(&self) -> u64 {
         match self.operands.sources.first() {
             Some(Operand::Integer(pending)) => *pending,
             _ => 0,

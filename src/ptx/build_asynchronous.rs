@@ -1,12 +1,16 @@
 //! Barrier objects and bulk copies: from a table row and checked operands to a typed operation.
 //!
 //! Part of [`super::build`]. Establishes: `.release`, `.acquire` and `.cta` where nothing is written.
-//! Reference: PTX ISA, `mbarrier`, `cp.async.mbarrier.arrive`, `cp.async.bulk`, `cp.reduce.async.bulk`.
+//! Reference: PTX ISA, `mbarrier`, `cp.async.mbarrier.arrive`, `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`,
+//! `red.async`.
 
 use super::ast::*;
 use super::build::Parts;
 use super::context::Interner;
 use crate::order::{Ordering, Scope};
+
+/// What reductions do.
+const OPERATIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
 
 impl Parts<'_> {
     /// The memory operand with this number, in a space.
@@ -23,9 +27,18 @@ impl Parts<'_> {
         Op::Async { name: self.name, operation: AsyncOp::Arrive { object, counted } }
     }
 
+    /// `st.async` and `red.async` with a barrier object; the space is written of both operands or of none.
+    pub(super) fn remote(self, interner: &Interner) -> Op {
+        let space = self.space();
+        let operation = OPERATIONS.into_iter().find(|word| self.has(word));
+        let (to, object) = (self.place(0, space), self.place(1, space));
+        let (ty, values) = (self.ty(0), self.operands.sources.clone());
+        let store = RemoteStore { to, values, ty, object, reduction: operation.map(|word| interner.intern(word)) };
+        Op::Async { name: self.name, operation: AsyncOp::Remote(Box::new(store)) }
+    }
+
     /// `cp.async.bulk` and `cp.reduce.async.bulk`; destination and source spaces are written in this order.
     pub(super) fn bulk(self, interner: &Interner) -> Op {
-        const OPERATIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
         if self.has("cp_mask") {
             return Op::Unsupported { name: self.name, reason: "`.cp_mask` is not modelled".to_string() };
         }
@@ -44,6 +57,64 @@ impl Parts<'_> {
         let multicast = self.has("multicast::cluster").then(|| self.source(1));
         let copy = BulkCopy { to, from, size: self.source(0), object, reduction, multicast };
         Op::Async { name: self.name, operation: AsyncOp::Bulk(Box::new(copy)) }
+    }
+
+    /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`
+    pub(super) fn tensor(self, interner: &Interner) -> Op {
+        let refused = |name, reason: &str| Op::Unsupported { name, reason: reason.to_string() };
+        if self.has("cta_group::2") {
+            return refused(self.name, "barrier objects of pairs of blocks are not modelled");
+        }
+        let ranks = ["1d", "2d", "3d", "4d", "5d"];
+        let rank = ranks.iter().position(|rank| self.has(rank)).map_or(0, |index| index + 1);
+        let is_multicast = self.has("multicast::cluster");
+        let further = usize::from(is_multicast) + usize::from(self.has("L2::cache_hint"));
+        if self.operands.sources.len() != rank + further {
+            return refused(self.name, "it has not as many coordinates as dimensions");
+        }
+        let coordinates = self.operands.sources[..rank].to_vec();
+        let loads = !self.has("bulk_group");
+        let shared = if self.has("shared::cluster") { StateSpace::SharedCluster } else { StateSpace::Shared };
+        let (map, memory) = if loads { (1, 0) } else { (0, 1) };
+        let operation = OPERATIONS.into_iter().find(|word| self.has(word));
+        let copy = TensorCopy {
+            map: self.place(map, StateSpace::Generic),
+            coordinates,
+            shared: self.place(memory, shared),
+            object: loads.then(|| self.place(2, shared)),
+            reduction: operation.map(|word| interner.intern(word)),
+            multicast: is_multicast.then(|| self.source(rank)),
+        };
+        Op::Async { name: self.name, operation: AsyncOp::Tensor(Box::new(copy)) }
+    }
+
+    /// `wgmma`, without sparse matrices. A matrix A in registers has four.
+    pub(super) fn product(self) -> Op {
+        let operation = match () {
+            () if self.has("fence") => AsyncOp::ProductFence,
+            () if self.has("commit_group") => AsyncOp::ProductCommit,
+            () if self.has("wait_group") => AsyncOp::ProductWait { pending: self.pending() },
+            () => AsyncOp::Product(Box::new(self.matrix_product())),
+        };
+        Op::Async { name: self.name, operation }
+    }
+
+    fn matrix_product(&self) -> MatrixProduct {
+        let sources = &self.operands.sources;
+        // A descriptor, or the registers; a descriptor, a predicate, two factors, and what is transposed of the descriptors.
+        let registers = if matches!(sources.len(), 6 | 8 | 9) { 4 } else { 1 };
+        let columns = self.selected.modifiers.iter().find_map(|word| word.strip_prefix("m64n")?.split('k').next());
+        let columns = columns.and_then(|columns| columns.parse().ok()).unwrap_or(8);
+        let is_set = |index: usize| matches!(sources.get(index), Some(Operand::Integer(1)));
+        let flags = registers + 4;
+        MatrixProduct {
+            a: sources[..registers].to_vec(),
+            b: sources[registers].clone(),
+            accumulates: sources[registers + 1].clone(),
+            dst: self.operands.destinations.clone(),
+            columns,
+            transposed: if registers == 1 { [is_set(flags), is_set(flags + 1)] } else { [false, is_set(flags)] },
+        }
     }
 
     /// `barrier.cluster.arrive`, which releases unless it is relaxed, and `barrier.cluster.wait`

@@ -10,7 +10,7 @@
 
 use super::ast::*;
 use super::context::ModuleContext;
-use super::pattern::{OperandPattern, OperandSlot, Presence, TypeRef, Width};
+use super::pattern::{Limit, OperandPattern, OperandSlot, Presence, TypeRef, Width};
 use super::scope::{Scopes, Table};
 use super::syntax::{Expression, ExpressionKind, Name};
 use super::table::Selected;
@@ -141,7 +141,10 @@ impl<'a> Resolver<'_, '_, 'a> {
             OperandSlot::Address => out.addresses.push(self.address(expression)?),
             OperandSlot::Immediate { maximum } => out.sources.push(self.immediate(*maximum, expression)?),
             OperandSlot::Limited(limit) => {
-                let value = self.source(expression, ScalarType::B(32), false)?;
+                let value = match limit {
+                    Limit::Registers => self.immediate(u64::MAX, expression)?,
+                    _ => self.source(expression, ScalarType::B(32), false)?,
+                };
                 if matches!(value, Operand::Integer(value) if !limit.allows(value)) {
                     return Err(kind_error(expression.span, &format!("a `.b32` value {}", limit.describe())));
                 }

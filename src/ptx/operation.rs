@@ -369,6 +369,11 @@ pub enum Op {
         /// What is done, and with which.
         usage: Box<ObjectUse>,
     },
+    /// `setmaxnreg`: how many registers the threads of a warp group have, which no value depends on.
+    Registers {
+        /// Full opcode.
+        name: Arc<str>,
+    },
     /// `barrier.cluster.arrive`, `barrier.cluster.wait`.
     ClusterBarrier {
         /// Full opcode.

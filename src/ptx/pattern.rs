@@ -118,7 +118,7 @@ pub(crate) enum OperandSlot {
         /// Largest value.
         maximum: u64,
     },
-    /// `barrier`, `threads`, `some`: a `.b32` source whose constants are limited.
+    /// `barrier`, `threads`, `some`, `registers`: a `.b32` source whose constants are limited.
     Limited(Limit),
     /// `a`: an address as a value (register or variable).
     AddressValue,
@@ -145,6 +145,8 @@ pub(crate) enum Limit {
     Threads,
     /// The same, and not 0.
     SomeThreads,
+    /// How many registers a thread has: a constant.
+    Registers,
 }
 
 impl Limit {
@@ -155,6 +157,7 @@ impl Limit {
             Limit::Barrier => value < 16,
             Limit::Threads => value.is_multiple_of(32),
             Limit::SomeThreads => value != 0 && value.is_multiple_of(32),
+            Limit::Registers => value.is_multiple_of(8) && (24..=256).contains(&value),
         }
     }
 
@@ -164,6 +167,7 @@ impl Limit {
             Limit::Barrier => "from 0 to 15",
             Limit::Threads => "that is a multiple of 32",
             Limit::SomeThreads => "that is a multiple of 32 and not 0",
+            Limit::Registers => "that is a constant multiple of 8 from 24 to 256",
         }
     }
 }
@@ -302,6 +306,7 @@ fn operand_slot(form: &Form, word: &str) -> OperandSlot {
         "barrier" => OperandSlot::Limited(Limit::Barrier),
         "threads" => OperandSlot::Limited(Limit::Threads),
         "some" => OperandSlot::Limited(Limit::SomeThreads),
+        "registers" => OperandSlot::Limited(Limit::Registers),
         "imm8" => OperandSlot::Immediate { maximum: 255 },
         "a" => OperandSlot::AddressValue,
         "=mov" => OperandSlot::MoveDestination,

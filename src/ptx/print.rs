@@ -362,6 +362,28 @@ impl Names<'_> {
                 let (to, from) = (self.address(&copy.to.address), self.address(&copy.from.address));
                 format!("{name} {to}, {from}, {}{object}", self.operand(&copy.size))
             }
+            Op::Async { name, operation: AsyncOp::Remote(store) } => {
+                let (to, object) = (self.address(&store.to.address), self.address(&store.object.address));
+                format!("{name} {to}, {}, {object}", self.vector(&store.values))
+            }
+            Op::Async { name, operation: AsyncOp::Tensor(copy) } => {
+                let (map, shared) = (self.address(&copy.map.address), self.address(&copy.shared.address));
+                let tensor = format!("{map} {}", self.vector(&copy.coordinates));
+                match &copy.object {
+                    Some(object) => format!("{name} {shared}, {tensor}, {}", self.address(&object.address)),
+                    None => format!("{name} {tensor}, {shared}"),
+                }
+            }
+            Op::Async { name, operation: AsyncOp::Product(product) } => {
+                format!(
+                    "{name} {}, {}, {}",
+                    self.vector(&product.dst),
+                    self.vector(&product.a),
+                    self.operand(&product.b)
+                )
+            }
+            Op::Async { name, operation: AsyncOp::ProductFence | AsyncOp::ProductCommit } => name.to_string(),
+            Op::Async { name, operation: AsyncOp::ProductWait { pending } } => format!("{name} {pending}"),
             Op::Async { operation: AsyncOp::BulkCommit, .. } => "cp.async.bulk.commit_group".to_string(),
             Op::Async { name, operation: AsyncOp::BulkWait { pending, .. } } => format!("{name} {pending}"),
             Op::Object { name, usage } => {
@@ -370,7 +392,7 @@ impl Names<'_> {
                     usage.action.source().map_or(String::new(), |source| format!(", {}", self.operand(source)));
                 format!("{name} {dst}{}{source}", self.address(&usage.place.address))
             }
-            Op::ClusterBarrier { name, .. } => name.to_string(),
+            Op::ClusterBarrier { name, .. } | Op::Registers { name } => name.to_string(),
             Op::Nothing { name } => format!("nothing {name}"),
             Op::Allocate { dst, size } => format!("malloc {}, {}", self.operand(dst), self.operand(size)),
             Op::Free { address } => format!("free {}", self.address(address)),

@@ -134,7 +134,15 @@ impl<'a> Resolver<'_, '_, 'a> {
         if rest.is_empty() {
             return Err(kind_error(first.span, "coordinates behind the address"));
         }
-        self.address_value_of(None, first)?;
+        match self.address_value_of(None, first)? {
+            Operand::Register(register) => {
+                out.addresses.push(Address { base: AddressBase::Register(register), offset: 0 })
+            }
+            Operand::Variable(variable, offset) => {
+                out.addresses.push(Address { base: AddressBase::Variable(variable), offset })
+            }
+            _ => out.addresses.push(Address { base: AddressBase::Absolute, offset: 0 }),
+        }
         for component in rest {
             for element in self.some_elements(component) {
                 match self.value(&element)? {

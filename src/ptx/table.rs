@@ -24,6 +24,12 @@ pub(crate) const MBARRIER: &str = "mbarrier objects are not modelled";
 /// Why there are no proofs about barriers of clusters.
 pub(crate) const CLUSTER: &str = "clusters are not modelled";
 
+/// Why there are no proofs about `wgmma`.
+pub(crate) const PRODUCTS: &str = "asynchronous matrix operations are not modelled";
+
+/// Why there are no proofs about kernels that change how many registers their threads have.
+pub(crate) const REGISTERS: &str = "it may block a warp group until registers are free";
+
 /// What an instruction means; [`super::build`] makes the typed operation of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // named after the variants of `ast::Op`
@@ -59,12 +65,20 @@ pub(crate) enum Meaning {
     AsyncCommit,
     AsyncWait,
     AsyncArrive,
+    /// `st.async`, `red.async`
+    Remote,
     Bulk,
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`
+    Tensor,
     BulkCommit,
     BulkWait,
     /// What is done with a barrier object.
     Object,
     ClusterBarrier,
+    /// `wgmma`
+    Product,
+    /// `setmaxnreg`
+    Registers,
     Nothing,
     /// No sound model; the reason.
     Unsupported(&'static str),
@@ -322,7 +336,10 @@ impl Row {
             Meaning::WarpBarrier | Meaning::Fence => Class::Synchronisation,
             Meaning::AsyncCopy => Class::Memory,
             Meaning::AsyncCommit | Meaning::AsyncWait => Class::Synchronisation,
-            Meaning::AsyncArrive | Meaning::Bulk | Meaning::BulkCommit | Meaning::BulkWait => Class::Emulated(ASYNC),
+            Meaning::AsyncArrive | Meaning::Remote | Meaning::Tensor => Class::Emulated(ASYNC),
+            Meaning::Bulk | Meaning::BulkCommit | Meaning::BulkWait => Class::Emulated(ASYNC),
+            Meaning::Product => Class::Emulated(PRODUCTS),
+            Meaning::Registers => Class::Emulated(REGISTERS),
             Meaning::Object => Class::Emulated(MBARRIER),
             Meaning::ClusterBarrier => Class::Emulated(CLUSTER),
             Meaning::Unsupported(reason) => Class::Unsupported(reason),

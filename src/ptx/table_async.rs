@@ -6,11 +6,14 @@
 
 use super::table::{ASYNC, Form, MBARRIER, Meaning, form};
 use Meaning::{
-    Arbitrary, AsyncArrive, AsyncCommit, AsyncCopy, AsyncWait, Bulk, BulkCommit, BulkWait, Nothing, Object, Unsupported,
+    Arbitrary, AsyncArrive, AsyncCommit, AsyncCopy, AsyncWait, Bulk, BulkCommit, BulkWait, Nothing, Object, Remote,
+    Tensor, Unsupported,
 };
 
 const MULTIMEM: &str = "multimem addresses are not modelled";
 const TENSORMAP: &str = "tensor maps are not modelled";
+const IM2COL: &str = "tensor copies by pixels and their neighbours are not modelled";
+const ROWS: &str = "tensor copies of rows by their numbers are not modelled";
 const CANCEL: &str = "cancelling blocks of a cluster launch is not modelled";
 
 /// The rows.
@@ -45,27 +48,27 @@ pub(crate) const FORMS: &[Form] = &[
     form("cp", "reduce async bulk global shared::cta bulk_group L2::cache_hint? min|max f16|bf16", "[] [] b32 b64@L2::cache_hint", Bulk),
 
     // Tensor copies
-    form("cp", "async bulk tensor $dim shared::cluster|shared::cta global tile? $mbar multicast::cluster? cta_group::1|cta_group::2? L2::cache_hint?", "[] [,] [] b16@multicast::cluster b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk tensor 2d shared::cluster|shared::cta global tile::gather4 $mbar multicast::cluster? cta_group::1|cta_group::2? L2::cache_hint?", "[] [,] [] b16@multicast::cluster b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk tensor 3d|4d|5d shared::cluster|shared::cta global im2col|im2col::w|im2col::w::128 $mbar multicast::cluster? cta_group::1|cta_group::2? L2::cache_hint?", "[] [,] [] {}b16 b16@multicast::cluster b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk tensor $dim global shared::cta tile? bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk tensor 2d global shared::cta tile::scatter4 bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "async bulk tensor 3d|4d|5d global shared::cta im2col_no_offs bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk tensor $dim global shared::cta add|min|max|inc|dec|and|or|xor tile? bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(ASYNC)),
-    form("cp", "reduce async bulk tensor 3d|4d|5d global shared::cta add|min|max|inc|dec|and|or|xor im2col_no_offs bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(ASYNC)),
+    form("cp", "async bulk tensor $dim shared::cluster|shared::cta global tile? $mbar multicast::cluster? cta_group::1|cta_group::2? L2::cache_hint?", "[] [,] [] b16@multicast::cluster b64@L2::cache_hint", Tensor),
+    form("cp", "async bulk tensor 2d shared::cluster|shared::cta global tile::gather4 $mbar multicast::cluster? cta_group::1|cta_group::2? L2::cache_hint?", "[] [,] [] b16@multicast::cluster b64@L2::cache_hint", Unsupported(ROWS)),
+    form("cp", "async bulk tensor 3d|4d|5d shared::cluster|shared::cta global im2col|im2col::w|im2col::w::128 $mbar multicast::cluster? cta_group::1|cta_group::2? L2::cache_hint?", "[] [,] [] {}b16 b16@multicast::cluster b64@L2::cache_hint", Unsupported(IM2COL)),
+    form("cp", "async bulk tensor $dim global shared::cta tile? bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Tensor),
+    form("cp", "async bulk tensor 2d global shared::cta tile::scatter4 bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(ROWS)),
+    form("cp", "async bulk tensor 3d|4d|5d global shared::cta im2col_no_offs bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(IM2COL)),
+    form("cp", "reduce async bulk tensor $dim global shared::cta add|min|max|inc|dec|and|or|xor tile? bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Tensor),
+    form("cp", "reduce async bulk tensor 3d|4d|5d global shared::cta add|min|max|inc|dec|and|or|xor im2col_no_offs bulk_group L2::cache_hint?", "[,] [] b64@L2::cache_hint", Unsupported(IM2COL)),
     form("cp", "async bulk prefetch tensor $dim L2 global tile? L2::cache_hint?", "[,] b64@L2::cache_hint", Nothing),
     form("cp", "async bulk prefetch tensor 2d L2 global tile::gather4 L2::cache_hint?", "[,] b64@L2::cache_hint", Nothing),
     form("cp", "async bulk prefetch tensor 3d|4d|5d L2 global im2col|im2col::w|im2col::w::128 L2::cache_hint?", "[,] {}b16 b64@L2::cache_hint", Nothing),
 
     // Asynchronous stores and reductions
-    form("st", "async weak? shared::cluster? $mbar v2|v4? b32|b64|u32|u64|s32|s64|f32|f64", "[] {v}t []", Unsupported(ASYNC)),
+    form("st", "async weak? shared::cluster? $mbar v2|v4? b32|b64|u32|u64|s32|s64|f32|f64", "[] {v}t []", Remote),
     form("st", "async mmio? release sys global? b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "[] ~t", Unsupported(ASYNC)),
     form("st", "async release gpu global? b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "[] ~t", Unsupported(ASYNC)),
     form("st", "bulk weak? shared::cta?", "[] b64/b32 imm", Unsupported(ASYNC)),
-    form("red", "async relaxed cluster shared::cluster? $mbar inc|dec u32", "[] t []", Unsupported(ASYNC)),
-    form("red", "async relaxed cluster shared::cluster? $mbar min|max u32|s32", "[] t []", Unsupported(ASYNC)),
-    form("red", "async relaxed cluster shared::cluster? $mbar add u32|s32|u64", "[] t []", Unsupported(ASYNC)),
-    form("red", "async relaxed cluster shared::cluster? $mbar and|or|xor b32", "[] t []", Unsupported(ASYNC)),
+    form("red", "async relaxed cluster shared::cluster? $mbar inc|dec u32", "[] t []", Remote),
+    form("red", "async relaxed cluster shared::cluster? $mbar min|max u32|s32", "[] t []", Remote),
+    form("red", "async relaxed cluster shared::cluster? $mbar add u32|s32|u64", "[] t []", Remote),
+    form("red", "async relaxed cluster shared::cluster? $mbar and|or|xor b32", "[] t []", Remote),
     form("red", "async mmio? release sys global? add u32|s32|u64|s64", "[] t", Unsupported(ASYNC)),
     form("red", "async release gpu global? add u32|s32|u64|s64", "[] t", Unsupported(ASYNC)),
 

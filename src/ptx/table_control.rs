@@ -68,7 +68,7 @@ pub(crate) const FORMS: &[Form] = &[
     form("nanosleep", "u32", "u32", Nothing),
     form("pmevent", "mask?", "imm", Nothing),
     form("brkpt", "", "", Nothing),
-    form("setmaxnreg", "inc|dec sync aligned u32", "imm", Unsupported("it may block a warp group until registers are free")),
+    form("setmaxnreg", "inc|dec sync aligned u32", "registers", Registers),
 
     // Video: arithmetic on bytes and half words of registers
     form("vadd", "$video $video $video sat?", "=part part part b32?", Arbitrary),

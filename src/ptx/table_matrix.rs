@@ -7,10 +7,10 @@
 //! Matrix Instructions" and "TensorCore 5th Generation Family Instructions".
 
 use super::table::{Form, Meaning, form};
-use Meaning::{Arbitrary, Matrix, Unsupported};
+use Meaning::{Arbitrary, Matrix, Product, Unsupported};
 
 const TCGEN05: &str = "tensor memory is not modelled";
-const WGMMA: &str = "asynchronous matrix operations are not modelled";
+const WGMMA: &str = "products of sparse matrices are not modelled";
 
 /// The rows.
 #[rustfmt::skip]
@@ -86,15 +86,15 @@ pub(crate) const FORMS: &[Form] = &[
     form("mma", "sp::ordered_metadata sync aligned m16n8k128 row col kind::mxf4nvf4 block_scale scale_vec::4X f32 e2m1 e2m1 f32 ue8m0|ue4m3", "={D} {A} {B} {C} b32 imm b32 {2}u16 b32 {2}u16", Arbitrary),
 
     // wgmma
-    form("wgmma", "fence sync aligned", "", Unsupported(WGMMA)),
-    form("wgmma", "commit_group sync aligned", "", Unsupported(WGMMA)),
-    form("wgmma", "wait_group sync aligned", "imm", Unsupported(WGMMA)),
-    form("wgmma", "mma_async sync aligned $wgmma_k16 f16|f32 f16 f16", "={D} b64/{4}b32 b64 p imm imm imm imm!", Unsupported(WGMMA)),
-    form("wgmma", "mma_async sync aligned $wgmma_k16 f32 bf16 bf16", "={D} b64/{4}b32 b64 p imm imm imm imm!", Unsupported(WGMMA)),
-    form("wgmma", "mma_async sync aligned $wgmma_k8 f32 tf32 tf32", "={D} b64/{4}b32 b64 p imm imm", Unsupported(WGMMA)),
-    form("wgmma", "mma_async sync aligned $wgmma_k32 f16|f32 $fp8 $fp8", "={D} b64/{4}b32 b64 p imm imm", Unsupported(WGMMA)),
-    form("wgmma", "mma_async sync aligned $wgmma_k32_int satfinite? s32 u8|s8 u8|s8", "={D} b64/{4}b32 b64 p", Unsupported(WGMMA)),
-    form("wgmma", "mma_async sync aligned $wgmma_k256_int s32 b1 b1 and popc", "={D} b64/{4}b32 b64 p", Unsupported(WGMMA)),
+    form("wgmma", "fence sync aligned", "", Product),
+    form("wgmma", "commit_group sync aligned", "", Product),
+    form("wgmma", "wait_group sync aligned", "imm", Product),
+    form("wgmma", "mma_async sync aligned $wgmma_k16 f16|f32 f16 f16", "={D} b64/{4}b32 b64 p imm imm imm imm!", Product),
+    form("wgmma", "mma_async sync aligned $wgmma_k16 f32 bf16 bf16", "={D} b64/{4}b32 b64 p imm imm imm imm!", Product),
+    form("wgmma", "mma_async sync aligned $wgmma_k8 f32 tf32 tf32", "={D} b64/{4}b32 b64 p imm imm", Product),
+    form("wgmma", "mma_async sync aligned $wgmma_k32 f16|f32 $fp8 $fp8", "={D} b64/{4}b32 b64 p imm imm", Product),
+    form("wgmma", "mma_async sync aligned $wgmma_k32_int satfinite? s32 u8|s8 u8|s8", "={D} b64/{4}b32 b64 p", Product),
+    form("wgmma", "mma_async sync aligned $wgmma_k256_int s32 b1 b1 and popc", "={D} b64/{4}b32 b64 p", Product),
     form("wgmma", "mma_async sp sync aligned $wgmma_k32 f16|f32 f16 f16", "={D} b64/{4}b32 b64 b32 imm p imm imm imm imm!", Unsupported(WGMMA)),
     form("wgmma", "mma_async sp sync aligned $wgmma_k32 f32 bf16 bf16", "={D} b64/{4}b32 b64 b32 imm p imm imm imm imm!", Unsupported(WGMMA)),
     form("wgmma", "mma_async sp sync aligned $wgmma_k16 f32 tf32 tf32", "={D} b64/{4}b32 b64 b32 imm p imm imm", Unsupported(WGMMA)),

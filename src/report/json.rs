@@ -14,8 +14,8 @@ use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::redundant::CLAIM;
 use crate::finding::{
-    AccessReport, Candidates, Checked, Fate, Finding, KernelReport, Launched, MixedBarrier, Mixing, Reason, Redundant, Step,
-    TraceStep, Wait,
+    AccessReport, Candidates, Checked, Fate, Finding, KernelReport, Launched, MixedBarrier, Mixing, Reason, Redundant,
+    Step, TraceStep, Wait,
 };
 use crate::geometry::Geometry;
 use crate::ptx::mangled;

@@ -9,6 +9,7 @@ use super::taint::{Byte, Taint};
 use crate::exec::arguments::{Argument, Value};
 use crate::exec::decode::Place;
 use crate::exec::launch::Contents;
+use crate::exec::tensor_argument::{TensorArgument, TensorData};
 use crate::ptx::ast::{AddressBase, Function, Item, Op, ScalarType, StateSpace, Variable, VariableRef};
 use std::collections::BTreeMap;
 
@@ -26,14 +27,15 @@ pub(crate) struct Bound {
 /// Bits of [`Taint::chosen`].
 const BITS: usize = 64;
 
-/// Binds all parameters. `given` says what the user fixed: by name or position, a field of a structure as `name.offset`.
+/// Binds all parameters. `given` says what the user fixed: by name or position, a field of a structure as `name.offset`;
+/// `tensors`, which parameters are tensor maps.
 ///
 /// # Errors
 /// A parameter that this does not know how to choose: its name.
 pub(crate) fn bind(
     entry: &Function,
     address_bits: u32,
-    given: &[(String, i128)],
+    (given, tensors): (&[(String, i128)], &[(String, TensorArgument)]),
     number: i128,
 ) -> Result<Bound, String> {
     let mut bound = Bound { arguments: Vec::new(), bytes: Vec::new(), chosen: Vec::new(), arrays: 0 };
@@ -43,6 +45,13 @@ pub(crate) fn bind(
         let size = parameter.size.ok_or_else(|| parameter.name.to_string())?;
         let is_number = size == u64::from(parameter.ty.bytes());
         let in_shared = matches!(parameter.pointer, Some(StateSpace::Shared | StateSpace::SharedCluster));
+        let tensor = tensors.iter().rev().find(|(key, _)| entry.parameter_or_position(key) == Some(position));
+        if let Some((_, tensor)) = tensor {
+            bound.arrays += usize::from(matches!(tensor.data, TensorData::New(_)));
+            bound.arguments.push(Argument::of(&parameter.name, Value::Tensor(Box::new(tensor.clone()))));
+            bound.bytes.push(fixed(size));
+            continue;
+        }
         let (value, bytes) = match whole {
             _ if in_shared => return Err(parameter.name.to_string()),
             Some((_, value)) if is_number => (Value::Integer(*value), fixed(size)),

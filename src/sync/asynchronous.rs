@@ -9,9 +9,12 @@
 use super::follow::{ALWAYS, Flow, Own, Refusal, What};
 use super::taint::{Byte, Cause, Taint};
 use crate::exec::access::Target;
-use crate::exec::decode::{ObjectKind, Place, Slot, Space};
+use crate::exec::decode::{Moves, ObjectKind, Place, Slot, Space};
 use crate::exec::thread::Thread;
 use crate::exec::world::World;
+
+/// Bytes of a tensor map.
+const TENSOR_MAP: usize = 128;
 
 impl Flow<'_> {
     pub(super) fn copy_size(&mut self, own: &Own, (at, index): (u32, u32)) -> Result<(), Refusal> {
@@ -57,13 +60,25 @@ impl Flow<'_> {
         (at, index): (u32, u32),
     ) -> Result<(), Refusal> {
         let operation = &self.program.bulk_operations[index as usize];
-        for access in [operation.from, operation.to].into_iter().chain(operation.object) {
+        for access in operation.ends().into_iter().chain(operation.object) {
             self.place(world, thread, own, (at, access))?;
         }
-        for slot in [operation.size].into_iter().chain(operation.multicast) {
-            self.need(own.get(slot), What::Size, at)?;
+        operation.multicast.map_or(Ok(()), |slot| self.need(own.get(slot), What::Size, at))?;
+        match &operation.moves {
+            Moves::Bytes { size, .. } => self.need(own.get(*size), What::Size, at),
+            Moves::Values { .. } => Ok(()),
+            Moves::Tensor { map, coordinates, .. } => {
+                coordinates.iter().try_for_each(|slot| self.need(own.get(*slot), What::Address, at))?;
+                let bytes = match self.place(world, thread, own, (at, *map))? {
+                    Some(Target::Param(offset)) => self.laid_out.get(offset..offset + TENSOR_MAP),
+                    _ => None,
+                };
+                let map = bytes.map_or(Taint::open(Cause::Memory, at), |bytes| {
+                    bytes.iter().fold(Taint::FIXED, |all, byte| all.mixed(byte.taint, at))
+                });
+                self.need(map, What::TensorMap, at)
+            }
         }
-        Ok(())
     }
 
     /// Copies have written: what they brought is open.

@@ -38,6 +38,8 @@ pub(crate) enum What {
     Size,
     /// What is asserted.
     Assertion,
+    /// The tensor map of a copy.
+    TensorMap,
     /// An address that is that of no variable.
     NoVariable,
     /// Threads of one warp come to different barriers.
@@ -95,6 +97,9 @@ pub(crate) struct Flow<'p> {
     pub(crate) matters: u64,
 }
 
+/// Jumps to a trap.
+const SHORT: usize = 8;
+
 /// Whether an instruction takes place.
 #[derive(Clone, Copy)]
 pub(super) struct When {
@@ -149,6 +154,34 @@ impl<'p> Flow<'p> {
         }
         self.matters |= taint.chosen;
         Ok(())
+    }
+
+    /// Where a thread goes on that something open may let run into `trap`: past it. What an execution does before a trap, this
+    /// one does, too, and behind it nobody does anything.
+    pub(crate) fn beside_trap(&self, thread: &Thread, own: &Own) -> Option<u32> {
+        let at = thread.next;
+        let traps = |mut at: u32| {
+            for _ in 0..SHORT {
+                at = match self.program.code[at as usize] {
+                    Code::Trap => return true,
+                    Code::Jump(to) => to,
+                    Code::Nothing => at + 1,
+                    _ => return false,
+                };
+            }
+            false
+        };
+        match self.program.code[at as usize] {
+            Code::Skip { p, .. } if own.get(p).is_open() => {
+                matches!(self.program.code[at as usize + 1], Code::Trap).then_some(at + 2)
+            }
+            Code::JumpIf { p, to, .. } if own.get(p).is_open() => match (traps(to), traps(at + 1)) {
+                (true, false) => Some(at + 1),
+                (false, true) => Some(to),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// A thread executes its next instruction; with a guard that is true also the one behind it.
@@ -316,6 +349,13 @@ impl<'p> Flow<'p> {
             Code::BulkRead(_) => {}
             Code::BulkWrite(index) => self.bulk(world, thread, own, (at, index))?,
             Code::Object(index) => self.object(world, thread, own, (at, index))?,
+            Code::Product(index) => {
+                let product = &program.products[index as usize];
+                for (descriptor, ..) in [product.a, Some(product.b)].into_iter().flatten() {
+                    self.need(own.get(descriptor), What::Address, at)?;
+                }
+            }
+            Code::ProductCommit | Code::ProductWait { .. } => {}
             // They order nothing here, or nothing but what their thread does.
             Code::Fence { .. } | Code::AsyncCommit | Code::AsyncWait { .. } => {}
             Code::BulkCommit | Code::BulkWait { .. } | Code::ObjectFence | Code::ProxyFence { .. } => {}
@@ -383,6 +423,28 @@ pub(super) fn is_computation(code: Code) -> bool {
             | Code::Pack(_)
             | Code::Compare(_)
     )
+}
+
+/// The registers to which a computation gives values; `None` if it is none, or changes the flag of carries.
+pub(super) fn results(program: &Program, code: Code) -> Option<Vec<Slot>> {
+    Some(match code {
+        Code::One { d, .. }
+        | Code::Two { d, .. }
+        | Code::Three { d, .. }
+        | Code::Many { d, .. }
+        | Code::Partial { d, .. }
+        | Code::Move { d, .. }
+        | Code::Select { d, .. }
+        | Code::Arbitrary { d, .. }
+        | Code::Opaque { d, .. }
+        | Code::Clock { d, .. } => vec![d],
+        Code::Pack(index) => program.packs[index as usize].destinations.iter().filter_map(|(slot, _)| *slot).collect(),
+        Code::Compare(index) => {
+            let parts = &program.comparisons[index as usize];
+            parts.d.map(|(slot, _)| slot).into_iter().chain(parts.complement).collect()
+        }
+        _ => return None,
+    })
 }
 
 /// The value that is assigned or not.

@@ -63,6 +63,7 @@ use crate::diagnostic::Diagnostic;
 use crate::exec::arguments::Argument;
 use crate::exec::command::Command;
 use crate::exec::launch::{Completion, Schedule};
+use crate::exec::tensor_argument::TensorArgument;
 use crate::finding::barrier_graph::BarrierGraph;
 use crate::finding::{Checked, Finding, Reason, groups};
 use crate::geometry::Geometry;
@@ -80,6 +81,8 @@ pub(crate) struct Question<'a> {
     pub(crate) cluster: Option<[u32; 3]>,
     /// Scalars that the user fixed, by name or position; later ones win.
     pub(crate) given: &'a [(String, i128)],
+    /// Tensor maps, by name or position of their parameters.
+    pub(crate) tensors: &'a [(String, TensorArgument)],
     /// Bytes of dynamic shared memory.
     pub(crate) dynamic_shared: u32,
     /// Instructions of all threads at most.
@@ -144,7 +147,7 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagn
     let emulator = &question.emulator;
     let (module, entry) = (emulator.module, emulator.entry());
     let number = i128::try_from(question.geometry.threads()).unwrap_or(1);
-    let bound = match arguments::bind(entry, module.address_size, question.given, number) {
+    let bound = match arguments::bind(entry, module.address_size, (question.given, question.tensors), number) {
         Ok(bound) => bound,
         Err(name) => return Ok((Answer::Open(vec![tell::unbound(&name)]), Checked::default())),
     };
@@ -199,7 +202,7 @@ pub(crate) fn barrier_graph(question: &Question<'_>, findings: &[Finding]) -> Op
     let emulator = &question.emulator;
     let (module, number, entry) = (emulator.module, emulator.number, emulator.entry());
     let threads = i128::try_from(question.geometry.threads()).unwrap_or(1);
-    let bound = arguments::bind(entry, module.address_size, question.given, threads).ok()?;
+    let bound = arguments::bind(entry, module.address_size, (question.given, question.tensors), threads).ok()?;
     let command = command(question, bound.arguments);
     let finding = findings.first();
     let shows = |command: &Command| {

@@ -6,7 +6,7 @@
 //! happens is the same, and what it knows behind the meeting point, too. Relies on: registers that depend on the answer alone
 //! have two values, and both are computed ([`Peek::slots`]). Reference: PTX ISA, `mbarrier.try_wait`.
 
-use super::follow::{Flow, Own, Refusal, What, is_computation};
+use super::follow::{Flow, Own, Refusal, What, is_computation, results};
 use super::taint::{Cause, Open, Taint};
 use crate::exec::block::BlockState;
 use crate::exec::decode::{Code, Program, Slot};
@@ -156,17 +156,16 @@ impl Peek {
 
 /// The registers that a computation reads and writes; `None` for those of which only the taint is followed.
 fn parts(program: &Program, code: Code) -> Option<(Vec<Slot>, Vec<Slot>)> {
-    Some(match code {
-        Code::One { d, a, .. } | Code::Move { d, a } => (vec![a], vec![d]),
-        Code::Two { d, a, b, .. } => (vec![a, b], vec![d]),
-        Code::Three { d, a, b, c, .. } => (vec![a, b, c], vec![d]),
-        Code::Select { d, a, b, p } => (vec![a, b, p], vec![d]),
+    let inputs = match code {
+        Code::One { a, .. } | Code::Move { a, .. } => vec![a],
+        Code::Two { a, b, .. } => vec![a, b],
+        Code::Three { a, b, c, .. } => vec![a, b, c],
+        Code::Select { a, b, p, .. } => vec![a, b, p],
         Code::Compare(index) => {
             let parts = &program.comparisons[index as usize];
-            let inputs = [parts.a, parts.b].into_iter().chain(parts.combine.map(|(_, slot)| slot));
-            let outputs = parts.d.map(|(slot, _)| slot).into_iter().chain(parts.complement);
-            (inputs.collect(), outputs.collect())
+            [parts.a, parts.b].into_iter().chain(parts.combine.map(|(_, slot)| slot)).collect()
         }
         _ => return None,
-    })
+    };
+    Some((inputs, results(program, code)?))
 }

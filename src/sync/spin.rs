@@ -5,13 +5,13 @@
 //! nothing else; so every execution comes to the point behind the wait at which it says `true`, how often it was asked before.
 //! Relies on: the engine goes on there ([`super::run`]). Reference: PTX ISA, `mbarrier.test_wait`, `mbarrier.try_wait`.
 
-use super::follow::{Flow, Own, Refusal, What, is_computation};
+use super::follow::{Flow, Own, Refusal, What, is_computation, results};
 use super::taint::{Byte, Cause, Taint};
 use crate::exec::block::BlockState;
-use crate::exec::decode::{Code, Slot};
+use crate::exec::decode::{Code, Program, Slot};
 use crate::exec::thread::Thread;
 use crate::exec::world::World;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions from a wait back to it.
 const LONGEST: usize = 256;
@@ -103,6 +103,14 @@ fn around(flow: &mut Flow<'_>, waiting: &mut Waiting<'_>, at: u32, d: Slot) -> R
             }
         }
         match code {
+            Code::JumpIf { p, .. } if own.get(p).is_open() => {
+                let mut outputs = Vec::new();
+                if all_lead_to(program, next, start, &mut BTreeMap::new(), &mut outputs) {
+                    outputs.into_iter().for_each(|slot| own.give(slot, Taint::open(Cause::Spin, at)));
+                    back = Ok(false);
+                }
+                break;
+            }
             Code::JumpIf { p, .. } => is_plain &= p == d,
             Code::Jump(_) | Code::Nothing | Code::Skip { .. } => {}
             Code::JumpTable { .. } => is_plain = false,
@@ -119,4 +127,42 @@ fn around(flow: &mut Flow<'_>, waiting: &mut Waiting<'_>, at: u32, d: Slot) -> R
     }
     (thread.next, thread.steps) = (start, steps);
     back
+}
+
+/// Whether all ways from an instruction lead to another one, without a loop, and do nothing but give registers values. Which
+/// those are. `known`: instructions that were looked at, and whether that is done.
+fn all_lead_to(
+    program: &Program,
+    from: u32,
+    to: u32,
+    known: &mut BTreeMap<u32, bool>,
+    outputs: &mut Vec<Slot>,
+) -> bool {
+    if from == to {
+        return true;
+    }
+    if let Some(is_done) = known.get(&from) {
+        return *is_done;
+    }
+    if known.len() == LONGEST {
+        return false;
+    }
+    known.insert(from, false);
+    let code = program.code[from as usize];
+    let next = match code {
+        Code::Jump(to) => vec![to],
+        Code::JumpIf { to, .. } => vec![from + 1, to],
+        Code::Skip { .. } => vec![from + 1, from + 2],
+        Code::Nothing => vec![from + 1],
+        _ => match results(program, code) {
+            Some(slots) => {
+                outputs.extend(slots);
+                vec![from + 1]
+            }
+            None => return false,
+        },
+    };
+    let leads = next.into_iter().all(|next| all_lead_to(program, next, to, known, outputs));
+    known.insert(from, leads);
+    leads
 }

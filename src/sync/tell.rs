@@ -9,7 +9,7 @@ use super::objects::Unsafe;
 use super::run::{End, Shown};
 use super::{Proved, Question};
 use crate::confirm::execution;
-use crate::exec::decode::{Code, Program, Space};
+use crate::exec::decode::{Code, Program, Space, WarpKind};
 use crate::exec::launch::Launch;
 use crate::finding::{AccessKind, AccessReport, Checked, Defect, Finding, MixedBarrier, Mixing, Reason};
 use crate::geometry::index_of;
@@ -90,6 +90,9 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
     let program = &shown.run.program;
     if shown.elects.is_some() {
         said.push("`elect.sync` elects one lane of a mask, whichever it is, in all warps".to_string());
+    }
+    if program.warp_operations.iter().any(|operation| operation.kind == WarpKind::Registers) {
+        said.push("`setmaxnreg` gets the registers that it asks for".to_string());
     }
     if shown.in_time {
         said.push(
@@ -200,6 +203,7 @@ fn refused(refusal: &Refusal, program: &Program) -> String {
         What::Members => "the mask of this operation",
         What::Size => "how much this copies",
         What::Assertion => "whether this holds",
+        What::TensorMap => return "nobody says what the tensor map of this copy is (`--tensor`)".to_string(),
         What::NoVariable => return "the address of this access is not made from that of an array".to_string(),
         What::WarpParts => return "threads of one warp come to different barriers, or in different order".to_string(),
         What::PartOfWarp => return "this barrier is completed by parts of warps".to_string(),
@@ -213,7 +217,7 @@ fn refused(refusal: &Refusal, program: &Program) -> String {
         What::Owed => return "no arrival of this thread in the same phase follows what it announces here".to_string(),
         What::Spin => return "where this wait says `false`, more is done than to wait again".to_string(),
         What::Underway => {
-            return "no thread of the block whose memory it writes knows that this copy is complete".to_string();
+            return "no thread of the block whose memory it needs knows that this copy is complete, when the block ends".to_string();
         }
         What::Remote => return "the block whose shared memory this is may have exited".to_string(),
         What::PartOfCluster => {

@@ -84,6 +84,7 @@ pub fn random(module: &Module, number: usize, file: &str, kernel: &Kernel, seed:
     };
     let command = Command {
         geometry: Geometry { block, grid },
+        cluster: [1; 3],
         only_blocks: None,
         arguments: emulator.arguments(kernel, &value, &contents, false)?,
         dynamic_shared: emulator.dynamic_shared(&Finding::new(Defect::Race, false)),

@@ -160,6 +160,7 @@ fn add_options(fields: &mut Fields, options: &Options) {
         block_is_given,
         grid_is_given,
         cluster,
+        tensors,
         dynamic_shared,
         max_threads,
         params,
@@ -179,12 +180,13 @@ fn add_options(fields: &mut Fields, options: &Options) {
         engine,
         omit_families,
     } = options;
-    let values: [(&str, &dyn Debug); 23] = [
+    let values: [(&str, &dyn Debug); 24] = [
         ("target", target),
         ("geometry", geometry),
         ("block is given", block_is_given),
         ("grid is given", grid_is_given),
         ("cluster", cluster),
+        ("tensors", tensors),
         ("dynamic shared", dynamic_shared),
         ("max threads", max_threads),
         ("params", params),

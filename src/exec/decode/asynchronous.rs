@@ -1,17 +1,26 @@
 //! Asynchronous copies and barrier objects: from the typed operation to the flat program.
 //!
-//! Part of [`super::function`]. Reference: PTX ISA, `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `mbarrier`.
+//! Part of [`super::function`]. Reference: PTX ISA, `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`,
+//! `mbarrier`.
 
 use super::function::Decoder;
-use super::{Access, AsyncCopy, BulkOperation, Code, ObjectKind, ObjectOperation, Slot};
+use super::{Access, AsyncCopy, BulkOperation, Code, Moves, ObjectKind, ObjectOperation, Product, Slot};
 use crate::exec::values::atomic::AtomicOperation;
-use crate::order::Ordering;
-use crate::ptx::ast::{AsyncOp, BulkCopy, MemoryOperand, ObjectAction, ObjectUse, Operand, ScalarType, StateSpace};
+use crate::order::{Ordering, Scope};
+use crate::ptx::ast::{
+    AsyncOp, BulkCopy, MatrixProduct, MemoryOperand, ObjectAction, ObjectUse, Operand, RemoteStore, ScalarType,
+    StateSpace, TensorCopy,
+};
+
+/// Rows of the matrix A of a product.
+const PRODUCT_ROWS: u32 = 64;
 
 impl Decoder<'_> {
     pub(super) fn asynchronous(&mut self, operation: &AsyncOp) -> Option<()> {
         match operation {
-            AsyncOp::Copy(_) | AsyncOp::Bulk(_) if self.launch.geometry.threads() > 1 << 28 => {
+            AsyncOp::Copy(_) | AsyncOp::Bulk(_) | AsyncOp::Remote(_) | AsyncOp::Tensor(_) | AsyncOp::Product(_)
+                if self.launch.geometry.threads() > 1 << 28 =>
+            {
                 self.refuse("asynchronous copies in a launch of more than 2^28 threads".to_string());
             }
             AsyncOp::Copy(copy) => {
@@ -42,7 +51,14 @@ impl Decoder<'_> {
                 let kind = ObjectKind::ArriveBehindCopies { counted: *counted };
                 return self.push_object(object, kind, None, false);
             }
+            AsyncOp::Remote(store) => return self.remote(store),
             AsyncOp::Bulk(copy) => return self.bulk(copy),
+            AsyncOp::Tensor(copy) => return self.tensor(copy),
+            AsyncOp::Product(product) => return self.product(product),
+            // What it orders is registers.
+            AsyncOp::ProductFence => self.emit(Code::Nothing),
+            AsyncOp::ProductCommit => self.emit(Code::ProductCommit),
+            AsyncOp::ProductWait { pending } => self.emit(Code::ProductWait { pending: *pending }),
             AsyncOp::BulkCommit => self.emit(Code::BulkCommit),
             AsyncOp::BulkWait { pending, reads } => self.emit(Code::BulkWait { pending: *pending, reads: *reads }),
         }
@@ -60,10 +76,6 @@ impl Decoder<'_> {
         let BulkCopy { to, from, size, object, reduction, multicast } = copy;
         let reduction = match reduction {
             None => None,
-            Some((name, ty)) if ty.is_float() => {
-                self.refuse(format!("`cp.reduce.async.bulk` with `{name}` of floating-point numbers is not emulated"));
-                return Some(());
-            }
             Some((name, ty)) => Some((AtomicOperation::of(name)?, *ty)),
         };
         let (from, to) = (self.operand_access(from, 16)?, self.operand_access(to, 16)?);
@@ -73,11 +85,71 @@ impl Decoder<'_> {
             None => None,
         };
         let multicast = self.optional(multicast.as_ref())?;
-        let index = self.program.bulk_operations.len() as u32;
-        self.program.bulk_operations.push(BulkOperation { from, to, size, object, reduction, multicast });
-        self.emit(Code::BulkRead(index));
-        self.emit(Code::BulkWrite(index));
+        let moves = Moves::Bytes { from, to, size };
+        self.push_bulk(BulkOperation { moves, object, reduction, multicast });
         Some(())
+    }
+
+    fn remote(&mut self, store: &RemoteStore) -> Option<()> {
+        let RemoteStore { to, values, ty, object, reduction } = store;
+        let reduction = match reduction {
+            None => None,
+            Some(name) => Some((AtomicOperation::of(name)?, *ty)),
+        };
+        let ordering = if reduction.is_some() { Ordering::Relaxed(Scope::Cluster) } else { Ordering::Weak };
+        let access = self.access((to.space, &to.address), *ty, vec![None; values.len()], ordering)?;
+        self.program.accesses.push(access);
+        let to = self.program.accesses.len() as u32 - 1;
+        let values = values.iter().map(|value| self.source(value, ty.bits())).collect::<Option<Vec<Slot>>>()?;
+        let object = Some(self.operand_access(object, 8)?);
+        let moves = Moves::Values { to, values, width: ty.bytes() };
+        self.push_bulk(BulkOperation { moves, object, reduction, multicast: None });
+        Some(())
+    }
+
+    fn tensor(&mut self, copy: &TensorCopy) -> Option<()> {
+        let TensorCopy { map, coordinates, shared, object, reduction, multicast } = copy;
+        // The type of the elements is known to the map only.
+        let reduction = match reduction {
+            None => None,
+            Some(name) => Some((AtomicOperation::of(name)?, ScalarType::B(32))),
+        };
+        let (map, shared) = (self.operand_access(map, 16)?, self.operand_access(shared, 16)?);
+        let coordinates = coordinates.iter().map(|one| self.source(one, 32)).collect::<Option<Vec<Slot>>>()?;
+        let loads = object.is_some();
+        let object = match object {
+            Some(object) => Some(self.operand_access(object, 8)?),
+            None => None,
+        };
+        let multicast = self.optional(multicast.as_ref())?;
+        let moves = Moves::Tensor { map, coordinates, shared, loads };
+        self.push_bulk(BulkOperation { moves, object, reduction, multicast });
+        Some(())
+    }
+
+    /// The values of a product are not computed.
+    fn product(&mut self, product: &MatrixProduct) -> Option<()> {
+        let [along_m, along_n] = product.transposed;
+        let a = match &product.a[..] {
+            [descriptor] => Some((self.source(descriptor, 64)?, PRODUCT_ROWS, along_m)),
+            _ => None,
+        };
+        let b = (self.source(&product.b, 64)?, product.columns, along_n);
+        self.program.products.push(Product { a, b });
+        self.emit(Code::Product(self.program.products.len() as u32 - 1));
+        self.opaque(&product.dst);
+        Some(())
+    }
+
+    /// Both halves of an operation.
+    fn push_bulk(&mut self, operation: BulkOperation) {
+        let index = self.program.bulk_operations.len() as u32;
+        let reads = !matches!(operation.moves, Moves::Values { .. });
+        self.program.bulk_operations.push(operation);
+        if reads {
+            self.emit(Code::BulkRead(index));
+        }
+        self.emit(Code::BulkWrite(index));
     }
 
     pub(super) fn object(&mut self, usage: &ObjectUse) -> Option<()> {

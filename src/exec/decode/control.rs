@@ -2,6 +2,7 @@
 
 use super::function::Decoder;
 use super::{Barrier, Code, Copy, Fact, Note, RANK_SHIFT, Reduction, ReductionKind, WarpKind, WarpOperation};
+use crate::exec::objects::MOST as MOST_ARRIVALS;
 use crate::exec::values::atomic::AtomicOperation;
 use crate::exec::values::integer::{
     Direct, bit_mask, direct, dot_product, find_nth_set, integer, multiply24_high, permute_mode, sign_or_zero_extend,
@@ -47,6 +48,10 @@ impl Decoder<'_> {
                 self.emit(Code::ClusterArrive { releases: *releases })
             }
             Op::ClusterBarrier { .. } => self.emit(Code::ClusterWait),
+            Op::Registers { .. } => {
+                let all = self.constant(0xffff_ffff);
+                self.push_warp(WarpKind::Registers, &[], [0; 3], Some(all));
+            }
             Op::Nothing { .. } => self.emit(Code::Nothing),
             Op::Unsupported { name, reason } => {
                 let reason = format!("`{name}` is not emulated: {reason}");
@@ -294,6 +299,8 @@ impl Decoder<'_> {
                     _ => Box::new(|s| (s[0] >> RANK_SHIFT & 31).checked_sub(1).unwrap_or(s[1])),
                 }
             }
+            // The state of an arrival is the phase, and below it how many arrivals were pending.
+            "mbarrier" => Box::new(|s| s[0] & u64::from(MOST_ARRIVALS)),
             "createpolicy" | "istypep" => return None,
             _ => return None,
         };

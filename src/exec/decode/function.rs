@@ -170,6 +170,7 @@ impl<'m> Decoder<'m> {
             copies: Vec::new(),
             async_copies: Vec::new(),
             bulk_operations: Vec::new(),
+            products: Vec::new(),
             objects: Vec::new(),
             annotations: Vec::new(),
             refusals: Vec::new(),
@@ -178,6 +179,7 @@ impl<'m> Decoder<'m> {
             specials: Vec::new(),
             local_size: 0,
             shared: Vec::new(),
+            is_flat: false,
             shared_size: 0,
             ranks: launch.cluster.iter().product(),
             globals: Vec::new(),
@@ -514,6 +516,7 @@ impl<'m> Decoder<'m> {
         program.template = template;
         program.specials = specials;
         program.local_size = layout.local_size;
+        program.is_flat = layout.is_flat;
         program.shared = layout.shared;
         // So that a block behind another one in memory has its variables at the same multiples.
         program.shared_size = layout.shared_size.next_multiple_of(128);

@@ -6,7 +6,9 @@
 
 use crate::exec::launch::{Launch, array_address};
 use crate::exec::values::mask;
-use crate::ptx::ast::{Function, InitialConstant, Module, StateSpace, Variable, VariableRef};
+use crate::ptx::ast::{
+    AsyncOp, Function, InitialConstant, Instruction, Item, Module, Op, StateSpace, Variable, VariableRef,
+};
 use crate::ptx::mangled::human;
 use std::collections::BTreeMap;
 
@@ -20,6 +22,10 @@ pub(crate) const RANK_SHIFT: u32 = 27;
 pub(crate) fn shared_address(number: u64) -> u64 {
     (number + 1) << SHARED_BITS
 }
+
+/// Where shared memory starts in programs with matrix descriptors: those have only 18 bits of an address, so variables follow each
+/// other there.
+pub(crate) const FLAT_START: u64 = 1024;
 
 /// The address of the function with this number: of no array, and not next to that of another.
 pub(crate) fn function_address(number: u32) -> u64 {
@@ -76,6 +82,18 @@ type Key = (Option<usize>, VariableRef);
 /// What dynamic shared memory is called where several arrays name it.
 const DYNAMIC: &str = "dynamic shared memory";
 
+/// Whether functions have products whose matrices descriptors name.
+fn has_descriptors(module: &Module, functions: &[usize]) -> bool {
+    let bodies = functions.iter().filter_map(|number| module.functions[*number].body.as_ref());
+    let is_product = |item: &Item| match item {
+        Item::Instruction(Instruction { op: Op::Async { operation, .. }, .. }) => {
+            matches!(operation, AsyncOp::Product(_))
+        }
+        _ => false,
+    };
+    bodies.flat_map(|body| &body.items).any(is_product)
+}
+
 /// Addresses of all variables, each in its own space.
 pub(crate) struct Layout {
     addresses: BTreeMap<Key, u64>,
@@ -93,6 +111,8 @@ pub(crate) struct Layout {
     arrays: usize,
     /// Whether an address of shared memory may name a block.
     has_clusters: bool,
+    /// Whether shared variables follow each other, and have no numbers in their addresses.
+    pub(crate) is_flat: bool,
     /// Whether an array without a size was declared.
     has_dynamic: bool,
 }
@@ -111,10 +131,14 @@ impl Layout {
             address_bits: module.address_size,
             arrays: launch.arrays.len(),
             has_clusters: launch.cluster != [1; 3],
+            is_flat: has_descriptors(module, functions),
             has_dynamic: false,
         };
+        if layout.is_flat && !launch.shared_buffers.is_empty() {
+            return Err("`shared:` arguments beside matrix descriptors are not emulated".to_string());
+        }
         for buffer in &launch.shared_buffers {
-            let place = layout.push_shared(buffer.name.clone(), u64::from(buffer.size));
+            let place = layout.push_shared(buffer.name.clone(), u64::from(buffer.size), 1);
             place.ok_or_else(|| format!("`{}` is too large to emulate", buffer.name))?;
         }
         for (index, variable) in (0..).zip(&module.variables) {
@@ -178,20 +202,21 @@ impl Layout {
     fn place_shared(&mut self, variable: &Variable) -> Option<u64> {
         let Some(size) = variable.size else {
             self.name_dynamic(&human(&variable.name));
-            return Some(shared_address(0));
+            return Some(if self.is_flat { FLAT_START } else { shared_address(0) });
         };
-        self.push_shared(variable.name.to_string(), size)
+        self.push_shared(variable.name.to_string(), size, variable.align)
     }
 
     /// The address of one more variable.
-    fn push_shared(&mut self, name: String, size: u64) -> Option<u64> {
+    fn push_shared(&mut self, name: String, size: u64, align: u32) -> Option<u64> {
         let size = u32::try_from(size).ok().filter(|&size| size <= 1 << SHARED_BITS)?;
-        let offset = self.shared_size.checked_next_multiple_of(16)?;
+        let offset = self.shared_size.checked_next_multiple_of(if self.is_flat { align.max(16) } else { 16 })?;
         let number = self.shared.len() as u64;
         self.shared_size = offset.checked_add(size)?;
         self.shared.push(SharedVariable { name, offset, size });
         let most = if self.has_clusters { (1 << (RANK_SHIFT - SHARED_BITS)) - 1 } else { 2047 };
-        (number < most).then_some(shared_address(number))
+        let address = if self.is_flat { FLAT_START + u64::from(offset) } else { shared_address(number) };
+        (number < most).then_some(address)
     }
 
     /// Dynamic shared memory has the name of its array, if all declarations agree.

@@ -29,13 +29,14 @@ use crate::span::Origin;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub(crate) use layout::RANK_SHIFT;
 pub(crate) use layout::shared_address;
+pub(crate) use layout::{FLAT_START, RANK_SHIFT};
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
 pub(crate) use special::SpecialSlot;
 pub(crate) use together::{
-    AsyncCopy, Barrier, BulkOperation, ObjectKind, ObjectOperation, Reduction, ReductionKind, WarpKind, WarpOperation,
+    AsyncCopy, Barrier, BulkOperation, Moves, ObjectKind, ObjectOperation, Product, Reduction, ReductionKind, WarpKind,
+    WarpOperation,
 };
 
 /// Index into a thread's register file.
@@ -67,6 +68,8 @@ pub struct Program {
     pub(crate) async_copies: Vec<AsyncCopy>,
     /// Copies through the asynchronous proxy.
     pub(crate) bulk_operations: Vec<BulkOperation>,
+    /// Products of matrices.
+    pub(crate) products: Vec<Product>,
     /// Operations on barrier objects.
     pub(crate) objects: Vec<ObjectOperation>,
     /// Annotations.
@@ -83,6 +86,8 @@ pub struct Program {
     pub(crate) local_size: u32,
     /// Shared variables, by the number in their addresses.
     pub shared: Vec<SharedVariable>,
+    /// Whether they follow each other, and have no numbers in their addresses.
+    pub(crate) is_flat: bool,
     /// Bytes of shared memory of a block.
     pub(crate) shared_size: u32,
     /// Blocks of a cluster.
@@ -328,6 +333,15 @@ pub enum Code {
         pending: u64,
         /// Only what they read.
         reads: bool,
+    },
+    /// An entry of [`Program::products`].
+    Product(u32),
+    /// `wgmma.commit_group`
+    ProductCommit,
+    /// `wgmma.wait_group`
+    ProductWait {
+        /// Groups that need not be complete.
+        pending: u64,
     },
     /// `barrier.cluster.arrive`
     ClusterArrive {

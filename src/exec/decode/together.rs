@@ -20,20 +20,69 @@ pub(crate) struct AsyncCopy {
 }
 
 /// A bulk copy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct BulkOperation {
-    /// Where it reads, an entry of [`Program::accesses`].
-    pub(crate) from: u32,
-    /// Where it writes, an entry of [`Program::accesses`].
-    pub(crate) to: u32,
-    /// Bytes.
-    pub(crate) size: Slot,
+    pub(crate) moves: Moves,
     /// The barrier object that gets the bytes, an entry of [`Program::accesses`]; `None`: it has a group.
     pub(crate) object: Option<u32>,
     /// What is done with the old value.
     pub(crate) reduction: Option<(AtomicOperation, ScalarType)>,
     /// `.multicast::cluster`: a bit for each block of the cluster that gets the bytes.
     pub(crate) multicast: Option<Slot>,
+}
+
+/// What a bulk operation moves. Memory operands are entries of [`Program::accesses`].
+#[derive(Clone, Debug)]
+pub(crate) enum Moves {
+    /// Bytes that lie one behind the other.
+    Bytes {
+        /// Where it reads.
+        from: u32,
+        /// Where it writes.
+        to: u32,
+        /// Bytes.
+        size: Slot,
+    },
+    /// A box of a tensor.
+    Tensor {
+        /// The tensor map.
+        map: u32,
+        coordinates: Vec<Slot>,
+        /// Where the box is in shared memory.
+        shared: u32,
+        /// Into shared memory.
+        loads: bool,
+    },
+    /// `st.async`, `red.async`: values of registers, through the generic proxy.
+    Values {
+        /// Where it writes.
+        to: u32,
+        /// The elements.
+        values: Vec<Slot>,
+        /// Bytes of an element.
+        width: u32,
+    },
+}
+
+impl BulkOperation {
+    /// Where it reads and where it writes; it writes where it reads nothing.
+    pub(crate) fn ends(&self) -> [u32; 2] {
+        match self.moves {
+            Moves::Bytes { from, to, .. } => [from, to],
+            Moves::Tensor { map, shared, loads: true, .. } => [map, shared],
+            Moves::Tensor { map, shared, .. } => [shared, map],
+            Moves::Values { to, .. } => [to, to],
+        }
+    }
+}
+
+/// `wgmma.mma_async`: its matrices in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Product {
+    /// The descriptor of A, should it be there: its rows, and whether it lies along them.
+    pub(crate) a: Option<(Slot, u32, bool)>,
+    /// The same of B and its columns.
+    pub(crate) b: (Slot, u32, bool),
 }
 
 /// An operation on a barrier object.
@@ -151,9 +200,15 @@ pub(crate) enum WarpKind {
     VoteAny,
     VoteUniform,
     Ballot,
-    MatchAny { bits: u8 },
-    MatchAll { bits: u8 },
+    MatchAny {
+        bits: u8,
+    },
+    MatchAll {
+        bits: u8,
+    },
     ActiveMask,
     Elect,
+    /// `setmaxnreg`
+    Registers,
     Reduce(AtomicOperation, bool),
 }

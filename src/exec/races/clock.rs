@@ -31,10 +31,12 @@ pub(crate) enum Agent {
     BulkReads,
     /// What bulk copies of its groups write.
     BulkWrites,
+    /// What products of matrices of its warp read.
+    Products,
 }
 
 /// How many agents a thread has.
-const AGENTS: u32 = 3;
+const AGENTS: u32 = 4;
 
 /// Floors of which each is looked up by itself.
 const FEW: usize = 8;
@@ -151,6 +153,14 @@ pub(crate) struct ThreadClock {
     pub(crate) others: Option<Rc<Clock>>,
 }
 
+impl ThreadClock {
+    /// What these agents started up to a time is known.
+    pub(crate) fn know_agents(&mut self, agents: impl Iterator<Item = u32>, time: u32) {
+        let others = Rc::make_mut(self.others.get_or_insert_default());
+        agents.for_each(|agent| others.know_agent(agent, time));
+    }
+}
+
 /// What a thread knew, and what it knew when it had learnt something.
 pub(crate) type Alike = Option<(Rc<Clock>, Rc<Clock>)>;
 
@@ -173,6 +183,7 @@ impl Shape {
 
     /// The agents of a thread with their floors.
     fn agents<'c>(&'c self, thread: u32, clock: &'c ThreadClock) -> impl Iterator<Item = (u32, u32)> + 'c {
+        // Those of products are known like the agents of others.
         let agents = [Agent::Copies, Agent::BulkReads, Agent::BulkWrites];
         let floors = agents.into_iter().zip(clock.agents);
         floors.filter(|(_, floor)| *floor > 0).map(move |(agent, floor)| (self.agent_of(thread, agent), floor))
@@ -183,7 +194,8 @@ impl Shape {
         (number >= self.threads).then(|| (number / self.threads - 1) as usize)
     }
 
-    /// Whether it accesses memory through the asynchronous proxy, as all do but threads and `cp.async`.
+    /// Whether it accesses memory through the asynchronous proxy, as all do but threads, `cp.async` and `st.async` (of which the
+    /// detector knows).
     pub(super) fn is_bulk(&self, number: u32) -> bool {
         number >= self.threads.saturating_mul(2 + Agent::Copies as u32)
     }

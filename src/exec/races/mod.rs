@@ -201,7 +201,7 @@ impl Detector {
             return;
         }
         let complete = other.bytes == site.bytes && (site.bytes >= 4 || entry.mask() == mask);
-        let complete = complete && self.shape.is_bulk(entry.span().start) == self.shape.is_bulk(current.thread);
+        let complete = complete && self.is_bulk(entry.span().start) == self.is_bulk(current.thread);
         let strong = match (other.scope, site.scope) {
             (Some(a), Some(b)) if complete => Some(a.min(b)),
             _ => None,
@@ -229,8 +229,8 @@ impl Detector {
 
 impl Detector {
     /// A bulk copy of a thread starts; its number.
-    pub(crate) fn start_copy(&mut self, issuer: u32, object: u32) -> u32 {
-        self.copies.push(BulkCopy { issuer, object, phase: None });
+    pub(crate) fn start_copy(&mut self, issuer: u32, object: u32, is_generic: bool) -> u32 {
+        self.copies.push(BulkCopy { issuer, object, is_generic, phase: None });
         self.shape.copy(self.copies.len() as u32 - 1)
     }
 
@@ -252,6 +252,12 @@ impl Detector {
         }
     }
 
+    /// Whether it accesses memory through the asynchronous proxy.
+    fn is_bulk(&self, number: u32) -> bool {
+        let is_generic = |index: u32| self.copies[index as usize].is_generic;
+        self.shape.is_bulk(number) && !self.shape.index_of_copy(number).is_some_and(is_generic)
+    }
+
     /// The thread itself, or the one that started it.
     fn issuer(&self, number: u32) -> u32 {
         match self.shape.index_of_copy(number) {
@@ -262,7 +268,7 @@ impl Detector {
 
     /// The party of an access.
     fn later<'c>(&'c self, current: Current<'c>, location: &impl Fn(u64) -> Location) -> Later<'c> {
-        let proxy = self.shape.is_bulk(current.thread).then(|| match location(0) {
+        let proxy = self.is_bulk(current.thread).then(|| match location(0) {
             Location::Global(..) => Space::Global,
             Location::Shared(_) => Space::Shared,
         });

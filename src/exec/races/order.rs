@@ -16,6 +16,8 @@ pub(crate) struct BulkCopy {
     pub(crate) issuer: u32,
     /// Number of the object.
     pub(crate) object: u32,
+    /// It goes through the generic proxy.
+    pub(crate) is_generic: bool,
     /// The phase in which the object got the bytes; `None` while the copy is under way.
     pub(crate) phase: Option<u32>,
 }
@@ -39,9 +41,13 @@ impl Later<'_> {
     pub(crate) fn is_after(&self, other: u32, time: u32) -> bool {
         let (shape, clock) = (self.shape, self.clock);
         if let Some(index) = shape.index_of_copy(other) {
-            let BulkCopy { object, phase, .. } = self.copies[index as usize];
-            let known = |phase| clock.others.as_ref().is_some_and(|all| phase < floor(&all.objects, object));
-            return phase.is_some_and(known);
+            let BulkCopy { object, phase, is_generic, .. } = self.copies[index as usize];
+            let known = clock.others.as_ref();
+            let known = match self.proxy.filter(|_| is_generic) {
+                Some(space) => known.and_then(|known| known.fenced[space as usize].as_ref()),
+                None => known,
+            };
+            return phase.is_some_and(|phase| known.is_some_and(|all| phase < floor(&all.objects, object)));
         }
         let is_bulk = shape.is_bulk(other);
         if let Some(space) = self.proxy.filter(|_| !is_bulk) {

@@ -18,6 +18,7 @@ use crate::exec::decode::{self, Code, Program, WarpKind};
 use crate::exec::launch::Launch;
 use crate::exec::machine::{blocks_of, settle};
 use crate::exec::outcome::Stop;
+use crate::exec::races::clock::Agent;
 use crate::exec::thread::{Status, Thread};
 use crate::exec::values::mask;
 use crate::exec::world::World;
@@ -93,6 +94,8 @@ struct Block {
     remote: BTreeMap<(u32, u32), (u32, u32)>,
     /// Generations of the cluster's barrier.
     cluster: u32,
+    /// By place: how many bulk copies with groups a thread started, and the last of them.
+    grouped: Vec<(u32, u32)>,
 }
 
 struct Run<'p> {
@@ -149,6 +152,7 @@ pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_
         votes: Vec::new(),
         remote: BTreeMap::new(),
         cluster: 0,
+        grouped: Vec::new(),
     };
     let flow = Flow::new(&program, module.address_size, parameters, bytes, free.knows_cluster);
     let has_reductions = program.barriers.iter().any(|barrier| barrier.reduction.is_some());
@@ -232,6 +236,7 @@ impl Run<'_> {
             block.votes = vec![Taint::FIXED; 16 * ranks as usize];
             block.remote.clear();
             block.cluster = 0;
+            block.grouped = vec![(0, 0); all as usize];
             for (place, (thread, own)) in (0..).zip(block.threads.iter_mut().zip(&mut block.own)) {
                 let (number, id) = blocks[(place / size) as usize];
                 let linear = place % size;
@@ -271,7 +276,12 @@ impl Run<'_> {
 
     /// All threads of the block have exited: nothing may be under way to its shared memory.
     fn end(&mut self) -> Result<(), Early> {
-        let Block { threads, remote, .. } = &self.block;
+        let Block { threads, remote, grouped, .. } = &self.block;
+        for (thread, (started, code)) in threads.iter().zip(grouped) {
+            if thread.clock.agents[Agent::BulkReads as usize] < *started {
+                return Err(Refusal { code: *code, what: What::Underway, open: None }.into());
+            }
+        }
         let size = threads.len() / self.program.ranks as usize;
         let of_rank = |rank: usize| &threads[rank * size..(rank + 1) * size];
         self.phases.end(&self.world, |offset| of_rank((offset / self.program.shared_size) as usize))?;
@@ -287,6 +297,13 @@ impl Run<'_> {
     /// A thread executes an instruction.
     fn step(&mut self, index: usize) -> Result<(), Early> {
         if self.peeks[index].is_some() && self.at_peek(index)? {
+            return Ok(());
+        }
+        let Block { threads, own, .. } = &mut self.block;
+        if let Some(next) = self.flow.beside_trap(&threads[index], &own[index]) {
+            threads[index].next = next;
+            threads[index].steps += 1;
+            self.count(index, 1);
             return Ok(());
         }
         // A guard goes with its instruction.

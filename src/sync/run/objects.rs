@@ -66,8 +66,13 @@ impl Run<'_> {
 
     /// A thread has executed an instruction; whether others may go on. `copies`: how many with an object there were before.
     pub(super) fn after(&mut self, index: usize, at: u32, copies: usize) -> Result<bool, Early> {
-        let Block { state, threads, shared, .. } = &mut self.block;
+        let Block { state, threads, shared, grouped, .. } = &mut self.block;
         let (world, thread) = (&mut self.world, &threads[index]);
+        if let Code::BulkWrite(number) = self.program.code[at as usize]
+            && self.program.bulk_operations[number as usize].object.is_none()
+        {
+            grouped[index] = (grouped[index].0 + 1, at);
+        }
         self.flow.copied(shared, &mut world.copied);
         let Code::Object(operation) = self.program.code[at as usize] else {
             if world.detector.copies.len() == copies {

@@ -1,0 +1,276 @@
+//! Products of matrices that go on beside their warp group: `wgmma`.
+//!
+//! Input: `wgmma.mma_async`, `wgmma.commit_group`, `wgmma.wait_group` of each thread. Output: what is read of shared memory, and when
+//! that ends. Establishes: a product reads, through the asynchronous proxy, exactly the bytes that its descriptors name, at some time
+//! from its start on; who waits for its group knows that all warps of the group have read. Values are not computed.
+//! How: all threads of a warp group start a product together, so `wait_group` waits until all of them have; to the detector the
+//! first thread of each warp has an agent that reads for it, numbered by the products. That all threads execute the same
+//! operations is checked when the block ends. Assumed, as CUTLASS does: one thread that has waited may tell for the warp group.
+//! Accesses to the registers of products that are not complete are not looked for.
+//! Reference: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": `wgmma.mma_async`, "Shared Memory Matrix Layout", "Matrix
+//! Descriptor"; the canonical layouts are those of CUTLASS (`cute/atom/mma_traits_sm90_gmma.hpp`).
+
+use super::access::{self, Target};
+use super::agents;
+use super::block::BlockState;
+use super::decode::{Product, Program};
+use super::moves::Wrong;
+use super::objects::misused;
+use super::outcome::{BarrierMisuse, Fault, FaultKind, Stop};
+use super::races::Current;
+use super::races::clock::{Agent, ThreadClock};
+use super::thread::{Status, Thread};
+use super::values::hash;
+use super::world::World;
+use std::ops::Range;
+
+/// Threads of a warp group: four warps.
+const THREADS: u32 = 128;
+
+/// Bytes of a row of eight that a core matrix has; descriptors count in them.
+const UNIT: u64 = 16;
+
+/// Rows of a core matrix.
+const ROWS: u64 = 8;
+
+/// Bits of an address that a descriptor has.
+const ADDRESS: u64 = (1 << 18) - 1;
+
+/// The products of a thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Products {
+    /// How many were started.
+    pub(super) started: u32,
+    /// How many had been started when each group was committed.
+    groups: Vec<u32>,
+    /// The last of them.
+    code: u32,
+    /// The instructions, folded into a number.
+    history: u64,
+}
+
+/// A matrix in shared memory, from its descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Matrix {
+    start: u64,
+    /// "Leading dimension byte offset".
+    leading: u64,
+    /// "Stride dimension byte offset".
+    stride: u64,
+    /// Pieces of 16 bytes that change places: 1, 2, 4 or 8.
+    pieces: u64,
+}
+
+impl Matrix {
+    /// What a descriptor says; `None` if its matrix has a base offset.
+    fn of(descriptor: u64) -> Option<Matrix> {
+        let field = |shift: u32| (descriptor >> shift & 0x3fff) * UNIT;
+        let pieces = [1, 8, 4, 2][(descriptor >> 62) as usize];
+        let has_offset = descriptor >> 49 & 7 != 0;
+        (!has_offset).then(|| Matrix { start: field(0), leading: field(16), stride: field(32), pieces })
+    }
+
+    /// Where the pieces of 16 bytes are that a product reads, behind the start: `rows` along M or N, 32 bytes along K.
+    fn along_k(&self, rows: u64) -> Vec<u64> {
+        let step = if self.pieces == 1 { self.leading } else { UNIT };
+        let place = |row: u64, half: u64| row % ROWS * self.pieces * UNIT + row / ROWS * self.stride + half * step;
+        (0..rows).flat_map(|row| [place(row, 0), place(row, 1)]).map(|place| self.swizzled(place)).collect()
+    }
+
+    /// The same of a matrix that lies along M or N: `rows` elements of two bytes there, 16 along K.
+    fn along_mn(&self, rows: u64) -> Vec<u64> {
+        let place = |column: u64, k: u64| match self.pieces {
+            1 => column * self.stride + k % ROWS * UNIT + k / ROWS * self.leading,
+            pieces => {
+                column % pieces * UNIT
+                    + column / pieces * self.leading
+                    + k % ROWS * pieces * UNIT
+                    + k / ROWS * self.stride
+            }
+        };
+        let all = (0..rows / ROWS).flat_map(|column| (0..2 * ROWS).map(move |k| (column, k)));
+        all.map(|(column, k)| self.swizzled(place(column, k))).collect()
+    }
+
+    /// Where a piece goes, behind the start.
+    fn swizzled(&self, behind: u64) -> u64 {
+        let address = self.start + behind;
+        (address ^ (address >> 7 & (self.pieces - 1)) << 4).wrapping_sub(self.start)
+    }
+}
+
+/// A product starts; false if the thread does not go on by itself.
+pub(crate) fn start(
+    program: &Program,
+    world: &mut World,
+    block: &mut BlockState,
+    thread: &mut Thread,
+    index: u32,
+) -> bool {
+    let product = &program.products[index as usize];
+    thread.products.started += 1;
+    thread.products.code = thread.last();
+    remember(thread);
+    // The first thread of a warp reads for it.
+    if thread.place % block.size % 32 != 0 {
+        return true;
+    }
+    match reads(program, block, thread, product) {
+        Ok(places) => {
+            for place in places {
+                if let Err(misuse) = block.admits(program, Target::Shared(place), UNIT as u32) {
+                    return misused(world, (thread.number, thread.last()), misuse);
+                }
+                show(program, world, block, thread, place);
+            }
+            !world.halted && !world.switch_at_access
+        }
+        Err(Wrong::Fault(fault)) => thread.fault(world, fault),
+        Err(Wrong::Misuse(misuse)) => misused(world, (thread.number, thread.last()), misuse),
+        Err(Wrong::Refused(reason)) => thread.stop(world, Stop::Refused { code: thread.last(), reason }),
+    }
+}
+
+/// Offsets in shared memory of the pieces of 16 bytes that a product reads.
+fn reads(program: &Program, block: &BlockState, thread: &Thread, product: &Product) -> Result<Vec<u32>, Wrong> {
+    let rank = thread.place / block.size;
+    let place = (thread.number, thread.last());
+    let mut all = Vec::new();
+    for (descriptor, rows, is_transposed) in [product.a, Some(product.b)].into_iter().flatten() {
+        let matrix = Matrix::of(thread.value(descriptor))
+            .ok_or_else(|| Wrong::Refused("a matrix descriptor with a base offset".to_string()))?;
+        let rows = u64::from(rows);
+        let places = if is_transposed { matrix.along_mn(rows) } else { matrix.along_k(rows) };
+        for behind in places {
+            let address = matrix.start.wrapping_add(behind) & ADDRESS;
+            match access::shared(program, rank, address, UNIT) {
+                Some(Target::Shared(offset)) => all.push(offset),
+                _ => {
+                    let (kind, bytes) = (FaultKind::Bounds, UNIT as u32);
+                    return Err(Fault { place, kind, address, dynamic: None, bytes, values: Vec::new() }.into());
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The detector sees what the agent of the thread reads.
+fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &Thread, place: u32) {
+    let target = Target::Shared(place);
+    if let Some(location) = target.location() {
+        world.note(thread, Some(location), UNIT as u32);
+    }
+    if world.races {
+        let agent = world.detector.shape.agent_of(thread.number, Agent::Products);
+        let clock = &ThreadClock { epoch: thread.products.started, ..thread.clock.clone() };
+        let current = Current { thread: agent, code: thread.last(), clock, same_value: false };
+        agents::watch(program, world, block, thread, (target, UNIT as u32), current);
+    }
+}
+
+/// The instruction is one of those that the whole warp group executes.
+fn remember(thread: &mut Thread) {
+    thread.products.history = hash(thread.products.history, u64::from(thread.last()));
+}
+
+/// `wgmma.commit_group`
+pub(crate) fn commit(thread: &mut Thread) {
+    let started = thread.products.started;
+    thread.products.groups.push(started);
+    remember(thread);
+}
+
+/// `wgmma.wait_group`: all but that many of the newest groups are complete. The thread waits until its warp group has started them.
+pub(crate) fn wait(thread: &mut Thread, pending: u64) -> bool {
+    remember(thread);
+    let most = usize::try_from(pending).unwrap_or(usize::MAX);
+    let groups = &thread.products.groups;
+    let Some(last) = groups.len().checked_sub(most).and_then(|done| groups[..done].last().copied()) else {
+        return true;
+    };
+    thread.status = Status::Products { last };
+    false
+}
+
+/// Threads go on whose warp groups have started what they wait for.
+pub(crate) fn wake(world: &World, block: &BlockState, threads: &mut [Thread]) {
+    for index in 0..threads.len() {
+        let Status::Products { last } = threads[index].status else { continue };
+        let group = warp_group(block, index as u32);
+        let has_started = |thread: &Thread| thread.status == Status::Exited || thread.products.started >= last;
+        if !threads[group.clone()].iter().all(has_started) {
+            continue;
+        }
+        let agents: Vec<u32> = threads[group].iter().step_by(32).map(|reader| reader.number).collect();
+        let thread = &mut threads[index];
+        thread.status = Status::Running;
+        if world.races {
+            let agents = agents.into_iter().map(|number| world.detector.shape.agent_of(number, Agent::Products));
+            thread.clock.know_agents(agents, last);
+        }
+    }
+}
+
+/// The threads of a thread's warp group.
+pub(super) fn warp_group(block: &BlockState, place: u32) -> Range<usize> {
+    let (rank, linear) = (place / block.size, place % block.size);
+    let first = linear / THREADS * THREADS;
+    let start = rank * block.size;
+    (start + first) as usize..(start + block.size.min(first + THREADS)) as usize
+}
+
+/// The threads of a block have exited: those of each warp group have executed the same operations.
+pub(crate) fn check_groups(world: &mut World, threads: &[Thread]) {
+    for group in threads.chunks(THREADS as usize) {
+        let Some(first) = group.iter().max_by_key(|thread| thread.products.started) else { continue };
+        let differs = group.iter().any(|thread| thread.products.history != first.products.history);
+        if differs || first.products.started > 0 && group.len() < THREADS as usize {
+            misused(world, (first.number, first.products.code), BarrierMisuse::WarpGroup);
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn descriptor(start: u64, leading: u64, stride: u64, mode: u64) -> u64 {
+        start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | mode << 62
+    }
+
+    /// Rows of 8 with a pitch of the swizzle, groups of rows by the stride: a dense tile is read exactly once.
+    #[test]
+    fn dense_tiles_are_read_once() {
+        for (mode, bytes) in [(1, 128), (2, 64), (3, 32)] {
+            let matrix = Matrix::of(descriptor(1024, 0, ROWS * bytes, mode)).expect("a matrix");
+            // All steps along K of a row together.
+            let all: Vec<u64> = (0..bytes / 32)
+                .flat_map(|step| {
+                    let start = matrix.start + step * 32;
+                    let shifted = Matrix { start, ..matrix };
+                    shifted.along_k(64).into_iter().map(move |place| place.wrapping_add(start))
+                })
+                .collect();
+            let distinct: BTreeSet<u64> = all.iter().copied().collect();
+            assert_eq!(all.len(), distinct.len());
+            let expected: BTreeSet<u64> = (0..64 * bytes / UNIT).map(|piece| 1024 + piece * UNIT).collect();
+            assert_eq!(distinct, expected, "mode {mode}");
+        }
+    }
+
+    #[test]
+    fn core_matrices_are_where_the_offsets_say() {
+        let matrix = Matrix::of(descriptor(0, 128, 256, 0)).expect("a matrix");
+        let places: BTreeSet<u64> = matrix.along_k(16).into_iter().collect();
+        assert_eq!(places, (0..32).map(|piece| piece * UNIT).collect());
+        let places: BTreeSet<u64> = matrix.along_mn(16).into_iter().collect();
+        assert_eq!(places, (0..32).map(|piece| piece * UNIT).collect());
+        let wide = Matrix::of(descriptor(0, 2048, 1024, 1)).expect("a matrix");
+        let places: BTreeSet<u64> = wide.along_mn(128).into_iter().collect();
+        assert_eq!(places, (0..256).map(|piece| piece * UNIT).collect());
+        assert_eq!(Matrix::of(1 << 49), None);
+    }
+}

@@ -1,0 +1,313 @@
+//! Tensor maps: what tensor copies know of a tensor in global memory.
+//!
+//! Input: the 128 bytes of a map, which only this file reads and writes (the ISA keeps them opaque). Output: a [`TensorMap`], its
+//! bytes; the parts of a box ([`TensorMap::parts`]). Its text as an argument is in [`super::tensor_argument`].
+//! Establishes: a map keeps the rules of the driver (ranks, multiples of 16 bytes, sizes of boxes); a box has all its elements
+//! exactly once, each at its place in shared memory, and no place in global memory if it lies outside of the tensor.
+//! Relies on: nothing. Reference: PTX ISA, "Tensors", `cp.async.bulk.tensor`; CUDA driver, `cuTensorMapEncodeTiled`.
+
+use crate::ptx::ast::ScalarType;
+use crate::ptx::words::{scalar_type, type_name};
+
+/// Bytes of a map.
+pub(super) const BYTES: usize = 128;
+
+/// What the bytes of a map start with here.
+const MARK: &[u8; 8] = b"tensor\x00\x01";
+
+/// Dimensions at most.
+pub(super) const RANKS: usize = 5;
+
+/// Element types of tensors.
+pub(super) const TYPES: [&str; 11] = ["u8", "u16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64", "tf32"];
+
+/// Elements of a box along a dimension at most.
+pub(super) const LONGEST: u64 = 256;
+
+/// Steps between elements at most.
+pub(super) const LARGEST_STEP: u64 = 8;
+
+/// Rows, strides and addresses are multiples of so many bytes.
+const UNIT: u64 = 16;
+
+/// Sizes and strides in bytes are below these.
+pub(super) const LARGEST_SIZE: u64 = 1 << 32;
+pub(super) const LARGEST_STRIDE: u64 = 1 << 40;
+
+/// A tensor in global memory and the box that copies move; dimensions are counted from the innermost on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TensorMap {
+    /// Address of the first element.
+    pub(crate) address: u64,
+    pub(crate) ty: ScalarType,
+    /// Elements, by dimension.
+    pub(super) sizes: Vec<u64>,
+    /// Bytes between neighbours, by dimension; those of the first one follow each other.
+    pub(super) strides: Vec<u64>,
+    /// Elements that a box spans, by dimension.
+    pub(super) span: Vec<u64>,
+    /// Of these, one in so many is moved, by dimension; the first one moves all.
+    pub(super) steps: Vec<u64>,
+    /// Bytes of a row among which pieces of 16 change places; 0: they stay.
+    pub(super) swizzle: u64,
+    /// Elements outside of the tensor are no numbers, not zeros.
+    pub(super) fills_with_nan: bool,
+}
+
+/// A part of a row of a box: in shared memory its bytes lie one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The place in global memory; `None` outside of the tensor.
+    pub(super) address: Option<u64>,
+    /// Bytes behind the start of the box in shared memory.
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+}
+
+impl TensorMap {
+    /// Number of dimensions.
+    pub(super) fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Bytes in global memory, from the first element to the last.
+    pub(crate) fn extent(&self) -> u64 {
+        let last = self.sizes.iter().zip(&self.strides).map(|(size, stride)| (size - 1) * stride);
+        last.sum::<u64>() + u64::from(self.ty.bytes())
+    }
+
+    /// Elements of a box, by dimension.
+    fn counts(&self) -> Vec<u64> {
+        self.span.iter().zip(&self.steps).map(|(span, step)| span.div_ceil(*step)).collect()
+    }
+
+    /// Bytes of a box in shared memory, parts outside of the tensor included.
+    pub(super) fn box_bytes(&self) -> u64 {
+        self.counts().iter().product::<u64>() * u64::from(self.ty.bytes())
+    }
+
+    /// What stands for an element outside of the tensor: eight bytes of them.
+    pub(super) fn filler(&self) -> u64 {
+        let width = self.ty.bits();
+        let one = match (self.fills_with_nan, width) {
+            (false, _) => 0,
+            (true, 16) => 0x7fff,
+            (true, 32) => 0x7fff_ffff,
+            (true, _) => 0x7fff_ffff_ffff_ffff,
+        };
+        (0..64 / width).fold(0, |all, index| all | one << (index * width))
+    }
+
+    /// The parts of the box at these coordinates. `start`: the low bits of the address of the box in shared memory, which say
+    /// how its 16-byte pieces change places.
+    pub(super) fn parts(&self, at: &[i64], start: u64) -> Vec<Part> {
+        let width = u64::from(self.ty.bytes());
+        let counts = self.counts();
+        let row = counts[0] * width;
+        let rows: u64 = counts[1..].iter().product();
+        let mut parts = Vec::new();
+        for number in 0..rows {
+            let address = self.row(at, &counts, number);
+            let piece = if self.swizzle == 0 { row } else { UNIT };
+            for first in (0..row).step_by(piece as usize) {
+                let linear = number * row + first;
+                let offset = self.swizzled(start + linear) - start;
+                self.split(at[0], address, (first, piece), offset, &mut parts);
+            }
+        }
+        parts
+    }
+
+    /// The address of the element 0 of a row of a box; `None` outside of the tensor.
+    fn row(&self, at: &[i64], counts: &[u64], number: u64) -> Option<u64> {
+        let mut left = number;
+        let mut address = self.address;
+        for dimension in 1..self.rank() {
+            let index = at[dimension] + (left % counts[dimension] * self.steps[dimension]) as i64;
+            left /= counts[dimension];
+            let index = u64::try_from(index).ok().filter(|index| *index < self.sizes[dimension])?;
+            address = address.wrapping_add(index * self.strides[dimension]);
+        }
+        Some(address)
+    }
+
+    /// A piece of a row, in and outside of the tensor.
+    fn split(&self, at: i64, address: Option<u64>, (first, bytes): (u64, u64), offset: u64, parts: &mut Vec<Part>) {
+        let width = i64::from(self.ty.bytes());
+        let (first, bytes) = (first as i64, bytes as i64);
+        // Bytes of the row of the tensor, from the start of this piece on.
+        let behind = at * width + first;
+        let inside = match address {
+            Some(_) => (-behind).clamp(0, bytes)..(self.sizes[0] as i64 * width - behind).clamp(0, bytes),
+            None => 0..0,
+        };
+        let inside = if inside.is_empty() { 0..0 } else { inside };
+        for (range, is_inside) in [(0..inside.start, false), (inside.clone(), true), (inside.end..bytes, false)] {
+            if !range.is_empty() {
+                let address = address.filter(|_| is_inside).map(|row| row.wrapping_add_signed(behind + range.start));
+                parts.push(Part {
+                    address,
+                    offset: offset + range.start as u64,
+                    bytes: (range.end - range.start) as u64,
+                });
+            }
+        }
+    }
+
+    /// Where the byte of an address of shared memory goes.
+    fn swizzled(&self, address: u64) -> u64 {
+        let rows = match self.swizzle {
+            0 => return address,
+            swizzle => swizzle / UNIT,
+        };
+        // The number of the row of 128 bytes, as far as there are pieces.
+        address ^ (address >> 7 & (rows - 1)) << 4
+    }
+}
+
+/// Bytes of a map: of the emulator's own, as the ISA keeps them opaque.
+impl TensorMap {
+    /// The 128 bytes.
+    pub(crate) fn encoded(&self) -> Vec<u8> {
+        let number = |ty: ScalarType| TYPES.iter().position(|name| *name == type_name(ty)).unwrap_or(0) as u8;
+        let mut bytes = MARK.to_vec();
+        bytes.extend(self.address.to_le_bytes());
+        bytes.extend([number(self.ty), self.rank() as u8, self.swizzle as u8, u8::from(self.fills_with_nan)]);
+        for dimension in 0..self.rank() {
+            bytes.extend((self.span[dimension] as u16).to_le_bytes());
+            bytes.push(self.steps[dimension] as u8);
+            bytes.extend(&self.sizes[dimension].to_le_bytes()[..5]);
+            bytes.extend(&self.strides[dimension].to_le_bytes()[..6]);
+        }
+        bytes.resize(BYTES, 0);
+        bytes
+    }
+
+    /// The map that these bytes are, if they are one.
+    pub(super) fn decoded(bytes: &[u8]) -> Option<TensorMap> {
+        let rest = bytes.strip_prefix(MARK)?;
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));
+        let (head, rest) = rest.split_at_checked(12)?;
+        let ty = scalar_type(TYPES.get(usize::from(head[8]))?)?;
+        let [rank, swizzle, nan] = [head[9], head[10], head[11]];
+        let mut map = TensorMap {
+            address: number(&head[..8]),
+            ty,
+            sizes: Vec::new(),
+            strides: Vec::new(),
+            span: Vec::new(),
+            steps: Vec::new(),
+            swizzle: u64::from(swizzle),
+            fills_with_nan: nan == 1,
+        };
+        for one in rest.chunks_exact(14).take(usize::from(rank)) {
+            map.span.push(number(&one[..2]));
+            map.steps.push(number(&one[2..3]));
+            map.sizes.push(number(&one[3..8]));
+            map.strides.push(number(&one[8..]));
+        }
+        (map.rank() == usize::from(rank)).then_some(map)
+    }
+}
+
+impl TensorMap {
+    /// The rules of the driver.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.span.is_empty() {
+            return Err("tensor: box is missing, as in box=64x8".to_string());
+        }
+        let row = self.span[0] * u64::from(self.ty.bytes());
+        if !row.is_multiple_of(UNIT) {
+            return Err(format!("tensor: box: its rows have {row} bytes, which is no multiple of {UNIT}"));
+        }
+        if let Some(stride) = self.strides[1..].iter().find(|stride| !stride.is_multiple_of(UNIT)) {
+            return Err(format!("tensor: strides: {stride} bytes are no multiple of {UNIT}"));
+        }
+        if self.strides[1..].iter().any(|stride| *stride >= LARGEST_STRIDE) {
+            return Err(format!("tensor: strides: they are below {LARGEST_STRIDE} bytes"));
+        }
+        if self.steps[0] != 1 {
+            return Err("tensor: steps: the innermost dimension has no steps but 1".to_string());
+        }
+        match self.swizzle {
+            0 => Ok(()),
+            swizzle if row == swizzle => Ok(()),
+            swizzle => Err(format!(
+                "tensor: swizzle: the rows of the box have {row} bytes; only those of {swizzle} bytes are emulated"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::tensor_argument::TensorArgument;
+    use std::collections::BTreeMap;
+
+    fn map(text: &str) -> TensorMap {
+        match TensorArgument::parse(text) {
+            Ok(argument) => argument.map,
+            Err(message) => panic!("{text}: {message}"),
+        }
+    }
+
+    /// Each byte of a box is in one part; against the definition, element by element.
+    #[test]
+    fn boxes_have_each_element_once() {
+        let cases: [(&str, &[i64], u64); 7] = [
+            ("u32:8:box=8", &[0], 0),
+            ("u32:8:box=8", &[-3], 128),
+            ("u32:8:box=8", &[5], 0),
+            ("u16:16x6:box=8x4,strides=64", &[9, -2], 256),
+            ("f32:32x9:box=32x9,swizzle=128", &[0, 0], 0),
+            ("u8:32x9x3:box=32x5x2,strides=48x512,steps=1x2x1,swizzle=32", &[3, 2, 2], 384),
+            ("f32:16x40:box=16x20,steps=1x3,swizzle=64,fill=nan", &[-1, 30], 128),
+        ];
+        for (text, at, start) in cases {
+            let map = TensorMap { address: 1 << 20, ..map(text) };
+            let mut found: BTreeMap<u64, Option<u64>> = BTreeMap::new();
+            for part in map.parts(at, start) {
+                for byte in 0..part.bytes {
+                    let known = found.insert(part.offset + byte, part.address.map(|address| address + byte));
+                    assert_eq!(known, None, "{text}: twice at {}", part.offset + byte);
+                }
+            }
+            assert_eq!(found.len() as u64, map.box_bytes(), "{text}");
+            for (offset, address) in expected(&map, at, start) {
+                assert_eq!(found.get(&offset), Some(&address), "{text} at {offset}");
+            }
+        }
+    }
+
+    /// The definition: elements in order, each in or outside of the tensor, then the swizzle by its table.
+    fn expected(map: &TensorMap, at: &[i64], start: u64) -> Vec<(u64, Option<u64>)> {
+        let width = u64::from(map.ty.bytes());
+        let counts = map.counts();
+        let total: u64 = counts.iter().product();
+        let mut all = Vec::new();
+        for number in 0..total {
+            let (mut left, mut address, mut inside) = (number, map.address, true);
+            for dimension in 0..map.rank() {
+                let index = at[dimension] + (left % counts[dimension] * map.steps[dimension]) as i64;
+                left /= counts[dimension];
+                inside &= (0..map.sizes[dimension] as i64).contains(&index);
+                address = address.wrapping_add_signed(index * map.strides[dimension] as i64);
+            }
+            for byte in 0..width {
+                let place = start + number * width + byte;
+                let piece = place / 16 % 8;
+                let row = place / 128 % 8;
+                let new = match map.swizzle {
+                    128 => piece ^ row,
+                    64 => piece ^ row % 4,
+                    32 => piece ^ row % 2,
+                    _ => piece,
+                };
+                let place = place / 128 * 128 + new * 16 + place % 16;
+                all.push((place - start, inside.then(|| address + byte)));
+            }
+        }
+        all
+    }
+}
