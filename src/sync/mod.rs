@@ -17,8 +17,8 @@
 //! open is read by a weak load from bytes that a weak store wrote last. If the run has no race, that store happens before
 //! the load, and so does, or follows, each other store to these bytes; so every execution with this order reads it.
 //!
-//! *The order is fixed* ([`objects`]). Threads meet others in three ways: at `bar`/`barrier` of the block, at operations of
-//! a warp with a mask, and by memory. The last is no order here ([`World::barriers_only`](crate::exec::world::World)): it may be
+//! *The order is fixed* ([`objects`], [`phases`]). Threads meet others in five ways: at `bar`/`barrier` of the block, at the barrier
+//! of the cluster, at operations of a warp with a mask, at barrier objects, and by memory. The last is no order here ([`World::barriers_only`](crate::exec::world::World)): it may be
 //! another one in another schedule, and what is read by it is open. A warp operation with a mask waits for all its members that
 //! have not exited, so that the n-th meeting of a lane is the same in every schedule. A barrier of the block counts warps: an
 //! instruction "causes executing thread to wait for all non-exited threads from its warp" (also `.arrive`), and of each warp
@@ -34,13 +34,36 @@
 //! accesses; the detector compared them all, also those of different blocks, which nothing orders. Nobody waits for ever: the
 //! first event of this run, in its order, that another execution lacks has all that it needs there.
 //!
+//! *Barrier objects.* A phase ends when its arrivals and its bytes have come. The same claim for them: each arrival, each copy's bytes and
+//! each announcement (`expect_tx`, an arrival without `.noinc` behind copies) falls into the phase of this run. Take the first one in
+//! time for which that fails, and say that it is in phase k here. Its thread knows that phase k - 1 is over, so it is not too early. It is
+//! not too late: phase k needs its expected arrivals, and all of them that it can get fall into it here, so a missing arrival keeps it open;
+//! an announcement is followed by an arrival of its thread to the same phase, so all of them are in when the last arrival comes;
+//! then bytes are missing until the last copy's have come. To know may be knowledge in causality order or in time
+//! ([`Clock::told`](crate::exec::races::clock::Clock)): through relaxed operations, and from a copy to who waits for its bytes. Only the
+//! first kind orders accesses. A wait by parity asks for the least number of phases that has the parity and is not less than what its thread
+//! knows; by a state, for the phase after it. It must see just this number: the next phase cannot end before, because something that it needs
+//! comes behind the wait in time ([`Phases::settle`](phases::Phases)). So what the thread learns is the same, and the wait ends. What it does on
+//! the answer `false` is to ask again ([`spin`]), or decides nothing but whether it waits ([`peek`]).
+//!
+//! *The barrier of the cluster* has all threads of the cluster in each generation; a thread that comes twice without waiting between is told by
+//! the emulator. Shared memory of a block that others access is not given back before: a thread of that block knows of each access when it
+//! exits, and of the end of each copy.
+//!
+//! *`elect.sync`* elects one lane of a mask, "the same for the same mask": each of them is tried.
+//!
+//! *`trap`* ends everything. What an execution does that comes to one, which data decide, one that goes past it does, too.
+//!
 //! *What exits is no arrival.* A barrier of the whole block that is completed without a thread that has exited is refused
 //! (with `--exited-threads=ok`; without, it is a divergence): no edge leads from that thread to others.
 //!
 //! *Asynchronous copies* are accesses of their threads' agents from their start to the wait for their group; both are fixed, so the
 //! detector's answer does not depend on when bytes arrive. What they bring is open.
 //!
-//! Launches have no clusters here: what a block knows of its cluster is open, and what it does with it is refused.
+//! Bulk copies in groups likewise. Copies that tell an object are done for who knows of the end of its phase. In this run all of them end when
+//! they start, which is one of their executions.
+//!
+//! Where nobody says how large clusters are, what a block knows of its own is open.
 //!
 //! What is not fixed is refused by name ([`follow::Refusal`]), never guessed. Scalars that the tool chose and on which something
 //! depended are conditions of the answer.

@@ -97,7 +97,8 @@ pub(crate) const CODES: &[Code] = &[
         code: "cluster-address",
         title: "an access to the shared memory of another block",
         text: "Addresses in `.shared::cluster` may lie in the shared memory of another block of the cluster, \
-               which has no model yet.",
+               which has no model in the symbolic proof. The exact engine follows them where the size of a cluster is known \
+               (--cluster, `.reqnctapercluster`).",
         example: "ld.shared::cluster.u32 %r1, [%r2];",
     },
     Code {

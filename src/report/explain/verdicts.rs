@@ -148,13 +148,13 @@ pub(crate) const CODES: &[Code] = &[
     Code {
         code: "not-static",
         title: "one execution does not decide for all",
-        text: "The exact engine (--engine exact, or where a barrier for a part of the block leaves the symbolic proof \
-               without an answer) executes the launch once. That decides for all schedules and all contents of arrays if \
+        text: "The exact engine (--engine exact, or where barriers for a part of the block, barrier objects, bulk copies \
+               or clusters leave the symbolic proof without an answer) executes the launch once. That decides for all schedules and all contents of arrays if \
                nothing that is open decides control, an address, or a barrier: what arrays hold before the launch, memory \
                and registers that were not written, results of atomics, what strong accesses read, clocks, `%warpid`, \
                floating-point results, and where arrays and variables are placed. The message names the instruction, and \
                where the value came from. It also wants that barriers alone order the accesses, that the threads of a warp \
-               come to each barrier together, and that the launch is given.",
+               come to each barrier together. Sizes and scalars that nobody gives are chosen, and are conditions then.",
         example: "ld.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra DONE;          // memory decides\nbar.sync 1, 64;",
     },
     Code {
