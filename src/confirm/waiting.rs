@@ -107,7 +107,7 @@ impl Reporter<'_> {
                 let lanes = numbers(lacking);
                 (format!("{noun} {lanes} of its warp"), None, String::new())
             }
-            Awaited::Cluster => (self.object_name(Object::Cluster), None, String::new()),
+            Awaited::Cluster { generation } => (self.object_name(Object::Cluster), Some(generation), String::new()),
         }
     }
 

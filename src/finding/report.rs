@@ -163,7 +163,7 @@ pub struct KernelReport {
     pub exact: Option<Exact>,
     /// What was done at barriers in that execution, where somebody draws it.
     #[serde(skip)]
-    pub(crate) barriers: Option<BarrierGraph>,
+    pub barriers: Option<BarrierGraph>,
     /// Wall time, milliseconds.
     pub time_ms: u64,
     /// What each stage cost, where that was asked for.
