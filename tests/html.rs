@@ -14,6 +14,8 @@ use std::io::Read;
 const LOOP: [&str; 5] = ["tests/kernels/reduce_sequential.ptx", "--block", "64", "--grid", "4"];
 const RACE: [&str; 5] = ["tests/kernels/reduce_sequential_broken.ptx", "--block", "64", "--grid", "4"];
 const DIVERGENCE: [&str; 5] = ["tests/kernels/early_return_broken.ptx", "--block", "64", "--grid", "4"];
+const NAMED: [&str; 7] = ["tests/sync/one_buffer.ptx", "--block", "64", "--grid", "2", "--param", "n=5"];
+const DEADLOCK: [&str; 7] = ["tests/sync/one_buffer_id_broken.ptx", "--block", "64", "--grid", "2", "--param", "n=5"];
 const UNSUPPORTED: [&str; 5] = ["tests/kernels/ptx/trap_indirect_call.ptx", "--block", "64", "--grid", "1"];
 const OF_IVL: [&str; 5] = ["tests/kernels/ivl/warp_loop.ivl", "--block", "64", "--grid", "1"];
 
@@ -113,7 +115,7 @@ fn check(detail: &Value) {
         }
         lines.iter().flat_map(list).for_each(in_range);
     }
-    if let Some(graph) = detail.get("graph") {
+    for graph in ["graph", "barrier_graph"].into_iter().filter_map(|name| detail.get(name)) {
         let blocks = list(&graph["blocks"]);
         blocks.iter().flat_map(|block| list(&block["instructions"])).for_each(in_range);
         for edge in list(&graph["edges"]).iter().flat_map(list) {
@@ -227,6 +229,25 @@ fn a_divergence_shows_who_waits_where() {
     let groups = list(&barriers["threads"]);
     assert!(groups.iter().any(|group| group["waits"] == 0) && groups.iter().any(|group| group["exited"] == true));
     assert_eq!(list(&detail["replay"]["threads"]).len(), 2);
+}
+
+#[test]
+fn barriers_of_one_execution_are_drawn() {
+    let (_, detail) = self::kernel(&NAMED);
+    check(&detail);
+    let graph = &detail["barrier_graph"];
+    let labels: Vec<&str> = list(&graph["blocks"]).iter().map(|block| text(&block["label"])).collect();
+    let expected = ["barrier 1, generations 0 to 4 (2 times each)", "barrier 2, generations 0 to 3 (2 times each)"];
+    assert_eq!(labels, expected);
+    assert!(list(&graph["blocks"]).iter().all(|block| list(&block["instructions"]).len() == 2), "{graph}");
+    assert!(!text(&graph["svg"]).contains("fault"), "{graph}");
+    let (deadlock, detail) = self::kernel(&DEADLOCK);
+    check(&detail);
+    assert!(text(&detail["barrier_graph"]["svg"]).contains("\"edge fault\""), "{}", detail["barrier_graph"]);
+    let waits = list(&deadlock["json"]["findings"][0]["waits"]);
+    assert_eq!(waits.iter().map(|wait| text(&wait["object"])).collect::<Vec<_>>(), ["barrier 2", "barrier 3"]);
+    // The symbolic proof executes nothing.
+    assert!(self::kernel(&LOOP).1.get("barrier_graph").is_none());
 }
 
 #[test]

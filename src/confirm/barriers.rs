@@ -12,8 +12,7 @@ use crate::exec::Run;
 use crate::exec::history::{self, History, Node, Object, Part, Warps};
 use crate::exec::launch::Launch;
 use crate::exec::waiting::{Awaited, Chain, End, Link};
-use crate::finding::barrier_graph::{BarrierEdge, BarrierGraph, BarrierNode, EdgeKind};
-use crate::finding::{Finding, MixedBarrier, Mixing};
+use crate::finding::{BarrierEdge, BarrierGraph, BarrierNode, EdgeKind, Finding, MixedBarrier, Mixing};
 use crate::ptx::ast::Module;
 use crate::span::Origin;
 use std::collections::BTreeMap;
@@ -131,7 +130,8 @@ impl Builder<'_> {
         let generation = match link.awaited {
             Awaited::Barrier { id, generation, .. } => Some((Object::Barrier { rank: 0, id }, generation)),
             Awaited::Object(state) => Some((Object::Shared { offset: state.offset }, u64::from(state.phase))),
-            Awaited::Warp { .. } | Awaited::WarpGroup | Awaited::Cluster => None,
+            Awaited::Cluster { generation } => Some((Object::Cluster, generation)),
+            Awaited::Warp { .. } | Awaited::WarpGroup => None,
         };
         let known = generation.and_then(|generation| history.marks.get(&generation).copied());
         known.unwrap_or_else(|| {

@@ -108,7 +108,7 @@ impl Reporter<'_> {
                 (format!("{noun} {lanes} of its warp"), None, String::new())
             }
             Awaited::WarpGroup => ("`wgmma` of all its warp group".to_string(), None, String::new()),
-            Awaited::Cluster => (self.object_name(Object::Cluster), None, String::new()),
+            Awaited::Cluster { generation } => (self.object_name(Object::Cluster), Some(generation), String::new()),
         }
     }
 

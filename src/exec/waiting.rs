@@ -35,6 +35,7 @@ impl Chain {
             (Awaited::Object(state), Object::Shared { offset }) => {
                 (state.offset, u64::from(state.phase)) == (offset, generation)
             }
+            (Awaited::Cluster { generation: awaited }, Object::Cluster) => awaited == generation,
             _ => false,
         })
     }
@@ -74,8 +75,8 @@ pub(crate) enum Awaited {
     Object(ObjectState),
     /// The other lanes of an operation with this mask, of which some have not come.
     Warp { lacking: u32 },
-    /// The barrier of the cluster.
-    Cluster,
+    /// A generation of the barrier of the cluster.
+    Cluster { generation: u64 },
     /// The start of products of matrices by all threads of the warp group.
     WarpGroup,
 }
@@ -204,7 +205,10 @@ impl Stuck<'_> {
                 let lacking = lanes.filter(|(lane, other)| members >> lane & 1 == 1 && lacks(other));
                 Some((Awaited::Warp { lacking: lacking.fold(0, |all, (lane, _)| all | 1 << lane) }, None))
             }
-            Status::Cluster => Some((Awaited::Cluster, Some(Object::Cluster))),
+            Status::Cluster => {
+                let generation = thread.came.map_or(0, u64::from);
+                Some((Awaited::Cluster { generation }, Some(Object::Cluster)))
+            }
             Status::Products { .. } => Some((Awaited::WarpGroup, None)),
         }
     }
@@ -255,7 +259,7 @@ impl Stuck<'_> {
                 let of_group = products::warp_group(self.state, thread.place).contains(&(from.place as usize));
                 (of_group && !matches!(from.status, Status::Products { .. })).then_some(None)
             }
-            (Awaited::Cluster, _) => (group != other && from.status != Status::Cluster).then_some(None),
+            (Awaited::Cluster { .. }, _) => (group != other && from.status != Status::Cluster).then_some(None),
             (Awaited::Barrier { generation, .. }, Some(object)) => {
                 let came = self.history.last_arrival(self.state.number, from.number, object);
                 if !same_block || came.is_some_and(|(last, _)| last >= generation) {

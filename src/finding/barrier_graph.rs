@@ -14,7 +14,7 @@ pub struct BarrierGraph {
 
 /// Generations of one barrier to which the same lines come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BarrierNode {
+pub struct BarrierNode {
     /// `barrier 1, generations 0 to 9`
     pub(crate) title: String,
     /// Who does what, and the instruction.
@@ -25,7 +25,7 @@ pub(crate) struct BarrierNode {
 
 /// What leads from a generation to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum EdgeKind {
+pub enum EdgeKind {
     /// Threads waited for the first before they came to the second: it was complete before.
     Waited,
     /// They came to the first, and then to the second.
@@ -38,7 +38,7 @@ pub(crate) enum EdgeKind {
 
 /// An edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BarrierEdge {
+pub struct BarrierEdge {
     pub(crate) from: usize,
     pub(crate) to: usize,
     /// Which warps.

@@ -3,7 +3,7 @@
 //! Output only: plain data without behaviour beyond naming and ranking. The meaning of each verdict
 //! is fixed in book/src/verdicts.md and by `gpuvcc explain`.
 
-pub(crate) mod barrier_graph;
+mod barrier_graph;
 mod barrier_invariants;
 mod chosen;
 pub(crate) mod facts;
@@ -13,6 +13,7 @@ pub(crate) mod redundant;
 mod report;
 mod waits;
 
+pub use self::barrier_graph::{BarrierEdge, BarrierGraph, BarrierNode, EdgeKind};
 pub use self::fail_on::FailOn;
 pub use self::redundant::{Fate, Redundant};
 pub use self::report::{

@@ -3,7 +3,7 @@
 //! Input: a [`BarrierGraph`]. Output: a digraph in DOT. Establishes: the same graph gives the same text. Relies on: nothing.
 //! Reference: "The DOT Language", graphviz.org.
 
-use crate::finding::barrier_graph::{BarrierGraph, EdgeKind};
+use crate::finding::{BarrierGraph, EdgeKind};
 use std::fmt::Write;
 
 /// What the lines of edges mean, under the graph.
@@ -44,7 +44,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::barrier_graph::{BarrierEdge, BarrierNode};
+    use crate::finding::{BarrierEdge, BarrierNode};
 
     #[test]
     fn quotes_and_lines_are_escaped() {

@@ -8,7 +8,7 @@ use super::super::pipeline::{self, Program};
 use super::super::task::Task;
 use super::instructions::Instructions;
 use crate::cfg::print::{ShownBlock, blocks};
-use crate::finding::barrier_graph::{BarrierGraph, EdgeKind};
+use crate::finding::{BarrierGraph, EdgeKind};
 use crate::ivl::ast::Name;
 use crate::kernel;
 use crate::report::html::detail::{Block, Graph};
