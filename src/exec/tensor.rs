@@ -304,8 +304,8 @@ mod tests {
                 let row = place / 128 % 8;
                 let new = match map.swizzle {
                     128 => piece ^ row,
-                    64 => piece ^ row % 4,
-                    32 => piece ^ row % 2,
+                    64 => piece ^ (row % 4),
+                    32 => piece ^ (row % 2),
                     _ => piece,
                 };
                 let place = place / 128 * 128 + new * 16 + place % 16;
