@@ -351,7 +351,10 @@ impl<'r> Reporter<'r> {
     }
 
     fn race(&self, race: &Race) -> Finding {
-        let bytes = |code: u32| self.access_of(code).map_or(0, Access::scalar_bytes);
+        let bytes = |code: u32| match self.run.program.code[code as usize] {
+            Code::Product(_) => 16,
+            _ => self.access_of(code).map_or(0, Access::scalar_bytes),
+        };
         let part = |(thread, code): Place| self.access(self.kind(code), (thread, code), bytes(code));
         let (first, second) = (part(race.first), part(race.second));
         let mut finding = self.finding(Defect::Race, &format!("{}-{}", first.op.name(), second.op.name()));

@@ -119,7 +119,8 @@ pub(crate) fn bind(module: &Module, entry: &Function, arguments: &[Argument]) ->
                     earlier(entry, &pointers, other).map_err(&error)?.behind(*distance)
                 }
             };
-            bound.parameters.push(tensor_map(parameter, map, pointer).map_err(&error)?);
+            let bytes = tensor_map(module, parameter, map, pointer, &mut bound).map_err(&error)?;
+            bound.parameters.push(bytes);
             pointers.push(Some(pointer));
             continue;
         }
@@ -178,8 +179,14 @@ fn new_tensor(
     Ok(Pointer::Global(array_address(bound.arrays.len() - 1, module.address_size)))
 }
 
-/// The bytes of a tensor map for a tensor at a place.
-fn tensor_map(parameter: &Variable, map: &TensorMap, pointer: Pointer) -> Result<Vec<u8>, String> {
+/// The parameter of a tensor map for a tensor at a place: the map itself, or a pointer to one in global memory.
+fn tensor_map(
+    module: &Module,
+    parameter: &Variable,
+    map: &TensorMap,
+    pointer: Pointer,
+    bound: &mut Bound,
+) -> Result<Vec<u8>, String> {
     let Pointer::Global(address) = pointer else {
         return Err("tensor: of: a tensor is in global memory".to_string());
     };
@@ -188,10 +195,17 @@ fn tensor_map(parameter: &Variable, map: &TensorMap, pointer: Pointer) -> Result
     }
     let mut map = map.clone();
     map.address = address;
-    let bytes = map.encoded();
+    let (bytes, width) = (map.encoded(), module.address_size as usize / 8);
+    let (whole, pointer) = (bytes.len() as u64, width as u64);
     match parameter.size {
-        Some(size) if size == bytes.len() as u64 => Ok(bytes),
-        _ => Err(format!("a tensor map has {} bytes, and parameter `{}` has not", bytes.len(), parameter.name)),
+        Some(size) if size == whole => Ok(bytes),
+        Some(size) if size == pointer => {
+            let name = format!("{} (the map)", parameter.name);
+            bound.arrays.push(Array { name, size: whole, contents: Contents::Bytes(bytes) });
+            let address = array_address(bound.arrays.len() - 1, module.address_size);
+            Ok(address.to_le_bytes()[..width].to_vec())
+        }
+        _ => Err(format!("a tensor map has {whole} bytes, and parameter `{}` has not", parameter.name)),
     }
 }
 

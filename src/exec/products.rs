@@ -112,7 +112,7 @@ pub(crate) fn start(
     thread.products.code = thread.last();
     remember(thread);
     // The first thread of a warp reads for it.
-    if thread.place % block.size % 32 != 0 {
+    if !(thread.place % block.size).is_multiple_of(32) {
         return true;
     }
     match reads(program, block, thread, product) {

@@ -6,6 +6,7 @@
 //! exactly once, each at its place in shared memory, and no place in global memory if it lies outside of the tensor.
 //! Relies on: nothing. Reference: PTX ISA, "Tensors", `cp.async.bulk.tensor`; CUDA driver, `cuTensorMapEncodeTiled`.
 
+use super::memory::UNBOUNDED;
 use crate::ptx::ast::ScalarType;
 use crate::ptx::words::{scalar_type, type_name};
 
@@ -72,8 +73,8 @@ impl TensorMap {
 
     /// Bytes in global memory, from the first element to the last.
     pub(crate) fn extent(&self) -> u64 {
-        let last = self.sizes.iter().zip(&self.strides).map(|(size, stride)| (size - 1) * stride);
-        last.sum::<u64>() + u64::from(self.ty.bytes())
+        let last = self.sizes.iter().zip(&self.strides).map(|(size, stride)| (size - 1).saturating_mul(*stride));
+        last.fold(u64::from(self.ty.bytes()), u64::saturating_add)
     }
 
     /// Elements of a box, by dimension.
@@ -226,6 +227,9 @@ impl TensorMap {
         if self.strides[1..].iter().any(|stride| *stride >= LARGEST_STRIDE) {
             return Err(format!("tensor: strides: they are below {LARGEST_STRIDE} bytes"));
         }
+        if self.extent() > UNBOUNDED {
+            return Err(format!("tensor: strides: it spans more than {UNBOUNDED} bytes"));
+        }
         if self.steps[0] != 1 {
             return Err("tensor: steps: the innermost dimension has no steps but 1".to_string());
         }
@@ -300,8 +304,8 @@ mod tests {
                 let row = place / 128 % 8;
                 let new = match map.swizzle {
                     128 => piece ^ row,
-                    64 => piece ^ row % 4,
-                    32 => piece ^ row % 2,
+                    64 => piece ^ (row % 4),
+                    32 => piece ^ (row % 2),
                     _ => piece,
                 };
                 let place = place / 128 * 128 + new * 16 + place % 16;

@@ -198,6 +198,8 @@ mod tests {
             ("u32:4x4:box=4x1,colour=red", "colour"),
             ("u32:4x4:box=4x1,data=ones", "ones"),
             ("u32:4x4:box=4x1,of=p+x", "+x"),
+            ("u32:4294967296x4294967296:box=4x1", "strides"),
+            ("u32:4x4294967296:box=4x1,strides=1099511627760", "spans"),
             ("u32:4x4:box", "KEY=VALUE"),
         ] {
             let error = TensorArgument::parse(wrong).expect_err(wrong);

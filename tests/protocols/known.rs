@@ -170,7 +170,7 @@ fn arrivals_of_copies() -> Vec<Known> {
 fn bulk_loads() -> Vec<Known> {
     let expecting = |bytes| Op::arrive_expecting(0, bytes);
     let reader: &[Op] = &[wait(0, 0), READ];
-    let not_expected = [Race((0, 1), (1, 1))];
+    let not_expected = [Race((0, 1), (1, 1)), BarrierError((0, 1))];
     let issuer: &[Op] = &[Op::write(OTHER), LOAD];
     vec![
         known("load", &[1], [&[expecting(SLOT), LOAD], reader], []),
@@ -184,8 +184,13 @@ fn bulk_loads() -> Vec<Known> {
             [issuer, &[expecting(SLOT), wait(0, 0), Op::read(OTHER)]],
             [Race((0, 0), (1, 2))],
         ),
-        known("load_not_awaited", &[1], [&[expecting(SLOT), LOAD, READ]], [Race((0, 1), (0, 2))]),
-        known("load_twice", &[1], [&[expecting(2 * SLOT), LOAD, LOAD]], [Race((0, 1), (0, 2))]),
+        known("load_not_awaited", &[1], [&[expecting(SLOT), LOAD, READ]], [Race((0, 1), (0, 2)), BarrierError((0, 1))]),
+        known(
+            "load_twice",
+            &[1],
+            [&[expecting(2 * SLOT), LOAD, LOAD]],
+            [Race((0, 1), (0, 2)), BarrierError((0, 1)), BarrierError((0, 2))],
+        ),
     ]
 }
 
@@ -196,28 +201,48 @@ fn bulk_stores() -> Vec<Known> {
         known("store", &[], [&[WRITE, FENCE, STORE, Op::BulkCommit, STORED, target, WRITE]], []),
         known("store_read", &[], [&[STORE, Op::BulkCommit, STORE_READ, WRITE]], []),
         known("store_only_read", &[], [&[STORE, Op::BulkCommit, STORE_READ, target]], [Race((0, 0), (0, 3))]),
-        known("store_pending", &[], [&[STORE, Op::BulkCommit, late, WRITE]], [Race((0, 0), (0, 3))]),
-        known("store_uncommitted", &[], [&[STORE, STORED, WRITE]], [Race((0, 0), (0, 2))]),
-        known("groups_are_apart", &[], [&[STORE, Op::Commit, COMPLETE, WRITE]], [Race((0, 0), (0, 3))]),
+        known(
+            "store_pending",
+            &[],
+            [&[STORE, Op::BulkCommit, late, WRITE]],
+            [Race((0, 0), (0, 3)), BarrierError((0, 0))],
+        ),
+        known("store_uncommitted", &[], [&[STORE, STORED, WRITE]], [Race((0, 0), (0, 2)), BarrierError((0, 0))]),
+        known(
+            "groups_are_apart",
+            &[],
+            [&[STORE, Op::Commit, COMPLETE, WRITE]],
+            [Race((0, 0), (0, 3)), BarrierError((0, 0))],
+        ),
     ]
 }
 
 fn fences() -> Vec<Known> {
     let only = |space| Op::Fence(Fenced::Only(space));
-    let acquirer: &[Op] = &[sync(1, 2), FENCE, STORE];
+    let acquirer: &[Op] = &[sync(1, 2), FENCE, STORE, Op::BulkCommit, STORE_READ];
     let too_soon: &[Op] = &[COPY, Op::Commit, FENCE, COMPLETE, STORE];
     let reused = |fence: Option<Op>| [vec![READ], fence.into_iter().collect(), vec![on(0)]].concat();
     let load = Op::BulkLoad { to: 0, from: 0, bytes: SLOT, object: 1 };
     let refill: &[Op] = &[wait(0, 0), load];
     vec![
-        known("no_fence", &[], [&[WRITE, STORE]], [Race((0, 0), (0, 1))]),
-        known("fence_of_another_space", &[], [&[WRITE, only(Space::Global), STORE]], [Race((0, 0), (0, 2))]),
-        known("fence_of_the_space", &[], [&[WRITE, only(Space::Shared), STORE]], []),
+        known("no_fence", &[], [&[WRITE, STORE]], [Race((0, 0), (0, 1)), BarrierError((0, 1))]),
+        known(
+            "fence_of_another_space",
+            &[],
+            [&[WRITE, only(Space::Global), STORE]],
+            [Race((0, 0), (0, 2)), BarrierError((0, 2))],
+        ),
+        known("fence_of_the_space", &[], [&[WRITE, only(Space::Shared), STORE, Op::BulkCommit, STORE_READ]], []),
         known("fence_behind_the_barrier", &[], [&[WRITE, arrive(1, 2)], acquirer], []),
-        known("no_fence_anywhere", &[], [&[WRITE, arrive(1, 2)], &[sync(1, 2), STORE]], [Race((0, 0), (1, 1))]),
-        known("fence_before_the_access", &[], [&[FENCE, WRITE, STORE]], [Race((0, 1), (0, 2))]),
-        known("fence_before_the_wait", &[], [too_soon], [Race((0, 0), (0, 4))]),
-        known("refill_fenced", &[1, 1], [&reused(Some(FENCE)), refill], []),
-        known("refill_not_fenced", &[1, 1], [&reused(None), refill], [Race((0, 0), (1, 1))]),
+        known(
+            "no_fence_anywhere",
+            &[],
+            [&[WRITE, arrive(1, 2)], &[sync(1, 2), STORE]],
+            [Race((0, 0), (1, 1)), BarrierError((1, 1))],
+        ),
+        known("fence_before_the_access", &[], [&[FENCE, WRITE, STORE]], [Race((0, 1), (0, 2)), BarrierError((0, 2))]),
+        known("fence_before_the_wait", &[], [too_soon], [Race((0, 0), (0, 4)), BarrierError((0, 4))]),
+        known("refill_fenced", &[1, 1], [&reused(Some(FENCE)), refill], [BarrierError((1, 1))]),
+        known("refill_not_fenced", &[1, 1], [&reused(None), refill], [Race((0, 0), (1, 1)), BarrierError((1, 1))]),
     ]
 }

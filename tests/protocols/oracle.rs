@@ -86,6 +86,9 @@ impl Oracle<'_> {
     /// The states after one more step; a deadlock if no thread ever has one and not all are through.
     fn successors(&mut self, state: &State) -> Vec<State> {
         let mut next = Vec::new();
+        if (0..self.protocol.threads.len()).all(|thread| state.at(thread) == self.protocol.threads[thread].len()) {
+            self.end(state);
+        }
         for agent in bits(state.underway) {
             let mut state = state.clone();
             match self.finish(&mut state, agent) {
@@ -117,6 +120,20 @@ impl Oracle<'_> {
             self.defects.insert(Defect::Deadlock);
         }
         next
+    }
+
+    /// All threads are through: no bulk copy still reads or writes shared memory.
+    fn end(&mut self, state: &State) {
+        let loads = bits(state.underway).map(|agent| self.table.agents[agent]);
+        let is_load = |place: &Place| matches!(self.protocol.threads[place.0][place.1], Operation::BulkLoad { .. });
+        let mut wrong: Vec<Place> = loads.filter(is_load).collect();
+        for (thread, operations) in self.protocol.threads.iter().enumerate() {
+            let stores = operations.iter().enumerate().filter(|(_, one)| matches!(one, Operation::BulkStore { .. }));
+            let reads = |number: usize| self.table.facts[thread][number].accesses & self.table.shared;
+            let is_open = |number: &usize| reads(*number) & !state.known[thread].all != 0;
+            wrong.extend(stores.map(|(number, _)| number).filter(is_open).map(|number| (thread, number)));
+        }
+        self.defects.extend(wrong.into_iter().map(Defect::BarrierError));
     }
 
     /// Whether some threads are not through, none can go on, and no agent changes that; one that breaks a rule does not.
