@@ -153,8 +153,8 @@ pub(crate) const CODES: &[Code] = &[
                nothing that is open decides control, an address, or a barrier: what arrays hold before the launch, memory \
                and registers that were not written, results of atomics, what strong accesses read, clocks, `%warpid`, \
                floating-point results, and where arrays and variables are placed. The message names the instruction, and \
-               where the value came from. It also wants that barriers alone order the accesses, that the threads of a warp \
-               come to each barrier together. Sizes and scalars that nobody gives are chosen, and are conditions then.",
+               where the value came from. It also wants that barriers alone order the accesses, and that the threads of a \
+               warp come to each barrier together. Sizes and scalars that nobody gives are chosen, and are conditions then.",
         example: "ld.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra DONE;          // memory decides\nbar.sync 1, 64;",
     },
     Code {
