@@ -49,7 +49,8 @@ const SHAPES: [Shape; 4] = [
 impl Shape {
     /// Generations of barriers.
     fn generations(self) -> u32 {
-        if self.together { self.rounds } else { 2 * self.rounds }
+        // The buffers that are filled last are not freed.
+        if self.together { self.rounds } else { 2 * self.rounds - BARRIERS / 2 }
     }
 
     /// Commands, in millions.

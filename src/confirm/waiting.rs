@@ -212,7 +212,7 @@ impl Reporter<'_> {
         match before.last() {
             None => sentence += &format!("; {later} waits for no barrier before that"),
             Some(deed) => {
-                let came = of(first).filter(|(_, own)| is_same(own, deed) && own.part.is_arrival()).next_back();
+                let came = of(first).rfind(|(_, own)| is_same(own, deed) && own.part.is_arrival());
                 let how = match came {
                     Some((time, own)) if *time <= start => {
                         format!("to which {earlier} came before {from}, at {}", self.line(own))

@@ -120,7 +120,7 @@ struct Arguments {
     /// Of the invariants of --emit ivl only those that the proof uses
     #[arg(long)]
     minimal: bool,
-    /// text (default) short json sarif junit html; dot: barriers, or --emit cfg
+    /// text (default) short json sarif junit html; dot: barriers, cfg
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     #[arg(hide_possible_values = true)]
     format: Format,

@@ -53,6 +53,8 @@ pub struct BlockState {
     completed: Vec<u64>,
     /// Threads that have not exited, by warp, block by block.
     live: Vec<u32>,
+    /// All warps of the block have 32 threads, and none has exited.
+    is_full: bool,
     /// The barrier of the cluster.
     pub(crate) cluster: ClusterBarrier,
 }
@@ -113,6 +115,7 @@ impl BlockState {
             barriers: (0..16 * program.ranks).map(|_| BarrierState::default()).collect(),
             completed: Vec::new(),
             live: Vec::new(),
+            is_full: false,
         }
     }
 
@@ -140,6 +143,7 @@ impl BlockState {
         let warps = self.size.div_ceil(32);
         let lanes = (0..warps).map(|warp| (self.size - warp * 32).min(32));
         self.live = lanes.cycle().take((warps * self.ranks) as usize).collect();
+        self.is_full = self.size.is_multiple_of(32);
         for barrier in &mut self.barriers {
             *barrier = BarrierState::new(warps as usize);
         }
@@ -221,6 +225,7 @@ impl BlockState {
         let (rank, linear) = ((thread / self.size) as usize, thread % self.size);
         let (warp, lane) = (linear as usize / 32, 1 << (linear % 32));
         self.live[rank * self.size.div_ceil(32) as usize + warp] -= 1;
+        self.is_full = false;
         let live = self.live_threads();
         self.cluster.complete(live);
         for barrier in &mut self.barriers[16 * rank..16 * (rank + 1)] {
@@ -275,6 +280,8 @@ impl BlockState {
         match state.count {
             None if exited_ok => threads >= self.live_of((id / 16) as u32).iter().sum(),
             None => threads >= self.size,
+            // As long as nobody has exited, a warp that counts as 32 has 32 arrivals.
+            Some(count) if threads < count && self.is_full => false,
             Some(count) => {
                 32 * self.whole_warps(state, id).iter().filter(|is_whole| **is_whole).count() as u32 >= count
             }
