@@ -10,7 +10,7 @@ mod cpu_time;
 mod large_module;
 
 use cpu_time::cpu_time;
-use gpuvcc::ptx;
+use gpuvcc::{pages, ptx};
 use large_module::{Shape, large_module};
 
 /// Instructions of the library, which has about 26 MB.
@@ -20,6 +20,8 @@ const INSTRUCTIONS: usize = 660_000;
 const OTHERS: usize = 200_000;
 
 fn main() {
+    // As the program does.
+    pages::small();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(at) = arguments.iter().position(|argument| argument == "--write") {
         let Some(path) = arguments.get(at + 1) else { return eprintln!("--write takes a file name") };
