@@ -12,7 +12,7 @@ mod large_module;
 mod peak_memory;
 
 use cpu_time::cpu_time;
-use gpuvcc::ptx;
+use gpuvcc::{pages, ptx};
 use large_module::{Shape, large_module};
 use peak_memory::{forget_peak, peak_megabytes};
 
@@ -23,6 +23,8 @@ const INSTRUCTIONS: usize = 660_000;
 const OTHERS: usize = 200_000;
 
 fn main() {
+    // As the program does.
+    pages::small();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(at) = arguments.iter().position(|argument| argument == "--write") {
         let Some(path) = arguments.get(at + 1) else { return eprintln!("--write takes a file name") };

@@ -27,6 +27,7 @@ pub(crate) mod launch;
 pub mod limits;
 pub(crate) mod modular;
 pub mod order;
+pub mod pages;
 pub(crate) mod placed;
 pub mod predicate;
 pub mod prove;

@@ -282,10 +282,14 @@ pub(crate) fn resident_bytes() -> Option<u64> {
 
 /// Three quarters of the memory of the machine, or of what the process may have of it, in bytes.
 pub(crate) fn usual_memory() -> u64 {
-    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let system = System::new_with_specifics(memory);
-    let of_group = system.cgroup_limits().map(|limits| limits.total_memory).filter(|bytes| *bytes > 0);
-    of_group.unwrap_or(u64::MAX).min(system.total_memory()) / 4 * 3
+    /// Some ten files say so.
+    static USUAL: OnceLock<u64> = OnceLock::new();
+    *USUAL.get_or_init(|| {
+        let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+        let system = System::new_with_specifics(memory);
+        let of_group = system.cgroup_limits().map(|limits| limits.total_memory).filter(|bytes| *bytes > 0);
+        of_group.unwrap_or(u64::MAX).min(system.total_memory()) / 4 * 3
+    })
 }
 
 #[cfg(test)]

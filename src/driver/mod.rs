@@ -50,6 +50,7 @@ use crate::finding::KernelReport;
 use crate::ivl::Dialect;
 use crate::jobs::{self, Jobs};
 use crate::limits;
+use crate::pages;
 use crate::ptx;
 use crate::ptx::mangled;
 use crate::stats::Cost;
@@ -81,6 +82,7 @@ enum Outcome {
 /// Verifies (or prints) the kernels of all files and answers the exit code of the process.
 pub fn run(options: &Options) -> u8 {
     jobs::quiet_panics();
+    pages::small();
     schedule::listen_for_interrupts();
     let limits = limits_of(options);
     let mut output = Output::new(options);

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::report::source::SourceText;
 use crate::twothread::{Prelude, prelude};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The options with a file of the user's loaded. `None`: it has errors, which are shown.
 pub(crate) fn load<'a>(options: &'a Options, output: &mut Output) -> Option<Cow<'a, Options>> {
@@ -41,6 +41,16 @@ pub(crate) fn load<'a>(options: &'a Options, output: &mut Output) -> Option<Cow<
     }
 }
 
+/// A prelude that ships, read where it is first asked for: each kernel asks several times.
+type Shipped = LazyLock<Result<Prelude, Vec<Diagnostic>>>;
+
+static WATCHED_BYTE: Shipped = LazyLock::new(|| prelude::load(prelude::WATCHED_BYTE));
+static LOGGING_SETS: Shipped = LazyLock::new(|| prelude::load(prelude::LOGGING_SETS));
+
+fn shipped(prelude: &'static Shipped) -> Result<Cow<'static, Prelude>, Vec<Diagnostic>> {
+    prelude.as_ref().map(Cow::Borrowed).map_err(Clone::clone)
+}
+
 /// What a report says of a prelude that does not ship.
 pub(crate) fn trusted(options: &Options) -> Option<String> {
     match &options.prelude {
@@ -55,8 +65,8 @@ pub(crate) fn trusted(options: &Options) -> Option<String> {
 /// Those of a file, without places, as they are none of the input's.
 pub(crate) fn of(choice: &PreludeChoice) -> Result<Cow<'_, Prelude>, Vec<Diagnostic>> {
     match choice {
-        PreludeChoice::WatchedByte => prelude::load(prelude::WATCHED_BYTE).map(Cow::Owned),
-        PreludeChoice::LoggingSets => prelude::load(prelude::LOGGING_SETS).map(Cow::Owned),
+        PreludeChoice::WatchedByte => shipped(&WATCHED_BYTE),
+        PreludeChoice::LoggingSets => shipped(&LOGGING_SETS),
         PreludeChoice::Loaded { prelude, .. } => Ok(Cow::Borrowed(prelude)),
         PreludeChoice::File(file) => {
             let text = std::fs::read_to_string(file).map_err(|error| vec![unreadable(file, &error_text(&error))])?;

@@ -178,8 +178,11 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         for statement in &statements {
             self.declare_table(statement);
         }
-        // Most statements become one item.
-        self.scopes.body.items.reserve(statements.len());
+        // Mostly one item each; with `.loc`, every other statement may be none.
+        let is_item = |statement: &&Statement| {
+            matches!(statement, Statement::Label(_) | Statement::Instruction(_) | Statement::Annotation(_))
+        };
+        self.scopes.body.items.reserve(statements.iter().filter(is_item).count());
         for statement in statements {
             if let Err(error) = self.statement(statement) {
                 self.shared.errors.report(error);

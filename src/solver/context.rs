@@ -11,6 +11,7 @@
 use super::meter;
 use crate::interrupt;
 use crate::jobs;
+use crate::pages;
 use crate::stats;
 use std::cell::Cell;
 use z3::Context;
@@ -44,22 +45,27 @@ pub(super) fn is_shared() -> bool {
 /// Runs queries in the context that this thread shares.
 pub(super) fn in_shared<T>(queries: impl FnOnce() -> T) -> T {
     if SHARED.replace(Shared::Used) == Shared::Unused {
-        meter::of_new_context();
-        stats::count_context();
+        begins();
     }
     interruptible(queries)
 }
 
 /// Runs queries in a fresh context.
 pub(super) fn in_fresh<T: Send>(queries: impl FnOnce() -> T + Send) -> T {
-    meter::of_new_context();
-    stats::count_context();
+    begins();
     jobs::in_own_thread(|| interruptible(queries))
 }
 
 /// In the context that queries of this thread share, or in a fresh one.
 pub(super) fn in_some<T: Send>(queries: impl FnOnce() -> T + Send) -> T {
     if is_shared() { in_shared(queries) } else { in_fresh(queries) }
+}
+
+/// A context is about to be made.
+fn begins() {
+    meter::of_new_context();
+    stats::count_context();
+    pages::huge();
 }
 
 /// Runs queries in the context of this thread, where somebody may interrupt them.
