@@ -63,7 +63,10 @@ impl Flow<'_> {
         for access in operation.ends().into_iter().chain(operation.object) {
             self.place(world, thread, own, (at, access))?;
         }
-        operation.multicast.map_or(Ok(()), |slot| self.need(own.get(slot), What::Size, at))?;
+        if let Some(slot) = operation.multicast {
+            let known = if self.knows_cluster { Taint::FIXED } else { Taint::open(Cause::Size, at) };
+            self.need(known.mixed(own.get(slot), at), What::Size, at)?;
+        }
         match &operation.moves {
             Moves::Bytes { size, .. } => self.need(own.get(*size), What::Size, at),
             Moves::Values { .. } => Ok(()),

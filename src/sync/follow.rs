@@ -93,6 +93,8 @@ pub(crate) struct Flow<'p> {
     template: Vec<Taint>,
     /// Bytes of global memory that the kernel wrote, and that are not open.
     pub(super) global: HashMap<(usize, u64), Byte>,
+    /// Somebody says how many blocks a cluster has.
+    pub(super) knows_cluster: bool,
     /// Scalars that the tool chose, and on which something depended that has to be the same.
     pub(crate) matters: u64,
 }
@@ -135,7 +137,7 @@ impl<'p> Flow<'p> {
             template[usize::from(special.slot)] = Taint::open(Cause::Unspecified, u32::MAX);
         }
         let global = HashMap::default();
-        Flow { program, address_bits, parameters, laid_out, template, global, matters: 0 }
+        Flow { program, address_bits, parameters, laid_out, template, global, knows_cluster, matters: 0 }
     }
 
     /// A thread starts.
@@ -251,6 +253,7 @@ impl<'p> Flow<'p> {
                         let product = own.get(s[0]).mixed(own.get(s[1]), at);
                         product.sum(own.get(s[2]), (*bits, self.address_bits), at)
                     }
+                    Some(Note::InBlock | Note::BlockOf) if !self.knows_cluster => Taint::open(Cause::Size, at),
                     Some(Note::InBlock) => {
                         let (address, block) = (own.get(s[0]), own.get(s[1]));
                         let place = address.place.filter(|_| block.place.is_none());

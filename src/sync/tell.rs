@@ -43,8 +43,11 @@ pub(crate) fn proved(question: &Question<'_>, bound: &Bound, shown: &Shown) -> P
     let matters = |bit: usize| shown.matters >> bit.min(63) & 1 == 1;
     let chosen = bound.chosen.iter().enumerate().filter(|(bit, _)| matters(*bit));
     let accesses = checked(&shown.run.program).accesses;
+    let meets = |code: &Code| matches!(code, Code::ClusterArrive { .. } | Code::ClusterWait);
+    let needs_size = question.cluster.is_none() && shown.run.program.code.iter().any(meets);
+    let alone = needs_size.then(|| ("blocks of a cluster".to_string(), "1".to_string()));
     Proved {
-        conditions: chosen.map(|(_, chosen)| chosen.clone()).collect(),
+        conditions: chosen.map(|(_, chosen)| chosen.clone()).chain(alone).collect(),
         assumptions: assumptions(bound, shown, accesses),
         generations: shown.generations,
         instructions: shown.run.outcome.instructions,
