@@ -267,6 +267,10 @@ impl Phases {
         exited: impl Fn(u32) -> &'t [crate::exec::thread::Thread],
     ) -> Result<(), Trouble> {
         for (offset, object) in &self.objects {
+            // Without what was announced, its phase could have ended.
+            if let Some((_, code)) = object.owed.first() {
+                return Err(Trouble::Refused(What::Owed, *code));
+            }
             let Some((phase, code)) = object.brought else { continue };
             let knows = |thread: &crate::exec::thread::Thread| {
                 let (shape, copies) = (world.detector.shape, &world.detector.copies[..]);
