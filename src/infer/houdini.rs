@@ -224,12 +224,12 @@ impl<'a> Search<'a> {
 
     /// Executions from the start refute what is simply false before any proof is tried.
     fn test(&mut self, passive: &mut Passive, watch: &Watch) {
-        if self.open_checks(passive).next().is_none() {
-            return;
-        }
         // Where unknowns are multiplied, which facts about products are found depends on the order of terms.
         if !multiplies(passive) {
             query::encode_start(passive, self.start.encodings[0], &simulate::model_terms);
+        }
+        if self.open_checks(passive).next().is_none() {
+            return;
         }
         if let Some(model) = self.first_state(passive) {
             let mut simulation = self.simulation(passive, &model);
@@ -253,9 +253,6 @@ impl<'a> Search<'a> {
         loop {
             self.iteration += 1;
             let open: BTreeSet<usize> = self.open_checks(passive).collect();
-            if open.is_empty() {
-                return true;
-            }
             match self.answer(passive, &open, if passive.loops.len() > 1 { TOGETHER } else { EFFORT }) {
                 Reply::Proved => return true,
                 Reply::Refuted(model) if self.drop_failing(passive, &model.failing) => {}
