@@ -19,6 +19,7 @@ use crate::exec::launch::Launch;
 use crate::exec::machine::{blocks_of, settle};
 use crate::exec::outcome::Stop;
 use crate::exec::races::clock::Agent;
+use crate::exec::races::order::BulkCopy;
 use crate::exec::thread::{Status, Thread};
 use crate::exec::values::mask;
 use crate::exec::world::World;
@@ -96,6 +97,8 @@ struct Block {
     cluster: u32,
     /// By place: how many bulk copies with groups a thread started, and the last of them.
     grouped: Vec<(u32, u32)>,
+    /// Copies with objects that read the shared memory of the block with a rank, and their instructions.
+    outgoing: Vec<(u32, BulkCopy, u32)>,
 }
 
 struct Run<'p> {
@@ -153,6 +156,7 @@ pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_
         remote: BTreeMap::new(),
         cluster: 0,
         grouped: Vec::new(),
+        outgoing: Vec::new(),
     };
     let flow = Flow::new(&program, module.address_size, parameters, bytes, free.knows_cluster);
     let has_reductions = program.barriers.iter().any(|barrier| barrier.reduction.is_some());
@@ -237,6 +241,7 @@ impl Run<'_> {
             block.remote.clear();
             block.cluster = 0;
             block.grouped = vec![(0, 0); all as usize];
+            block.outgoing.clear();
             for (place, (thread, own)) in (0..).zip(block.threads.iter_mut().zip(&mut block.own)) {
                 let (number, id) = blocks[(place / size) as usize];
                 let linear = place % size;
@@ -276,7 +281,7 @@ impl Run<'_> {
 
     /// All threads of the block have exited: nothing may be under way to its shared memory.
     fn end(&mut self) -> Result<(), Early> {
-        let Block { threads, remote, grouped, .. } = &self.block;
+        let Block { threads, remote, grouped, outgoing, .. } = &self.block;
         for (thread, (started, code)) in threads.iter().zip(grouped) {
             if thread.clock.agents[Agent::BulkReads as usize] < *started {
                 return Err(Refusal { code: *code, what: What::Underway, open: None }.into());
@@ -285,6 +290,15 @@ impl Run<'_> {
         let size = threads.len() / self.program.ranks as usize;
         let of_rank = |rank: usize| &threads[rank * size..(rank + 1) * size];
         self.phases.end(&self.world, |offset| of_rank((offset / self.program.shared_size) as usize))?;
+        for (rank, copy, code) in outgoing {
+            let knows = |thread: &Thread| {
+                let phases = party(thread, *code).later(&self.world).phases(copy.object).1;
+                copy.phase.is_some_and(|phase| phase < phases)
+            };
+            if !of_rank(*rank as usize).iter().any(knows) {
+                return Err(Refusal { code: *code, what: What::Underway, open: None }.into());
+            }
+        }
         for ((rank, thread), (epoch, code)) in remote {
             let knows = |other: &Thread| party(other, *code).later(&self.world).is_later_than(*thread, *epoch);
             if !of_rank(*rank as usize).iter().any(knows) {

@@ -4,9 +4,10 @@
 
 use super::{Block, Early, Run};
 use crate::exec::access::{self, Target};
-use crate::exec::decode::{Code, ObjectKind, Slot};
+use crate::exec::decode::{Code, Moves, ObjectKind, Program, Slot};
 use crate::exec::thread::{Status, Thread};
 use crate::exec::values::mask;
+use crate::exec::world::World;
 use crate::sync::phases::{Action, Party};
 use std::rc::Rc;
 
@@ -66,7 +67,7 @@ impl Run<'_> {
 
     /// A thread has executed an instruction; whether others may go on. `copies`: how many with an object there were before.
     pub(super) fn after(&mut self, index: usize, at: u32, copies: usize) -> Result<bool, Early> {
-        let Block { state, threads, shared, grouped, .. } = &mut self.block;
+        let Block { state, threads, shared, grouped, outgoing, .. } = &mut self.block;
         let (world, thread) = (&mut self.world, &threads[index]);
         if let Code::BulkWrite(number) = self.program.code[at as usize]
             && self.program.bulk_operations[number as usize].object.is_none()
@@ -79,8 +80,11 @@ impl Run<'_> {
                 return Ok(false);
             }
             let party = party(thread, at);
+            let reads_shared = reads_shared(self.program, world, thread, at);
             for copy in &world.detector.copies[copies..] {
                 self.phases.copied(world, &party, *copy)?;
+                // The own block must not exit while they read.
+                outgoing.extend(reads_shared.then_some((thread.place / state.size, *copy, at)));
             }
             return Ok(self.phases.settle(world, |offset| state.objects.state(offset))?);
         };
@@ -116,6 +120,14 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a copy reads shared memory.
+fn reads_shared(program: &Program, world: &World, thread: &Thread, at: u32) -> bool {
+    let Code::BulkWrite(number) = program.code[at as usize] else { return false };
+    let Moves::Bytes { from, .. } = program.bulk_operations[number as usize].moves else { return false };
+    let found = access::find(program, world, thread, &program.accesses[from as usize]);
+    matches!(found, Ok(Target::Shared(_)))
 }
 
 /// A thread at an instruction, with what it knows.
