@@ -489,7 +489,7 @@ mod tests {
     #[test]
     fn contradictory_options_are_refused() {
         for wrong in [
-            &["a.ptx", "--format", "dot"][..],
+            &["a.ptx", "--format", "table"][..],
             &["a.ptx", "--emit", "ivl", "--format", "json"],
             &["a.ptx", "--minimal", "--emit", "candidates"],
             &["a.ptx", "--stats", "--emit", "ivl"],

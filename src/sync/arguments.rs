@@ -27,25 +27,27 @@ pub(crate) struct Bound {
 /// Bits of [`Taint::chosen`].
 const BITS: usize = 64;
 
-/// Binds all parameters. `given` says what the user fixed: by name or position, a field of a structure as `name.offset`;
-/// `tensors`, which parameters are tensor maps.
+/// What the user fixed, by name or position of a parameter.
+pub(crate) struct Given<'a> {
+    /// Scalars; a field of a structure as `name.offset`. Later ones win.
+    pub(crate) scalars: &'a [(String, i128)],
+    /// Tensor maps.
+    pub(crate) tensors: &'a [(String, TensorArgument)],
+}
+
+/// Binds all parameters.
 ///
 /// # Errors
 /// A parameter that this does not know how to choose: its name.
-pub(crate) fn bind(
-    entry: &Function,
-    address_bits: u32,
-    (given, tensors): (&[(String, i128)], &[(String, TensorArgument)]),
-    number: i128,
-) -> Result<Bound, String> {
+pub(crate) fn bind(entry: &Function, address_bits: u32, given: &Given<'_>, number: i128) -> Result<Bound, String> {
     let mut bound = Bound { arguments: Vec::new(), bytes: Vec::new(), chosen: Vec::new(), arrays: 0 };
     let pointer_bytes = u64::from(address_bits / 8);
     for (position, parameter) in entry.params.iter().enumerate() {
-        let whole = given.iter().rev().find(|(key, _)| entry.parameter_or_position(key) == Some(position));
+        let whole = given.scalars.iter().rev().find(|(key, _)| entry.parameter_or_position(key) == Some(position));
         let size = parameter.size.ok_or_else(|| parameter.name.to_string())?;
         let is_number = size == u64::from(parameter.ty.bytes());
         let in_shared = matches!(parameter.pointer, Some(StateSpace::Shared | StateSpace::SharedCluster));
-        let tensor = tensors.iter().rev().find(|(key, _)| entry.parameter_or_position(key) == Some(position));
+        let tensor = given.tensors.iter().rev().find(|(key, _)| entry.parameter_or_position(key) == Some(position));
         if let Some((_, tensor)) = tensor {
             bound.arrays += usize::from(matches!(tensor.data, TensorData::New(_)));
             bound.arguments.push(Argument::of(&parameter.name, Value::Tensor(Box::new(tensor.clone()))));
@@ -57,7 +59,7 @@ pub(crate) fn bind(
             Some((_, value)) if is_number => (Value::Integer(*value), fixed(size)),
             None if is_number && size == pointer_bytes && !parameter.ty.is_float() => bound.array(size),
             None if is_number => bound.number(parameter, size, number),
-            _ => bound.structure(entry, (position, parameter), (size, pointer_bytes), given),
+            _ => bound.structure(entry, (position, parameter), (size, pointer_bytes), given.scalars),
         };
         bound.arguments.push(Argument::of(&parameter.name, value));
         bound.bytes.push(bytes);

@@ -91,6 +91,7 @@ use crate::finding::{BarrierGraph, Checked, Finding, Reason, groups};
 use crate::geometry::Geometry;
 use crate::ptx::ast::{AsyncOp, BarrierKind, Item, Module, Op};
 use crate::rules::Rules;
+use arguments::Given;
 use follow::{Refusal, What};
 use run::{End, Free, Shown};
 
@@ -109,6 +110,12 @@ pub(crate) struct Question<'a> {
     pub(crate) dynamic_shared: u32,
     /// Instructions of all threads at most.
     pub(crate) steps: u64,
+}
+
+impl Question<'_> {
+    fn given(&self) -> Given<'_> {
+        Given { scalars: self.given, tensors: self.tensors }
+    }
 }
 
 /// What is said.
@@ -169,7 +176,7 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagn
     let emulator = &question.emulator;
     let (module, entry) = (emulator.module, emulator.entry());
     let number = i128::try_from(question.geometry.threads()).unwrap_or(1);
-    let bound = match arguments::bind(entry, module.address_size, (question.given, question.tensors), number) {
+    let bound = match arguments::bind(entry, module.address_size, &question.given(), number) {
         Ok(bound) => bound,
         Err(name) => return Ok((Answer::Open(vec![tell::unbound(&name)]), Checked::default())),
     };
@@ -224,7 +231,7 @@ pub(crate) fn barrier_graph(question: &Question<'_>, findings: &[Finding]) -> Op
     let emulator = &question.emulator;
     let (module, number, entry) = (emulator.module, emulator.number, emulator.entry());
     let threads = i128::try_from(question.geometry.threads()).unwrap_or(1);
-    let bound = arguments::bind(entry, module.address_size, (question.given, question.tensors), threads).ok()?;
+    let bound = arguments::bind(entry, module.address_size, &question.given(), threads).ok()?;
     let command = command(question, bound.arguments);
     let finding = findings.first();
     let shows = |command: &Command| {
