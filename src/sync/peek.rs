@@ -9,7 +9,7 @@
 use super::follow::{Flow, Own, Refusal, What, is_computation, results};
 use super::taint::{Cause, Open, Taint};
 use crate::exec::block::BlockState;
-use crate::exec::decode::{Code, Program, Slot};
+use crate::exec::decode::{Code, ObjectKind, Program, Slot};
 use crate::exec::thread::Thread;
 use crate::exec::world::World;
 
@@ -81,7 +81,8 @@ impl Peek {
         Ok(())
     }
 
-    /// The thread is about to execute an instruction. What it gives registers had the answer been `true`.
+    /// The thread is about to execute an instruction. What it gives registers had the answer been `true`; of all others that it
+    /// writes nothing is known then.
     pub(super) fn before(
         &mut self,
         program: &Program,
@@ -90,23 +91,29 @@ impl Peek {
         own: &Own,
     ) -> Result<Vec<(Slot, u64)>, Refusal> {
         let code = program.code[thread.next as usize];
-        // The flag of carries is no register.
-        let is_allowed = is_computation(code) && !matches!(code, Code::Carry { .. })
-            || matches!(
-                code,
-                Code::Jump(_) | Code::JumpIf { .. } | Code::Skip { .. } | Code::Nothing | Code::Object(_)
-            );
-        if self.detour.is_some() && !is_allowed {
+        let (guard, code) = match code {
+            Code::Skip { p, .. } => (Some(p), program.code[thread.next as usize + 1]),
+            _ => (None, code),
+        };
+        if self.detour.is_some() && !is_harmless(program, code) {
             return Err(self.refused());
         }
-        let Some((inputs, outputs)) = parts(program, code) else { return Ok(Vec::new()) };
-        let of_answer = |slot: &Slot| self.slots.iter().any(|(other, _)| other == slot);
+        let written = written(program, code);
+        let known = parts(program, code);
+        let stays = |slot: &Slot| written.as_ref().is_some_and(|written| !written.contains(slot));
+        let before = self.slots.clone();
+        self.slots.retain(|(slot, _)| stays(slot));
+        let Some((mut inputs, outputs)) = known else { return Ok(Vec::new()) };
+        // A guarded instruction leaves what was there.
+        inputs.extend(guard.into_iter().flat_map(|guard| outputs.iter().copied().chain([guard])));
+        let slots = before;
+        let of_answer = |slot: &Slot| slots.iter().any(|(other, _)| other == slot);
         let is_known = |slot: &Slot| of_answer(slot) || !own.get(*slot).is_open() && own.get(*slot).place.is_none();
         if !inputs.iter().any(of_answer) || !inputs.iter().all(is_known) {
             return Ok(Vec::new());
         }
         let (registers, next, steps) = (thread.registers.clone(), thread.next, thread.steps);
-        self.slots.iter().for_each(|(slot, value)| thread.set(*slot, *value));
+        slots.iter().for_each(|(slot, value)| thread.set(*slot, *value));
         thread.run(program, world, state, 1);
         let results = outputs.into_iter().map(|slot| (slot, thread.value(slot))).collect();
         (thread.registers, thread.next, thread.steps) = (registers, next, steps);
@@ -115,7 +122,6 @@ impl Peek {
 
     /// The thread has executed an instruction with these results on the other way.
     pub(super) fn after(&mut self, own: &mut Own, results: Vec<(Slot, u64)>) {
-        self.slots.retain(|(slot, _)| !results.iter().any(|(other, _)| other == slot));
         for (slot, value) in results {
             own.give(slot, self.taint());
             self.slots.push((slot, value));
@@ -152,6 +158,35 @@ impl Peek {
         self.detour = Some(Detour { meet, own, registers, has_waited: false });
         Ok(Some(p))
     }
+}
+
+/// Whether an instruction does nothing but give registers values, go somewhere, or wait. The flag of carries is no register.
+fn is_harmless(program: &Program, code: Code) -> bool {
+    match code {
+        Code::Carry { .. } => false,
+        Code::Jump(_) | Code::JumpIf { .. } | Code::Skip { .. } | Code::Nothing => true,
+        Code::Object(index) => matches!(program.objects[index as usize].kind, ObjectKind::Wait { .. }),
+        _ => is_computation(code),
+    }
+}
+
+/// The registers that an instruction writes; `None` if that may be any.
+fn written(program: &Program, code: Code) -> Option<Vec<Slot>> {
+    Some(match code {
+        Code::Load(index) | Code::Atomic(index) => {
+            program.accesses[index as usize].data.iter().filter_map(|data| data.map(|(slot, _)| slot)).collect()
+        }
+        Code::Warp(index) => {
+            program.warp_operations[index as usize].d.iter().filter_map(|d| d.map(|(slot, _)| slot)).collect()
+        }
+        Code::Object(index) => program.objects[index as usize].d.map(|(slot, _)| slot).into_iter().collect(),
+        Code::Barrier(index) => {
+            program.barriers[index as usize].reduction.and_then(|reduction| reduction.d).into_iter().collect()
+        }
+        Code::Carry { d, .. } => vec![d],
+        Code::Call { .. } | Code::Copies(_) | Code::Return => return None,
+        _ => results(program, code).unwrap_or_default(),
+    })
 }
 
 /// The registers that a computation reads and writes; `None` for those of which only the taint is followed.
