@@ -51,7 +51,11 @@ pub(crate) fn bind(entry: &Function, address_bits: u32, given: &Given<'_>, numbe
         if let Some((_, tensor)) = tensor {
             bound.arrays += usize::from(matches!(tensor.data, TensorData::New(_)));
             bound.arguments.push(Argument::of(&parameter.name, Value::Tensor(Box::new(tensor.clone()))));
-            bound.bytes.push(fixed(size));
+            // A pointer to a map, or the map itself.
+            bound.bytes.push(match size == pointer_bytes {
+                true => Byte::all(Taint::address(Place::Global), size as u32).collect(),
+                false => fixed(size),
+            });
             continue;
         }
         let (value, bytes) = match whole {
