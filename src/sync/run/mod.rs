@@ -112,6 +112,8 @@ struct Run<'p> {
     phases: Phases,
     /// By place.
     peeks: Vec<Option<Peek>>,
+    /// A phase was completed since waiting threads were looked at.
+    phase_ended: bool,
     elects: Option<u32>,
     /// Instructions since the last look at the limits.
     since: u64,
@@ -171,6 +173,7 @@ pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_
         spins,
         phases,
         peeks: Vec::new(),
+        phase_ended: false,
         elects: None,
         since: 0,
     };

@@ -86,7 +86,9 @@ impl Run<'_> {
                 // The own block must not exit while they read.
                 outgoing.extend(reads_shared.then_some((thread.place / state.size, *copy, at)));
             }
-            return Ok(self.phases.settle(world, |offset| state.objects.state(offset))?);
+            let any = self.phases.settle(world, |offset| state.objects.state(offset))?;
+            self.phase_ended |= any;
+            return Ok(any);
         };
         let operation = &self.program.objects[operation as usize];
         match operation.kind {
@@ -105,12 +107,19 @@ impl Run<'_> {
                 }
                 Ok(false)
             }
-            _ => Ok(self.phases.settle(world, |offset| state.objects.state(offset))?),
+            _ => {
+                let any = self.phases.settle(world, |offset| state.objects.state(offset))?;
+                self.phase_ended |= any;
+                Ok(any)
+            }
         }
     }
 
     /// Threads go on whose phase is complete.
     pub(super) fn wake(&mut self) -> Result<(), Early> {
+        if !std::mem::take(&mut self.phase_ended) {
+            return Ok(());
+        }
         let threads = &self.block.threads;
         let woken: Vec<usize> =
             self.phases.waiting().filter(|place| threads[*place].status == Status::Running).collect();
