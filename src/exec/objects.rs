@@ -230,7 +230,7 @@ fn locate(program: &Program, world: &mut World, thread: &mut Thread, operation: 
 }
 
 /// The detector sees the operation as an access to the bytes of the object.
-fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &Thread, offset: u32) {
+pub(crate) fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &Thread, offset: u32) {
     if world.races {
         let current = Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value: false };
         world.detector.shared_access(&mut block.cells, offset, BYTES, current);

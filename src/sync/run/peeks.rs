@@ -4,6 +4,7 @@
 
 use super::{Block, Early, Run, objects::party};
 use crate::exec::decode::ObjectKind;
+use crate::exec::objects;
 use crate::sync::follow::{Refusal, What};
 use crate::sync::peek::Peek;
 use crate::sync::phases::Wanted;
@@ -63,10 +64,12 @@ impl Run<'_> {
         if matches!(operation.kind, ObjectKind::Wait { parity: false, .. }) {
             self.phases.tried(&party(&self.block.threads[index], at), wanted)?;
         }
-        let Block { threads, own, .. } = &mut self.block;
+        let Block { state, threads, own, .. } = &mut self.block;
         let (thread, peek) = (&mut threads[index], Peek::new(at, wanted, (d, operation.ordered)));
         thread.set(d, 0);
         (thread.next, thread.steps) = (at + 1, thread.steps + 1);
+        // It is an access, too: the object must live.
+        objects::show(self.program, &mut self.world, state, thread, wanted.0);
         own[index].give(d, peek.taint());
         self.peeks[index] = Some(peek);
         self.count(index, 1);
