@@ -197,6 +197,8 @@ impl Phases {
         Ok(Some(match wanted {
             // The parity is that of the last phase that has to be complete. So many are at least.
             Wanted::Parity(parity) => known + u32::from(known % 2 == parity),
+            // A state is good for the open phase and for the one before.
+            Wanted::Phase(phase) if phase > known => return Err(Trouble::Refused(What::Overtaken, party.code)),
             Wanted::Phase(phase) => phase + 1,
         }))
     }
