@@ -23,8 +23,10 @@ const CHOSEN: Geometry<u32> = Geometry { block: [128, 1, 1], grid: [2, 1, 1] };
 /// Instructions of all threads, for a second of the time for a kernel.
 const STEPS_A_SECOND: u64 = 5_000_000;
 
-/// Bytes of dynamic shared memory where nobody says: as the findings of other kernels.
+/// Bytes of dynamic shared memory where nobody says: as the findings of other kernels, and where that is too little, all that a
+/// block can have (compute capability 9.0 and 10.0).
 const DYNAMIC_SHARED: u32 = 48 << 10;
+const MOST_DYNAMIC_SHARED: u32 = 227 << 10;
 
 type Answered = Result<KernelReport, Vec<Diagnostic>>;
 
@@ -42,15 +44,23 @@ pub(super) fn verify(input: &Input, program: &Program, entry: &str, options: &Op
     })
 }
 
-/// The answer that stands where the symbolic proof has none for barriers of a part of the block.
+/// The answer that stands where the symbolic proof has none: for barriers of a part of the block, barrier objects and copies
+/// whatever it is, for all else if it is a proof for the launch and the scalars that the user gave.
 pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry: &str, options: &Options) -> Answered {
     let Program::Ptx(module) = program else { return answer };
-    let is_asked = options.engine == Engine::Auto && sync::is_for(module) && is_open(&answer);
-    if !is_asked {
+    if options.engine != Engine::Auto || !is_open(&answer) {
         return answer;
     }
+    let launch = pipeline::launch_of(program, entry, options);
+    if !sync::is_for(module) || matches!(answer, Ok(KernelReport { verdict: Verdict::Possible(_), .. })) {
+        if !launch.sizes().all(|size| size.is_some()) {
+            return answer;
+        }
+        let exact = verify(input, program, entry, options).ok();
+        return exact.filter(|report| report.verdict == Verdict::Verified).map_or(answer, Ok);
+    }
     // A defect in blocks of a size that nobody names may be one of that size.
-    let is_fixed = pipeline::launch_of(program, entry, options).block.iter().all(Option::is_some)
+    let is_fixed = launch.block.iter().all(Option::is_some)
         || pipeline::entry_of(module, entry).is_ok_and(|kernel| kernel.maximum_block.is_some());
     let exact = verify(input, program, entry, options).map(|report| match report.findings.is_empty() || is_fixed {
         true => report,
@@ -81,10 +91,10 @@ fn unsized_launch(mut report: KernelReport) -> KernelReport {
     report
 }
 
-/// Whether there is no answer, and not because the input is wrong.
+/// Whether there is no certain answer, and not because the input is wrong.
 fn is_open(answer: &Answered) -> bool {
     match answer {
-        Ok(report) => report.verdict == Verdict::Unknown,
+        Ok(report) => matches!(report.verdict, Verdict::Unknown | Verdict::Possible(_)),
         Err(diagnostics) => diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Unsupported),
     }
 }
@@ -129,9 +139,14 @@ fn decide(input: &Input, program: &Program, module: &Module, entry: &str, option
     let given: Vec<(String, i128)> = settings.map(|setting| (setting.name.clone(), setting.value)).collect();
     let steps = options.timeout.as_secs().max(1).saturating_mul(STEPS_A_SECOND);
     let dynamic_shared = options.dynamic_shared.unwrap_or(if has_dynamic(module) { DYNAMIC_SHARED } else { 0 });
-    let question =
+    let mut question =
         Question { emulator, geometry, cluster, given: &given, tensors: &options.tensors, dynamic_shared, steps };
-    let (answer, checked) = match sync::decide(&question) {
+    let mut answered = sync::decide(&question);
+    if let (Ok((Answer::Outside(_), _)), None, true) = (&answered, options.dynamic_shared, has_dynamic(module)) {
+        question.dynamic_shared = MOST_DYNAMIC_SHARED;
+        answered = sync::decide(&question);
+    }
+    let (answer, checked) = match answered {
         Ok(answered) => answered,
         Err(diagnostic) if diagnostic.severity == Severity::Error => return Err(vec![diagnostic]),
         Err(diagnostic) => return Ok(report.unsupported(vec![diagnostic])),
@@ -147,7 +162,7 @@ fn decide(input: &Input, program: &Program, module: &Module, entry: &str, option
             report.verdict = Verdict::of(&findings).unwrap_or(Verdict::Unknown);
             report.findings = findings;
         }
-        Answer::Open(reasons) => report.reasons = reasons,
+        Answer::Outside(reasons) | Answer::Open(reasons) => report.reasons = reasons,
     }
     report.given = pipeline::given(program, entry, options);
     Ok(report)

@@ -133,6 +133,11 @@ fn tensor_map(program: &Program, world: &World, thread: &Thread, access: u32) ->
     TensorMap::decoded(&bytes).ok_or_else(no_map)
 }
 
+/// After how many bytes the swizzle of the map at an address repeats; 0 if there is none.
+pub(crate) fn swizzle_period(program: &Program, world: &World, thread: &Thread, access: u32) -> u64 {
+    tensor_map(program, world, thread, access).map_or(0, |map| 8 * map.swizzle)
+}
+
 /// Bytes that are no map: of an argument that was chosen without knowing what it is for, so the kernel is not to blame.
 fn no_map() -> Wrong {
     Wrong::Refused("there is no tensor map at this address; `--arg NAME=tensor:...` gives one".to_string())

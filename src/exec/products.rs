@@ -6,6 +6,7 @@
 //! How: all threads of a warp group start a product together, so `wait_group` waits until all of them have; to the detector the
 //! first thread of each warp has an agent that reads for it, numbered by the products. That all threads execute the same
 //! operations is checked when the block ends. Assumed, as CUTLASS does: one thread that has waited may tell for the warp group.
+//! Where only barriers order (`sync`), who waits for a product also knows, in time, that its warp group has started it.
 //! Accesses to the registers of products that are not complete are not looked for.
 //! Reference: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": `wgmma.mma_async`, "Shared Memory Matrix Layout", "Matrix
 //! Descriptor"; the canonical layouts are those of CUTLASS (`cute/atom/mma_traits_sm90_gmma.hpp`).
@@ -18,7 +19,7 @@ use super::moves::Wrong;
 use super::objects::misused;
 use super::outcome::{BarrierMisuse, Fault, FaultKind, Stop};
 use super::races::Current;
-use super::races::clock::{Agent, ThreadClock};
+use super::races::clock::{Agent, Clock, ThreadClock};
 use super::thread::{Status, Thread};
 use super::values::hash;
 use super::world::World;
@@ -47,6 +48,8 @@ pub(crate) struct Products {
     code: u32,
     /// The instructions, folded into a number.
     history: u64,
+    /// The thread's times when it started them, if only barriers order.
+    times: Vec<u32>,
 }
 
 /// A matrix in shared memory, from its descriptor.
@@ -99,6 +102,13 @@ impl Matrix {
     }
 }
 
+/// Where the matrix of a descriptor starts in shared memory, and after how many bytes its swizzle repeats; `None` if it has a base
+/// offset.
+pub(crate) fn place(descriptor: u64) -> Option<(u64, u64)> {
+    let matrix = Matrix::of(descriptor)?;
+    Some((matrix.start, if matrix.pieces == 1 { UNIT } else { matrix.pieces * ROWS * UNIT }))
+}
+
 /// A product starts; false if the thread does not go on by itself.
 pub(crate) fn start(
     program: &Program,
@@ -111,6 +121,11 @@ pub(crate) fn start(
     thread.products.started += 1;
     thread.products.code = thread.last();
     remember(thread);
+    if world.barriers_only {
+        // What the thread does next, those that wait for the product are not told.
+        thread.products.times.push(thread.clock.epoch);
+        thread.clock.epoch += 1;
+    }
     // The first thread of a warp reads for it.
     if !(thread.place % block.size).is_multiple_of(32) {
         return true;
@@ -202,14 +217,30 @@ pub(crate) fn wake(world: &World, block: &BlockState, threads: &mut [Thread]) {
         if !threads[group.clone()].iter().all(has_started) {
             continue;
         }
-        let agents: Vec<u32> = threads[group].iter().step_by(32).map(|reader| reader.number).collect();
+        let agents: Vec<u32> = threads[group.clone()].iter().step_by(32).map(|reader| reader.number).collect();
+        let have_started = started_by(world, &threads[group], last);
         let thread = &mut threads[index];
         thread.status = Status::Running;
         if world.races {
             let agents = agents.into_iter().map(|number| world.detector.shape.agent_of(number, Agent::Products));
             thread.clock.know_agents(agents, last);
+            if let Some(known) = have_started {
+                world.detector.shape.hear(&mut thread.clock, &known);
+            }
         }
     }
+}
+
+/// That the threads of a warp group have started a product, which is so before it is complete.
+fn started_by(world: &World, group: &[Thread], last: u32) -> Option<Clock> {
+    let index = last.checked_sub(1)? as usize;
+    let mut known = Clock::default();
+    for warp in group.chunks(32) {
+        let times = warp.iter().map(|thread| thread.products.times.get(index).copied().unwrap_or(0));
+        let number = world.detector.shape.warp_of(warp[0].number);
+        known.warps.push((number, times.min().unwrap_or(0)));
+    }
+    world.barriers_only.then_some(known)
 }
 
 /// The threads of a thread's warp group.

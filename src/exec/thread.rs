@@ -438,16 +438,11 @@ impl Thread {
     }
 
     fn pack(&mut self, pack: &Pack) {
-        let (mut whole, mut shift) = (0u128, 0);
-        for (slot, bits) in &pack.sources {
-            whole |= u128::from(self.value(*slot) & mask(*bits)) << shift;
-            shift += bits;
-        }
-        for (slot, bits) in &pack.destinations {
+        let whole = pack.whole(|_, slot| self.value(slot));
+        for (number, (slot, _)) in pack.destinations.iter().enumerate() {
             if let Some(slot) = slot {
-                self.set(*slot, whole as u64 & mask(*bits));
+                self.set(*slot, pack.part(whole, number));
             }
-            whole = whole.checked_shr(*bits).unwrap_or(0);
         }
     }
 

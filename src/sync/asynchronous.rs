@@ -10,6 +10,7 @@ use super::follow::{ALWAYS, Flow, Own, Refusal, What};
 use super::taint::{Byte, Cause, Taint};
 use crate::exec::access::Target;
 use crate::exec::decode::{Moves, ObjectKind, Place, Slot, Space};
+use crate::exec::moves;
 use crate::exec::thread::Thread;
 use crate::exec::world::World;
 
@@ -25,11 +26,12 @@ impl Flow<'_> {
         for index in [copy.from, copy.to] {
             let taint = own.get(self.program.accesses[index as usize].base);
             self.need(Taint { place: None, ..taint }, What::Address, at)?;
-            let wanted = match self.program.accesses[index as usize].space {
-                Space::Shared => Place::Shared,
-                _ => Place::Global,
+            let is_shared = self.program.accesses[index as usize].space == Space::Shared;
+            let is_wanted = match taint.pointee() {
+                Some(Place::Shared(_)) => is_shared,
+                place => place == Some(Place::Global) && !is_shared,
             };
-            if taint.place != Some(wanted) {
+            if !is_wanted {
                 return Err(Refusal { code: at, what: What::NoVariable, open: None });
             }
         }
@@ -70,16 +72,19 @@ impl Flow<'_> {
         match &operation.moves {
             Moves::Bytes { size, .. } => self.need(own.get(*size), What::Size, at),
             Moves::Values { .. } => Ok(()),
-            Moves::Tensor { map, coordinates, .. } => {
+            Moves::Tensor { map: places, coordinates, shared, .. } => {
                 coordinates.iter().try_for_each(|slot| self.need(own.get(*slot), What::Address, at))?;
-                let bytes = match self.place(world, thread, own, (at, *map))? {
+                let bytes = match self.place(world, thread, own, (at, *places))? {
                     Some(Target::Param(offset)) => self.laid_out.get(offset..offset + TENSOR_MAP),
                     _ => None,
                 };
                 let map = bytes.map_or(Taint::open(Cause::Memory, at), |bytes| {
                     bytes.iter().fold(Taint::FIXED, |all, byte| all.mixed(byte.taint, at))
                 });
-                self.need(map, What::TensorMap, at)
+                self.need(map, What::TensorMap, at)?;
+                // How its rows are swizzled depends on where the box is.
+                let period = moves::swizzle_period(self.program, world, thread, *places);
+                self.need_alignment(own.get(self.program.accesses[*shared as usize].base).pointee(), period, at)
             }
         }
     }
@@ -126,7 +131,7 @@ impl Flow<'_> {
             }
             ObjectKind::Wait { phase, parity, .. } => {
                 let asked = own.get(phase);
-                match (parity, asked.place) {
+                match (parity, asked.pointee()) {
                     (false, Some(Place::State)) => self.need(Taint { place: None, ..asked }, What::Barrier, at)?,
                     _ => fixed(phase, What::Barrier)?,
                 }

@@ -6,9 +6,11 @@
 //! so that a new one does not compile before somebody decides. Reference: `exec::thread`, which it mirrors.
 
 use super::memory::fill;
-use super::taint::{Byte, Cause, Open, Taint};
-use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Program, Slot};
+use super::placement::Placements;
+use super::taint::{Byte, Cause, Open, Part, Taint};
+use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Place, Program, Slot};
 use crate::exec::thread::Thread;
+use crate::exec::values::mask;
 use crate::exec::world::World;
 use foldhash::HashMap;
 
@@ -84,7 +86,7 @@ pub(crate) struct Own {
 pub(crate) struct Flow<'p> {
     pub(super) program: &'p Program,
     /// Bits of an address.
-    address_bits: u32,
+    pub(crate) address_bits: u32,
     /// Taints of each byte of each parameter.
     parameters: &'p [Vec<Byte>],
     /// The same, laid out.
@@ -95,6 +97,7 @@ pub(crate) struct Flow<'p> {
     pub(super) global: HashMap<(usize, u64), Byte>,
     /// Somebody says how many blocks a cluster has.
     pub(super) knows_cluster: bool,
+    pub(crate) placements: Placements,
     /// Scalars that the tool chose, and on which something depended that has to be the same.
     pub(crate) matters: u64,
 }
@@ -137,7 +140,8 @@ impl<'p> Flow<'p> {
             template[usize::from(special.slot)] = Taint::open(Cause::Unspecified, u32::MAX);
         }
         let global = HashMap::default();
-        Flow { program, address_bits, parameters, laid_out, template, global, knows_cluster, matters: 0 }
+        let placements = Placements::default();
+        Flow { program, address_bits, parameters, laid_out, template, global, knows_cluster, placements, matters: 0 }
     }
 
     /// A thread starts.
@@ -222,45 +226,50 @@ impl<'p> Flow<'p> {
     ) -> Result<(), Refusal> {
         let program = self.program;
         match program.code[at as usize] {
-            Code::One { d, a, .. } => {
+            Code::One { f, d, a } => {
                 let value = match program.notes.codes.get(&at) {
-                    Some(Note::Low32) => own.get(a).low(self.address_bits, at),
-                    _ => own.get(a).mixed(Taint::FIXED, at),
+                    Some(Note::Low32) if own.get(a).low(self.address_bits, at).place.is_some() => own.get(a),
+                    _ => self.computed((thread, own), (at, 0), &[a], &|s| f(s[0])),
                 };
                 own.set(d, self.noted(value, at), when);
             }
-            Code::Two { d, a, b, .. } => {
-                let (a, b, bits) = (own.get(a), own.get(b), self.address_bits);
+            Code::Two { f, d, a, b } => {
+                let (slots, a, b, bits) = ([a, b], own.get(a), own.get(b), self.address_bits);
                 let value = match program.notes.codes.get(&at) {
-                    Some(Note::Sum { bits: of }) => a.sum(b, (*of, bits), at),
-                    // The place of what is taken away does not cancel.
-                    Some(Note::Difference { bits: of }) if b.place.is_none() => a.sum(b, (*of, bits), at),
-                    _ => a.mixed(b, at),
-                };
-                own.set(d, self.noted(value, at), when);
-            }
-            Code::Three { d, a, b, c, .. } => {
-                let (product, c) = (own.get(a).mixed(own.get(b), at), own.get(c));
-                let value = match program.notes.codes.get(&at) {
-                    Some(Note::ProductSum { bits }) => product.sum(c, (*bits, self.address_bits), at),
-                    _ => product.mixed(c, at),
-                };
-                own.set(d, self.noted(value, at), when);
-            }
-            Code::Many { d, s, .. } => {
-                let value = match program.notes.codes.get(&at) {
-                    Some(Note::ProductSum { bits }) => {
-                        let product = own.get(s[0]).mixed(own.get(s[1]), at);
-                        product.sum(own.get(s[2]), (*bits, self.address_bits), at)
+                    Some(Note::Sum { bits: of }) if !(a.place.is_some() && b.place.is_some()) => {
+                        a.sum(b, (*of, bits), at)
                     }
+                    Some(Note::Difference { bits: of }) if b.place.is_none() => a.sum(b, (*of, bits), at),
+                    // Where a window starts is known of nothing but addresses.
+                    Some(Note::ToGeneric | Note::FromGeneric) if a.pointee().is_some() || a.is_open() => a,
+                    Some(Note::ToGeneric | Note::FromGeneric) => Taint::address(Place::Global).mixed(a, at),
+                    _ => self.computed((thread, own), (at, 0), &slots, &|s| f(s[0], s[1])),
+                };
+                own.set(d, self.noted(value, at), when);
+            }
+            Code::Three { f, d, a, b, c } => {
+                let value = match program.notes.codes.get(&at) {
+                    Some(Note::ProductSum { bits }) => self.product_sum(own, [a, b, c], *bits, at),
+                    _ => self.computed((thread, own), (at, 0), &[a, b, c], &|s| f(s[0], s[1], s[2])),
+                };
+                own.set(d, self.noted(value, at), when);
+            }
+            Code::Many { f, bits: width, d, s } => {
+                let value = match program.notes.codes.get(&at) {
+                    Some(Note::ProductSum { bits }) => self.product_sum(own, [s[0], s[1], s[2]], *bits, at),
                     Some(Note::InBlock | Note::BlockOf) if !self.knows_cluster => Taint::open(Cause::Size, at),
                     Some(Note::InBlock) => {
                         let (address, block) = (own.get(s[0]), own.get(s[1]));
-                        let place = address.place.filter(|_| block.place.is_none());
+                        let place =
+                            address.place.filter(|placed| placed.part == Part::Whole(0) && block.place.is_none());
                         Taint { place, ..Taint { place: None, ..address }.mixed(block, at) }
                     }
                     Some(Note::BlockOf) => Taint { place: None, ..own.get(s[0]) }.mixed(own.get(s[1]), at),
-                    _ => s.iter().fold(Taint::FIXED, |all, slot| all.mixed(own.get(*slot), at)),
+                    _ => {
+                        let function = &program.functions[usize::from(f)];
+                        let value = |s: &[u64]| function(&[s[0], s[1], s[2], s[3], 0]) & mask(u32::from(width));
+                        self.computed((thread, own), (at, 0), &s, &value)
+                    }
                 };
                 own.set(d, self.noted(value, at), when);
             }
@@ -305,14 +314,23 @@ impl<'p> Flow<'p> {
             }
             Code::Pack(index) => {
                 let pack = &program.packs[index as usize];
-                let value = pack.sources.iter().fold(Taint::FIXED, |all, (slot, _)| all.mixed(own.get(*slot), at));
-                for (slot, _) in pack.destinations.iter().filter_map(|(slot, bits)| slot.map(|slot| (slot, bits))) {
+                let slots: Vec<Slot> = pack.sources.iter().map(|(slot, _)| *slot).collect();
+                let part = |number: usize| move |s: &[u64]| pack.part(pack.whole(|index, _| s[index]), number);
+                let parts = pack.destinations.iter().enumerate();
+                let parts: Vec<(Slot, Taint)> = parts
+                    .filter_map(|(number, (slot, _))| {
+                        let value = self.computed((thread, own), (at, number as u8), &slots, &part(number));
+                        Some(((*slot)?, value))
+                    })
+                    .collect();
+                for (slot, value) in parts {
                     own.set(slot, value, when);
                 }
             }
             Code::Compare(index) => {
                 let parts = &program.comparisons[index as usize];
-                let mut value = own.get(parts.a).mixed(own.get(parts.b), at);
+                let compared = |s: &[u64]| u64::from((parts.test)(s[0], s[1]));
+                let mut value = self.computed((thread, own), (at, 0), &[parts.a, parts.b], &compared);
                 if let Some((_, slot)) = parts.combine {
                     value = value.mixed(own.get(slot), at);
                 }
@@ -352,12 +370,7 @@ impl<'p> Flow<'p> {
             Code::BulkRead(_) => {}
             Code::BulkWrite(index) => self.bulk(world, thread, own, (at, index))?,
             Code::Object(index) => self.object(world, thread, own, (at, index))?,
-            Code::Product(index) => {
-                let product = &program.products[index as usize];
-                for (descriptor, ..) in [product.a, Some(product.b)].into_iter().flatten() {
-                    self.need(own.get(descriptor), What::Address, at)?;
-                }
-            }
+            Code::Product(index) => self.product(thread, own, (at, index))?,
             Code::ProductCommit | Code::ProductWait { .. } => {}
             // They order nothing here, or nothing but what their thread does.
             Code::Fence { .. } | Code::AsyncCommit | Code::AsyncWait { .. } => {}
@@ -368,6 +381,11 @@ impl<'p> Flow<'p> {
             Code::Jump(_) | Code::Return | Code::Exit | Code::Trap | Code::Fails | Code::Nothing | Code::Refuse(_) => {}
         }
         Ok(())
+    }
+
+    /// The product of two values plus a third.
+    fn product_sum(&self, own: &Own, [a, b, c]: [Slot; 3], bits: u32, at: u32) -> Taint {
+        own.get(a).mixed(own.get(b), at).sum(own.get(c), (bits, self.address_bits), at)
     }
 
     /// What the decoder knows of the result.

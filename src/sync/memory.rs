@@ -24,15 +24,16 @@ impl Flow<'_> {
         let taint = own.get(access.base);
         self.need(Taint { place: None, ..taint }, What::Address, at)?;
         let Ok(target) = access::find(self.program, world, thread, access) else { return Ok(None) };
-        let place = match target {
-            Target::Global(..) => Place::Global,
-            Target::Shared(_) => Place::Shared,
-            Target::Local(_) => Place::Local,
-            Target::Param(_) => Place::Param,
+        let is_there = match (taint.pointee(), target) {
+            (Some(Place::Shared(number)), Target::Shared(offset)) => self.is_in(number, offset),
+            (Some(Place::Global), Target::Global(..))
+            | (Some(Place::Local), Target::Local(_))
+            | (Some(Place::Param), Target::Param(_)) => true,
+            _ => false,
         };
-        match taint.place {
-            Some(found) if found == place => Ok(Some(target)),
-            _ => Err(Refusal { code: at, what: What::NoVariable, open: None }),
+        match is_there {
+            true => Ok(Some(target)),
+            false => Err(Refusal { code: at, what: What::NoVariable, open: None }),
         }
     }
 

@@ -75,6 +75,7 @@ mod memory;
 mod objects;
 mod peek;
 mod phases;
+mod placement;
 mod run;
 mod spin;
 mod taint;
@@ -86,6 +87,7 @@ use crate::diagnostic::Diagnostic;
 use crate::exec::arguments::Argument;
 use crate::exec::command::Command;
 use crate::exec::launch::{Completion, Schedule};
+use crate::exec::outcome::FaultKind;
 use crate::exec::tensor_argument::TensorArgument;
 use crate::finding::{BarrierGraph, Checked, Finding, Reason, groups};
 use crate::geometry::Geometry;
@@ -124,6 +126,8 @@ pub(crate) enum Answer {
     Proved(Box<Proved>),
     /// An execution has these, or two generations of a barrier may mix.
     Found(Vec<Finding>),
+    /// Neither: an access is outside of its array in one execution.
+    Outside(Vec<Reason>),
     /// Neither.
     Open(Vec<Reason>),
 }
@@ -193,12 +197,13 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagn
         && is_proof(&shown)
     {
         free.elected += 1;
-        let (matters, elects) = (shown.matters, Some(members));
+        let (matters, assumes_start, elects) = (shown.matters, shown.assumes_start, Some(members));
         shown = run::run(module, emulator.number, &launch, &free)?;
         if shown.elects.is_some_and(|other| other != members) {
             shown.end = End::Refused(Refusal { code: 0, what: What::Elected, open: None });
         }
         (shown.matters, shown.elects) = (shown.matters | matters, elects);
+        shown.assumes_start |= assumes_start;
     }
     let checked = tell::checked(&shown.run.program);
     if is_proof(&shown) {
@@ -210,6 +215,9 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagn
     }
     let answer = match &shown.end {
         End::Reused(reused) => Answer::Found(vec![tell::reuse(question, &shown, reused)]),
+        End::Stopped if shown.run.outcome.faults.iter().any(|fault| fault.kind == FaultKind::Bounds) => {
+            Answer::Outside(tell::reasons(question, &launch, &shown))
+        }
         _ => Answer::Open(tell::reasons(question, &launch, &shown)),
     };
     Ok((answer, checked))

@@ -2,7 +2,7 @@
 //!
 //! Input: plain data. Output: [`Taint`], that of a value, and [`Byte`], that of a byte in memory. Establishes: a value
 //! without [`Taint::is_open`] is the same in every execution of the launch with these scalars, but for where arrays and
-//! variables are placed: [`Taint::place`] says that it is such an address plus a number that is the same. Relies on: nothing.
+//! variables are placed: [`Taint::place`] says that it is such an address, or bits of one, plus a number that is the same. Relies on: nothing.
 //! Reference: Denning and Denning, "Certification of Programs for Secure Information Flow" (the lattice).
 
 use crate::exec::decode::Place;
@@ -12,11 +12,30 @@ use crate::exec::decode::Place;
 pub(crate) struct Taint {
     /// Why another execution may have another value.
     pub(crate) open: Option<Open>,
-    /// It is an address of this place plus a number that is not open.
-    pub(crate) place: Option<Place>,
+    /// It is that much of an address, plus a number that is not open.
+    pub(crate) place: Option<Placed>,
     /// Scalars that the tool chose and on which it depends, one bit a parameter.
     pub(crate) chosen: u64,
 }
+
+/// What a value has of the address of a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Placed {
+    pub(crate) place: Place,
+    pub(crate) part: Part,
+}
+
+/// How much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    /// All of it, shifted right by so many bits, which are zeros.
+    Whole(i8),
+    /// Of the address of a shared variable the low [`FIELD_BITS`], shifted likewise.
+    Field(i8),
+}
+
+/// Bits in which an address of the shared memory of one block fits ("the `matrix-descriptor`": 18).
+pub(crate) const FIELD_BITS: u32 = 18;
 
 /// Why a value may be another one in another execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +97,12 @@ impl Taint {
 
     /// An address of a place.
     pub(crate) fn address(place: Place) -> Taint {
-        Taint { place: Some(place), ..Taint::FIXED }
+        Taint { place: Some(Placed { place, part: Part::Whole(0) }), ..Taint::FIXED }
+    }
+
+    /// The place of which it is a whole address.
+    pub(crate) fn pointee(self) -> Option<Place> {
+        self.place.filter(|placed| placed.part == Part::Whole(0)).map(|placed| placed.place)
     }
 
     /// Whether another execution may have another value.
@@ -91,6 +115,14 @@ impl Taint {
         let placed = |taint: Taint| taint.place.map(|_| Open { cause: Cause::Placement, code });
         let open = self.open.or(other.open).or_else(|| placed(self)).or_else(|| placed(other));
         Taint { open, place: None, chosen: self.chosen | other.chosen }
+    }
+
+    /// A value that is one or the other, or both where they are alike.
+    pub(crate) fn joined(self, other: Taint, code: u32) -> Taint {
+        match self.place == other.place {
+            true => Taint { open: self.open.or(other.open), chosen: self.chosen | other.chosen, ..self },
+            false => self.mixed(other, code),
+        }
     }
 
     /// The sum of two values, modulo 2 to the power of so many bits.
@@ -111,11 +143,15 @@ impl Taint {
     }
 }
 
-/// Whether so many bits are all of an address. Those of shared memory have 32; what stands above is not looked at.
-fn keeps(place: Place, bits: u32, address_bits: u32) -> bool {
-    match place {
-        Place::Shared => bits >= 32,
-        Place::State => false,
+/// Whether so many bits are all of an address. Those of shared memory and of parameters have 32; what stands above is not looked
+/// at.
+fn keeps(placed: Placed, bits: u32, address_bits: u32) -> bool {
+    match placed {
+        Placed { part: Part::Whole(shift) | Part::Field(shift), .. } if shift != 0 => {
+            i64::from(bits) >= 32 - i64::from(shift.min(0))
+        }
+        Placed { place: Place::Shared(_) | Place::Param, .. } => bits >= 32,
+        Placed { place: Place::State, .. } => false,
         _ => bits >= address_bits,
     }
 }
@@ -168,7 +204,8 @@ impl Byte {
 mod tests {
     use super::*;
 
-    const POINTER: Taint = Taint { open: None, place: Some(Place::Global), chosen: 0 };
+    const POINTER: Taint =
+        Taint { open: None, place: Some(Placed { place: Place::Global, part: Part::Whole(0) }), chosen: 0 };
 
     #[test]
     fn an_address_plus_a_number_is_an_address_and_nothing_else_is() {
@@ -177,7 +214,7 @@ mod tests {
         assert!(POINTER.sum(Taint::FIXED, (32, 64), 1).is_open());
         assert!(POINTER.mixed(Taint::FIXED, 1).is_open());
         assert!(POINTER.low(64, 1).is_open());
-        let shared = Taint::address(Place::Shared);
+        let shared = Taint::address(Place::Shared(0));
         assert_eq!(shared.low(64, 1), shared);
         assert!(shared.sum(Taint::FIXED, (16, 64), 1).is_open());
     }

@@ -97,10 +97,17 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
     if program.warp_operations.iter().any(|operation| operation.kind == WarpKind::Registers) {
         said.push("`setmaxnreg` gets the registers that it asks for".to_string());
     }
+    if shown.assumes_start {
+        said.push("shared memory starts at a multiple of 1024 bytes".to_string());
+    }
     if shown.in_time {
         said.push(
             "operations on one barrier object come one after the other in time (PTX speaks of causality)".to_string(),
         );
+    }
+    if shown.in_time && !program.products.is_empty() {
+        let sentence = "a product of matrices is complete when all warps of its warp group have started it, not before";
+        said.push(sentence.to_string());
     }
     if program.ranks > 1 && !program.objects.is_empty() {
         let sentence =

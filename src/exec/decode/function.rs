@@ -449,7 +449,7 @@ impl<'m> Decoder<'m> {
             Operand::Float { bits, .. } => self.constant(*bits),
             Operand::Variable(variable, offset) => {
                 let (address, space) = self.variable_place(*variable);
-                let kind = ConstantKind::Address(Place::of(space));
+                let kind = self.kind_of(*variable, space);
                 self.constant_of(address.wrapping_add_signed(*offset), kind)
             }
             Operand::Special(register) => self.special(*register),

@@ -63,6 +63,8 @@ pub struct SharedVariable {
     pub offset: u32,
     /// Bytes.
     pub(crate) size: u32,
+    /// What its address is a multiple of.
+    pub(crate) align: u32,
 }
 
 /// A global or constant variable.
@@ -97,6 +99,8 @@ fn has_descriptors(module: &Module, functions: &[usize]) -> bool {
 /// Addresses of all variables, each in its own space.
 pub(crate) struct Layout {
     addresses: BTreeMap<Key, u64>,
+    /// Numbers of shared variables with a size.
+    numbers: BTreeMap<Key, u16>,
     /// Shared variables by number; number 0 is dynamic shared memory.
     pub(crate) shared: Vec<SharedVariable>,
     /// Bytes of shared memory.
@@ -120,9 +124,10 @@ pub(crate) struct Layout {
 impl Layout {
     /// Lays out the variables of these functions; the entry is the first of them.
     pub(crate) fn new(module: &Module, functions: &[usize], launch: &Launch) -> Result<Layout, String> {
-        let dynamic = SharedVariable { name: DYNAMIC.to_string(), offset: 0, size: launch.dynamic_shared };
+        let dynamic = SharedVariable { name: DYNAMIC.to_string(), offset: 0, size: launch.dynamic_shared, align: 1 };
         let mut layout = Layout {
             addresses: BTreeMap::new(),
+            numbers: BTreeMap::new(),
             shared: vec![dynamic],
             shared_size: launch.dynamic_shared.next_multiple_of(16),
             globals: Vec::new(),
@@ -177,7 +182,11 @@ impl Layout {
     fn place(&mut self, key: Key, variable: &Variable) -> Result<(), String> {
         let too_large = || format!("`{}` is too large to emulate", variable.name);
         let address = match variable.space {
-            StateSpace::Shared | StateSpace::SharedCluster => self.place_shared(variable).ok_or_else(too_large)?,
+            StateSpace::Shared | StateSpace::SharedCluster => {
+                let number = if variable.size.is_some() { self.shared.len() as u16 } else { 0 };
+                self.numbers.insert(key, number);
+                self.place_shared(variable).ok_or_else(too_large)?
+            }
             StateSpace::Local | StateSpace::Param => {
                 let start = self.local_size.next_multiple_of(variable.align.max(1));
                 let size = u32::try_from(variable.size.unwrap_or(0)).map_err(|_| too_large())?;
@@ -202,6 +211,7 @@ impl Layout {
     fn place_shared(&mut self, variable: &Variable) -> Option<u64> {
         let Some(size) = variable.size else {
             self.name_dynamic(&human(&variable.name));
+            self.shared[0].align = self.shared[0].align.max(variable.align);
             return Some(if self.is_flat { FLAT_START } else { shared_address(0) });
         };
         self.push_shared(variable.name.to_string(), size, variable.align)
@@ -213,7 +223,7 @@ impl Layout {
         let offset = self.shared_size.checked_next_multiple_of(if self.is_flat { align.max(16) } else { 16 })?;
         let number = self.shared.len() as u64;
         self.shared_size = offset.checked_add(size)?;
-        self.shared.push(SharedVariable { name, offset, size });
+        self.shared.push(SharedVariable { name, offset, size, align });
         let most = if self.has_clusters { (1 << (RANK_SHIFT - SHARED_BITS)) - 1 } else { 2047 };
         let address = if self.is_flat { FLAT_START + u64::from(offset) } else { shared_address(number) };
         (number < most).then_some(address)
@@ -282,6 +292,12 @@ impl Layout {
             StateSpace::Local => self.windows.local + address,
             _ => address,
         }
+    }
+
+    /// The number of a shared variable; 0 of any other.
+    pub(crate) fn shared_number(&self, function: usize, variable: VariableRef) -> u16 {
+        let function = if matches!(variable, VariableRef::Module(_)) { None } else { Some(function) };
+        self.numbers.get(&(function, variable)).copied().unwrap_or(0)
     }
 
     /// The address of a variable in its own space.

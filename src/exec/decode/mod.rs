@@ -20,6 +20,7 @@ mod together;
 
 use super::launch::Launch;
 use super::values::atomic::AtomicOperation;
+use super::values::mask;
 use super::values::packed::Function;
 use crate::diagnostic::Diagnostic;
 use crate::order::Scope;
@@ -453,6 +454,24 @@ pub(crate) struct Pack {
     pub(crate) sources: Vec<(Slot, u32)>,
     /// Parts of the destination.
     pub(crate) destinations: Vec<(Option<Slot>, u32)>,
+}
+
+impl Pack {
+    /// The source; the values of its parts by number and slot.
+    pub(crate) fn whole(&self, value: impl Fn(usize, Slot) -> u64) -> u128 {
+        let (mut whole, mut shift) = (0u128, 0);
+        for (number, (slot, bits)) in self.sources.iter().enumerate() {
+            whole |= u128::from(value(number, *slot) & mask(*bits)) << shift;
+            shift += bits;
+        }
+        whole
+    }
+
+    /// The part of the destination with this number.
+    pub(crate) fn part(&self, whole: u128, number: usize) -> u64 {
+        let before: u32 = self.destinations[..number].iter().map(|(_, bits)| bits).sum();
+        whole.checked_shr(before).unwrap_or(0) as u64 & mask(self.destinations[number].1)
+    }
 }
 
 /// `setp`, `set`.

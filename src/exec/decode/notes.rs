@@ -42,11 +42,12 @@ pub(crate) enum ConstantKind {
 }
 
 /// Where an address points: a [`Space`] that is known, or code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub(crate) enum Place {
     Global,
-    Shared,
+    /// The shared variable with this number.
+    Shared(u16),
     Local,
     Param,
     Function,
@@ -55,11 +56,11 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The place of a variable.
-    pub(crate) fn of(space: Space) -> Place {
+    /// The place of a variable; shared ones have numbers.
+    pub(crate) fn of(space: Space, number: u16) -> Place {
         match space {
             Space::Global | Space::Generic => Place::Global,
-            Space::Shared => Place::Shared,
+            Space::Shared => Place::Shared(number),
             Space::Local => Place::Local,
             Space::Param => Place::Param,
         }
@@ -75,6 +76,10 @@ pub(crate) enum Note {
     Difference { bits: u32 },
     /// The product of the first two sources plus the third, modulo 2 to the power of this many bits.
     ProductSum { bits: u32 },
+    /// The first source, an address of a window of generic addresses, plus where that starts.
+    ToGeneric,
+    /// The first source, a generic address, minus where its window starts.
+    FromGeneric,
     /// The source, cut to or extended with zeros from 32 bits.
     Low32,
     /// The first source, an address of shared memory, in the block that the second one names.

@@ -300,8 +300,8 @@ impl Decoder<'_> {
         let window = match space {
             StateSpace::Shared | StateSpace::SharedCluster => windows.shared,
             StateSpace::Local => windows.local,
-            // Addresses of kernel parameters are generic already.
-            StateSpace::Global | StateSpace::Const | StateSpace::Param => 0,
+            StateSpace::Global | StateSpace::Const => 0,
+            StateSpace::Param => windows.param,
             StateSpace::Generic => return None,
         };
         let (a, d) = (self.source(src, 64)?, self.target(dst));
@@ -310,7 +310,13 @@ impl Decoder<'_> {
             return Some(());
         }
         let b = self.constant(window);
-        self.note(if from_generic { Note::Difference { bits: 64 } } else { Note::Sum { bits: 64 } });
+        if space == StateSpace::Param {
+            // Addresses of kernel parameters are generic already, but for their low halves.
+            self.note(Note::ToGeneric);
+            self.emit(Code::Two { f: |a, window| if a < window { a + window } else { a }, d, a, b });
+            return Some(());
+        }
+        self.note(if from_generic { Note::FromGeneric } else { Note::ToGeneric });
         let f: fn(u64, u64) -> u64 = if from_generic { u64::wrapping_sub } else { u64::wrapping_add };
         self.emit(Code::Two { f, d, a, b });
         Some(())
@@ -335,13 +341,18 @@ impl Decoder<'_> {
                 if space == Space::Generic || space == Space::Param {
                     space = found;
                 }
-                let kind = ConstantKind::Address(Place::of(found));
+                let kind = self.kind_of(*variable, found);
                 let start = self.constant_of(start.wrapping_add_signed(offset), kind);
                 offset = 0;
                 start
             }
         };
         Some((space, base, offset))
+    }
+
+    /// The kind of a constant that is the address of a variable.
+    pub(crate) fn kind_of(&self, variable: VariableRef, space: Space) -> ConstantKind {
+        ConstantKind::Address(Place::of(space, self.layout.shared_number(self.current, variable)))
     }
 
     pub(crate) fn variable_place(&self, variable: VariableRef) -> (u64, Space) {

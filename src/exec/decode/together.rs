@@ -212,3 +212,11 @@ pub(crate) enum WarpKind {
     Registers,
     Reduce(AtomicOperation, bool),
 }
+
+impl WarpKind {
+    /// Whether it gives a lane the value of one.
+    pub(crate) fn is_shuffle(self) -> bool {
+        use WarpKind::{ShuffleButterfly, ShuffleDown, ShuffleIndex, ShuffleUp};
+        matches!(self, ShuffleUp | ShuffleDown | ShuffleButterfly | ShuffleIndex)
+    }
+}

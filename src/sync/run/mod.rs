@@ -14,7 +14,7 @@ use objects::party;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
 use crate::exec::block::BlockState;
-use crate::exec::decode::{self, Code, Program, WarpKind};
+use crate::exec::decode::{self, Code, Program, Slot, WarpKind};
 use crate::exec::launch::Launch;
 use crate::exec::machine::{blocks_of, settle};
 use crate::exec::outcome::Stop;
@@ -69,6 +69,8 @@ pub(crate) struct Shown {
     pub(crate) elects: Option<u32>,
     /// Something rests on the order in time of operations on barrier objects.
     pub(crate) in_time: bool,
+    /// Something rests on where shared memory starts.
+    pub(crate) assumes_start: bool,
 }
 
 /// A thread at an operation of its warp.
@@ -77,7 +79,9 @@ struct Waiting {
     code: u32,
     /// `None`: it has no mask.
     members: Option<u32>,
-    /// All that its operation reads.
+    /// What may be its result.
+    value: Taint,
+    /// All else that its operation reads.
     sources: Taint,
 }
 
@@ -180,7 +184,7 @@ pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_
     let result = run.blocks();
     let Run { world, flow, block, phases, elects, .. } = run;
     let World { mut outcome, detector, global, halted, .. } = world;
-    let matters = flow.matters;
+    let (matters, assumes_start) = (flow.matters, flow.placements.assumes_start);
     outcome.races = detector.races.into_values().collect();
     outcome.forgot = detector.forgot;
     let end = match result {
@@ -192,7 +196,7 @@ pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_
     let generations = block.objects.generations + phases.completed;
     let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.in_time);
     let run = crate::exec::finished(program, outcome, global);
-    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time })
+    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, assumes_start })
 }
 
 /// Why a run ends early.
@@ -410,13 +414,16 @@ impl Run<'_> {
             }
             Code::Warp(number) => {
                 let operation = &self.program.warp_operations[number as usize];
-                let sources = match operation.kind {
-                    WarpKind::Barrier => Taint::FIXED,
+                let all = |slots: &[Slot]| slots.iter().fold(Taint::FIXED, |all, slot| all.mixed(own.get(*slot), at));
+                let [moved, further @ ..] = operation.s;
+                let (value, sources) = match operation.kind {
+                    WarpKind::Barrier => (Taint::FIXED, Taint::FIXED),
                     // Whichever of the lanes that come.
-                    WarpKind::ActiveMask => Taint::open(Cause::Warp, at),
+                    WarpKind::ActiveMask => (Taint::FIXED, Taint::open(Cause::Warp, at)),
                     // Which lane that is no text says: each one is tried.
-                    WarpKind::Elect => Taint::FIXED,
-                    _ => operation.s.iter().fold(Taint::FIXED, |all, slot| all.mixed(own.get(*slot), at)),
+                    WarpKind::Elect => (Taint::FIXED, Taint::FIXED),
+                    kind if kind.is_shuffle() => (own.get(moved).low(self.flow.address_bits, at), all(&further)),
+                    _ => (Taint::FIXED, all(&operation.s)),
                 };
                 let members = operation.mask.map(|slot| thread.value(slot) as u32);
                 if let (WarpKind::Elect, Some(members)) = (operation.kind, members) {
@@ -427,7 +434,7 @@ impl Run<'_> {
                         return Err(Refusal { code: at, what: What::Elected, open: None }.into());
                     }
                 }
-                waiting[index] = Some(Waiting { code: at, members, sources });
+                waiting[index] = Some(Waiting { code: at, members, value, sources });
             }
             Code::Load(access) | Code::Store(access) | Code::Atomic(access) if self.program.ranks > 1 => {
                 self.access(index, (at, access));

@@ -3,7 +3,7 @@
 //! Part of [`super`]: which values they were made of.
 
 use super::{Block, Run, Waiting};
-use crate::exec::decode::{Code, Slot};
+use crate::exec::decode::Code;
 use crate::exec::thread::Status;
 use crate::sync::taint::{Cause, Taint};
 
@@ -38,13 +38,17 @@ impl Run<'_> {
             let at_once = alike.clone().all(|(_, other)| other.code == one.code);
             let value = match one.members {
                 Some(_) if at_once && !is_open => {
-                    alike.fold(Taint::FIXED, |all, (_, other)| all.mixed(other.sources, one.code))
+                    let all = alike.clone().fold(Taint::FIXED, |all, (_, other)| all.mixed(other.sources, one.code));
+                    let value = alike.fold(one.value, |value, (_, other)| value.joined(other.value, one.code));
+                    Taint { place: value.place, ..Taint { place: None, ..value }.mixed(all, one.code) }
                 }
                 _ => Taint::open(Cause::Warp, one.code),
             };
-            let slots = self.program.warp_operations[number as usize].d;
-            let slots = slots.iter().filter_map(|one| one.map(|(slot, _)| slot));
-            slots.for_each(|slot: Slot| own[*lane].give(slot, value));
+            // A predicate beside it is no address.
+            let values = [value, Taint { place: None, ..value }];
+            for (to, value) in self.program.warp_operations[number as usize].d.iter().zip(values) {
+                to.iter().for_each(|(slot, _)| own[*lane].give(*slot, value));
+            }
         }
     }
 }
