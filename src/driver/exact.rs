@@ -8,14 +8,18 @@ use super::emulate::check_cluster;
 use super::input::Input;
 use super::options::{Engine, Format, Options};
 use super::pipeline::{self, Program};
+use super::same_value::Plan;
 use super::stated;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::effort::{self, Effort};
 use crate::exec::launch::check_sizes;
 use crate::finding::{Exact, KernelReport, Reason, Verdict};
 use crate::geometry::Geometry;
 use crate::limits;
 use crate::ptx::ast::Module;
-use crate::sync::{self, Answer, Proved, Question};
+use crate::rules::Rules;
+use crate::sync::{self, Answer, Goal, Proved, Question};
+use crate::verdict::decide::Search;
 
 /// Threads a block where nobody says, and blocks.
 const CHOSEN: Geometry<u32> = Geometry { block: [128, 1, 1], grid: [2, 1, 1] };
@@ -28,6 +32,9 @@ const STEPS_A_SECOND: u64 = 5_000_000;
 const DYNAMIC_SHARED: u32 = 48 << 10;
 const MOST_DYNAMIC_SHARED: u32 = 227 << 10;
 
+/// How long the symbolic proof is tried before this one is.
+const SOON: Effort = Effort::seconds(3);
+
 type Answered = Result<KernelReport, Vec<Diagnostic>>;
 
 /// The answer of the exact engine alone.
@@ -39,7 +46,11 @@ pub(super) fn verify(input: &Input, program: &Program, entry: &str, options: &Op
         let message = format!("`{}` is no PTX; the exact engine executes PTX", input.source.name());
         return Err(vec![Diagnostic::unplaced("not-emulated", message)]);
     };
-    limits::within(|| decide(input, program, module, entry, options)).unwrap_or_else(|exceeded| {
+    by(Goal::Answer, input, (program, module), entry, options)
+}
+
+fn by(goal: Goal, input: &Input, (program, module): (&Program, &Module), entry: &str, options: &Options) -> Answered {
+    limits::within(|| decide(goal, input, (program, module), entry, options)).unwrap_or_else(|exceeded| {
         Ok(KernelReport::new(input.source.name(), entry, options.geometry).stopped(exceeded))
     })
 }
@@ -53,11 +64,7 @@ pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry
     }
     let launch = pipeline::launch_of(program, entry, options);
     if !sync::is_for(module) || matches!(answer, Ok(KernelReport { verdict: Verdict::Possible(_), .. })) {
-        if !launch.sizes().all(|size| size.is_some()) {
-            return answer;
-        }
-        let exact = verify(input, program, entry, options).ok();
-        return exact.filter(|report| report.verdict == Verdict::Verified).map_or(answer, Ok);
+        return proof(input, program, entry, options).map_or(answer, Ok);
     }
     // A defect in blocks of a size that nobody names may be one of that size.
     let is_fixed = launch.block.iter().all(Option::is_some)
@@ -79,6 +86,43 @@ pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry
             Err(diagnostics)
         }
         (answer, Err(_)) => answer,
+    }
+}
+
+/// The proof for one launch and scalars, if the user gave all of them.
+fn proof(input: &Input, program: &Program, entry: &str, options: &Options) -> Option<KernelReport> {
+    let Program::Ptx(module) = program else { return None };
+    let is_given = pipeline::launch_of(program, entry, options).sizes().all(|size| size.is_some());
+    if options.engine != Engine::Auto || !is_given {
+        return None;
+    }
+    let answer = by(Goal::Proof, input, (program, module), entry, options).ok();
+    answer.filter(|report| report.verdict == Verdict::Verified)
+}
+
+/// The proof for a launch and scalars that the user gave, after a symbolic proof was tried for a while: that one speaks of all
+/// inputs of the launch, too, and for most kernels it is faster.
+pub(super) fn sooner(
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    by_plan: &mut dyn FnMut(Plan) -> Answered,
+) -> Option<Answered> {
+    let is_asked = options.engine == Engine::Auto
+        && Effort::of(options.timeout) > SOON + SOON
+        && pipeline::launch_of(program, entry, options).sizes().all(|size| size.is_some());
+    if !is_asked {
+        return None;
+    }
+    let before = effort::spent();
+    let strict = Rules { allow_same_value: false, ..options.rules };
+    let first = by_plan(Plan { rules: strict, effort: SOON, search: Search::Proof });
+    let is_over = is_open(&first) && effort::spent() - before >= SOON;
+    match first {
+        Ok(ref report) if report.verdict == Verdict::Verified => Some(first),
+        _ if is_over => proof(input, program, entry, options).map(Ok),
+        _ => None,
     }
 }
 
@@ -104,7 +148,13 @@ fn note(reason: &Reason) -> String {
     format!("the exact engine does not decide it either ({}): {line}{}", reason.code, reason.message)
 }
 
-fn decide(input: &Input, program: &Program, module: &Module, entry: &str, options: &Options) -> Answered {
+fn decide(
+    goal: Goal,
+    input: &Input,
+    (program, module): (&Program, &Module),
+    entry: &str,
+    options: &Options,
+) -> Answered {
     let _stage = limits::stage("sync");
     let kernel = pipeline::entry_of(module, entry)?;
     let asked = pipeline::launch_of(program, entry, options);
@@ -139,8 +189,8 @@ fn decide(input: &Input, program: &Program, module: &Module, entry: &str, option
     let given: Vec<(String, i128)> = settings.map(|setting| (setting.name.clone(), setting.value)).collect();
     let steps = options.timeout.as_secs().max(1).saturating_mul(STEPS_A_SECOND);
     let dynamic_shared = options.dynamic_shared.unwrap_or(if has_dynamic(module) { DYNAMIC_SHARED } else { 0 });
-    let mut question =
-        Question { emulator, geometry, cluster, given: &given, tensors: &options.tensors, dynamic_shared, steps };
+    let tensors = &options.tensors;
+    let mut question = Question { emulator, geometry, cluster, given: &given, tensors, dynamic_shared, steps, goal };
     let mut answered = sync::decide(&question);
     if let (Ok((Answer::Outside(_), _)), None, true) = (&answered, options.dynamic_shared, has_dynamic(module)) {
         question.dynamic_shared = MOST_DYNAMIC_SHARED;

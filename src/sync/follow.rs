@@ -7,6 +7,7 @@
 
 use super::memory::fill;
 use super::placement::Placements;
+use super::same_value::SameValue;
 use super::taint::{Byte, Cause, Open, Part, Taint};
 use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Place, Program, Slot};
 use crate::exec::thread::Thread;
@@ -70,6 +71,8 @@ pub(crate) enum What {
     PartOfCluster,
     /// Lanes are elected by more than one mask, or by one of which threads have exited.
     Elected,
+    /// Stores of one value race, and this access comes before all threads know of them.
+    SameValue,
     /// More than is followed.
     TooLarge,
 }
@@ -98,6 +101,9 @@ pub(crate) struct Flow<'p> {
     /// Somebody says how many blocks a cluster has.
     pub(super) knows_cluster: bool,
     pub(crate) placements: Placements,
+    /// Stores of one value may race.
+    pub(crate) allows_same_value: bool,
+    pub(crate) same_value: SameValue,
     /// Scalars that the tool chose, and on which something depended that has to be the same.
     pub(crate) matters: u64,
 }
@@ -124,6 +130,7 @@ impl<'p> Flow<'p> {
         parameters: &'p [Vec<Byte>],
         laid_out: Vec<Byte>,
         knows_cluster: bool,
+        placements: Placements,
     ) -> Self {
         let notes = &program.notes;
         let mut template = vec![Taint::FIXED; program.template.len()];
@@ -140,8 +147,19 @@ impl<'p> Flow<'p> {
             template[usize::from(special.slot)] = Taint::open(Cause::Unspecified, u32::MAX);
         }
         let global = HashMap::default();
-        let placements = Placements::default();
-        Flow { program, address_bits, parameters, laid_out, template, global, knows_cluster, placements, matters: 0 }
+        Flow {
+            program,
+            address_bits,
+            parameters,
+            laid_out,
+            template,
+            global,
+            knows_cluster,
+            placements,
+            allows_same_value: false,
+            same_value: SameValue::default(),
+            matters: 0,
+        }
     }
 
     /// A thread starts.
@@ -367,10 +385,13 @@ impl<'p> Flow<'p> {
             }
             Code::Annotation(index) => self.annotation(own, (at, index))?,
             // Its writing half asks.
-            Code::BulkRead(_) => {}
+            Code::BulkRead(_) => self.touch_all(thread, at)?,
             Code::BulkWrite(index) => self.bulk(world, thread, own, (at, index))?,
             Code::Object(index) => self.object(world, thread, own, (at, index))?,
-            Code::Product(index) => self.product(thread, own, (at, index))?,
+            Code::Product(index) => {
+                self.touch_all(thread, at)?;
+                self.product(thread, own, (at, index))?;
+            }
             Code::ProductCommit | Code::ProductWait { .. } => {}
             // They order nothing here, or nothing but what their thread does.
             Code::Fence { .. } | Code::AsyncCommit | Code::AsyncWait { .. } => {}

@@ -12,8 +12,23 @@ use crate::exec::thread::Thread;
 use crate::exec::world::World;
 
 impl Flow<'_> {
-    /// Where an access is; `None` is nowhere: the run ends there.
+    /// Where an access that is no plain store is; `None` is nowhere: the run ends there.
     pub(super) fn place(
+        &mut self,
+        world: &World,
+        thread: &Thread,
+        own: &Own,
+        (at, index): (u32, u32),
+    ) -> Result<Option<Target>, Refusal> {
+        let target = self.find(world, thread, own, (at, index))?;
+        let access = &self.program.accesses[index as usize];
+        if let Some(target) = target {
+            self.touch(thread, (target, access.bytes * access.elements), at)?;
+        }
+        Ok(target)
+    }
+
+    fn find(
         &mut self,
         world: &World,
         thread: &Thread,
@@ -103,8 +118,9 @@ impl Flow<'_> {
         own: &mut Own,
         (at, index): (u32, u32),
     ) -> Result<(), Refusal> {
-        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
+        let Some(target) = self.find(world, thread, own, (at, index))? else { return Ok(()) };
         let access = &self.program.accesses[index as usize];
+        let mut is_tolerated = true;
         for (number, data) in (0..).zip(&access.data) {
             let value = match (access.strength.scope, data) {
                 // Two strong writes are no race, so that either may be the last.
@@ -112,8 +128,12 @@ impl Flow<'_> {
                 (None, Some((slot, _))) => own.get(*slot),
                 (None, None) => Taint::FIXED,
             };
-            self.write(shared, own, target.element(number, access.bytes), access.bytes, value);
+            let element = (target.element(number, access.bytes), access.bytes);
+            let stored = data.map_or(0, |(slot, _)| thread.value(slot));
+            is_tolerated &= self.store_value(thread, element, (stored, value), at)?;
+            self.write(shared, own, element.0, element.1, value);
         }
+        self.same_value.is_tolerated = is_tolerated;
         Ok(())
     }
 

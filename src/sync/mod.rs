@@ -77,6 +77,7 @@ mod peek;
 mod phases;
 mod placement;
 mod run;
+mod same_value;
 mod spin;
 mod taint;
 mod tell;
@@ -92,9 +93,9 @@ use crate::exec::tensor_argument::TensorArgument;
 use crate::finding::{BarrierGraph, Checked, Finding, Reason, groups};
 use crate::geometry::Geometry;
 use crate::ptx::ast::{AsyncOp, BarrierKind, Item, Module, Op};
-use crate::rules::Rules;
 use arguments::Given;
 use follow::{Refusal, What};
+use placement::Placements;
 use run::{End, Free, Shown};
 
 /// What is asked.
@@ -112,6 +113,17 @@ pub(crate) struct Question<'a> {
     pub(crate) dynamic_shared: u32,
     /// Instructions of all threads at most.
     pub(crate) steps: u64,
+    /// What is asked for.
+    pub(crate) goal: Goal,
+}
+
+/// What a question asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// A proof, or a defect.
+    Answer,
+    /// A proof for scalars all of which the user gave.
+    Proof,
 }
 
 impl Question<'_> {
@@ -184,32 +196,32 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagn
         Ok(bound) => bound,
         Err(name) => return Ok((Answer::Open(vec![tell::unbound(&name)]), Checked::default())),
     };
+    if question.goal == Goal::Proof && !bound.chosen.is_empty() {
+        return Ok((Answer::Open(Vec::new()), Checked::default()));
+    }
     let command = command(question, bound.arguments.clone());
     let mut launch = command.launch(module, entry, question.steps)?;
-    // Which values are written, contents of arrays may decide.
-    launch.rules = Rules { allow_same_value: false, ..launch.rules };
     launch.thread_steps = question.steps;
     launch.completion = Completion::Eager;
     let mut free = Free { parameters: &bound.bytes, elected: 0, knows_cluster: question.cluster.is_some() };
-    let mut shown = run::run(module, emulator.number, &launch, &free)?;
+    let mut shown = run::run(module, emulator.number, &launch, &free, Placements::default())?;
     // Each lane that may be elected is tried.
     while let Some(members) = shown.elects.filter(|members| free.elected + 1 < members.count_ones())
         && is_proof(&shown)
     {
         free.elected += 1;
-        let (matters, assumes_start, elects) = (shown.matters, shown.assumes_start, Some(members));
-        shown = run::run(module, emulator.number, &launch, &free)?;
+        let (matters, elects) = (shown.matters, Some(members));
+        shown = run::run(module, emulator.number, &launch, &free, shown.placements)?;
         if shown.elects.is_some_and(|other| other != members) {
             shown.end = End::Refused(Refusal { code: 0, what: What::Elected, open: None });
         }
         (shown.matters, shown.elects) = (shown.matters | matters, elects);
-        shown.assumes_start |= assumes_start;
     }
     let checked = tell::checked(&shown.run.program);
     if is_proof(&shown) {
         return Ok((Answer::Proved(Box::new(tell::proved(question, &bound, &shown))), checked));
     }
-    let findings = replayed(question, &command);
+    let findings = if question.goal == Goal::Proof { Vec::new() } else { replayed(question, &command) };
     if !findings.is_empty() {
         return Ok((Answer::Found(findings), checked));
     }

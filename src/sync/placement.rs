@@ -6,7 +6,7 @@
 //! descriptors and differences of pointers are followed without a rule for each. Relies on: the address of a variable is
 //! a multiple of its alignment, and the variable lies in the first 2^18 bytes ("matrix descriptors" have no more; in a cluster
 //! the rank of the block stands above bit 24). Where a variable is the only one, that it starts at a multiple of
-//! [`START`] is an assumption, printed where it was needed. Reference: PTX ISA, "State Spaces", "Matrix Descriptor Format".
+//! [`START`] is an assumption, printed where it was used. Reference: PTX ISA, "State Spaces", "Matrix Descriptor Format".
 
 use super::follow::{Flow, Own, Refusal, What};
 use super::taint::{Cause, FIELD_BITS, Open, Part, Placed, Taint};
@@ -45,7 +45,7 @@ type Asked = (u32, u8, Vec<(u64, Option<Placed>)>);
 struct Made {
     /// The part of the address; `None`: a number.
     part: Option<Part>,
-    /// Whether it does so only where shared memory starts at a multiple of [`START`].
+    /// Whether it was looked for only where shared memory starts at a multiple of [`START`].
     assumes_start: bool,
 }
 
@@ -122,15 +122,10 @@ impl Flow<'_> {
 
     fn make(&self, number: u16, operands: &[(u64, Option<Placed>)], function: &dyn Fn(&[u64]) -> u64) -> Option<Made> {
         let declared = self.declared(number);
-        let within = |align: u64, assumes_start: bool| {
-            let part = self.made_at(number, align, operands, function)?;
-            Some(Made { part, assumes_start })
-        };
-        let first = if declared >= LEAST { within(declared, false) } else { None };
-        match self.is_alone(number) && declared < START {
-            true => first.or_else(|| within(START, true)),
-            false => first,
-        }
+        let assumes_start = declared < START && self.is_alone(number);
+        let align = if assumes_start { START } else { declared };
+        let part = if align < LEAST { None } else { self.made_at(number, align, operands, function) };
+        Some(Made { part: part?, assumes_start })
     }
 
     /// The alignment of a variable.

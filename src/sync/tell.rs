@@ -97,7 +97,7 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
     if program.warp_operations.iter().any(|operation| operation.kind == WarpKind::Registers) {
         said.push("`setmaxnreg` gets the registers that it asks for".to_string());
     }
-    if shown.assumes_start {
+    if shown.placements.assumes_start {
         said.push("shared memory starts at a multiple of 1024 bytes".to_string());
     }
     if shown.in_time {
@@ -235,6 +235,9 @@ fn refused(refusal: &Refusal, program: &Program) -> String {
         }
         What::Elected => {
             return "lanes are elected by several masks, or by one of which threads have exited".to_string();
+        }
+        What::SameValue => {
+            return "threads store one value without order, and no barrier of the whole block stands before this access".to_string();
         }
         What::TooLarge => return "the threads have more local memory than is followed".to_string(),
     };

@@ -112,7 +112,7 @@ pub(crate) struct Detector {
     /// Whether a location had more readers than it can remember: races may have been missed.
     pub(crate) forgot: bool,
     /// Writes of the same value do not race.
-    allow_same_value: bool,
+    pub(crate) allow_same_value: bool,
 }
 
 impl Detector {

@@ -30,6 +30,7 @@ use crate::sync::follow::{Flow, Own, Refusal, What};
 use crate::sync::objects::{Arrival, Objects, Trouble, Unsafe};
 use crate::sync::peek::Peek;
 use crate::sync::phases::Phases;
+use crate::sync::placement::Placements;
 use crate::sync::spin::Spins;
 use crate::sync::taint::{Byte, Cause, Taint};
 use std::collections::BTreeMap;
@@ -69,8 +70,7 @@ pub(crate) struct Shown {
     pub(crate) elects: Option<u32>,
     /// Something rests on the order in time of operations on barrier objects.
     pub(crate) in_time: bool,
-    /// Something rests on where shared memory starts.
-    pub(crate) assumes_start: bool,
+    pub(crate) placements: Placements,
 }
 
 /// A thread at an operation of its warp.
@@ -133,11 +133,17 @@ pub(crate) struct Free<'f> {
     pub(crate) knows_cluster: bool,
 }
 
-/// Runs a launch.
+/// Runs a launch. What is known of places, earlier runs of the same program may have found.
 ///
 /// # Errors
 /// What the emulator lacks.
-pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_>) -> Result<Shown, Diagnostic> {
+pub(crate) fn run(
+    module: &Module,
+    entry: usize,
+    launch: &Launch,
+    free: &Free<'_>,
+    placements: Placements,
+) -> Result<Shown, Diagnostic> {
     let parameters = free.parameters;
     let program = decode::decode(module, entry, launch)?;
     let laid_out = crate::exec::parameter_bytes(module, entry, launch);
@@ -164,7 +170,8 @@ pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_
         grouped: Vec::new(),
         outgoing: Vec::new(),
     };
-    let flow = Flow::new(&program, module.address_size, parameters, bytes, free.knows_cluster);
+    let mut flow = Flow::new(&program, module.address_size, parameters, bytes, free.knows_cluster, placements);
+    flow.allows_same_value = std::mem::take(&mut world.detector.allow_same_value);
     let has_reductions = program.barriers.iter().any(|barrier| barrier.reduction.is_some());
     let (spins, phases) = (Spins::default(), Phases::default());
     let mut run = Run {
@@ -184,7 +191,7 @@ pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_
     let result = run.blocks();
     let Run { world, flow, block, phases, elects, .. } = run;
     let World { mut outcome, detector, global, halted, .. } = world;
-    let (matters, assumes_start) = (flow.matters, flow.placements.assumes_start);
+    let (matters, placements) = (flow.matters, flow.placements);
     outcome.races = detector.races.into_values().collect();
     outcome.forgot = detector.forgot;
     let end = match result {
@@ -196,7 +203,7 @@ pub(crate) fn run(module: &Module, entry: usize, launch: &Launch, free: &Free<'_
     let generations = block.objects.generations + phases.completed;
     let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.in_time);
     let run = crate::exec::finished(program, outcome, global);
-    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, assumes_start })
+    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, placements })
 }
 
 /// Why a run ends early.
@@ -244,6 +251,7 @@ impl Run<'_> {
             self.peeks.clear();
             self.peeks.resize_with(all as usize, || None);
             block.waiting.fill(None);
+            self.flow.forget_values();
             block.votes = vec![Taint::FIXED; 16 * ranks as usize];
             block.remote.clear();
             block.cluster = 0;
@@ -343,6 +351,9 @@ impl Run<'_> {
         self.flow.step(&self.world, shared, &threads[index], &mut own[index])?;
         if is_executed {
             self.before(index, at)?;
+        }
+        if self.flow.allows_same_value {
+            self.world.detector.allow_same_value = matches!(code, Code::Store(_)) && self.flow.same_value.is_tolerated;
         }
         let copies = self.world.detector.copies.len();
         let Block { state, threads, .. } = &mut self.block;

@@ -74,6 +74,9 @@ impl Run<'_> {
         {
             grouped[index] = (grouped[index].0 + 1, at);
         }
+        for place in &world.copied {
+            self.flow.touch(thread, *place, at)?;
+        }
         self.flow.copied(shared, &mut world.copied);
         let Code::Object(operation) = self.program.code[at as usize] else {
             if world.detector.copies.len() == copies {

@@ -1,0 +1,98 @@
+//! Stores of one value, with `--allow-same-value`.
+//!
+//! Input: the accesses of a run to shared memory, in their order. Output: whether a store may race with others because they write
+//! what it writes. Establishes: [`SameValue::store`] says so only if all accesses to its bytes since the last barrier of the whole
+//! block were stores by this instruction, of this value, which is not open: what came before is ordered before all of them, so
+//! nothing is lost of which the detector keeps the last. Who accesses such bytes otherwise before the next barrier of the
+//! whole block is refused, since the detector may have forgotten some of the stores. Relies on: a thread's
+//! [`ThreadClock::block`](crate::exec::races::clock::ThreadClock) names the last barrier of the whole block. Reference: none.
+
+use super::follow::{Flow, Refusal, What};
+use super::taint::Taint;
+use crate::exec::access::Target;
+use crate::exec::thread::Thread;
+use foldhash::HashMap;
+
+/// What is known of the shared memory of a block.
+#[derive(Debug, Default)]
+pub(crate) struct SameValue {
+    /// By offset, where something was accessed.
+    bytes: HashMap<u32, Since>,
+    /// The last barrier since which stores of one value were let pass.
+    last: Option<u32>,
+    /// The next instruction is such a store.
+    pub(crate) is_tolerated: bool,
+}
+
+/// Accesses to a byte since a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Since {
+    barrier: u32,
+    /// All of them stored this byte by this instruction.
+    stored: Option<(u32, u8)>,
+    /// Several threads may have.
+    is_tolerated: bool,
+}
+
+impl Flow<'_> {
+    fn tolerates(&self) -> bool {
+        self.allows_same_value && self.program.ranks == 1
+    }
+
+    /// A block starts.
+    pub(crate) fn forget_values(&mut self) {
+        self.same_value = SameValue::default();
+    }
+
+    /// Something that is no plain store accesses these bytes.
+    pub(super) fn touch(&mut self, thread: &Thread, (target, bytes): (Target, u32), at: u32) -> Result<(), Refusal> {
+        let (Target::Shared(offset), true) = (target, self.tolerates()) else { return Ok(()) };
+        (offset..offset + bytes).try_for_each(|offset| self.see(thread.clock.block, offset, (at, None)).map(drop))
+    }
+
+    /// Something accesses bytes of which it is not said here which they are.
+    pub(super) fn touch_all(&self, thread: &Thread, at: u32) -> Result<(), Refusal> {
+        match self.same_value.last == Some(thread.clock.block) {
+            true => Err(Refusal { code: at, what: What::SameValue, open: None }),
+            false => Ok(()),
+        }
+    }
+
+    /// A plain store of an element.
+    pub(super) fn store_value(
+        &mut self,
+        thread: &Thread,
+        (target, bytes): (Target, u32),
+        (value, taint): (u64, Taint),
+        at: u32,
+    ) -> Result<bool, Refusal> {
+        let (Target::Shared(offset), true) = (target, self.tolerates()) else { return Ok(false) };
+        let is_fixed = !taint.is_open() && taint.place.is_none() && bytes <= 8;
+        let mut is_tolerated = true;
+        for (offset, byte) in (offset..offset + bytes).zip(value.to_le_bytes().into_iter().cycle()) {
+            is_tolerated &= self.see(thread.clock.block, offset, (at, is_fixed.then_some(byte)))?;
+        }
+        Ok(is_tolerated)
+    }
+
+    /// An access to a byte since a barrier; whether it is one of the stores of one value.
+    fn see(&mut self, barrier: u32, offset: u32, (at, byte): (u32, Option<u8>)) -> Result<bool, Refusal> {
+        let stored = byte.map(|byte| (at, byte));
+        let first = Since { barrier, stored, is_tolerated: false };
+        let known = self.same_value.bytes.entry(offset).or_insert(first);
+        if known.barrier != barrier {
+            *known = first;
+            return Ok(stored.is_some());
+        }
+        if known.stored.is_some() && known.stored == stored {
+            known.is_tolerated = true;
+            self.same_value.last = Some(barrier);
+            return Ok(true);
+        }
+        if known.is_tolerated {
+            return Err(Refusal { code: at, what: What::SameValue, open: None });
+        }
+        known.stored = None;
+        Ok(false)
+    }
+}
