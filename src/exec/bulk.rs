@@ -93,15 +93,17 @@ pub(crate) fn start(
     if is_generic && !is_remote(program, block, thread, (&pieces, object)) {
         return misused(world, place, BarrierMisuse::NotRemote);
     }
-    let ends = pieces
+    let mask = operation.multicast.map(|slot| thread.value(slot));
+    let copies = destinations(program, block, mask, (pieces, object));
+    let ends = copies
         .iter()
+        .flat_map(|(pieces, _)| pieces)
         .flat_map(|piece| [Some(piece.to), piece.from.target()].into_iter().flatten().zip([piece.bytes; 2]));
     if let Some(misuse) = ends.into_iter().find_map(|(end, bytes)| block.admits(program, end, bytes).err()) {
         return misused(world, place, misuse);
     }
-    let mask = operation.multicast.map(|slot| thread.value(slot));
     let mut underway = Vec::new();
-    for (pieces, object) in destinations(program, block, mask, (pieces, object)) {
+    for (pieces, object) in copies {
         let object = match object.map(|offset| (offset, block.objects.number(offset))) {
             None => None,
             Some((_, None)) => return misused(world, place, BarrierMisuse::Uninitialised),

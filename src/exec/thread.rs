@@ -293,10 +293,12 @@ impl Thread {
             Code::ClusterWait => return block.wait_for_cluster(world, self),
             Code::ObjectFence => block.publish_objects(self),
             Code::Object(index) => return objects::operate(program, world, block, self, index),
-            Code::ProxyFence { shared, global } => {
+            Code::ProxyFence { shared, own, global } => {
                 world.note(self, None, 0);
                 if world.races {
-                    let spaces = [(Space::Shared, shared), (Space::Global, global)];
+                    let own = (own && block.ranks > 1).then_some(self.place / block.size);
+                    let shared_space = own.map_or(Space::Shared, Space::SharedOf);
+                    let spaces = [(shared_space, shared), (Space::Global, global)];
                     let spaces: Vec<Space> = spaces.into_iter().filter(|(_, is)| *is).map(|(space, _)| space).collect();
                     world.detector.shape.fence_proxy(self.number, &mut self.clock, &spaces);
                 }

@@ -93,7 +93,12 @@ impl World {
             global,
             facts,
             parameters,
-            detector: Detector::new(sites(program, launch), shape, &sizes, launch.rules.allow_same_value),
+            detector: Detector::new(
+                sites(program, launch),
+                shape,
+                (&sizes, program.shared_size),
+                launch.rules.allow_same_value,
+            ),
             races: launch.races,
             barriers_only: false,
             issuer_knows: None,

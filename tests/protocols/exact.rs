@@ -15,7 +15,7 @@ use libtest_mimic::Failed;
 use std::collections::BTreeMap;
 
 /// What the engine knows: all of it.
-const FEATURES: Features = Features { objects: true, bulk: true };
+const FEATURES: Features = Features { objects: true, bulk: true, clusters: true };
 
 /// Asks the engine about so many protocols of a seed.
 pub fn protocols(seed: u64, count: u64) -> Result<(), Failed> {
@@ -25,7 +25,7 @@ pub fn protocols(seed: u64, count: u64) -> Result<(), Failed> {
         let Answer::Defects(can) = explore(&protocol, STATES) else { continue };
         let printed = print(&protocol);
         let input = Input::new(SourceText::new("kernel.ptx", printed.text), Language::Ptx);
-        let geometry = Geometry { block: [printed.block, 1, 1], grid: [1; 3] }.into();
+        let geometry = Geometry { block: [printed.block, 1, 1], grid: [printed.blocks, 1, 1] }.into();
         let options = Options { geometry, engine: Engine::Exact, ..Options::default() };
         let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
         let answer = pipeline::verify(&input, &program, "kernel", &options, &Jobs::default());

@@ -26,7 +26,7 @@ pub fn trials() -> Vec<Trial> {
 
 fn check(known: &Known) -> Result<(), Failed> {
     let objects = known.objects.iter().map(|count| (*count > 0).then_some(*count)).collect();
-    let protocol = Protocol { threads: known.threads.clone(), objects };
+    let protocol = Protocol::new(known.threads.clone(), objects);
     let expected = Answer::Defects(known.defects.iter().copied().collect::<BTreeSet<_>>());
     match explore(&protocol, 100_000) {
         answer if answer == expected => Ok(()),
@@ -218,7 +218,6 @@ fn bulk_stores() -> Vec<Known> {
 }
 
 fn fences() -> Vec<Known> {
-    let only = |space| Op::Fence(Fenced::Only(space));
     let acquirer: &[Op] = &[sync(1, 2), FENCE, STORE, Op::BulkCommit, STORE_READ];
     let too_soon: &[Op] = &[COPY, Op::Commit, FENCE, COMPLETE, STORE];
     let reused = |fence: Option<Op>| [vec![READ], fence.into_iter().collect(), vec![on(0)]].concat();
@@ -229,10 +228,10 @@ fn fences() -> Vec<Known> {
         known(
             "fence_of_another_space",
             &[],
-            [&[WRITE, only(Space::Global), STORE]],
+            [&[WRITE, Op::Fence(Fenced::Global), STORE]],
             [Race((0, 0), (0, 2)), BarrierError((0, 2))],
         ),
-        known("fence_of_the_space", &[], [&[WRITE, only(Space::Shared), STORE, Op::BulkCommit, STORE_READ]], []),
+        known("fence_of_the_space", &[], [&[WRITE, Op::Fence(Fenced::Shared), STORE, Op::BulkCommit, STORE_READ]], []),
         known("fence_behind_the_barrier", &[], [&[WRITE, arrive(1, 2)], acquirer], []),
         known(
             "no_fence_anywhere",

@@ -29,7 +29,7 @@ fn protocols() -> Vec<(&'static str, Protocol)> {
     // An arrival of copies broke a rule at the end, and who waited for another one was said to wait for ever.
     let two_arrivals = vec![vec![arrival(1), arrival(1)], vec![copy, arrival(0), Op::wait(0, 0)]];
     let one_too_many = vec![vec![Op::arrive_expecting(0, 16), arrival(0), load], vec![Op::wait(0, 0)]];
-    let with_objects = |objects: usize, threads| Protocol { threads, objects: vec![Some(1); objects] };
+    let with_objects = |objects: usize, threads| Protocol::new(threads, vec![Some(1); objects]);
     vec![
         ("access_to_an_object", with_objects(1, touched)),
         ("arrivals_at_the_end", with_objects(2, two_arrivals)),

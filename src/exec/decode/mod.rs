@@ -358,6 +358,8 @@ pub enum Code {
     ProxyFence {
         /// To shared memory.
         shared: bool,
+        /// Of that, to the memory of the own block only.
+        own: bool,
         /// To global memory.
         global: bool,
     },

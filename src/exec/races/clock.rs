@@ -55,8 +55,10 @@ pub(crate) struct Clock {
     pub(crate) threads: Floors,
     /// Phases of barrier objects that are known to be complete, by the number of the object.
     pub(crate) objects: Floors,
-    /// What is known to be before what goes through the asynchronous proxy, by space.
-    pub(crate) fenced: [Option<Rc<Clock>>; 2],
+    /// What is known to be before what goes through the asynchronous proxy: to shared and to global memory.
+    fenced: [Option<Rc<Clock>>; 2],
+    /// The same to the shared memory of one block of a cluster, by its rank.
+    fenced_blocks: Vec<(u32, Rc<Clock>)>,
     /// What is known to be earlier in time, though not before in causality order. Only `sync` asks, and keeps it.
     pub(crate) told: Option<Rc<Clock>>,
 }
@@ -107,12 +109,41 @@ impl Clock {
         for (mine, other) in self.fenced.iter_mut().zip(&other.fenced) {
             join(mine, other.as_ref());
         }
+        for (rank, other) in &other.fenced_blocks {
+            self.fence_block(*rank, other);
+        }
         join(&mut self.told, other.told.as_ref());
+    }
+
+    /// All that a clock says is before what goes through the asynchronous proxy to the shared memory of a block.
+    fn fence_block(&mut self, rank: u32, known: &Rc<Clock>) {
+        match self.fenced_blocks.iter_mut().find(|(other, _)| *other == rank) {
+            Some((_, mine)) if Rc::ptr_eq(mine, known) => {}
+            Some((_, mine)) => Rc::make_mut(mine).join(known),
+            None => self.fenced_blocks.push((rank, known.clone())),
+        }
+    }
+
+    /// What is known to be before what goes through the asynchronous proxy to a space, in parts.
+    pub(super) fn fenced(&self, space: Space) -> impl Iterator<Item = &Clock> {
+        let [shared, global] = &self.fenced;
+        let (whole, rank) = match space {
+            Space::Global => (global, None),
+            Space::Shared => (shared, None),
+            Space::SharedOf(rank) => (shared, Some(rank)),
+        };
+        let of_block = self.fenced_blocks.iter().filter(move |(other, _)| Some(*other) == rank).map(|(_, known)| known);
+        whole.iter().chain(of_block).map(|known| &**known)
+    }
+
+    /// The same without what is known of proxies and of order in time.
+    fn bare(self) -> Clock {
+        Clock { fenced: Default::default(), fenced_blocks: Vec::new(), told: None, ..self }
     }
 
     /// What a clock says is earlier in time.
     pub(crate) fn hear(&mut self, known: &Clock) {
-        let bare = Clock { fenced: Default::default(), told: None, ..known.clone() };
+        let bare = known.clone().bare();
         join(&mut self.told, known.told.as_ref());
         join(&mut self.told, Some(&Rc::new(bare)));
     }
@@ -241,11 +272,16 @@ impl Shape {
 
     /// A proxy fence: what the thread knows is before what goes through the asynchronous proxy behind it.
     pub(crate) fn fence_proxy(&self, thread: u32, clock: &mut ThreadClock, spaces: &[Space]) {
-        let known = Rc::new(Clock { fenced: Default::default(), told: None, ..self.snapshot(thread, clock) });
+        let known = Rc::new(self.snapshot(thread, clock).bare());
         clock.epoch += 1;
         let others = Rc::make_mut(clock.others.get_or_insert_default());
         for space in spaces {
-            others.fenced[*space as usize] = Some(known.clone());
+            // What was fenced before is known now, and fenced again.
+            match space {
+                Space::Shared => others.fenced[0] = Some(known.clone()),
+                Space::SharedOf(rank) => others.fence_block(*rank, &known),
+                Space::Global => others.fenced[1] = Some(known.clone()),
+            }
         }
     }
 
