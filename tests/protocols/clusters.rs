@@ -45,10 +45,7 @@ pub fn ring(random: &mut Random) -> Protocol {
         threads[0].extend([Op::wait(slot, parity ^ 1), Op::write(word(1, slot, 0)), Op::arrive_on(SECOND + slot)]);
         let object = SECOND + slot;
         threads[1].extend(match tries {
-            true => vec![
-                Op::Peek { object, parity, acquire: true },
-                Op::WaitUnless { object, parity, acquire: true },
-            ],
+            true => vec![Op::Peek { object, parity, acquire: true }, Op::WaitUnless { object, parity, acquire: true }],
             false => vec![Op::wait(object, parity)],
         });
         threads[1].push(Op::read(word(1, slot, 0)));

@@ -91,8 +91,7 @@ fn operations(random: &mut Random, features: Features) -> Protocol {
         operations
     });
     let lists = lists.collect();
-    let mut protocol =
-        if is_cluster { Protocol::of_cluster(lists, counts) } else { Protocol::new(lists, counts) };
+    let mut protocol = if is_cluster { Protocol::of_cluster(lists, counts) } else { Protocol::new(lists, counts) };
     protocol.keep_to_blocks();
     protocol
 }

@@ -219,7 +219,11 @@ fn anew(random: &mut Random) -> Protocol {
     let mut threads = vec![Vec::new(); 2];
     for round in 0..rounds {
         if round > 0 {
-            threads[0].extend([Op::Sync { id: 1, warps: 2 }, Op::Inval { object: 0 }, Op::Init { object: 0, count: 1 }]);
+            threads[0].extend([
+                Op::Sync { id: 1, warps: 2 },
+                Op::Inval { object: 0 },
+                Op::Init { object: 0, count: 1 },
+            ]);
             threads[0].push(Op::Sync { id: 2, warps: 2 });
             threads[1].extend([Op::Sync { id: 1, warps: 2 }, Op::Sync { id: 2, warps: 2 }]);
         }

@@ -243,8 +243,10 @@ impl Printer<'_> {
         let own = self.protocol.block_of(thread);
         let bulk = |to: String, from: String, bytes: u32| {
             let kind = "mbarrier::complete_tx::bytes";
-            alone(format!("cp.async.bulk.shared::cluster.{from_space}.{kind} [{to}], [{from}], {bytes}, {address};",
-                from_space = if from.starts_with("data") { "shared::cta" } else { "global" }))
+            alone(format!(
+                "cp.async.bulk.shared::cluster.{from_space}.{kind} [{to}], [{from}], {bytes}, {address};",
+                from_space = if from.starts_with("data") { "shared::cta" } else { "global" }
+            ))
         };
         match *operation {
             Operation::Access { range, writes } => self.access(thread, range, writes, 16 * thread + number, ""),

@@ -316,10 +316,7 @@ impl Operation {
 
     /// Whether it waits for a phase of an object.
     pub fn waits(&self) -> bool {
-        matches!(
-            self,
-            Operation::WaitParity { .. } | Operation::WaitUnless { .. } | Operation::WaitToken { .. }
-        )
+        matches!(self, Operation::WaitParity { .. } | Operation::WaitUnless { .. } | Operation::WaitToken { .. })
     }
 
     /// Whether it makes or ends an object, or accesses its bytes.
