@@ -117,20 +117,24 @@ pub(super) fn of(program: &Program, world: &World, thread: &Thread, operation: &
 
 /// The tensor map at an address: in the parameters, or in global memory.
 fn tensor_map(program: &Program, world: &World, thread: &Thread, access: u32) -> Result<TensorMap, Wrong> {
+    let bytes: Vec<u8> = match map_place(program, world, thread, access)? {
+        Target::Param(offset) => world.parameters[offset..offset + 2 * MAP_ALIGNMENT as usize].to_vec(),
+        Target::Global(array, offset) => {
+            (0..2 * u64::from(MAP_ALIGNMENT)).map(|at| world.global.read(array, offset + at, 1) as u8).collect()
+        }
+        Target::Shared(_) | Target::Local(_) => return Err(no_map()),
+    };
+    let map = TensorMap::decoded(&bytes).ok_or_else(no_map)?;
+    map.check().map_err(Wrong::Refused)?;
+    Ok(map)
+}
+
+/// Where a tensor map is.
+pub(super) fn map_place(program: &Program, world: &World, thread: &Thread, access: u32) -> Result<Target, Fault> {
     let first = Access { bytes: MAP_ALIGNMENT, ..program.accesses[access as usize].clone() };
     let second = Access { offset: first.offset + i64::from(first.bytes), ..first.clone() };
-    let mut bytes = Vec::new();
-    for half in [&first, &second] {
-        match access::find(program, world, thread, half)? {
-            Target::Param(offset) => bytes.extend(&world.parameters[offset..offset + half.bytes as usize]),
-            Target::Global(array, offset) => {
-                let all = (0..u64::from(half.bytes)).map(|at| world.global.read(array, offset + at, 1) as u8);
-                bytes.extend(all);
-            }
-            Target::Shared(_) | Target::Local(_) => return Err(no_map()),
-        }
-    }
-    TensorMap::decoded(&bytes).ok_or_else(no_map)
+    access::find(program, world, thread, &second)?;
+    access::find(program, world, thread, &first)
 }
 
 /// Bytes that are no map: of an argument that was chosen without knowing what it is for, so the kernel is not to blame.

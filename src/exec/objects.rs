@@ -232,7 +232,8 @@ fn locate(program: &Program, world: &mut World, thread: &mut Thread, operation: 
 /// The detector sees the operation as an access to the bytes of the object.
 pub(crate) fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &Thread, offset: u32) {
     if world.races {
-        let current = Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value: false };
+        let current =
+            Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value: false, map: None };
         world.detector.shared_access(&mut block.cells, offset, BYTES, current);
         world.look_out(program, thread);
     }

@@ -7,6 +7,7 @@ use super::agents;
 use super::block::BlockState;
 use super::bulk;
 use super::decode::{Code, CompareParts, Copy, Fact, Pack, Program, Slot};
+use super::maps;
 use super::objects;
 use super::outcome::{Fault, FaultKind, Stop};
 use super::products::{self, Products};
@@ -282,7 +283,8 @@ impl Thread {
             Code::AsyncCommit => agents::commit(block, self),
             Code::AsyncWait { pending } => agents::wait(world, block, self, pending),
             // The writing half does both.
-            Code::BulkRead(_) => {}
+            Code::BulkRead(_) | Code::MapRead(_) => {}
+            Code::Map(index) => return maps::operate(program, world, block, self, index),
             Code::BulkWrite(index) => return bulk::start(program, world, block, self, index),
             Code::Product(index) => return products::start(program, world, block, self, index),
             Code::ProductCommit => products::commit(self),

@@ -349,7 +349,9 @@ impl<'p> Flow<'p> {
             }
             Code::Annotation(index) => self.annotation(own, (at, index))?,
             // Its writing half asks.
-            Code::BulkRead(_) => {}
+            Code::BulkRead(_) | Code::MapRead(_) => {}
+            // What such a map says is not followed.
+            Code::Map(_) => return Err(Refusal { code: at, what: What::TensorMap, open: None }),
             Code::BulkWrite(index) => self.bulk(world, thread, own, (at, index))?,
             Code::Object(index) => self.object(world, thread, own, (at, index))?,
             Code::Product(index) => {

@@ -300,11 +300,18 @@ impl Decoder<'_> {
         let window = match space {
             StateSpace::Shared | StateSpace::SharedCluster => windows.shared,
             StateSpace::Local => windows.local,
-            // Addresses of kernel parameters are generic already.
+            // Addresses of kernel parameters are generic already, unless 32 bits were taken of them.
             StateSpace::Global | StateSpace::Const | StateSpace::Param => 0,
             StateSpace::Generic => return None,
         };
         let (a, d) = (self.source(src, 64)?, self.target(dst));
+        if space == StateSpace::Param && !from_generic {
+            let b = self.constant(windows.param);
+            // All but the low bits of the window are zeros.
+            self.note(Note::Sum { bits: 64 });
+            self.emit(Code::Two { f: |a, b| a | b, d, a, b });
+            return Some(());
+        }
         if window == 0 {
             self.emit(Code::Move { d, a });
             return Some(());

@@ -57,8 +57,8 @@ pub(crate) struct Clock {
     pub(crate) objects: Floors,
     /// What is known to be before what goes through the asynchronous proxy: to shared and to global memory.
     fenced: [Option<Rc<Clock>>; 2],
-    /// The same to the shared memory of one block of a cluster, by its rank.
-    fenced_blocks: Vec<(u32, Rc<Clock>)>,
+    /// The same to parts: the shared memory of one block of a cluster, a tensor map.
+    fenced_parts: Vec<(Space, Rc<Clock>)>,
     /// What is known to be earlier in time, though not before in causality order. Only `sync` asks, and keeps it.
     pub(crate) told: Option<Rc<Clock>>,
 }
@@ -109,36 +109,36 @@ impl Clock {
         for (mine, other) in self.fenced.iter_mut().zip(&other.fenced) {
             join(mine, other.as_ref());
         }
-        for (rank, other) in &other.fenced_blocks {
-            self.fence_block(*rank, other);
+        for (part, other) in &other.fenced_parts {
+            self.fence_part(*part, other);
         }
         join(&mut self.told, other.told.as_ref());
     }
 
-    /// All that a clock says is before what goes through the asynchronous proxy to the shared memory of a block.
-    fn fence_block(&mut self, rank: u32, known: &Rc<Clock>) {
-        match self.fenced_blocks.iter_mut().find(|(other, _)| *other == rank) {
+    /// All that a clock says is before what goes through another proxy to a part of memory.
+    fn fence_part(&mut self, part: Space, known: &Rc<Clock>) {
+        match self.fenced_parts.iter_mut().find(|(other, _)| *other == part) {
             Some((_, mine)) if Rc::ptr_eq(mine, known) => {}
             Some((_, mine)) => Rc::make_mut(mine).join(known),
-            None => self.fenced_blocks.push((rank, known.clone())),
+            None => self.fenced_parts.push((part, known.clone())),
         }
     }
 
-    /// What is known to be before what goes through the asynchronous proxy to a space, in parts.
+    /// What is known to be before what goes through another proxy to a space, in pieces.
     pub(super) fn fenced(&self, space: Space) -> impl Iterator<Item = &Clock> {
         let [shared, global] = &self.fenced;
-        let (whole, rank) = match space {
-            Space::Global => (global, None),
-            Space::Shared => (shared, None),
-            Space::SharedOf(rank) => (shared, Some(rank)),
+        let whole = match space {
+            Space::Global => global,
+            Space::Shared | Space::SharedOf(_) => shared,
+            Space::Map { .. } => &None,
         };
-        let of_block = self.fenced_blocks.iter().filter(move |(other, _)| Some(*other) == rank).map(|(_, known)| known);
-        whole.iter().chain(of_block).map(|known| &**known)
+        let of_part = self.fenced_parts.iter().filter(move |(other, _)| *other == space).map(|(_, known)| known);
+        whole.iter().chain(of_part).map(|known| &**known)
     }
 
     /// The same without what is known of proxies and of order in time.
     fn bare(self) -> Clock {
-        Clock { fenced: Default::default(), fenced_blocks: Vec::new(), told: None, ..self }
+        Clock { fenced: Default::default(), fenced_parts: Vec::new(), told: None, ..self }
     }
 
     /// What a clock says is earlier in time.
@@ -279,7 +279,7 @@ impl Shape {
             // What was fenced before is known now, and fenced again.
             match space {
                 Space::Shared => others.fenced[0] = Some(known.clone()),
-                Space::SharedOf(rank) => others.fence_block(*rank, &known),
+                Space::SharedOf(_) | Space::Map { .. } => others.fence_part(*space, &known),
                 Space::Global => others.fenced[1] = Some(known.clone()),
             }
         }

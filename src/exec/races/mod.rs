@@ -65,6 +65,8 @@ pub(crate) enum Space {
     SharedOf(u32),
     /// Global memory.
     Global,
+    /// The tensor map at an offset in a global array.
+    Map { array: u32, offset: u64 },
 }
 
 /// Where two accesses met.
@@ -99,6 +101,8 @@ pub(crate) struct Current<'c> {
     pub(crate) clock: &'c ThreadClock,
     /// What it writes is there already.
     pub(crate) same_value: bool,
+    /// It reads the tensor map there, which has a proxy of its own.
+    pub(crate) map: Option<Space>,
 }
 
 /// The detector of a launch.
@@ -280,10 +284,11 @@ impl Detector {
 
     /// The party of an access.
     fn later<'c>(&'c self, current: Current<'c>, location: &impl Fn(u64) -> Location) -> Later<'c> {
-        let proxy = self.is_bulk(current.thread).then(|| match location(0) {
+        let by_party = || match location(0) {
             Location::Global(..) => Space::Global,
             Location::Shared(offset) => Space::SharedOf(offset / self.shared_size.max(1)),
-        });
+        };
+        let proxy = current.map.or_else(|| self.is_bulk(current.thread).then(by_party));
         let (shape, copies, thread) = (self.shape, &self.copies[..], self.issuer(current.thread));
         Later { shape, copies, thread, clock: current.clock, proxy }
     }
