@@ -76,6 +76,8 @@ pub enum Order {
     Proxy {
         /// To shared memory.
         shared: bool,
+        /// Of that, to the memory of the own block only.
+        own: bool,
         /// To global memory.
         global: bool,
     },
@@ -131,7 +133,8 @@ fn order_of(name: &str) -> Option<Order> {
     if has("proxy") {
         let is_async = words.iter().any(|word| word.starts_with("async"));
         let in_shared = words.iter().any(|word| word.starts_with("shared"));
-        return Some(Order::Proxy { shared: is_async && !has("global"), global: is_async && !in_shared });
+        let (shared, own) = (is_async && !has("global"), has("shared::cta"));
+        return Some(Order::Proxy { shared, own, global: is_async && !in_shared });
     }
     if words.iter().any(|word| word.starts_with("sync_restrict") || *word == "mbarrier_init") {
         return Some(Order::BarrierObjects);
@@ -169,9 +172,9 @@ mod tests {
         assert_eq!(order("fence.acquire.sync_restrict::shared::cluster.cluster"), Some(Order::BarrierObjects));
         assert_eq!(
             order("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster"),
-            Some(Order::Proxy { shared: true, global: true })
+            Some(Order::Proxy { shared: true, own: false, global: true })
         );
-        assert_eq!(order("membar.proxy.alias"), Some(Order::Proxy { shared: false, global: false }));
+        assert_eq!(order("membar.proxy.alias"), Some(Order::Proxy { shared: false, own: false, global: false }));
         assert_eq!(order("bar.warp.sync"), Some(Order::Warp));
         for unknown in ["bar.sync", "fence.everything", "membar.gpus", "trap", ""] {
             assert_eq!(order(unknown), None, "{unknown}");

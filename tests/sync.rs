@@ -138,10 +138,11 @@ fn execute(path: &Path, arguments: &str) -> Result<(), Failed> {
     let number = value("--param").and_then(|setting| setting.split_once('=')).map_or("1", |(_, value)| value);
     let (block, grid) = (value("--block").unwrap_or("32"), value("--grid").unwrap_or("1"));
     let cluster = value("--cluster").map_or(String::new(), |cluster| format!("--cluster {cluster}"));
+    let same = if words.contains(&"--allow-same-value") { "--allow-same-value" } else { "" };
     for schedule in SCHEDULES {
         for contents in CONTENTS {
             let run = format!(
-                "--block {block} --grid {grid} {cluster} {schedule} --arg {contents} --arg {contents} --arg {number}"
+                "--block {block} --grid {grid} {cluster} {same} {schedule} --arg {contents} --arg {contents} --arg {number}"
             );
             let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
             let Ok(Command::Run(options)) = cli::parse(words) else { return Err(format!("no run: {run}").into()) };

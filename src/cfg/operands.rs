@@ -3,7 +3,7 @@
 //! Input: any [`Op`]. Establishes: one place that knows the operand positions of every operation, so
 //! that renaming and data-flow passes cannot disagree about them.
 
-use crate::ptx::ast::{Address, AddressBase, AsyncOp, BarrierKind, Instruction, Op, Operand, RegisterId};
+use crate::ptx::ast::{Address, AddressBase, AsyncOp, BarrierKind, Instruction, MapUse, Op, Operand, RegisterId};
 
 /// An operand together with its role.
 pub(crate) enum Slot<'a> {
@@ -119,6 +119,17 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             copy.multicast.iter_mut().for_each(|mask| f(Slot::Source(mask)));
             copy.object.iter_mut().for_each(|object| f(Slot::Address(&mut object.address)));
         }
+        Op::Async { operation: AsyncOp::Map(operation), .. } => match &mut **operation {
+            MapUse::Replace { map, value, .. } => {
+                f(Slot::Address(&mut map.address));
+                f(Slot::Source(value));
+            }
+            MapUse::Publish { to, from } => {
+                f(Slot::Address(&mut to.address));
+                f(Slot::Address(&mut from.address));
+            }
+            MapUse::Acquire { map } => f(Slot::Address(&mut map.address)),
+        },
         Op::Async { operation: AsyncOp::Product(product), .. } => {
             product.a.iter_mut().for_each(|source| f(Slot::Source(source)));
             f(Slot::Source(&mut product.b));

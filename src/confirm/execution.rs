@@ -102,7 +102,7 @@ fn register_text(ty: ScalarType, value: u64) -> String {
 fn step_kind(code: Code) -> StepKind {
     match code {
         Code::Load(_) | Code::AsyncRead(_) | Code::Product(_) => StepKind::Read,
-        Code::Store(_) | Code::AsyncWrite(_) | Code::BulkWrite(_) => StepKind::Write,
+        Code::Store(_) | Code::AsyncWrite(_) | Code::BulkWrite(_) | Code::Map(_) => StepKind::Write,
         Code::Atomic(_) | Code::Object(_) => StepKind::Atomic,
         Code::Barrier(_) | Code::ClusterArrive { .. } | Code::ClusterWait => StepKind::Barrier,
         Code::Fence { .. } | Code::ProxyFence { .. } => StepKind::Fence,
@@ -415,7 +415,9 @@ impl<'r> Reporter<'r> {
 
     fn kind(&self, code: u32) -> AccessKind {
         match self.run.program.code[code as usize] {
-            Code::Load(_) | Code::AsyncRead(_) | Code::BulkRead(_) | Code::Product(_) => AccessKind::Read,
+            Code::Load(_) | Code::AsyncRead(_) | Code::BulkRead(_) | Code::MapRead(_) | Code::Product(_) => {
+                AccessKind::Read
+            }
             Code::Atomic(_) => AccessKind::Atomic,
             _ => AccessKind::Write,
         }

@@ -153,7 +153,7 @@ fn show(
     if !world.races || access.constant {
         return;
     }
-    let current = Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value };
+    let current = Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value, map: None };
     match target {
         Target::Global(array, offset) => world.detector.global_access(array, offset, bytes, current),
         Target::Shared(offset) => world.detector.shared_access(&mut block.cells, offset, bytes, current),

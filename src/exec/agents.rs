@@ -308,7 +308,7 @@ fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &T
     let number = block.agents.get(&(thread.place)).map_or(0, |agent| agent.started) + 1;
     let agent = world.detector.shape.agent_of(thread.number, Kind::Copies);
     let clock = &ThreadClock { epoch: number, ..thread.clock.clone() };
-    let current = Current { thread: agent, code: thread.last(), clock, same_value: false };
+    let current = Current { thread: agent, code: thread.last(), clock, same_value: false, map: None };
     watch(program, world, block, thread, (target, bytes), current);
 }
 

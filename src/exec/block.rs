@@ -1,9 +1,10 @@
 //! A block: its shared memory and its barriers.
 //!
-//! Establishes: a barrier completes when as many threads came as it counts, where a warp whose threads
-//! have all come (or exited) counts as 32, and any other one as nothing; an aligned barrier of the whole block completes at
-//! one instruction, or the block has diverged. Threads that have exited are waited for only where the barrier names its
-//! count: `exit` releases those "for all threads in the CTA".
+//! Establishes: a barrier counts warps. A thread that comes, to `.arrive` too, waits for those of its warp that have not exited
+//! ("causes executing thread to wait for all non-exited threads from its warp and marks warps' arrival"); then the warp has come
+//! as a whole, and counts as 32. A barrier completes when as many threads came as it counts; the threads of a warp come to an
+//! aligned one by one instruction, and one of the whole block completes at one instruction, or the block has diverged. Threads
+//! that have exited are waited for only where the barrier names its count: `exit` releases those "for all threads in the CTA".
 //! Reference: PTX ISA, `bar`, `barrier` and `exit`.
 
 use super::access::Target;
@@ -53,29 +54,35 @@ pub struct BlockState {
     completed: Vec<u64>,
     /// Threads that have not exited, by warp, block by block.
     live: Vec<u32>,
-    /// All warps of the block have 32 threads, and none has exited.
-    is_full: bool,
     /// The barrier of the cluster.
     pub(crate) cluster: ClusterBarrier,
 }
 
 #[derive(Debug, Default)]
 struct BarrierState {
+    /// Threads of warps that have come as a whole.
     arrivals: Vec<Arrival>,
+    /// How many warps have.
+    warps: u32,
+    /// By warp: threads that wait for the others of it.
+    gathering: Vec<Vec<Arrival>>,
     /// What those that do not wait did before.
     published: Option<Rc<Clock>>,
     /// What the last one of them knew of others.
     told: Option<Rc<Clock>>,
     /// The lanes that came, by warp.
     came: Vec<u32>,
-    /// The lanes that came and have exited since, by warp.
-    gone: Vec<u32>,
     count: Option<u32>,
 }
 
 impl BarrierState {
     fn new(warps: usize) -> Self {
-        BarrierState { came: vec![0; warps], gone: vec![0; warps], ..BarrierState::default() }
+        BarrierState { came: vec![0; warps], gathering: vec![Vec::new(); warps], ..BarrierState::default() }
+    }
+
+    /// How many threads wait for others of their warps.
+    fn gathered(&self) -> usize {
+        self.gathering.iter().map(Vec::len).sum()
     }
 
     /// Whether the threads of each warp came by one instruction.
@@ -94,6 +101,8 @@ struct Arrival {
     index: u32,
     /// Instruction.
     code: u32,
+    /// How many it waits for.
+    count: Option<u32>,
 }
 
 impl BlockState {
@@ -115,7 +124,6 @@ impl BlockState {
             barriers: (0..16 * program.ranks).map(|_| BarrierState::default()).collect(),
             completed: Vec::new(),
             live: Vec::new(),
-            is_full: false,
         }
     }
 
@@ -143,7 +151,6 @@ impl BlockState {
         let warps = self.size.div_ceil(32);
         let lanes = (0..warps).map(|warp| (self.size - warp * 32).min(32));
         self.live = lanes.cycle().take((warps * self.ranks) as usize).collect();
-        self.is_full = self.size.is_multiple_of(32);
         for barrier in &mut self.barriers {
             *barrier = BarrierState::new(warps as usize);
         }
@@ -182,30 +189,16 @@ impl BlockState {
         if state.came[warp] & lane != 0 {
             return misuse(world, thread, BarrierMisuse::ArrivesTwice);
         }
-        let all = self.size.next_multiple_of(32);
-        if let Some(first) = state.arrivals.first() {
-            if state.count.unwrap_or(all) != count.unwrap_or(all) {
-                return misuse(world, thread, BarrierMisuse::CountsDiffer);
-            }
-            let kind = |index: u32| program.barriers[index as usize].reduction.map(|reduction| reduction.kind);
-            if kind(first.index) != kind(index) {
-                return misuse(world, thread, BarrierMisuse::Mixed);
-            }
+        if let Some(first) = state.gathering[warp].first()
+            && let Some(kind) = mismatch(program, self.size, first, (index, count))
+        {
+            return misuse(world, thread, kind);
         }
-        state.count = count;
         state.came[warp] |= lane;
-        state.arrivals.push(Arrival { thread: thread.place, index, code: thread.last() });
+        state.gathering[warp].push(Arrival { thread: thread.place, index, code: thread.last(), count });
         let part = if barrier.arrive { Part::Arrives } else { Part::Meets };
         let generation = (Object::Barrier { rank, id: id as u32 % 16 }, self.completed[id]);
         world.at_barrier(self.number, (thread.number, thread.last()), generation, part);
-        if barrier.arrive {
-            if world.races {
-                let all = Rc::make_mut(state.published.get_or_insert_default());
-                world.detector.shape.tell(thread.number, &thread.clock, all, &mut state.told);
-                thread.clock.epoch += 1;
-            }
-            return !self.is_complete(id, world.exited_threads_ok);
-        }
         thread.status = Status::Barrier { index, id: (id % 16) as u8 };
         false
     }
@@ -217,20 +210,15 @@ impl BlockState {
 
     /// How many threads came to a barrier that is not complete.
     pub(crate) fn pending(&self, id: usize) -> usize {
-        self.barriers[id].arrivals.len()
+        self.barriers[id].arrivals.len() + self.barriers[id].gathered()
     }
 
     /// A thread ends.
-    pub(crate) fn leave(&mut self, thread: u32) {
-        let (rank, linear) = ((thread / self.size) as usize, thread % self.size);
-        let (warp, lane) = (linear as usize / 32, 1 << (linear % 32));
-        self.live[rank * self.size.div_ceil(32) as usize + warp] -= 1;
-        self.is_full = false;
+    pub(crate) fn leave(&mut self, thread: &Thread) {
+        let (rank, linear) = ((thread.place / self.size) as usize, thread.place % self.size);
+        self.live[rank * self.size.div_ceil(32) as usize + linear as usize / 32] -= 1;
         let live = self.live_threads();
-        self.cluster.complete(live);
-        for barrier in &mut self.barriers[16 * rank..16 * (rank + 1)] {
-            barrier.gone[warp] |= barrier.came[warp] & lane;
-        }
+        self.cluster.leave(thread.came, live);
     }
 
     /// Threads of the cluster that have not exited.
@@ -273,51 +261,66 @@ impl BlockState {
 
     fn is_complete(&self, id: usize, exited_ok: bool) -> bool {
         let state = &self.barriers[id];
-        if state.arrivals.is_empty() {
-            return false;
-        }
         let threads = state.arrivals.len() as u32;
         match state.count {
+            _ if threads == 0 => false,
             None if exited_ok => threads >= self.live_of((id / 16) as u32).iter().sum(),
             None => threads >= self.size,
-            // As long as nobody has exited, a warp that counts as 32 has 32 arrivals.
-            Some(count) if threads < count && self.is_full => false,
-            Some(count) => {
-                32 * self.whole_warps(state, id).iter().filter(|is_whole| **is_whole).count() as u32 >= count
+            Some(count) => 32 * state.warps >= count,
+        }
+    }
+
+    /// The warps come to a barrier of which all threads have that have not exited. Who does not wait for others goes on.
+    fn gather(&mut self, id: usize, program: &Program, world: &mut World, threads: &mut [Thread]) {
+        let (rank, size) = ((id / 16) as u32, self.size);
+        for warp in 0..size.div_ceil(32) as usize {
+            let is_whole = self.barriers[id].gathering[warp].len() as u32 == self.live_of(rank)[warp];
+            if !is_whole || self.barriers[id].gathering[warp].is_empty() {
+                continue;
             }
+            let state = &mut self.barriers[id];
+            let group = std::mem::take(&mut state.gathering[warp]);
+            let place = |arrival: &Arrival| (threads[arrival.thread as usize].number, arrival.code);
+            let first = group[0];
+            let is_part = |arrival: &Arrival| {
+                let barrier = &program.barriers[arrival.index as usize];
+                barrier.aligned && !barrier.is_of_all(arrival.count, size)
+            };
+            if let Some(other) = group.iter().find(|arrival| arrival.code != first.code)
+                && let Some(aligned) = [&first, other].into_iter().find(|arrival| is_part(arrival))
+            {
+                let absent = if aligned.code == first.code { other } else { &first };
+                let (arrived, absent, instead) = (place(aligned), place(absent), Instead::Elsewhere);
+                return diverged(world, Divergence { arrived, absent, instead });
+            }
+            if let Some(before) = state.arrivals.first()
+                && let Some(kind) = mismatch(program, size, before, (first.index, first.count))
+            {
+                misused(world, place(&first), kind);
+                return;
+            }
+            (state.count, state.warps) = (first.count, state.warps + 1);
+            for arrival in group.iter().filter(|arrival| program.barriers[arrival.index as usize].arrive) {
+                let thread = &mut threads[arrival.thread as usize];
+                thread.status = Status::Running;
+                if world.races {
+                    let all = Rc::make_mut(state.published.get_or_insert_default());
+                    world.detector.shape.tell(thread.number, &thread.clock, all, &mut state.told);
+                    thread.clock.epoch += 1;
+                }
+            }
+            state.arrivals.extend(group);
         }
-    }
-
-    /// Of which warps of the block all threads have come to a barrier that have not exited.
-    fn whole_warps(&self, state: &BarrierState, id: usize) -> Vec<bool> {
-        let warps = state.came.iter().zip(&state.gone).zip(self.live_of((id / 16) as u32));
-        warps.map(|((came, gone), live)| *came != 0 && (came & !gone).count_ones() >= *live).collect()
-    }
-
-    /// What of a complete barrier belongs to the next generation: threads whose warps have not come as a whole.
-    fn left_over(&self, state: &mut BarrierState, id: usize) -> BarrierState {
-        let mut left = BarrierState::new(state.came.len());
-        if state.count.is_none() {
-            return left;
-        }
-        let (whole, size) = (self.whole_warps(state, id), self.size);
-        let warp_of = |arrival: &Arrival| (arrival.thread % size) as usize / 32;
-        left.arrivals = state.arrivals.extract_if(.., |arrival| !whole[warp_of(arrival)]).collect();
-        for warp in (0..whole.len()).filter(|warp| !whole[*warp]) {
-            left.came[warp] = std::mem::take(&mut state.came[warp]);
-            left.gone[warp] = std::mem::take(&mut state.gone[warp]);
-        }
-        if !left.arrivals.is_empty() {
-            // Who of them does not wait has published with the others, which orders more than it has to.
-            (left.count, left.published) = (state.count, state.published.clone());
-        }
-        left
     }
 
     /// Lets the threads of all complete barriers go on; whether there were any.
     pub(crate) fn release(&mut self, program: &Program, world: &mut World, threads: &mut [Thread]) -> bool {
         let mut any = false;
         for id in 0..self.barriers.len() {
+            self.gather(id, program, world, threads);
+            if world.halted {
+                return true;
+            }
             if self.is_complete(id, world.exited_threads_ok) {
                 any = true;
                 self.release_one(id, program, world, threads);
@@ -328,10 +331,13 @@ impl BlockState {
 
     fn release_one(&mut self, id: usize, program: &Program, world: &mut World, threads: &mut [Thread]) {
         self.completed[id] += 1;
-        let mut state = std::mem::take(&mut self.barriers[id]);
-        self.barriers[id] = self.left_over(&mut state, id);
-        for left in &self.barriers[id].arrivals {
-            // They come to the next generation, although they came before it.
+        let mut state = std::mem::replace(&mut self.barriers[id], BarrierState::new(self.size.div_ceil(32) as usize));
+        // Threads that wait for others of their warp come to the next generation, although they came before it.
+        let next = &mut self.barriers[id];
+        next.gathering = std::mem::take(&mut state.gathering);
+        for left in next.gathering.iter().flatten() {
+            let linear = left.thread % self.size;
+            next.came[linear as usize / 32] |= 1 << (linear % 32);
             let generation = (Object::Barrier { rank: id as u32 / 16, id: id as u32 % 16 }, self.completed[id]);
             let part = if program.barriers[left.index as usize].arrive { Part::Arrives } else { Part::Meets };
             world.at_barrier(self.number, (threads[left.thread as usize].number, left.code), generation, part);
@@ -346,11 +352,7 @@ impl BlockState {
             let place = |arrival: &Arrival| (threads[arrival.thread as usize].number, arrival.code);
             let (arrived, absent) = if strict(&first) { (&first, other) } else { (other, &first) };
             let instead = if state.is_by_warps() { Instead::WholeWarp } else { Instead::Elsewhere };
-            let divergence = Divergence { arrived: place(arrived), absent: place(absent), instead };
-            world.outcome.divergences.push(divergence);
-            world.outcome.stopped.insert(Stop::Defect);
-            world.halted = true;
-            return;
+            return diverged(world, Divergence { arrived: place(arrived), absent: place(absent), instead });
         }
         state.arrivals.sort_by_key(|arrival| arrival.thread);
         let reduction = |arrival: &Arrival| program.barriers[arrival.index as usize].reduction;
@@ -380,6 +382,29 @@ impl BlockState {
             order(&state, program, world, threads, first..first + self.size);
         }
     }
+}
+
+/// Why a thread that comes does not go with one that came before: their counts, or that only one of them reduces.
+fn mismatch(
+    program: &Program,
+    size: u32,
+    before: &Arrival,
+    (index, count): (u32, Option<u32>),
+) -> Option<BarrierMisuse> {
+    let all = size.next_multiple_of(32);
+    let kind = |index: u32| program.barriers[index as usize].reduction.map(|reduction| reduction.kind);
+    match () {
+        () if before.count.unwrap_or(all) != count.unwrap_or(all) => Some(BarrierMisuse::CountsDiffer),
+        () if kind(before.index) != kind(index) => Some(BarrierMisuse::Mixed),
+        () => None,
+    }
+}
+
+/// Threads came to an aligned barrier by several instructions: the launch ends.
+fn diverged(world: &mut World, divergence: Divergence) {
+    world.outcome.divergences.push(divergence);
+    world.outcome.stopped.insert(Stop::Defect);
+    world.halted = true;
 }
 
 /// What came before the barrier happened before what comes after it.

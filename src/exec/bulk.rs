@@ -11,13 +11,14 @@
 use super::access::{self, Target};
 use super::agents::{self, excluded, is_at_once};
 use super::block::BlockState;
-use super::decode::{Moves, Program};
+use super::decode::{BulkOperation, Moves, Program};
 use super::memory;
 use super::moves::{self, Moved, Piece, Source};
 use super::objects::{self, Told, misused};
 use super::outcome::{BarrierMisuse, Place, Stop};
-use super::races::Current;
 use super::races::clock::{Agent, ThreadClock};
+use super::races::{Current, Space};
+use super::tensor;
 use super::thread::Thread;
 use super::values::atomic::{AtomicOperation, atomic, flushed_add};
 use super::world::World;
@@ -93,15 +94,17 @@ pub(crate) fn start(
     if is_generic && !is_remote(program, block, thread, (&pieces, object)) {
         return misused(world, place, BarrierMisuse::NotRemote);
     }
-    let ends = pieces
+    let mask = operation.multicast.map(|slot| thread.value(slot));
+    let copies = destinations(program, block, mask, (pieces, object));
+    let ends = copies
         .iter()
+        .flat_map(|(pieces, _)| pieces)
         .flat_map(|piece| [Some(piece.to), piece.from.target()].into_iter().flatten().zip([piece.bytes; 2]));
     if let Some(misuse) = ends.into_iter().find_map(|(end, bytes)| block.admits(program, end, bytes).err()) {
         return misused(world, place, misuse);
     }
-    let mask = operation.multicast.map(|slot| thread.value(slot));
     let mut underway = Vec::new();
-    for (pieces, object) in destinations(program, block, mask, (pieces, object)) {
+    for (pieces, object) in copies {
         let object = match object.map(|offset| (offset, block.objects.number(offset))) {
             None => None,
             Some((_, None)) => return misused(world, place, BarrierMisuse::Uninitialised),
@@ -114,6 +117,7 @@ pub(crate) fn start(
     }
     for copy in &underway {
         show(program, world, block, thread, copy);
+        show_map(program, world, block, thread, (operation, copy));
     }
     let sources =
         underway.iter().flat_map(|copy| &copy.pieces).filter_map(|piece| piece.from.target().zip(Some(piece.bytes)));
@@ -189,12 +193,34 @@ fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &T
     for piece in copy.pieces.iter().filter(|piece| piece.bytes > 0) {
         if let Some(from) = piece.from.target() {
             // The reading half is the instruction before this one.
-            let current = Current { thread: reader, code: thread.last() - 1, clock, same_value: false };
+            let current = Current { thread: reader, code: thread.last() - 1, clock, same_value: false, map: None };
             agents::watch(program, world, block, thread, (from, piece.bytes), current);
         }
-        let current = Current { thread: writer, code: thread.last(), clock, same_value: false };
+        let current = Current { thread: writer, code: thread.last(), clock, same_value: false, map: None };
         agents::watch(program, world, block, thread, (piece.to, piece.bytes), current);
     }
+}
+
+/// The detector sees that a copy reads its tensor map.
+fn show_map(
+    program: &Program,
+    world: &mut World,
+    block: &mut BlockState,
+    thread: &Thread,
+    (operation, copy): (&BulkOperation, &Underway),
+) {
+    let Moves::Tensor { map, .. } = operation.moves else { return };
+    let Ok(to @ Target::Global(array, offset)) = moves::map_place(program, world, thread, map) else { return };
+    if !world.races {
+        return;
+    }
+    let number = block.agents.get(&(thread.place)).map_or(0, |agent| agent.bulk.started) + 1;
+    let clock = &ThreadClock { epoch: number, ..thread.clock.clone() };
+    let reader =
+        copy.object.map_or_else(|| world.detector.shape.agent_of(thread.number, Agent::BulkReads), |(_, copy)| copy);
+    let map = Some(Space::Map { array: array as u32, offset });
+    let current = Current { thread: reader, code: thread.last() - 1, clock, same_value: false, map };
+    agents::watch(program, world, block, thread, (to, tensor::BYTES as u32), current);
 }
 
 /// All threads of a block have exited: no copy still needs its shared memory, from `first` on.

@@ -20,6 +20,8 @@ pub(crate) struct ClusterBarrier {
     generation: u32,
     /// Threads that have come to it.
     came: u32,
+    /// Those of them that have exited since.
+    gone: u32,
     /// How many had when the last one became complete.
     last: u32,
     /// What arrivals released.
@@ -36,11 +38,17 @@ impl ClusterBarrier {
         (self.generation, self.last)
     }
 
-    /// Ends the generation if all of so many threads have come.
+    /// A thread exits that has come to a generation and not waited for it; so many are left.
+    pub(super) fn leave(&mut self, came: Option<u32>, live: u32) {
+        self.gone += u32::from(came == Some(self.generation));
+        self.complete(live);
+    }
+
+    /// Ends the generation if all of so many threads have come that have not exited.
     pub(super) fn complete(&mut self, live: u32) {
-        if self.came > 0 && self.came >= live {
+        if self.came > 0 && self.came - self.gone >= live {
             self.generation += 1;
-            self.last = std::mem::take(&mut self.came);
+            (self.last, self.gone) = (std::mem::take(&mut self.came), 0);
             self.complete = Rc::new(self.released.clone());
             self.woken = true;
         }

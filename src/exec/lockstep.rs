@@ -97,6 +97,7 @@ fn is_access(program: &Program, at: u32) -> bool {
                 | Code::AsyncRead(_)
                 | Code::AsyncWrite(_)
                 | Code::BulkWrite(_)
+                | Code::Map(_)
                 | Code::Product(_)
         )
     };

@@ -9,7 +9,7 @@
 use super::agents;
 use super::block::BlockState;
 use super::bulk;
-use super::decode::{Code, Program};
+use super::decode::Program;
 use super::history::History;
 use super::launch::{Launch, Schedule};
 use super::lockstep::Warps;
@@ -285,7 +285,7 @@ pub fn settle(
     status: Status,
 ) {
     if status == Status::Exited {
-        state.leave(index as u32);
+        state.leave(&threads[index]);
         end_block(program, world, state, threads, index as u32 / state.size);
     }
     objects::wake(program, world, state, threads);
@@ -293,13 +293,7 @@ pub fn settle(
     if !program.products.is_empty() {
         products::wake(world, state, threads);
     }
-    // A thread that arrived without waiting is still running.
-    let arrived = || {
-        let last = program.code[threads[index].last() as usize];
-        matches!(last, Code::Barrier(_))
-    };
-    let at_barrier = matches!(status, Status::Barrier { .. } | Status::Exited) || arrived();
-    if at_barrier {
+    if matches!(status, Status::Barrier { .. } | Status::Exited) {
         state.release(program, world, threads);
     }
     if status != Status::Running && !program.warp_operations.is_empty() {

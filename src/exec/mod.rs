@@ -24,6 +24,7 @@ pub(crate) mod history;
 pub mod launch;
 mod lockstep;
 pub mod machine;
+mod maps;
 pub mod memory;
 pub(crate) mod moves;
 pub(crate) mod objects;

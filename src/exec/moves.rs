@@ -7,7 +7,7 @@
 use super::access::{self, Target};
 use super::decode::{Access, BulkOperation, Moves, Program, SHARED_BITS};
 use super::outcome::{BarrierMisuse, Fault, FaultKind};
-use super::tensor::TensorMap;
+use super::tensor::{self, TensorMap};
 use super::thread::Thread;
 use super::values::atomic::atomic;
 use super::values::mask;
@@ -117,25 +117,37 @@ pub(super) fn of(program: &Program, world: &World, thread: &Thread, operation: &
 
 /// The tensor map at an address: in the parameters, or in global memory.
 fn tensor_map(program: &Program, world: &World, thread: &Thread, access: u32) -> Result<TensorMap, Wrong> {
-    let first = Access { bytes: MAP_ALIGNMENT, ..program.accesses[access as usize].clone() };
-    let second = Access { offset: first.offset + i64::from(first.bytes), ..first.clone() };
-    let mut bytes = Vec::new();
-    for half in [&first, &second] {
-        match access::find(program, world, thread, half)? {
-            Target::Param(offset) => bytes.extend(&world.parameters[offset..offset + half.bytes as usize]),
-            Target::Global(array, offset) => {
-                let all = (0..u64::from(half.bytes)).map(|at| world.global.read(array, offset + at, 1) as u8);
-                bytes.extend(all);
-            }
-            Target::Shared(_) | Target::Local(_) => return Err(no_map()),
+    let bytes: Vec<u8> = match map_place(program, world, thread, access)? {
+        Target::Param(offset) => world.parameters[offset..offset + 2 * MAP_ALIGNMENT as usize].to_vec(),
+        Target::Global(array, offset) => {
+            (0..2 * u64::from(MAP_ALIGNMENT)).map(|at| world.global.read(array, offset + at, 1) as u8).collect()
         }
-    }
-    TensorMap::decoded(&bytes).ok_or_else(no_map)
+        Target::Shared(_) | Target::Local(_) => return Err(no_map()),
+    };
+    let map = TensorMap::decoded(&bytes).ok_or_else(no_map)?;
+    map.check().map_err(Wrong::Refused)?;
+    Ok(map)
 }
 
-/// After how many bytes the swizzle of the map at an address repeats; 0 if there is none.
-pub(crate) fn swizzle_period(program: &Program, world: &World, thread: &Thread, access: u32) -> u64 {
-    tensor_map(program, world, thread, access).map_or(0, |map| 8 * map.swizzle)
+/// Where a tensor map is.
+pub(super) fn map_place(program: &Program, world: &World, thread: &Thread, access: u32) -> Result<Target, Fault> {
+    let first = Access { bytes: MAP_ALIGNMENT, ..program.accesses[access as usize].clone() };
+    let second = Access { offset: first.offset + i64::from(first.bytes), ..first.clone() };
+    access::find(program, world, thread, &second)?;
+    access::find(program, world, thread, &first)
+}
+
+/// A tensor map at an address: where it is, after how many bytes its swizzle repeats (0 if it has none), and which of its bytes
+/// matter.
+pub(crate) fn map_facts(
+    program: &Program,
+    world: &World,
+    thread: &Thread,
+    access: u32,
+) -> Option<(Target, u64, Vec<usize>)> {
+    let map = tensor_map(program, world, thread, access).ok()?;
+    let place = map_place(program, world, thread, access).ok()?;
+    Some((place, 8 * map.swizzle, tensor::read_bytes(map.rank())))
 }
 
 /// Bytes that are no map: of an argument that was chosen without knowing what it is for, so the kernel is not to blame.

@@ -232,7 +232,8 @@ fn locate(program: &Program, world: &mut World, thread: &mut Thread, operation: 
 /// The detector sees the operation as an access to the bytes of the object.
 pub(crate) fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &Thread, offset: u32) {
     if world.races {
-        let current = Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value: false };
+        let current =
+            Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value: false, map: None };
         world.detector.shared_access(&mut block.cells, offset, BYTES, current);
         world.look_out(program, thread);
     }
@@ -354,10 +355,19 @@ fn answer(program: &Program, thread: &mut Thread, index: u32, is_complete: bool)
     }
 }
 
+/// A parity as it is asked for: 0 or 1, and what else was given. The ISA names no others, but compilers (Triton) extend the bit
+/// with its sign, and hardware looks at nothing else.
+pub(crate) fn parity(operand: u64) -> u64 {
+    match operand & 0xffff_ffff {
+        0xffff_ffff => 1,
+        other => other,
+    }
+}
+
 /// What a wait asks for: whether by parity, and the operand.
 fn wanted(operation: &ObjectOperation, thread: &Thread) -> (bool, u64) {
     match operation.kind {
-        ObjectKind::Wait { phase, parity: true, .. } => (true, thread.value(phase) & 0xffff_ffff),
+        ObjectKind::Wait { phase, parity: true, .. } => (true, parity(thread.value(phase))),
         ObjectKind::Wait { phase, .. } => (false, thread.value(phase)),
         _ => panic!("exec: a thread waits at an operation that is no wait"),
     }

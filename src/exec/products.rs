@@ -179,7 +179,7 @@ fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &T
     if world.races {
         let agent = world.detector.shape.agent_of(thread.number, Agent::Products);
         let clock = &ThreadClock { epoch: thread.products.started, ..thread.clock.clone() };
-        let current = Current { thread: agent, code: thread.last(), clock, same_value: false };
+        let current = Current { thread: agent, code: thread.last(), clock, same_value: false, map: None };
         agents::watch(program, world, block, thread, (target, UNIT as u32), current);
     }
 }

@@ -7,11 +7,11 @@
 //! Relies on: nothing. Reference: PTX ISA, "Tensors", `cp.async.bulk.tensor`; CUDA driver, `cuTensorMapEncodeTiled`.
 
 use super::memory::UNBOUNDED;
-use crate::ptx::ast::ScalarType;
+use crate::ptx::ast::{MapField, ScalarType};
 use crate::ptx::words::{scalar_type, type_name};
 
 /// Bytes of a map.
-pub(super) const BYTES: usize = 128;
+pub(crate) const BYTES: usize = 128;
 
 /// What the bytes of a map start with here.
 const MARK: &[u8; 8] = b"tensor\x00\x01";
@@ -166,6 +166,78 @@ impl TensorMap {
     }
 }
 
+/// Where the address of a tensor is in the bytes of its map.
+pub(crate) const ADDRESS: usize = 8;
+
+/// Where the dimensions of a map start in its bytes, and how many bytes each has.
+const DIMENSIONS: u32 = 20;
+const DIMENSION: u32 = 14;
+
+/// What the type of the elements and the rank are marked with, so that other bytes are no map.
+const TYPE_MARK: u8 = 0xa0;
+const RANK_MARK: u8 = 0x50;
+
+/// Where a field is in the bytes of a map, and how many bytes it has.
+pub(super) fn field(field: MapField) -> (u32, u32) {
+    let of_dimension = |dimension: u8, at: u32| DIMENSIONS + DIMENSION * u32::from(dimension) + at;
+    match field {
+        MapField::Address => (ADDRESS as u32, 8),
+        MapField::Type => (16, 1),
+        MapField::Rank => (17, 1),
+        MapField::Swizzle => (18, 1),
+        MapField::Fill => (19, 1),
+        MapField::Box(dimension) => (of_dimension(dimension, 0), 2),
+        MapField::Step(dimension) => (of_dimension(dimension, 2), 1),
+        MapField::Size(dimension) => (of_dimension(dimension, 3), 5),
+        MapField::Stride(dimension) => (of_dimension(dimension + 1, 8), 6),
+        // Of these only one value is emulated, and nothing says it.
+        MapField::Interleave | MapField::Atomicity => (BYTES as u32 - 1, 1),
+    }
+}
+
+/// The bytes of a map of this rank that say what it is: all fields, but for how far the innermost elements are apart.
+pub(super) fn read_bytes(rank: usize) -> Vec<usize> {
+    let dimension = |number: u32| {
+        let start = DIMENSIONS + DIMENSION * number;
+        (start..start + if number == 0 { 8 } else { DIMENSION }).map(|at| at as usize)
+    };
+    (ADDRESS..DIMENSIONS as usize).chain((0..rank as u32).flat_map(dimension)).collect()
+}
+
+/// Whether the bytes of a field are not the number that `tensormap.replace` gives it.
+pub(super) fn is_coded(field: MapField) -> bool {
+    use MapField::{Atomicity, Fill, Interleave, Rank, Swizzle, Type};
+    matches!(field, Type | Rank | Swizzle | Fill | Interleave | Atomicity)
+}
+
+/// The bytes of a field, by the number that `tensormap.replace` gives it; `None`: the number itself.
+///
+/// # Errors
+/// What is not emulated.
+pub(super) fn coded(field: MapField, value: u64) -> Result<Option<u64>, String> {
+    let of_type = ["u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "", "f64", "bf16", "tf32"];
+    let refused = |what: &str| Err(format!("of {what} {value}"));
+    match field {
+        MapField::Type => {
+            let name = of_type.get(value as usize).copied().unwrap_or_default();
+            match TYPES.iter().position(|other| *other == name) {
+                Some(index) => Ok(Some(u64::from(TYPE_MARK | index as u8))),
+                None => refused("the type"),
+            }
+        }
+        MapField::Rank if value < RANKS as u64 => Ok(Some(u64::from(RANK_MARK) | (value + 1))),
+        MapField::Rank => refused("a rank of more than 5, given as"),
+        MapField::Swizzle if value < 4 => Ok(Some([0, 32, 64, 128][value as usize])),
+        MapField::Swizzle => refused("the swizzle mode"),
+        MapField::Fill if value < 2 => Ok(Some(value)),
+        MapField::Fill => refused("the fill mode"),
+        MapField::Interleave | MapField::Atomicity if value == 0 => Ok(Some(0)),
+        MapField::Interleave => refused("the interleave layout"),
+        MapField::Atomicity => refused("the swizzle atomicity"),
+        _ => Ok(None),
+    }
+}
+
 /// Bytes of a map: of the emulator's own, as the ISA keeps them opaque.
 impl TensorMap {
     /// The 128 bytes.
@@ -173,7 +245,8 @@ impl TensorMap {
         let number = |ty: ScalarType| TYPES.iter().position(|name| *name == type_name(ty)).unwrap_or(0) as u8;
         let mut bytes = MARK.to_vec();
         bytes.extend(self.address.to_le_bytes());
-        bytes.extend([number(self.ty), self.rank() as u8, self.swizzle as u8, u8::from(self.fills_with_nan)]);
+        let (ty, rank) = (TYPE_MARK | number(self.ty), RANK_MARK | self.rank() as u8);
+        bytes.extend([ty, rank, self.swizzle as u8, u8::from(self.fills_with_nan)]);
         for dimension in 0..self.rank() {
             bytes.extend((self.span[dimension] as u16).to_le_bytes());
             bytes.push(self.steps[dimension] as u8);
@@ -186,11 +259,12 @@ impl TensorMap {
 
     /// The map that these bytes are, if they are one.
     pub(super) fn decoded(bytes: &[u8]) -> Option<TensorMap> {
-        let rest = bytes.strip_prefix(MARK)?;
+        // Maps that the kernel makes start with what was there.
+        let (_, rest) = bytes.split_at_checked(MARK.len())?;
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));
         let (head, rest) = rest.split_at_checked(12)?;
-        let ty = scalar_type(TYPES.get(usize::from(head[8]))?)?;
-        let [rank, swizzle, nan] = [head[9], head[10], head[11]];
+        let ty = scalar_type(TYPES.get(usize::from(head[8].checked_sub(TYPE_MARK)?))?)?;
+        let [rank, swizzle, nan] = [head[9].checked_sub(RANK_MARK)?, head[10], head[11]];
         let mut map = TensorMap {
             address: number(&head[..8]),
             ty,
@@ -207,7 +281,11 @@ impl TensorMap {
             map.sizes.push(number(&one[3..8]));
             map.strides.push(number(&one[8..]));
         }
-        (map.rank() == usize::from(rank)).then_some(map)
+        // No field says how far the innermost elements are apart.
+        *map.strides.first_mut()? = u64::from(ty.bytes());
+        let is_in = |all: &[u64], most: u64| all.iter().all(|one| (1..=most).contains(one));
+        let is_one = is_in(&map.span, LONGEST) && is_in(&map.steps, LARGEST_STEP) && is_in(&map.sizes, LARGEST_SIZE);
+        (is_one && map.rank() == usize::from(rank)).then_some(map)
     }
 }
 

@@ -7,6 +7,7 @@ use super::agents;
 use super::block::BlockState;
 use super::bulk;
 use super::decode::{Code, CompareParts, Copy, Fact, Pack, Program, Slot};
+use super::maps;
 use super::objects;
 use super::outcome::{Fault, FaultKind, Stop};
 use super::products::{self, Products};
@@ -282,7 +283,8 @@ impl Thread {
             Code::AsyncCommit => agents::commit(block, self),
             Code::AsyncWait { pending } => agents::wait(world, block, self, pending),
             // The writing half does both.
-            Code::BulkRead(_) => {}
+            Code::BulkRead(_) | Code::MapRead(_) => {}
+            Code::Map(index) => return maps::operate(program, world, block, self, index),
             Code::BulkWrite(index) => return bulk::start(program, world, block, self, index),
             Code::Product(index) => return products::start(program, world, block, self, index),
             Code::ProductCommit => products::commit(self),
@@ -293,10 +295,12 @@ impl Thread {
             Code::ClusterWait => return block.wait_for_cluster(world, self),
             Code::ObjectFence => block.publish_objects(self),
             Code::Object(index) => return objects::operate(program, world, block, self, index),
-            Code::ProxyFence { shared, global } => {
+            Code::ProxyFence { shared, own, global } => {
                 world.note(self, None, 0);
                 if world.races {
-                    let spaces = [(Space::Shared, shared), (Space::Global, global)];
+                    let own = (own && block.ranks > 1).then_some(self.place / block.size);
+                    let shared_space = own.map_or(Space::Shared, Space::SharedOf);
+                    let spaces = [(shared_space, shared), (Space::Global, global)];
                     let spaces: Vec<Space> = spaces.into_iter().filter(|(_, is)| *is).map(|(space, _)| space).collect();
                     world.detector.shape.fence_proxy(self.number, &mut self.clock, &spaces);
                 }

@@ -1,7 +1,7 @@
 //! What all blocks of a launch share.
 
 use super::access::Target;
-use super::decode::{Access, Code, Moves, ObjectKind, Program};
+use super::decode::{Access, Code, MapOperation, Moves, ObjectKind, Program};
 use super::entries::{self, EntriesFact};
 use super::history::{Deed, History, Object, Part};
 use super::launch::{Completion, Launch, Schedule};
@@ -93,7 +93,12 @@ impl World {
             global,
             facts,
             parameters,
-            detector: Detector::new(sites(program, launch), shape, &sizes, launch.rules.allow_same_value),
+            detector: Detector::new(
+                sites(program, launch),
+                shape,
+                (&sizes, program.shared_size),
+                launch.rules.allow_same_value,
+            ),
             races: launch.races,
             barriers_only: false,
             issuer_knows: None,
@@ -197,6 +202,12 @@ fn sites(program: &Program, launch: &Launch) -> Vec<Site> {
                 _ => Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site },
             }
         }
+        Code::MapRead(_) => Site { reads: true, bytes: 16, ..none },
+        Code::Map(index) => match program.map_operations[*index as usize] {
+            MapOperation::Replace { .. } => Site { reads: true, writes: true, bytes: 16, ..none },
+            MapOperation::Publish { .. } => Site { writes: true, bytes: 16, ..none },
+            MapOperation::Acquire { .. } => none,
+        },
         Code::Product(_) => Site { reads: true, bytes: 16, ..none },
         Code::Object(index) => {
             let scope = Some(Reach::of(Scope::Cluster, clusters));

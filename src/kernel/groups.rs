@@ -13,7 +13,7 @@ use super::regions::Space;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Name, Stmt, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::{Address, AsyncCopy, AsyncOp, Operand, ScalarType, StateSpace};
-use crate::ptx::table::{ASYNC, PRODUCTS};
+use crate::ptx::table::{ASYNC, PRODUCTS, TENSORMAP};
 use crate::span::Span;
 
 /// The mark of the accesses of a copy.
@@ -48,6 +48,7 @@ impl Lowering<'_> {
             | AsyncOp::Tensor(_)
             | AsyncOp::BulkCommit
             | AsyncOp::BulkWait { .. } => self.without_model(name, ASYNC),
+            AsyncOp::Map(_) => self.without_model(name, TENSORMAP),
             AsyncOp::Product(_) | AsyncOp::ProductFence | AsyncOp::ProductCommit | AsyncOp::ProductWait { .. } => {
                 self.without_model(name, PRODUCTS)
             }

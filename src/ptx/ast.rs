@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 pub(crate) use super::annotation::{Annotation, AnnotationKind};
 pub use super::asynchronous::{
-    AsyncCopy, AsyncOp, BulkCopy, MatrixProduct, MemoryOperand, ObjectAction, ObjectUse, RemoteStore, TensorCopy,
+    AsyncCopy, AsyncOp, BulkCopy, MapField, MapUse, MatrixProduct, MemoryOperand, ObjectAction, ObjectUse, RemoteStore,
+    TensorCopy,
 };
 pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op};
 pub(crate) use super::words::PackedFormat;

@@ -33,6 +33,8 @@ pub enum AsyncOp {
     Bulk(Box<BulkCopy>),
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: starts a copy of a box of a tensor.
     Tensor(Box<TensorCopy>),
+    /// A tensor map that the kernel makes.
+    Map(Box<MapUse>),
     /// `wgmma.mma_async`
     Product(Box<MatrixProduct>),
     /// `wgmma.fence`: between what the warp group did with registers and its products.
@@ -53,6 +55,59 @@ pub enum AsyncOp {
         /// `.read`: until they have read what they read.
         reads: bool,
     },
+}
+
+/// What a kernel does to a tensor map.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MapUse {
+    /// `tensormap.replace`: a field gets a value.
+    Replace {
+        /// Where the map is.
+        map: MemoryOperand,
+        /// Which field.
+        field: MapField,
+        /// What it gets; the rank is written as one less.
+        value: Operand,
+    },
+    /// `tensormap.cp_fenceproxy`: a warp copies a map from shared to global memory, and releases it.
+    Publish {
+        /// In global memory.
+        to: MemoryOperand,
+        /// In shared memory.
+        from: MemoryOperand,
+    },
+    /// `fence.proxy.tensormap::generic.acquire`: what wrote the map is before copies that go by it.
+    Acquire {
+        /// Where the map is.
+        map: MemoryOperand,
+    },
+}
+
+/// A field of a tensor map; dimensions are counted from 0, the innermost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapField {
+    /// `.global_address`
+    Address,
+    /// `.rank`
+    Rank,
+    /// `.box_dim`
+    Box(u8),
+    /// `.global_dim`
+    Size(u8),
+    /// `.global_stride`: between neighbours along the dimension after this one, in bytes.
+    Stride(u8),
+    /// `.element_stride`
+    Step(u8),
+    /// `.elemtype`
+    Type,
+    /// `.interleave_layout`
+    Interleave,
+    /// `.swizzle_mode`
+    Swizzle,
+    /// `.swizzle_atomicity`
+    Atomicity,
+    /// `.fill_mode`
+    Fill,
 }
 
 /// A memory operand with its state space.

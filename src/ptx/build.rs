@@ -62,6 +62,7 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         Meaning::Remote => parts.remote(interner),
         Meaning::Bulk => parts.bulk(interner),
         Meaning::Tensor => parts.tensor(interner),
+        Meaning::Map => parts.map(),
         Meaning::BulkCommit => Op::Async { name: parts.name, operation: AsyncOp::BulkCommit },
         Meaning::BulkWait => {
             let (pending, reads) = (parts.pending(), parts.has("read"));

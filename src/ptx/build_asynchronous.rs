@@ -88,6 +88,54 @@ impl Parts<'_> {
         Op::Async { name: self.name, operation: AsyncOp::Tensor(Box::new(copy)) }
     }
 
+    /// `tensormap.replace`, `tensormap.cp_fenceproxy`, `fence.proxy.tensormap::generic.acquire`
+    pub(super) fn map(self) -> Op {
+        let space = match () {
+            () if self.has("global") => StateSpace::Global,
+            () if self.has("shared::cta") => StateSpace::Shared,
+            () => StateSpace::Generic,
+        };
+        let operation = match () {
+            () if self.has("cp_fenceproxy") => {
+                MapUse::Publish { to: self.place(0, StateSpace::Global), from: self.place(1, StateSpace::Shared) }
+            }
+            () if self.has("replace") => match self.map_field() {
+                Some((field, value)) => MapUse::Replace { map: self.place(0, space), field, value },
+                None => {
+                    let reason = "a tensor map has at most five dimensions".to_string();
+                    return Op::Unsupported { name: self.name, reason };
+                }
+            },
+            () => MapUse::Acquire { map: self.place(0, StateSpace::Generic) },
+        };
+        Op::Async { name: self.name, operation: AsyncOp::Map(Box::new(operation)) }
+    }
+
+    /// The field that `tensormap.replace` names, and its value.
+    fn map_field(&self) -> Option<(MapField, Operand)> {
+        let whole = [
+            ("global_address", MapField::Address),
+            ("rank", MapField::Rank),
+            ("elemtype", MapField::Type),
+            ("interleave_layout", MapField::Interleave),
+            ("swizzle_mode", MapField::Swizzle),
+            ("swizzle_atomicity", MapField::Atomicity),
+            ("fill_mode", MapField::Fill),
+        ];
+        if let Some((_, field)) = whole.into_iter().find(|(name, _)| self.has(name)) {
+            return Some((field, self.source(0)));
+        }
+        let Operand::Integer(number) = self.source(0) else { return None };
+        let number = u8::try_from(number).ok().filter(|number| *number < 5)?;
+        let field = match () {
+            () if self.has("box_dim") => MapField::Box(number),
+            () if self.has("global_dim") => MapField::Size(number),
+            () if self.has("global_stride") => MapField::Stride(number),
+            () => MapField::Step(number),
+        };
+        (field != MapField::Stride(4)).then(|| (field, self.source(1)))
+    }
+
     /// `wgmma`, without sparse matrices. A matrix A in registers has four.
     pub(super) fn product(self) -> Op {
         let operation = match () {

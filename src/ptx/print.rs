@@ -374,6 +374,21 @@ impl Names<'_> {
                     None => format!("{name} {tensor}, {shared}"),
                 }
             }
+            Op::Async { name, operation: AsyncOp::Map(operation) } => match &**operation {
+                MapUse::Replace { map, field, value } => {
+                    let number = match field {
+                        MapField::Box(at) | MapField::Size(at) | MapField::Stride(at) | MapField::Step(at) => {
+                            format!("{at}, ")
+                        }
+                        _ => String::new(),
+                    };
+                    format!("{name} {}, {number}{}", self.address(&map.address), self.operand(value))
+                }
+                MapUse::Publish { to, from } => {
+                    format!("{name} {}, {}, 128", self.address(&to.address), self.address(&from.address))
+                }
+                MapUse::Acquire { map } => format!("{name} {}, 128", self.address(&map.address)),
+            },
             Op::Async { name, operation: AsyncOp::Product(product) } => {
                 format!(
                     "{name} {}, {}, {}",

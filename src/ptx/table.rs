@@ -17,6 +17,7 @@ use std::sync::{LazyLock, OnceLock};
 
 /// Why there are no proofs about asynchronous copies.
 pub(crate) const ASYNC: &str = "asynchronous copies are not modelled";
+pub(crate) const TENSORMAP: &str = "tensor maps are not modelled";
 
 /// Why there are no proofs about barrier objects.
 pub(crate) const MBARRIER: &str = "mbarrier objects are not modelled";
@@ -70,6 +71,8 @@ pub(crate) enum Meaning {
     Bulk,
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`
     Tensor,
+    /// `tensormap`, and the fence for tensor maps
+    Map,
     BulkCommit,
     BulkWait,
     /// What is done with a barrier object.
@@ -339,6 +342,7 @@ impl Row {
             Meaning::AsyncArrive | Meaning::Remote | Meaning::Tensor => Class::Emulated(ASYNC),
             Meaning::Bulk | Meaning::BulkCommit | Meaning::BulkWait => Class::Emulated(ASYNC),
             Meaning::Product => Class::Emulated(PRODUCTS),
+            Meaning::Map => Class::Emulated(TENSORMAP),
             Meaning::Registers => Class::Emulated(REGISTERS),
             Meaning::Object => Class::Emulated(MBARRIER),
             Meaning::ClusterBarrier => Class::Emulated(CLUSTER),

@@ -6,12 +6,11 @@
 
 use super::table::{ASYNC, Form, MBARRIER, Meaning, form};
 use Meaning::{
-    Arbitrary, AsyncArrive, AsyncCommit, AsyncCopy, AsyncWait, Bulk, BulkCommit, BulkWait, Nothing, Object, Remote,
-    Tensor, Unsupported,
+    Arbitrary, AsyncArrive, AsyncCommit, AsyncCopy, AsyncWait, Bulk, BulkCommit, BulkWait, Map, Nothing, Object,
+    Remote, Tensor, Unsupported,
 };
 
 const MULTIMEM: &str = "multimem addresses are not modelled";
-const TENSORMAP: &str = "tensor maps are not modelled";
 const IM2COL: &str = "tensor copies by pixels and their neighbours are not modelled";
 const ROWS: &str = "tensor copies of rows by their numbers are not modelled";
 const CANCEL: &str = "cancelling blocks of a cluster launch is not modelled";
@@ -89,12 +88,12 @@ pub(crate) const FORMS: &[Form] = &[
     form("mbarrier", "pending_count b64", "=b32 b64", Arbitrary),
 
     // Tensor maps
-    form("tensormap", "replace tile global_address global|shared::cta? b1024 b64", "[] b64", Unsupported(TENSORMAP)),
-    form("tensormap", "replace tile rank global|shared::cta? b1024 b32", "[] b32", Unsupported(TENSORMAP)),
-    form("tensormap", "replace tile box_dim|global_dim|element_stride global|shared::cta? b1024 b32", "[] imm b32", Unsupported(TENSORMAP)),
-    form("tensormap", "replace tile global_stride global|shared::cta? b1024 b64", "[] imm b64", Unsupported(TENSORMAP)),
-    form("tensormap", "replace tile elemtype|interleave_layout|swizzle_mode|swizzle_atomicity|fill_mode global|shared::cta? b1024 b32", "[] imm", Unsupported(TENSORMAP)),
-    form("tensormap", "cp_fenceproxy global shared::cta tensormap::generic release $scope sync aligned", "[] [] imm", Unsupported(TENSORMAP)),
+    form("tensormap", "replace tile global_address global|shared::cta? b1024 b64", "[] b64", Map),
+    form("tensormap", "replace tile rank global|shared::cta? b1024 b32", "[] b32", Map),
+    form("tensormap", "replace tile box_dim|global_dim|element_stride global|shared::cta? b1024 b32", "[] imm b32", Map),
+    form("tensormap", "replace tile global_stride global|shared::cta? b1024 b64", "[] imm b64", Map),
+    form("tensormap", "replace tile elemtype|interleave_layout|swizzle_mode|swizzle_atomicity|fill_mode global|shared::cta? b1024 b32", "[] imm", Map),
+    form("tensormap", "cp_fenceproxy global shared::cta tensormap::generic release $scope sync aligned", "[] [] imm", Map),
 
     // multimem
     form("multimem", "ld_reduce weak? -relaxed|acquire? +$scope global? min|max u32|s32|u64|s64", "=t []", Unsupported(MULTIMEM)),

@@ -8,8 +8,6 @@
 use super::table::{Form, Meaning, form};
 use Meaning::*;
 
-const PROXY: &str = "fences between proxies are not modelled";
-
 /// The rows.
 #[rustfmt::skip]
 pub(crate) const FORMS: &[Form] = &[
@@ -45,7 +43,7 @@ pub(crate) const FORMS: &[Form] = &[
     form("fence", "proxy async global|shared::cta|shared::cluster", "", Fence),
     form("fence", "proxy fabric::fabric|fabric::generic|generic::fabric alias acquire|release sys", "", Fence),
     form("fence", "proxy tensormap::generic release $scope", "", Fence),
-    form("fence", "proxy tensormap::generic acquire $scope", "[] imm", Unsupported(PROXY)),
+    form("fence", "proxy tensormap::generic acquire $scope", "[] imm", Map),
 
     // Warp-wide operations
     form("shfl", "sync up|down|bfly|idx b32", "=t|p t b32 b32 b32", Arbitrary),

@@ -9,13 +9,11 @@
 use super::follow::{ALWAYS, Flow, Own, Refusal, What};
 use super::taint::{Byte, Cause, Taint};
 use crate::exec::access::Target;
-use crate::exec::decode::{Moves, ObjectKind, Place, Slot, Space};
+use crate::exec::decode::{MapOperation, Moves, ObjectKind, Place, Slot, Space};
 use crate::exec::moves;
+use crate::exec::tensor;
 use crate::exec::thread::Thread;
 use crate::exec::world::World;
-
-/// Bytes of a tensor map.
-const TENSOR_MAP: usize = 128;
 
 impl Flow<'_> {
     pub(super) fn copy_size(&mut self, own: &Own, (at, index): (u32, u32)) -> Result<(), Refusal> {
@@ -74,19 +72,64 @@ impl Flow<'_> {
             Moves::Values { .. } => Ok(()),
             Moves::Tensor { map: places, coordinates, shared, .. } => {
                 coordinates.iter().try_for_each(|slot| self.need(own.get(*slot), What::Address, at))?;
-                let bytes = match self.place(world, thread, own, (at, *places))? {
-                    Some(Target::Param(offset)) => self.laid_out.get(offset..offset + TENSOR_MAP),
-                    _ => None,
-                };
-                let map = bytes.map_or(Taint::open(Cause::Memory, at), |bytes| {
-                    bytes.iter().fold(Taint::FIXED, |all, byte| all.mixed(byte.taint, at))
-                });
-                self.need(map, What::TensorMap, at)?;
+                self.place(world, thread, own, (at, *places))?;
+                let facts = moves::map_facts(self.program, world, thread, *places);
+                let map = facts.as_ref().and_then(|(target, _, read)| self.map_taint(*target, read, at));
+                self.need(map.unwrap_or(Taint::open(Cause::Memory, at)), What::TensorMap, at)?;
                 // How its rows are swizzled depends on where the box is.
-                let period = moves::swizzle_period(self.program, world, thread, *places);
+                let period = facts.map_or(0, |(_, period, _)| period);
                 self.need_alignment(own.get(self.program.accesses[*shared as usize].base).pointee(), period, at)
             }
         }
+    }
+
+    /// Where the bytes of a map come from that are read; its tensor is in global memory, wherever that is.
+    fn map_taint(&self, map: Target, read: &[usize], at: u32) -> Option<Taint> {
+        let bytes: Vec<Byte> = match map {
+            Target::Param(offset) => self.laid_out.get(offset..offset + tensor::BYTES)?.to_vec(),
+            Target::Global(array, offset) => {
+                let open = Byte::open(Cause::Memory);
+                let all = offset..offset + tensor::BYTES as u64;
+                all.map(|at| self.global.get(&(array, at)).copied().unwrap_or(open)).collect()
+            }
+            Target::Shared(_) | Target::Local(_) => return None,
+        };
+        let address = tensor::ADDRESS..tensor::ADDRESS + 8;
+        let tensor = Byte::value(&bytes[address.clone()], at);
+        let tensor = if tensor.pointee() == Some(Place::Global) { Taint { place: None, ..tensor } } else { tensor };
+        let others = read.iter().filter(|byte| !address.contains(byte));
+        Some(others.fold(tensor, |all, byte| all.mixed(bytes[*byte].taint, at)))
+    }
+
+    /// A kernel makes a tensor map.
+    pub(super) fn map(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, index): (u32, u32),
+    ) -> Result<(), Refusal> {
+        match self.program.map_operations[index as usize] {
+            MapOperation::Replace { map, at: field, width, value } => {
+                let Some(map) = self.place(world, thread, own, (at, map))? else { return Ok(()) };
+                let value = own.get(value);
+                self.touch(thread, (map, tensor::BYTES as u32), at)?;
+                self.write(shared, own, map.element(field, 1), width, value);
+            }
+            MapOperation::Publish { to, from } => {
+                let from = self.place(world, thread, own, (at, from))?;
+                let Some((to, from)) = self.place(world, thread, own, (at, to))?.zip(from) else { return Ok(()) };
+                self.touch(thread, (from, tensor::BYTES as u32), at)?;
+                for byte in 0..tensor::BYTES as u32 {
+                    self.copy_byte(shared, own, (to.element(byte, 1), from.element(byte, 1)));
+                }
+            }
+            MapOperation::Acquire { map } => {
+                self.place(world, thread, own, (at, map))?;
+            }
+        }
+        Ok(())
     }
 
     /// Copies have written: what they brought is open.

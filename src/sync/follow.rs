@@ -385,6 +385,8 @@ impl<'p> Flow<'p> {
             }
             Code::Annotation(index) => self.annotation(own, (at, index))?,
             // Its writing half asks.
+            Code::MapRead(_) => {}
+            Code::Map(index) => self.map(world, shared, thread, own, (at, index))?,
             Code::BulkRead(_) => self.touch_all(thread, at)?,
             Code::BulkWrite(index) => self.bulk(world, thread, own, (at, index))?,
             Code::Object(index) => self.object(world, thread, own, (at, index))?,

@@ -68,6 +68,24 @@ impl Flow<'_> {
         }
     }
 
+    /// One byte of memory is copied to another.
+    pub(super) fn copy_byte(&mut self, shared: &mut [Byte], own: &Own, (to, from): (Target, Target)) {
+        let open = Byte::open(Cause::Memory);
+        let byte = match from {
+            Target::Global(array, offset) => self.global.get(&(array, offset)).copied().unwrap_or(open),
+            Target::Shared(offset) => shared[offset as usize],
+            Target::Local(offset) => own.local[offset],
+            Target::Param(offset) => self.laid_out[offset],
+        };
+        match to {
+            Target::Global(array, offset) if byte.taint.is_open() => _ = self.global.remove(&(array, offset)),
+            Target::Global(array, offset) => _ = self.global.insert((array, offset), byte),
+            Target::Shared(offset) => shared[offset as usize] = byte,
+            // The run ends there.
+            Target::Local(_) | Target::Param(_) => {}
+        }
+    }
+
     pub(super) fn write(&mut self, shared: &mut [Byte], own: &mut Own, target: Target, bytes: u32, value: Taint) {
         let all = Byte::all(value, bytes);
         let bytes = bytes as usize;

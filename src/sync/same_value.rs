@@ -30,7 +30,8 @@ struct Since {
     barrier: u32,
     /// All of them stored this byte by this instruction.
     stored: Option<(u32, u8)>,
-    /// Several threads may have.
+    /// The thread that did so first, and whether others have, too.
+    thread: u32,
     is_tolerated: bool,
 }
 
@@ -47,7 +48,7 @@ impl Flow<'_> {
     /// Something that is no plain store accesses these bytes.
     pub(super) fn touch(&mut self, thread: &Thread, (target, bytes): (Target, u32), at: u32) -> Result<(), Refusal> {
         let (Target::Shared(offset), true) = (target, self.tolerates()) else { return Ok(()) };
-        (offset..offset + bytes).try_for_each(|offset| self.see(thread.clock.block, offset, (at, None)).map(drop))
+        (offset..offset + bytes).try_for_each(|offset| self.see(thread, offset, (at, None)).map(drop))
     }
 
     /// Something accesses bytes of which it is not said here which they are.
@@ -70,23 +71,27 @@ impl Flow<'_> {
         let is_fixed = !taint.is_open() && taint.place.is_none() && bytes <= 8;
         let mut is_tolerated = true;
         for (offset, byte) in (offset..offset + bytes).zip(value.to_le_bytes().into_iter().cycle()) {
-            is_tolerated &= self.see(thread.clock.block, offset, (at, is_fixed.then_some(byte)))?;
+            is_tolerated &= self.see(thread, offset, (at, is_fixed.then_some(byte)))?;
         }
         Ok(is_tolerated)
     }
 
-    /// An access to a byte since a barrier; whether it is one of the stores of one value.
-    fn see(&mut self, barrier: u32, offset: u32, (at, byte): (u32, Option<u8>)) -> Result<bool, Refusal> {
-        let stored = byte.map(|byte| (at, byte));
-        let first = Since { barrier, stored, is_tolerated: false };
-        let known = self.same_value.bytes.entry(offset).or_insert(first);
-        if known.barrier != barrier {
-            *known = first;
-            return Ok(stored.is_some());
-        }
+    /// A thread accesses a byte; whether this is one of the stores of one value.
+    fn see(&mut self, thread: &Thread, offset: u32, (at, byte): (u32, Option<u8>)) -> Result<bool, Refusal> {
+        let (barrier, thread, stored) = (thread.clock.block, thread.number, byte.map(|byte| (at, byte)));
+        let known = match self.same_value.bytes.get_mut(&offset).filter(|known| known.barrier == barrier) {
+            Some(known) => known,
+            None => {
+                let first = Since { barrier, stored, thread, is_tolerated: false };
+                self.same_value.bytes.insert(offset, first);
+                return Ok(stored.is_some());
+            }
+        };
         if known.stored.is_some() && known.stored == stored {
-            known.is_tolerated = true;
-            self.same_value.last = Some(barrier);
+            if known.thread != thread {
+                known.is_tolerated = true;
+                self.same_value.last = Some(barrier);
+            }
             return Ok(true);
         }
         if known.is_tolerated {

@@ -195,10 +195,11 @@ pub(crate) fn reasons(question: &Question<'_>, launch: &Launch, shown: &Shown) -
     reasons.extend(report.reasons);
     if reasons.is_empty() {
         let finding = report.findings.iter().find(|finding| finding.defect != Defect::Race);
-        let message = match finding.map(|finding| finding.kind.as_str()) {
-            Some("bounds") => "this access is outside of its array in one execution".to_string(),
-            Some("alignment") => "this access is not aligned in one execution".to_string(),
-            _ => "one execution has a defect that cannot be replayed".to_string(),
+        let message = match finding.map(|finding| (finding.kind.as_str(), finding.defect.code(true))) {
+            Some(("bounds", _)) => "this access is outside of its array in one execution".to_string(),
+            Some(("alignment", _)) => "this access is not aligned in one execution".to_string(),
+            Some((kind, name)) => format!("one execution has a defect that cannot be replayed: {name}, {kind}"),
+            None => "one execution has a defect that cannot be replayed".to_string(),
         };
         reasons.push(reason(message, finding.and_then(Finding::primary).cloned()));
     }

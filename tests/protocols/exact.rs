@@ -4,6 +4,7 @@ use crate::generate::{Features, generate};
 use crate::judge::STATES;
 use crate::oracle::{Answer, explore};
 use crate::print::print;
+use crate::protocol::Protocol;
 use gpuvcc::driver::input::{Input, Language};
 use gpuvcc::driver::options::{Engine, Options};
 use gpuvcc::driver::pipeline;
@@ -15,7 +16,18 @@ use libtest_mimic::Failed;
 use std::collections::BTreeMap;
 
 /// What the engine knows: all of it.
-const FEATURES: Features = Features { objects: true, bulk: true };
+const FEATURES: Features = Features { objects: true, bulk: true, clusters: true };
+
+/// What the engine says of a protocol.
+pub fn verdict(protocol: &Protocol) -> Result<Verdict, Failed> {
+    let printed = print(protocol);
+    let input = Input::new(SourceText::new("kernel.ptx", printed.text), Language::Ptx);
+    let geometry = Geometry { block: [printed.block, 1, 1], grid: [printed.blocks, 1, 1] }.into();
+    let options = Options { geometry, engine: Engine::Exact, ..Options::default() };
+    let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
+    let answer = pipeline::verify(&input, &program, "kernel", &options, &Jobs::default());
+    Ok(answer.map_or(Verdict::Unsupported, |report| report.verdict))
+}
 
 /// Asks the engine about so many protocols of a seed.
 pub fn protocols(seed: u64, count: u64) -> Result<(), Failed> {
@@ -23,13 +35,7 @@ pub fn protocols(seed: u64, count: u64) -> Result<(), Failed> {
     for number in 0..count {
         let protocol = generate(seed, number, FEATURES).protocol;
         let Answer::Defects(can) = explore(&protocol, STATES) else { continue };
-        let printed = print(&protocol);
-        let input = Input::new(SourceText::new("kernel.ptx", printed.text), Language::Ptx);
-        let geometry = Geometry { block: [printed.block, 1, 1], grid: [1; 3] }.into();
-        let options = Options { geometry, engine: Engine::Exact, ..Options::default() };
-        let program = pipeline::parse(&input).map_err(|errors| format!("{errors:?}"))?;
-        let answer = pipeline::verify(&input, &program, "kernel", &options, &Jobs::default());
-        let verdict = answer.map_or(Verdict::Unsupported, |report| report.verdict);
+        let verdict = verdict(&protocol)?;
         if matches!(verdict, Verdict::Verified | Verdict::VerifiedWhen) && !can.is_empty() {
             return Err(format!("number {number} is {}, and can have {can:?}: {protocol:?}", verdict.name()).into());
         }

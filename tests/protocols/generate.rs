@@ -7,7 +7,7 @@ use crate::judge::STATES;
 use crate::mutate::mutate;
 use crate::oracle::{Answer, explore};
 use crate::pipelines::pipeline;
-use crate::protocol::{BYTES, Fenced, NAMED, Operation as Op, Place, Protocol, Range, SLOT, Space};
+use crate::protocol::{BYTES, Fenced, NAMED, OBJECTS, Operation as Op, Place, Protocol, Range, SLOT, Space};
 use crate::random::{Random, hash};
 use crate::table::{Accesses, Table};
 use std::collections::BTreeSet;
@@ -22,6 +22,8 @@ pub struct Features {
     pub objects: bool,
     /// Bulk copies.
     pub bulk: bool,
+    /// Clusters of two blocks.
+    pub clusters: bool,
 }
 
 /// A protocol and where it comes from.
@@ -62,27 +64,43 @@ fn is_clean_and_shares(protocol: &Protocol) -> bool {
 
 /// Operations drawn one by one, from a few kinds a protocol.
 fn operations(random: &mut Random, features: Features) -> Protocol {
-    let threads = [2, 2, 3, 3, 4, 6][random.below(6)];
+    let is_cluster = features.clusters && random.below(4) == 0;
+    let threads = if is_cluster { [2, 2, 4][random.below(3)] } else { [2, 2, 3, 3, 4, 6][random.below(6)] };
     let most = 1 + random.below(if threads > 4 { 4 } else { 8 });
-    let objects = if features.objects { random.below(4) } else { 0 };
+    let objects = match (features.objects, is_cluster) {
+        (false, _) => 0,
+        (true, true) => OBJECTS * random.below(2),
+        (true, false) => random.below(4),
+    };
     let mut counts: Vec<Option<u32>> = (0..objects).map(|_| Some(1 + random.below(threads.min(3)) as u32)).collect();
     if objects > 0 && random.below(40) == 0 {
         counts[0] = None;
     }
-    let draw = Draw { threads, objects, features, kinds: random.next(), warps: 1 + random.below(threads) as u32 };
+    let of_block = if is_cluster { threads / 2 } else { threads };
+    let warps = 1 + random.below(of_block) as u32;
+    let draw = Draw { threads: of_block, objects, is_cluster, features, kinds: random.next(), warps };
+    let meets = is_cluster && random.below(4) > 0;
     let lists = (0..threads).map(|_| {
         let mut operations = Vec::new();
         for _ in 0..1 + random.below(most) {
             draw.operations(random, &mut operations);
         }
+        if meets {
+            operations.extend([Op::ClusterArrive { release: true }, Op::ClusterWait]);
+        }
         operations
     });
-    Protocol { threads: lists.collect(), objects: counts }
+    let lists = lists.collect();
+    let mut protocol = if is_cluster { Protocol::of_cluster(lists, counts) } else { Protocol::new(lists, counts) };
+    protocol.keep_to_blocks();
+    protocol
 }
 
 /// From what operations are drawn.
 struct Draw {
+    /// Of a block.
     threads: usize,
+    is_cluster: bool,
     objects: usize,
     features: Features,
     /// One bit a kind that is left out.
@@ -95,7 +113,7 @@ impl Draw {
     fn operations(&self, random: &mut Random, to: &mut Vec<Op>) {
         let object = random.below(self.objects.max(1));
         let is_rare = random.below(16) == 0;
-        let kind = random.below(16);
+        let kind = random.below(20);
         let is_left_out = self.kinds >> kind & 1 == 1;
         let with_objects = self.objects > 0 && !is_left_out;
         match kind {
@@ -128,10 +146,47 @@ impl Draw {
                 to.extend([Op::BulkCommit, Op::BulkWait { pending: random.below(2) as u32, read: !is_rare }]);
             }
             14 if self.features.bulk && !is_left_out => {
-                let only = if random.below(2) == 0 { Space::Shared } else { Space::Global };
-                to.push(Op::Fence(if is_rare { Fenced::Only(only) } else { Fenced::All }));
+                let only = if random.below(2) == 0 { Fenced::Shared } else { Fenced::Global };
+                to.push(Op::Fence(if is_rare { only } else { Fenced::All }));
             }
-            _ => to.push(access(random)),
+            16 if self.is_cluster && !is_left_out => {
+                to.extend([Op::ClusterArrive { release: !is_rare }, self.access(random), Op::ClusterWait]);
+            }
+            17 if with_objects => {
+                let (parity, acquire) = (random.below(2) as u32, !is_rare);
+                to.push(Op::Peek { object, parity, acquire });
+                to.push(if random.below(2) == 0 { self.access(random) } else { self.access_if(random) });
+                to.extend((random.below(4) > 0).then_some(Op::WaitUnless { object, parity, acquire }));
+            }
+            18 if with_objects && random.below(4) == 0 => {
+                to.extend([Op::Inval { object }, Op::Init { object, count: 1 }]);
+            }
+            19 if self.is_cluster && with_objects && self.features.bulk => {
+                let (to_slot, from, bytes) = (slot(random), slot(random), SLOT);
+                to.push(match random.below(2) {
+                    0 => Op::Send { to: to_slot, from, bytes, object },
+                    _ => Op::Multicast { to: to_slot, from, bytes, object: object % 2 },
+                });
+            }
+            _ => to.push(self.access(random)),
+        }
+    }
+
+    /// A load or store; in a cluster, of the shared memory of either block.
+    fn access(&self, random: &mut Random) -> Op {
+        match access(random) {
+            Op::Access { range: Range { space: Space::Shared, at, bytes }, writes } if self.is_cluster => {
+                let space = Space::of_block(random.below(2));
+                Op::Access { range: Range { space, at, bytes }, writes }
+            }
+            other => other,
+        }
+    }
+
+    fn access_if(&self, random: &mut Random) -> Op {
+        match self.access(random) {
+            Op::Access { range, writes } => Op::AccessIf { range, writes },
+            other => other,
         }
     }
 

@@ -146,6 +146,7 @@ fn run(printed: &Printed, command: &Command) -> Result<KernelReport, String> {
     let Command::Run(options) = command else { return Err("the command is no run".to_string()) };
     let mut options = options.clone();
     options.block = Some([printed.block, 1, 1]);
+    options.grid = [printed.blocks, 1, 1];
     let result = emulate::emulate("kernel.ptx", &module, "kernel", &options);
     result.map(|(report, _)| report).map_err(|diagnostic| diagnostic.message.clone())
 }

@@ -15,18 +15,31 @@ struct Known {
     objects: Vec<u32>,
     threads: Vec<Vec<Op>>,
     defects: Vec<Defect>,
+    is_cluster: bool,
 }
 
 /// One trial a protocol.
 pub fn trials() -> Vec<Trial> {
-    let all = [named(), groups(), objects(), phases(), arrivals_of_copies(), bulk_loads(), bulk_stores(), fences()];
+    let all = [
+        named(),
+        groups(),
+        objects(),
+        phases(),
+        arrivals_of_copies(),
+        bulk_loads(),
+        bulk_stores(),
+        fences(),
+        tries(),
+        clusters(),
+    ];
     let trial = |known: Known| Trial::test(format!("known/{}", known.name), move || check(&known));
     all.into_iter().flatten().map(trial).collect()
 }
 
 fn check(known: &Known) -> Result<(), Failed> {
     let objects = known.objects.iter().map(|count| (*count > 0).then_some(*count)).collect();
-    let protocol = Protocol { threads: known.threads.clone(), objects };
+    let of = if known.is_cluster { Protocol::of_cluster } else { Protocol::new };
+    let protocol = of(known.threads.clone(), objects);
     let expected = Answer::Defects(known.defects.iter().copied().collect::<BTreeSet<_>>());
     match explore(&protocol, 100_000) {
         answer if answer == expected => Ok(()),
@@ -41,7 +54,7 @@ fn known<const N: usize, const M: usize>(
     defects: [Defect; M],
 ) -> Known {
     let threads = threads.iter().map(|operations| operations.to_vec()).collect();
-    Known { name, objects: objects.to_vec(), threads, defects: defects.to_vec() }
+    Known { name, objects: objects.to_vec(), threads, defects: defects.to_vec(), is_cluster: false }
 }
 
 const WORD: Range = Range { space: Space::Shared, at: 0, bytes: 4 };
@@ -218,7 +231,6 @@ fn bulk_stores() -> Vec<Known> {
 }
 
 fn fences() -> Vec<Known> {
-    let only = |space| Op::Fence(Fenced::Only(space));
     let acquirer: &[Op] = &[sync(1, 2), FENCE, STORE, Op::BulkCommit, STORE_READ];
     let too_soon: &[Op] = &[COPY, Op::Commit, FENCE, COMPLETE, STORE];
     let reused = |fence: Option<Op>| [vec![READ], fence.into_iter().collect(), vec![on(0)]].concat();
@@ -229,10 +241,10 @@ fn fences() -> Vec<Known> {
         known(
             "fence_of_another_space",
             &[],
-            [&[WRITE, only(Space::Global), STORE]],
+            [&[WRITE, Op::Fence(Fenced::Global), STORE]],
             [Race((0, 0), (0, 2)), BarrierError((0, 2))],
         ),
-        known("fence_of_the_space", &[], [&[WRITE, only(Space::Shared), STORE, Op::BulkCommit, STORE_READ]], []),
+        known("fence_of_the_space", &[], [&[WRITE, Op::Fence(Fenced::Shared), STORE, Op::BulkCommit, STORE_READ]], []),
         known("fence_behind_the_barrier", &[], [&[WRITE, arrive(1, 2)], acquirer], []),
         known(
             "no_fence_anywhere",
@@ -245,4 +257,74 @@ fn fences() -> Vec<Known> {
         known("refill_fenced", &[1, 1], [&reused(Some(FENCE)), refill], [BarrierError((1, 1))]),
         known("refill_not_fenced", &[1, 1], [&reused(None), refill], [Race((0, 0), (1, 1)), BarrierError((1, 1))]),
     ]
+}
+
+/// Tries, and objects that are ended.
+fn tries() -> Vec<Known> {
+    let (peek, wait) =
+        (|acquire| Op::Peek { object: 0, parity: 0, acquire }, Op::WaitUnless { object: 0, parity: 0, acquire: true });
+    let waits = Op::wait(0, 0);
+    let read_if = Op::AccessIf { range: WORD, writes: false };
+    let (inval, init) = (Op::Inval { object: 0 }, Op::Init { object: 0, count: 1 });
+    let fill: [Op; 2] = [WRITE, on(0)];
+    vec![
+        known("try", &[1], [&fill, &[peek(true), read_if, wait, READ]], []),
+        known("try_of_no_account", &[1], [&fill, &[peek(true), READ, wait]], [Race((0, 0), (1, 1))]),
+        known("try_relaxed", &[1], [&fill, &[peek(false), wait, READ]], [Race((0, 0), (1, 2))]),
+        known("anew", &[1], [&[on(0), waits, inval, init, on(0), waits]], []),
+        known("anew_too_early", &[1], [&[inval], &[on(0)]], [Race((0, 0), (1, 0)), BarrierError((1, 0))]),
+        known("ended_under_a_copy", &[1], [&[Op::arrive_expecting(0, SLOT), LOAD, inval]], [BarrierError((0, 1))]),
+    ]
+}
+
+/// The barrier of a cluster, and objects and memory of another block.
+fn clusters() -> Vec<Known> {
+    const PEER: Range = Range { space: Space::Peer, at: 0, bytes: 4 };
+    const READ_PEER: Op = Op::Access { range: PEER, writes: false };
+    const WRITE_PEER: Op = Op::Access { range: PEER, writes: true };
+    const COME: Op = Op::ClusterArrive { release: true };
+    const LEAVE: Op = Op::ClusterWait;
+    const BYTES: Op = Op::ArriveOn { object: 2, release: true, expected: Some(SLOT) };
+    const SEND: Op = Op::Send { to: 0, from: 0, bytes: SLOT, object: 2 };
+    const ALL: Op = Op::Multicast { to: 0, from: 0, bytes: SLOT, object: 0 };
+    let other: [Op; 6] = [WRITE_PEER, COME, LEAVE, READ, COME, LEAVE];
+    let reader: [Op; 5] = [READ_PEER, on(0), BYTES, wait(2, 0), on(0)];
+    let cast: [Op; 4] = [Op::arrive_expecting(0, SLOT), ALL, wait(0, 0), READ];
+    let objects = [1; 4];
+    let all = vec![
+        known("exchange", &[], [&[WRITE, COME, LEAVE, READ_PEER, COME, LEAVE], &other], []),
+        known(
+            "exchange_not_awaited",
+            &[],
+            [&[WRITE, COME, READ_PEER, LEAVE, COME, LEAVE], &other],
+            [Race((0, 2), (1, 0))],
+        ),
+        known(
+            "exchange_relaxed",
+            &[],
+            [&[WRITE, Op::ClusterArrive { release: false }, LEAVE, READ_PEER, COME, LEAVE], &other],
+            [Race((0, 0), (1, 3))],
+        ),
+        known("other_block_has_exited", &[], [&[], &[READ]], [BarrierError((1, 0))]),
+        known("cluster_twice", &[], [&[COME, COME], &[]], [BarrierError((0, 1))]),
+        known("cluster_not_come", &[], [&[LEAVE], &[]], [BarrierError((0, 0))]),
+        known("cluster_who_came_has_exited", &[], [&[COME], &[COME, LEAVE]], []),
+        known("remote_arrival", &objects, [&[WRITE_PEER, on(2)], &[wait(2, 0), READ_PEER]], []),
+        known("multicast", &objects, [&cast, &[BYTES, wait(2, 0), READ_PEER]], []),
+        known("multicast_not_awaited", &objects, [&cast, &[BYTES, READ_PEER, wait(2, 0)]], [Race((0, 1), (1, 1))]),
+        known("send", &objects, [&[WRITE, FENCE, wait(0, 0), FENCE, SEND, wait(0, 1)], &reader], []),
+        known(
+            "send_not_fenced",
+            &objects,
+            [&[WRITE, wait(0, 0), SEND, wait(0, 1)], &reader],
+            [Race((0, 0), (0, 2)), Race((0, 2), (1, 0))],
+        ),
+        known(
+            "fence_of_another_block",
+            &objects,
+            [&[wait(0, 0), Op::Fence(Fenced::Shared), SEND, wait(0, 1)], &reader],
+            [Race((0, 2), (1, 0))],
+        ),
+    ];
+    all.into_iter().map(|known| Known { is_cluster: true, ..known }).collect()
 }

@@ -7,6 +7,7 @@
 //! Environment: PROTOCOLS (800) how many, PROTOCOLS_SEED (1), PROTOCOLS_FIRST (0) the number of the first, PROTOCOLS_JOBS
 //! (the processor's) threads.
 
+mod clusters;
 mod exact;
 mod generate;
 mod judge;
@@ -34,7 +35,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the emulator has so far.
-const FEATURES: Features = Features { objects: true, bulk: true };
+const FEATURES: Features = Features { objects: true, bulk: true, clusters: true };
 
 /// Of the protocols of a kind that have a defect, and of those that can have a kind of defect, so many in a hundred have to show it
 /// in some run.
@@ -115,7 +116,7 @@ impl Tally {
 /// Pipelines that nobody changed have no defect, and what is printed is PTX.
 fn correct_pipelines() -> Result<(), Failed> {
     for number in 0..200 {
-        let features = Features { objects: true, bulk: true };
+        let features = Features { objects: true, bulk: true, clusters: true };
         let mut random = random::Random::new(number);
         let (kind, protocol) = pipelines::pipeline(&mut random, features);
         let answer = explore(&protocol, judge::STATES);

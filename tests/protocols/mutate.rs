@@ -5,6 +5,11 @@ use crate::random::Random;
 
 /// Changes one thing, mostly.
 pub fn mutate(protocol: &mut Protocol, random: &mut Random) {
+    change_one(protocol, random);
+    protocol.keep_to_blocks();
+}
+
+fn change_one(protocol: &mut Protocol, random: &mut Random) {
     let thread = random.below(protocol.threads.len());
     if !protocol.objects.is_empty() && random.below(12) == 0 {
         let object = random.below(protocol.objects.len());
@@ -52,9 +57,32 @@ fn change(operation: &mut Op, objects: usize, random: &mut Random) {
     let another = |object: usize, random: &mut Random| (object + 1 + random.below(2)) % objects.max(1);
     let other_slot = |at: u32| (at + SLOT) % (2 * SLOT);
     match operation {
-        Op::Access { range, writes } => match coin {
-            true => *writes = !*writes,
-            false => *range = Range { at: other_slot(range.at), ..*range },
+        Op::Access { range, writes } => match (coin, range.space) {
+            (true, _) => *writes = !*writes,
+            (false, Space::Peer) => *range = Range { space: Space::Shared, ..*range },
+            (false, _) => *range = Range { at: other_slot(range.at), ..*range },
+        },
+        Op::AccessIf { range, writes } => *operation = Op::Access { range: *range, writes: *writes ^ coin },
+        Op::ClusterArrive { release } => match coin {
+            true => *release = !*release,
+            false => *operation = Op::ClusterWait,
+        },
+        Op::ClusterWait => *operation = Op::ClusterArrive { release: true },
+        Op::Inval { object } => *operation = Op::Init { object: *object, count: 1 },
+        Op::Init { object, count } => match coin {
+            true => *count += 1,
+            false => *object = another(*object, random),
+        },
+        Op::Peek { object, parity, acquire } => match random.below(3) {
+            0 => *acquire = !*acquire,
+            1 => *parity ^= 1,
+            _ => *object = another(*object, random),
+        },
+        Op::WaitUnless { object, parity, acquire } => match random.below(4) {
+            0 => *acquire = !*acquire,
+            1 => *parity ^= 1,
+            2 => *object = another(*object, random),
+            _ => *operation = Op::WaitParity { object: *object, parity: *parity, acquire: *acquire, test: coin },
         },
         Op::Sync { id, warps } | Op::Arrive { id, warps } if random.below(3) > 0 => match (coin, *warps) {
             (true, _) => *id = 1 + *id % NAMED,
@@ -88,6 +116,16 @@ fn change(operation: &mut Op, objects: usize, random: &mut Random) {
             1 => *bytes = 2 * SLOT - if coin { SLOT } else { 0 },
             _ => *object = another(*object, random),
         },
+        Op::Send { to, bytes, object, .. } => match random.below(3) {
+            0 => *to = other_slot(*to),
+            1 => *bytes = 2 * SLOT,
+            _ => *object = another(*object, random),
+        },
+        Op::Multicast { to, from, bytes, object } => match random.below(3) {
+            0 => *to = other_slot(*to),
+            1 => *operation = Op::BulkLoad { to: *to, from: *from, bytes: *bytes, object: *object },
+            _ => *object = (*object + 1) % 2,
+        },
         Op::BulkStore { from, to, .. } => *if coin { from } else { to } = other_slot(*to),
         Op::Copy { to, .. } => *to = other_slot(*to),
         Op::WaitGroup { pending } => *pending = Some(pending.unwrap_or(0) + 1),
@@ -95,10 +133,10 @@ fn change(operation: &mut Op, objects: usize, random: &mut Random) {
             true => *pending += 1,
             false => *read = !*read,
         },
-        Op::Fence(fenced) => *fenced = Fenced::Only(if coin { Space::Shared } else { Space::Global }),
+        Op::Fence(fenced) => *fenced = if coin { Fenced::Shared } else { Fenced::Global },
         Op::Drop { object } | Op::Touch { object, .. } => *operation = Op::arrive_on(*object),
         Op::Expect { bytes, .. } => *bytes *= 2,
-        Op::Init { .. } | Op::Commit | Op::BulkCommit => {}
+        Op::Commit | Op::BulkCommit => {}
     }
     within_memory(operation);
 }
@@ -108,7 +146,11 @@ fn within_memory(operation: &mut Op) {
     let most = |bytes: u32| crate::protocol::BYTES - bytes;
     match operation {
         Op::Access { range, .. } if range.at > most(range.bytes) => range.at = 0,
-        Op::BulkLoad { to, from, bytes, .. } | Op::BulkStore { to, from, bytes } | Op::Copy { to, from, bytes } => {
+        Op::BulkLoad { to, from, bytes, .. }
+        | Op::Send { to, from, bytes, .. }
+        | Op::Multicast { to, from, bytes, .. }
+        | Op::BulkStore { to, from, bytes }
+        | Op::Copy { to, from, bytes } => {
             if *to > most(*bytes) {
                 *to = 0;
             }

@@ -1,7 +1,8 @@
 //! Correct protocols of the kinds that real kernels have; `mutate` breaks them.
 
+use crate::clusters;
 use crate::generate::Features;
-use crate::protocol::{Fenced, Operation as Op, Protocol, Range, SLOT, Space};
+use crate::protocol::{Fenced, Operation as Op, Protocol, Range, SLOT};
 use crate::random::Random;
 
 /// Makes a protocol.
@@ -23,6 +24,16 @@ const OBJECTS: &[(&str, Pipeline)] = &[
     ("tokens", tokens),
     ("copies that arrive", copy_arrive),
     ("dropping out", dropping),
+    ("tries", tries),
+    ("objects made anew", anew),
+];
+
+/// Clusters of two blocks.
+const CLUSTERS: &[(&str, Pipeline)] = &[
+    ("cluster exchange", clusters::exchange),
+    ("cluster ring", clusters::ring),
+    ("cluster multicast", clusters::multicast),
+    ("cluster send", clusters::send),
 ];
 
 /// Bulk copies.
@@ -43,6 +54,9 @@ pub fn pipeline(random: &mut Random, features: Features) -> (&'static str, Proto
     if features.bulk {
         kinds.extend(BULK);
         kinds.extend(BULK);
+    }
+    if features.clusters {
+        kinds.extend(CLUSTERS);
     }
     let (name, make) = kinds[random.below(kinds.len())];
     (name, make(random))
@@ -80,7 +94,7 @@ fn named_ring(random: &mut Random) -> Protocol {
             }
         }
     }
-    Protocol { threads, objects: Vec::new() }
+    Protocol::new(threads, Vec::new())
 }
 
 fn named_chain(random: &mut Random) -> Protocol {
@@ -96,7 +110,7 @@ fn named_chain(random: &mut Random) -> Protocol {
             threads[0].push(Op::Sync { id: 3, warps });
         }
     }
-    Protocol { threads, objects: Vec::new() }
+    Protocol::new(threads, Vec::new())
 }
 
 fn everybody(random: &mut Random) -> Protocol {
@@ -112,7 +126,7 @@ fn everybody(random: &mut Random) -> Protocol {
         ];
         round.repeat(rounds)
     });
-    Protocol { threads: threads.collect(), objects: Vec::new() }
+    Protocol::new(threads.collect(), Vec::new())
 }
 
 /// Two threads fill halves of slots ahead, and read each other's.
@@ -135,7 +149,7 @@ fn copy_groups(random: &mut Random) -> Protocol {
         }
         operations
     });
-    Protocol { threads: threads.collect(), objects: Vec::new() }
+    Protocol::new(threads.collect(), Vec::new())
 }
 
 fn copy_then_arrive(random: &mut Random) -> Protocol {
@@ -154,7 +168,7 @@ fn copy_then_arrive(random: &mut Random) -> Protocol {
             threads[1..].iter_mut().for_each(|consumer| consumer.push(Op::Arrive { id: 2, warps }));
         }
     }
-    Protocol { threads, objects: Vec::new() }
+    Protocol::new(threads, Vec::new())
 }
 
 /// Parity for the use of a slot in a round: of the wait until it is full; the other one until it is empty.
@@ -175,7 +189,52 @@ fn object_ring(random: &mut Random) -> Protocol {
         }
     }
     let counts = [vec![Some(1); slots], vec![Some(consumers as u32); slots]].concat();
-    Protocol { threads, objects: counts }
+    Protocol::new(threads, counts)
+}
+
+/// A ring whose consumers look first whether a slot is full, and do something else before they wait; some read already then.
+fn tries(random: &mut Random) -> Protocol {
+    let ((slots, rounds), is_early) = (shape(random), is_chosen(random));
+    let mut threads = vec![Vec::new(); 2];
+    for round in 0..rounds {
+        let (slot, parity) = (round % slots, parity(round, slots));
+        let (object, acquire) = (slots + slot, true);
+        threads[0].extend([Op::Peek { object, parity: parity ^ 1, acquire }, Op::write(word(3, 0))]);
+        threads[0].push(Op::WaitUnless { object, parity: parity ^ 1, acquire });
+        threads[0].extend([Op::write(word(slot, 0)), Op::arrive_on(slot)]);
+        let object = slot;
+        threads[1].push(Op::Peek { object, parity, acquire });
+        if is_early {
+            threads[1].push(Op::AccessIf { range: word(slot, 0), writes: false });
+        }
+        threads[1].push(Op::WaitUnless { object, parity, acquire });
+        threads[1].extend([Op::read(word(slot, 0)), Op::arrive_on(slots + slot)]);
+    }
+    Protocol::new(threads, vec![Some(1); 2 * slots])
+}
+
+/// An object is ended and initialised again between two rounds, so that each waits for its first phase.
+fn anew(random: &mut Random) -> Protocol {
+    let (rounds, copies) = (2 + random.below(2), is_chosen(random));
+    let mut threads = vec![Vec::new(); 2];
+    for round in 0..rounds {
+        if round > 0 {
+            threads[0].extend([
+                Op::Sync { id: 1, warps: 2 },
+                Op::Inval { object: 0 },
+                Op::Init { object: 0, count: 1 },
+            ]);
+            threads[0].push(Op::Sync { id: 2, warps: 2 });
+            threads[1].extend([Op::Sync { id: 1, warps: 2 }, Op::Sync { id: 2, warps: 2 }]);
+        }
+        let load = Op::BulkLoad { to: 0, from: SLOT * (round as u32 % 4), bytes: SLOT, object: 0 };
+        threads[0].extend(match copies {
+            true => vec![Op::arrive_expecting(0, SLOT), load],
+            false => vec![Op::write(word(0, 0)), Op::arrive_on(0)],
+        });
+        threads[1].extend([Op::wait(0, 0), Op::read(word(0, 0)), Op::Fence(Fenced::All)]);
+    }
+    Protocol::new(threads, vec![Some(1)])
 }
 
 fn object_chain(random: &mut Random) -> Protocol {
@@ -192,7 +251,7 @@ fn object_chain(random: &mut Random) -> Protocol {
             operations.extend([Op::write(word(thread, 0)), Op::arrive_on(thread)]);
         }
     }
-    Protocol { threads, objects: vec![Some(1); count] }
+    Protocol::new(threads, vec![Some(1); count])
 }
 
 /// Everybody arrives and waits by the token.
@@ -204,7 +263,7 @@ fn tokens(random: &mut Random) -> Protocol {
         let round = [Op::write(word(thread, 0)), arrive(0), wait(0), read, arrive(1), wait(1)];
         round.repeat(rounds)
     });
-    Protocol { threads: threads.collect(), objects: vec![Some(count as u32); 2] }
+    Protocol::new(threads.collect(), vec![Some(count as u32); 2])
 }
 
 fn copy_arrive(random: &mut Random) -> Protocol {
@@ -219,7 +278,7 @@ fn copy_arrive(random: &mut Random) -> Protocol {
         }
         threads[1].extend([Op::wait(slot, parity), Op::read(word(slot, 1)), Op::arrive_on(slots + slot)]);
     }
-    Protocol { threads, objects: vec![Some(1); 2 * slots] }
+    Protocol::new(threads, vec![Some(1); 2 * slots])
 }
 
 /// A thread leaves after the first phase.
@@ -231,7 +290,7 @@ fn dropping(random: &mut Random) -> Protocol {
         threads.push(vec![Op::arrive_on(0), wait, Op::read(word(3, 0)), Op::write(word(thread, 0))]);
         threads[1 + thread].extend([Op::arrive_on(0), wait, Op::read(word(other, 0))]);
     }
-    Protocol { threads, objects: vec![Some(1 + others as u32)] }
+    Protocol::new(threads, vec![Some(1 + others as u32)])
 }
 
 fn bulk_ring(random: &mut Random) -> Protocol {
@@ -253,7 +312,7 @@ fn bulk_ring(random: &mut Random) -> Protocol {
         }
     }
     let counts = [vec![Some(1); slots], vec![Some(consumers as u32); slots]].concat();
-    Protocol { threads, objects: counts }
+    Protocol::new(threads, counts)
 }
 
 fn bulk_store(random: &mut Random) -> Protocol {
@@ -261,13 +320,13 @@ fn bulk_store(random: &mut Random) -> Protocol {
     let mut operations = Vec::new();
     for round in 0..2 + random.below(2) {
         let slot = round as u32 % (1 + ahead);
-        operations.extend([Op::write(word(slot as usize, 0)), Op::Fence(Fenced::Only(Space::Shared))]);
+        operations.extend([Op::write(word(slot as usize, 0)), Op::Fence(Fenced::Shared)]);
         operations.extend([Op::BulkStore { to: SLOT * round as u32, from: SLOT * slot, bytes: SLOT }, Op::BulkCommit]);
         operations.push(Op::BulkWait { pending: ahead, read: true });
     }
     operations.extend([Op::BulkWait { pending: 0, read: false }, Op::read(Range::global(0, 4))]);
     let other = [Op::write(word(3, 0)), Op::read(word(3, 0))];
-    Protocol { threads: vec![operations, other.to_vec()], objects: Vec::new() }
+    Protocol::new(vec![operations, other.to_vec()], Vec::new())
 }
 
 /// Threads fill a slot, and one of them stores it.
@@ -286,7 +345,7 @@ fn bulk_store_for_another(random: &mut Random) -> Protocol {
         }
     }
     threads[0].push(Op::BulkWait { pending: 0, read: false });
-    Protocol { threads, objects: Vec::new() }
+    Protocol::new(threads, Vec::new())
 }
 
 /// A slot is loaded, changed by others, and stored.
@@ -306,5 +365,5 @@ fn bulk_through(random: &mut Random) -> Protocol {
         threads[1].extend([Op::wait(0, parity), Op::read(word(0, 1)), Op::write(word(0, 1))]);
         threads[1].extend([Op::Fence(Fenced::All), Op::arrive_on(1)]);
     }
-    Protocol { threads, objects: vec![Some(1); 2] }
+    Protocol::new(threads, vec![Some(1); 2])
 }

@@ -1,6 +1,6 @@
 //! A state between two steps of the oracle: barriers of both kinds, and what is known.
 
-use crate::protocol::{NAMED, OBJECTS, THREADS};
+use crate::protocol::{BLOCKS, NAMED, OBJECTS, THREADS};
 use crate::table::Accesses;
 
 /// The largest number of bytes, and of arrivals, that an object counts.
@@ -48,10 +48,33 @@ pub struct Named {
     pub known: Known,
 }
 
+/// The barrier of the cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClusterBarrier {
+    /// Generations that are complete.
+    generation: u8,
+    /// Threads that came to the open one, one bit each.
+    came: u8,
+    /// By thread: the generation to which it has come, from 1, until it has waited.
+    owes: [u8; THREADS],
+    /// What those that came knew.
+    known: Known,
+    /// What those of the last complete generation knew.
+    complete: Known,
+}
+
+/// Whether an object is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Life {
+    Before,
+    Live,
+    After,
+}
+
 /// An mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Object {
-    is_live: bool,
+    life: Life,
     /// Phases that are complete.
     pub completed: u8,
     /// Arrivals that are missing.
@@ -73,7 +96,7 @@ impl Object {
         let known = Known::default();
         let count_or_none = count.unwrap_or(0);
         Object {
-            is_live: count.is_some(),
+            life: if count.is_some() { Life::Live } else { Life::Before },
             completed: 0,
             pending: count_or_none,
             expected: count_or_none,
@@ -86,7 +109,29 @@ impl Object {
 
     /// The object, if it was initialised.
     pub fn live(&mut self) -> Result<&mut Object, Wrong> {
-        if self.is_live { Ok(self) } else { Err(Wrong::Error) }
+        if self.life == Life::Live { Ok(self) } else { Err(Wrong::Error) }
+    }
+
+    /// Its bytes are no object now; what races with the first initialisation, or with accesses to bytes that are no object yet,
+    /// is not asked.
+    pub fn ended(&mut self) -> Result<&mut Object, Wrong> {
+        match self.life {
+            Life::Live => Err(Wrong::Error),
+            Life::Before => Err(Wrong::Open),
+            Life::After => Ok(self),
+        }
+    }
+
+    /// `mbarrier.init`
+    pub fn begin(&mut self, count: u32) -> Result<(), Wrong> {
+        *self.ended()? = Object::new(Some(count));
+        Ok(())
+    }
+
+    /// `mbarrier.inval`
+    pub fn end(&mut self) -> Result<(), Wrong> {
+        self.live()?.life = Life::After;
+        Ok(())
     }
 
     /// Expects more bytes in this phase.
@@ -152,7 +197,17 @@ pub struct State {
     /// By thread and object: the phase of its last arrival.
     pub tokens: [[u8; OBJECTS]; THREADS],
     /// Named barriers, from number 1.
-    pub named: [Named; NAMED],
+    pub named: [Named; NAMED * BLOCKS],
+    /// The barrier of the cluster.
+    cluster: ClusterBarrier,
+    /// Threads whose last peek said `true`, one bit each.
+    pub seen: u8,
+    /// Threads of a cluster that have exited, one bit each.
+    exited: u8,
+    /// Accesses that were left out.
+    pub skipped: Accesses,
+    /// Agents that are under way to an object that was ended since, one bit each.
+    pub late: u64,
     /// Objects.
     pub objects: [Object; OBJECTS],
     /// Agents that have not come to their object, one bit each.
@@ -166,7 +221,12 @@ impl State {
             positions: [0; THREADS],
             known: [Known::default(); THREADS],
             tokens: [[NO_TOKEN; OBJECTS]; THREADS],
-            named: [Named::default(); NAMED],
+            named: [Named::default(); NAMED * BLOCKS],
+            cluster: ClusterBarrier::default(),
+            seen: 0,
+            exited: 0,
+            skipped: 0,
+            late: 0,
             objects: std::array::from_fn(|object| Object::new(counts.get(object).copied().flatten())),
             underway: 0,
         }
@@ -187,8 +247,58 @@ impl State {
         self.named.iter().any(|barrier| barrier.waits >> thread & 1 == 1)
     }
 
-    /// An agent sets out.
-    pub fn start(&mut self, agent: Option<usize>) {
-        self.underway |= agent.map_or(0, |agent| 1 << agent);
+    /// Agents set out, one bit each.
+    pub fn start(&mut self, agents: u64) {
+        self.underway |= agents;
+    }
+
+    /// Whether all these threads, one bit each, have exited.
+    pub fn have_exited(&self, threads: u8) -> bool {
+        threads & !self.exited == 0
+    }
+
+    /// A thread exits. `all`: those of the cluster.
+    pub fn exit(&mut self, thread: usize, all: u8) {
+        self.exited |= 1 << thread;
+        self.complete_cluster(all);
+    }
+
+    /// A thread comes to the barrier of the cluster.
+    pub fn arrive_at_cluster(&mut self, thread: usize, release: bool, all: u8) -> Result<(), Wrong> {
+        let cluster = &mut self.cluster;
+        if cluster.owes[thread] > 0 {
+            return Err(Wrong::Error);
+        }
+        cluster.owes[thread] = cluster.generation + 1;
+        cluster.came |= 1 << thread;
+        if release {
+            cluster.known.join(self.known[thread]);
+        }
+        self.complete_cluster(all);
+        Ok(())
+    }
+
+    /// A thread waits for the generation to which it has come; false if that is not complete.
+    pub fn wait_for_cluster(&mut self, thread: usize) -> Result<bool, Wrong> {
+        let cluster = &mut self.cluster;
+        match cluster.owes[thread] {
+            0 => Err(Wrong::Error),
+            owed if owed > cluster.generation => Ok(false),
+            _ => {
+                cluster.owes[thread] = 0;
+                self.known[thread].join(cluster.complete);
+                Ok(true)
+            }
+        }
+    }
+
+    /// A generation ends when all threads have come that have not exited.
+    fn complete_cluster(&mut self, all: u8) {
+        let cluster = &mut self.cluster;
+        if cluster.came != 0 && all & !self.exited & !cluster.came == 0 {
+            cluster.generation += 1;
+            cluster.came = 0;
+            cluster.complete = std::mem::take(&mut cluster.known);
+        }
     }
 }

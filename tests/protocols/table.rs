@@ -1,7 +1,7 @@
 //! What of a protocol does not depend on the schedule: its accesses, which of them conflict, and what each wait for copies
 //! tells its thread.
 
-use crate::protocol::{Operation, Place, Protocol, Range, Space};
+use crate::protocol::{BLOCKS, Operation, Place, Protocol, Range};
 
 /// A set of accesses, one bit each.
 pub type Accesses = u64;
@@ -11,10 +11,23 @@ pub type Accesses = u64;
 pub struct Facts {
     /// Its accesses.
     pub accesses: Accesses,
-    /// Accesses of copies that it waits for, and those whose completion its own agent reports.
+    /// Accesses of copies that it waits for.
     pub complete: Accesses,
-    /// The number of its agent, if that comes to an object.
-    pub agent: Option<usize>,
+    /// Its agents that come to objects, one bit each.
+    pub agents: u64,
+}
+
+/// What comes to an object from beside the threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Agent {
+    /// Whose it is.
+    pub place: Place,
+    /// Where it comes.
+    pub object: usize,
+    /// Accesses that are complete then.
+    pub complete: Accesses,
+    /// Bytes that it brings; `None`: it is an arrival.
+    pub bytes: Option<u32>,
 }
 
 /// Facts about a protocol.
@@ -30,10 +43,10 @@ pub struct Table {
     pub conflicts: Vec<Accesses>,
     /// Accesses through the asynchronous proxy.
     pub bulk: Accesses,
-    /// Accesses to shared memory.
-    pub shared: Accesses,
-    /// By agent: where its operation is.
-    pub agents: Vec<Place>,
+    /// By block: accesses to its shared memory.
+    pub shared: [Accesses; BLOCKS],
+    /// Agents.
+    pub agents: Vec<Agent>,
 }
 
 impl Table {
@@ -41,32 +54,36 @@ impl Table {
     pub fn of(protocol: &Protocol) -> Option<Table> {
         let mut table = Table::default();
         let mut ranges: Vec<Footprint> = Vec::new();
-        let disturbs = |operation: &Operation| matches!(operation, Operation::Init { .. } | Operation::Touch { .. });
         let is_disturbed = |object: usize| {
-            protocol.threads.iter().flatten().any(|other| disturbs(other) && other.object() == Some(object))
+            protocol.threads.iter().flatten().any(|other| other.disturbs() && other.object() == Some(object))
         };
         for (thread, operations) in protocol.threads.iter().enumerate() {
             let mut copies = Groups::default();
             let mut stores = Groups::default();
             let (mut facts, mut done) = (Vec::new(), vec![0]);
             for (number, operation) in operations.iter().enumerate() {
-                let (reads, writes) = operation.footprint();
-                let disturbs = disturbs(operation);
+                let disturbs = operation.disturbs();
                 let mut add = |range: Option<Range>, object: Option<usize>, writes: bool| {
-                    if range.is_none() && object.is_none() {
-                        return 0;
-                    }
                     let access = 1u64.checked_shl(ranges.len() as u32).unwrap_or(0);
-                    table.shared |= if range.is_some_and(|range| range.space == Space::Shared) { access } else { 0 };
-                    let object = object.map_or(0, |object| 1 << object);
-                    ranges.push(Footprint { bytes: range.map_or(0, Range::mask), object, writes, disturbs });
+                    if let Some(block) = range.and_then(|range| range.space.block()) {
+                        table.shared[block] |= access;
+                    }
+                    ranges.push(Footprint { range, object, writes, disturbs });
                     table.places.push((thread, number));
                     access
                 };
-                let (read, written) = (add(reads, None, false), add(writes, None, true));
+                let footprint = protocol.footprint(thread, operation);
+                let bits: Vec<Accesses> =
+                    footprint.iter().map(|(range, writes)| add(Some(*range), None, *writes)).collect();
+                let of_kind = |writes: bool| {
+                    let chosen = footprint.iter().zip(&bits).filter(|((_, other), _)| *other == writes);
+                    chosen.fold(0, |all, (_, access)| all | access)
+                };
+                let (read, written) = (of_kind(false), of_kind(true));
                 let object = operation.object().filter(|object| is_disturbed(*object) && !operation.is_bulk());
-                let at_object = add(None, object, !operation.only_reads_object());
+                let at_object = object.map_or(0, |object| add(None, Some(object), !operation.only_reads_object()));
                 let mut fact = Facts { accesses: read | written | at_object, ..Facts::default() };
+                let mut agents = Vec::new();
                 match *operation {
                     Operation::Copy { .. } => copies.open.add(read, written),
                     Operation::Commit => copies.commit(),
@@ -75,17 +92,22 @@ impl Table {
                         copies.commit();
                         fact.complete = copies.complete(0).both();
                     }
-                    Operation::CopyArrive { .. } => fact.complete = copies.all().both(),
+                    Operation::CopyArrive { object, .. } => agents.push((object, copies.all().both(), None)),
                     Operation::BulkStore { .. } => stores.open.add(read, written),
                     Operation::BulkCommit => stores.commit(),
                     Operation::BulkWait { pending, read: true } => fact.complete = stores.complete(pending).reads,
                     Operation::BulkWait { pending, read: false } => fact.complete = stores.complete(pending).both(),
-                    Operation::BulkLoad { .. } => fact.complete = fact.accesses,
+                    Operation::BulkLoad { bytes, .. }
+                    | Operation::Send { bytes, .. }
+                    | Operation::Multicast { bytes, .. } => {
+                        let copies = protocol.objects_of(operation).into_iter().zip(bits.chunks(2));
+                        agents.extend(copies.map(|(object, bits)| (object, bits[0] | bits[1], Some(bytes))));
+                    }
                     _ => {}
                 }
-                if matches!(operation, Operation::CopyArrive { .. } | Operation::BulkLoad { .. }) {
-                    fact.agent = Some(table.agents.len());
-                    table.agents.push((thread, number));
+                for (object, complete, bytes) in agents {
+                    fact.agents |= 1u64.checked_shl(table.agents.len() as u32).unwrap_or(0);
+                    table.agents.push(Agent { place: (thread, number), object, complete, bytes });
                 }
                 if operation.is_bulk() {
                     table.bulk |= fact.accesses;
@@ -106,7 +128,11 @@ impl Table {
     fn compare(&mut self, footprints: &[Footprint]) {
         for (number, a) in footprints.iter().enumerate() {
             let meets = |(other, b): (usize, &Footprint)| {
-                let overlaps = a.bytes & b.bytes != 0 || a.object & b.object != 0 && (a.disturbs || b.disturbs);
+                let overlaps = match (a.range, b.range) {
+                    (Some(a), Some(b)) => a.overlaps(b),
+                    (None, None) => a.object == b.object && (a.disturbs || b.disturbs),
+                    _ => false,
+                };
                 u64::from(other != number && overlaps && (a.writes || b.writes)) << other
             };
             let conflicts = footprints.iter().enumerate().map(meets).fold(0, |all, other| all | other);
@@ -117,10 +143,10 @@ impl Table {
 
 /// The bytes of an access.
 struct Footprint {
-    /// As [`Range::mask`].
-    bytes: u128,
-    /// Objects, one bit each.
-    object: u8,
+    /// Those of an array.
+    range: Option<Range>,
+    /// Those of an object.
+    object: Option<usize>,
     writes: bool,
     /// Whether it is none of the operations on objects that may come at the same time.
     disturbs: bool,

@@ -4,12 +4,13 @@
 //! `mbarrier`.
 
 use super::function::Decoder;
-use super::{Access, AsyncCopy, BulkOperation, Code, Moves, ObjectKind, ObjectOperation, Product, Slot};
+use super::{Access, AsyncCopy, BulkOperation, Code, MapOperation, Moves, ObjectKind, ObjectOperation, Product, Slot};
+use crate::exec::tensor;
 use crate::exec::values::atomic::AtomicOperation;
 use crate::order::{Ordering, Scope};
 use crate::ptx::ast::{
-    AsyncOp, BulkCopy, MatrixProduct, MemoryOperand, ObjectAction, ObjectUse, Operand, RemoteStore, ScalarType,
-    StateSpace, TensorCopy,
+    AsyncOp, BulkCopy, MapField, MapUse, MatrixProduct, MemoryOperand, ObjectAction, ObjectUse, Operand, RemoteStore,
+    ScalarType, StateSpace, TensorCopy,
 };
 
 /// Rows of the matrix A of a product.
@@ -54,6 +55,7 @@ impl Decoder<'_> {
             AsyncOp::Remote(store) => return self.remote(store),
             AsyncOp::Bulk(copy) => return self.bulk(copy),
             AsyncOp::Tensor(copy) => return self.tensor(copy),
+            AsyncOp::Map(operation) => return self.map(operation),
             AsyncOp::Product(product) => return self.product(product),
             // What it orders is registers.
             AsyncOp::ProductFence => self.emit(Code::Nothing),
@@ -124,6 +126,43 @@ impl Decoder<'_> {
         let multicast = self.optional(multicast.as_ref())?;
         let moves = Moves::Tensor { map, coordinates, shared, loads };
         self.push_bulk(BulkOperation { moves, object, reduction, multicast });
+        Some(())
+    }
+
+    fn map(&mut self, operation: &MapUse) -> Option<()> {
+        let operation = match operation {
+            MapUse::Acquire { map } => MapOperation::Acquire { map: self.operand_access(map, 16)? },
+            MapUse::Publish { to, from } => {
+                MapOperation::Publish { to: self.operand_access(to, 16)?, from: self.operand_access(from, 16)? }
+            }
+            MapUse::Replace { map, field, value } => {
+                let map = self.operand_access(map, 16)?;
+                let (at, width) = tensor::field(*field);
+                let coded = match value {
+                    Operand::Integer(value) => tensor::coded(*field, *value as u64),
+                    _ if tensor::is_coded(*field) => Err("by a register".to_string()),
+                    _ => Ok(None),
+                };
+                let value = match coded {
+                    Ok(Some(value)) => self.constant(value),
+                    Ok(None) => self.source(
+                        value,
+                        if matches!(field, MapField::Address | MapField::Stride(_)) { 64 } else { 32 },
+                    )?,
+                    Err(reason) => {
+                        self.refuse(format!("`tensormap.replace` {reason} is not emulated"));
+                        return Some(());
+                    }
+                };
+                MapOperation::Replace { map, at, width, value }
+            }
+        };
+        let index = self.program.map_operations.len() as u32;
+        self.program.map_operations.push(operation);
+        if matches!(operation, MapOperation::Publish { .. }) {
+            self.emit(Code::MapRead(index));
+        }
+        self.emit(Code::Map(index));
         Some(())
     }
 

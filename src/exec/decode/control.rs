@@ -80,8 +80,8 @@ impl Decoder<'_> {
                 self.emit(Code::Fence { scope, sequential, release, acquire })
             }
             // The other proxies have no accesses here.
-            Order::Proxy { shared: false, global: false } => self.emit(Code::Nothing),
-            Order::Proxy { shared, global } => self.emit(Code::ProxyFence { shared, global }),
+            Order::Proxy { shared: false, global: false, .. } => self.emit(Code::Nothing),
+            Order::Proxy { shared, own, global } => self.emit(Code::ProxyFence { shared, own, global }),
             Order::BarrierObjects => self.emit(Code::ObjectFence),
             Order::Block | Order::Counted | Order::Warp | Order::Completion => {
                 panic!("exec: `{fence}` has an operation of its own")

@@ -170,6 +170,7 @@ impl<'m> Decoder<'m> {
             copies: Vec::new(),
             async_copies: Vec::new(),
             bulk_operations: Vec::new(),
+            map_operations: Vec::new(),
             products: Vec::new(),
             objects: Vec::new(),
             annotations: Vec::new(),

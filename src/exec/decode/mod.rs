@@ -36,8 +36,8 @@ pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
 pub(crate) use special::SpecialSlot;
 pub(crate) use together::{
-    AsyncCopy, Barrier, BulkOperation, Moves, ObjectKind, ObjectOperation, Product, Reduction, ReductionKind, WarpKind,
-    WarpOperation,
+    AsyncCopy, Barrier, BulkOperation, MapOperation, Moves, ObjectKind, ObjectOperation, Product, Reduction,
+    ReductionKind, WarpKind, WarpOperation,
 };
 
 /// Index into a thread's register file.
@@ -69,6 +69,8 @@ pub struct Program {
     pub(crate) async_copies: Vec<AsyncCopy>,
     /// Copies through the asynchronous proxy.
     pub(crate) bulk_operations: Vec<BulkOperation>,
+    /// Operations on tensor maps.
+    pub(crate) map_operations: Vec<MapOperation>,
     /// Products of matrices.
     pub(crate) products: Vec<Product>,
     /// Operations on barrier objects.
@@ -355,10 +357,16 @@ pub enum Code {
     ObjectFence,
     /// An entry of [`Program::objects`].
     Object(u32),
+    /// The reading half of an entry of [`Program::map_operations`]: does nothing by itself.
+    MapRead(u32),
+    /// An entry of [`Program::map_operations`].
+    Map(u32),
     /// `fence.proxy.async`: between accesses of both proxies.
     ProxyFence {
         /// To shared memory.
         shared: bool,
+        /// Of that, to the memory of the own block only.
+        own: bool,
         /// To global memory.
         global: bool,
     },

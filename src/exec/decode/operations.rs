@@ -300,22 +300,23 @@ impl Decoder<'_> {
         let window = match space {
             StateSpace::Shared | StateSpace::SharedCluster => windows.shared,
             StateSpace::Local => windows.local,
-            StateSpace::Global | StateSpace::Const => 0,
-            StateSpace::Param => windows.param,
+            // Addresses of kernel parameters are generic already, unless 32 bits were taken of them.
+            StateSpace::Global | StateSpace::Const | StateSpace::Param => 0,
             StateSpace::Generic => return None,
         };
         let (a, d) = (self.source(src, 64)?, self.target(dst));
+        if space == StateSpace::Param && !from_generic {
+            let b = self.constant(windows.param);
+            // All but the low bits of the window are zeros.
+            self.note(Note::Sum { bits: 64 });
+            self.emit(Code::Two { f: |a, b| a | b, d, a, b });
+            return Some(());
+        }
         if window == 0 {
             self.emit(Code::Move { d, a });
             return Some(());
         }
         let b = self.constant(window);
-        if space == StateSpace::Param {
-            // Addresses of kernel parameters are generic already, but for their low halves.
-            self.note(Note::ToGeneric);
-            self.emit(Code::Two { f: |a, window| if a < window { a + window } else { a }, d, a, b });
-            return Some(());
-        }
         self.note(if from_generic { Note::FromGeneric } else { Note::ToGeneric });
         let f: fn(u64, u64) -> u64 = if from_generic { u64::wrapping_sub } else { u64::wrapping_add };
         self.emit(Code::Two { f, d, a, b });

@@ -76,6 +76,17 @@ impl BulkOperation {
     }
 }
 
+/// What a kernel does to a tensor map; places are entries of [`Program::accesses`](super::Program::accesses).
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MapOperation {
+    /// `tensormap.replace`: so many bytes, from one on.
+    Replace { map: u32, at: u32, width: u32, value: Slot },
+    /// `tensormap.cp_fenceproxy`
+    Publish { to: u32, from: u32 },
+    /// `fence.proxy.tensormap::generic.acquire`
+    Acquire { map: u32 },
+}
+
 /// `wgmma.mma_async`: its matrices in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Product {

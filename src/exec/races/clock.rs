@@ -55,8 +55,10 @@ pub(crate) struct Clock {
     pub(crate) threads: Floors,
     /// Phases of barrier objects that are known to be complete, by the number of the object.
     pub(crate) objects: Floors,
-    /// What is known to be before what goes through the asynchronous proxy, by space.
-    pub(crate) fenced: [Option<Rc<Clock>>; 2],
+    /// What is known to be before what goes through the asynchronous proxy: to shared and to global memory.
+    fenced: [Option<Rc<Clock>>; 2],
+    /// The same to parts: the shared memory of one block of a cluster, a tensor map.
+    fenced_parts: Vec<(Space, Rc<Clock>)>,
     /// What is known to be earlier in time, though not before in causality order. Only `sync` asks, and keeps it.
     pub(crate) told: Option<Rc<Clock>>,
 }
@@ -107,12 +109,41 @@ impl Clock {
         for (mine, other) in self.fenced.iter_mut().zip(&other.fenced) {
             join(mine, other.as_ref());
         }
+        for (part, other) in &other.fenced_parts {
+            self.fence_part(*part, other);
+        }
         join(&mut self.told, other.told.as_ref());
+    }
+
+    /// All that a clock says is before what goes through another proxy to a part of memory.
+    fn fence_part(&mut self, part: Space, known: &Rc<Clock>) {
+        match self.fenced_parts.iter_mut().find(|(other, _)| *other == part) {
+            Some((_, mine)) if Rc::ptr_eq(mine, known) => {}
+            Some((_, mine)) => Rc::make_mut(mine).join(known),
+            None => self.fenced_parts.push((part, known.clone())),
+        }
+    }
+
+    /// What is known to be before what goes through another proxy to a space, in pieces.
+    pub(super) fn fenced(&self, space: Space) -> impl Iterator<Item = &Clock> {
+        let [shared, global] = &self.fenced;
+        let whole = match space {
+            Space::Global => global,
+            Space::Shared | Space::SharedOf(_) => shared,
+            Space::Map { .. } => &None,
+        };
+        let of_part = self.fenced_parts.iter().filter(move |(other, _)| *other == space).map(|(_, known)| known);
+        whole.iter().chain(of_part).map(|known| &**known)
+    }
+
+    /// The same without what is known of proxies and of order in time.
+    fn bare(self) -> Clock {
+        Clock { fenced: Default::default(), fenced_parts: Vec::new(), told: None, ..self }
     }
 
     /// What a clock says is earlier in time.
     pub(crate) fn hear(&mut self, known: &Clock) {
-        let bare = Clock { fenced: Default::default(), told: None, ..known.clone() };
+        let bare = known.clone().bare();
         join(&mut self.told, known.told.as_ref());
         join(&mut self.told, Some(&Rc::new(bare)));
     }
@@ -241,11 +272,16 @@ impl Shape {
 
     /// A proxy fence: what the thread knows is before what goes through the asynchronous proxy behind it.
     pub(crate) fn fence_proxy(&self, thread: u32, clock: &mut ThreadClock, spaces: &[Space]) {
-        let known = Rc::new(Clock { fenced: Default::default(), told: None, ..self.snapshot(thread, clock) });
+        let known = Rc::new(self.snapshot(thread, clock).bare());
         clock.epoch += 1;
         let others = Rc::make_mut(clock.others.get_or_insert_default());
         for space in spaces {
-            others.fenced[*space as usize] = Some(known.clone());
+            // What was fenced before is known now, and fenced again.
+            match space {
+                Space::Shared => others.fenced[0] = Some(known.clone()),
+                Space::SharedOf(_) | Space::Map { .. } => others.fence_part(*space, &known),
+                Space::Global => others.fenced[1] = Some(known.clone()),
+            }
         }
     }
 

@@ -59,8 +59,14 @@ impl Reach {
 /// Memory as far as proxy fences tell it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Space {
+    /// Shared memory of all blocks of the cluster.
     Shared,
+    /// Shared memory of the block with this rank.
+    SharedOf(u32),
+    /// Global memory.
     Global,
+    /// The tensor map at an offset in a global array.
+    Map { array: u32, offset: u64 },
 }
 
 /// Where two accesses met.
@@ -95,6 +101,8 @@ pub(crate) struct Current<'c> {
     pub(crate) clock: &'c ThreadClock,
     /// What it writes is there already.
     pub(crate) same_value: bool,
+    /// It reads the tensor map there, which has a proxy of its own.
+    pub(crate) map: Option<Space>,
 }
 
 /// The detector of a launch.
@@ -113,13 +121,21 @@ pub(crate) struct Detector {
     pub(crate) forgot: bool,
     /// Writes of the same value do not race.
     pub(crate) allow_same_value: bool,
+    /// Bytes of the shared memory of a block.
+    shared_size: u32,
 }
 
 impl Detector {
     /// A detector for arrays of these sizes.
-    pub(crate) fn new(sites: Vec<Site>, shape: Shape, sizes: &[u64], allow_same_value: bool) -> Self {
+    pub(crate) fn new(
+        sites: Vec<Site>,
+        shape: Shape,
+        (sizes, shared_size): (&[u64], u32),
+        allow_same_value: bool,
+    ) -> Self {
         let global = sizes.iter().map(|size| Pages::new(*size)).collect();
-        Detector { sites, shape, global, copies: Vec::new(), races: BTreeMap::new(), forgot: false, allow_same_value }
+        let (copies, races) = (Vec::new(), BTreeMap::new());
+        Detector { sites, shape, global, copies, races, forgot: false, allow_same_value, shared_size }
     }
 
     /// An access to global memory.
@@ -268,10 +284,11 @@ impl Detector {
 
     /// The party of an access.
     fn later<'c>(&'c self, current: Current<'c>, location: &impl Fn(u64) -> Location) -> Later<'c> {
-        let proxy = self.is_bulk(current.thread).then(|| match location(0) {
+        let by_party = || match location(0) {
             Location::Global(..) => Space::Global,
-            Location::Shared(_) => Space::Shared,
-        });
+            Location::Shared(offset) => Space::SharedOf(offset / self.shared_size.max(1)),
+        };
+        let proxy = current.map.or_else(|| self.is_bulk(current.thread).then(by_party));
         let (shape, copies, thread) = (self.shape, &self.copies[..], self.issuer(current.thread));
         Later { shape, copies, thread, clock: current.clock, proxy }
     }

@@ -42,17 +42,17 @@ impl Later<'_> {
         let (shape, clock) = (self.shape, self.clock);
         if let Some(index) = shape.index_of_copy(other) {
             let BulkCopy { object, phase, is_generic, .. } = self.copies[index as usize];
-            let known = clock.others.as_ref();
-            let known = match self.proxy.filter(|_| is_generic) {
-                Some(space) => known.and_then(|known| known.fenced[space as usize].as_ref()),
-                None => known,
+            let Some((phase, known)) = phase.zip(clock.others.as_ref()) else { return false };
+            let is_over = |known: &Clock| phase < floor(&known.objects, object);
+            return match self.proxy.filter(|_| is_generic) {
+                Some(space) => known.fenced(space).any(is_over),
+                None => is_over(known),
             };
-            return phase.is_some_and(|phase| known.is_some_and(|all| phase < floor(&all.objects, object)));
         }
         let is_bulk = shape.is_bulk(other);
         if let Some(space) = self.proxy.filter(|_| !is_bulk) {
-            let fenced = clock.others.as_ref().and_then(|known| known.fenced[space as usize].as_ref());
-            return fenced.is_some_and(|known| self.is_in(known, other, time));
+            let mut parts = clock.others.iter().flat_map(|known| known.fenced(space));
+            return parts.any(|known| self.is_in(known, other, time));
         }
         let is_own = shape.issuer(other) == self.thread;
         if let Some(agent) = shape.agent(other) {

@@ -74,6 +74,10 @@ impl Run<'_> {
         {
             grouped[index] = (grouped[index].0 + 1, at);
         }
+        if let Code::Map(_) = self.program.code[at as usize] {
+            // Where the fields of a map come from is known.
+            world.copied.clear();
+        }
         for place in &world.copied {
             self.flow.touch(thread, *place, at)?;
         }

@@ -5,7 +5,6 @@
 use super::{Block, Early, Run, objects::party};
 use crate::exec::decode::ObjectKind;
 use crate::exec::objects;
-use crate::exec::values::mask;
 use crate::sync::follow::{Refusal, What};
 use crate::sync::peek::Peek;
 use crate::sync::phases::Wanted;
@@ -83,12 +82,12 @@ impl Run<'_> {
         let Some(offset) = self.access(index, (at, operation.access)) else { return Ok(None) };
         let thread = &self.block.threads[index];
         let ObjectKind::Wait { phase, parity, .. } = operation.kind else { return Ok(None) };
-        let asked = thread.value(phase);
-        if parity && asked & mask(32) > 1 {
+        let asked = if parity { objects::parity(thread.value(phase)) } else { thread.value(phase) };
+        if parity && asked > 1 {
             // The emulator says so where it is a wait.
             return Ok(None);
         }
-        let wanted = if parity { Wanted::Parity(asked as u32 & 1) } else { Wanted::Phase((asked >> 20) as u32) };
+        let wanted = if parity { Wanted::Parity(asked as u32) } else { Wanted::Phase((asked >> 20) as u32) };
         let phases = self.phases.asked(&self.world, &party(thread, at), offset, wanted)?;
         Ok(phases.map(|phases| (offset, phases)))
     }
