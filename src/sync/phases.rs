@@ -93,6 +93,8 @@ struct Object {
     owed: Vec<(u32, u32)>,
     /// The last phase to which a copy brought bytes, and the copy.
     brought: Option<(u32, u32)>,
+    /// Whether something comes to the phase before, and to the open one, later than the instruction that brings it.
+    is_late: [bool; 2],
 }
 
 /// The barrier objects of the blocks of a cluster.
@@ -135,6 +137,7 @@ impl Phases {
             before: Vec::new(),
             owed: Vec::new(),
             brought: None,
+            is_late: [false; 2],
         };
         self.objects.insert(offset, object);
     }
@@ -148,7 +151,8 @@ impl Phases {
         action: Action,
     ) -> Result<(), Trouble> {
         let Some(object) = self.objects.get_mut(&offset) else { return Ok(()) };
-        self.in_time |= object.admits(world, &party, offset)?;
+        let is_arrival = !matches!(action, Action::Invalidate);
+        self.in_time |= is_arrival && object.admits(world, &party, offset)?;
         let (thread, code) = (party.thread, party.code);
         let announced = match action {
             Action::Arrive { bytes } | Action::ArriveFirst { bytes } => {
@@ -162,7 +166,7 @@ impl Phases {
                 0
             }
             Action::Invalidate => {
-                let knows = party.later(world).phases(object.number).0 >= object.phase;
+                let knows = object.is_over_before(&party.later(world));
                 if !(knows && state.is_idle && object.came.is_empty() && object.owed.is_empty()) {
                     return Err(Trouble::Refused(What::Invalidated, code));
                 }
@@ -178,6 +182,13 @@ impl Phases {
             return Err(Trouble::Refused(What::Size, code));
         }
         Ok(())
+    }
+
+    /// An arrival at an object comes when copies are complete.
+    pub(super) fn comes_late(&mut self, offset: u32) {
+        if let Some(object) = self.objects.get_mut(&offset) {
+            object.is_late[1] = true;
+        }
     }
 
     /// A thread is about to wait: how many phases have to be complete. Where there is no object, the emulator says so.
@@ -243,6 +254,7 @@ impl Phases {
         let Some((offset, object)) = found else { return Ok(()) };
         self.in_time |= object.admits(world, party, *offset)?;
         object.came.push(party.clone());
+        object.is_late[1] = true;
         object.brought = copy.phase.map(|phase| (phase, party.code));
         Ok(())
     }
@@ -318,6 +330,14 @@ impl Object {
         }))
     }
 
+    /// Whether the phase before the open one is over before what a thread does: it waited, or others did and told it; or all that was
+    /// brought to it is before, and nothing of it comes later.
+    fn is_over_before(&self, later: &Later<'_>) -> bool {
+        let is_before = |other: &Party| later.is_after(other.thread, other.clock.epoch);
+        later.is_later_than(self.by.0, self.by.1)
+            && (later.phases(self.number).0 >= self.phase || !self.is_late[0] && self.before.iter().all(is_before))
+    }
+
     /// The open phase is complete.
     fn end_phase(&mut self, world: &World) -> Result<(), Trouble> {
         if let Some((_, code)) = self.owed.first() {
@@ -333,6 +353,7 @@ impl Object {
             }
         }
         self.before = std::mem::take(&mut self.came);
+        self.is_late = [self.is_late[1], false];
         self.bytes = 0;
         Ok(())
     }

@@ -11,6 +11,7 @@ use super::{Proved, Question};
 use crate::confirm::execution;
 use crate::exec::decode::{Code, Program, Space, WarpKind};
 use crate::exec::launch::Launch;
+use crate::exec::races::Location;
 use crate::finding::{AccessKind, AccessReport, Checked, Defect, Finding, MixedBarrier, Mixing, Reason};
 use crate::geometry::index_of;
 use crate::span::Origin;
@@ -183,8 +184,13 @@ pub(crate) fn reasons(question: &Question<'_>, launch: &Launch, shown: &Shown) -
     let mut reasons: Vec<Reason> = Vec::new();
     for race in &outcome.races {
         let [first, second] = [race.first, race.second].map(|(_, code)| origin(code));
+        let place = match race.location {
+            Location::Global(array, offset) => format!("byte {offset} of array {array} in global memory"),
+            Location::Shared(offset) => format!("byte {offset} of shared memory"),
+        };
+        let line = first.line;
         let message =
-            format!("no barrier orders this access and that at PTX line {}, and only barriers count", first.line);
+            format!("no barrier orders this access and that at PTX line {line} to {place}, and only barriers count");
         reasons.push(reason(message, Some(second)));
     }
     if outcome.forgot {

@@ -62,7 +62,11 @@ impl Run<'_> {
         if matches!(operation.kind, ObjectKind::ArriveBehindCopies { .. }) {
             self.tell_copies(index);
         }
-        Ok(self.phases.act(&self.world, party, (offset, state), action)?)
+        self.phases.act(&self.world, party, (offset, state), action)?;
+        if matches!(operation.kind, ObjectKind::ArriveBehindCopies { .. }) {
+            self.phases.comes_late(offset);
+        }
+        Ok(())
     }
 
     /// A thread has executed an instruction; whether others may go on. `copies`: how many with an object there were before.
