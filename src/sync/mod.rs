@@ -13,7 +13,8 @@
 //! holds there that the kernel itself wrote with such values. Everything else is *open*: contents of arrays before the
 //! launch, memory and registers that were not written, results of atomics, all that strong accesses read or leave behind,
 //! clocks, `%warpid`, floating-point results (the ISA leaves some of them to hardware), and where arrays and variables are
-//! placed (so an address may be anything plus a fixed number, and nothing else may be made of it). A value that is not
+//! placed: an address may be anything plus a fixed number, and what is made of its bits must be alike for all places
+//! ([`placement`]). A value that is not
 //! open is read by a weak load from bytes that a weak store wrote last. If the run has no race, that store happens before
 //! the load, and so does, or follows, each other store to these bytes; so every execution with this order reads it.
 //!
