@@ -9,7 +9,8 @@
 //!
 //! The trials `verify/...` ask the verifier about the correct programs: it may refuse to prove one, but never
 //! confirms a defect. The trials `exact/...` ask the exact engine about programs with barrier objects, bulk copies and clusters: it
-//! proves the correct ones, but for those that say `//@ exact: TEXT OF THE REASON`, and none of the others.
+//! proves the correct ones, but for those that say `//@ exact: TEXT OF THE REASON`, and none of the others. Programs that say
+//! `//@ only: run` are too large for both.
 
 use gpuvcc::driver::cli::{self, Command};
 use gpuvcc::driver::options::Options;
@@ -105,7 +106,7 @@ fn check_verifier(path: &Path) -> Result<(), Failed> {
     let text = std::fs::read_to_string(path)?;
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix("//@ ")?.strip_prefix(key));
     let run = value("run: ").unwrap_or_default();
-    if value("verdict: ") != Some("no-defect") || run.contains("--warp-lockstep") {
+    if value("verdict: ") != Some("no-defect") || run.contains("--warp-lockstep") || value("only: ").is_some() {
         return Ok(());
     }
     // Refusals are no defects.
@@ -155,7 +156,7 @@ fn check_exact(path: &Path) -> Result<(), Failed> {
     let text = std::fs::read_to_string(path)?;
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix("//@ ")?.strip_prefix(key));
     let run = value("run: ").unwrap_or_default();
-    if !["mbarrier", "cluster", "cp.async.bulk"].iter().any(|word| text.contains(word)) {
+    if !["mbarrier", "cluster", "cp.async.bulk"].iter().any(|word| text.contains(word)) || value("only: ").is_some() {
         return Ok(());
     }
     let report = verify(path, run, "exact")?;

@@ -400,7 +400,8 @@ impl<'r> Reporter<'r> {
     }
 
     fn access_of(&self, code: u32) -> Option<&Access> {
-        let Program { code: codes, accesses, async_copies, bulk_operations, objects, .. } = &self.run.program;
+        let Program { code: codes, accesses, async_copies, bulk_operations, objects, map_operations, .. } =
+            &self.run.program;
         let index = match codes[code as usize] {
             Code::Load(index) | Code::Store(index) | Code::Atomic(index) => index,
             Code::AsyncRead(index) => async_copies[index as usize].from,
@@ -408,6 +409,8 @@ impl<'r> Reporter<'r> {
             Code::BulkRead(index) => bulk_operations[index as usize].ends()[0],
             Code::BulkWrite(index) => bulk_operations[index as usize].ends()[1],
             Code::Object(index) => objects[index as usize].access,
+            Code::MapRead(index) => map_operations[index as usize].ends()[0],
+            Code::Map(index) => map_operations[index as usize].ends()[1],
             _ => return None,
         };
         Some(&accesses[index as usize])

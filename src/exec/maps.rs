@@ -32,18 +32,11 @@ pub(crate) fn operate(
     index: u32,
 ) -> bool {
     let operation = &program.map_operations[index as usize];
-    let (to, from) = match operation {
-        MapOperation::Replace { map, .. } | MapOperation::Acquire { map } => (*map, None),
-        MapOperation::Publish { to, from } => (*to, Some(*from)),
+    let [from, to] = operation.ends().map(|access| moves::map_place(program, world, thread, access));
+    let (from, to) = match (from, to) {
+        (Ok(from), Ok(to)) => (from, to),
+        (Err(fault), _) | (_, Err(fault)) => return thread.fault(world, fault),
     };
-    let mut places = Vec::new();
-    for access in [Some(to), from].into_iter().flatten() {
-        match moves::map_place(program, world, thread, access) {
-            Ok(target) => places.push(target),
-            Err(fault) => return thread.fault(world, fault),
-        }
-    }
-    let to = places[0];
     if !matches!(to, Target::Global(..) | Target::Shared(_)) {
         let reason = "a tensor map elsewhere than in shared or global memory".to_string();
         return thread.stop(world, Stop::Refused { code: thread.last(), reason });
@@ -57,7 +50,6 @@ pub(crate) fn operate(
             write(world, block, to.element(*at, 1), &bytes[..*width as usize]);
         }
         MapOperation::Publish { .. } => {
-            let from = places[1];
             show(program, world, block, thread, (from, thread.last() - 1));
             if thread.place % block.size % 32 == 0 {
                 show(program, world, block, thread, (to, thread.last()));

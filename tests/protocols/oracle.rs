@@ -294,6 +294,34 @@ impl Oracle<'_> {
             }
             Operation::Sync { id, warps } => return self.meet(state, thread, (id, warps), true).map(|()| true),
             Operation::Arrive { id, warps } => return self.meet(state, thread, (id, warps), false).map(|()| true),
+            Operation::BulkLoad { .. } | Operation::Send { .. } | Operation::Multicast { .. } => {
+                for object in self.protocol.objects_of(operation) {
+                    state.objects[object].live()?;
+                }
+                self.perform(state, thread, facts);
+                state.start(facts.agents);
+            }
+            // Those that name no object are done by `advance`.
+            _ => {
+                if operation.object().is_none() || !self.on_object(state, place, operation, says)? {
+                    return Ok(false);
+                }
+            }
+        }
+        state.pass(thread);
+        self.advance(state, thread);
+        Ok(true)
+    }
+
+    /// What an operation does to its object; false if it has to wait.
+    fn on_object(
+        &self,
+        state: &mut State,
+        (thread, number): Place,
+        operation: &Operation,
+        says: bool,
+    ) -> Result<bool, Wrong> {
+        match *operation {
             Operation::Init { object, count } => {
                 state.objects[object].begin(count)?;
                 state.tokens.iter_mut().for_each(|tokens| tokens[object] = NO_TOKEN);
@@ -364,20 +392,10 @@ impl Oracle<'_> {
             }
             Operation::CopyArrive { object, noinc } => {
                 state.objects[object].live()?.pending += u32::from(!noinc);
-                state.start(facts.agents);
+                state.start(self.table.facts[thread][number].agents);
             }
-            Operation::BulkLoad { .. } | Operation::Send { .. } | Operation::Multicast { .. } => {
-                for object in self.protocol.objects_of(operation) {
-                    state.objects[object].live()?;
-                }
-                self.perform(state, thread, facts);
-                state.start(facts.agents);
-            }
-            // The others are done by `advance`.
-            _ => return Ok(false),
+            _ => {}
         }
-        state.pass(thread);
-        self.advance(state, thread);
         Ok(true)
     }
 

@@ -13,6 +13,9 @@ use crate::ptx::ast::{
     ScalarType, StateSpace, TensorCopy,
 };
 
+/// Bytes of a tensor map.
+const MAP_BYTES: u32 = tensor::BYTES as u32;
+
 /// Rows of the matrix A of a product.
 const PRODUCT_ROWS: u32 = 64;
 
@@ -131,12 +134,13 @@ impl Decoder<'_> {
 
     fn map(&mut self, operation: &MapUse) -> Option<()> {
         let operation = match operation {
-            MapUse::Acquire { map } => MapOperation::Acquire { map: self.operand_access(map, 16)? },
-            MapUse::Publish { to, from } => {
-                MapOperation::Publish { to: self.operand_access(to, 16)?, from: self.operand_access(from, 16)? }
-            }
+            MapUse::Acquire { map } => MapOperation::Acquire { map: self.operand_access(map, MAP_BYTES)? },
+            MapUse::Publish { to, from } => MapOperation::Publish {
+                to: self.operand_access(to, MAP_BYTES)?,
+                from: self.operand_access(from, MAP_BYTES)?,
+            },
             MapUse::Replace { map, field, value } => {
-                let map = self.operand_access(map, 16)?;
+                let map = self.operand_access(map, MAP_BYTES)?;
                 let (at, width) = tensor::field(*field);
                 let coded = match value {
                     Operand::Integer(value) => tensor::coded(*field, *value as u64),

@@ -87,6 +87,16 @@ pub(crate) enum MapOperation {
     Acquire { map: u32 },
 }
 
+impl MapOperation {
+    /// Where it reads and where it writes; where the map is.
+    pub(crate) fn ends(&self) -> [u32; 2] {
+        match *self {
+            MapOperation::Replace { map, .. } | MapOperation::Acquire { map } => [map, map],
+            MapOperation::Publish { to, from } => [from, to],
+        }
+    }
+}
+
 /// `wgmma.mma_async`: its matrices in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Product {
