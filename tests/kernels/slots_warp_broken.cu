@@ -1,0 +1,14 @@
+//@ verdict: race
+//@ block: 64
+//@ grid: 4
+// Broken: a lane counts itself, too, and so has the next warp's first place, or the one that another lane of its own has.
+extern "C" __global__ void slots_warp_broken(const int *in, int *out, int *count, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (!(i < n && in[i] > 0)) return;
+    unsigned mask = __activemask();
+    int lane = threadIdx.x & 31, leader = __ffs(mask) - 1, base = 0;
+    unsigned below = (1u << lane) - 1;
+    if (lane == leader) base = atomicAdd(count, __popc(mask) - 1);
+    base = __shfl_sync(mask, base, leader);
+    out[base + __popc(mask & below)] = i; // RACE
+}

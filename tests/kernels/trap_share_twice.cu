@@ -1,0 +1,15 @@
+//@ verdict: race
+//@ block: 64
+//@ grid: 4
+// The lane after the last one has the next leader's first place.
+extern "C" __global__ void trap_share_twice(const int *in, int *out, int *count, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (!(i < n && in[i] > 0)) return;
+    unsigned mask = __activemask();
+    int lane = threadIdx.x & 31, leader = __ffs(mask) - 1, base = 0;
+    unsigned below = (2u << lane) - 1;
+    if (lane == leader) base = atomicAdd(count, __popc(mask));
+    base = __shfl_sync(mask, base, leader);
+    out[base + __popc(mask & below)] = i; // RACE
+    out[base] = i; // RACE
+}
