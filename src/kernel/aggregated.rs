@@ -1,11 +1,11 @@
 //! Additions that one lane makes for its warp: a leader adds how many lanes of a mask there are, and each of these lanes takes the
 //! number of its place among them.
 //!
-//! Input: the graph ([`Aggregated::of`]). Output: for each addition of that shape, behind the sum that a lane makes of the leader's
-//! result and its rank, an atomic with `{:share}`, which adds 1 to the leader's counter, and an assumption that it returns this sum;
-//! it is executed by the lanes of the mask. The leader's own addition is marked as one of 0. Establishes: the atomics with
-//! `{:share}` return what the lanes have, and are all that the leader adds. They are no accesses: nothing is logged or checked for
-//! them. Relies on: a warp is 32 threads with consecutive linear numbers (an assumption of the report).
+//! Input: the graph ([`Aggregated::of`]). Output: for each addition of that shape, instead of the sum that a lane makes of the
+//! leader's result and its rank, an atomic with `{:share}`, which adds 1 to the leader's counter and returns the sum; the lanes of
+//! the mask execute it, and for others the sum is arbitrary. The leader's own addition is marked as one of 0. Establishes: the
+//! atomics with `{:share}` return what the lanes have, and are all that the leader adds. They are no accesses: nothing is logged
+//! or checked for them. Relies on: a warp is 32 threads with consecutive linear numbers (an assumption of the report).
 //! Reference: PTX ISA, `activemask`, `vote.sync`, `shfl.sync`, `atom`.
 //!
 //! The shape is a block P with two successors, the leader's block A and the block S where both meet:
@@ -35,17 +35,16 @@ use super::tickets::{adds, signed};
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
 use crate::cfg::operands::registers;
 use crate::geometry::{Axis, Geometry};
-use crate::ivl::ast::{Access, Attribute, AttributeArg, Block, ExprKind, ExprRef, Name, Stmt, StmtKind, Type};
+use crate::ivl::ast::{Access, Attribute, AttributeArg, Block, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
-use crate::ivl::claim::Premise;
+use crate::ivl::visit::assigned;
 use crate::ptx::ast::{Comparison, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, SpecialRegister};
 use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// The attribute of an atomic that is a lane's share of its leader's addition.
 pub(crate) const SHARE: &str = "share";
@@ -407,19 +406,26 @@ impl<'c> Finder<'c> {
 }
 
 impl Lowering<'_> {
-    /// Behind the statement at a place: marks a leader's atomic, or notes a lane's sum.
-    pub(super) fn mark_aggregated(&mut self, at: Position) {
+    /// Behind the statement at a place, whose translation begins at an index: marks a leader's atomic, or notes a lane's sum.
+    pub(super) fn mark_aggregated(&mut self, at: Position, start: usize) {
         if let Some(number) = self.aggregated.leaders.get(&at).copied() {
-            self.mark_atomic(Attribute { name: Name::from(LEADS), args: vec![AttributeArg::Expr(bv::int(number.into()))] });
+            let is_atomic = |stmt: &&mut Stmt| matches!(stmt.kind, StmtKind::Atomic { .. });
+            let mut atomics: Vec<&mut Stmt> = self.statements[start..].iter_mut().filter(is_atomic).collect();
+            // An address that may be in several arrays is no counter.
+            if let [only] = &mut atomics[..] {
+                only.attributes.push(Attribute {
+                    name: Name::from(LEADS),
+                    args: vec![AttributeArg::Expr(bv::int(number.into()))],
+                });
+            }
         }
         let Some(Sum { number, register, mask, votes }) = self.aggregated.sums.get(&at).cloned() else { return };
         let bits = self.read(&mask, 32);
         let lane = self.read(&Operand::Special(SpecialRegister::LaneId), 32);
         let is_member = bv::eq(bv::extract(bv::binary(BvOp::Lshr, bits, lane), 1, 0), bv::literal(1, 1));
-        let sum = self.register(register);
-        let name = self.temporary(Type::Bv(32));
-        let args = [bv::int(number.into()), is_member, sum, bv::boolean(votes)].map(AttributeArg::Expr);
-        self.emit_with(StmtKind::Havoc(vec![name]), vec![Attribute { name: Name::from(SHARE), args: args.into() }]);
+        let sum = self.registers[register.0 as usize].clone();
+        let args = [bv::int(number.into()), is_member, bv::boolean(votes)].map(AttributeArg::Expr);
+        self.emit_with(StmtKind::Havoc(vec![sum]), vec![Attribute { name: Name::from(SHARE), args: args.into() }]);
     }
 
     /// Makes atomics of lanes' shares where the counter is one for all of them; else a leader adds what nobody knows.
@@ -431,6 +437,9 @@ impl Lowering<'_> {
         let mut counters: BTreeMap<i128, Access> = BTreeMap::new();
         for stmt in blocks.iter().flat_map(|block| &block.stmts) {
             let StmtKind::Atomic { access, .. } = &stmt.kind else { continue };
+            if stmt.attributes.has("unknown_pointer") {
+                continue;
+            }
             if let (Some(number), Some(offset), None) = (signed(stmt, LEADS), once.resolved(&access.offset), &access.guard) {
                 counters.insert(number, Access { offset, ..access.clone() });
             }
@@ -449,7 +458,7 @@ impl Lowering<'_> {
         }
         for block in blocks {
             let stmts = std::mem::take(&mut block.stmts);
-            block.stmts = stmts.into_iter().flat_map(|stmt| shared(stmt, &counters)).collect();
+            stmts.into_iter().for_each(|stmt| share(stmt, &counters, &mut block.stmts));
         }
     }
 }
@@ -458,34 +467,29 @@ impl Lowering<'_> {
 struct Note {
     number: i128,
     is_member: ExprRef,
-    sum: ExprRef,
     votes: bool,
-    /// A variable for what its share returns.
-    name: Name,
+    sum: Name,
 }
 
 fn note(stmt: &Stmt) -> Option<Note> {
     let (StmtKind::Havoc(names), Some(note)) = (&stmt.kind, stmt.attributes.named(SHARE)) else { return None };
-    let [AttributeArg::Expr(number), AttributeArg::Expr(is_member), AttributeArg::Expr(sum), AttributeArg::Expr(votes)] =
-        &note.args[..]
-    else {
+    let [AttributeArg::Expr(number), AttributeArg::Expr(is_member), AttributeArg::Expr(votes)] = &note.args[..] else {
         return None;
     };
     let ExprKind::Int(number) = number.kind else { return None };
     let votes = votes.kind == ExprKind::Bool(true);
-    Some(Note { number, is_member: is_member.clone(), sum: sum.clone(), votes, name: names.first()?.clone() })
+    Some(Note { number, is_member: is_member.clone(), votes, sum: names.first()?.clone() })
 }
 
-/// The statements of a lane's share, if one is noted here; nothing where the counter is not known.
-fn shared(stmt: Stmt, counters: &BTreeMap<i128, Access>) -> Vec<Stmt> {
-    let Some(Note { number, is_member, sum, name, .. }) = note(&stmt) else { return vec![stmt] };
-    let Some(counter) = counters.get(&number) else { return Vec::new() };
-    let access = Access { guard: Some(is_member.clone()), ..counter.clone() };
-    let returns = bv::eq(bv::var(name.clone(), Type::Bv(32)), sum);
-    let premise = Premise::Instance(Arc::from(SHARE));
-    let plain = |kind, attributes| Stmt { kind, attributes, span: stmt.span, origin: stmt.origin.clone() };
-    vec![
-        plain(StmtKind::Atomic { dst: Some(name), access }, vec![flag(SHARE), adds(1)]),
-        plain(StmtKind::Assume(premise, bv::implies(is_member, returns)), Vec::new()),
-    ]
+/// Appends a statement; for the note of a sum a lane's share instead of it, or nothing where the counter is not known.
+fn share(stmt: Stmt, counters: &BTreeMap<i128, Access>, out: &mut Vec<Stmt>) {
+    let Some(Note { number, is_member, sum, .. }) = note(&stmt) else { return out.push(stmt) };
+    let Some(counter) = counters.get(&number) else { return };
+    // What was added is a number that a shuffle gave, which is arbitrary, so the sum was arbitrary, too.
+    if let Some(at) = out.iter().rposition(|stmt| assigned(stmt) == [&sum]) {
+        out.remove(at);
+    }
+    let access = Access { guard: Some(is_member), ..counter.clone() };
+    let kind = StmtKind::Atomic { dst: Some(sum), access };
+    out.push(Stmt { kind, attributes: vec![flag(SHARE), adds(1)], ..stmt });
 }

@@ -180,8 +180,9 @@ impl Lowering<'_> {
         self.definite.enter(&mut self.definite_state, node);
         let statements = &cfg.graph[node].statements;
         for (index, statement) in statements.iter().enumerate() {
+            let start = self.statements.len();
             self.statement(statement, &statements[index + 1..]);
-            self.mark_aggregated((node, index));
+            self.mark_aggregated((node, index), start);
             self.pointers.step(&mut self.pointer_state, statement);
             self.definite.step(&mut self.definite_state, statement);
         }
