@@ -2,16 +2,13 @@
 //@ block: 64
 //@ grid: 4
 // A lane writes its neighbour's place, too.
-extern "C" __global__ void trap_share_twice(int *out, int *count, int n) {
+extern "C" __global__ void trap_share_twice(int *out, int *count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int lane = threadIdx.x & 31, base = 0;
-    unsigned some = __ballot_sync(0xffffffffu, i < n);
-    int leader = __ffs(some) - 1;
-    if (lane == leader) base = atomicAdd(count, __popc(some));
-    base = __shfl_sync(0xffffffffu, base, leader);
-    if (i < n) {
-        int at = base + __popc(some & ((1u << lane) - 1));
-        out[at] = i; // RACE
-        out[at + 1] = n; // RACE
-    }
+    unsigned all = __ballot_sync(0xffffffffu, i >= 0);
+    if (lane == 0) base = atomicAdd(count, __popc(all));
+    base = __shfl_sync(0xffffffffu, base, 0);
+    int at = base + __popc(all & ((1u << lane) - 1));
+    out[at] = i; // RACE
+    out[at + 1] = -i; // RACE
 }
