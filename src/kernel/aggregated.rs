@@ -72,7 +72,7 @@ struct Sum {
     /// The number of the leader.
     number: u32,
     register: RegisterId,
-    mask: Operand,
+    mask: RegisterId,
     /// Whether the mask is a ballot.
     votes: bool,
 }
@@ -154,11 +154,10 @@ impl<'c> Finder<'c> {
         let Op::Int { dst: Operand::Register(sum), .. } = &instruction.op else { return None };
         let [a, b] = self.sources(instruction, IntOp::Add)? else { return None };
         let parts = [(a, b), (b, a)].into_iter();
-        let (shuffle, mask) =
+        let (shuffle, (mask, made)) =
             parts.filter_map(|(got, rank)| Some((self.shuffle(got, at)?, self.rank(rank, at)?))).next()?;
         let Op::Arbitrary { sources, .. } = &self.instruction(shuffle)?.op else { return None };
         let [Operand::Register(base), leader, _, members] = &sources[..] else { return None };
-        let (_, made) = self.mask(&mask, at)?;
         let meeting = shuffle.0;
         let (atomic, lead) = self.leader(*base, meeting, made)?;
         let decision = (made.0, usize::MAX);
@@ -250,8 +249,8 @@ impl<'c> Finder<'c> {
         Some((self.sources(self.instruction(at)?, op)?, at))
     }
 
-    /// A mask that lanes make together, and where; the operand is that of the register.
-    fn mask(&self, operand: &Operand, at: Position) -> Option<(Operand, Position)> {
+    /// A mask that lanes make together: its register, and where.
+    fn mask(&self, operand: &Operand, at: Position) -> Option<(RegisterId, Position)> {
         let Root::Instruction(made) = self.root(operand, at)? else { return None };
         let Op::Arbitrary { name, sources, dst } = &self.instruction(made)?.op else { return None };
         let is_mask = match (&**name, &sources[..]) {
@@ -260,7 +259,7 @@ impl<'c> Finder<'c> {
             _ => false,
         };
         match &dst[..] {
-            [register @ Operand::Register(_)] if is_mask => Some((register.clone(), made)),
+            [Operand::Register(register)] if is_mask => Some((*register, made)),
             _ => None,
         }
     }
@@ -288,14 +287,12 @@ impl<'c> Finder<'c> {
         }
     }
 
-    /// The mask of a rank: how many lanes of it are below the own one.
-    fn rank(&self, operand: &Operand, at: Position) -> Option<Operand> {
+    /// The mask of a rank, which is how many lanes of it are below the own one: its register, and where it is made.
+    fn rank(&self, operand: &Operand, at: Position) -> Option<(RegisterId, Position)> {
         let ([counted], at) = self.made_by(operand, at, IntOp::Popc)? else { return None };
         let ([a, b], at) = self.made_by(counted, at, IntOp::And)? else { return None };
-        let mask = [(a, b), (b, a)].into_iter().find(|(mask, below)| {
-            self.mask(mask, at).is_some() && self.is_below(below, at)
-        })?;
-        Some(self.mask(mask.0, at)?.0)
+        let parts = [(a, b), (b, a)].into_iter();
+        parts.filter(|(_, below)| self.is_below(below, at)).find_map(|(mask, _)| self.mask(mask, at))
     }
 
     /// Whether a value is the mask of the lanes below the own one.
@@ -420,7 +417,8 @@ impl Lowering<'_> {
             }
         }
         let Some(Sum { number, register, mask, votes }) = self.aggregated.sums.get(&at).cloned() else { return };
-        let bits = self.read(&mask, 32);
+        // It is defined there, as its definition dominates the place.
+        let bits = self.register(mask);
         let lane = self.read(&Operand::Special(SpecialRegister::LaneId), 32);
         let is_member = bv::eq(bv::extract(bv::binary(BvOp::Lshr, bits, lane), 1, 0), bv::literal(1, 1));
         let sum = self.registers[register.0 as usize].clone();
