@@ -101,9 +101,7 @@ impl Aggregated {
         let finder = Finder { cfg, definitions, dominators, knows_lanes: !has_rows || whole };
         let mut shapes: Vec<(Position, Shape)> =
             instructions(cfg).filter_map(|(at, instruction)| Some((at, finder.shape(at, instruction)?))).collect();
-        let is_ballot = |instruction: &Instruction| {
-            matches!(&instruction.op, Op::Arbitrary { name, .. } if name.starts_with("vote") && name.contains("ballot"))
-        };
+        let is_ballot = |instruction: &Instruction| matches!(&instruction.op, Op::Arbitrary { name, .. } if name.starts_with("vote") && name.contains("ballot"));
         let ballots = instructions(cfg).filter(|(_, instruction)| is_ballot(instruction)).map(|(at, _)| at);
         let is_known = |at: &Position| shapes.iter().any(|(_, shape)| shape.made == *at);
         let leads = |by_lane_0: bool| shapes.iter().any(|(_, shape)| shape.sum.votes && shape.by_lane_0 == by_lane_0);
@@ -167,8 +165,8 @@ impl<'c> Finder<'c> {
         let lane_0 = Some(Root::Constant(0));
         let by_lane_0 = self.root(leader, shuffle) == lane_0 && self.root(lead, decision) == lane_0;
         let votes = matches!(&self.instruction(made)?.op, Op::Arbitrary { name, .. } if name.starts_with("vote"));
-        let is_led = is_first && (is_of_all || is_of_mask)
-            || by_lane_0 && votes && is_of_all && self.is_for_each_thread(made.0);
+        let is_led =
+            is_first && (is_of_all || is_of_mask) || by_lane_0 && votes && is_of_all && self.is_for_each_thread(made.0);
         let innermost = |node: NodeIndex| self.cfg.loops.innermost.get(node.index());
         let is_near = at.0 == meeting || self.only_behind(at.0, meeting) && innermost(at.0) == innermost(made.0);
         let has_barrier = match at.0 == meeting {
@@ -308,9 +306,7 @@ impl<'c> Finder<'c> {
             return is_shifted(inner, at, ALL);
         }
         match self.made_by(operand, at, IntOp::Add) {
-            Some(([bit, minus], at)) => {
-                is_shifted(bit, at, 1) && self.root(minus, at) == Some(Root::Constant(ALL))
-            }
+            Some(([bit, minus], at)) => is_shifted(bit, at, 1) && self.root(minus, at) == Some(Root::Constant(ALL)),
             _ => false,
         }
     }
@@ -358,7 +354,9 @@ impl<'c> Finder<'c> {
         let Root::Instruction(test) = self.root(&Operand::Register(guard.register), (branch, usize::MAX))? else {
             return None;
         };
-        let Op::Setp { comparison, ty, a, b, combine: None, dst, .. } = &self.instruction(test)?.op else { return None };
+        let Op::Setp { comparison, ty, a, b, combine: None, dst, .. } = &self.instruction(test)?.op else {
+            return None;
+        };
         let is_equal = match comparison {
             Comparison::Eq => !guard.negated,
             Comparison::Ne => guard.negated,
@@ -396,7 +394,9 @@ impl<'c> Finder<'c> {
         let statements = self.cfg.graph[node].statements.iter().enumerate();
         let mut inside = statements.filter(|(index, _)| range.contains(index)).map(|(_, statement)| statement);
         inside.any(|statement| match statement {
-            Statement::Instruction(instruction) => matches!(instruction.op, Op::Barrier { .. } | Op::ClusterBarrier { .. }),
+            Statement::Instruction(instruction) => {
+                matches!(instruction.op, Op::Barrier { .. } | Op::ClusterBarrier { .. })
+            }
             _ => false,
         })
     }
@@ -438,7 +438,9 @@ impl Lowering<'_> {
             if stmt.attributes.has("unknown_pointer") {
                 continue;
             }
-            if let (Some(number), Some(offset), None) = (signed(stmt, LEADS), once.resolved(&access.offset), &access.guard) {
+            if let (Some(number), Some(offset), None) =
+                (signed(stmt, LEADS), once.resolved(&access.offset), &access.guard)
+            {
                 counters.insert(number, Access { offset, ..access.clone() });
             }
         }

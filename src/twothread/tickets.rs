@@ -31,7 +31,8 @@ use super::contents::Obtained;
 use super::copies::Copies;
 use super::winners::{self, Winner};
 use crate::ivl::ast::{
-    Access, Array, ArraySpace, Attribute, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Thread, Type, Variable,
+    Access, Array, ArraySpace, Attribute, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Thread,
+    Type, Variable,
 };
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};

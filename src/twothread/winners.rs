@@ -38,7 +38,8 @@ pub(super) enum Winner {
 impl Winner {
     /// Reads the attribute; `copy` makes expressions of the thread.
     pub(super) fn read(attribute: &Attribute, copy: &dyn Fn(&ExprRef) -> ExprRef) -> Option<Winner> {
-        let args: Option<Vec<ExprRef>> = attribute.args.iter().skip(1).map(|argument| expression(argument, copy)).collect();
+        let args: Option<Vec<ExprRef>> =
+            attribute.args.iter().skip(1).map(|argument| expression(argument, copy)).collect();
         match (attribute.args.first(), args?.as_slice()) {
             (Some(AttributeArg::Text(what)), args) => match (what.as_ref(), args) {
                 ("exchange", values) => Some(Winner::Exchange { compares: None, values: values.to_vec() }),
@@ -79,7 +80,9 @@ pub(super) fn facts(winner: &Winner, thread: Thread, result: &ExprRef, first: Ex
             let own = if thread == Thread::First { first } else { bv::not(first) };
             bv::implies(writes, own)
         }
-        Winner::Set(mask) => bits(bv::binary(BvOp::And, mask.clone(), bv::unary(BvOp::Not, result.clone())), thread, first),
+        Winner::Set(mask) => {
+            bits(bv::binary(BvOp::And, mask.clone(), bv::unary(BvOp::Not, result.clone())), thread, first)
+        }
         Winner::Clear(mask) => {
             bits(bv::binary(BvOp::And, bv::unary(BvOp::Not, mask.clone()), result.clone()), thread, first)
         }
