@@ -51,6 +51,9 @@ pub(crate) const SHARE: &str = "share";
 /// The mark of a leader's addition, with its number.
 const LEADS: &str = "leads";
 
+/// How lanes get their leader's result.
+const SHUFFLE: &str = "shfl.sync.idx.b32";
+
 /// A mask of all lanes.
 const ALL: u64 = 0xffff_ffff;
 
@@ -89,6 +92,11 @@ struct Shape {
 impl Aggregated {
     /// Finds them; `geometry` tells which lane a thread is.
     pub(super) fn of(cfg: &Cfg, geometry: &Geometry) -> Aggregated {
+        let is_shuffle =
+            |instruction: &Instruction| matches!(&instruction.op, Op::Arbitrary { name, .. } if &**name == SHUFFLE);
+        if !instructions(cfg).any(|(_, instruction)| is_shuffle(instruction)) {
+            return Aggregated::default();
+        }
         let mut definitions: BTreeMap<RegisterId, Vec<Position>> = BTreeMap::new();
         for (at, instruction) in instructions(cfg) {
             for register in registers(instruction).1 {
@@ -266,7 +274,7 @@ impl<'c> Finder<'c> {
     fn shuffle(&self, operand: &Operand, at: Position) -> Option<Position> {
         let Root::Instruction(at) = self.root(operand, at)? else { return None };
         match &self.instruction(at)?.op {
-            Op::Arbitrary { name, sources, dst } if &**name == "shfl.sync.idx.b32" && sources.len() == 4 => {
+            Op::Arbitrary { name, sources, dst } if &**name == SHUFFLE && sources.len() == 4 => {
                 let gives = dst.first() == Some(operand) || self.is_copy(operand, dst.first()?);
                 let whole = self.root(&sources[2], at) == Some(Root::Constant(31));
                 (gives && whole).then_some(at)
