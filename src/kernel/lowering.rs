@@ -7,6 +7,7 @@
 //! tag, assigned together with it. Relies on: `definite` and `pointers` walk along with the emission.
 
 use super::LowerOptions;
+use super::aggregated::Aggregated;
 use super::array_facts::StatedFact;
 use super::barrier_invariant::Stated;
 use super::declarations::Declarations;
@@ -85,6 +86,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) is_asynchronous: bool,
     /// The counters of groups of such copies.
     pub(crate) groups: Option<Groups>,
+    /// Additions of a leader for its warp.
+    pub(crate) aggregated: Aggregated,
     /// Tags that the registers written by it get.
     pub(crate) new_tags: BTreeMap<RegisterId, ExprRef>,
 }

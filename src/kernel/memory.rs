@@ -13,7 +13,7 @@ use super::lowering::{Lowering, flag, tag_literal};
 use super::pointers::in_space;
 use super::points::Number;
 use super::regions::{RegionId, RegionKind, Space};
-use crate::ivl::ast::{Access, ExprRef, Name, StmtKind, Type};
+use crate::ivl::ast::{Access, Attribute, ExprRef, Name, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::Claim;
 use crate::order::Scope;
@@ -189,7 +189,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `atom` and `red`. Packed types are sets of scalar accesses (memory model, "packed data types").
+    /// `atom` and `red`; `change` is the mark that says what it does to its place. Packed types are sets of scalar accesses (memory model, "packed data types").
     pub(crate) fn atomic(
         &mut self,
         space: StateSpace,
@@ -197,7 +197,7 @@ impl Lowering<'_> {
         elements: u32,
         dst: &[Operand],
         address: &Address,
-        (strong, addend): (Option<Scope>, Option<i128>),
+        (strong, change): (Option<Scope>, Option<Attribute>),
     ) {
         let Some(place) = self.place(space, address) else { return };
         // An `atom` is never weak; `.gpu` is its default.
@@ -216,8 +216,8 @@ impl Lowering<'_> {
                             old = Some(self.temporary(Type::Bv(8 * bytes)));
                         }
                         self.access(&place, region, at, bytes, strong, Effect::Atomic(old.clone()));
-                        if let Some(addend) = addend.filter(|_| single.is_some()) {
-                            self.mark_addition(addend);
+                        if let Some(change) = change.clone().filter(|_| single.is_some()) {
+                            self.mark_atomic(change);
                         }
                     }
                 }

@@ -6,6 +6,7 @@
 //! address, `definite` finds reads of undefined registers; `lower` and the files beside it write
 //! the IVL; `required` makes preconditions of what annotations say of the launch. See each for its contract.
 
+mod aggregated;
 mod annotation;
 mod arithmetic;
 mod array_facts;
@@ -32,6 +33,7 @@ mod required;
 mod tickets;
 mod transfer;
 mod warp;
+mod winners;
 
 use crate::aliases::Aliases;
 use crate::cfg::graph::Cfg;
@@ -40,10 +42,12 @@ use crate::geometry::Geometry;
 use crate::ivl::ast::{Name, Program};
 use crate::ptx::ast::{Function, Module};
 use crate::rules::Rules;
+pub(crate) use aggregated::SHARE;
 pub(crate) use array_facts::{ENTRIES, INITIALLY};
 pub(crate) use groups::ASYNCHRONOUS;
 use std::collections::BTreeMap;
-pub(crate) use tickets::{EACH_INTERVAL, TICKET, signed};
+pub(crate) use tickets::{EACH_INTERVAL, STEP, TICKET, signed};
+pub(crate) use winners::WINNER;
 
 /// What the user fixed about the launch and the checks.
 #[derive(Clone, Debug)]

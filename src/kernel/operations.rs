@@ -6,7 +6,7 @@
 
 use super::lowering::{Lowering, tag_literal, tag_type};
 use super::points::Points;
-use super::tickets::addend;
+use super::tickets::{addend, adds};
 use crate::cfg::graph::Statement;
 use crate::cfg::indirect::CALLEE;
 use crate::ivl::ast::{Barrier, ExprKind, ExprRef, StmtKind, Type};
@@ -93,8 +93,11 @@ impl<'a> Lowering<'a> {
                 self.store(*space, *ty, src, address, ordering.strong_scope());
             }
             Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering } => {
-                let addend = addend(operation, *ty, sources);
-                self.atomic(*space, *ty, *elements, dst, address, (ordering.strong_scope(), addend));
+                let change = match addend(operation, *ty, sources) {
+                    Some(addend) => Some(adds(addend)),
+                    None => self.mark_of_change(operation, *ty, sources),
+                };
+                self.atomic(*space, *ty, *elements, dst, address, (ordering.strong_scope(), change));
             }
             Op::Matrix { space, dst, address, rows, stride, .. } => {
                 self.matrix(*space, dst, address, *rows, stride.as_deref());

@@ -4,6 +4,7 @@
 //! successors leads to blocks that start with `assume`, and these conditions are a tautology (Def.
 //! 5.1 of the lock-step paper). Relies on: [`super::declarations`].
 
+use super::aggregated::Aggregated;
 use super::declarations::{Declarations, declare_regions};
 use super::definite::Definite;
 use super::exposed::Exposed;
@@ -14,6 +15,7 @@ use super::parameters::Parameters;
 use super::pointers::Pointers;
 use super::regions::{Region, RegionId, RegionKind, Regions, Space};
 use super::tickets::TICKET;
+use super::winners::WINNER;
 use super::{Kernel, LowerOptions};
 use crate::cfg::graph::{Cfg, EdgeCondition};
 use crate::diagnostic::Diagnostic;
@@ -53,6 +55,7 @@ pub(crate) fn run(
     let registers: Vec<Name> = cfg.registers.iter().map(|r| names.fresh(&r.name)).collect();
     let tag = |r: &crate::ptx::ast::RegisterId| (*r, names.fresh(&format!("{}.region", registers[r.0 as usize])));
     let tags = pointers.facts.ambiguous.iter().map(tag).collect();
+    let aggregated = Aggregated::of(cfg, &launch.geometry);
     let mut lowering = Lowering {
         entry,
         cfg,
@@ -79,6 +82,7 @@ pub(crate) fn run(
         is_volatile: false,
         is_asynchronous: false,
         groups: None,
+        aggregated,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
         array_facts: Vec::new(),
@@ -87,6 +91,8 @@ pub(crate) fn run(
     let mut blocks = lowering.blocks();
     lowering.start_groups(&mut blocks);
     unmark_constant_arrays(&mut blocks);
+    lowering.share_additions(&mut blocks);
+    lowering.mark_winners(&mut blocks);
     lowering.mark_tickets(&mut blocks);
     lowering.mark_array_facts(module, &mut blocks);
     if lowering.diagnostics.is_empty() { Ok(lowering.finish(blocks)) } else { Err(lowering.diagnostics) }
@@ -174,7 +180,9 @@ impl Lowering<'_> {
         self.definite.enter(&mut self.definite_state, node);
         let statements = &cfg.graph[node].statements;
         for (index, statement) in statements.iter().enumerate() {
+            let start = self.statements.len();
             self.statement(statement, &statements[index + 1..]);
+            self.mark_aggregated((node, index), start);
             self.pointers.step(&mut self.pointer_state, statement);
             self.definite.step(&mut self.definite_state, statement);
         }
@@ -351,7 +359,9 @@ impl Lowering<'_> {
         let is_global = |array: &Name| arrays.iter().any(|a| a.name == *array && a.space == ArraySpace::Global);
         let mut loads = blocks.iter().flat_map(|block| &block.stmts).filter_map(|stmt| match &stmt.kind {
             StmtKind::Load { access, .. } if is_global(&access.array) => Some(stmt.attributes.has("non_coherent")),
-            StmtKind::Atomic { access, .. } if is_global(&access.array) => stmt.attributes.has(TICKET).then_some(false),
+            StmtKind::Atomic { access, .. } if is_global(&access.array) => {
+                (stmt.attributes.has(TICKET) || stmt.attributes.has(WINNER)).then_some(false)
+            }
             _ => None,
         });
         if let Some(first) = loads.next() {

@@ -5,9 +5,10 @@
 //! additions of counters whose result is used; the marks are gone. `{:ticket n}` says what all additions change the counter
 //! by at most, which is known where none is in a loop. With `{:each_interval}` it is what they change it by between two
 //! barriers of the block (or from the start to the first one), which is known of shared counters where each way from an addition
-//! back to itself passes a barrier: a thread executes each once there. Establishes: an array with a ticket is accessed by weak loads, weak
-//! stores and additions of nonzero constants of one sign and one width, by single threads through known pointers, and by
-//! nothing else; all additions of a launch (for shared memory: of a block), each executed once by each thread, change a
+//! back to itself passes a barrier: a thread executes each once there. `{:step g}` says that all additions are of multiples of g, if
+//! g is not 1; it has the sign of the additions. Establishes: an array with a ticket is accessed by loads, weak
+//! stores, additions of 0, which change nothing, and additions of other constants of one sign and one width, by single threads through
+//! known pointers, and by nothing else; all additions of a launch (for shared memory: of a block), each executed once by each thread, change a
 //! counter by less than it has values; with `{:each_interval}` those of each interval. Other additions in loops may be executed more often: that they do not wrap a counter is an
 //! assumption, which is printed. Relies on: accesses through pointers of unknown origin stand in the program as accesses of
 //! every array; a launch has fewer threads than `max_threads`. Reference: PTX ISA, `atom`; what follows from tickets is in
@@ -29,6 +30,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const TICKET: &str = "ticket";
 /// Beside [`TICKET`]: its number is about each interval between barriers of the block.
 pub(crate) const EACH_INTERVAL: &str = "each_interval";
+/// Beside [`TICKET`]: what all additions are multiples of.
+pub(crate) const STEP: &str = "step";
 /// The mark of an atomic that adds a constant.
 const ADDS: &str = "adds";
 
@@ -43,6 +46,8 @@ struct Counter {
     is_down: Option<bool>,
     /// What one thread adds at most where each addition is executed once.
     sum: u128,
+    /// What divides all that is added.
+    step: u128,
     in_loop: bool,
     /// Whether a thread may execute an addition twice without a barrier between.
     is_unstepped: bool,
@@ -51,7 +56,7 @@ struct Counter {
     has_tickets: bool,
 }
 
-/// The constant that an atomic adds, as a signed number.
+/// The constant that an atomic adds, as a signed number. `inc` adds 1 to what is below its bound, and all is below this one.
 pub(super) fn addend(operation: &str, ty: ScalarType, sources: &[Operand]) -> Option<i128> {
     let is_integer = matches!(ty, ScalarType::U(32 | 64) | ScalarType::S(32 | 64));
     match sources {
@@ -59,18 +64,32 @@ pub(super) fn addend(operation: &str, ty: ScalarType, sources: &[Operand]) -> Op
             let value = *value as i64;
             Some(if ty.bits() == 32 { i128::from(value as i32) } else { i128::from(value) })
         }
+        // At the bound itself it gives 0, as an addition does.
+        [Operand::Integer(value)] if operation == "inc" && ty == ScalarType::U(32) => {
+            (*value as u32 == u32::MAX).then_some(1)
+        }
         _ => None,
     }
 }
 
-impl Lowering<'_> {
-    /// Marks the atomic that was emitted last.
-    pub(super) fn mark_addition(&mut self, addend: i128) {
-        if let Some(Stmt { kind: StmtKind::Atomic { .. }, attributes, .. }) = self.statements.last_mut() {
-            attributes.push(number(ADDS, addend));
-        }
+impl Counter {
+    /// What divides all that is added, negative where it is subtracted.
+    fn signed_step(&self) -> i128 {
+        if self.is_down == Some(true) { -(self.step as i128) } else { self.step as i128 }
     }
+}
 
+/// The mark of an atomic that adds a constant.
+pub(super) fn adds(addend: i128) -> Attribute {
+    number(ADDS, addend)
+}
+
+/// Whether an atomic adds 0.
+pub(super) fn adds_nothing(stmt: &Stmt) -> bool {
+    signed(stmt, ADDS) == Some(0)
+}
+
+impl Lowering<'_> {
     /// Finds the counters, and says what is assumed of them.
     pub(super) fn mark_tickets(&mut self, blocks: &mut [Block]) {
         let looping = in_loops(blocks, false);
@@ -97,12 +116,14 @@ impl Lowering<'_> {
             .collect();
         for stmt in blocks.iter_mut().flat_map(|block| &mut block.stmts) {
             let StmtKind::Atomic { dst, access } = &stmt.kind else { continue };
+            let takes = dst.is_some() && !adds_nothing(stmt);
             stmt.attributes.retain(|attribute| attribute.name.as_str() != ADDS);
-            if let Some((change, counter)) = counters.get(&access.array).filter(|_| dst.is_some()) {
+            if let Some((change, counter)) = counters.get(&access.array).filter(|_| takes) {
                 let each_interval = by_interval.contains(&access.array);
                 let is_known = each_interval || !counter.in_loop;
                 stmt.attributes.push(if is_known { number(TICKET, *change) } else { flag(TICKET) });
                 stmt.attributes.extend(each_interval.then(|| flag(EACH_INTERVAL)));
+                stmt.attributes.extend((counter.step > 1).then(|| number(STEP, counter.signed_step())));
             }
         }
         let is_assumed = |array: &Name, counter: &Counter| counter.in_loop && !by_interval.contains(array);
@@ -152,10 +173,14 @@ fn look(stmt: &Stmt, [in_loop, is_unstepped]: [bool; 2], counters: &mut BTreeMap
     counter.spoiled |= stmt.attributes.has("unknown_pointer") || access.collective.is_some();
     let StmtKind::Atomic { dst, .. } = &stmt.kind else {
         // A strong store does not race with additions, so it may come between two.
-        counter.spoiled |= access.strong.is_some();
-        counter.is_stored |= matches!(stmt.kind, StmtKind::Store { .. });
+        let is_store = matches!(stmt.kind, StmtKind::Store { .. });
+        counter.spoiled |= is_store && access.strong.is_some();
+        counter.is_stored |= is_store;
         return;
     };
+    if adds_nothing(stmt) {
+        return;
+    }
     let Some(added) = signed(stmt, ADDS).filter(|added| *added != 0) else {
         counter.spoiled = true;
         return;
@@ -165,9 +190,15 @@ fn look(stmt: &Stmt, [in_loop, is_unstepped]: [bool; 2], counters: &mut BTreeMap
     counter.spoiled |= *counter.bytes.get_or_insert(access.bytes) != access.bytes;
     counter.spoiled |= *counter.is_down.get_or_insert(added < 0) != (added < 0);
     counter.sum += added.unsigned_abs();
+    counter.step = gcd(counter.step, added.unsigned_abs());
     counter.in_loop |= in_loop;
     counter.is_unstepped |= is_unstepped;
     counter.has_tickets |= dst.is_some();
+}
+
+/// The greatest common divisor; that with 0 is the other number.
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The number that an attribute of a statement has.

@@ -25,6 +25,7 @@ mod statements;
 mod tickets;
 pub(crate) mod underway;
 mod warps;
+mod winners;
 
 pub(crate) use accesses::{AccessKind, Site};
 pub(crate) use prelude::Prelude;

@@ -17,6 +17,7 @@ use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::claim::Claim;
 use crate::ivl::visit::map_attribute;
+use crate::kernel::SHARE;
 use crate::order::Order;
 use crate::predicate::LoopInfo;
 use crate::span::Span;
@@ -120,7 +121,12 @@ impl Translator<'_, '_> {
                 }
                 let offset = byte_offset(access).ok_or_else(|| offset_error(stmt))?;
                 match self.contents.load(stmt, &(block.clone(), index), dst, access, &offset) {
-                    Some(stmts) => out.extend(stmts),
+                    Some(stmts) => {
+                        out.extend(stmts);
+                        for found in self.contents.tickets(access, &offset) {
+                            out.extend(self.tickets.loaded(stmt, dst, access, found));
+                        }
+                    }
                     None => self.accesses.load_value(stmt, dst, access, out)?,
                 }
             }
@@ -130,7 +136,10 @@ impl Translator<'_, '_> {
                 out.extend(self.contents.store(stmt, access, &offset, value));
             }
             StmtKind::Atomic { dst, access } => {
-                self.accesses.log_and_check(stmt, AccessKind::Atomic, access, (None, self.underway), out)?;
+                // What a lane has of its leader's addition is no access of its own.
+                if !stmt.attributes.has(SHARE) {
+                    self.accesses.log_and_check(stmt, AccessKind::Atomic, access, (None, self.underway), out)?;
+                }
                 if let Some(dst) = dst {
                     let both = Thread::BOTH.map(|thread| dst.of(thread)).to_vec();
                     out.push(with_kind(stmt, StmtKind::Havoc(both)));

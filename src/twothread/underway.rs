@@ -18,7 +18,7 @@ use crate::ivl::ast::{
 };
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
-use crate::kernel::ASYNCHRONOUS;
+use crate::kernel::{ASYNCHRONOUS, WINNER};
 use crate::order::Order;
 use crate::span::Span;
 use std::collections::BTreeSet;
@@ -63,7 +63,7 @@ pub(super) fn is_asynchronous(stmt: &Stmt) -> bool {
 
 /// The mark has done its work, and speaks of what exists twice now.
 pub(super) fn unmark(stmt: &mut Stmt) {
-    stmt.attributes.retain(|attribute| attribute.name.as_str() != ASYNCHRONOUS);
+    stmt.attributes.retain(|attribute| ![ASYNCHRONOUS, WINNER].contains(&attribute.name.as_str()));
 }
 
 /// Whether statements start copies.

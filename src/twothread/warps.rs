@@ -17,7 +17,8 @@
 //! What other passes say of values rests on barriers of the block alone: [`super::contents`] and [`super::tickets`] let
 //! nobody write what a thread has read before the next one. So a kernel for which they say something, for whatever pair and
 //! under whatever options, has no barriers of warps here ([`Warps::new`]); they order nothing, as before. Nor has one whose
-//! text numbers threads in several ways, or by variables (no PTX does).
+//! text numbers threads in several ways, or by variables (no PTX does). Where barriers of warps order, words have no winners
+//! ([`super::winners`]), for the same reason.
 //!
 //! With `warps_meet` every barrier of a warp asserts `together`, whatever else is said: that two threads of one warp of which one
 //! waits for the other are both at it, with equal masks. Where the number of a thread is not known, nothing can be asserted, and

@@ -17,7 +17,7 @@ use crate::finding::{Finding, KernelReport, Reason, Verdict};
 use crate::ivl::ast::{Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, SHARE};
 use crate::limits;
 use crate::prove::pairs::Proofs;
 use crate::prove::question::{Question, assumption_of_user, may_be_one_thread, pairs, statements};
@@ -226,7 +226,8 @@ fn contradictory(kernel: &Kernel) -> Diagnostic {
 fn count_statements(report: &mut KernelReport, kernel: &Kernel) {
     let is_access = |stmt: &&Stmt| match stmt.kind {
         StmtKind::Load { .. } => !stmt.attributes.has("ghost"),
-        StmtKind::Store { .. } | StmtKind::Atomic { .. } => true,
+        StmtKind::Atomic { .. } => !stmt.attributes.has(SHARE),
+        StmtKind::Store { .. } => true,
         _ => false,
     };
     report.checked.accesses = statements(kernel).filter(is_access).count() as u64;

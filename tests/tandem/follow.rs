@@ -286,6 +286,12 @@ impl<'p> Thread<'_, 'p> {
                 let value = self.value(value);
                 self.access(Kind::Store, access, value, instance, done);
             }
+            // A lane's share of what its leader adds is no access of its own.
+            StmtKind::Atomic { dst: Some(dst), .. }
+                if stmt.attributes.iter().any(|mark| mark.name.as_str() == "share") =>
+            {
+                self.store.insert(dst.clone(), None);
+            }
             StmtKind::Atomic { dst, access } => {
                 let element = self.access(Kind::Atomic, access, None, instance, done);
                 if let Some(dst) = dst {

@@ -80,6 +80,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use threads::{Definitions, Open, Table};
 
+pub(crate) use threads::Obtained;
+
 /// Stores that a load looks back to.
 const MOST_PENDING: usize = 12;
 
@@ -346,6 +348,24 @@ impl<'a> Contents<'a> {
         let first = |offset: &ExprRef| bv::call(function.clone(), vec![bv::literal(0, 64), offset.clone()], ty.clone());
         out.extend(initially(stmt, self.copies, offset, &first));
         Some(out)
+    }
+
+    /// Behind a load of a place whose value is modelled: the tickets that each thread may have found there, which some thread of its
+    /// block got, and when. Only two blocks have a use for that: a value that is one block's is not the other's.
+    pub(crate) fn tickets(&self, access: &Access, offset: &ExprRef) -> Vec<(Thread, ExprRef, Obtained)> {
+        let Some(table) = self.tables.get(&access.array) else { return Vec::new() };
+        // Else the thread may find what it stored itself since.
+        if self.pair != Pair::DifferentBlocks || self.pending.contains_key(&access.array) {
+            return Vec::new();
+        }
+        let own = access.own_guard().unwrap_or_else(|| bv::boolean(true));
+        let of = |thread: Thread| {
+            let (own, offset) = (self.copies.expr(&own, thread), self.copies.expr(offset, thread));
+            let found = table.tickets(&self.definitions, self.copies, thread, (&offset, access.bytes)).into_iter();
+            let found = found.map(|(holds, ticket)| (thread, bv::and(own.clone(), holds), ticket));
+            found.collect::<Vec<_>>()
+        };
+        Thread::BOTH.into_iter().flat_map(of).collect()
     }
 
     /// Behind an atomic at `offset`, in bytes, and what tickets say of its result.

@@ -18,13 +18,33 @@
 //! wrong guess costs a proof and nothing else.
 //!
 //! A later store by thread k might have hidden it: its place must be known as well, and must not touch this one.
+//!
+//! A store of an expression of what an atomic with a ticket returned is a rule, too ([`Obtained`]), if place and guards of store
+//! and atomic are expressions as above: what is loaded is then made of a ticket that thread k of this block got, whatever its value
+//! ([`Table::tickets`]). The variable has that atomic as its one assignment, so it holds what the atomic returned to k the last time.
 
+use super::super::accesses::byte_offset;
 use super::super::copies::{Copies, Variation};
-use crate::ivl::ast::{BinaryOp, Constant, ExprKind, ExprRef, Implementation, Name, StmtKind, Thread, Type};
+use crate::ivl::ast::{BinaryOp, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread, Type};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::{assigned, children, free_vars, map_children, substitute};
+use crate::kernel::TICKET;
 use crate::predicate::Predicated;
 use std::collections::BTreeMap;
+
+/// What an atomic with a ticket returns to a thread.
+#[derive(Clone)]
+pub(crate) struct Obtained {
+    /// The atomic.
+    pub(crate) stmt: Stmt,
+    /// The variable that holds its result.
+    pub(crate) result: Name,
+    /// What is stored, of it and constants.
+    pub(crate) value: ExprRef,
+    /// The byte offset of the counter, 64 bits.
+    pub(crate) offset: ExprRef,
+}
 
 /// Expressions with more nodes than this are not looked at.
 const MOST_NODES: usize = 200;
@@ -36,6 +56,8 @@ const MOST_GUESSES: usize = 2;
 pub(crate) struct Definitions {
     /// Each with its value.
     once: BTreeMap<Name, ExprRef>,
+    /// Each with the atomic that is its one assignment.
+    obtained: BTreeMap<Name, Stmt>,
     constants: BTreeMap<Name, Variation>,
     /// Threads of a block along x.
     extent: Option<ExprRef>,
@@ -52,12 +74,17 @@ impl Definitions {
         let program = &predicated.program;
         let mut times: BTreeMap<&Name, u32> = BTreeMap::new();
         let mut values: BTreeMap<Name, ExprRef> = BTreeMap::new();
-        let mut sent = Vec::new();
+        let (mut obtained, mut sent) = (BTreeMap::new(), Vec::new());
         for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
             assigned(stmt).into_iter().for_each(|name| *times.entry(name).or_default() += 1);
             if !matches!(stmt.kind, StmtKind::Assign(_)) && assigned(stmt).contains(&&predicated.active) {
                 // Nothing does; it would lead anywhere.
                 sent.push((None, bv::var(predicated.active.clone(), Type::Bool)));
+            }
+            if let StmtKind::Atomic { dst: Some(dst), .. } = &stmt.kind
+                && stmt.attributes.has(TICKET)
+            {
+                obtained.insert(dst.clone(), stmt.clone());
             }
             if let StmtKind::Assign(pairs) = &stmt.kind {
                 values.extend(pairs.iter().cloned());
@@ -66,13 +93,14 @@ impl Definitions {
             }
         }
         values.retain(|name, _| times.get(name) == Some(&1));
+        obtained.retain(|name, _| times.get(name) == Some(&1));
         let variation = |constant: &Constant| (constant.variable.name.clone(), Variation::of(&constant.variable));
         let constants: BTreeMap<Name, Variation> = program.constants.iter().map(variation).collect();
         let size = Name::from("ntid.x");
         let free = constants.contains_key(&size).then(|| bv::var(size, Type::Bv(32)));
         let extent = block[0].map(|extent| bv::literal(u128::from(extent), 32)).or(free);
         let is_row = block[1..] == [Some(1); 2];
-        Definitions { once: values, constants, extent, is_row, active: predicated.active.clone(), sent }
+        Definitions { once: values, obtained, constants, extent, is_row, active: predicated.active.clone(), sent }
     }
 
     /// The expression over constants alone; `None` if it depends on anything else, or is large.
@@ -102,6 +130,46 @@ impl Definitions {
             _ => {
                 let mut failed = false;
                 let result = map_children(e, &mut |child| match self.resolve(child, granted, nodes) {
+                    Some(resolved) if !failed => resolved,
+                    _ => {
+                        failed = true;
+                        child.clone()
+                    }
+                });
+                (!failed).then_some(result)
+            }
+        }
+    }
+
+    /// The atomic that gave a value, or what it is made of, its counter's offset over constants and who executes it, of those
+    /// who pass a barrier.
+    fn obtained(&self, value: &ExprRef, barrier: &ExprRef) -> Option<(Obtained, Vec<ExprRef>)> {
+        let mut found = None;
+        let value = self.of_one_ticket(value, &mut found, &mut { MOST_NODES })?;
+        let result = found?;
+        let stmt = self.obtained.get(&result)?;
+        let StmtKind::Atomic { access, .. } = &stmt.kind else { return None };
+        let own = access.own_guard();
+        let guards = own.map_or_else(|| Some(Vec::new()), |own| guards(self, barrier, &own))?;
+        let offset = self.resolved(&byte_offset(access)?)?;
+        Some((Obtained { stmt: stmt.clone(), result, value, offset }, guards))
+    }
+
+    /// The expression over constants and one variable with a ticket, which is found.
+    fn of_one_ticket(&self, e: &ExprRef, found: &mut Option<Name>, nodes: &mut usize) -> Option<ExprRef> {
+        *nodes = nodes.checked_sub(1)?;
+        match &e.kind {
+            ExprKind::Var(name) if self.obtained.contains_key(name) => {
+                (found.get_or_insert_with(|| name.clone()) == name).then(|| e.clone())
+            }
+            ExprKind::Var(name) => match self.once.get(name) {
+                Some(value) if !self.constants.contains_key(name) => self.of_one_ticket(value, found, nodes),
+                _ => self.resolved(e),
+            },
+            ExprKind::Quantifier { .. } | ExprKind::Old(_) | ExprKind::Select(..) | ExprKind::Store(..) => None,
+            _ => {
+                let mut failed = false;
+                let result = map_children(e, &mut |child| match self.of_one_ticket(child, found, nodes) {
                     Some(resolved) if !failed => resolved,
                     _ => {
                         failed = true;
@@ -178,11 +246,17 @@ fn is_coordinate(name: &Name) -> bool {
     matches!(name.as_str(), "tid.x" | "tid.y" | "tid.z")
 }
 
+/// What is stored.
+enum Value {
+    Known(ExprRef),
+    Ticket(Box<Obtained>),
+}
+
 /// A store of every thread, over constants.
 struct Rule {
     bytes: u32,
     place: ExprRef,
-    value: ExprRef,
+    value: Value,
     /// Who stores.
     guards: Vec<ExprRef>,
     /// Places and widths of the stores that come later.
@@ -217,13 +291,17 @@ impl Table {
         for store in stores.iter().rev() {
             let place = definitions.resolved(&store.place);
             let rule = later.as_ref().and_then(|later| {
-                Some(Rule {
-                    bytes: store.bytes,
-                    place: place.clone()?,
-                    value: definitions.resolved(&store.value)?,
-                    guards: guards(definitions, guard, &store.guard)?,
-                    later: Vec::clone(later),
-                })
+                let mut who = guards(definitions, guard, &store.guard)?;
+                let value = match definitions.resolved(&store.value) {
+                    Some(value) => Value::Known(value),
+                    None => {
+                        let (ticket, executes) = definitions.obtained(&store.value, guard)?;
+                        who.extend(executes);
+                        Value::Ticket(Box::new(ticket))
+                    }
+                };
+                let (bytes, place) = (store.bytes, place.clone()?);
+                Some(Rule { bytes, place, value, guards: who, later: Vec::clone(later) })
             });
             rules.extend(rule);
             later = later.and_then(|mut all: Vec<_>| {
@@ -243,7 +321,42 @@ impl Table {
         (offset, bytes): (&ExprRef, u32),
         otherwise: ExprRef,
     ) -> ExprRef {
-        let (Some(extent), Some(passed)) = (&definitions.extent, &self.passed) else { return otherwise };
+        let found = self.found(definitions, copies, thread, (offset, bytes)).into_iter();
+        found.fold(otherwise, |otherwise, Found { rule, writer, holds }| match &rule.value {
+            Value::Known(value) => bv::ite(holds, copies.expr(&substitute(value, &writer), thread), otherwise),
+            Value::Ticket(_) => otherwise,
+        })
+    }
+
+    /// The tickets that a thread may find at its offset, with the offset of the counter: each when a formula holds.
+    pub(crate) fn tickets(
+        &self,
+        definitions: &Definitions,
+        copies: &Copies,
+        thread: Thread,
+        place: (&ExprRef, u32),
+    ) -> Vec<(ExprRef, Obtained)> {
+        let found = self.found(definitions, copies, thread, place).into_iter();
+        let ticket = |Found { rule, writer, holds }: Found<'_>| match &rule.value {
+            Value::Known(_) => None,
+            Value::Ticket(ticket) => {
+                let of = |e: &ExprRef| copies.expr(&substitute(e, &writer), thread);
+                let (offset, result) = (of(&ticket.offset), ticket.result.of(thread));
+                Some((holds, Obtained { stmt: ticket.stmt.clone(), result, value: of(&ticket.value), offset }))
+            }
+        };
+        found.filter_map(ticket).collect()
+    }
+
+    /// The rules that may say what a thread finds at its offset, for each guess who stored it.
+    fn found<'t>(
+        &'t self,
+        definitions: &Definitions,
+        copies: &Copies,
+        thread: Thread,
+        (offset, bytes): (&ExprRef, u32),
+    ) -> Vec<Found<'t>> {
+        let (Some(extent), Some(passed)) = (&definitions.extent, &self.passed) else { return Vec::new() };
         let passed = &passed[thread.number() as usize - 1];
         let [tid, row, layer] = ["tid.x", "tid.y", "tid.z"].map(Name::from);
         let rules = self.rules.iter().filter(|rule| rule.bytes == bytes);
@@ -251,20 +364,21 @@ impl Table {
             let rows = [false, true].into_iter().take(if definitions.is_row { 1 } else { 2 });
             rows.flat_map(move |first_row| guesses(rule).into_iter().map(move |guess| (rule, first_row, guess)))
         });
-        guesses.fold(otherwise, |otherwise, (rule, first_row, guess)| {
-            let of = |e: &ExprRef, writer: &ExprRef| {
+        let found = guesses.filter_map(|(rule, first_row, guess)| {
+            let thread_of = |writer: &ExprRef| {
                 let mut thread_of = BTreeMap::from([(tid.clone(), writer.clone())]);
                 if first_row {
                     thread_of.extend([&row, &layer].map(|axis| (axis.clone(), bv::literal(0, 32))));
                 }
-                copies.expr(&substitute(e, &thread_of), thread)
+                thread_of
             };
+            let of = |e: &ExprRef, writer: &ExprRef| copies.expr(&substitute(e, &thread_of(writer)), thread);
             let writer = match guess {
                 Guess::Place => writer(&rule.place, &tid, offset, |e, k| of(e, k)),
                 Guess::Zero => Some(bv::literal(0, 32)),
                 Guess::Equal(a, b) => solution(&a, &b, &tid, |e, k| of(e, k)),
             };
-            let Some(writer) = writer else { return otherwise };
+            let writer = writer?;
             let mut holds = bv::and(passed.clone(), bv::binary(BvOp::Ult, writer.clone(), extent.clone()));
             holds = bv::and(holds, bv::eq(of(&rule.place, &writer), offset.clone()));
             for guard in &rule.guards {
@@ -273,9 +387,19 @@ impl Table {
             for (place, width) in &rule.later {
                 holds = bv::and(holds, bv::not(super::touches(&of(place, &writer), *width, offset, bytes)));
             }
-            bv::ite(holds, of(&rule.value, &writer), otherwise)
-        })
+            Some(Found { rule, writer: thread_of(&writer), holds })
+        });
+        found.collect()
     }
+}
+
+/// A rule for one thread that may have stored.
+struct Found<'t> {
+    rule: &'t Rule,
+    /// The numbers of that thread.
+    writer: BTreeMap<Name, ExprRef>,
+    /// When it has stored what is there.
+    holds: ExprRef,
 }
 
 /// Where the thread that stored is looked for.

@@ -1,0 +1,13 @@
+//@ verdict: race
+//@ block: 64
+//@ grid: 4
+// The leader's number is lost before the shuffle.
+extern "C" __global__ void trap_share_overwritten(int *out, int *count, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int lane = threadIdx.x & 31, base = 0;
+    unsigned all = __ballot_sync(0xffffffffu, i >= 0);
+    if (lane == 0) base = atomicAdd(count, __popc(all));
+    if (n > 0) base = n;
+    base = __shfl_sync(0xffffffffu, base, 0);
+    out[base + __popc(all & ((1u << lane) - 1))] = i; // RACE
+}
