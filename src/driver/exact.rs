@@ -27,6 +27,9 @@ const CHOSEN: Geometry<u32> = Geometry { block: [128, 1, 1], grid: [2, 1, 1] };
 /// Instructions of all threads, for a second of the time for a kernel.
 const STEPS_A_SECOND: u64 = 5_000_000;
 
+/// Seconds for a proof that the symbolic one may give as well.
+const PROOF_SECONDS: u64 = 10;
+
 /// Bytes of dynamic shared memory where nobody says: as the findings of other kernels, and where that is too little, all that a
 /// block can have (compute capability 9.0 and 10.0).
 const DYNAMIC_SHARED: u32 = 48 << 10;
@@ -187,7 +190,11 @@ fn decide(
     let Some(emulator) = pipeline::emulator(input, program, entry, options) else { return Ok(report) };
     let settings = options.known_params.iter().chain(&options.params);
     let given: Vec<(String, i128)> = settings.map(|setting| (setting.name.clone(), setting.value)).collect();
-    let steps = options.timeout.as_secs().max(1).saturating_mul(STEPS_A_SECOND);
+    let seconds = match goal {
+        Goal::Answer => options.timeout.as_secs().max(1),
+        Goal::Proof => options.timeout.as_secs().clamp(1, PROOF_SECONDS),
+    };
+    let steps = seconds.saturating_mul(STEPS_A_SECOND);
     let dynamic_shared = options.dynamic_shared.unwrap_or(if has_dynamic(module) { DYNAMIC_SHARED } else { 0 });
     let tensors = &options.tensors;
     let mut question = Question { emulator, geometry, cluster, given: &given, tensors, dynamic_shared, steps, goal };
