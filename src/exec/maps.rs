@@ -51,7 +51,7 @@ pub(crate) fn operate(
         }
         MapOperation::Publish { .. } => {
             show(program, world, block, thread, (from, thread.last() - 1));
-            if thread.place % block.size % 32 == 0 {
+            if (thread.place % block.size).is_multiple_of(32) {
                 show(program, world, block, thread, (to, thread.last()));
                 let bytes: Vec<u8> = (0..MAP).map(|at| read(world, block, from.element(at, 1))).collect();
                 write(world, block, to, &bytes);

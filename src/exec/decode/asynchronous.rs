@@ -143,7 +143,7 @@ impl Decoder<'_> {
                 let map = self.operand_access(map, MAP_BYTES)?;
                 let (at, width) = tensor::field(*field);
                 let coded = match value {
-                    Operand::Integer(value) => tensor::coded(*field, *value as u64),
+                    Operand::Integer(value) => tensor::coded(*field, *value),
                     _ if tensor::is_coded(*field) => Err("by a register".to_string()),
                     _ => Ok(None),
                 };
