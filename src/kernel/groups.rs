@@ -7,12 +7,14 @@
 //! such an access goes on until its group is complete. Reference: PTX ISA, `cp.async` ("wait_group N: until N or fewer of the
 //! most recent groups are pending and all prior groups are complete").
 
+use super::bulk::BulkGroups;
 use super::lowering::Lowering;
 use super::memory::Effect;
 use super::regions::Space;
+use crate::cfg::graph::{Cfg, Statement};
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Name, Stmt, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
-use crate::ptx::ast::{Address, AsyncCopy, AsyncOp, Operand, ScalarType, StateSpace};
+use crate::ptx::ast::{Address, AsyncCopy, AsyncOp, Op, Operand, ScalarType, StateSpace};
 use crate::ptx::table::{ASYNC, PRODUCTS};
 use crate::span::Span;
 
@@ -20,7 +22,7 @@ use crate::span::Span;
 pub(crate) const ASYNCHRONOUS: &str = "asynchronous";
 
 /// Counters of groups.
-const COUNTER: Type = Type::Bv(64);
+pub(super) const COUNTER: Type = Type::Bv(64);
 
 /// The counters of a thread.
 #[derive(Clone, Debug)]
@@ -33,10 +35,25 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// The mark of an access that belongs to the next group.
-    pub(super) fn mark(&self) -> Attribute {
+    fn mark(&self) -> Attribute {
         let args = [&self.committed, &self.waited].map(|name| AttributeArg::Expr(bv::var(name.clone(), COUNTER)));
         Attribute { name: Name::from(ASYNCHRONOUS), args: args.into() }
     }
+}
+
+/// What a counter of groups that were waited for becomes by a wait for all but that many.
+pub(super) fn count_from(committed: &Name, waited: &Name, pending: u64) -> ExprRef {
+    let [committed, waited] = [committed, waited].map(|name| bv::var(name.clone(), COUNTER));
+    let pending = bv::literal(u128::from(pending), 64);
+    let has_more = bv::binary(BvOp::Ult, pending.clone(), bv::sub(committed.clone(), waited.clone()));
+    bv::ite(has_more, bv::sub(committed, pending), waited)
+}
+
+/// Whether a kernel has copies with such groups.
+pub(super) fn has_groups(cfg: &Cfg) -> bool {
+    let mut statements = cfg.graph.node_weights().flat_map(|block| &block.statements);
+    let is_copy = |op: &Op| matches!(op, Op::Async { operation: AsyncOp::Copy(_), .. });
+    statements.any(|statement| matches!(statement, Statement::Instruction(one) if is_copy(&one.op)))
 }
 
 impl Lowering<'_> {
@@ -44,10 +61,10 @@ impl Lowering<'_> {
         match operation {
             AsyncOp::Arrive { .. }
             | AsyncOp::Remote(_)
-            | AsyncOp::Bulk(_)
-            | AsyncOp::Tensor(_)
-            | AsyncOp::BulkCommit
-            | AsyncOp::BulkWait { .. } => self.without_model(name, ASYNC),
+            | AsyncOp::Tensor(_) => self.without_model(name, ASYNC),
+            AsyncOp::Bulk(copy) => self.bulk_copy(name, copy),
+            AsyncOp::BulkCommit => self.commit_bulk(),
+            AsyncOp::BulkWait { pending, reads } => self.wait_bulk(*pending, *reads),
             AsyncOp::Product(_) | AsyncOp::ProductFence | AsyncOp::ProductCommit | AsyncOp::ProductWait { .. } => {
                 self.without_model(name, PRODUCTS)
             }
@@ -58,10 +75,8 @@ impl Lowering<'_> {
                     self.commit();
                 }
                 let Groups { committed, waited } = self.groups();
-                let (committed, old) = (bv::var(committed, COUNTER), bv::var(waited.clone(), COUNTER));
-                let pending = bv::literal(u128::from(*pending), 64);
-                let has_more = bv::binary(BvOp::Ult, pending.clone(), bv::sub(committed.clone(), old.clone()));
-                self.count(waited, bv::ite(has_more, bv::sub(committed, pending), old));
+                let waits = count_from(&committed, &waited, *pending);
+                self.count(waited, waits);
             }
         }
     }
@@ -72,10 +87,10 @@ impl Lowering<'_> {
         self.count(committed, next);
     }
 
-    /// Sets a counter, under the guard of the instruction.
-    fn count(&mut self, counter: Name, value: ExprRef) {
+    /// Sets what a thread knows of its copies, under the guard of the instruction.
+    pub(super) fn count(&mut self, counter: Name, value: ExprRef) {
         let value = match &self.guard_value {
-            Some(guard) => bv::ite(guard.clone(), value, bv::var(counter.clone(), COUNTER)),
+            Some(guard) => bv::ite(guard.clone(), value.clone(), bv::var(counter.clone(), value.ty.clone())),
             None => value,
         };
         self.emit(StmtKind::Assign(vec![(counter, value)]));
@@ -95,22 +110,29 @@ impl Lowering<'_> {
         groups
     }
 
-    /// Both counters are 0 in front of the first instruction.
+    /// The counter of groups that were waited for, in a kernel that starts copies or commits groups.
+    pub(super) fn waited_groups(&mut self) -> Option<Name> {
+        self.has_groups.then(|| self.groups().waited)
+    }
+
+    /// All counters are 0 in front of the first instruction.
     pub(super) fn start_groups(&self, blocks: &mut [Block]) {
-        let (Some(Groups { committed, waited }), [start, ..]) = (&self.groups, blocks) else { return };
+        let [start, ..] = blocks else { return };
         // Nothing stands in front of the first instruction.
         let origin = start.stmts.first().and_then(|first| first.origin.clone());
-        let zero = |name: &Name| {
-            let kind = StmtKind::Assign(vec![(name.clone(), bv::literal(0, 64))]);
+        let zero = |name: &Name| (name.clone(), bv::literal(0, 64));
+        let counters = self.groups.iter().flat_map(|groups| [zero(&groups.committed), zero(&groups.waited)]);
+        let set = counters.chain(self.bulk.iter().flat_map(BulkGroups::start)).map(|set| {
+            let kind = StmtKind::Assign(vec![set]);
             Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: origin.clone() }
-        };
-        start.stmts.splice(0..0, [zero(committed), zero(waited)]);
+        });
+        start.stmts.splice(0..0, set.collect::<Vec<_>>());
     }
 
     /// A load of what is read, if anything is, and a store.
     fn copy(&mut self, copy: &AsyncCopy) {
-        self.groups();
-        self.is_asynchronous = true;
+        let mark = self.groups().mark();
+        self.underway = std::iter::once(mark).chain(self.bulk.as_ref().map(BulkGroups::fenced)).collect();
         let guard = self.guard_value.clone();
         if let Some(taken) = &copy.taken {
             let reads = self.reads(taken);
@@ -119,7 +141,7 @@ impl Lowering<'_> {
         self.half(StateSpace::Global, &copy.from, copy.bytes, true);
         self.guard_value = guard;
         self.half(StateSpace::Shared, &copy.to, copy.bytes, false);
-        self.is_asynchronous = false;
+        self.underway.clear();
     }
 
     /// Whether anything is read: the operand counts bytes, or says that nothing is.
