@@ -193,8 +193,14 @@ fn sites(program: &Program, launch: &Launch) -> Vec<Site> {
             let site = site(&program.accesses[to as usize], operation.reduction.is_some(), true);
             match operation.moves {
                 Moves::Values { .. } => site,
-                // Each element is an access of its own; those of two reductions are taken to be alike.
-                _ => Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site },
+                // Each element is an access of its own; those of two reductions of boxes are taken to be alike.
+                Moves::Bytes { .. } => {
+                    let bytes = operation.reduction.map_or(16, |(_, ty)| ty.bytes());
+                    Site { scope: operation.reduction.map(|_| Reach::Device), bytes, ..site }
+                }
+                Moves::Tensor { .. } => {
+                    Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site }
+                }
             }
         }
         Code::Product(_) => Site { reads: true, bytes: 16, ..none },

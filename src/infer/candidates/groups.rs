@@ -24,8 +24,13 @@ pub(super) fn propose(view: &mut View) {
     let flags: Vec<Name> = view.variables.iter().filter(|(_, ty)| **ty == Type::Bool).map(|(name, _)| name.clone()).collect();
     for flag in flags.into_iter().filter(|_| !view.log.groups.is_empty()) {
         for thread in Thread::BOTH {
-            let active = view.active(thread);
-            view.propose("groups", bv::implies(active, bv::not(bv::var(flag.of(thread), Type::Bool))));
+            let (active, unset) = (view.active(thread), bv::not(bv::var(flag.of(thread), Type::Bool)));
+            view.propose("groups", bv::implies(active, unset.clone()));
+            view.propose("groups", unset);
+            let (ids, head) = view.ghosts.head_literal();
+            let entered = bv::eq(bv::var(view.ghosts.active_at_entry(thread), ids), head);
+            let entry = view.on_entry(&flag.of(thread), &Type::Bool);
+            view.propose("groups", bv::or(entered, bv::eq(bv::var(flag.of(thread), Type::Bool), entry)));
         }
     }
 }
@@ -41,7 +46,9 @@ fn of_kind(view: &mut View, Groups { logged, committed, waited, is_copy }: Group
     let [committed, waited] = [&own_committed, &own_waited].map(|name| number(name.clone()));
     let active = view.active(Thread::First);
     let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed, logged));
-    for count in 0..MOST {
+    // What fences end is never open.
+    let most = if own_committed == own_waited { 0 } else { MOST };
+    for count in 0..most {
         let same = bv::eq(open.clone(), bv::literal(count, 64));
         view.propose("groups", same.clone());
         view.propose("groups", bv::implies(active.clone(), same));
