@@ -198,9 +198,7 @@ fn sites(program: &Program, launch: &Launch) -> Vec<Site> {
                     let bytes = operation.reduction.map_or(16, |(_, ty)| ty.bytes());
                     Site { scope: operation.reduction.map(|_| Reach::Device), bytes, ..site }
                 }
-                Moves::Tensor { .. } => {
-                    Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site }
-                }
+                Moves::Tensor { .. } => Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site },
             }
         }
         Code::Product(_) => Site { reads: true, bytes: 16, ..none },

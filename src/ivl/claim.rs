@@ -170,8 +170,7 @@ impl Claim {
             ("barrier_divergence", []) => Claim::BarrierMet { aligned: true },
             ("barrier_divergence_unaligned", []) => Claim::BarrierMet { aligned: false },
             ("barrier_rule", [rule]) => {
-                let rules =
-                    [BarrierRule::Number, BarrierRule::Member, BarrierRule::Size, BarrierRule::Abandoned];
+                let rules = [BarrierRule::Number, BarrierRule::Member, BarrierRule::Size, BarrierRule::Abandoned];
                 Claim::BarrierRule(rules.into_iter().find(|known| known.name() == *rule)?)
             }
             ("bounds", []) => Claim::Bounds,

@@ -84,7 +84,7 @@ impl BulkGroups {
     pub(super) fn start(&self) -> Vec<(Name, ExprRef)> {
         let [shared, global] = &self.fences;
         let counters = [&self.committed, &self.waited, &self.read, shared, global, &self.fenced];
-        let counters = counters.into_iter().map(|name| (name.clone(), bv::literal(0, 64)));
+        let counters = counters.into_iter().map(|name| (name.clone(), bv::int(0)));
         let flags = self.reading.iter().map(|(_, name)| name).chain([&self.open]);
         counters.chain(flags.map(|name| (name.clone(), bv::boolean(false)))).collect()
     }
@@ -123,7 +123,7 @@ impl Lowering<'_> {
         let Some(bulk) = self.bulk.clone() else { return };
         let spaces = fence.proxies();
         for (name, _) in bulk.fences.iter().zip(spaces).filter(|(_, is_fenced)| *is_fenced) {
-            self.count(name.clone(), bv::add(bv::var(name.clone(), COUNTER), bv::literal(1, 64)));
+            self.count_one(name.clone());
         }
         if let (true, Some(waited)) = (spaces[0], self.waited_groups()) {
             self.count(bulk.fenced, bv::var(waited, COUNTER));
@@ -143,7 +143,7 @@ impl Lowering<'_> {
     /// `cp.async.bulk.commit_group`
     pub(super) fn commit_bulk(&mut self) {
         let Some(bulk) = self.bulk.clone() else { return };
-        self.count(bulk.committed.clone(), bv::add(bv::var(bulk.committed, COUNTER), bv::literal(1, 64)));
+        self.count_one(bulk.committed);
         self.count(bulk.open, bv::boolean(false));
     }
 
@@ -176,7 +176,7 @@ impl Lowering<'_> {
         }
         // One element, which may be any of those that are copied.
         let unit = copy.reduction.as_ref().map_or(1, |(_, ty)| ty.bytes());
-        let number = self.arbitrary(COUNTER);
+        let number = self.arbitrary(Type::Bv(64));
         let count = match unit {
             1 => bv::zext(size, 64),
             _ => bv::binary(BvOp::Lshr, bv::zext(size, 64), bv::literal(u128::from(unit.trailing_zeros()), 64)),

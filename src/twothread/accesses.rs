@@ -206,7 +206,7 @@ impl<'a> Accesses<'a> {
         }
         if !is_alone || underway::is_asynchronous(stmt) {
             out.push(generated(StmtKind::Log { event: event(Thread::First), logged: logged.clone() }));
-            out.extend(underway.logged(underway::ends(stmt), number, &logged).map(generated));
+            out.extend(underway.logged(underway::ends(stmt), (number, &access.array), &logged).map(generated));
         }
         if !is_alone {
             out.push(generated(StmtKind::Check(event(Thread::Second))));
@@ -222,7 +222,8 @@ impl<'a> Accesses<'a> {
             event.site = self.next_number(stmt)?;
             if is_alone && access.collective.is_some() {
                 // Another lane may give the address.
-                event.active = self.copies.expr(&access.guard.clone().unwrap_or_else(|| bv::boolean(true)), Thread::First);
+                event.active =
+                    self.copies.expr(&access.guard.clone().unwrap_or_else(|| bv::boolean(true)), Thread::First);
                 let anywhere = self.introduce_local(&format!("place.{}", event.site), Type::Bv(64));
                 out.push(generated(StmtKind::Havoc(vec![anywhere.clone()])));
                 event.offset = bv::var(anywhere, Type::Bv(64));
@@ -232,7 +233,7 @@ impl<'a> Accesses<'a> {
             self.sites.push(Site { number: event.site, seen_as: Some(shadow.name.clone()), ..site });
             let number = event.site;
             out.push(generated(StmtKind::Log { event, logged: logged.clone() }));
-            out.extend(underway.logged(shadow.ends(stmt), number, &logged).map(generated));
+            out.extend(underway.logged(shadow.ends(stmt), (number, &shadow.name), &logged).map(generated));
         }
         Ok(())
     }

@@ -64,16 +64,12 @@ impl Proxies {
         for (stmt, (access, writes)) in accesses(true) {
             let Some(fences) = named(stmt, PROXY).into_iter().flatten().next() else { continue };
             let name = || Name::from(format!("{}.async", access.array));
-            let shadow = found.entry(access.array.clone()).or_insert_with(|| Shadow {
-                name: name(),
-                fences,
-                reads: false,
-            });
+            let shadow =
+                found.entry(access.array.clone()).or_insert_with(|| Shadow { name: name(), fences, reads: false });
             shadow.reads |= writes;
         }
-        let is_strong = |stmt: &Stmt, access: &Access| {
-            access.strong.is_some() || matches!(stmt.kind, StmtKind::Atomic { .. })
-        };
+        let is_strong =
+            |stmt: &Stmt, access: &Access| access.strong.is_some() || matches!(stmt.kind, StmtKind::Atomic { .. });
         let strong = accesses(false).filter(|(stmt, (access, _))| is_strong(stmt, access));
         let weak = strong.map(|(_, (access, _))| access.array.clone()).filter(|array| found.contains_key(array));
         let weak = weak.collect();

@@ -15,11 +15,11 @@ use super::copies::Copies;
 use super::log::TRACKED_SITE;
 use super::proxies::Proxies;
 use crate::ivl::ast::{
-    AttributeArg, Attribute, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
-    Type, Variable,
+    Attribute, AttributeArg, BinaryOp, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind,
+    Thread, Type, Variable,
 };
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::bv;
 use crate::kernel::{ASYNCHRONOUS, FENCED, PROXY};
 use crate::order::Order;
 use crate::span::Span;
@@ -32,7 +32,7 @@ const GROUP: &str = "groups.logged";
 const IS_COPY: &str = "_TRACKED_IS_COPY";
 
 /// Numbers of groups.
-const COUNTER: Type = Type::Bv(64);
+const COUNTER: Type = Type::Int;
 
 /// What later stages know.
 #[derive(Clone, Debug)]
@@ -44,6 +44,8 @@ pub(crate) struct Groups {
     pub(crate) waited: Name,
     /// Whether the accesses of a copy are remembered.
     pub(crate) is_copy: ExprRef,
+    /// The logs in which they are.
+    pub(crate) logs: BTreeSet<Name>,
 }
 
 /// The counters that tell when an access has ended: of groups that a thread committed, and of those that it waited for.
@@ -54,6 +56,8 @@ struct Kind {
     ends: Ends,
     /// Their numbers.
     sites: BTreeSet<u32>,
+    /// The logs in which they are.
+    logs: BTreeSet<Name>,
 }
 
 /// The copies of a kernel.
@@ -114,9 +118,11 @@ impl<'a> Underway<'a> {
         let seen = |stmt: &Stmt| proxies.seen(stmt, &array(stmt)?)?.ends(stmt);
         let mut kinds: Vec<Kind> = Vec::new();
         // Nothing orders threads of different blocks.
-        for ends in stmts().filter(|_| pair != Pair::DifferentBlocks).flat_map(|stmt| [ends(stmt), seen(stmt)]).flatten() {
+        for ends in
+            stmts().filter(|_| pair != Pair::DifferentBlocks).flat_map(|stmt| [ends(stmt), seen(stmt)]).flatten()
+        {
             if !kinds.iter().any(|kind| kind.ends == ends) {
-                kinds.push(Kind { ends, sites: BTreeSet::new() });
+                kinds.push(Kind { ends, sites: BTreeSet::new(), logs: BTreeSet::new() });
             }
         }
         Underway { copies, pair, kinds, arrays, proxies }
@@ -127,10 +133,16 @@ impl<'a> Underway<'a> {
     }
 
     /// What follows when an access is logged: it belongs to the group that is committed next.
-    pub(super) fn logged(&mut self, ends: Option<Ends>, number: u32, logged: &Name) -> Option<StmtKind> {
+    pub(super) fn logged(
+        &mut self,
+        ends: Option<Ends>,
+        (number, log): (u32, &Name),
+        logged: &Name,
+    ) -> Option<StmtKind> {
         let ends = ends?;
         let kind = self.kinds.iter_mut().find(|kind| kind.ends == ends)?;
         kind.sites.insert(number);
+        kind.logs.insert(log.clone());
         let group = bv::ite(bv::var(logged.clone(), Type::Bool), self.counter(&ends[0]), group());
         Some(StmtKind::Assign(vec![(Name::from(GROUP), group)]))
     }
@@ -138,10 +150,8 @@ impl<'a> Underway<'a> {
     /// Whether what is remembered is complete, so that a barrier orders it; `None` if it always is.
     pub(super) fn is_complete(&self) -> Option<ExprRef> {
         let is_complete = |(index, kind): (usize, &Kind)| {
-            let [committed, waited] = kind.ends.each_ref().map(|name| self.counter(name));
-            // Both distances are small, wherever the counters wrap.
-            let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed, group()));
-            bv::or(bv::not(is_copy(index)), bv::binary(BvOp::Ult, open, age))
+            let is_done = bv::op(BinaryOp::Lt, group(), self.counter(&kind.ends[1]));
+            bv::or(bv::not(is_copy(index)), is_done)
         };
         self.kinds.iter().enumerate().map(is_complete).reduce(bv::and)
     }
@@ -179,7 +189,7 @@ impl<'a> Underway<'a> {
     pub(super) fn known(&self) -> Vec<Groups> {
         let known = |(index, kind): (usize, &Kind)| {
             let [committed, waited] = kind.ends.clone();
-            Groups { logged: Name::from(GROUP), committed, waited, is_copy: is_copy(index) }
+            Groups { logged: Name::from(GROUP), committed, waited, is_copy: is_copy(index), logs: kind.logs.clone() }
         };
         self.kinds.iter().enumerate().map(known).collect()
     }

@@ -1,27 +1,29 @@
 //! Family `groups`: which groups of asynchronous copies a thread has not waited for.
 //!
-//! Shapes, for a loop that commits or waits: `committed - waited == d` for small d; `committed - entry == c * k`; what is remembered of a copy belongs to a
-//! group that was not waited for (`committed - logged <= committed - waited`), and that was committed (`committed != logged`).
-//! For a loop that commits c groups a round: it was copied few rounds ago (`k - round <= d`), and its group tells in which one
-//! (`committed - logged == c * (k - round) - j` for a j below c): integers, so that no proof about places has to count modulo 2^64.
+//! Shapes, for a loop that commits or waits: `committed - waited == d` and `<= d` for small d; `committed - entry == c * k`, where a
+//! round commits c groups; what is remembered of a copy belongs to a group that was not waited for (`waited <= logged`), and that was
+//! committed (`logged < committed`); it was copied few rounds ago (`k - round <= d`; before the loop is round -1), and its group tells
+//! in which one (`committed - logged == c * (k - round) - j` for a j below c). Of flags of a thread: it is not set; who
+//! stays away keeps it.
 //! Example: `groups.committed$1 - groups.waited$1 == 1`, at the head of a loop that copies one stage ahead.
 //! Inductive because each round commits as many groups as it waits for, and because barriers forget complete copies.
 //! Reference: phases-notes 1.1 (agents, per-thread groups) and 2.6.
 
 use super::View;
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Thread, Type};
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::bv;
 use crate::twothread::underway::Groups;
 
 /// Groups that a loop may leave open; pipelines have a few stages.
-const MOST: u128 = 8;
+const MOST: i128 = 8;
 
 pub(super) fn propose(view: &mut View) {
     for groups in view.log.groups.clone() {
         of_kind(view, groups);
     }
     // What a thread has open, it often has not between rounds.
-    let flags: Vec<Name> = view.variables.iter().filter(|(_, ty)| **ty == Type::Bool).map(|(name, _)| name.clone()).collect();
+    let flags: Vec<Name> =
+        view.variables.iter().filter(|(_, ty)| **ty == Type::Bool).map(|(name, _)| name.clone()).collect();
     for flag in flags.into_iter().filter(|_| !view.log.groups.is_empty()) {
         for thread in Thread::BOTH {
             let (active, unset) = (view.active(thread), bv::not(bv::var(flag.of(thread), Type::Bool)));
@@ -36,54 +38,46 @@ pub(super) fn propose(view: &mut View) {
 }
 
 /// Copies that end in one way.
-fn of_kind(view: &mut View, Groups { logged, committed, waited, is_copy }: Groups) {
+fn of_kind(view: &mut View, Groups { logged, committed, waited, is_copy, logs }: Groups) {
     let [own_committed, own_waited] = [committed, waited].map(|name| name.of(Thread::First));
     if ![&own_committed, &own_waited].into_iter().any(|name| view.cut.assigned.contains(name)) {
         return;
     }
-    let number = |name| bv::var(name, Type::Bv(64));
+    let number = |name| bv::var(name, Type::Int);
     let logged = number(logged);
     let [committed, waited] = [&own_committed, &own_waited].map(|name| number(name.clone()));
+    let minus = |from: &ExprRef, number: &ExprRef| bv::op(BinaryOp::Sub, from.clone(), number.clone());
+    let at_most = |number: &ExprRef, most: i128| bv::op(BinaryOp::Le, number.clone(), bv::int(most));
     let active = view.active(Thread::First);
-    let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed, logged));
+    let open = minus(&committed, &waited);
     // What fences end is never open.
     let most = if own_committed == own_waited { 0 } else { MOST };
     for count in 0..most {
-        let same = bv::eq(open.clone(), bv::literal(count, 64));
+        let same = bv::eq(open.clone(), bv::int(count));
         view.propose("groups", same.clone());
         view.propose("groups", bv::implies(active.clone(), same));
+        view.propose("groups", at_most(&open, count));
     }
-    let start = view.on_entry(&own_committed, &Type::Bv(64));
-    for step in 1..=4 {
-        let distance = bv::from_int(bv::op(BinaryOp::Mul, bv::int(step), view.ghosts.counter()), 64);
-        let form = bv::eq(bv::sub(number(own_committed.clone()), start.clone()), distance);
-        view.propose("groups", bv::implies(active.clone(), form));
+    let step = step(view, &own_committed);
+    if let Some(step) = step {
+        let start = view.on_entry(&own_committed, &Type::Int);
+        let distance = bv::op(BinaryOp::Mul, bv::int(step), view.ghosts.counter());
+        view.propose("groups", bv::implies(active, bv::eq(minus(&committed, &start), distance)));
     }
-    let pending = view.log.flags().map(|flag| bv::var(flag.clone(), Type::Bool)).fold(bv::boolean(false), bv::or);
-    rounds(view, &own_committed, &bv::and(is_copy.clone(), pending), &age);
-    for flag in view.log.flags() {
-        let pending = bv::and(bv::var(flag.clone(), Type::Bool), is_copy.clone());
-        let is_open = bv::not(bv::binary(BvOp::Ult, open.clone(), age.clone()));
-        view.propose("groups", bv::implies(pending.clone(), is_open));
-        view.propose("groups", bv::implies(pending, bv::ne(age.clone(), bv::literal(0, 64))));
-    }
-}
-
-/// How many rounds ago what is remembered of a copy was copied; before the loop counts as round -1.
-fn rounds(view: &mut View, committed: &Name, pending: &ExprRef, age: &ExprRef) {
-    let Some(step) = step(view, committed) else { return };
+    let flags = logs.iter().filter_map(|log| view.log.of(log)).flat_map(|log| log.flags.clone());
+    let pending = flags.map(|flag| bv::var(flag, Type::Bool)).fold(bv::boolean(false), bv::or);
+    let pending = bv::and(is_copy, pending);
+    view.propose("groups", bv::implies(pending.clone(), bv::op(BinaryOp::Le, waited, logged.clone())));
+    view.propose("groups", bv::implies(pending.clone(), bv::op(BinaryOp::Lt, logged.clone(), committed.clone())));
+    let Some(step) = step else { return };
     let round = bv::var(view.ghosts.round.clone(), Type::Int);
-    let since = bv::op(BinaryOp::Sub, view.ghosts.counter(), round.clone());
+    let since = minus(&view.ghosts.counter(), &round);
     for most in 1..=MOST {
-        let few = bv::op(BinaryOp::Le, since.clone(), bv::int(most as i128));
-        view.propose("groups", bv::implies(pending.clone(), few));
+        view.propose("groups", bv::implies(pending.clone(), at_most(&since, most)));
     }
-    let inside = bv::and(pending.clone(), bv::ne(round, bv::int(-1)));
-    let groups = bv::op(BinaryOp::Mul, bv::int(step), since);
-    let is_of_round = |later: i128| {
-        let number = bv::op(BinaryOp::Sub, groups.clone(), bv::int(later));
-        bv::eq(age.clone(), bv::from_int(number, 64))
-    };
+    let inside = bv::and(pending, bv::ne(round, bv::int(-1)));
+    let (age, groups) = (minus(&committed, &logged), bv::op(BinaryOp::Mul, bv::int(step), since));
+    let is_of_round = |later: i128| bv::eq(age.clone(), minus(&groups, &bv::int(later)));
     let one_of = (0..step).map(is_of_round).fold(bv::boolean(false), bv::or);
     view.propose("groups", bv::implies(inside, one_of));
 }
@@ -92,7 +86,7 @@ fn rounds(view: &mut View, committed: &Name, pending: &ExprRef, age: &ExprRef) {
 fn step(view: &mut View, committed: &Name) -> Option<i128> {
     let head = *view.cut.at_head.get(committed)?;
     let [update] = view.updates(committed)[..] else { return None };
-    let step = view.terms.bv_sub(update, head);
-    let step = view.terms.bv_value(step)? as i128;
-    (1..=MOST as i128).contains(&step).then_some(step)
+    let step = view.terms.int_sub(update, head);
+    let step = view.terms.int_value(step)?;
+    (1..=MOST).contains(&step).then_some(step)
 }
