@@ -141,15 +141,15 @@ impl Lowering<'_> {
     }
 
     /// `cp.async.bulk.commit_group`
-    pub(super) fn commit_bulk(&mut self) {
-        let Some(bulk) = self.bulk.clone() else { return };
+    pub(super) fn commit_bulk(&mut self, name: &str) {
+        let Some(bulk) = self.bulk.clone() else { return self.without_model(name, ASYNC) };
         self.count_one(bulk.committed);
         self.count(bulk.open, bv::boolean(false));
     }
 
     /// `cp.async.bulk.wait_group`: whoever waits for no group that is pending has read all that was committed.
-    pub(super) fn wait_bulk(&mut self, pending: u64, reads: bool) {
-        let Some(bulk) = self.bulk.clone() else { return };
+    pub(super) fn wait_bulk(&mut self, name: &str, pending: u64, reads: bool) {
+        let Some(bulk) = self.bulk.clone() else { return self.without_model(name, ASYNC) };
         let counters = [(true, &bulk.read), (!reads, &bulk.waited)];
         for (_, name) in counters.into_iter().filter(|(is_told, _)| *is_told) {
             self.count(name.clone(), count_from(&bulk.committed, name, pending));

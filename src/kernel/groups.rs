@@ -60,8 +60,8 @@ impl Lowering<'_> {
         match operation {
             AsyncOp::Arrive { .. } | AsyncOp::Remote(_) | AsyncOp::Tensor(_) => self.without_model(name, ASYNC),
             AsyncOp::Bulk(copy) => self.bulk_copy(name, copy),
-            AsyncOp::BulkCommit => self.commit_bulk(),
-            AsyncOp::BulkWait { pending, reads } => self.wait_bulk(*pending, *reads),
+            AsyncOp::BulkCommit => self.commit_bulk(name),
+            AsyncOp::BulkWait { pending, reads } => self.wait_bulk(name, *pending, *reads),
             AsyncOp::Product(_) | AsyncOp::ProductFence | AsyncOp::ProductCommit | AsyncOp::ProductWait { .. } => {
                 self.without_model(name, PRODUCTS)
             }

@@ -13,6 +13,7 @@ use super::View;
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Thread, Type};
 use crate::ivl::bv;
 use crate::twothread::underway::Groups;
+use std::collections::BTreeSet;
 
 /// Groups that a loop may leave open; pipelines have a few stages.
 const MOST: i128 = 8;
@@ -51,8 +52,10 @@ fn of_kind(view: &mut View, Groups { logged, committed, waited, is_copy, logs }:
     let active = view.active(Thread::First);
     let open = minus(&committed, &waited);
     // What fences end is never open.
-    let most = if own_committed == own_waited { 0 } else { MOST };
-    for count in 0..most {
+    let is_of_fences = own_committed == own_waited;
+    let left = left_open(view, [&own_committed, &own_waited]);
+    let counts: Vec<i128> = if left.is_empty() { (0..MOST).collect() } else { left.into_iter().collect() };
+    for &count in counts.iter().filter(|_| !is_of_fences) {
         let same = bv::eq(open.clone(), bv::int(count));
         view.propose("groups", same.clone());
         view.propose("groups", bv::implies(active.clone(), same));
@@ -72,7 +75,11 @@ fn of_kind(view: &mut View, Groups { logged, committed, waited, is_copy, logs }:
     let Some(step) = step else { return };
     let round = bv::var(view.ghosts.round.clone(), Type::Int);
     let since = minus(&view.ghosts.counter(), &round);
-    for most in 1..=MOST {
+    let rounds: BTreeSet<i128> = match is_of_fences {
+        true => BTreeSet::from([1]),
+        false => counts.iter().map(|count| (count + step - 1) / step).filter(|rounds| *rounds > 0).collect(),
+    };
+    for most in rounds {
         view.propose("groups", bv::implies(pending.clone(), at_most(&since, most)));
     }
     let inside = bv::and(pending, bv::ne(round, bv::int(-1)));
@@ -89,4 +96,18 @@ fn step(view: &mut View, committed: &Name) -> Option<i128> {
     let step = view.terms.int_sub(update, head);
     let step = view.terms.int_value(step)?;
     (1..=MOST).contains(&step).then_some(step)
+}
+
+/// How many groups a round may leave open, as far as its last wait says.
+fn left_open(view: &mut View, [committed, waited]: [&Name; 2]) -> BTreeSet<i128> {
+    let ends = view.cut.at_end.iter().filter_map(|end| Some((*end.get(committed)?, *end.get(waited)?)));
+    let mut found = BTreeSet::new();
+    for (committed, waited) in ends.collect::<Vec<_>>() {
+        let (last, known) = (view.terms.leaves(committed), view.terms.leaves(waited));
+        for (last, known) in last.into_iter().flat_map(|last| known.iter().map(move |known| (last, *known))) {
+            let open = view.terms.int_sub(last, known);
+            found.extend(view.terms.int_value(open).filter(|open| (0..MOST).contains(open)));
+        }
+    }
+    found
 }
