@@ -125,8 +125,13 @@ impl World {
 
     /// What a thread does last is remembered, should it be watched.
     pub(crate) fn note(&mut self, thread: &Thread, location: Option<Location>, bytes: u32) {
+        self.note_at((thread.number, thread.last()), location, bytes);
+    }
+
+    /// The same of an instruction of a thread.
+    pub(crate) fn note_at(&mut self, (thread, code): Place, location: Option<Location>, bytes: u32) {
         if let Some(watch) = &mut self.watch {
-            watch.note(Event { thread: thread.number, code: thread.last(), location, bytes });
+            watch.note(Event { thread, code, location, bytes });
         }
     }
 
