@@ -18,6 +18,9 @@ use std::collections::BTreeSet;
 /// Groups that a loop may leave open; pipelines have a few stages.
 const MOST: i128 = 8;
 
+/// Groups that a round may commit whose ways are many.
+const FEW: i128 = 4;
+
 pub(super) fn propose(view: &mut View) {
     for groups in view.log.groups.clone() {
         of_kind(view, groups);
@@ -61,41 +64,45 @@ fn of_kind(view: &mut View, Groups { logged, committed, waited, is_copy, logs }:
         view.propose("groups", bv::implies(active.clone(), same));
         view.propose("groups", at_most(&open, count));
     }
-    let step = step(view, &own_committed);
-    if let Some(step) = step {
-        let start = view.on_entry(&own_committed, &Type::Int);
+    let steps = steps(view, &own_committed);
+    let start = view.on_entry(&own_committed, &Type::Int);
+    for &step in &steps {
         let distance = bv::op(BinaryOp::Mul, bv::int(step), view.ghosts.counter());
-        view.propose("groups", bv::implies(active, bv::eq(minus(&committed, &start), distance)));
+        view.propose("groups", bv::implies(active.clone(), bv::eq(minus(&committed, &start), distance)));
     }
     let flags = logs.iter().filter_map(|log| view.log.of(log)).flat_map(|log| log.flags.clone());
     let pending = flags.map(|flag| bv::var(flag, Type::Bool)).fold(bv::boolean(false), bv::or);
     let pending = bv::and(is_copy, pending);
     view.propose("groups", bv::implies(pending.clone(), bv::op(BinaryOp::Le, waited, logged.clone())));
     view.propose("groups", bv::implies(pending.clone(), bv::op(BinaryOp::Lt, logged.clone(), committed.clone())));
-    let Some(step) = step else { return };
     let round = bv::var(view.ghosts.round.clone(), Type::Int);
     let since = minus(&view.ghosts.counter(), &round);
-    let rounds: BTreeSet<i128> = match is_of_fences {
-        true => BTreeSet::from([1]),
-        false => counts.iter().map(|count| (count + step - 1) / step).filter(|rounds| *rounds > 0).collect(),
-    };
-    for most in rounds {
+    let in_steps = |count: &i128| steps.iter().map(|step| (count + step - 1) / step).collect::<Vec<_>>();
+    let rounds: BTreeSet<i128> =
+        if is_of_fences { BTreeSet::from([1]) } else { counts.iter().flat_map(in_steps).collect() };
+    for most in rounds.into_iter().filter(|most| *most > 0) {
         view.propose("groups", bv::implies(pending.clone(), at_most(&since, most)));
     }
-    let inside = bv::and(pending, bv::ne(round, bv::int(-1)));
-    let (age, groups) = (minus(&committed, &logged), bv::op(BinaryOp::Mul, bv::int(step), since));
-    let is_of_round = |later: i128| bv::eq(age.clone(), minus(&groups, &bv::int(later)));
-    let one_of = (0..step).map(is_of_round).fold(bv::boolean(false), bv::or);
-    view.propose("groups", bv::implies(inside, one_of));
+    let (inside, age) = (bv::and(pending, bv::ne(round, bv::int(-1))), minus(&committed, &logged));
+    for step in steps {
+        let groups = bv::op(BinaryOp::Mul, bv::int(step), since.clone());
+        let is_of_round = |later: i128| bv::eq(age.clone(), minus(&groups, &bv::int(later)));
+        let one_of = (0..step).map(is_of_round).fold(bv::boolean(false), bv::or);
+        view.propose("groups", bv::implies(inside.clone(), one_of));
+    }
 }
 
-/// How many groups a round commits, if each commits as many.
-fn step(view: &mut View, committed: &Name) -> Option<i128> {
-    let head = *view.cut.at_head.get(committed)?;
-    let [update] = view.updates(committed)[..] else { return None };
-    let step = view.terms.int_sub(update, head);
-    let step = view.terms.int_value(step)?;
-    (1..=MOST).contains(&step).then_some(step)
+/// How many groups a round may commit: what all ways through it say, or, where they meet too often to be told apart, a few.
+fn steps(view: &mut View, committed: &Name) -> Vec<i128> {
+    let Some(&head) = view.cut.at_head.get(committed) else { return Vec::new() };
+    let differences = view.updates(committed).into_iter().map(|update| {
+        let step = view.terms.int_sub(update, head);
+        view.terms.int_value(step)
+    });
+    match differences.collect::<Option<Vec<i128>>>() {
+        Some(steps) => steps.into_iter().filter(|step| (1..=MOST).contains(step)).max().into_iter().collect(),
+        None => (1..=FEW).collect(),
+    }
 }
 
 /// How many groups a round may leave open, as far as its last wait says.
