@@ -172,7 +172,7 @@ fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &T
         // The reading half is the instruction before this one.
         let ends = [(piece.from.target(), thread.last().wrapping_sub(1)), (Some(piece.to), thread.last())];
         for (end, code) in ends {
-            if let Some(location) = end.and_then(|end| end.location()) {
+            if let Some(location) = end.and_then(Target::location) {
                 world.note_at((thread.number, code), Some(location), piece.bytes);
             }
         }

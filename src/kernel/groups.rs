@@ -9,7 +9,7 @@
 
 use super::bulk::BulkGroups;
 use super::lowering::Lowering;
-use super::memory::Effect;
+use super::memory::{Effect, Place};
 use super::regions::Space;
 use crate::cfg::graph::{Cfg, Statement};
 use crate::ivl::ast::{Attribute, AttributeArg, BinaryOp, Block, ExprRef, Name, Stmt, StmtKind, Type};
@@ -159,8 +159,16 @@ impl Lowering<'_> {
         }
     }
 
+    /// The accesses of one end of a copy. Values of stores are compared in pieces of 8 bytes, where they are (`--allow-same-value`).
     fn half(&mut self, space: StateSpace, address: &Address, bytes: u32, is_load: bool) {
         let Some(place) = self.place(space, address) else { return };
+        let piece = if is_load || !self.options.rules.allow_same_value { bytes } else { bytes.min(8) };
+        for at in (0..bytes).step_by(piece as usize) {
+            self.piece(&place, i64::from(at), piece, is_load);
+        }
+    }
+
+    fn piece(&mut self, place: &Place, at: i64, bytes: u32, is_load: bool) {
         let ty = Type::Bv(8 * bytes);
         let effect = |this: &mut Self| match is_load {
             true => Effect::Load(this.temporary(ty.clone())),
@@ -168,18 +176,18 @@ impl Lowering<'_> {
         };
         for &region in &place.regions {
             match self.pointers.regions.get(region).space {
-                Space::Private => self.own_access(&place, region, 0, bytes),
+                Space::Private => self.own_access(place, region, at, bytes),
                 // Its thread may write to it, or give it back, while the copy goes on; accesses to it are not logged.
                 Space::Heap => self.unsupported("heap-copy", "an asynchronous copy of memory from `malloc`"),
                 Space::Parameters => self.unsupported("parameter-store", "an asynchronous copy of a kernel parameter"),
                 Space::Global | Space::Const | Space::Shared => {
                     let effect = effect(self);
-                    self.access(&place, region, 0, bytes, None, effect);
+                    self.access(place, region, at, bytes, None, effect);
                 }
             }
         }
         if place.unknown {
-            self.touch_everything(&place, bytes, None, effect);
+            self.touch_everything(place, bytes, None, effect);
         }
     }
 }
