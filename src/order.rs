@@ -106,6 +106,15 @@ impl Fence {
         Some(Fence { name: name.into(), order: order_of(name)? })
     }
 
+    /// Whether it orders accesses through the generic proxy and those through the asynchronous one, both ways and whoever else takes
+    /// part: of shared memory, and of global memory.
+    pub(crate) fn proxies(&self) -> [bool; 2] {
+        match self.order {
+            Order::Proxy { shared, global, .. } if !self.name.contains("sync_restrict") => [shared, global],
+            _ => [false; 2],
+        }
+    }
+
     /// What it orders; never [`Order::Block`] or [`Order::Counted`].
     pub(crate) fn order(&self) -> Order {
         self.order

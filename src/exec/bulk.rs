@@ -173,9 +173,11 @@ fn destinations(
 /// The detector sees all accesses.
 fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &Thread, copy: &Underway) {
     for piece in &copy.pieces {
-        for end in [piece.from.target(), Some(piece.to)].into_iter().flatten() {
-            if let Some(location) = end.location() {
-                world.note(thread, Some(location), piece.bytes);
+        // The reading half is the instruction before this one.
+        let ends = [(piece.from.target(), thread.last().wrapping_sub(1)), (Some(piece.to), thread.last())];
+        for (end, code) in ends {
+            if let Some(location) = end.and_then(Target::location) {
+                world.note_at((thread.number, code), Some(location), piece.bytes);
             }
         }
     }
@@ -192,7 +194,6 @@ fn show(program: &Program, world: &mut World, block: &mut BlockState, thread: &T
     let (reader, writer) = (party(Agent::BulkReads), party(Agent::BulkWrites));
     for piece in copy.pieces.iter().filter(|piece| piece.bytes > 0) {
         if let Some(from) = piece.from.target() {
-            // The reading half is the instruction before this one.
             let current = Current { thread: reader, code: thread.last() - 1, clock, same_value: false, map: None };
             agents::watch(program, world, block, thread, (from, piece.bytes), current);
         }

@@ -161,7 +161,13 @@ pub(crate) enum BarrierMisuse {
 impl BarrierMisuse {
     /// The misuse that an assertion of the verifier speaks of, by the text of `{:barrier_rule}`.
     pub(crate) fn of_rule(rule: &str) -> Option<BarrierMisuse> {
-        let known = [BarrierMisuse::Number, BarrierMisuse::Count, BarrierMisuse::NotMember];
+        let known = [
+            BarrierMisuse::Number,
+            BarrierMisuse::Count,
+            BarrierMisuse::NotMember,
+            BarrierMisuse::Size,
+            BarrierMisuse::Abandoned,
+        ];
         known.into_iter().find(|misuse| misuse.rule() == rule)
     }
 

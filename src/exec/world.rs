@@ -130,8 +130,13 @@ impl World {
 
     /// What a thread does last is remembered, should it be watched.
     pub(crate) fn note(&mut self, thread: &Thread, location: Option<Location>, bytes: u32) {
+        self.note_at((thread.number, thread.last()), location, bytes);
+    }
+
+    /// The same of an instruction of a thread.
+    pub(crate) fn note_at(&mut self, (thread, code): Place, location: Option<Location>, bytes: u32) {
         if let Some(watch) = &mut self.watch {
-            watch.note(Event { thread: thread.number, code: thread.last(), location, bytes });
+            watch.note(Event { thread, code, location, bytes });
         }
     }
 
@@ -198,8 +203,12 @@ fn sites(program: &Program, launch: &Launch) -> Vec<Site> {
             let site = site(&program.accesses[to as usize], operation.reduction.is_some(), true);
             match operation.moves {
                 Moves::Values { .. } => site,
-                // Each element is an access of its own; those of two reductions are taken to be alike.
-                _ => Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site },
+                // Each element is an access of its own; those of two reductions of boxes are taken to be alike.
+                Moves::Bytes { .. } => {
+                    let bytes = operation.reduction.map_or(16, |(_, ty)| ty.bytes());
+                    Site { scope: operation.reduction.map(|_| Reach::Device), bytes, ..site }
+                }
+                Moves::Tensor { .. } => Site { scope: operation.reduction.map(|_| Reach::Device), bytes: 16, ..site },
             }
         }
         Code::MapRead(_) => Site { reads: true, bytes: 16, ..none },

@@ -113,7 +113,8 @@ impl Facts<'_> {
                 finding.kind = conflict.name().to_string();
                 if let Some(site) = second.or(first) {
                     (finding.array, finding.space) = self.array(&site.array);
-                    let watched = two.log.of(&site.array).and_then(|log| bits(constants, &log.watched));
+                    let log = first.and_then(|first| first.seen_as.as_ref()).unwrap_or(&site.array);
+                    let watched = two.log.of(log).and_then(|log| bits(constants, &log.watched));
                     finding.offset = watched.map(|v| i128::from(v as u64 as i64));
                 }
                 finding.accesses.extend(first.and_then(|s| self.access(constants, s, Thread::First)));

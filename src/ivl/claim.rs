@@ -66,6 +66,10 @@ pub enum BarrierRule {
     Number,
     /// The executing lane is in the mask of a warp operation.
     Member,
+    /// The extent of a bulk copy is a multiple of 16 bytes.
+    Size,
+    /// A thread does not exit before its bulk copies have read the shared memory of its block.
+    Abandoned,
 }
 
 /// A candidate invariant, or one that Houdini kept.
@@ -131,6 +135,8 @@ impl BarrierRule {
         match self {
             BarrierRule::Number => "number",
             BarrierRule::Member => "member",
+            BarrierRule::Size => "size",
+            BarrierRule::Abandoned => "copy-outlives-block",
         }
     }
 }
@@ -164,7 +170,7 @@ impl Claim {
             ("barrier_divergence", []) => Claim::BarrierMet { aligned: true },
             ("barrier_divergence_unaligned", []) => Claim::BarrierMet { aligned: false },
             ("barrier_rule", [rule]) => {
-                let rules = [BarrierRule::Number, BarrierRule::Member];
+                let rules = [BarrierRule::Number, BarrierRule::Member, BarrierRule::Size, BarrierRule::Abandoned];
                 Claim::BarrierRule(rules.into_iter().find(|known| known.name() == *rule)?)
             }
             ("bounds", []) => Claim::Bounds,

@@ -10,6 +10,7 @@ use super::LowerOptions;
 use super::aggregated::Aggregated;
 use super::array_facts::StatedFact;
 use super::barrier_invariant::Stated;
+use super::bulk::BulkGroups;
 use super::declarations::Declarations;
 use super::definite::{self, Definite};
 use super::groups::Groups;
@@ -82,12 +83,16 @@ pub(crate) struct Lowering<'a> {
     pub(crate) guard_value: Option<ExprRef>,
     /// It is a volatile access.
     pub(crate) is_volatile: bool,
-    /// It is a part of an asynchronous copy.
-    pub(crate) is_asynchronous: bool,
+    /// The marks of the accesses of an asynchronous copy.
+    pub(crate) underway: Vec<Attribute>,
+    /// The kernel has copies with groups.
+    pub(crate) has_groups: bool,
     /// The counters of groups of such copies.
     pub(crate) groups: Option<Groups>,
     /// Additions of a leader for its warp.
     pub(crate) aggregated: Aggregated,
+    /// What is known of bulk copies, if there are any.
+    pub(crate) bulk: Option<BulkGroups>,
     /// Tags that the registers written by it get.
     pub(crate) new_tags: BTreeMap<RegisterId, ExprRef>,
 }

@@ -8,7 +8,6 @@
 //! Reference: PTX "Addresses as Operands" (an address wider than its space is truncated), "Generic Addressing",
 //! `ld`, `st`, `atom`, `red`; DESIGN sections 3 and 4.
 
-use super::groups::Groups;
 use super::lowering::{Lowering, flag, tag_literal};
 use super::pointers::in_space;
 use super::points::Number;
@@ -427,7 +426,7 @@ impl Lowering<'_> {
             Effect::Store(value) => StmtKind::Store { value, access },
             Effect::Atomic(dst) => StmtKind::Atomic { dst, access },
         };
-        let underway = self.groups.as_ref().filter(|_| self.is_asynchronous).map(Groups::mark);
+        let underway = self.underway.clone();
         self.emit_with(kind, mark.into_iter().map(flag).chain(underway).collect());
     }
 

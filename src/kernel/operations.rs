@@ -104,7 +104,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Barrier { kind, aligned, id, count } => self.barrier(kind, *aligned, id, count.as_ref()),
             Op::WarpBarrier { mask } => self.warp_barrier(mask),
-            Op::Fence(fence) => self.emit(StmtKind::Fence(fence.clone())),
+            Op::Fence(fence) => self.fence(fence),
             Op::Arbitrary { name, .. } if name.starts_with("mapa") => {
                 let message = format!("`{name}`: addresses of another block's shared memory");
                 self.unsupported("unsupported-instruction", message);

@@ -8,6 +8,7 @@ use super::aggregated::Aggregated;
 use super::declarations::{Declarations, declare_regions};
 use super::definite::Definite;
 use super::exposed::Exposed;
+use super::groups;
 use super::launch::{self, Launch};
 use super::lowering::{Lowering, flag, register_type, tag_type};
 use super::names::Names;
@@ -80,14 +81,17 @@ pub(crate) fn run(
         guard: None,
         guard_value: None,
         is_volatile: false,
-        is_asynchronous: false,
+        underway: Vec::new(),
+        has_groups: groups::has_groups(cfg),
         groups: None,
         aggregated,
+        bulk: None,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
         array_facts: Vec::new(),
         barrier_invariants: Vec::new(),
     };
+    lowering.prepare_bulk();
     let mut blocks = lowering.blocks();
     lowering.start_groups(&mut blocks);
     unmark_constant_arrays(&mut blocks);
@@ -191,6 +195,8 @@ impl Lowering<'_> {
         if cfg.graph[node].traps {
             // Proofs take it for an exit; a replayed execution must not, as the launch fails here.
             self.emit(StmtKind::Trap);
+        } else if cfg.graph.edges(node).next().is_none() {
+            self.exit();
         }
         let mut edges: Vec<_> = cfg.graph.edges(node).map(|e| (e.id(), e.target(), e.weight())).collect();
         edges.sort_by_key(|e| e.0);

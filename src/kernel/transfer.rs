@@ -110,6 +110,15 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
             }
             Vec::new()
         }
+        Op::Async { operation: AsyncOp::Bulk(copy), .. } => {
+            access(analysis, state, copy.from.space, &copy.from.address);
+            access(analysis, state, copy.to.space, &copy.to.address);
+            // What memory holds stays in memory.
+            written(analysis, state, &copy.to.address);
+            let value = analysis.operand(state, &copy.size);
+            analysis.escape(&value);
+            Vec::new()
+        }
         Op::Arbitrary { name, dst, sources } if is_call(name) => {
             let passed: Vec<_> = sources.iter().map(|source| analysis.operand(state, source)).collect();
             let result = called(analysis, &passed);

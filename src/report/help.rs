@@ -25,6 +25,32 @@ fn missing_wait(finding: &Finding) -> Option<String> {
     })
 }
 
+/// What has to stand between a bulk copy and what races with it in its block. The copy is the second access where what comes before it
+/// is not ordered.
+fn missing_fence(finding: &Finding) -> Option<String> {
+    let [first, second] = &finding.accesses[..] else { return None };
+    let is_bulk = |access: &AccessReport| {
+        let text = &access.origin.text;
+        ["cp.async.bulk.", "cp.reduce.async.bulk."].iter().any(|copy| text.contains(copy))
+    };
+    if finding.defect != Defect::Race || first.block != second.block {
+        return None;
+    }
+    match (is_bulk(first), is_bulk(second)) {
+        (false, false) => None,
+        (false, true) => Some(
+            "a bulk copy accesses memory through the asynchronous proxy: a thread executes `fence.proxy.async` behind its own \
+             accesses, and a barrier tells the thread that copies"
+                .to_string(),
+        ),
+        (true, _) => Some(
+            "a bulk copy goes on until the thread that started it has waited for it (`cp.async.bulk.wait_group`, with `.read` for \
+             what it reads only; or its mbarrier object), and others know of it"
+                .to_string(),
+        ),
+    }
+}
+
 /// `no barrier between line 13 and line 22`, for a race within a block whose instructions have none between them.
 pub(crate) fn missing_barrier(finding: &Finding, input: &SourceText) -> Option<String> {
     let [first, second] = &finding.accesses[..] else { return None };
@@ -66,7 +92,7 @@ fn same_file(first: &Origin, second: &Origin) -> bool {
 pub(crate) fn of(finding: &Finding, input: &SourceText) -> Option<String> {
     let remedy = match finding.same_value {
         true => Some(TOLERATED.to_string()),
-        false => missing_wait(finding).or_else(|| missing_barrier(finding, input)),
+        false => missing_wait(finding).or_else(|| missing_fence(finding)).or_else(|| missing_barrier(finding, input)),
     };
     let parts: Vec<String> = remedy.into_iter().chain(finding.mended.clone()).collect();
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -52,6 +52,8 @@ pub struct Site {
     pub(crate) origin: Option<Arc<Origin>>,
     /// Whether LOG and CHECK calls stand for it; if not, nothing of this pair conflicts with it.
     pub checked: bool,
+    /// The log in which it is, if it stands for what accesses through another proxy see of an access.
+    pub(crate) seen_as: Option<Name>,
 }
 
 /// What a thread accesses at a site.
@@ -98,6 +100,12 @@ impl<'a> Accesses<'a> {
         underway: &Underway<'_>,
     ) -> Accesses<'a> {
         let written = written_arrays(body.blocks.iter().flat_map(|block| &block.stmts));
+        let mut checked_arrays = checked_arrays(program, &written, pair, &underway.arrays);
+        let mut narrow_arrays = if knows_narrow { narrow::arrays(program, body) } else { BTreeSet::new() };
+        for (array, shadow) in &underway.proxies.shadows {
+            checked_arrays.extend(checked_arrays.contains(array).then(|| shadow.name.clone()));
+            narrow_arrays.extend(narrow_arrays.contains(array).then(|| shadow.name.clone()));
+        }
         let mut taken: BTreeSet<Name> = program.functions.iter().map(|function| function.name.clone()).collect();
         taken.extend(body.locals.iter().map(|local| local.name.clone()));
         Accesses {
@@ -105,8 +113,8 @@ impl<'a> Accesses<'a> {
             allow_same_value: options.rules.allow_same_value,
             pair,
             arrays: program.arrays.iter().map(|array| (array.name.clone(), array)).collect(),
-            checked_arrays: checked_arrays(program, &written, pair, &underway.arrays),
-            narrow_arrays: if knows_narrow { narrow::arrays(program, body) } else { BTreeSet::new() },
+            checked_arrays,
+            narrow_arrays,
             written,
             functions: BTreeMap::new(),
             taken,
@@ -131,17 +139,14 @@ impl<'a> Accesses<'a> {
         (value, underway): (Option<&ExprRef>, &mut Underway<'_>),
         out: &mut Vec<Stmt>,
     ) -> Result<(), Diagnostic> {
-        let number = u32::try_from(self.sites.len()).unwrap_or(u32::MAX);
-        if number > u32::from(u16::MAX) {
-            let message = "the kernel has more than 65536 accesses of shared state";
-            return Err(Diagnostic::unsupported("too-many-sites", message, place(stmt)));
-        }
+        let number = self.next_number(stmt)?;
         if access.bytes == 0 {
             let message = "an access has at least one byte";
             return Err(Diagnostic::error("access-width", message, place(stmt)));
         }
         let strong = match kind {
             // `atom` and `red` without a scope have scope gpu.
+            AccessKind::Atomic if underway.proxies.is_weak(stmt, &access.array) => None,
             AccessKind::Atomic => Some(access.strong.unwrap_or(Scope::Gpu)),
             AccessKind::Read | AccessKind::Write => access.strong,
         };
@@ -160,6 +165,7 @@ impl<'a> Accesses<'a> {
             barrier_invariant: barrier_invariants::text_of(stmt).map(str::to_string),
             origin: stmt.origin.clone(),
             checked,
+            seen_as: None,
         });
         let Some(logged) = logged else { return Ok(()) };
 
@@ -178,12 +184,11 @@ impl<'a> Accesses<'a> {
         }
         let kind = match (kind, strong) {
             (AccessKind::Read, None) => EventKind::Read,
-            (AccessKind::Write, None) => {
+            (AccessKind::Write | AccessKind::Atomic, None) => {
                 EventKind::Write(self.value_argument(stmt, value.filter(|_| access.collective.is_none()))?)
             }
             (AccessKind::Read, Some(scope)) => EventKind::StrongRead(scope),
             (AccessKind::Write | AccessKind::Atomic, Some(scope)) => EventKind::StrongWrite(scope),
-            (AccessKind::Atomic, None) => unreachable!("twothread: an atomic has a scope"),
         };
         let event = |thread: Thread| {
             let Performed { active, offset } = &performed[thread.index()];
@@ -201,12 +206,44 @@ impl<'a> Accesses<'a> {
         }
         if !is_alone || underway::is_asynchronous(stmt) {
             out.push(generated(StmtKind::Log { event: event(Thread::First), logged: logged.clone() }));
-            out.extend(underway.logged(stmt, number, &logged).map(generated));
+            out.extend(underway.logged(underway::ends(stmt), (number, &access.array), &logged).map(generated));
         }
         if !is_alone {
             out.push(generated(StmtKind::Check(event(Thread::Second))));
         }
+        if let Some(shadow) = underway.proxies.checked(stmt, &access.array) {
+            let checked = if is_alone { Thread::First } else { Thread::Second };
+            out.push(generated(StmtKind::Check(as_seen(*event(checked), &shadow.name))));
+        }
+        if barrier_invariants::text_of(stmt).is_none()
+            && let Some(shadow) = underway.proxies.seen(stmt, &access.array).cloned()
+        {
+            let mut event = as_logged(*event(Thread::First), &shadow.name);
+            event.site = self.next_number(stmt)?;
+            if is_alone && access.collective.is_some() {
+                // Another lane may give the address.
+                event.active =
+                    self.copies.expr(&access.guard.clone().unwrap_or_else(|| bv::boolean(true)), Thread::First);
+                let anywhere = self.introduce_local(&format!("place.{}", event.site), Type::Bv(64));
+                out.push(generated(StmtKind::Havoc(vec![anywhere.clone()])));
+                event.offset = bv::var(anywhere, Type::Bv(64));
+            }
+            let logged = self.introduce_local(&format!("logged.{}", event.site), Type::Bool);
+            let site = self.sites[number as usize].clone();
+            self.sites.push(Site { number: event.site, seen_as: Some(shadow.name.clone()), ..site });
+            let number = event.site;
+            out.push(generated(StmtKind::Log { event, logged: logged.clone() }));
+            out.extend(underway.logged(shadow.ends(stmt), (number, &shadow.name), &logged).map(generated));
+        }
         Ok(())
+    }
+
+    /// The number of the next access.
+    fn next_number(&self, stmt: &Stmt) -> Result<u32, Diagnostic> {
+        u16::try_from(self.sites.len()).map(u32::from).map_err(|_| {
+            let message = "the kernel has more than 65536 accesses of shared state";
+            Diagnostic::unsupported("too-many-sites", message, place(stmt))
+        })
     }
 
     /// A collective access of two threads of a block, which do `own` and are `there`. Whichever thread gives the
@@ -321,6 +358,25 @@ impl<'a> Accesses<'a> {
         }
         name
     }
+}
+
+/// An access through the generic proxy in the second log of its array: no access through another proxy is morally strong with it.
+fn as_logged(event: Event, log: &Name) -> Box<Event> {
+    let kind = match event.kind {
+        EventKind::Read | EventKind::StrongRead(_) => EventKind::Read,
+        EventKind::Write(value) => EventKind::Write(value),
+        EventKind::StrongWrite(_) => EventKind::Write(bv::literal(0, 64)),
+    };
+    Box::new(Event { array: log.clone(), kind, ..event })
+}
+
+/// An access through the asynchronous proxy, checked against that log: all in it is weak, so a strong write conflicts with everything.
+fn as_seen(event: Event, log: &Name) -> Box<Event> {
+    let kind = match event.kind {
+        EventKind::Read | EventKind::StrongRead(_) => EventKind::Read,
+        EventKind::Write(_) | EventKind::StrongWrite(_) => EventKind::StrongWrite(Scope::Gpu),
+    };
+    Box::new(Event { array: log.clone(), kind, ..event })
 }
 
 /// The arrays that some store or atomic names, whatever its guard.

@@ -38,8 +38,8 @@ fn instance(template: &str, array: &Name) -> Name {
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     arrays: BTreeMap<Name, ArrayLog>,
-    /// What is known of copies, if there are any.
-    pub(crate) groups: Option<Groups>,
+    /// What is known of copies, for each way in which they end.
+    pub(crate) groups: Vec<Groups>,
 }
 
 /// What is remembered of one array.
@@ -82,7 +82,7 @@ impl Log {
 
     /// What is noted beside the flags.
     pub(crate) fn records(&self) -> impl Iterator<Item = &Name> {
-        let group = self.groups.iter().map(|groups| &groups.logged);
+        let group = self.groups.first().map(|groups| &groups.logged);
         self.arrays.values().flat_map(|log| &log.records).chain(group)
     }
 

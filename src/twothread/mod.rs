@@ -21,6 +21,7 @@ mod launch;
 pub mod log;
 mod narrow;
 pub mod prelude;
+mod proxies;
 mod statements;
 mod tickets;
 pub(crate) mod underway;
@@ -214,7 +215,7 @@ pub fn run(
         append(&mut result, instance);
     }
     log.groups = underway.known();
-    if let Some((constant, meaning)) = underway.declared() {
+    for (constant, meaning) in underway.declared() {
         result.constants.push(constant);
         requires.push(meaning);
     }

@@ -7,18 +7,20 @@
 //! Relies on: a copy conflicts with what is not ordered behind it or before its start, whenever its bytes move, so it is logged
 //! and checked where it starts. What comes behind the start of a copy of thread 2 is, with the threads exchanged, an access of
 //! thread 2 behind the start of a copy of thread 1. Of two copies that are remembered one after the other, the later one is
-//! complete later, so that its group stands for both. Reference: PTX ISA, `cp.async`; phases-notes 2.6 (delayed release).
+//! complete later, so that its group stands for both. Bulk copies have two ways to end: their reads with one counter of what was waited for,
+//! their writes with another. What [`super::proxies`] remembers ends likewise, by fences. Reference: PTX ISA, `cp.async`; phases-notes 2.6 (delayed release).
 
 use super::Pair;
 use super::copies::Copies;
 use super::log::TRACKED_SITE;
+use super::proxies::Proxies;
 use crate::ivl::ast::{
-    Attribute, AttributeArg, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
-    Type, Variable,
+    Attribute, AttributeArg, BinaryOp, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind,
+    Thread, Type, Variable,
 };
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv::{self, BvOp};
-use crate::kernel::{ASYNCHRONOUS, WINNER};
+use crate::ivl::bv;
+use crate::kernel::{ASYNCHRONOUS, FENCED, PROXY, WINNER};
 use crate::order::Order;
 use crate::span::Span;
 use std::collections::BTreeSet;
@@ -26,11 +28,11 @@ use std::collections::BTreeSet;
 /// The group of the copy that is remembered.
 const GROUP: &str = "groups.logged";
 
-/// The constant that is true if the accesses of a copy are remembered.
+/// The constant that is true if the accesses of a copy are remembered. There is one for each way in which copies end.
 const IS_COPY: &str = "_TRACKED_IS_COPY";
 
 /// Numbers of groups.
-const COUNTER: Type = Type::Bv(64);
+const COUNTER: Type = Type::Int;
 
 /// What later stages know.
 #[derive(Clone, Debug)]
@@ -42,18 +44,32 @@ pub(crate) struct Groups {
     pub(crate) waited: Name,
     /// Whether the accesses of a copy are remembered.
     pub(crate) is_copy: ExprRef,
+    /// The logs in which they are.
+    pub(crate) logs: BTreeSet<Name>,
+}
+
+/// The counters that tell when an access has ended: of groups that a thread committed, and of those that it waited for.
+pub(super) type Ends = [Name; 2];
+
+/// Accesses that end in one way.
+struct Kind {
+    ends: Ends,
+    /// Their numbers.
+    sites: BTreeSet<u32>,
+    /// The logs in which they are.
+    logs: BTreeSet<Name>,
 }
 
 /// The copies of a kernel.
 pub(crate) struct Underway<'a> {
     copies: &'a Copies,
     pair: Pair,
-    /// The counters of a thread; `None` without copies, or where no barrier forgets anything.
-    counters: Option<[Name; 2]>,
+    /// None without copies, or where no barrier forgets anything.
+    kinds: Vec<Kind>,
     /// Arrays that copies access.
     pub(super) arrays: BTreeSet<Name>,
-    /// Numbers of the accesses of copies.
-    sites: BTreeSet<u32>,
+    /// What goes through another proxy.
+    pub(super) proxies: Proxies,
 }
 
 /// Whether an access goes on beside its thread.
@@ -61,9 +77,9 @@ pub(super) fn is_asynchronous(stmt: &Stmt) -> bool {
     stmt.attributes.has(ASYNCHRONOUS)
 }
 
-/// The mark has done its work, and speaks of what exists twice now.
+/// The marks have done their work, and speak of what exists twice now.
 pub(super) fn unmark(stmt: &mut Stmt) {
-    stmt.attributes.retain(|attribute| ![ASYNCHRONOUS, WINNER].contains(&attribute.name.as_str()));
+    stmt.attributes.retain(|attribute| ![ASYNCHRONOUS, PROXY, FENCED, WINNER].contains(&attribute.name.as_str()));
 }
 
 /// Whether statements start copies.
@@ -71,7 +87,8 @@ pub(crate) fn has_copies<'s>(mut stmts: impl Iterator<Item = &'s Stmt>) -> bool 
     stmts.any(is_asynchronous)
 }
 
-fn counters(stmt: &Stmt) -> Option<[Name; 2]> {
+/// The variables that a mark names.
+pub(super) fn named(stmt: &Stmt, mark: &str) -> Option<Vec<Name>> {
     let name = |arg: &AttributeArg| match arg {
         AttributeArg::Expr(e) => match &e.kind {
             ExprKind::Var(name) => Some(name.clone()),
@@ -79,49 +96,69 @@ fn counters(stmt: &Stmt) -> Option<[Name; 2]> {
         },
         AttributeArg::Text(_) => None,
     };
-    match &stmt.attributes.named(ASYNCHRONOUS)?.args[..] {
-        [committed, waited] => Some([name(committed)?, name(waited)?]),
-        _ => None,
-    }
+    stmt.attributes.named(mark)?.args.iter().map(name).collect()
+}
+
+/// When an access ends that goes on beside its thread.
+pub(super) fn ends(stmt: &Stmt) -> Option<Ends> {
+    named(stmt, ASYNCHRONOUS)?.try_into().ok()
 }
 
 impl<'a> Underway<'a> {
     pub(super) fn new(body: &Implementation, copies: &'a Copies, pair: Pair) -> Underway<'a> {
-        let marked = || body.blocks.iter().flat_map(|block| &block.stmts).filter(|stmt| is_asynchronous(stmt));
+        let stmts = || body.blocks.iter().flat_map(|block| &block.stmts);
         let array = |stmt: &Stmt| match &stmt.kind {
-            StmtKind::Load { access, .. } | StmtKind::Store { access, .. } => Some(access.array.clone()),
+            StmtKind::Load { access, .. } | StmtKind::Store { access, .. } | StmtKind::Atomic { access, .. } => {
+                Some(access.array.clone())
+            }
             _ => None,
         };
-        let arrays = marked().filter_map(array).collect();
+        let arrays = stmts().filter(|stmt| is_asynchronous(stmt)).filter_map(array).collect();
+        let proxies = Proxies::new(body, pair);
+        let seen = |stmt: &Stmt| proxies.seen(stmt, &array(stmt)?)?.ends(stmt);
+        let mut kinds: Vec<Kind> = Vec::new();
         // Nothing orders threads of different blocks.
-        let counters = marked().find_map(counters).filter(|_| pair != Pair::DifferentBlocks);
-        Underway { copies, pair, counters, arrays, sites: BTreeSet::new() }
+        for ends in
+            stmts().filter(|_| pair != Pair::DifferentBlocks).flat_map(|stmt| [ends(stmt), seen(stmt)]).flatten()
+        {
+            if !kinds.iter().any(|kind| kind.ends == ends) {
+                kinds.push(Kind { ends, sites: BTreeSet::new(), logs: BTreeSet::new() });
+            }
+        }
+        Underway { copies, pair, kinds, arrays, proxies }
     }
 
-    fn counter(&self, index: usize, thread: Thread) -> Option<ExprRef> {
-        let name = &self.counters.as_ref()?[index];
-        Some(self.copies.expr(&bv::var(name.clone(), COUNTER), thread))
+    fn counter(&self, name: &Name) -> ExprRef {
+        self.copies.expr(&bv::var(name.clone(), COUNTER), Thread::First)
     }
 
-    /// What follows when an access is logged: a copy belongs to the group that is committed next.
-    pub(super) fn logged(&mut self, stmt: &Stmt, number: u32, logged: &Name) -> Option<StmtKind> {
-        let committed = self.counter(0, Thread::First).filter(|_| is_asynchronous(stmt))?;
-        self.sites.insert(number);
-        let group = bv::ite(bv::var(logged.clone(), Type::Bool), committed, group());
+    /// What follows when an access is logged: it belongs to the group that is committed next.
+    pub(super) fn logged(
+        &mut self,
+        ends: Option<Ends>,
+        (number, log): (u32, &Name),
+        logged: &Name,
+    ) -> Option<StmtKind> {
+        let ends = ends?;
+        let kind = self.kinds.iter_mut().find(|kind| kind.ends == ends)?;
+        kind.sites.insert(number);
+        kind.logs.insert(log.clone());
+        let group = bv::ite(bv::var(logged.clone(), Type::Bool), self.counter(&ends[0]), group());
         Some(StmtKind::Assign(vec![(Name::from(GROUP), group)]))
     }
 
     /// Whether what is remembered is complete, so that a barrier orders it; `None` if it always is.
     pub(super) fn is_complete(&self) -> Option<ExprRef> {
-        let (committed, waited) = (self.counter(0, Thread::First)?, self.counter(1, Thread::First)?);
-        // Both distances are small, wherever the counters wrap.
-        let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed, group()));
-        Some(bv::or(bv::not(is_copy()), bv::binary(BvOp::Ult, open, age)))
+        let is_complete = |(index, kind): (usize, &Kind)| {
+            let is_done = bv::op(BinaryOp::Lt, group(), self.counter(&kind.ends[1]));
+            bv::or(bv::not(is_copy(index)), is_done)
+        };
+        self.kinds.iter().enumerate().map(is_complete).reduce(bv::and)
     }
 
     /// What a thread knows of its own copies behind an assignment: those that it waited for are done.
     pub(super) fn assigned(&self, names: &[&Name], arrays: &BTreeSet<Name>) -> Vec<StmtKind> {
-        let waits = self.counters.as_ref().is_some_and(|[_, waited]| names.contains(&waited));
+        let waits = self.kinds.iter().any(|kind| names.contains(&&kind.ends[1]));
         let Some(both) = self.is_complete().filter(|_| waits && self.pair == Pair::OneThread) else {
             return Vec::new();
         };
@@ -131,25 +168,30 @@ impl<'a> Underway<'a> {
 
     /// The local that is introduced.
     pub(super) fn introduced(&self) -> Option<Variable> {
-        self.counters.as_ref().map(|_| Variable::new(Name::from(GROUP), COUNTER))
+        self.kinds.first().map(|_| Variable::new(Name::from(GROUP), COUNTER))
     }
 
-    /// The constant that is introduced, and what it means.
-    pub(super) fn declared(&self) -> Option<(Constant, Condition)> {
-        self.counters.as_ref()?;
+    /// The constants that are introduced, and what they mean.
+    pub(super) fn declared(&self) -> Vec<(Constant, Condition)> {
         let is_tracked =
             |site: &u32| bv::eq(bv::var(Name::from(TRACKED_SITE), Type::Bv(16)), bv::literal(u128::from(*site), 16));
-        let tracked = self.sites.iter().map(is_tracked).fold(bv::boolean(false), bv::or);
-        let attributes = vec![Attribute { name: Name::from("copies"), args: Vec::new() }];
-        let expr = bv::eq(is_copy(), tracked);
-        let constant = Constant { variable: Variable::new(Name::from(IS_COPY), Type::Bool), unique: false };
-        Some((constant, Condition { free: false, expr, attributes, span: Span::NONE }))
+        let declared = |(index, kind): (usize, &Kind)| {
+            let tracked = kind.sites.iter().map(is_tracked).fold(bv::boolean(false), bv::or);
+            let attributes = vec![Attribute { name: Name::from("copies"), args: Vec::new() }];
+            let expr = bv::eq(is_copy(index), tracked);
+            let constant = Constant { variable: Variable::new(is_copy_name(index), Type::Bool), unique: false };
+            (constant, Condition { free: false, expr, attributes, span: Span::NONE })
+        };
+        self.kinds.iter().enumerate().map(declared).collect()
     }
 
-    /// What later stages know, if there are copies.
-    pub(super) fn known(&self) -> Option<Groups> {
-        let [committed, waited] = self.counters.clone()?;
-        Some(Groups { logged: Name::from(GROUP), committed, waited, is_copy: is_copy() })
+    /// What later stages know, for each way in which copies end.
+    pub(super) fn known(&self) -> Vec<Groups> {
+        let known = |(index, kind): (usize, &Kind)| {
+            let [committed, waited] = kind.ends.clone();
+            Groups { logged: Name::from(GROUP), committed, waited, is_copy: is_copy(index), logs: kind.logs.clone() }
+        };
+        self.kinds.iter().enumerate().map(known).collect()
     }
 }
 
@@ -157,6 +199,10 @@ fn group() -> ExprRef {
     bv::var(Name::from(GROUP), COUNTER)
 }
 
-fn is_copy() -> ExprRef {
-    bv::var(Name::from(IS_COPY), Type::Bool)
+fn is_copy_name(index: usize) -> Name {
+    if index == 0 { Name::from(IS_COPY) } else { Name::from(format!("{IS_COPY}.{index}")) }
+}
+
+fn is_copy(index: usize) -> ExprRef {
+    bv::var(is_copy_name(index), Type::Bool)
 }

@@ -237,7 +237,7 @@ fn count_statements(report: &mut KernelReport, kernel: &Kernel) {
 
 /// Adds what a pair checked to the report.
 fn count(report: &mut KernelReport, two: &TwoThread, outcome: &PairOutcome) {
-    let checked: Vec<&Site> = two.sites.iter().filter(|s| s.checked).collect();
+    let checked: Vec<&Site> = two.sites.iter().filter(|s| s.checked && s.seen_as.is_none()).collect();
     let mut pairs = 0u64;
     for (i, a) in checked.iter().enumerate() {
         pairs += checked[i..].iter().filter(|b| a.array == b.array && (writes(a) || writes(b))).count() as u64;

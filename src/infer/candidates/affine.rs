@@ -46,6 +46,9 @@ pub(super) fn propose(view: &mut View) {
 /// The differences between the value at the end of a round and at its head.
 pub(super) fn steps(view: &mut View, variable: &Name) -> Vec<Term> {
     let Some(&head) = view.cut.at_head.get(variable) else { return Vec::new() };
+    if view.terms.sort(head) == Sort::Int {
+        return Vec::new();
+    }
     let updates = view.updates(variable);
     let mut steps: Vec<Term> = updates.into_iter().map(|value| view.terms.bv_sub(value, head)).collect();
     steps.sort();
