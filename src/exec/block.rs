@@ -284,7 +284,7 @@ impl BlockState {
             let first = group[0];
             let is_part = |arrival: &Arrival| {
                 let barrier = &program.barriers[arrival.index as usize];
-                barrier.aligned && !barrier.is_of_all(arrival.count, size)
+                barrier.aligned && !barrier.is_of_all()
             };
             if let Some(other) = group.iter().find(|arrival| arrival.code != first.code)
                 && let Some(aligned) = [&first, other].into_iter().find(|arrival| is_part(arrival))
@@ -343,7 +343,7 @@ impl BlockState {
             world.at_barrier(self.number, (threads[left.thread as usize].number, left.code), generation, part);
         }
         let first = state.arrivals[0];
-        let strict = |arrival: &Arrival| program.barriers[arrival.index as usize].is_of_all(state.count, self.size);
+        let strict = |arrival: &Arrival| program.barriers[arrival.index as usize].is_of_all();
         let arrives = |arrival: &Arrival| program.barriers[arrival.index as usize].arrive;
         if let Some(other) = state.arrivals.iter().find(|arrival| arrival.code != first.code && !arrives(arrival))
             && !arrives(&first)

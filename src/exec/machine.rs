@@ -334,7 +334,7 @@ fn stuck(program: &Program, world: &mut World, block: &BlockState, threads: &[Th
     let strict = |thread: &&Thread| match thread.status {
         Status::Barrier { index, .. } => {
             let barrier = &program.barriers[index as usize];
-            barrier.is_of_all(barrier.count.map(|slot| thread.value(slot) as u32), block.size)
+            barrier.is_for_all(barrier.count.map(|slot| thread.value(slot) as u32), block.size)
         }
         _ => false,
     };

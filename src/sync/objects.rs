@@ -129,7 +129,9 @@ impl Objects {
     pub(crate) fn arrive(&mut self, shape: &Shape, clock: &ThreadClock, arrival: Arrival) -> Result<(), Trouble> {
         let Arrival { linear, id, count, .. } = arrival;
         let size = self.size;
-        self.has_aligned_part |= arrival.aligned && count.is_some_and(|count| count != size.next_multiple_of(32));
+        let meets_others = || self.objects[id].current.iter().any(|other| other.code != arrival.code);
+        self.has_aligned_part |=
+            arrival.aligned && count.is_some_and(|count| count != size.next_multiple_of(32) || meets_others());
         let (warp, lane) = (linear as usize / 32, 1 << (linear % 32));
         let round = &mut self.rounds[warp];
         let first = round.first.get_or_insert(arrival);

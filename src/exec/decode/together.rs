@@ -168,9 +168,15 @@ pub(crate) struct Barrier {
 }
 
 impl Barrier {
-    /// Whether all threads of a block have to execute this very instruction: `.aligned` says so of the block, which a
-    /// barrier with a count of its own is for if that is the whole block.
-    pub(crate) fn is_of_all(&self, count: Option<u32>, block: u32) -> bool {
+    /// Whether all threads of a block have to execute this very instruction. `.aligned` says so of the block; a barrier with a count
+    /// counts warps, which code for roles (CudaDMA, CUTLASS, Triton) takes it to speak of, also where the count is that of
+    /// the whole block.
+    pub(crate) fn is_of_all(&self) -> bool {
+        self.aligned && !self.arrive && self.count.is_none()
+    }
+
+    /// Whether all threads of a block have to come to it, at this instruction or another one: if one does not, the block has diverged.
+    pub(crate) fn is_for_all(&self, count: Option<u32>, block: u32) -> bool {
         self.aligned && !self.arrive && count.is_none_or(|count| count == block.next_multiple_of(32))
     }
 }
