@@ -15,11 +15,11 @@ use super::copies::Copies;
 use super::log::TRACKED_SITE;
 use super::proxies::Proxies;
 use crate::ivl::ast::{
-    Attribute, AttributeArg, BinaryOp, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind,
-    Thread, Type, Variable,
+    Attribute, AttributeArg, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
+    Type, Variable,
 };
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv;
+use crate::ivl::bv::{self, BvOp};
 use crate::kernel::{ASYNCHRONOUS, FENCED, PROXY, WINNER};
 use crate::order::Order;
 use crate::span::Span;
@@ -32,7 +32,7 @@ const GROUP: &str = "groups.logged";
 const IS_COPY: &str = "_TRACKED_IS_COPY";
 
 /// Numbers of groups.
-const COUNTER: Type = Type::Int;
+const COUNTER: Type = Type::Bv(64);
 
 /// What later stages know.
 #[derive(Clone, Debug)]
@@ -150,8 +150,10 @@ impl<'a> Underway<'a> {
     /// Whether what is remembered is complete, so that a barrier orders it; `None` if it always is.
     pub(super) fn is_complete(&self) -> Option<ExprRef> {
         let is_complete = |(index, kind): (usize, &Kind)| {
-            let is_done = bv::op(BinaryOp::Lt, group(), self.counter(&kind.ends[1]));
-            bv::or(bv::not(is_copy(index)), is_done)
+            let [committed, waited] = kind.ends.each_ref().map(|name| self.counter(name));
+            // Both distances are small, wherever the counters wrap.
+            let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed, group()));
+            bv::or(bv::not(is_copy(index)), bv::binary(BvOp::Ult, open, age))
         };
         self.kinds.iter().enumerate().map(is_complete).reduce(bv::and)
     }
