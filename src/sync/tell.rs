@@ -87,7 +87,7 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
         said.push("nothing but this launch writes the global arrays that it reads, while it runs".to_string());
     }
     if shown.has_aligned_part {
-        let sentence = "`.aligned` binds the threads of each warp where a barrier is for a part of the block (PTX says: those of \
+        let sentence = "`.aligned` binds the threads of each warp where a barrier has a count (PTX says: those of \
                         the block)";
         said.push(sentence.to_string());
     }
