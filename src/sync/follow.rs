@@ -5,6 +5,7 @@
 //! instruction it is and why. Relies on: the instruction is executed next, in this very state; each one has an arm here,
 //! so that a new one does not compile before somebody decides. Reference: `exec::thread`, which it mirrors.
 
+use super::computations::is_computation;
 use super::memory::fill;
 use super::placement::Placements;
 use super::same_value::SameValue;
@@ -447,48 +448,6 @@ impl<'p> Flow<'p> {
         self.matters = u64::MAX;
         Ok(())
     }
-}
-
-/// Whether an instruction does nothing but give registers values.
-pub(super) fn is_computation(code: Code) -> bool {
-    matches!(
-        code,
-        Code::One { .. }
-            | Code::Two { .. }
-            | Code::Three { .. }
-            | Code::Many { .. }
-            | Code::Partial { .. }
-            | Code::Carry { .. }
-            | Code::Move { .. }
-            | Code::Select { .. }
-            | Code::Arbitrary { .. }
-            | Code::Opaque { .. }
-            | Code::Clock { .. }
-            | Code::Pack(_)
-            | Code::Compare(_)
-    )
-}
-
-/// The registers to which a computation gives values; `None` if it is none, or changes the flag of carries.
-pub(super) fn results(program: &Program, code: Code) -> Option<Vec<Slot>> {
-    Some(match code {
-        Code::One { d, .. }
-        | Code::Two { d, .. }
-        | Code::Three { d, .. }
-        | Code::Many { d, .. }
-        | Code::Partial { d, .. }
-        | Code::Move { d, .. }
-        | Code::Select { d, .. }
-        | Code::Arbitrary { d, .. }
-        | Code::Opaque { d, .. }
-        | Code::Clock { d, .. } => vec![d],
-        Code::Pack(index) => program.packs[index as usize].destinations.iter().filter_map(|(slot, _)| *slot).collect(),
-        Code::Compare(index) => {
-            let parts = &program.comparisons[index as usize];
-            parts.d.map(|(slot, _)| slot).into_iter().chain(parts.complement).collect()
-        }
-        _ => return None,
-    })
 }
 
 /// The value that is assigned or not.

@@ -71,6 +71,7 @@
 
 mod arguments;
 mod asynchronous;
+mod computations;
 mod follow;
 mod memory;
 mod objects;

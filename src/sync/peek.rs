@@ -6,7 +6,8 @@
 //! happens is the same, and what it knows behind the meeting point, too. Relies on: registers that depend on the answer alone
 //! have two values, and both are computed ([`Peek::slots`]). Reference: PTX ISA, `mbarrier.try_wait`.
 
-use super::follow::{Flow, Own, Refusal, What, is_computation, results};
+use super::computations::{is_computation, results};
+use super::follow::{Flow, Own, Refusal, What};
 use super::taint::{Cause, Open, Taint};
 use crate::exec::block::BlockState;
 use crate::exec::decode::{Code, ObjectKind, Program, Slot};

@@ -5,7 +5,8 @@
 //! nothing else; so every execution comes to the point behind the wait at which it says `true`, how often it was asked before.
 //! Relies on: the engine goes on there ([`super::run`]). Reference: PTX ISA, `mbarrier.test_wait`, `mbarrier.try_wait`.
 
-use super::follow::{Flow, Own, Refusal, What, is_computation, results};
+use super::computations::{is_computation, results};
+use super::follow::{Flow, Own, Refusal, What};
 use super::taint::{Byte, Cause, Taint};
 use crate::exec::block::BlockState;
 use crate::exec::decode::{Code, Program, Slot};
