@@ -8,18 +8,14 @@ use super::emulate::check_cluster;
 use super::input::Input;
 use super::options::{Engine, Format, Options};
 use super::pipeline::{self, Program};
-use super::same_value::Plan;
 use super::stated;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::effort::{self, Effort};
 use crate::exec::launch::check_sizes;
 use crate::finding::{Exact, KernelReport, Reason, Verdict};
 use crate::geometry::Geometry;
 use crate::limits;
 use crate::ptx::ast::Module;
-use crate::rules::Rules;
 use crate::sync::{self, Answer, Goal, Proved, Question};
-use crate::verdict::decide::Search;
 
 /// Threads a block where nobody says, and blocks.
 const CHOSEN: Geometry<u32> = Geometry { block: [128, 1, 1], grid: [2, 1, 1] };
@@ -34,9 +30,6 @@ const PROOF_SECONDS: u64 = 10;
 /// block can have (compute capability 9.0 and 10.0).
 const DYNAMIC_SHARED: u32 = 48 << 10;
 const MOST_DYNAMIC_SHARED: u32 = 227 << 10;
-
-/// How long the symbolic proof is tried before this one is.
-const SOON: Effort = Effort::seconds(3);
 
 type Answered = Result<KernelReport, Vec<Diagnostic>>;
 
@@ -101,32 +94,6 @@ fn proof(input: &Input, program: &Program, entry: &str, options: &Options) -> Op
     }
     let answer = by(Goal::Proof, input, (program, module), entry, options).ok();
     answer.filter(|report| report.verdict == Verdict::Verified)
-}
-
-/// The proof for a launch and scalars that the user gave, after a symbolic proof was tried for a while: that one speaks of all
-/// inputs of the launch, too, and for most kernels it is faster.
-pub(super) fn sooner(
-    input: &Input,
-    program: &Program,
-    entry: &str,
-    options: &Options,
-    by_plan: &mut dyn FnMut(Plan) -> Answered,
-) -> Option<Answered> {
-    let is_asked = options.engine == Engine::Auto
-        && Effort::of(options.timeout) > SOON + SOON
-        && pipeline::launch_of(program, entry, options).sizes().all(|size| size.is_some());
-    if !is_asked {
-        return None;
-    }
-    let before = effort::spent();
-    let strict = Rules { allow_same_value: false, ..options.rules };
-    let first = by_plan(Plan { rules: strict, effort: SOON, search: Search::Proof });
-    let is_over = is_open(&first) && effort::spent() - before >= SOON;
-    match first {
-        Ok(ref report) if report.verdict == Verdict::Verified => Some(first),
-        _ if is_over => proof(input, program, entry, options).map(Ok),
-        _ => None,
-    }
 }
 
 /// No answer, where blocks of a size that the tool chose have a defect.

@@ -260,11 +260,8 @@ pub(super) fn verify_and(
         let options = Options { rules: plan.rules, ..options.clone() };
         verify_by(input, program, entry, &options, jobs, (plan, &mut proved))
     };
-    let answer = exact::sooner(input, program, entry, options, &mut by_plan).unwrap_or_else(|| {
-        let answer = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan);
-        exact::or_exact(answer, input, program, entry, options)
-    });
-    let mut report = answer?;
+    let answer = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan);
+    let mut report = exact::or_exact(answer, input, program, entry, options)?;
     report.given = given(program, entry, options);
     mend::try_barrier(&mut report, input, program, entry, options, jobs);
     array_fact::try_facts(&mut report, input, program, entry, options, jobs);
