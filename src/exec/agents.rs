@@ -321,6 +321,9 @@ pub(super) fn watch(
     (target, bytes): (Target, u32),
     current: Current<'_>,
 ) {
+    if world.barriers_only {
+        world.beside.push((target, bytes));
+    }
     if world.barriers_only && world.detector.sites[current.code as usize].writes {
         world.copied.push((target, bytes));
     }

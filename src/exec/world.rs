@@ -34,6 +34,8 @@ pub struct World {
     pub(crate) issuer_knows: Option<Rc<Clock>>,
     /// Where copies have written since `sync` looked, with bytes.
     pub(crate) copied: Vec<(Target, u32)>,
+    /// What goes on beside threads has accessed, if only barriers order: the same, and what is read.
+    pub(crate) beside: Vec<(Target, u32)>,
     /// Which member of a warp `elect.sync` elects, from the first one on, around the end.
     pub(crate) elected: u32,
     /// Synchronisation through global memory.
@@ -103,6 +105,7 @@ impl World {
             barriers_only: false,
             issuer_knows: None,
             copied: Vec::new(),
+            beside: Vec::new(),
             elected: elected(launch),
             locations: Locations::default(),
             sequential: None,

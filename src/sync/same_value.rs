@@ -11,13 +11,15 @@ use super::follow::{Flow, Refusal, What};
 use super::taint::Taint;
 use crate::exec::access::Target;
 use crate::exec::thread::Thread;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 /// What is known of the shared memory of a block.
 #[derive(Debug, Default)]
 pub(crate) struct SameValue {
     /// By offset, where something was accessed.
     bytes: HashMap<u32, Since>,
+    /// Offsets that something accessed that goes on beside its thread, so that a barrier need not order it.
+    spoiled: HashSet<u32>,
     /// The last barrier since which stores of one value were let pass.
     last: Option<u32>,
     /// The next instruction is such a store.
@@ -51,6 +53,15 @@ impl Flow<'_> {
         (offset..offset + bytes).try_for_each(|offset| self.see(thread, offset, (at, None)).map(drop))
     }
 
+    /// What goes on beside a thread accesses these bytes: nothing is tolerated there any more.
+    pub(crate) fn spoil(&mut self, thread: &Thread, place: (Target, u32), at: u32) -> Result<(), Refusal> {
+        self.touch(thread, place, at)?;
+        if let (Target::Shared(offset), true) = (place.0, self.tolerates()) {
+            self.same_value.spoiled.extend(offset..offset + place.1);
+        }
+        Ok(())
+    }
+
     /// Something accesses bytes of which it is not said here which they are.
     pub(super) fn touch_all(&self, thread: &Thread, at: u32) -> Result<(), Refusal> {
         match self.same_value.last == Some(thread.clock.block) {
@@ -79,12 +90,14 @@ impl Flow<'_> {
     /// A thread accesses a byte; whether this is one of the stores of one value.
     fn see(&mut self, thread: &Thread, offset: u32, (at, byte): (u32, Option<u8>)) -> Result<bool, Refusal> {
         let (barrier, thread, stored) = (thread.clock.block, thread.number, byte.map(|byte| (at, byte)));
+        let stored = stored.filter(|_| !self.same_value.spoiled.contains(&offset));
         let known = match self.same_value.bytes.get_mut(&offset).filter(|known| known.barrier == barrier) {
             Some(known) => known,
             None => {
                 let first = Since { barrier, stored, thread, is_tolerated: false };
                 self.same_value.bytes.insert(offset, first);
-                return Ok(stored.is_some());
+                // What it races with is none of these stores: a copy from before the barrier, for which nobody waited.
+                return Ok(false);
             }
         };
         if known.stored.is_some() && known.stored == stored {

@@ -78,6 +78,9 @@ impl Run<'_> {
         {
             grouped[index] = (grouped[index].0 + 1, at);
         }
+        for place in world.beside.drain(..) {
+            self.flow.spoil(thread, place, at)?;
+        }
         if let Code::Map(_) = self.program.code[at as usize] {
             // Where the fields of a map come from is known.
             world.copied.clear();
