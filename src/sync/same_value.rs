@@ -2,7 +2,7 @@
 //!
 //! Input: the accesses of a run to shared memory, in their order. Output: whether a store may race with others because they write
 //! what it writes. Establishes: [`SameValue::store`] says so only if all accesses to its bytes since the last barrier of the whole
-//! block were stores by this instruction, of this value, which is not open: what came before is ordered before all of them, so
+//! block were stores by this instruction, of this value, which is not open, and nothing that goes on beside a thread accessed them: what came before is ordered before all, so
 //! nothing is lost of which the detector keeps the last. Who accesses such bytes otherwise before the next barrier of the
 //! whole block is refused, since the detector may have forgotten some of the stores. Relies on: a thread's
 //! [`ThreadClock::block`](crate::exec::races::clock::ThreadClock) names the last barrier of the whole block. Reference: none.
