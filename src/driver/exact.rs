@@ -223,5 +223,6 @@ fn prove(report: &mut KernelReport, proved: Proved, (asked, geometry): (Geometry
     report.assumptions.extend(params);
     let tensors = options.tensors.iter().map(|(name, tensor)| format!("`{name}` is {tensor} (--tensor)"));
     report.assumptions.extend(tensors);
-    report.exact = Some(Exact { instructions: proved.instructions, generations: proved.generations });
+    let Proved { instructions, generations, blocks_alike, .. } = proved;
+    report.exact = Some(Exact { instructions, generations, blocks_alike });
 }

@@ -150,6 +150,28 @@ pub(crate) fn map_facts(
     Some((place, 8 * map.swizzle, tensor::read_bytes(map.rank())))
 }
 
+/// The array of a tensor, and all of its bytes.
+pub(crate) fn tensor_bytes(program: &Program, world: &World, thread: &Thread, map: u32) -> Option<(usize, (u64, u64))> {
+    let map = tensor_map(program, world, thread, map).ok()?;
+    let (array, start) = world.global.find(map.address, 1)?;
+    Some((array, (start, start + map.extent())))
+}
+
+/// The bytes of the box at these coordinates, in the array of its tensor. The map is that of an operation.
+pub(crate) fn box_bytes(
+    program: &Program,
+    world: &World,
+    thread: &Thread,
+    (map, at): (u32, &[i64]),
+) -> Option<Vec<(u64, u64)>> {
+    // Where its pieces are in shared memory does not matter.
+    let map = TensorMap { swizzle: 0, ..tensor_map(program, world, thread, map).ok()? };
+    let (_, start) = world.global.find(map.address, 1)?;
+    let parts = map.parts(at, 0).into_iter();
+    let range = |address: u64, bytes: u64| (start + (address - map.address), start + (address - map.address) + bytes);
+    Some(parts.filter_map(|part| Some(range(part.address?, part.bytes))).collect())
+}
+
 /// Bytes that are no map: of an argument that was chosen without knowing what it is for, so the kernel is not to blame.
 fn no_map() -> Wrong {
     Wrong::Refused("there is no tensor map at this address; `--arg NAME=tensor:...` gives one".to_string())

@@ -18,7 +18,7 @@ use super::values::integer::with_carry;
 use super::values::{hash, mask};
 use super::world::World;
 use crate::ptx::annotation::{ArrayRef, Known, ValueKind};
-use crate::ptx::ast::{AnnotationKind, BoolOp};
+use crate::ptx::ast::AnnotationKind;
 
 /// What a thread is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -451,19 +451,8 @@ impl Thread {
     }
 
     fn compare(&mut self, parts: &CompareParts) {
-        let result = (parts.test)(self.value(parts.a), self.value(parts.b));
-        let other = parts.combine.map(|(operator, slot)| (operator, self.value(slot) & 1 == 1));
-        let combined = |result: bool| match other {
-            None => result,
-            Some((BoolOp::And, other)) => result && other,
-            Some((BoolOp::Or, other)) => result || other,
-            Some((BoolOp::Xor, other)) => result != other,
-        };
-        if let Some((slot, truth)) = parts.d {
-            self.set(slot, if combined(result) { truth } else { 0 });
-        }
-        if let Some(slot) = parts.complement {
-            self.set(slot, u64::from(combined(!result)));
+        for (slot, value) in parts.results(|slot| self.value(slot)).into_iter().flatten() {
+            self.set(slot, value);
         }
     }
 

@@ -106,6 +106,9 @@ pub struct Exact {
     pub(crate) instructions: u64,
     /// Generations of barriers that were completed.
     pub(crate) generations: u64,
+    /// Blocks that were not executed, because they behave like one that was.
+    #[serde(default)]
+    pub(crate) blocks_alike: u64,
 }
 
 /// Where a launch is known from, which was not given on the command line.

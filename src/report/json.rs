@@ -14,8 +14,8 @@ use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::finding::redundant::CLAIM;
 use crate::finding::{
-    AccessReport, Candidates, Checked, Fate, Finding, KernelReport, Launched, MixedBarrier, Mixing, Reason, Redundant,
-    Step, TraceStep, Wait,
+    AccessReport, Candidates, Checked, Exact, Fate, Finding, KernelReport, Launched, MixedBarrier, Mixing, Reason,
+    Redundant, Step, TraceStep, Wait,
 };
 use crate::geometry::Geometry;
 use crate::ptx::mangled;
@@ -123,7 +123,7 @@ struct Kernel<'a> {
     execution: Option<ExecutionCounts>,
     /// Of a proof by one execution: what was executed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    exact: Option<ExactCounts>,
+    exact: Option<Exact>,
     time_ms: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stats: Vec<StageObject>,
@@ -156,12 +156,6 @@ struct Counts {
     loops: u64,
     assertions: u64,
     rules: u64,
-}
-
-#[derive(Serialize)]
-struct ExactCounts {
-    instructions: u64,
-    generations: u64,
 }
 
 #[derive(Serialize)]
@@ -387,9 +381,7 @@ fn kernel<'a>(report: &'a KernelReport, source: &SourceText) -> Kernel<'a> {
         execution: report
             .execution
             .map(|execution| ExecutionCounts { threads: execution.threads, instructions: execution.instructions }),
-        exact: report
-            .exact
-            .map(|exact| ExactCounts { instructions: exact.instructions, generations: exact.generations }),
+        exact: report.exact,
         time_ms: report.time_ms,
         stats: report.costs.iter().map(|(stage, cost)| stage_object(stage, cost)).collect(),
     }

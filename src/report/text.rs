@@ -12,7 +12,7 @@ use super::redundant;
 use super::snippet::{Label, Level, Message, Paint, Style, paint, printable, screen};
 use super::source::{SourceFiles, SourceText};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::finding::{Finding, KernelReport, Reason, Subject, Verdict};
+use crate::finding::{Exact, Finding, KernelReport, Reason, Subject, Verdict};
 use crate::geometry::Geometry;
 use crate::ptx::mangled;
 use crate::span::Span;
@@ -207,10 +207,19 @@ fn costs(report: &KernelReport) -> String {
     line("all", &sum);
     if let Some(exact) = report.exact {
         let instructions = count(exact.instructions, "instruction", "instructions");
-        let generations = count(exact.generations, "generation of barriers", "generations of barriers");
-        let _ = writeln!(output, "  sync: {instructions}, {generations}");
+        let _ = writeln!(output, "  sync: {instructions}, {}", rounds(exact));
     }
     output
+}
+
+/// What the exact engine saw beside instructions.
+fn rounds(exact: Exact) -> String {
+    let generations = count(exact.generations, "generation of barriers", "generations of barriers");
+    match exact.blocks_alike {
+        0 => generations,
+        1 => format!("{generations}; 1 block behaves like an executed one"),
+        number => format!("{generations}; {number} blocks behave like executed ones"),
+    }
 }
 
 fn checked_text(report: &KernelReport) -> String {
@@ -221,9 +230,9 @@ fn checked_text(report: &KernelReport) -> String {
     }
     if let Some(exact) = report.exact {
         let instructions = count(exact.instructions, "executed instruction", "executed instructions");
-        let generations = count(exact.generations, "generation of barriers", "generations of barriers");
-        let barriers = count(checked.barriers, "barrier", "barriers");
-        return format!("{}, {barriers}: {instructions}, {generations}", count(checked.accesses, "access", "accesses"));
+        let [accesses, barriers] =
+            [count(checked.accesses, "access", "accesses"), count(checked.barriers, "barrier", "barriers")];
+        return format!("{accesses}, {barriers}: {instructions}, {}", rounds(exact));
     }
     let mut parts = Vec::new();
     if checked.accesses > 0 || report.findings.is_empty() {

@@ -5,12 +5,13 @@
 //! instruction it is and why. Relies on: the instruction is executed next, in this very state; each one has an arm here,
 //! so that a new one does not compile before somebody decides. Reference: `exec::thread`, which it mirrors.
 
+use super::alike::Alike;
 use super::computations::is_computation;
-use super::memory::fill;
+use super::own::{ALWAYS, Own, When, under};
 use super::placement::Placements;
 use super::same_value::SameValue;
-use super::taint::{Byte, Cause, Open, Part, Taint};
-use crate::exec::decode::{Code, ConstantKind, Copy, Frame, Note, Place, Program, Slot};
+use super::taint::{ByBlock, Byte, Cause, Open, Part, Taint};
+use crate::exec::decode::{Code, ConstantKind, Note, Place, Program, Slot};
 use crate::exec::thread::Thread;
 use crate::exec::values::mask;
 use crate::exec::world::World;
@@ -78,14 +79,6 @@ pub(crate) enum What {
     TooLarge,
 }
 
-/// What is known of one thread.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Own {
-    pub(super) registers: Vec<Taint>,
-    pub(super) local: Vec<Byte>,
-    carry: Taint,
-}
-
 /// What is known of the launch.
 pub(crate) struct Flow<'p> {
     pub(super) program: &'p Program,
@@ -105,23 +98,13 @@ pub(crate) struct Flow<'p> {
     /// Stores of one value may race.
     pub(crate) allows_same_value: bool,
     pub(crate) same_value: SameValue,
+    pub(crate) alike: Alike,
     /// Scalars that the tool chose, and on which something depended that has to be the same.
     pub(crate) matters: u64,
 }
 
 /// Jumps to a trap.
 const SHORT: usize = 8;
-
-/// Whether an instruction takes place.
-#[derive(Clone, Copy)]
-pub(super) struct When {
-    /// It does in this execution.
-    taken: bool,
-    /// Whether it does in others.
-    guard: Taint,
-}
-
-pub(super) const ALWAYS: When = When { taken: true, guard: Taint::FIXED };
 
 impl<'p> Flow<'p> {
     /// Nothing was executed yet.
@@ -159,16 +142,19 @@ impl<'p> Flow<'p> {
             placements,
             allows_same_value: false,
             same_value: SameValue::default(),
+            alike: Alike::default(),
             matters: 0,
         }
     }
 
-    /// A thread starts.
-    pub(crate) fn start(&self, own: &mut Own) {
+    /// A thread starts. `differ`: registers that hold something else in other blocks.
+    pub(crate) fn start(&self, own: &mut Own, differ: &[(Slot, ByBlock)]) {
         own.registers.clone_from(&self.template);
         own.local.clear();
         own.local.resize(self.program.local_size as usize, Byte::open(Cause::Memory));
         own.carry = Taint::open(Cause::Register, u32::MAX);
+        own.pending.clear();
+        differ.iter().for_each(|(slot, by_block)| own.differs(*slot, *by_block));
     }
 
     /// Something depends on this value that has to be the same in all executions.
@@ -177,6 +163,7 @@ impl<'p> Flow<'p> {
         if let Some(open) = taint.open.or(placed) {
             return Err(Refusal { code, what, open: Some(open) });
         }
+        self.alike.keep_same(taint.by_block);
         self.matters |= taint.chosen;
         Ok(())
     }
@@ -243,11 +230,26 @@ impl<'p> Flow<'p> {
         own: &mut Own,
         (at, when): (u32, When),
     ) -> Result<(), Refusal> {
+        self.effect(world, shared, thread, own, (at, when))?;
+        if !own.pending.is_empty() {
+            self.evaluate(thread, own, at);
+        }
+        Ok(())
+    }
+
+    fn effect(
+        &mut self,
+        world: &World,
+        shared: &mut [Byte],
+        thread: &Thread,
+        own: &mut Own,
+        (at, when): (u32, When),
+    ) -> Result<(), Refusal> {
         let program = self.program;
         match program.code[at as usize] {
             Code::One { f, d, a } => {
                 let value = match program.notes.codes.get(&at) {
-                    Some(Note::Low32) if own.get(a).low(self.address_bits, at).place.is_some() => own.get(a),
+                    Some(Note::Low32) if own.get(a).low(self.address_bits, at).place.is_some() => own.get(a).through(),
                     _ => self.computed((thread, own), (at, 0), &[a], &|s| f(s[0])),
                 };
                 own.set(d, self.noted(value, at), when);
@@ -260,7 +262,7 @@ impl<'p> Flow<'p> {
                     }
                     Some(Note::Difference { bits: of }) if b.place.is_none() => a.sum(b, (*of, bits), at),
                     // Where a window starts is known of nothing but addresses.
-                    Some(Note::ToGeneric | Note::FromGeneric) if a.pointee().is_some() || a.is_open() => a,
+                    Some(Note::ToGeneric | Note::FromGeneric) if a.pointee().is_some() || a.is_open() => a.through(),
                     Some(Note::ToGeneric | Note::FromGeneric) => Taint::address(Place::Global).mixed(a, at),
                     _ => self.computed((thread, own), (at, 0), &slots, &|s| f(s[0], s[1])),
                 };
@@ -322,8 +324,10 @@ impl<'p> Flow<'p> {
                 let value = match guard.is_open() || guard.place.is_some() {
                     true => own.get(a).mixed(own.get(b), at).mixed(guard, at),
                     false => {
-                        let value = own.get(if thread.value(p) & 1 == 1 { a } else { b });
-                        Taint { chosen: value.chosen | guard.chosen, ..value }
+                        let (a, b) = (own.get(a), own.get(b));
+                        let value = if thread.value(p) & 1 == 1 { a } else { b };
+                        let value = Taint { chosen: value.chosen | guard.chosen, ..value };
+                        if guard.by_block == ByBlock::SAME { value } else { value.either(a, b) }
                     }
                 };
                 own.set(d, value, when);
@@ -370,7 +374,7 @@ impl<'p> Flow<'p> {
             Code::Load(index) => self.load(world, shared, thread, own, (at, index))?,
             Code::Store(index) => self.store(world, shared, thread, own, (at, index))?,
             Code::Atomic(index) => self.atomic(world, shared, thread, own, (at, index))?,
-            Code::AsyncRead(index) => self.copy_size(own, (at, index))?,
+            Code::AsyncRead(index) => self.copy_size(world, thread, own, (at, index))?,
             Code::AsyncWrite(index) => self.copy(world, shared, thread, own, (at, index))?,
             Code::Barrier(index) => {
                 let barrier = &program.barriers[index as usize];
@@ -447,58 +451,5 @@ impl<'p> Flow<'p> {
         // Parameters stand in it as numbers.
         self.matters = u64::MAX;
         Ok(())
-    }
-}
-
-/// The value that is assigned or not.
-fn under(new: Taint, old: Taint, when: When) -> Taint {
-    let code = when.guard.open.map_or(u32::MAX, |open| open.code);
-    match when.guard.is_open() {
-        true => Taint { open: when.guard.open, ..new.mixed(old, code).mixed(when.guard, code) },
-        false if when.taken => new,
-        false => old,
-    }
-}
-
-impl Own {
-    /// Where the value of a slot comes from.
-    pub(crate) fn get(&self, slot: Slot) -> Taint {
-        self.registers[usize::from(slot)]
-    }
-
-    /// A slot gets a value that others gave.
-    pub(crate) fn give(&mut self, slot: Slot, value: Taint) {
-        self.registers[usize::from(slot)] = value;
-    }
-
-    pub(super) fn set(&mut self, slot: Slot, value: Taint, when: When) {
-        let old = self.get(slot);
-        self.registers[usize::from(slot)] = under(value, old, when);
-    }
-
-    /// A function begins.
-    fn forget(&mut self, frame: &Frame, at: u32) {
-        self.registers[frame.registers.clone()].fill(Taint::open(Cause::Register, at));
-        for variable in &frame.variables {
-            self.local[variable.clone()].fill(Byte::open(Cause::Memory));
-        }
-    }
-
-    /// A copy around a call.
-    fn copy(&mut self, copy: Copy, at: u32) {
-        match copy {
-            Copy::Bytes { from, to, bytes } => {
-                self.local.copy_within(from as usize..(from + bytes) as usize, to as usize);
-            }
-            Copy::Store { from, to, bytes } => {
-                let value = Byte::all(self.get(from), bytes.min(8));
-                let (start, end) = (to as usize, (to + bytes.min(8)) as usize);
-                fill(&mut self.local[start..end], value);
-            }
-            Copy::Load { from, to, bytes } => {
-                let value = Byte::value(&self.local[from as usize..(from + bytes.min(8)) as usize], at);
-                self.give(to, value);
-            }
-        }
     }
 }

@@ -4,8 +4,10 @@
 //! Establishes: where an access is is not open; what is strong or atomic is. Relies on: [`super::follow`] asks of each
 //! instruction. Reference: `exec::access`, which it mirrors.
 
-use super::follow::{ALWAYS, Flow, Own, Refusal, What};
-use super::taint::{Byte, Cause, Taint};
+use super::alike::accesses::How;
+use super::follow::{Flow, Refusal, What};
+use super::own::{ALWAYS, Own};
+use super::taint::{ByBlock, Byte, Cause, Taint};
 use crate::exec::access::{self, Target};
 use crate::exec::decode::Place;
 use crate::exec::thread::Thread;
@@ -35,9 +37,33 @@ impl Flow<'_> {
         own: &Own,
         (at, index): (u32, u32),
     ) -> Result<Option<Target>, Refusal> {
+        let target = self.locate(world, thread, own, (at, index))?;
+        let access = &self.program.accesses[index as usize];
+        let by_block = own.get(access.base).by_block;
+        match target {
+            Some(Target::Global(array, offset)) if !access.constant => {
+                let how = How::of(world.detector.sites[at as usize]);
+                self.alike.accesses.moved(array, (offset, access.bytes * access.elements), how, by_block);
+                if by_block.is_lost() {
+                    self.alike.keep_same(by_block);
+                }
+            }
+            _ => self.alike.keep_same(by_block),
+        }
+        Ok(target)
+    }
+
+    /// Where an access is. In other blocks of equal behaviour it may be elsewhere: who asks has to see to that.
+    pub(super) fn locate(
+        &mut self,
+        world: &World,
+        thread: &Thread,
+        own: &Own,
+        (at, index): (u32, u32),
+    ) -> Result<Option<Target>, Refusal> {
         let access = &self.program.accesses[index as usize];
         let taint = own.get(access.base);
-        self.need(Taint { place: None, ..taint }, What::Address, at)?;
+        self.need(Taint { place: None, by_block: ByBlock::SAME, ..taint }, What::Address, at)?;
         let Ok(target) = access::find(self.program, world, thread, access) else { return Ok(None) };
         let is_there = match (taint.pointee(), target) {
             (Some(Place::Shared(number)), Target::Shared(offset)) => self.is_in(number, offset),
@@ -60,7 +86,8 @@ impl Flow<'_> {
                 let all = offset..offset + bytes as u64;
                 let found: Vec<Byte> =
                     all.map(|offset| self.global.get(&(array, offset)).copied().unwrap_or(open)).collect();
-                Byte::value(&found, at)
+                // What other blocks wrote there nobody knows.
+                Taint { by_block: ByBlock::UNKNOWN, ..Byte::value(&found, at) }
             }
             Target::Shared(offset) => Byte::value(&shared[offset as usize..offset as usize + bytes], at),
             Target::Local(offset) => Byte::value(&own.local[offset..offset + bytes], at),
@@ -72,7 +99,10 @@ impl Flow<'_> {
     pub(super) fn copy_byte(&mut self, shared: &mut [Byte], own: &Own, (to, from): (Target, Target)) {
         let open = Byte::open(Cause::Memory);
         let byte = match from {
-            Target::Global(array, offset) => self.global.get(&(array, offset)).copied().unwrap_or(open),
+            Target::Global(array, offset) => {
+                self.alike.keep_same(ByBlock::UNKNOWN);
+                self.global.get(&(array, offset)).copied().unwrap_or(open)
+            }
             Target::Shared(offset) => shared[offset as usize],
             Target::Local(offset) => own.local[offset],
             Target::Param(offset) => self.laid_out[offset],
@@ -148,6 +178,9 @@ impl Flow<'_> {
             };
             let element = (target.element(number, access.bytes), access.bytes);
             let stored = data.map_or(0, |(slot, _)| thread.value(slot));
+            if !value.is_open() {
+                self.alike.differences.keep_whole(value.by_block, stored, access.bytes);
+            }
             is_tolerated &= self.store_value(thread, element, (stored, value), at)?;
             self.write(shared, own, element.0, element.1, value);
         }

@@ -68,13 +68,17 @@
 //!
 //! What is not fixed is refused by name ([`follow::Refusal`]), never guessed. Scalars that the tool chose and on which something
 //! depended are conditions of the answer.
+//!
+//! *Blocks of equal behaviour* are executed once ([`alike`]).
 
+mod alike;
 mod arguments;
 mod asynchronous;
 mod computations;
 mod follow;
 mod memory;
 mod objects;
+mod own;
 mod peek;
 mod phases;
 mod placement;
@@ -89,7 +93,7 @@ use crate::confirm::emulate::Emulator;
 use crate::diagnostic::Diagnostic;
 use crate::exec::arguments::Argument;
 use crate::exec::command::Command;
-use crate::exec::launch::{Completion, Schedule};
+use crate::exec::launch::{Completion, Launch, Schedule};
 use crate::exec::outcome::FaultKind;
 use crate::exec::tensor_argument::TensorArgument;
 use crate::finding::{BarrierGraph, Checked, Finding, Reason, groups};
@@ -155,8 +159,10 @@ pub(crate) struct Proved {
     pub(crate) assumptions: Vec<String>,
     /// Generations of barriers that were completed.
     pub(crate) generations: u64,
-    /// Instructions of all threads.
+    /// Instructions of all threads that were executed.
     pub(crate) instructions: u64,
+    /// Blocks that were not executed, because they behave like one that was.
+    pub(crate) blocks_alike: u64,
 }
 
 /// What is run where the proof fails: an execution with a defect may be among them.
@@ -205,19 +211,11 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagn
     let mut launch = command.launch(module, entry, question.steps)?;
     launch.thread_steps = question.steps;
     launch.completion = Completion::Eager;
-    let mut free = Free { parameters: &bound.bytes, elected: 0, knows_cluster: question.cluster.is_some() };
-    let mut shown = run::run(module, emulator.number, &launch, &free, Placements::default())?;
-    // Each lane that may be elected is tried.
-    while let Some(members) = shown.elects.filter(|members| free.elected + 1 < members.count_ones())
-        && is_proof(&shown)
-    {
-        free.elected += 1;
-        let (matters, elects) = (shown.matters, Some(members));
-        shown = run::run(module, emulator.number, &launch, &free, shown.placements)?;
-        if shown.elects.is_some_and(|other| other != members) {
-            shown.end = End::Refused(Refusal { code: 0, what: What::Elected, open: None });
-        }
-        (shown.matters, shown.elects) = (shown.matters | matters, elects);
+    let free = Free { parameters: &bound.bytes, elected: 0, knows_cluster: question.cluster.is_some(), alike: true };
+    let mut shown = run_each(emulator, &launch, free)?;
+    if !is_proof(&shown) && shown.left_out > 0 {
+        // What is wrong, the block says in which it is.
+        shown = run_each(emulator, &launch, Free { alike: false, ..free })?;
     }
     let checked = tell::checked(&shown.run.program);
     if is_proof(&shown) {
@@ -235,6 +233,24 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<(Answer, Checked), Diagn
         _ => Answer::Open(tell::reasons(question, &launch, &shown)),
     };
     Ok((answer, checked))
+}
+
+/// Runs a launch, once for each lane that may be elected, until something is shown.
+fn run_each(emulator: &Emulator<'_>, launch: &Launch, mut free: Free<'_>) -> Result<Shown, Diagnostic> {
+    let (module, number) = (emulator.module, emulator.number);
+    let mut shown = run::run(module, number, launch, &free, Placements::default())?;
+    while let Some(members) = shown.elects.filter(|members| free.elected + 1 < members.count_ones())
+        && is_proof(&shown)
+    {
+        free.elected += 1;
+        let (matters, elects) = (shown.matters, Some(members));
+        shown = run::run(module, number, launch, &free, shown.placements)?;
+        if shown.elects.is_some_and(|other| other != members) {
+            shown.end = End::Refused(Refusal { code: 0, what: What::Elected, open: None });
+        }
+        (shown.matters, shown.elects) = (shown.matters | matters, elects);
+    }
+    Ok(shown)
 }
 
 /// Whether the run came to its end, and showed nothing.

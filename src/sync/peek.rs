@@ -7,7 +7,8 @@
 //! have two values, and both are computed ([`Peek::slots`]). Reference: PTX ISA, `mbarrier.try_wait`.
 
 use super::computations::{is_computation, results};
-use super::follow::{Flow, Own, Refusal, What};
+use super::follow::{Flow, Refusal, What};
+use super::own::Own;
 use super::taint::{Cause, Open, Taint};
 use crate::exec::block::BlockState;
 use crate::exec::decode::{Code, ObjectKind, Program, Slot};

@@ -8,8 +8,9 @@
 //! the rank of the block stands above bit 24). Where a variable is the only one, that it starts at a multiple of
 //! [`START`] is an assumption, printed where it was used. Reference: PTX ISA, "State Spaces", "Matrix Descriptor Format".
 
-use super::follow::{Flow, Own, Refusal, What};
-use super::taint::{Cause, FIELD_BITS, Open, Part, Placed, Taint};
+use super::follow::{Flow, Refusal, What};
+use super::own::Own;
+use super::taint::{ByBlock, Cause, FIELD_BITS, Open, Part, Placed, Taint};
 use crate::exec::decode::{FLAT_START, Place, SharedVariable, Slot, shared_address};
 use crate::exec::products;
 use crate::exec::thread::Thread;
@@ -117,7 +118,9 @@ impl Flow<'_> {
         };
         let Some(Made { part, assumes_start }) = made else { return mixed };
         self.placements.assumes_start |= assumes_start;
-        Taint { open: None, place: part.map(|part| Placed { place, part }), chosen: mixed.chosen }
+        // It was looked at for the numbers of this block alone.
+        let by_block = if mixed.by_block == ByBlock::SAME { ByBlock::SAME } else { ByBlock::UNKNOWN };
+        Taint { open: None, place: part.map(|part| Placed { place, part }), chosen: mixed.chosen, by_block }
     }
 
     fn make(&self, number: u16, operands: &[(u64, Option<Placed>)], function: &dyn Fn(&[u64]) -> u64) -> Option<Made> {

@@ -8,7 +8,7 @@
 //! [`ThreadClock::block`](crate::exec::races::clock::ThreadClock) names the last barrier of the whole block. Reference: none.
 
 use super::follow::{Flow, Refusal, What};
-use super::taint::Taint;
+use super::taint::{ByBlock, Taint};
 use crate::exec::access::Target;
 use crate::exec::thread::Thread;
 use foldhash::{HashMap, HashSet};
@@ -79,7 +79,7 @@ impl Flow<'_> {
         at: u32,
     ) -> Result<bool, Refusal> {
         let (Target::Shared(offset), true) = (target, self.tolerates()) else { return Ok(false) };
-        let is_fixed = !taint.is_open() && taint.place.is_none() && bytes <= 8;
+        let is_fixed = !taint.is_open() && taint.place.is_none() && taint.by_block == ByBlock::SAME && bytes <= 8;
         let mut is_tolerated = true;
         for (offset, byte) in (offset..offset + bytes).zip(value.to_le_bytes().into_iter().cycle()) {
             is_tolerated &= self.see(thread, offset, (at, is_fixed.then_some(byte)))?;

@@ -6,7 +6,8 @@
 //! Relies on: the engine goes on there ([`super::run`]). Reference: PTX ISA, `mbarrier.test_wait`, `mbarrier.try_wait`.
 
 use super::computations::{is_computation, results};
-use super::follow::{Flow, Own, Refusal, What};
+use super::follow::{Flow, Refusal, What};
+use super::own::Own;
 use super::taint::{Byte, Cause, Taint};
 use crate::exec::block::BlockState;
 use crate::exec::decode::{Code, Program, Slot};

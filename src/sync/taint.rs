@@ -16,6 +16,35 @@ pub(crate) struct Taint {
     pub(crate) place: Option<Placed>,
     /// Scalars that the tool chose and on which it depends, one bit a parameter.
     pub(crate) chosen: u64,
+    /// How it differs in other blocks. Nothing is said where it is open.
+    pub(crate) by_block: ByBlock,
+}
+
+/// How a value differs in blocks of equal behaviour: an entry of [`Differences`](super::alike::differences::Differences).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct ByBlock(pub(crate) u16);
+
+impl ByBlock {
+    /// It is the same in all of them.
+    pub(crate) const SAME: ByBlock = ByBlock(0);
+    /// A function of values that differ: to be computed, or unknown.
+    pub(crate) const PENDING: ByBlock = ByBlock(u16::MAX - 1);
+    /// Nobody knows how it differs.
+    pub(crate) const UNKNOWN: ByBlock = ByBlock(u16::MAX);
+
+    /// Whether nobody knows how it differs.
+    pub(super) fn is_lost(self) -> bool {
+        matches!(self, ByBlock::PENDING | ByBlock::UNKNOWN)
+    }
+
+    /// That of a function of two values.
+    pub(super) fn mixed(self, other: ByBlock) -> ByBlock {
+        match (self, other) {
+            (ByBlock::SAME, ByBlock::SAME) => ByBlock::SAME,
+            (ByBlock::UNKNOWN, _) | (_, ByBlock::UNKNOWN) => ByBlock::UNKNOWN,
+            _ => ByBlock::PENDING,
+        }
+    }
 }
 
 /// What a value has of the address of a place.
@@ -88,7 +117,7 @@ impl Cause {
 
 impl Taint {
     /// Fixed by the launch.
-    pub(crate) const FIXED: Taint = Taint { open: None, place: None, chosen: 0 };
+    pub(crate) const FIXED: Taint = Taint { open: None, place: None, chosen: 0, by_block: ByBlock::SAME };
 
     /// A value that is open, brought in by an instruction.
     pub(crate) fn open(cause: Cause, code: u32) -> Taint {
@@ -114,13 +143,17 @@ impl Taint {
     pub(crate) fn mixed(self, other: Taint, code: u32) -> Taint {
         let placed = |taint: Taint| taint.place.map(|_| Open { cause: Cause::Placement, code });
         let open = self.open.or(other.open).or_else(|| placed(self)).or_else(|| placed(other));
-        Taint { open, place: None, chosen: self.chosen | other.chosen }
+        let by_block = self.by_block.mixed(other.by_block);
+        Taint { open, place: None, chosen: self.chosen | other.chosen, by_block }
     }
 
     /// A value that is one or the other, or both where they are alike.
     pub(crate) fn joined(self, other: Taint, code: u32) -> Taint {
         match self.place == other.place {
-            true => Taint { open: self.open.or(other.open), chosen: self.chosen | other.chosen, ..self },
+            true => {
+                let by_block = if self.by_block == other.by_block { self.by_block } else { ByBlock::UNKNOWN };
+                Taint { open: self.open.or(other.open), chosen: self.chosen | other.chosen, by_block, ..self }
+            }
             false => self.mixed(other, code),
         }
     }
@@ -131,13 +164,26 @@ impl Taint {
             (Some(place), None) | (None, Some(place)) if keeps(place, bits, address_bits) => Some(place),
             _ => return self.mixed(other, code),
         };
-        Taint { open: self.open.or(other.open), place, chosen: self.chosen | other.chosen }
+        let by_block = self.by_block.mixed(other.by_block);
+        Taint { open: self.open.or(other.open), place, chosen: self.chosen | other.chosen, by_block }
+    }
+
+    /// What a function of it makes that keeps its place.
+    pub(super) fn through(self) -> Taint {
+        Taint { by_block: self.by_block.mixed(ByBlock::SAME), ..self }
+    }
+
+    /// This value, one of two, where it differs by block which of them it is.
+    pub(super) fn either(self, a: Taint, b: Taint) -> Taint {
+        let is_alike = !a.is_open() && !b.is_open() && a.place == b.place;
+        let by_block = if is_alike { ByBlock::PENDING } else { ByBlock::UNKNOWN };
+        Taint { chosen: self.chosen | a.chosen | b.chosen, by_block, ..self }
     }
 
     /// The low 32 bits.
     pub(crate) fn low(self, address_bits: u32, code: u32) -> Taint {
         match self.place {
-            Some(place) if keeps(place, 32, address_bits) => self,
+            Some(place) if keeps(place, 32, address_bits) => self.through(),
             _ => self.mixed(Taint::FIXED, code),
         }
     }
@@ -185,14 +231,22 @@ impl Byte {
         let is_whole = |(at, byte): (usize, &Byte)| {
             usize::from(byte.part) == at && usize::from(byte.of) == count && byte.taint.place == taint.place
         };
-        let place = taint.place.filter(|_| count >= 4 && bytes.iter().enumerate().all(is_whole));
+        let is_one = bytes.iter().enumerate().all(is_whole);
+        let place = taint.place.filter(|_| count >= 4 && is_one);
+        let is_alike = is_one && bytes.iter().all(|byte| byte.taint.by_block == taint.by_block);
+        let by_block = taint.by_block;
         for byte in bytes {
             taint = match place {
                 Some(_) => {
-                    Taint { open: taint.open.or(byte.taint.open), place, chosen: taint.chosen | byte.taint.chosen }
+                    let by_block = taint.by_block.mixed(byte.taint.by_block);
+                    let (open, chosen) = (taint.open.or(byte.taint.open), taint.chosen | byte.taint.chosen);
+                    Taint { open, place, chosen, by_block }
                 }
                 None => taint.mixed(byte.taint, code),
             };
+        }
+        if is_alike {
+            taint.by_block = by_block;
         }
         // What memory holds is told by who reads it.
         let named = |open: Open| if open.code == u32::MAX { Open { code, ..open } } else { open };
@@ -204,8 +258,7 @@ impl Byte {
 mod tests {
     use super::*;
 
-    const POINTER: Taint =
-        Taint { open: None, place: Some(Placed { place: Place::Global, part: Part::Whole(0) }), chosen: 0 };
+    const POINTER: Taint = Taint { place: Some(Placed { place: Place::Global, part: Part::Whole(0) }), ..Taint::FIXED };
 
     #[test]
     fn an_address_plus_a_number_is_an_address_and_nothing_else_is() {

@@ -52,6 +52,7 @@ pub(crate) fn proved(question: &Question<'_>, bound: &Bound, shown: &Shown) -> P
         assumptions: assumptions(bound, shown, accesses),
         generations: shown.generations,
         instructions: shown.run.outcome.instructions,
+        blocks_alike: u64::from(shown.left_out * shown.run.program.ranks),
     }
     .noted(question)
 }

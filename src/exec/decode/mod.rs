@@ -25,7 +25,7 @@ use super::values::packed::Function;
 use crate::diagnostic::Diagnostic;
 use crate::order::Scope;
 use crate::ptx::annotation::{ArrayRef, Value};
-use crate::ptx::ast::{AnnotationKind, Module, ScalarType};
+use crate::ptx::ast::{AnnotationKind, BoolOp, Module, ScalarType};
 use crate::span::Origin;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) use layout::shared_address;
 pub(crate) use layout::{FLAT_START, RANK_SHIFT};
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
-pub(crate) use special::SpecialSlot;
+pub(crate) use special::{SpecialSlot, SpecialValue};
 pub(crate) use together::{
     AsyncCopy, Barrier, BulkOperation, MapOperation, Moves, ObjectKind, ObjectOperation, Product, Reduction,
     ReductionKind, WarpKind, WarpOperation,
@@ -491,11 +491,27 @@ pub(crate) struct CompareParts {
     /// Operands.
     pub(crate) b: Slot,
     /// Combination with a predicate.
-    pub(crate) combine: Option<(crate::ptx::ast::BoolOp, Slot)>,
+    pub(crate) combine: Option<(BoolOp, Slot)>,
     /// Destination, and the value for true.
     pub(crate) d: Option<(Slot, u64)>,
     /// `q` of `p|q`.
     pub(crate) complement: Option<Slot>,
+}
+
+impl CompareParts {
+    /// Its results, if slots have these values.
+    pub(crate) fn results(&self, mut value: impl FnMut(Slot) -> u64) -> [Option<(Slot, u64)>; 2] {
+        let result = (self.test)(value(self.a), value(self.b));
+        let other = self.combine.map(|(operator, slot)| (operator, value(slot) & 1 == 1));
+        let combined = |result: bool| match other {
+            None => result,
+            Some((BoolOp::And, other)) => result && other,
+            Some((BoolOp::Or, other)) => result || other,
+            Some((BoolOp::Xor, other)) => result != other,
+        };
+        let d = self.d.map(|(slot, truth)| (slot, if combined(result) { truth } else { 0 }));
+        [d, self.complement.map(|slot| (slot, u64::from(combined(!result))))]
+    }
 }
 
 /// A copy around a call.

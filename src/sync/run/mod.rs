@@ -5,29 +5,28 @@
 //! block, those of a cluster together, each thread as far as it goes by itself; only barriers order; copies end at once.
 //! Reference: [`super`].
 
+mod blocks;
 mod objects;
 mod peeks;
 mod warps;
-
-use objects::party;
 
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
 use crate::exec::block::BlockState;
 use crate::exec::decode::{self, Code, Program, Slot, WarpKind};
 use crate::exec::launch::Launch;
-use crate::exec::machine::{blocks_of, settle};
+use crate::exec::machine::settle;
 use crate::exec::outcome::Stop;
-use crate::exec::races::clock::Agent;
 use crate::exec::races::order::BulkCopy;
 use crate::exec::thread::{Status, Thread};
 use crate::exec::values::mask;
 use crate::exec::world::World;
-use crate::geometry::index_of;
 use crate::limits;
 use crate::ptx::ast::Module;
-use crate::sync::follow::{Flow, Own, Refusal, What};
+use crate::sync::alike::Alike;
+use crate::sync::follow::{Flow, Refusal, What};
 use crate::sync::objects::{Arrival, Objects, Trouble, Unsafe};
+use crate::sync::own::Own;
 use crate::sync::peek::Peek;
 use crate::sync::phases::Phases;
 use crate::sync::placement::Placements;
@@ -55,6 +54,8 @@ pub(crate) enum End {
     Reused(Unsafe),
     /// The emulator stopped: a defect, or a limit.
     Stopped,
+    /// Blocks that were not executed may access what others do.
+    Mixed,
 }
 
 /// What the run showed.
@@ -71,6 +72,8 @@ pub(crate) struct Shown {
     /// Something rests on the order in time of operations on barrier objects.
     pub(crate) in_time: bool,
     pub(crate) placements: Placements,
+    /// Clusters that were not executed, because another one speaks for them.
+    pub(crate) left_out: u32,
 }
 
 /// A thread at an operation of its warp.
@@ -119,11 +122,14 @@ struct Run<'p> {
     /// A phase was completed since waiting threads were looked at.
     phase_ended: bool,
     elects: Option<u32>,
+    /// Generations of barriers in clusters that were not executed.
+    generations_left_out: u64,
     /// Instructions since the last look at the limits.
     since: u64,
 }
 
 /// What of a run the launch does not say.
+#[derive(Clone, Copy)]
 pub(crate) struct Free<'f> {
     /// Where each byte of each parameter comes from.
     pub(crate) parameters: &'f [Vec<Byte>],
@@ -131,6 +137,8 @@ pub(crate) struct Free<'f> {
     pub(crate) elected: u32,
     /// Somebody says how many blocks a cluster has.
     pub(crate) knows_cluster: bool,
+    /// Of blocks of equal behaviour one is executed.
+    pub(crate) alike: bool,
 }
 
 /// Runs a launch. What is known of places, earlier runs of the same program may have found.
@@ -171,6 +179,9 @@ pub(crate) fn run(
         outgoing: Vec::new(),
     };
     let mut flow = Flow::new(&program, module.address_size, parameters, bytes, free.knows_cluster, placements);
+    if free.alike && world.facts.is_empty() {
+        flow.alike = Alike::new();
+    }
     flow.allows_same_value = std::mem::take(&mut world.detector.allow_same_value);
     let has_reductions = program.barriers.iter().any(|barrier| barrier.reduction.is_some());
     let (spins, phases) = (Spins::default(), Phases::default());
@@ -186,24 +197,27 @@ pub(crate) fn run(
         peeks: Vec::new(),
         phase_ended: false,
         elects: None,
+        generations_left_out: 0,
         since: 0,
     };
     let result = run.blocks();
-    let Run { world, flow, block, phases, elects, .. } = run;
+    let is_apart = result.is_err() || run.flow.alike.is_apart();
+    let Run { world, flow, block, phases, elects, generations_left_out, .. } = run;
     let World { mut outcome, detector, global, halted, .. } = world;
-    let (matters, placements) = (flow.matters, flow.placements);
+    let (matters, placements, left_out) = (flow.matters, flow.placements, flow.alike.left_out);
     outcome.races = detector.races.into_values().collect();
     outcome.forgot = detector.forgot;
     let end = match result {
         Err(Early::Refused(refusal)) => End::Refused(refusal),
         Err(Early::Reused(reused)) => End::Reused(reused),
         Ok(()) if halted => End::Stopped,
+        Ok(()) if !is_apart => End::Mixed,
         Ok(()) => End::Complete,
     };
-    let generations = block.objects.generations + phases.completed;
+    let generations = block.objects.generations + phases.completed + generations_left_out;
     let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.in_time);
     let run = crate::exec::finished(program, outcome, global);
-    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, placements })
+    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, placements, left_out })
 }
 
 /// Why a run ends early.
@@ -228,101 +242,6 @@ impl From<Trouble> for Early {
 }
 
 impl Run<'_> {
-    fn blocks(&mut self) -> Result<(), Early> {
-        let geometry = self.launch.geometry;
-        let (size, ranks) = (geometry.block_threads() as u32, self.program.ranks);
-        let all = size * ranks;
-        if all as usize * self.program.local_size as usize > LOCAL_BYTES {
-            return Err(Refusal { code: 0, what: What::TooLarge, open: None }.into());
-        }
-        assert!(ranks == 1 || size.is_multiple_of(32), "sync: blocks of clusters have whole warps");
-        for cluster in 0..geometry.blocks() as u32 / ranks {
-            if self.world.halted {
-                return Ok(());
-            }
-            let blocks = blocks_of(self.launch, cluster);
-            let numbers: Vec<u32> = blocks.iter().map(|(number, _)| *number).collect();
-            let block = &mut self.block;
-            block.state.start(&numbers, &self.launch.contents);
-            block.shared.clear();
-            block.shared.resize((self.program.shared_size * ranks) as usize, Byte::open(Cause::Memory));
-            block.objects.start(size, ranks);
-            self.phases.start(all as usize);
-            self.peeks.clear();
-            self.peeks.resize_with(all as usize, || None);
-            block.waiting.fill(None);
-            self.flow.forget_values();
-            block.votes = vec![Taint::FIXED; 16 * ranks as usize];
-            block.remote.clear();
-            block.cluster = 0;
-            block.grouped = vec![(0, 0); all as usize];
-            block.outgoing.clear();
-            for (place, (thread, own)) in (0..).zip(block.threads.iter_mut().zip(&mut block.own)) {
-                let (number, id) = blocks[(place / size) as usize];
-                let linear = place % size;
-                let thread_id = index_of(linear, geometry.block);
-                thread.start(self.program, (linear, place), number * size + linear, thread_id, id);
-                self.flow.start(own);
-            }
-            self.world.outcome.threads += u64::from(all);
-            self.block()?;
-        }
-        Ok(())
-    }
-
-    /// Runs the block to its end.
-    fn block(&mut self) -> Result<(), Early> {
-        loop {
-            let mut has_run = false;
-            for index in 0..self.block.threads.len() {
-                while self.block.threads[index].status == Status::Running && !self.block.objects.is_held(index) {
-                    has_run = true;
-                    self.step(index)?;
-                    if self.world.halted {
-                        return Ok(());
-                    }
-                }
-            }
-            if self.block.threads.iter().all(|thread| thread.status == Status::Exited) {
-                return self.end();
-            }
-            if !has_run {
-                let stuck = self.block.threads.iter().find(|thread| thread.status != Status::Exited);
-                let code = stuck.map_or(0, Thread::last);
-                return Err(Refusal { code, what: What::Stuck, open: None }.into());
-            }
-        }
-    }
-
-    /// All threads of the block have exited: nothing may be under way to its shared memory.
-    fn end(&mut self) -> Result<(), Early> {
-        let Block { threads, remote, grouped, outgoing, .. } = &self.block;
-        for (thread, (started, code)) in threads.iter().zip(grouped) {
-            if thread.clock.agents[Agent::BulkReads as usize] < *started {
-                return Err(Refusal { code: *code, what: What::Underway, open: None }.into());
-            }
-        }
-        let size = threads.len() / self.program.ranks as usize;
-        let of_rank = |rank: usize| &threads[rank * size..(rank + 1) * size];
-        self.phases.end(&self.world, |offset| of_rank((offset / self.program.shared_size) as usize))?;
-        for (rank, copy, code) in outgoing {
-            let knows = |thread: &Thread| {
-                let phases = party(thread, *code).later(&self.world).phases(copy.object).1;
-                copy.phase.is_some_and(|phase| phase < phases)
-            };
-            if !of_rank(*rank as usize).iter().any(knows) {
-                return Err(Refusal { code: *code, what: What::Underway, open: None }.into());
-            }
-        }
-        for ((rank, thread), (epoch, code)) in remote {
-            let knows = |other: &Thread| party(other, *code).later(&self.world).is_later_than(*thread, *epoch);
-            if !of_rank(*rank as usize).iter().any(knows) {
-                return Err(Refusal { code: *code, what: What::Remote, open: None }.into());
-            }
-        }
-        Ok(())
-    }
-
     /// A thread executes an instruction.
     fn step(&mut self, index: usize) -> Result<(), Early> {
         if self.peeks[index].is_some() && self.at_peek(index)? {
