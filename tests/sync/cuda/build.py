@@ -4,9 +4,9 @@
     python3 build.py              all kernels
     python3 build.py ring dma     only these
 
-A source has `//@ verify: ARGUMENTS` of gpuvcc, or `//@ run: ARGUMENTS` of gpuvcc run, and for each way in which it is broken `//@ variant: NAME VERDICT`: the macro BROKEN_NAME is
-then defined. Lines that findings of a variant name end with `// HERE NAME ...`. Without a macro it is correct. `//@ stages: 2 3`
-makes that many correct kernels, with STAGES defined.
+A source has `//@ verify: ARGUMENTS` of gpuvcc, or `//@ run: ARGUMENTS` of gpuvcc run, and for each way in which it is broken `//@ variant: NAME VERDICT [ARGUMENTS]`: the macro BROKEN_NAME is
+then defined, and there are more arguments. Lines that findings of a variant name end with `// HERE NAME ...`. Without a macro it is correct. `//@ stages: 2 3`
+makes that many correct kernels, with STAGES defined. `//@ arch: sm_90a` is what it is compiled for.
 
 NVRTC is that of ../../kernels/build.py; headers of CUDA come from PyPI, too.
 """
@@ -42,18 +42,20 @@ def main():
         source = path.read_text()
         what, arguments = re.search(r"^//@ (verify|run): (.*)$", source, re.M).groups()
         correct, folder = ("verified", HERE.parent) if what == "verify" else ("no-defect", HERE.parent.parent / "races")
+        architecture = re.search(r"^//@ arch: sm_(.*)$", source, re.M)
         stages = re.search(r"^//@ stages: (.*)$", source, re.M)
         stages = stages[1].split() if stages else [None]
-        variants = re.findall(r"^//@ variant: (\S+) (\S+)$", source, re.M)
+        variants = re.findall(r"^//@ variant: (\S+) (\S+)(.*)$", source, re.M)
         about = re.search(r"^// (.*)$", source, re.M)[1]
         for stage in stages:
-            for macro, verdict in [(None, correct), *(variants if stage == stages[0] else [])]:
-                options = list(usual) + [f"--define-macro={name}" for name in [macro and f"BROKEN_{macro}", stage and f"STAGES={stage}"] if name]
+            for macro, verdict, more in [(None, correct, ""), *(variants if stage == stages[0] else [])]:
+                options = [f"--gpu-architecture=compute_{architecture[1]}", *usual[1:]] if architecture else list(usual)
+                options += [f"--define-macro={name}" for name in [macro and f"BROKEN_{macro}", stage and f"STAGES={stage}"] if name]
                 build.NVRTC_OPTIONS[:] = options
                 ptx = build.clean(build.nvrtc(nvidia)(path.name, source))
                 marked = (line for line in enumerate(source.split("\n"), 1) if "// HERE" in line[1])
                 at = [number for number, line in marked if macro and macro in line.split("// HERE")[1].split()]
-                head = [f"//@ verdict: {verdict}", f"//@ {what}: {arguments}"]
+                head = [f"//@ verdict: {verdict}", f"//@ {what}: {arguments}{more}"]
                 head += [f"//@ at: {' '.join(map(str, at))}"] if macro else []
                 head += [f"// {about}", f"// tests/sync/cuda/{path.name}{', ' + macro if macro else ''}"]
                 name = f"cuda_{path.stem}" + (f"_{stage}" if stage else "") + (f"_{macro}_broken" if macro else "")
