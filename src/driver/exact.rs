@@ -11,10 +11,11 @@ use super::pipeline::{self, Program};
 use super::stated;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::exec::launch::check_sizes;
-use crate::finding::{Exact, KernelReport, Reason, Verdict};
+use crate::finding::{Defect, Exact, KernelReport, Reason, Verdict};
 use crate::geometry::Geometry;
 use crate::limits;
-use crate::ptx::ast::Module;
+use crate::order::Scope;
+use crate::ptx::ast::{Item, Module};
 use crate::sync::{self, Answer, Goal, Proved, Question};
 
 /// Threads a block where nobody says, and blocks.
@@ -55,6 +56,7 @@ fn by(goal: Goal, input: &Input, (program, module): (&Program, &Module), entry: 
 /// whatever it is, for all else if it is a proof for the launch and the scalars that the user gave.
 pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry: &str, options: &Options) -> Answered {
     let Program::Ptx(module) = program else { return answer };
+    let answer = answer.map(|report| without_clusters(report, module, entry, options));
     if options.engine != Engine::Auto || !is_open(&answer) {
         return answer;
     }
@@ -83,6 +85,25 @@ pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry
         }
         (answer, Err(_)) => answer,
     }
+}
+
+/// A race that was found as if there were no clusters is none to rely on where there are, and something has their scope.
+fn without_clusters(mut report: KernelReport, module: &Module, entry: &str, options: &Options) -> KernelReport {
+    let required = || pipeline::entry_of(module, entry).ok().and_then(|kernel| kernel.required_cluster);
+    let has_clusters = options.cluster.or_else(required).is_some_and(|size| size != [1; 3]);
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    let items = bodies.flat_map(|body| &body.items);
+    let in_cluster = |item: &Item| matches!(item, Item::Instruction(one) if one.op.scope() == Some(Scope::Cluster));
+    if report.verdict != Verdict::Defect(Defect::Race) || !has_clusters || !items.into_iter().any(in_cluster) {
+        return report;
+    }
+    report.verdict = Verdict::Possible(Defect::Race);
+    for finding in &mut report.findings {
+        (finding.confirmed, finding.replay) = (false, None);
+    }
+    let message = "the two-thread proof takes each block for a cluster of its own".to_string();
+    report.reasons.push(Reason { code: "cluster-scope", message, origin: None });
+    report
 }
 
 /// The proof for one launch and scalars, if the user gave all of them.

@@ -42,8 +42,6 @@ pub struct BlockState {
     pub(crate) cells: Vec<Cell>,
     /// Synchronisation through shared memory.
     pub(crate) locations: Locations,
-    /// What `.sc` fences of block scope passed on.
-    pub(crate) sequential: Option<Rc<Clock>>,
     /// Asynchronous copies under way.
     pub(crate) agents: Agents,
     /// Barrier objects in shared memory.
@@ -118,7 +116,6 @@ impl BlockState {
             written: vec![0; bytes.div_ceil(64)],
             cells: vec![Cell::default(); bytes.div_ceil(4)],
             locations: Locations::default(),
-            sequential: None,
             agents: Agents::default(),
             objects: Objects::default(),
             barriers: (0..16 * program.ranks).map(|_| BarrierState::default()).collect(),
@@ -145,7 +142,6 @@ impl BlockState {
         self.written.fill(0);
         self.cells.fill(Cell::default());
         self.locations.clear();
-        self.sequential = None;
         self.agents.clear();
         self.objects.clear();
         let warps = self.size.div_ceil(32);

@@ -364,7 +364,7 @@ impl Thread {
             Code::Fence { scope, sequential, release, acquire } => {
                 world.note(self, None, 0);
                 if world.races && !world.barriers_only {
-                    self.fence(world, block, world.reach(scope), sequential, (acquire, release));
+                    self.fence(world, world.reach(scope), sequential, (acquire, release));
                 }
             }
             Code::Fails => return self.fails(world, at, Vec::new()),
@@ -432,13 +432,9 @@ impl Thread {
         (if value >> 63 == 0 { value & 3 } else { value }) & mask(bits)
     }
 
-    fn fence(&mut self, world: &mut World, block: &mut BlockState, reach: Reach, sequential: bool, kind: (bool, bool)) {
-        let order = match reach {
-            Reach::Block => &mut block.sequential,
-            Reach::Device => &mut world.sequential,
-        };
+    fn fence(&mut self, world: &mut World, reach: Reach, sequential: bool, kind: (bool, bool)) {
         let party = Party { thread: self.number, clock: &mut self.clock, fences: &mut self.fences };
-        world.detector.shape.fence(reach, kind, sequential.then_some(order), party);
+        world.detector.shape.fence(reach, kind, sequential.then_some(&mut world.sequential), party);
     }
 
     fn pack(&mut self, pack: &Pack) {

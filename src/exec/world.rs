@@ -8,7 +8,7 @@ use super::launch::{Completion, Launch, Schedule};
 use super::memory::{GlobalArray, GlobalMemory, UNBOUNDED};
 use super::outcome::{Outcome, Place, Stop};
 use super::races::clock::{Clock, Shape};
-use super::races::sync::Locations;
+use super::races::sync::{Locations, Sequential};
 use super::races::{Detector, Location, Reach, Site};
 use super::thread::Thread;
 use super::trace::{Event, Watch};
@@ -40,8 +40,8 @@ pub struct World {
     pub(crate) elected: u32,
     /// Synchronisation through global memory.
     pub(crate) locations: Locations,
-    /// What `.sc` fences of device scope passed on.
-    pub(crate) sequential: Option<Rc<Clock>>,
+    /// What `.sc` fences passed on, by reach and group.
+    pub(crate) sequential: Sequential,
     /// What the user states of arrays.
     pub(crate) facts: Vec<EntriesFact>,
     /// Two threads whose steps are remembered.
@@ -90,7 +90,9 @@ impl World {
         outcome.stopped.extend(excluded.map(|fact| Stop::Excluded { code: fact.code }));
         let threads = launch.geometry.block_threads() as u32;
         let all = threads * launch.geometry.blocks() as u32;
-        let shape = Shape { block: threads, warps: threads.div_ceil(32), threads: all };
+        let [wide, high, _] = launch.geometry.grid;
+        let (grid, cluster) = ([wide, high], launch.cluster);
+        let shape = Shape { block: threads, warps: threads.div_ceil(32), threads: all, grid, cluster };
         World {
             global,
             facts,
@@ -108,7 +110,7 @@ impl World {
             beside: Vec::new(),
             elected: elected(launch),
             locations: Locations::default(),
-            sequential: None,
+            sequential: Sequential::default(),
             watch: None,
             history: None,
             halted: !outcome.stopped.is_empty(),

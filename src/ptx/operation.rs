@@ -4,7 +4,7 @@
 //! instructions are cited by name.
 
 use super::ast::{Address, AsyncOp, LabelId, ObjectUse, Operand, ScalarType, StateSpace};
-use crate::order::{Fence, Ordering};
+use crate::order::{Fence, Order, Ordering, Scope};
 use std::sync::Arc;
 
 /// Integer operations with an exact model; the operand count is fixed by the operation.
@@ -430,6 +430,20 @@ pub enum BarrierKind {
 }
 
 impl Op {
+    /// The scope in which it is strong, or orders.
+    pub(crate) fn scope(&self) -> Option<Scope> {
+        match self {
+            Op::Load { ordering, .. } | Op::Store { ordering, .. } | Op::Atomic { ordering, .. } => {
+                ordering.strong_scope()
+            }
+            Op::Fence(fence) => match fence.order() {
+                Order::Fence { scope, .. } => Some(scope),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Whether it reads a texture.
     pub(crate) fn is_texture_fetch(&self) -> bool {
         matches!(self, Op::Arbitrary { name, .. } if name.starts_with("tex.") || name.starts_with("tld4."))

@@ -11,6 +11,7 @@ use super::own::{ALWAYS, Own, When, under};
 use super::placement::Placements;
 use super::same_value::SameValue;
 use super::taint::{ByBlock, Byte, Cause, Open, Part, Taint};
+use crate::exec::access::Target;
 use crate::exec::decode::{Code, ConstantKind, Note, Place, Program, Slot};
 use crate::exec::thread::Thread;
 use crate::exec::values::mask;
@@ -75,6 +76,8 @@ pub(crate) enum What {
     Elected,
     /// Stores of one value race, and this access comes before all threads know of them.
     SameValue,
+    /// Data decide where this access is, and others access the array, too.
+    Anywhere,
     /// More than is followed.
     TooLarge,
 }
@@ -99,6 +102,10 @@ pub(crate) struct Flow<'p> {
     pub(crate) allows_same_value: bool,
     pub(crate) same_value: SameValue,
     pub(crate) alike: Alike,
+    /// Bytes that the next instruction may access, for data decide where it does.
+    pub(crate) anywhere: Vec<(Target, u32)>,
+    /// There was such an instruction.
+    pub(crate) has_anywhere: bool,
     /// Scalars that the tool chose, and on which something depended that has to be the same.
     pub(crate) matters: u64,
 }
@@ -143,6 +150,8 @@ impl<'p> Flow<'p> {
             allows_same_value: false,
             same_value: SameValue::default(),
             alike: Alike::default(),
+            anywhere: Vec::new(),
+            has_anywhere: false,
             matters: 0,
         }
     }

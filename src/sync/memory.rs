@@ -143,8 +143,14 @@ impl Flow<'_> {
         own: &mut Own,
         (at, index): (u32, u32),
     ) -> Result<(), Refusal> {
-        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
         let access = &self.program.accesses[index as usize];
+        if self.is_anywhere(world, shared, thread, own, (at, index)) {
+            for (slot, _) in access.data.iter().flatten() {
+                own.set(*slot, Taint::open(Cause::Memory, at), ALWAYS);
+            }
+            return Ok(());
+        }
+        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
         for (number, data) in (0..).zip(&access.data) {
             let Some((slot, bits)) = data else { continue };
             let value = match access.strength.scope {
@@ -166,6 +172,10 @@ impl Flow<'_> {
         own: &mut Own,
         (at, index): (u32, u32),
     ) -> Result<(), Refusal> {
+        self.same_value.is_tolerated = false;
+        if self.is_anywhere(world, shared, thread, own, (at, index)) {
+            return Ok(());
+        }
         let Some(target) = self.find(world, thread, own, (at, index))? else { return Ok(()) };
         let access = &self.program.accesses[index as usize];
         let mut is_tolerated = true;
@@ -196,9 +206,13 @@ impl Flow<'_> {
         own: &mut Own,
         (at, index): (u32, u32),
     ) -> Result<(), Refusal> {
-        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
         let access = &self.program.accesses[index as usize];
         let open = Taint::open(Cause::Atomic, at);
+        if self.is_anywhere(world, shared, thread, own, (at, index)) {
+            access.data.iter().flatten().for_each(|(slot, _)| own.set(*slot, open, ALWAYS));
+            return Ok(());
+        }
+        let Some(target) = self.place(world, thread, own, (at, index))? else { return Ok(()) };
         for (number, data) in (0..).zip(&access.data) {
             self.write(shared, own, target.element(number, access.bytes), access.bytes, open);
             if let Some((slot, _)) = data {

@@ -72,6 +72,7 @@
 //! *Blocks of equal behaviour* are executed once ([`alike`]).
 
 mod alike;
+mod anywhere;
 mod arguments;
 mod asynchronous;
 mod computations;

@@ -77,9 +77,15 @@ fn shifted(value: u64, right: i8) -> u64 {
 }
 
 impl Flow<'_> {
+    /// Where a variable starts in the shared memory of a block, and its bytes.
+    pub(super) fn extent(&self, number: u16) -> (u32, u32) {
+        let SharedVariable { offset, size, .. } = self.program.shared[usize::from(number)];
+        (offset, size)
+    }
+
     /// Whether a byte of the shared memory of a cluster is one of this variable.
     pub(super) fn is_in(&self, number: u16, offset: u32) -> bool {
-        let SharedVariable { offset: start, size, .. } = self.program.shared[usize::from(number)];
+        let (start, size) = self.extent(number);
         (offset % self.program.shared_size).checked_sub(start).is_some_and(|within| within < size)
     }
 

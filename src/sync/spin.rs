@@ -106,12 +106,16 @@ fn around(flow: &mut Flow<'_>, waiting: &mut Waiting<'_>, at: u32, d: Slot) -> R
         }
         match code {
             Code::JumpIf { p, .. } if own.get(p).is_open() => {
+                let last = computed_before(program, start);
                 let mut outputs = Vec::new();
-                if all_lead_to(program, next, start, &mut BTreeMap::new(), &mut outputs) {
-                    outputs.into_iter().for_each(|slot| own.give(slot, Taint::open(Cause::Spin, at)));
-                    back = Ok(false);
-                }
-                break;
+                let meets = |to: &u32| {
+                    outputs.clear();
+                    all_lead_to(program, next, *to, &mut BTreeMap::new(), &mut outputs)
+                };
+                let Some(to) = [last, start].into_iter().find(meets) else { break };
+                outputs.into_iter().for_each(|slot| own.give(slot, Taint::open(Cause::Spin, at)));
+                (is_plain, thread.next) = (false, to);
+                continue;
             }
             Code::JumpIf { p, .. } => is_plain &= p == d,
             Code::Jump(_) | Code::Nothing | Code::Skip { .. } => {}
@@ -129,6 +133,15 @@ fn around(flow: &mut Flow<'_>, waiting: &mut Waiting<'_>, at: u32, d: Slot) -> R
     }
     (thread.next, thread.steps) = (start, steps);
     back
+}
+
+/// The first of the computations that stand in a row before an instruction: what they give is the same, if what they read is.
+fn computed_before(program: &Program, at: u32) -> u32 {
+    let before = (0..at).rev().take_while(|before| match program.code[*before as usize] {
+        Code::Carry { .. } => false,
+        code => is_computation(code),
+    });
+    before.last().unwrap_or(at)
 }
 
 /// Whether all ways from an instruction lead to another one, without a loop, and do nothing but give registers values. Which

@@ -87,6 +87,9 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
         said.push("an access stays inside the array that its pointer came from".to_string());
         said.push("nothing but this launch writes the global arrays that it reads, while it runs".to_string());
     }
+    if shown.has_anywhere {
+        said.push("an access of which data decide the address is aligned".to_string());
+    }
     if shown.has_aligned_part {
         let sentence = "`.aligned` binds the threads of each warp where a barrier has a count (PTX says: those of \
                         the block)";
@@ -246,6 +249,10 @@ fn refused(refusal: &Refusal, program: &Program) -> String {
         }
         What::SameValue => {
             return "threads store one value without order, and no barrier of the whole block stands before this access".to_string();
+        }
+        What::Anywhere => {
+            return "data decide where this access to an array is, and the launch accesses the array otherwise, too"
+                .to_string();
         }
         What::TooLarge => return "the threads have more local memory than is followed".to_string(),
     };

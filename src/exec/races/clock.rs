@@ -6,7 +6,7 @@
 //! synchronised with single others carries a list, which those that synchronised together share.
 //! These are the paper's formats (converged, diverged, sparse), without its reconvergence stack.
 
-use super::Space;
+use super::{Reach, Space};
 use std::cmp::Ordering::{Equal, Greater, Less};
 use std::ops::Range;
 use std::rc::Rc;
@@ -20,6 +20,10 @@ pub(crate) struct Shape {
     pub(crate) warps: u32,
     /// Threads of the launch. From here on are the numbers of their agents, then those of single bulk copies.
     pub(crate) threads: u32,
+    /// Blocks of the grid on the first two axes.
+    pub(crate) grid: [u32; 2],
+    /// Blocks of a cluster on each axis.
+    pub(crate) cluster: [u32; 3],
 }
 
 /// What goes on beside a thread and that the thread waits for in the order in which it started.
@@ -196,6 +200,34 @@ impl ThreadClock {
 pub(crate) type Alike = Option<(Rc<Clock>, Rc<Clock>)>;
 
 impl Shape {
+    /// The reaches that differ here, narrow ones first.
+    pub(super) fn reaches(&self) -> &'static [Reach] {
+        match self.cluster {
+            [1, 1, 1] => &[Reach::Block, Reach::Device],
+            _ => &[Reach::Block, Reach::Cluster, Reach::Device],
+        }
+    }
+
+    /// The group of a thread that scopes of this reach have: the same number for all threads of one group.
+    pub(super) fn group(&self, reach: Reach, thread: u32) -> u32 {
+        let block = self.block_of(thread);
+        match reach {
+            Reach::Block => block,
+            Reach::Device => 0,
+            Reach::Cluster => {
+                let [wide, high] = self.grid;
+                let [x, y, z] = [block % wide, block / wide % high, block / wide / high];
+                let [own_x, own_y, own_z] = self.cluster;
+                x / own_x + wide * (y / own_y + high * (z / own_z))
+            }
+        }
+    }
+
+    /// Whether scopes of this reach have both threads.
+    pub(super) fn is_within(&self, reach: Reach, one: u32, other: u32) -> bool {
+        self.group(reach, one) == self.group(reach, other)
+    }
+
     /// An agent of a thread.
     pub(crate) fn agent_of(&self, thread: u32, agent: Agent) -> u32 {
         thread.wrapping_add(self.threads.wrapping_mul(1 + agent as u32))
@@ -426,7 +458,7 @@ mod tests {
     /// Compression changes no answer: after random synchronisations, the same accesses are ordered.
     #[test]
     fn agrees_with_full_clocks() {
-        let shape = Shape { block: 48, warps: 2, threads: 96 };
+        let shape = Shape { block: 48, warps: 2, threads: 96, grid: [2, 1], cluster: [1; 3] };
         for seed in 0..60 {
             let count = 96;
             let mut full = Full { of: (0..count).map(|t| (0..count).map(|u| u32::from(t == u)).collect()).collect() };

@@ -40,18 +40,20 @@ pub(crate) struct Site {
 pub(crate) enum Reach {
     /// One block.
     Block,
+    /// The blocks of one cluster.
+    Cluster,
     /// All blocks.
     Device,
 }
 
 impl Reach {
-    /// The reach of a scope. That of a cluster is a block where there are no clusters; where there are, other clusters are
-    /// taken to be in it, which hides races between clusters and invents none.
+    /// The reach of a scope. That of a cluster is a block where there are no clusters.
     pub(crate) fn of(scope: Scope, clusters: bool) -> Reach {
         match scope {
             Scope::Cta => Reach::Block,
             Scope::Cluster if !clusters => Reach::Block,
-            Scope::Cluster | Scope::Gpu | Scope::Sys => Reach::Device,
+            Scope::Cluster => Reach::Cluster,
+            Scope::Gpu | Scope::Sys => Reach::Device,
         }
     }
 }
@@ -192,7 +194,8 @@ impl Detector {
                 && entry.mask() & !mask == 0
                 && (site.writes || !other.writes)
                 && (site.scope.is_none() || site.scope == other.scope && site.bytes == other.bytes)
-                && (site.scope != Some(Reach::Block) || self.shape.is_in_block_of(entry.span(), current.thread))
+                && (site.scope.is_none_or(|reach| reach == Reach::Device)
+                    || self.shape.is_in_block_of(entry.span(), current.thread))
                 && self.tells_of(&entry, current.thread);
             if covered {
                 list.remove(index);
@@ -227,7 +230,8 @@ impl Detector {
         }
         let second = self.issuer(current.thread);
         let later = self.later(current, location);
-        let is_apart = |other: &u32| strong.is_none() || !self.shape.same_block(self.issuer(*other), second);
+        let is_apart =
+            |other: &u32| strong.is_none_or(|reach| !self.shape.is_within(reach, self.issuer(*other), second));
         let Some(first) = later.unordered(entry.threads(), entry.clock).find(is_apart) else { return };
         let at = location(u64::from((entry.mask() & mask).trailing_zeros()));
         let shared = matches!(at, Location::Shared(_));

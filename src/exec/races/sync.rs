@@ -12,27 +12,26 @@ use foldhash::HashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What a location's value carries.
+/// What a location's value carries: what was left at this reach or a wider one, in a group of threads.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Carried {
-    /// Left at device scope, by any block.
-    device: Option<Rc<Clock>>,
-    /// Left at any scope, by block.
-    blocks: BTreeMap<u32, Rc<Clock>>,
-}
+pub(crate) struct Carried(BTreeMap<(Reach, u32), Rc<Clock>>);
 
 /// The synchronisation locations of a memory, by address.
 pub(crate) type Locations = HashMap<u64, Carried>;
 
+/// What `.sc` fences passed on, by reach and group of threads.
+pub(crate) type Sequential = BTreeMap<(Reach, u32), Rc<Clock>>;
+
+/// By [`Reach`].
+type ByReach = [Option<Rc<Clock>>; 3];
+
 /// The parts of fences that await the other half of their patterns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fences {
-    /// What the last releasing fences published, by reach.
-    released_block: Option<Rc<Clock>>,
-    released_device: Option<Rc<Clock>>,
-    /// What strong reads observed since, by reach.
-    observed_block: Option<Rc<Clock>>,
-    observed_device: Option<Rc<Clock>>,
+    /// What the last releasing fences published.
+    released: ByReach,
+    /// What strong reads observed since.
+    observed: ByReach,
 }
 
 /// A thread that synchronises.
@@ -64,73 +63,74 @@ impl Shape {
     /// A strong access.
     pub(crate) fn synchronise(&self, locations: &mut Locations, address: u64, access: StrongAccess, party: Party<'_>) {
         let Party { thread, clock, fences } = party;
-        let block = self.block_of(thread);
+        let reaches = || self.reaches().iter().copied().filter(|reach| *reach <= access.reach);
         if access.reads
             && !access.is_reduction
             && let Some(carried) = locations.get(&address)
         {
-            let near = carried.blocks.get(&block);
-            let far = carried.device.as_ref().filter(|_| access.reach == Reach::Device);
-            if access.acquire {
-                for known in near.into_iter().chain(far) {
+            for reach in reaches() {
+                let known = carried.0.get(&(reach, self.group(reach, thread)));
+                if let (Some(known), true) = (known, access.acquire) {
                     self.learn(thread, clock, known);
                 }
+                join(&mut fences.observed[reach as usize], known);
             }
-            join(&mut fences.observed_block, near);
-            join(&mut fences.observed_device, far);
         }
         if !access.writes {
             return;
         }
-        let (mut near, mut far) = (fences.released_block.clone(), fences.released_device.clone());
+        let mut left = fences.released.clone();
         if access.release {
             let known = Rc::new(self.snapshot(thread, clock));
             clock.epoch += 1;
-            (near, far) = (Some(known.clone()), Some(known));
+            left.fill(Some(known));
         }
-        let far = far.filter(|_| access.reach == Reach::Device);
         if !access.reads {
             locations.remove(&address);
         }
-        if near.is_some() || far.is_some() {
-            let carried = locations.entry(address).or_default();
-            join(&mut carried.device, far.as_ref());
-            let mut mine = carried.blocks.remove(&block);
-            join(&mut mine, near.as_ref());
-            join(&mut mine, far.as_ref());
-            carried.blocks.extend(mine.map(|mine| (block, mine)));
+        if reaches().all(|reach| left[reach as usize].is_none()) {
+            return;
+        }
+        let carried = locations.entry(address).or_default();
+        for reach in reaches() {
+            // What is left for many is left for few.
+            let wider = reaches().filter(|wider| *wider >= reach);
+            let key = (reach, self.group(reach, thread));
+            let mut mine = carried.0.remove(&key);
+            wider.for_each(|wider| join(&mut mine, left[wider as usize].as_ref()));
+            carried.0.extend(mine.map(|mine| (key, mine)));
         }
     }
 
-    /// A fence. `sequential` is what the `.sc` fences of this reach passed on so far.
+    /// A fence. `sequential`: it is an `.sc` fence.
     pub(crate) fn fence(
         &self,
         reach: Reach,
         (acquire, release): (bool, bool),
-        sequential: Option<&mut Option<Rc<Clock>>>,
+        sequential: Option<&mut Sequential>,
         party: Party<'_>,
     ) {
         let Party { thread, clock, fences } = party;
+        let within = || self.reaches().iter().filter(|other| **other <= reach).map(|other| *other as usize);
         if acquire {
-            let far = fences.observed_device.as_ref().filter(|_| reach == Reach::Device);
-            for known in fences.observed_block.iter().chain(far) {
+            for known in within().filter_map(|other| fences.observed[other].as_ref()) {
                 self.learn(thread, clock, known);
             }
         }
-        let before = sequential.as_ref().and_then(|order| (*order).clone());
-        if let Some(known) = before {
-            self.learn(thread, clock, &known);
+        let key = (reach, self.group(reach, thread));
+        let before = sequential.as_ref().and_then(|order| order.get(&key).cloned());
+        if let Some(known) = &before {
+            self.learn(thread, clock, known);
         }
         let known = Rc::new(self.snapshot(thread, clock));
         clock.epoch += 1;
         if let Some(order) = sequential {
-            join(order, Some(&known));
+            let mut passed = before;
+            join(&mut passed, Some(&known));
+            order.extend(passed.map(|passed| (key, passed)));
         }
         if release {
-            if reach == Reach::Device {
-                fences.released_device = Some(known.clone());
-            }
-            fences.released_block = Some(known);
+            within().for_each(|other| fences.released[other] = Some(known.clone()));
         }
     }
 }

@@ -158,6 +158,12 @@ pub(crate) const CODES: &[Code] = &[
         example: "ld.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra DONE;          // memory decides\nbar.sync 1, 64;",
     },
     Code {
+        code: "cluster-scope",
+        title: "blocks of one cluster in a proof that has no clusters",
+        text: "The two-thread proof takes each block for a cluster of its own, so that what is strong in the scope of a cluster is                strong in the scope of a block there. A race that it finds may be none between blocks of one cluster. The exact                engine knows clusters, and answers if all of the launch and all scalars are given.",
+        example: "gpuvcc kernel.ptx --block 128 --grid 8 --cluster 2 --param n=1024",
+    },
+    Code {
         code: "time-limit",
         title: "the time of a kernel is over",
         text: "--timeout (60 seconds unless given) bounds all that is done for a kernel, and the reading of a file. \

@@ -42,7 +42,7 @@ impl How {
         }
     }
 
-    fn conflicts(self, other: How) -> bool {
+    pub(super) fn conflicts(self, other: How) -> bool {
         match (self, other) {
             (How::Read, How::Read) => false,
             (How::Strong(one), How::Strong(two)) => one != two,
@@ -203,6 +203,13 @@ impl Groups {
 /// What a block and those that are like it did.
 pub(super) struct Recorded {
     groups: Vec<RecordedGroup>,
+}
+
+impl Recorded {
+    /// Which arrays are accessed, and how.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, How)> {
+        self.groups.iter().map(|group| (group.array, group.how))
+    }
 }
 
 struct RecordedGroup {

@@ -18,8 +18,9 @@ use super::taint::ByBlock;
 use crate::exec::decode::{Program, Slot, SpecialValue};
 use crate::exec::launch::Launch;
 use crate::exec::machine::blocks_of;
-use accesses::{Accesses, Recorded};
+use accesses::{Accesses, How, Recorded};
 use differences::Differences;
+use std::collections::BTreeMap;
 
 /// Candidates of the first block.
 const FIRST: usize = 64;
@@ -42,6 +43,8 @@ pub(crate) struct Alike {
     width: usize,
     /// Clusters that were left out.
     pub(crate) left_out: u32,
+    /// Arrays of which any byte may be accessed, and by which instruction.
+    anywhere: BTreeMap<(usize, How), u32>,
 }
 
 impl Alike {
@@ -74,6 +77,11 @@ impl Alike {
             ranks.push(slots);
         }
         ranks
+    }
+
+    /// Any byte of an array may be accessed.
+    pub(super) fn anywhere(&mut self, array: usize, how: How, at: u32) {
+        self.anywhere.entry((array, how)).or_insert(at);
     }
 
     /// How many candidates there were.
@@ -111,5 +119,14 @@ impl Alike {
     /// Whether different clusters access different bytes, or only read them, or are morally strong. False also if that takes too long.
     pub(crate) fn is_apart(&self) -> bool {
         self.left_out == 0 || accesses::are_apart(&self.recorded)
+    }
+
+    /// An access of which data decide the address and that may meet another one of the launch, whoever makes that.
+    pub(crate) fn meeting(&self) -> Option<u32> {
+        let meets = |((array, how), _): &(&(usize, How), &u32)| {
+            let others = self.anywhere.keys().copied().chain(self.recorded.iter().flat_map(Recorded::all));
+            others.filter(|(other, _)| other == array).any(|(_, other)| how.conflicts(other))
+        };
+        self.anywhere.iter().find(meets).map(|(_, at)| *at)
     }
 }

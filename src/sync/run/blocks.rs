@@ -3,7 +3,9 @@
 //! Part of [`super`]: which are executed ([`alike`](crate::sync::alike)), and what has to hold when one ends.
 
 use super::{Block, Early, LOCAL_BYTES, Run, objects::party};
+use crate::exec::access::Target;
 use crate::exec::machine::blocks_of;
+use crate::exec::races::Current;
 use crate::exec::races::clock::Agent;
 use crate::exec::thread::{Status, Thread};
 use crate::geometry::index_of;
@@ -11,6 +13,24 @@ use crate::sync::follow::{Refusal, What};
 use crate::sync::taint::{Byte, Cause, Taint};
 
 impl Run<'_> {
+    /// The detector sees an access of which data decide the address: it may be to any byte of its variable.
+    pub(super) fn show_anywhere(&mut self, index: usize, at: u32) {
+        let all = std::mem::take(&mut self.flow.anywhere);
+        let Block { state, threads, remote, .. } = &mut self.block;
+        let (thread, size) = (&threads[index], threads.len() / self.program.ranks as usize);
+        for (target, bytes) in all {
+            let Target::Shared(offset) = target else { continue };
+            let rank = offset / self.program.shared_size;
+            if rank as usize != index / size {
+                remote.insert((rank, thread.number), (thread.clock.epoch, at));
+            }
+            let current =
+                Current { thread: thread.number, code: at, clock: &thread.clock, same_value: false, map: None };
+            self.world.detector.shared_access(&mut state.cells, offset, bytes, current);
+            self.since += u64::from(bytes / 4);
+        }
+    }
+
     /// Runs the launch.
     pub(super) fn blocks(&mut self) -> Result<(), Early> {
         let geometry = self.launch.geometry;

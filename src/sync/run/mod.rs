@@ -74,6 +74,8 @@ pub(crate) struct Shown {
     pub(crate) placements: Placements,
     /// Clusters that were not executed, because another one speaks for them.
     pub(crate) left_out: u32,
+    /// Data decided where an access is.
+    pub(crate) has_anywhere: bool,
 }
 
 /// A thread at an operation of its warp.
@@ -202,6 +204,7 @@ pub(crate) fn run(
     };
     let result = run.blocks();
     let is_apart = result.is_err() || run.flow.alike.is_apart();
+    let (meeting, has_anywhere) = (run.flow.alike.meeting(), run.flow.has_anywhere);
     let Run { world, flow, block, phases, elects, generations_left_out, .. } = run;
     let World { mut outcome, detector, global, halted, .. } = world;
     let (matters, placements, left_out) = (flow.matters, flow.placements, flow.alike.left_out);
@@ -212,12 +215,15 @@ pub(crate) fn run(
         Err(Early::Reused(reused)) => End::Reused(reused),
         Ok(()) if halted => End::Stopped,
         Ok(()) if !is_apart => End::Mixed,
-        Ok(()) => End::Complete,
+        Ok(()) => match meeting {
+            Some(code) => End::Refused(Refusal { code, what: What::Anywhere, open: None }),
+            None => End::Complete,
+        },
     };
     let generations = block.objects.generations + phases.completed + generations_left_out;
     let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.in_time);
     let run = crate::exec::finished(program, outcome, global);
-    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, placements, left_out })
+    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, placements, left_out, has_anywhere })
 }
 
 /// Why a run ends early.
@@ -268,6 +274,7 @@ impl Run<'_> {
         }
         let Block { threads, own, shared, .. } = &mut self.block;
         self.flow.step(&self.world, shared, &threads[index], &mut own[index])?;
+        self.show_anywhere(index, at);
         if is_executed {
             self.before(index, at)?;
         }

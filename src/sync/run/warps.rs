@@ -40,7 +40,9 @@ impl Run<'_> {
                 Some(_) if at_once && !is_open => {
                     let all = alike.clone().fold(Taint::FIXED, |all, (_, other)| all.mixed(other.sources, one.code));
                     let value = alike.fold(one.value, |value, (_, other)| value.joined(other.value, one.code));
-                    Taint { place: value.place, ..Taint { place: None, ..value }.mixed(all, one.code) }
+                    // Which lane gives it data must not decide, if it is an address.
+                    let place = value.place.filter(|_| !all.is_open());
+                    Taint { place, ..Taint { place: None, ..value }.mixed(all, one.code) }
                 }
                 _ => Taint::open(Cause::Warp, one.code),
             };
