@@ -32,6 +32,9 @@ const PROOF_SECONDS: u64 = 10;
 const DYNAMIC_SHARED: u32 = 48 << 10;
 const MOST_DYNAMIC_SHARED: u32 = 227 << 10;
 
+/// The code of what a proof without clusters says of kernels with their scope.
+const CLUSTER_SCOPE: &str = "cluster-scope";
+
 type Answered = Result<KernelReport, Vec<Diagnostic>>;
 
 /// The answer of the exact engine alone.
@@ -57,11 +60,13 @@ fn by(goal: Goal, input: &Input, (program, module): (&Program, &Module), entry: 
 pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry: &str, options: &Options) -> Answered {
     let Program::Ptx(module) = program else { return answer };
     let answer = answer.map(|report| without_clusters(report, module, entry, options));
+    let is_narrow = matches!(&answer, Ok(report) if report.reasons.iter().any(|reason| reason.code == CLUSTER_SCOPE));
     if options.engine != Engine::Auto || !is_open(&answer) {
         return answer;
     }
     let launch = pipeline::launch_of(program, entry, options);
-    if !sync::is_for(module) || matches!(answer, Ok(KernelReport { verdict: Verdict::Possible(_), .. })) {
+    let is_possible = matches!(answer, Ok(KernelReport { verdict: Verdict::Possible(_), .. }));
+    if !is_narrow && (!sync::is_for(module) || is_possible) {
         return proof(input, program, entry, options).map_or(answer, Ok);
     }
     // A defect in blocks of a size that nobody names may be one of that size.
@@ -102,7 +107,7 @@ fn without_clusters(mut report: KernelReport, module: &Module, entry: &str, opti
         (finding.confirmed, finding.replay) = (false, None);
     }
     let message = "the two-thread proof takes each block for a cluster of its own".to_string();
-    report.reasons.push(Reason { code: "cluster-scope", message, origin: None });
+    report.reasons.push(Reason { code: CLUSTER_SCOPE, message, origin: None });
     report
 }
 

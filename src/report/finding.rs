@@ -9,6 +9,7 @@ use super::text::{count, launch_text};
 use crate::finding::{
     AccessKind, AccessReport, Defect, Finding, KernelReport, ParameterValue, Step, StepKind, TraceStep,
 };
+use crate::ptx::mangled::human;
 use crate::span::{Origin, SourcePosition};
 use std::fmt::Write;
 use std::ops::Range;
@@ -90,7 +91,7 @@ fn level(confirmed: bool) -> Level {
 
 /// What is wrong, in one line.
 pub(crate) fn headline(finding: &Finding) -> String {
-    let array = finding.array.as_ref().map(|array| format!(" on `{array}`")).unwrap_or_default();
+    let array = finding.array.as_ref().map(|array| format!(" on `{}`", human(array))).unwrap_or_default();
     let kind = if finding.kind.is_empty() { String::new() } else { format!("{} ", finding.kind) };
     let what = match finding.defect {
         Defect::Race if finding.same_value => format!("same-value race{array}: both threads write one value"),
@@ -168,7 +169,7 @@ pub(super) fn facts(
     if let Some(array) = &finding.array {
         let space = finding.space.map(|space| format!(" ({space})")).unwrap_or_default();
         let offset = finding.offset.map(|offset| format!(", byte offset {offset}")).unwrap_or_default();
-        notes.push(format!("array: {array}{space}{offset}"));
+        notes.push(format!("array: {}{space}{offset}", human(array)));
     }
     if let Some(known) = &finding.known {
         notes.push(format!("known: {known}"));
@@ -268,7 +269,7 @@ fn step_text(step: &Step) -> String {
     let [tx, ty, tz] = step.thread;
     let [bx, by, bz] = step.block;
     let bytes = || {
-        let array = step.array.as_ref().map(|array| format!(" of {array}")).unwrap_or_default();
+        let array = step.array.as_ref().map(|array| format!(" of {}", human(array))).unwrap_or_default();
         let offset = step.offset.map(|offset| format!(" at byte {offset}")).unwrap_or_default();
         count(u64::from(step.bytes), "byte", "bytes") + &array + &offset
     };

@@ -8,7 +8,7 @@
 //!
 //! # Why one execution is enough
 //!
-//! *What each thread does is fixed* ([`follow`], [`taint`]). Control, addresses, numbers and counts of barriers, members of
+//! *What each thread does is fixed* ([`follow`], [`taint`]). Control, addresses (but [`anywhere`]), numbers and counts of barriers, members of
 //! warp operations and sizes of copies are functions of the launch, of scalars, of the ids of a thread and of what memory
 //! holds there that the kernel itself wrote with such values. Everything else is *open*: contents of arrays before the
 //! launch, memory and registers that were not written, results of atomics, all that strong accesses read or leave behind,

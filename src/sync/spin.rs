@@ -106,13 +106,13 @@ fn around(flow: &mut Flow<'_>, waiting: &mut Waiting<'_>, at: u32, d: Slot) -> R
         }
         match code {
             Code::JumpIf { p, .. } if own.get(p).is_open() => {
-                let last = computed_before(program, start);
+                let first = computed_before(program, start);
                 let mut outputs = Vec::new();
                 let meets = |to: &u32| {
                     outputs.clear();
                     all_lead_to(program, next, *to, &mut BTreeMap::new(), &mut outputs)
                 };
-                let Some(to) = [last, start].into_iter().find(meets) else { break };
+                let Some(to) = (first..=start).find(meets) else { break };
                 outputs.into_iter().for_each(|slot| own.give(slot, Taint::open(Cause::Spin, at)));
                 (is_plain, thread.next) = (false, to);
                 continue;
@@ -135,7 +135,7 @@ fn around(flow: &mut Flow<'_>, waiting: &mut Waiting<'_>, at: u32, d: Slot) -> R
     back
 }
 
-/// The first of the computations that stand in a row before an instruction: what they give is the same, if what they read is.
+/// The first of the computations that stand in a row before an instruction. From any of them on, all ways compute the same.
 fn computed_before(program: &Program, at: u32) -> u32 {
     let before = (0..at).rev().take_while(|before| match program.code[*before as usize] {
         Code::Carry { .. } => false,

@@ -214,7 +214,7 @@ impl Layout {
             self.shared[0].align = self.shared[0].align.max(variable.align);
             return Some(if self.is_flat { FLAT_START } else { shared_address(0) });
         };
-        self.push_shared(variable.name.to_string(), size, variable.align)
+        self.push_shared(human(&variable.name), size, variable.align)
     }
 
     /// The address of one more variable.

@@ -150,7 +150,8 @@ pub(crate) const CODES: &[Code] = &[
         title: "one execution does not decide for all",
         text: "The exact engine (--engine exact, or where barriers for a part of the block, barrier objects, bulk copies \
                or clusters leave the symbolic proof without an answer) executes the launch once. That decides for all schedules and all contents of arrays if \
-               nothing that is open decides control, an address, or a barrier: what arrays hold before the launch, memory \
+               nothing that is open decides control or a barrier, and it decides an address only within an array or shared variable \
+               that is known and that nothing else accesses in a way that conflicts: what arrays hold before the launch, memory \
                and registers that were not written, results of atomics, what strong accesses read, clocks, `%warpid`, \
                floating-point results, and where arrays and variables are placed. The message names the instruction, and \
                where the value came from. It also wants that barriers alone order the accesses, and that the threads of a \
