@@ -84,7 +84,7 @@ impl BulkGroups {
     pub(super) fn start(&self) -> Vec<(Name, ExprRef)> {
         let [shared, global] = &self.fences;
         let counters = [&self.committed, &self.waited, &self.read, shared, global, &self.fenced];
-        let counters = counters.into_iter().map(|name| (name.clone(), bv::literal(0, 64)));
+        let counters = counters.into_iter().map(|name| (name.clone(), bv::int(0)));
         let flags = self.reading.iter().map(|(_, name)| name).chain([&self.open]);
         counters.chain(flags.map(|name| (name.clone(), bv::boolean(false)))).collect()
     }

@@ -8,18 +8,20 @@
 //! and checked where it starts. What comes behind the start of a copy of thread 2 is, with the threads exchanged, an access of
 //! thread 2 behind the start of a copy of thread 1. Of two copies that are remembered one after the other, the later one is
 //! complete later, so that its group stands for both. Bulk copies have two ways to end: their reads with one counter of what was waited for,
-//! their writes with another. What [`super::proxies`] remembers ends likewise, by fences. Reference: PTX ISA, `cp.async`; phases-notes 2.6 (delayed release).
+//! their writes with another. What [`super::proxies`] remembers ends likewise, by fences.
+//! A thread commits at most 2^62 groups, which is assumed behind each commit ([`MOST_GROUPS`]). Reference: PTX ISA, `cp.async`; phases-notes 2.6 (delayed release).
 
 use super::Pair;
 use super::copies::Copies;
 use super::log::TRACKED_SITE;
 use super::proxies::Proxies;
 use crate::ivl::ast::{
-    Attribute, AttributeArg, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
-    Type, Variable,
+    Attribute, AttributeArg, BinaryOp, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind,
+    Thread, Type, Variable,
 };
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::bv;
+use crate::ivl::claim::Premise;
 use crate::kernel::{ASYNCHRONOUS, FENCED, PROXY, WINNER};
 use crate::order::Order;
 use crate::span::Span;
@@ -32,7 +34,11 @@ const GROUP: &str = "groups.logged";
 const IS_COPY: &str = "_TRACKED_IS_COPY";
 
 /// Numbers of groups.
-const COUNTER: Type = Type::Bv(64);
+const COUNTER: Type = Type::Int;
+
+/// The most groups that a thread commits: 2^62, for which a GPU would need a century. Without a bound, order among the counters would
+/// not be inductive where the solver counts in 64 bits.
+const MOST_GROUPS: i128 = 1 << 62;
 
 /// What later stages know.
 #[derive(Clone, Debug)]
@@ -150,22 +156,29 @@ impl<'a> Underway<'a> {
     /// Whether what is remembered is complete, so that a barrier orders it; `None` if it always is.
     pub(super) fn is_complete(&self) -> Option<ExprRef> {
         let is_complete = |(index, kind): (usize, &Kind)| {
-            let [committed, waited] = kind.ends.each_ref().map(|name| self.counter(name));
-            // Both distances are small, wherever the counters wrap.
-            let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed, group()));
-            bv::or(bv::not(is_copy(index)), bv::binary(BvOp::Ult, open, age))
+            let is_done = bv::op(BinaryOp::Lt, group(), self.counter(&kind.ends[1]));
+            bv::or(bv::not(is_copy(index)), is_done)
         };
         self.kinds.iter().enumerate().map(is_complete).reduce(bv::and)
     }
 
-    /// What a thread knows of its own copies behind an assignment: those that it waited for are done.
+    /// What is known behind an assignment: of groups that were committed, that no thread has time for so many; of a thread's
+    /// own copies, that those that it waited for are done.
     pub(super) fn assigned(&self, names: &[&Name], arrays: &BTreeSet<Name>) -> Vec<StmtKind> {
-        let waits = self.kinds.iter().any(|kind| names.contains(&&kind.ends[1]));
-        let Some(both) = self.is_complete().filter(|_| waits && self.pair == Pair::OneThread) else {
-            return Vec::new();
+        let mut counters: Vec<&Name> = self.kinds.iter().map(|kind| &kind.ends[0]).collect();
+        counters.dedup();
+        let few = |name: &Name| {
+            let few = bv::op(BinaryOp::Le, self.counter(name), bv::int(MOST_GROUPS));
+            StmtKind::Assume(Premise::Program, few)
         };
-        let order = |array: &Name| StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Completion };
-        arrays.iter().map(order).collect()
+        let mut told: Vec<StmtKind> =
+            counters.into_iter().filter(|name| names.contains(name)).map(few).collect();
+        let waits = self.kinds.iter().any(|kind| names.contains(&&kind.ends[1]));
+        if let Some(both) = self.is_complete().filter(|_| waits && self.pair == Pair::OneThread) {
+            let order = |array: &Name| StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Completion };
+            told.extend(arrays.iter().map(order));
+        }
+        told
     }
 
     /// The local that is introduced.
