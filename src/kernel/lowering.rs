@@ -14,6 +14,7 @@ use super::bulk::BulkGroups;
 use super::declarations::Declarations;
 use super::definite::{self, Definite};
 use super::groups::Groups;
+use super::objects::Objects;
 use super::launch::Launch;
 use super::names::Names;
 use super::parameters::Parameters;
@@ -93,6 +94,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) aggregated: Aggregated,
     /// What is known of bulk copies, if there are any.
     pub(crate) bulk: Option<BulkGroups>,
+    /// What is known of barrier objects, if there are any and they have a model.
+    pub(crate) objects: Option<Objects>,
     /// Tags that the registers written by it get.
     pub(crate) new_tags: BTreeMap<RegisterId, ExprRef>,
 }

@@ -86,14 +86,17 @@ pub(crate) fn run(
         groups: None,
         aggregated,
         bulk: None,
+        objects: None,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
         array_facts: Vec::new(),
         barrier_invariants: Vec::new(),
     };
+    lowering.prepare_objects();
     lowering.prepare_bulk();
     let mut blocks = lowering.blocks();
     lowering.start_groups(&mut blocks);
+    lowering.start_objects(&mut blocks);
     unmark_constant_arrays(&mut blocks);
     lowering.share_additions(&mut blocks);
     lowering.mark_winners(&mut blocks);

@@ -22,7 +22,7 @@ use crate::ivl::ast::{
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::claim::Premise;
-use crate::kernel::{ASYNCHRONOUS, FENCED, PROXY, WINNER};
+use crate::kernel::{ASYNCHRONOUS, AWAITED, FENCED, PROXY, WINNER};
 use crate::order::Order;
 use crate::span::Span;
 use std::collections::BTreeSet;
@@ -60,6 +60,8 @@ pub(super) type Ends = [Name; 2];
 /// Accesses that end in one way.
 struct Kind {
     ends: Ends,
+    /// Each thread knows their ends by its own waits ([`crate::kernel::AWAITED`]).
+    is_awaited: bool,
     /// Their numbers.
     sites: BTreeSet<u32>,
     /// The logs in which they are.
@@ -85,7 +87,8 @@ pub(super) fn is_asynchronous(stmt: &Stmt) -> bool {
 
 /// The marks have done their work, and speak of what exists twice now.
 pub(super) fn unmark(stmt: &mut Stmt) {
-    stmt.attributes.retain(|attribute| ![ASYNCHRONOUS, PROXY, FENCED, WINNER].contains(&attribute.name.as_str()));
+    stmt.attributes
+        .retain(|attribute| ![ASYNCHRONOUS, AWAITED, PROXY, FENCED, WINNER].contains(&attribute.name.as_str()));
 }
 
 /// Whether statements start copies.
@@ -124,18 +127,33 @@ impl<'a> Underway<'a> {
         let seen = |stmt: &Stmt| proxies.seen(stmt, &array(stmt)?)?.ends(stmt);
         let mut kinds: Vec<Kind> = Vec::new();
         // Nothing orders threads of different blocks.
-        for ends in
-            stmts().filter(|_| pair != Pair::DifferentBlocks).flat_map(|stmt| [ends(stmt), seen(stmt)]).flatten()
-        {
+        let ways = |stmt: &Stmt| [(ends(stmt), stmt.attributes.has(AWAITED)), (seen(stmt), false)];
+        for (ends, is_awaited) in stmts().filter(|_| pair != Pair::DifferentBlocks).flat_map(ways) {
+            let Some(ends) = ends else { continue };
             if !kinds.iter().any(|kind| kind.ends == ends) {
-                kinds.push(Kind { ends, sites: BTreeSet::new(), logs: BTreeSet::new() });
+                kinds.push(Kind { ends, is_awaited, sites: BTreeSet::new(), logs: BTreeSet::new() });
             }
         }
         Underway { copies, pair, kinds, arrays, proxies }
     }
 
     fn counter(&self, name: &Name) -> ExprRef {
-        self.copies.expr(&bv::var(name.clone(), COUNTER), Thread::First)
+        self.counter_of(name, Thread::First)
+    }
+
+    fn counter_of(&self, name: &Name, thread: Thread) -> ExprRef {
+        self.copies.expr(&bv::var(name.clone(), COUNTER), thread)
+    }
+
+    /// Whether a thread knows, by a wait of its own, that the copy which is remembered is complete, so that what it does next is ordered
+    /// behind it. A barrier object is of one block, and orders nothing else; `None` if there is no such copy.
+    pub(super) fn is_known_to(&self, thread: Thread) -> Option<ExprRef> {
+        let is_known = |(index, kind): (usize, &Kind)| {
+            let is_over = bv::op(BinaryOp::Lt, group(), self.counter_of(&kind.ends[1], thread));
+            bv::and(is_copy(index), is_over)
+        };
+        let kinds = self.kinds.iter().enumerate().filter(|(_, kind)| kind.is_awaited);
+        kinds.map(is_known).reduce(bv::or)
     }
 
     /// What follows when an access is logged: it belongs to the group that is committed next.
