@@ -13,6 +13,9 @@ use crate::rules::Rules;
 use crate::sync;
 use crate::verdict::decide::Search;
 
+/// What a second try may cost: those that are proved so far take less than a second.
+const MOST: Effort = Effort::seconds(8);
+
 type Answer = Result<KernelReport, Vec<Diagnostic>>;
 
 /// The answer, or a proof.
@@ -30,7 +33,8 @@ pub(super) fn or_in_step(
     if !answer.as_ref().err().is_some_and(is_refused) || !sync::is_for(module) {
         return answer;
     }
-    let plan = Plan { rules: Rules { objects_in_step: true, ..rules }, effort, search: Search::Proof };
+    let plan =
+        Plan { rules: Rules { objects_in_step: true, ..rules }, effort: effort.min(MOST), search: Search::Proof };
     match verify(plan) {
         Ok(report) if report.verdict == Verdict::Verified => Ok(report),
         _ => answer,

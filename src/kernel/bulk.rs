@@ -178,7 +178,8 @@ impl Lowering<'_> {
             self.emit(StmtKind::Assert(Claim::BarrierRule(BarrierRule::Size), whole));
         }
         let ends = match &copy.object {
-            None => [self.bulk_mark(&bulk.committed, &bulk.read), self.bulk_mark(&bulk.committed, &bulk.waited)].map(|mark| vec![mark]),
+            None => [self.bulk_mark(&bulk.committed, &bulk.read), self.bulk_mark(&bulk.committed, &bulk.waited)]
+                .map(|mark| vec![mark]),
             Some(object) => {
                 let Some(marks) = self.copy_to_object(name, object, &size) else { return };
                 [marks.clone(), marks]

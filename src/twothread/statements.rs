@@ -4,16 +4,18 @@
 //! same labels. Establishes: a loop goes on while one thread is at its head, and is left when none
 //! is. Relies on: stage 4 has predicated every statement. Reference: the lock-step paper, Table 3.
 
+use super::Pair;
 use super::accesses::{AccessKind, Accesses, byte_offset, offset_error};
 use super::barriers::Barriers;
 use super::contents::Contents;
-use super::Pair;
 use super::copies::Copies;
 use super::tickets::Tickets;
 use super::underway::{self, Underway};
 use super::warps::Warps;
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Attribute, AttributeArg, BinaryOp, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
+use crate::ivl::ast::{
+    Attribute, AttributeArg, BinaryOp, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
+};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::claim::Claim;

@@ -189,11 +189,11 @@ impl<'a> Underway<'a> {
             let few = bv::op(BinaryOp::Le, self.counter(name), bv::int(MOST_GROUPS));
             StmtKind::Assume(Premise::Program, few)
         };
-        let mut told: Vec<StmtKind> =
-            counters.into_iter().filter(|name| names.contains(name)).map(few).collect();
+        let mut told: Vec<StmtKind> = counters.into_iter().filter(|name| names.contains(name)).map(few).collect();
         let waits = self.kinds.iter().any(|kind| names.contains(&&kind.ends[1]));
         if let Some(both) = self.is_complete().filter(|_| waits && self.pair == Pair::OneThread) {
-            let order = |array: &Name| StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Completion };
+            let order =
+                |array: &Name| StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Completion };
             told.extend(arrays.iter().map(order));
         }
         told

@@ -30,7 +30,8 @@ fn of_thread(view: &mut View, thread: Thread) {
     let mut forms = vec![bv::eq(number("object.synced"), known.clone()), bv::eq(owed, bv::literal(0, 32))];
     forms.extend([0, 1].map(|more| bv::implies(part.clone(), bv::eq(number("object.arrived"), plus(&known, more)))));
     let flipped = |parity: &ExprRef| bv::binary(BvOp::Xor, parity.clone(), bv::literal(1, 32));
-    let words: Vec<Name> = view.variables.iter().filter(|(_, ty)| **ty == Type::Bv(32)).map(|(name, _)| name.clone()).collect();
+    let words: Vec<Name> =
+        view.variables.iter().filter(|(_, ty)| **ty == Type::Bv(32)).map(|(name, _)| name.clone()).collect();
     for name in words.into_iter().filter(|name| !name.as_str().starts_with("object.")) {
         let register = bv::var(name.of(thread), Type::Bv(32));
         let lowest = bv::binary(BvOp::And, register.clone(), bv::literal(1, 32));
@@ -41,7 +42,9 @@ fn of_thread(view: &mut View, thread: Thread) {
         .map(|(name, ty)| bv::var(Name::from(name).of(mate), ty));
     let is_due = |more| bv::implies(part_of_mate.clone(), bv::eq(arrived_of_mate.clone(), plus(&known, more)));
     forms.extend([0, 1].map(is_due));
-    forms.extend(["object.made", "object.made.synced"].map(|name| bv::implies(part.clone(), variable(name, Type::Bool))));
+    forms.extend(
+        ["object.made", "object.made.synced"].map(|name| bv::implies(part.clone(), variable(name, Type::Bool))),
+    );
     for form in forms {
         view.propose("objects", form.clone());
         view.propose("objects", bv::implies(active.clone(), form));
