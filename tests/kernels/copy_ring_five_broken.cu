@@ -24,7 +24,7 @@ extern "C" __global__ void copy_ring_five_broken(const float *in, float *out, in
     for (int k = 0; k < n; k++) {
         wait<4>();
         __syncthreads();
-        if (k + 4 < n) copy(&tile[next][4 * t], in + 512 * (k + 4) + 4 * t);
+        if (k + 4 < n) copy(&tile[next][4 * t], in + 512 * (k + 4) + 4 * t);  // RACE
         commit();
         for (int i = 0; i < 4; i++) sum += tile[stage][(t + 128 * i) ^ 5];  // RACE
         stage = stage + 1 == 5 ? 0 : stage + 1;
