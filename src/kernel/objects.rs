@@ -18,7 +18,8 @@
 //! for the order of a copy before its accesses; nothing else is concluded from objects: what an arrival releases is not used. Which object
 //! it is stands fast because an access stays inside its array. The result of a wait is arbitrary, so that loops which
 //! wait need no shape of their own. An object needs no proxy fence in front of its first copy: copies access it by the
-//! generic proxy. Everything else about objects is refused.
+//! generic proxy. Of atomics nothing is concluded in such a kernel (`tickets`, `winners`): what they tell holds between barriers, and an awaited
+//! copy changes memory there. Alignment of copies is not checked, as of those with groups. Everything else about objects is refused.
 //! Reference: PTX ISA, `mbarrier`, "Phase of the mbarrier object", `cp.async.bulk`; phases-review E1 to E13.
 
 use super::groups::COUNTER;
