@@ -22,4 +22,7 @@ pub struct Rules {
     /// Threads of a warp that wait for each other do so at one instruction each time, or a proof fails. No option of a user:
     /// `--redundant` asks it of the kernel as it is.
     pub warps_meet: bool,
+    /// Barrier objects have a model in lock-step ([`crate::kernel`], `objects`). No option of a user: it is tried where there is no
+    /// answer without.
+    pub objects_in_step: bool,
 }

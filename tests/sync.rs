@@ -4,6 +4,9 @@
 //! and, where it matters, `//@ reason: CODE`, `//@ condition: TEXT`, `//@ assumption: TEXT`, `//@ says: TEXT` of a finding. Lines that end with `// HERE` must
 //! be those that findings and reasons name; of PTX from CUDA (tests/sync/cuda) `//@ at: LINE ...` has the lines of the source.
 //!
+//! `//@ symbolic: ARGUMENTS` says of which programs the symbolic proof (of barrier objects in lock-step) has to agree: it proves those that
+//! are `verified`, for any scalars, and no other.
+//!
 //! Of each program: the engine's answer; the same with the engine chosen by default, where the program has barriers for a part
 //! of the block and the answer is one; and, where it is `verified`, that no schedule of the emulator shows a defect
 //! with arrays that hold anything.
@@ -56,6 +59,12 @@ fn check(path: &Path) -> Result<(), Failed> {
     marks.extend(all("at").flat_map(str::split_whitespace).filter_map(|line| line.parse::<u32>().ok()));
     // Of these the symbolic proof knows nothing.
     let has_parts = ["barrier.arrive", "bar.arrive", "mbarrier", "cluster"].iter().any(|word| text.contains(word));
+    for arguments in all("symbolic") {
+        let report = verify(path, &format!("{arguments} --engine symbolic"));
+        if report.is_ok_and(|report| report.verdict.name() == "verified") != (verdict == "verified") {
+            return Err(format!("{arguments}: the symbolic proof does not agree to {verdict}").into());
+        }
+    }
     for arguments in all("verify") {
         let report = verify(path, &format!("{arguments} --engine exact"))?;
         expect(&report, verdict, &marks)?;

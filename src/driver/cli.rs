@@ -385,6 +385,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
             check_bounds: arguments.check_bounds,
             warp_lockstep: false,
             warps_meet: false,
+            objects_in_step: false,
         },
         infer_modifies: arguments.infer_modifies,
         any_values: arguments.any_values,

@@ -26,6 +26,7 @@ pub mod lsp;
 mod mend;
 pub mod merge;
 mod notes;
+mod objects;
 pub mod options;
 mod output;
 mod output_file;

@@ -5,6 +5,7 @@ use super::exact;
 use super::input::{Input, Language};
 use super::mend;
 use super::notes;
+use super::objects;
 use super::options::{Arithmetic, Engine, Options, Stage};
 use super::procedures::{self, Source};
 use super::redundant;
@@ -261,6 +262,8 @@ pub(super) fn verify_and(
         verify_by(input, program, entry, &options, jobs, (plan, &mut proved))
     };
     let answer = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan);
+    let effort = Effort::of(options.timeout);
+    let answer = objects::or_in_step(answer, program, options.rules, effort, &mut by_plan);
     let mut report = exact::or_exact(answer, input, program, entry, options)?;
     report.given = given(program, entry, options);
     mend::try_barrier(&mut report, input, program, entry, options, jobs);

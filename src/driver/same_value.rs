@@ -118,6 +118,7 @@ mod tests {
         check_bounds: false,
         warp_lockstep: false,
         warps_meet: false,
+        objects_in_step: false,
     };
 
     fn report(verdict: Verdict, conditions: &[&str]) -> KernelReport {

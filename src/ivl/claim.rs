@@ -70,6 +70,8 @@ pub enum BarrierRule {
     Size,
     /// A thread does not exit before its bulk copies have read the shared memory of its block.
     Abandoned,
+    /// A barrier object is used in turn: [`crate::kernel::objects`] has what that is.
+    Object,
 }
 
 /// A candidate invariant, or one that Houdini kept.
@@ -137,6 +139,7 @@ impl BarrierRule {
             BarrierRule::Member => "member",
             BarrierRule::Size => "size",
             BarrierRule::Abandoned => "copy-outlives-block",
+            BarrierRule::Object => "object-turn",
         }
     }
 }
@@ -170,7 +173,13 @@ impl Claim {
             ("barrier_divergence", []) => Claim::BarrierMet { aligned: true },
             ("barrier_divergence_unaligned", []) => Claim::BarrierMet { aligned: false },
             ("barrier_rule", [rule]) => {
-                let rules = [BarrierRule::Number, BarrierRule::Member, BarrierRule::Size, BarrierRule::Abandoned];
+                let rules = [
+                    BarrierRule::Number,
+                    BarrierRule::Member,
+                    BarrierRule::Size,
+                    BarrierRule::Abandoned,
+                    BarrierRule::Object,
+                ];
                 Claim::BarrierRule(rules.into_iter().find(|known| known.name() == *rule)?)
             }
             ("bounds", []) => Claim::Bounds,

@@ -13,6 +13,7 @@
 use super::groups::{COUNTER, count_from};
 use super::lowering::Lowering;
 use super::memory::Effect;
+use super::objects;
 use super::regions::Space;
 use crate::cfg::graph::{Cfg, Statement};
 use crate::ivl::ast::{Attribute, AttributeArg, ExprKind, ExprRef, Name, Stmt, StmtKind, Type, Variable};
@@ -84,7 +85,7 @@ impl BulkGroups {
     pub(super) fn start(&self) -> Vec<(Name, ExprRef)> {
         let [shared, global] = &self.fences;
         let counters = [&self.committed, &self.waited, &self.read, shared, global, &self.fenced];
-        let counters = counters.into_iter().map(|name| (name.clone(), bv::literal(0, 64)));
+        let counters = counters.into_iter().map(|name| (name.clone(), bv::int(0)));
         let flags = self.reading.iter().map(|(_, name)| name).chain([&self.open]);
         counters.chain(flags.map(|name| (name.clone(), bv::boolean(false)))).collect()
     }
@@ -98,7 +99,7 @@ impl Lowering<'_> {
     /// Declares what copies need, if there are any.
     pub(super) fn prepare_bulk(&mut self) {
         let copies = copies(self.cfg);
-        if copies.is_empty() {
+        if copies.is_empty() && self.objects.is_none() {
             return;
         }
         let mut declare = |name: &str, ty: Type| {
@@ -132,6 +133,7 @@ impl Lowering<'_> {
 
     /// A thread exits.
     pub(super) fn exit(&mut self) {
+        self.exit_objects();
         for (origin, name) in self.bulk.iter().flat_map(|bulk| &bulk.reading) {
             let done = bv::not(bv::var(name.clone(), Type::Bool));
             let kind = StmtKind::Assert(Claim::BarrierRule(BarrierRule::Abandoned), done);
@@ -163,7 +165,8 @@ impl Lowering<'_> {
 
     /// `cp.async.bulk`, `cp.reduce.async.bulk`
     pub(super) fn bulk_copy(&mut self, name: &str, copy: &BulkCopy) {
-        let Some(bulk) = self.bulk.clone().filter(|_| is_modelled(copy)) else {
+        let is_told = self.objects.is_some() && objects::is_modelled(copy);
+        let Some(bulk) = self.bulk.clone().filter(|_| is_modelled(copy) || is_told) else {
             return self.without_model(name, ASYNC);
         };
         let size = self.read(&copy.size, 32);
@@ -174,6 +177,14 @@ impl Lowering<'_> {
             let whole = guard.iter().cloned().fold(whole, |whole, guard| bv::implies(guard, whole));
             self.emit(StmtKind::Assert(Claim::BarrierRule(BarrierRule::Size), whole));
         }
+        let ends = match &copy.object {
+            None => [self.bulk_mark(&bulk.committed, &bulk.read), self.bulk_mark(&bulk.committed, &bulk.waited)]
+                .map(|mark| vec![mark]),
+            Some(object) => {
+                let Some(marks) = self.copy_to_object(name, object, &size) else { return };
+                [marks.clone(), marks]
+            }
+        };
         // One element, which may be any of those that are copied.
         let unit = copy.reduction.as_ref().map_or(1, |(_, ty)| ty.bytes());
         let number = self.arbitrary(Type::Bv(64));
@@ -185,10 +196,12 @@ impl Lowering<'_> {
         self.guard_value = Some(guard.iter().cloned().fold(is_one, |is_one, guard| bv::and(guard, is_one)));
         let index = if unit == 1 { number } else { bv::mul(number, bv::literal(u128::from(unit), 64)) };
         let [shared, global] = &bulk.fences;
-        self.underway = vec![self.bulk_mark(&bulk.committed, &bulk.read), self.proxy_mark(shared)];
+        let space = |end: &MemoryOperand| if end.space == StateSpace::Global { global } else { shared };
+        let [reads, writes] = ends;
+        self.underway = reads.into_iter().chain([self.proxy_mark(space(&copy.from))]).collect();
         let ty = Type::Bv(8 * unit);
         self.moved(&copy.from, &index, unit, |this| Effect::Load(this.temporary(ty.clone())));
-        self.underway = vec![self.bulk_mark(&bulk.committed, &bulk.waited), self.proxy_mark(global)];
+        self.underway = writes.into_iter().chain([self.proxy_mark(space(&copy.to))]).collect();
         let is_reduction = copy.reduction.is_some();
         self.moved(&copy.to, &index, unit, |this| match is_reduction {
             true => Effect::Atomic(None),
@@ -196,6 +209,9 @@ impl Lowering<'_> {
         });
         self.underway.clear();
         self.guard_value = guard;
+        if is_told {
+            return;
+        }
         let line = self.origin.as_ref().map(|origin| origin.line);
         let reading = bulk.reading.into_iter().filter(|(origin, _)| Some(origin.line) == line).map(|(_, name)| name);
         for name in reading.chain([bulk.open]) {

@@ -3,7 +3,7 @@
 //! Input: `cp.async`, `cp.async.commit_group`, `cp.async.wait_group`, `cp.async.wait_all`. Output: for a copy a load and a store
 //! with `{:asynchronous committed, waited}`, where the two variables count the groups that the thread has committed and those
 //! that it has waited for. Establishes: `waited <= committed`; the groups below `waited` are complete; a copy belongs to the
-//! group with the number `committed` at its start. Relies on: a thread commits fewer than 2^64 groups; `twothread` knows that
+//! group with the number `committed` at its start. Relies on: `twothread` knows that
 //! such an access goes on until its group is complete. Reference: PTX ISA, `cp.async` ("wait_group N: until N or fewer of the
 //! most recent groups are pending and all prior groups are complete").
 
@@ -12,8 +12,8 @@ use super::lowering::Lowering;
 use super::memory::{Effect, Place};
 use super::regions::Space;
 use crate::cfg::graph::{Cfg, Statement};
-use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Name, Stmt, StmtKind, Type};
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::ast::{Attribute, AttributeArg, BinaryOp, Block, ExprRef, Name, Stmt, StmtKind, Type};
+use crate::ivl::bv;
 use crate::ptx::ast::{Address, AsyncCopy, AsyncOp, Op, Operand, ScalarType, StateSpace};
 use crate::ptx::table::{ASYNC, PRODUCTS, TENSORMAP};
 use crate::span::Span;
@@ -22,7 +22,7 @@ use crate::span::Span;
 pub(crate) const ASYNCHRONOUS: &str = "asynchronous";
 
 /// Counters of groups.
-pub(super) const COUNTER: Type = Type::Bv(64);
+pub(super) const COUNTER: Type = Type::Int;
 
 /// The counters of a thread.
 #[derive(Clone, Debug)]
@@ -44,9 +44,8 @@ impl Groups {
 /// What a counter of groups that were waited for becomes by a wait for all but that many.
 pub(super) fn count_from(committed: &Name, waited: &Name, pending: u64) -> ExprRef {
     let [committed, waited] = [committed, waited].map(|name| bv::var(name.clone(), COUNTER));
-    let pending = bv::literal(u128::from(pending), 64);
-    let has_more = bv::binary(BvOp::Ult, pending.clone(), bv::sub(committed.clone(), waited.clone()));
-    bv::ite(has_more, bv::sub(committed, pending), waited)
+    let older = bv::op(BinaryOp::Sub, committed, bv::int(i128::from(pending)));
+    bv::ite(bv::op(BinaryOp::Lt, waited.clone(), older.clone()), older, waited)
 }
 
 /// Whether a kernel has copies with such groups.
@@ -87,7 +86,7 @@ impl Lowering<'_> {
 
     /// Counts one more.
     pub(super) fn count_one(&mut self, counter: Name) {
-        let next = bv::add(bv::var(counter.clone(), COUNTER), bv::literal(1, 64));
+        let next = bv::op(BinaryOp::Add, bv::var(counter.clone(), COUNTER), bv::int(1));
         self.count(counter, next);
     }
 
@@ -124,7 +123,7 @@ impl Lowering<'_> {
         let [start, ..] = blocks else { return };
         // Nothing stands in front of the first instruction.
         let origin = start.stmts.first().and_then(|first| first.origin.clone());
-        let zero = |name: &Name| (name.clone(), bv::literal(0, 64));
+        let zero = |name: &Name| (name.clone(), bv::int(0));
         let counters = self.groups.iter().flat_map(|groups| [zero(&groups.committed), zero(&groups.waited)]);
         let set = counters.chain(self.bulk.iter().flat_map(BulkGroups::start)).map(|set| {
             let kind = StmtKind::Assign(vec![set]);

@@ -16,6 +16,7 @@ use super::definite::{self, Definite};
 use super::groups::Groups;
 use super::launch::Launch;
 use super::names::Names;
+use super::objects::Objects;
 use super::parameters::Parameters;
 use super::pointers::{self, Pointers};
 use super::regions::RegionId;
@@ -93,6 +94,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) aggregated: Aggregated,
     /// What is known of bulk copies, if there are any.
     pub(crate) bulk: Option<BulkGroups>,
+    /// What is known of barrier objects, if there are any and they have a model.
+    pub(crate) objects: Option<Objects>,
     /// Tags that the registers written by it get.
     pub(crate) new_tags: BTreeMap<RegisterId, ExprRef>,
 }

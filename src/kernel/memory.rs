@@ -348,7 +348,7 @@ impl Lowering<'_> {
     }
 
     /// The byte offset in a region, 64 bits.
-    fn offset(&mut self, place: &Place, region: RegionId, at: i64) -> ExprRef {
+    pub(super) fn offset(&mut self, place: &Place, region: RegionId, at: i64) -> ExprRef {
         let constant = place.offset.wrapping_add(at);
         let info = self.pointers.regions.get(region).clone();
         let Some(value) = place.value.clone() else {

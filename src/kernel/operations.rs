@@ -16,7 +16,7 @@ use crate::order::Ordering;
 use crate::ptx::ast::{
     AnnotationKind, BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, StateSpace,
 };
-use crate::ptx::table::{CLUSTER, MBARRIER, REGISTERS};
+use crate::ptx::table::{CLUSTER, REGISTERS};
 
 impl<'a> Lowering<'a> {
     /// Translates a statement; `rest` follows it in its block.
@@ -117,7 +117,7 @@ impl<'a> Lowering<'a> {
             Op::Allocate { dst, size } => self.allocate(dst, size),
             Op::Free { address } => self.free(address),
             Op::Async { name, operation } => self.asynchronous(name, operation),
-            Op::Object { name, .. } => self.without_model(name, MBARRIER),
+            Op::Object { name, usage } => self.object(name, usage),
             Op::ClusterBarrier { name, .. } => self.without_model(name, CLUSTER),
             Op::Registers { name } => self.without_model(name, REGISTERS),
             Op::Nothing { .. } => {}
@@ -233,6 +233,7 @@ impl<'a> Lowering<'a> {
         });
         let name = result.as_ref().map(|r| r.0.clone());
         let uniform = self.uniform_registers();
+        self.tell_objects();
         self.emit_with(StmtKind::Barrier(Barrier { guard: None, id, count, aligned, result: name }), uniform);
         if let (Some((_, dst)), Some((name, ty))) = (reduce, result) {
             self.write(dst, bv::var(name, ty), false);

@@ -86,18 +86,24 @@ pub(crate) fn run(
         groups: None,
         aggregated,
         bulk: None,
+        objects: None,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
         array_facts: Vec::new(),
         barrier_invariants: Vec::new(),
     };
+    lowering.prepare_objects();
     lowering.prepare_bulk();
     let mut blocks = lowering.blocks();
     lowering.start_groups(&mut blocks);
+    lowering.start_objects(&mut blocks);
     unmark_constant_arrays(&mut blocks);
-    lowering.share_additions(&mut blocks);
-    lowering.mark_winners(&mut blocks);
-    lowering.mark_tickets(&mut blocks);
+    // What atomics tell holds between barriers; a copy that a thread has awaited changes a word between them without a race.
+    if lowering.objects.is_none() {
+        lowering.share_additions(&mut blocks);
+        lowering.mark_winners(&mut blocks);
+        lowering.mark_tickets(&mut blocks);
+    }
     lowering.mark_array_facts(module, &mut blocks);
     if lowering.diagnostics.is_empty() { Ok(lowering.finish(blocks)) } else { Err(lowering.diagnostics) }
 }

@@ -115,8 +115,20 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
             access(analysis, state, copy.to.space, &copy.to.address);
             // What memory holds stays in memory.
             written(analysis, state, &copy.to.address);
+            if let Some(object) = &copy.object {
+                access(analysis, state, object.space, &object.address);
+            }
             let value = analysis.operand(state, &copy.size);
             analysis.escape(&value);
+            Vec::new()
+        }
+        Op::Object { usage, .. } => {
+            access(analysis, state, usage.place.space, &usage.place.address);
+            written(analysis, state, &usage.place.address);
+            if let Some(source) = usage.action.source() {
+                let value = analysis.operand(state, source);
+                analysis.escape(&value);
+            }
             Vec::new()
         }
         Op::Arbitrary { name, dst, sources } if is_call(name) => {
@@ -149,7 +161,6 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
         | Op::Fence(_)
         | Op::Nothing { .. }
         | Op::Async { .. }
-        | Op::Object { .. }
         | Op::ClusterBarrier { .. }
         | Op::Registers { .. }
         | Op::Unsupported { .. } => Vec::new(),

@@ -199,17 +199,25 @@ impl<'a> Accesses<'a> {
             let (active, offset, array) = (active.clone(), offset.clone(), access.array.clone());
             Box::new(Event { site: number, thread, array, kind, active, offset, bytes: access.bytes })
         };
+        // What a thread knows to be over, it does not race with.
+        let known = Thread::BOTH.map(|thread| underway.is_known_to(thread));
+        let checked = |thread: Thread| {
+            let mut event = event(thread);
+            let open = known[thread.index()].clone().map(bv::not);
+            event.active = open.into_iter().fold(event.active, bv::and);
+            event
+        };
         let generated = |kind| Stmt { kind, attributes: Vec::new(), span: stmt.span, origin: stmt.origin.clone() };
         let is_alone = self.pair == Pair::OneThread;
         if is_alone {
-            out.push(generated(StmtKind::Check(event(Thread::First))));
+            out.push(generated(StmtKind::Check(checked(Thread::First))));
         }
         if !is_alone || underway::is_asynchronous(stmt) {
             out.push(generated(StmtKind::Log { event: event(Thread::First), logged: logged.clone() }));
             out.extend(underway.logged(underway::ends(stmt), (number, &access.array), &logged).map(generated));
         }
         if !is_alone {
-            out.push(generated(StmtKind::Check(event(Thread::Second))));
+            out.push(generated(StmtKind::Check(checked(Thread::Second))));
         }
         if let Some(shadow) = underway.proxies.checked(stmt, &access.array) {
             let checked = if is_alone { Thread::First } else { Thread::Second };

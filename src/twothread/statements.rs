@@ -4,6 +4,7 @@
 //! same labels. Establishes: a loop goes on while one thread is at its head, and is left when none
 //! is. Relies on: stage 4 has predicated every statement. Reference: the lock-step paper, Table 3.
 
+use super::Pair;
 use super::accesses::{AccessKind, Accesses, byte_offset, offset_error};
 use super::barriers::Barriers;
 use super::contents::Contents;
@@ -12,12 +13,14 @@ use super::tickets::Tickets;
 use super::underway::{self, Underway};
 use super::warps::Warps;
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
+use crate::ivl::ast::{
+    Attribute, AttributeArg, BinaryOp, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
+};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::claim::Claim;
 use crate::ivl::visit::map_attribute;
-use crate::kernel::SHARE;
+use crate::kernel::{MATES, SHARE};
 use crate::order::Order;
 use crate::predicate::LoopInfo;
 use crate::span::Span;
@@ -114,6 +117,9 @@ impl Translator<'_, '_> {
                     out.push(with_kind(stmt, StmtKind::Assume(premise.clone(), self.copies.expr(e, thread))));
                 }
             }
+            StmtKind::Assert(claim, e) if stmt.attributes.has(MATES) => {
+                out.extend(self.mates(stmt, claim, e));
+            }
             StmtKind::Assert(claim, e) => out.extend(self.asserts(stmt, claim, e)),
             StmtKind::Load { dst, access } => {
                 if !stmt.attributes.has("ghost") {
@@ -177,6 +183,27 @@ impl Translator<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The assertion of each thread of a pair of one block about the other one ([`crate::kernel::MATES`]).
+    fn mates(&self, stmt: &Stmt, claim: &Claim, away: &ExprRef) -> Vec<Stmt> {
+        let args = stmt.attributes.named(MATES).map(|attribute| attribute.args.as_slice());
+        let Some([AttributeArg::Expr(meant), AttributeArg::Expr(own), AttributeArg::Expr(other)]) = args else {
+            panic!("twothread: an assertion about mates names three values")
+        };
+        if self.barriers.pair != Pair::SameBlock {
+            return Vec::new();
+        }
+        let [first, second] = Thread::BOTH;
+        let about = |(thread, mate): (Thread, Thread)| {
+            let (meant, other) = (self.copies.expr(meant, mate), self.copies.expr(other, mate));
+            let is_below = bv::op(BinaryOp::Lt, self.copies.expr(own, thread), other);
+            let holds = bv::or(self.copies.expr(away, thread), bv::implies(meant, is_below));
+            let number = AttributeArg::Expr(bv::int(i128::from(thread.number())));
+            let attributes = vec![Attribute { name: Name::from("thread"), args: vec![number] }];
+            Stmt { attributes, ..with_kind(stmt, StmtKind::Assert(claim.clone(), holds)) }
+        };
+        [(first, second), (second, first)].map(about).into()
     }
 
     /// The assertion of each thread, which `{:thread N}` names.

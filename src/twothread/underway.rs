@@ -8,19 +8,21 @@
 //! and checked where it starts. What comes behind the start of a copy of thread 2 is, with the threads exchanged, an access of
 //! thread 2 behind the start of a copy of thread 1. Of two copies that are remembered one after the other, the later one is
 //! complete later, so that its group stands for both. Bulk copies have two ways to end: their reads with one counter of what was waited for,
-//! their writes with another. What [`super::proxies`] remembers ends likewise, by fences. Reference: PTX ISA, `cp.async`; phases-notes 2.6 (delayed release).
+//! their writes with another. What [`super::proxies`] remembers ends likewise, by fences.
+//! A thread commits at most 2^62 groups, which is assumed behind each commit ([`MOST_GROUPS`]). Reference: PTX ISA, `cp.async`; phases-notes 2.6 (delayed release).
 
 use super::Pair;
 use super::copies::Copies;
 use super::log::TRACKED_SITE;
 use super::proxies::Proxies;
 use crate::ivl::ast::{
-    Attribute, AttributeArg, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
-    Type, Variable,
+    Attribute, AttributeArg, BinaryOp, Condition, Constant, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind,
+    Thread, Type, Variable,
 };
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv::{self, BvOp};
-use crate::kernel::{ASYNCHRONOUS, FENCED, PROXY, WINNER};
+use crate::ivl::bv;
+use crate::ivl::claim::Premise;
+use crate::kernel::{ASYNCHRONOUS, AWAITED, FENCED, PROXY, WINNER};
 use crate::order::Order;
 use crate::span::Span;
 use std::collections::BTreeSet;
@@ -32,7 +34,11 @@ const GROUP: &str = "groups.logged";
 const IS_COPY: &str = "_TRACKED_IS_COPY";
 
 /// Numbers of groups.
-const COUNTER: Type = Type::Bv(64);
+const COUNTER: Type = Type::Int;
+
+/// The most groups that a thread commits: 2^62, for which a GPU would need a century. Without a bound, order among the counters would
+/// not be inductive where the solver counts in 64 bits.
+const MOST_GROUPS: i128 = 1 << 62;
 
 /// What later stages know.
 #[derive(Clone, Debug)]
@@ -54,6 +60,8 @@ pub(super) type Ends = [Name; 2];
 /// Accesses that end in one way.
 struct Kind {
     ends: Ends,
+    /// Each thread knows their ends by its own waits ([`crate::kernel::AWAITED`]).
+    is_awaited: bool,
     /// Their numbers.
     sites: BTreeSet<u32>,
     /// The logs in which they are.
@@ -79,7 +87,8 @@ pub(super) fn is_asynchronous(stmt: &Stmt) -> bool {
 
 /// The marks have done their work, and speak of what exists twice now.
 pub(super) fn unmark(stmt: &mut Stmt) {
-    stmt.attributes.retain(|attribute| ![ASYNCHRONOUS, PROXY, FENCED, WINNER].contains(&attribute.name.as_str()));
+    stmt.attributes
+        .retain(|attribute| ![ASYNCHRONOUS, AWAITED, PROXY, FENCED, WINNER].contains(&attribute.name.as_str()));
 }
 
 /// Whether statements start copies.
@@ -118,18 +127,33 @@ impl<'a> Underway<'a> {
         let seen = |stmt: &Stmt| proxies.seen(stmt, &array(stmt)?)?.ends(stmt);
         let mut kinds: Vec<Kind> = Vec::new();
         // Nothing orders threads of different blocks.
-        for ends in
-            stmts().filter(|_| pair != Pair::DifferentBlocks).flat_map(|stmt| [ends(stmt), seen(stmt)]).flatten()
-        {
+        let ways = |stmt: &Stmt| [(ends(stmt), stmt.attributes.has(AWAITED)), (seen(stmt), false)];
+        for (ends, is_awaited) in stmts().filter(|_| pair != Pair::DifferentBlocks).flat_map(ways) {
+            let Some(ends) = ends else { continue };
             if !kinds.iter().any(|kind| kind.ends == ends) {
-                kinds.push(Kind { ends, sites: BTreeSet::new(), logs: BTreeSet::new() });
+                kinds.push(Kind { ends, is_awaited, sites: BTreeSet::new(), logs: BTreeSet::new() });
             }
         }
         Underway { copies, pair, kinds, arrays, proxies }
     }
 
     fn counter(&self, name: &Name) -> ExprRef {
-        self.copies.expr(&bv::var(name.clone(), COUNTER), Thread::First)
+        self.counter_of(name, Thread::First)
+    }
+
+    fn counter_of(&self, name: &Name, thread: Thread) -> ExprRef {
+        self.copies.expr(&bv::var(name.clone(), COUNTER), thread)
+    }
+
+    /// Whether a thread knows, by a wait of its own, that the copy which is remembered is complete, so that what it does next is ordered
+    /// behind it. A barrier object is of one block, and orders nothing else; `None` if there is no such copy.
+    pub(super) fn is_known_to(&self, thread: Thread) -> Option<ExprRef> {
+        let is_known = |(index, kind): (usize, &Kind)| {
+            let is_over = bv::op(BinaryOp::Lt, group(), self.counter_of(&kind.ends[1], thread));
+            bv::and(is_copy(index), is_over)
+        };
+        let kinds = self.kinds.iter().enumerate().filter(|(_, kind)| kind.is_awaited);
+        kinds.map(is_known).reduce(bv::or)
     }
 
     /// What follows when an access is logged: it belongs to the group that is committed next.
@@ -150,22 +174,29 @@ impl<'a> Underway<'a> {
     /// Whether what is remembered is complete, so that a barrier orders it; `None` if it always is.
     pub(super) fn is_complete(&self) -> Option<ExprRef> {
         let is_complete = |(index, kind): (usize, &Kind)| {
-            let [committed, waited] = kind.ends.each_ref().map(|name| self.counter(name));
-            // Both distances are small, wherever the counters wrap.
-            let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed, group()));
-            bv::or(bv::not(is_copy(index)), bv::binary(BvOp::Ult, open, age))
+            let is_done = bv::op(BinaryOp::Lt, group(), self.counter(&kind.ends[1]));
+            bv::or(bv::not(is_copy(index)), is_done)
         };
         self.kinds.iter().enumerate().map(is_complete).reduce(bv::and)
     }
 
-    /// What a thread knows of its own copies behind an assignment: those that it waited for are done.
+    /// What is known behind an assignment: of groups that were committed, that no thread has time for so many; of a thread's
+    /// own copies, that those that it waited for are done.
     pub(super) fn assigned(&self, names: &[&Name], arrays: &BTreeSet<Name>) -> Vec<StmtKind> {
-        let waits = self.kinds.iter().any(|kind| names.contains(&&kind.ends[1]));
-        let Some(both) = self.is_complete().filter(|_| waits && self.pair == Pair::OneThread) else {
-            return Vec::new();
+        let mut counters: Vec<&Name> = self.kinds.iter().map(|kind| &kind.ends[0]).collect();
+        counters.dedup();
+        let few = |name: &Name| {
+            let few = bv::op(BinaryOp::Le, self.counter(name), bv::int(MOST_GROUPS));
+            StmtKind::Assume(Premise::Program, few)
         };
-        let order = |array: &Name| StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Completion };
-        arrays.iter().map(order).collect()
+        let mut told: Vec<StmtKind> = counters.into_iter().filter(|name| names.contains(name)).map(few).collect();
+        let waits = self.kinds.iter().any(|kind| names.contains(&&kind.ends[1]));
+        if let Some(both) = self.is_complete().filter(|_| waits && self.pair == Pair::OneThread) {
+            let order =
+                |array: &Name| StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Completion };
+            told.extend(arrays.iter().map(order));
+        }
+        told
     }
 
     /// The local that is introduced.

@@ -1,8 +1,8 @@
 //! Family `groups`: which groups of asynchronous copies a thread has not waited for.
 //!
 //! Shapes, for a loop that commits or waits: `committed - waited == d` and `<= d` for small d; `committed - entry == c * k`, where a
-//! round commits c groups; what is remembered of a copy belongs to a group that was not waited for (`committed - logged <= committed - waited`),
-//! and that was committed (`committed != logged`); it was copied few rounds ago (`k - round <= d`; before the loop is round -1), and its group tells
+//! round commits c groups; what is remembered of a copy belongs to a group that was not waited for (`waited <= logged`), and that was
+//! committed (`logged < committed`); it was copied few rounds ago (`k - round <= d`; before the loop is round -1), and its group tells
 //! in which one (`committed - logged == c * (k - round) - j` for a j below c). Of flags of a thread: it is not set; who
 //! stays away keeps it.
 //! Example: `groups.committed$1 - groups.waited$1 == 1`, at the head of a loop that copies one stage ahead.
@@ -11,7 +11,7 @@
 
 use super::View;
 use crate::ivl::ast::{BinaryOp, ExprRef, Name, Thread, Type};
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::bv;
 use crate::twothread::underway::Groups;
 use std::collections::BTreeSet;
 
@@ -47,41 +47,34 @@ fn of_kind(view: &mut View, Groups { logged, committed, waited, is_copy, logs }:
     if ![&own_committed, &own_waited].into_iter().any(|name| view.cut.assigned.contains(name)) {
         return;
     }
-    let number = |name| bv::var(name, Type::Bv(64));
+    let number = |name| bv::var(name, Type::Int);
     let logged = number(logged);
     let [committed, waited] = [&own_committed, &own_waited].map(|name| number(name.clone()));
     let minus = |from: &ExprRef, number: &ExprRef| bv::op(BinaryOp::Sub, from.clone(), number.clone());
     let at_most = |number: &ExprRef, most: i128| bv::op(BinaryOp::Le, number.clone(), bv::int(most));
     let active = view.active(Thread::First);
-    let (open, age) = (bv::sub(committed.clone(), waited), bv::sub(committed.clone(), logged));
+    let open = minus(&committed, &waited);
     // What fences end is never open.
     let is_of_fences = own_committed == own_waited;
     let left = left_open(view, [&own_committed, &own_waited]);
     let counts: Vec<i128> = if left.is_empty() { (0..MOST).collect() } else { left.into_iter().collect() };
     for &count in counts.iter().filter(|_| !is_of_fences) {
-        let count = bv::literal(count as u128, 64);
-        let same = bv::eq(open.clone(), count.clone());
+        let same = bv::eq(open.clone(), bv::int(count));
         view.propose("groups", same.clone());
         view.propose("groups", bv::implies(active.clone(), same));
-        view.propose("groups", bv::binary(BvOp::Ule, open.clone(), count));
+        view.propose("groups", at_most(&open, count));
     }
     let steps = steps(view, &own_committed);
-    let start = view.on_entry(&own_committed, &Type::Bv(64));
+    let start = view.on_entry(&own_committed, &Type::Int);
     for &step in &steps {
-        let distance = bv::from_int(bv::op(BinaryOp::Mul, bv::int(step), view.ghosts.counter()), 64);
-        let form = bv::eq(bv::sub(committed.clone(), start.clone()), distance);
-        view.propose("groups", bv::implies(active.clone(), form));
+        let distance = bv::op(BinaryOp::Mul, bv::int(step), view.ghosts.counter());
+        view.propose("groups", bv::implies(active.clone(), bv::eq(minus(&committed, &start), distance)));
     }
     let flags = logs.iter().filter_map(|log| view.log.of(log)).flat_map(|log| log.flags.clone());
     let pending = flags.map(|flag| bv::var(flag, Type::Bool)).fold(bv::boolean(false), bv::or);
     let pending = bv::and(is_copy, pending);
-    let is_open = bv::not(bv::binary(BvOp::Ult, open, age.clone()));
-    view.propose("groups", bv::implies(pending.clone(), is_open));
-    view.propose("groups", bv::implies(pending.clone(), bv::ne(age.clone(), bv::literal(0, 64))));
-    // Where the number of a round's groups is only tried, this would be as many forms again, and dear ones.
-    if steps.len() != 1 {
-        return;
-    }
+    view.propose("groups", bv::implies(pending.clone(), bv::op(BinaryOp::Le, waited, logged.clone())));
+    view.propose("groups", bv::implies(pending.clone(), bv::op(BinaryOp::Lt, logged.clone(), committed.clone())));
     let round = bv::var(view.ghosts.round.clone(), Type::Int);
     let since = minus(&view.ghosts.counter(), &round);
     let in_steps = |count: &i128| steps.iter().map(|step| (count + step - 1) / step).collect::<Vec<_>>();
@@ -90,10 +83,10 @@ fn of_kind(view: &mut View, Groups { logged, committed, waited, is_copy, logs }:
     for most in rounds.into_iter().filter(|most| *most > 0) {
         view.propose("groups", bv::implies(pending.clone(), at_most(&since, most)));
     }
-    let inside = bv::and(pending, bv::ne(round, bv::int(-1)));
+    let (inside, age) = (bv::and(pending, bv::ne(round, bv::int(-1))), minus(&committed, &logged));
     for step in steps {
         let groups = bv::op(BinaryOp::Mul, bv::int(step), since.clone());
-        let is_of_round = |later: i128| bv::eq(age.clone(), bv::from_int(minus(&groups, &bv::int(later)), 64));
+        let is_of_round = |later: i128| bv::eq(age.clone(), minus(&groups, &bv::int(later)));
         let one_of = (0..step).map(is_of_round).fold(bv::boolean(false), bv::or);
         view.propose("groups", bv::implies(inside.clone(), one_of));
     }
@@ -103,8 +96,8 @@ fn of_kind(view: &mut View, Groups { logged, committed, waited, is_copy, logs }:
 fn steps(view: &mut View, committed: &Name) -> Vec<i128> {
     let Some(&head) = view.cut.at_head.get(committed) else { return Vec::new() };
     let differences = view.updates(committed).into_iter().map(|update| {
-        let step = view.terms.bv_sub(update, head);
-        view.terms.bv_value(step).and_then(|step| i128::try_from(step).ok())
+        let step = view.terms.int_sub(update, head);
+        view.terms.int_value(step)
     });
     match differences.collect::<Option<Vec<i128>>>() {
         Some(steps) => steps.into_iter().filter(|step| (1..=MOST).contains(step)).max().into_iter().collect(),
@@ -119,9 +112,8 @@ fn left_open(view: &mut View, [committed, waited]: [&Name; 2]) -> BTreeSet<i128>
     for (committed, waited) in ends.collect::<Vec<_>>() {
         let (last, known) = (view.terms.leaves(committed), view.terms.leaves(waited));
         for (last, known) in last.into_iter().flat_map(|last| known.iter().map(move |known| (last, *known))) {
-            let open = view.terms.bv_sub(last, known);
-            let open = view.terms.bv_value(open).and_then(|open| i128::try_from(open).ok());
-            found.extend(open.filter(|open| (0..MOST).contains(open)));
+            let open = view.terms.int_sub(last, known);
+            found.extend(view.terms.int_value(open).filter(|open| (0..MOST).contains(open)));
         }
     }
     found

@@ -16,6 +16,7 @@ mod exit_test;
 mod frame;
 mod geometric;
 mod groups;
+mod objects;
 mod pending;
 mod rotation;
 mod round;
@@ -57,6 +58,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family { names: &["frame"], propose: frame::propose },
     Family { names: &["geometric", "geometric-left", "power-of-two"], propose: geometric::propose },
     Family { names: &["groups"], propose: groups::propose },
+    Family { names: &["objects"], propose: objects::propose },
     Family { names: &["rotation"], propose: rotation::propose },
     Family { names: &["round"], propose: round::propose },
     Family { names: &["pending"], propose: pending::propose },
