@@ -96,6 +96,7 @@ pub(crate) fn run(
     lowering.start_groups(&mut blocks);
     unmark_constant_arrays(&mut blocks);
     lowering.share_additions(&mut blocks);
+    lowering.mark_order(module, &mut blocks);
     lowering.mark_winners(&mut blocks);
     lowering.mark_tickets(&mut blocks);
     lowering.mark_array_facts(module, &mut blocks);
@@ -388,6 +389,13 @@ impl Lowering<'_> {
             );
         }
         said.extend(self.counters(array_names));
+        said.extend(self.completion_assumption(array_names));
+        if !self.declarations.locks.is_empty() {
+            said.push(
+                "a thread that waits for a lock gets it: all threads that hold one go on, also those of its own warp"
+                    .to_string(),
+            );
+        }
         if self.declarations.assumes_lanes {
             said.push("a warp is 32 threads with consecutive linear ids: `%laneid` is that id modulo 32".to_string());
         }

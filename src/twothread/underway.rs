@@ -20,7 +20,7 @@ use crate::ivl::ast::{
 };
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
-use crate::kernel::{ASYNCHRONOUS, FENCED, PROXY, WINNER};
+use crate::kernel::{ASYNCHRONOUS, BEHIND, COMPLETES, EARLY, FENCED, HELD, PROXY, WINNER};
 use crate::order::Order;
 use crate::span::Span;
 use std::collections::BTreeSet;
@@ -79,7 +79,9 @@ pub(super) fn is_asynchronous(stmt: &Stmt) -> bool {
 
 /// The marks have done their work, and speak of what exists twice now.
 pub(super) fn unmark(stmt: &mut Stmt) {
-    stmt.attributes.retain(|attribute| ![ASYNCHRONOUS, PROXY, FENCED, WINNER].contains(&attribute.name.as_str()));
+    stmt.attributes.retain(|attribute| {
+        ![ASYNCHRONOUS, PROXY, FENCED, WINNER, COMPLETES, EARLY, BEHIND, HELD].contains(&attribute.name.as_str())
+    });
 }
 
 /// Whether statements start copies.
