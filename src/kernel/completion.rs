@@ -62,6 +62,8 @@ pub(crate) const EARLY: &str = "early";
 pub(crate) const BEHIND: &str = "behind";
 /// The mark of an `atom.inc`: its bound.
 const INCREMENTS: &str = "increments";
+/// The mark of an addition of what a register holds.
+const ADDITION: &str = "addition";
 /// The mark of a fence under a guard.
 pub(super) const GUARDED: &str = "guarded";
 /// The marks of an atomic with release, and with acquire semantics.
@@ -93,6 +95,16 @@ pub(super) fn is_increment(operation: &str, ty: ScalarType, sources: &[Operand])
     operation == "inc" && ty == ScalarType::U(32) && sources.len() == 1
 }
 
+/// Whether an atomic adds whole numbers.
+pub(super) fn is_addition(operation: &str, ty: ScalarType, sources: &[Operand]) -> bool {
+    operation == "add" && matches!(ty, ScalarType::U(32 | 64) | ScalarType::S(32 | 64)) && sources.len() == 1
+}
+
+/// The mark of an addition of what a register holds.
+pub(super) fn addition_of(value: ExprRef) -> Attribute {
+    Attribute { name: Name::from(ADDITION), args: vec![AttributeArg::Expr(value)] }
+}
+
 /// The mark of an `atom.inc` with a bound.
 pub(super) fn increments(bound: ExprRef) -> Attribute {
     Attribute { name: Name::from(INCREMENTS), args: vec![AttributeArg::Expr(bound)] }
@@ -117,6 +129,7 @@ pub(super) fn guarded() -> Attribute {
 impl Lowering<'_> {
     /// Marks what counters and locks order.
     pub(super) fn mark_order(&mut self, module: &Module, blocks: &mut [Block]) {
+        find_addends(blocks);
         let mut ordered = self.mark_locks(blocks);
         self.mark_completion(module, blocks);
         if let Some(counter) = &self.declarations.completion {
@@ -420,6 +433,28 @@ fn equal(a: &ExprRef, b: &ExprRef, found: &mut dyn FnMut(&Name, &ExprRef)) {
     }
 }
 
+/// Additions of registers that hold a number are additions of that number.
+fn find_addends(blocks: &mut [Block]) {
+    let is_marked = |stmt: &Stmt| stmt.attributes.has(ADDITION) && !stmt.attributes.has(ADDS);
+    if !blocks.iter().flat_map(|block| &block.stmts).any(is_marked) {
+        return;
+    }
+    let paths = Paths::of(blocks);
+    let addend = |(at, stmt): (Position, &Stmt)| {
+        let value = paths.value(stmt.attributes.named(ADDITION)?.condition()?, at, &|_| false)?;
+        match (&value.kind, bv::width(&value)) {
+            (ExprKind::Bv(value), 32) => Some((at, i128::from(*value as u32 as i32))),
+            (ExprKind::Bv(value), 64) => Some((at, i128::from(*value as u64 as i64))),
+            _ => None,
+        }
+    };
+    let found: Vec<(Position, i128)> =
+        paths.statements().filter(|(_, stmt)| is_marked(stmt)).filter_map(addend).collect();
+    for ((block, index), addend) in found {
+        blocks[block].stmts[index].attributes.push(adds(addend));
+    }
+}
+
 /// In these arrays a thread may store without a race what comes between two atomics of another one. So where there are stores,
 /// atomics tell nothing.
 fn forget_stored(blocks: &mut [Block], ordered: &BTreeSet<Name>) {
@@ -438,7 +473,8 @@ fn forget_stored(blocks: &mut [Block], ordered: &BTreeSet<Name>) {
 
 fn unmark(blocks: &mut [Block]) {
     for stmt in blocks.iter_mut().flat_map(|block| &mut block.stmts) {
-        stmt.attributes
-            .retain(|attribute| ![INCREMENTS, GUARDED, RELEASES, ACQUIRES].contains(&attribute.name.as_str()));
+        stmt.attributes.retain(|attribute| {
+            ![INCREMENTS, ADDITION, GUARDED, RELEASES, ACQUIRES].contains(&attribute.name.as_str())
+        });
     }
 }

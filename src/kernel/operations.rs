@@ -4,7 +4,7 @@
 //! without a sound model are refused with their line, none is skipped.
 //! Reference: each PTX instruction by its name.
 
-use super::completion::{increments, is_increment, semantics};
+use super::completion::{addition_of, increments, is_addition, is_increment, semantics};
 use super::lowering::{Lowering, tag_literal, tag_type};
 use super::points::Points;
 use super::tickets::{addend, adds};
@@ -99,6 +99,9 @@ impl<'a> Lowering<'a> {
             Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering } => {
                 let change = match addend(operation, *ty, sources) {
                     Some(addend) => Some(adds(addend)),
+                    None if is_addition(operation, *ty, sources) => {
+                        Some(addition_of(self.read(&sources[0], ty.bits())))
+                    }
                     None if is_increment(operation, *ty, sources) => Some(increments(self.read(&sources[0], 32))),
                     None => self.mark_of_change(operation, *ty, sources),
                 };

@@ -9,7 +9,7 @@ extern "C" __global__ void last_block_acq_rel_broken(const float *in, float *par
     __syncthreads();
     if (t == 0) {
         unsigned old;
-        asm volatile("atom.add.release.gpu.u32 %0, [%1], 1;" : "=r"(old) : "l"(count) : "memory");
+        asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(old) : "l"(count), "r"(1) : "memory");
         last = old == gridDim.x - 1;
     }
     __syncthreads();

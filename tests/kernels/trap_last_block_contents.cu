@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 32
 //@ grid: 8
 #include "gpuvcc.h"
@@ -12,7 +12,7 @@ extern "C" __global__ void trap_last_block_contents(int *ready, int *x, unsigned
     if (old == gridDim.x - 1) {
         __threadfence();
         if (ready[(blockIdx.x + 1) % gridDim.x] == 1) *x = 2;  // RACE
-    } else {
+    } else if (blockIdx.x == 0) {
         *x = 1;  // RACE
     }
 }

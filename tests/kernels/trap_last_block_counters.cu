@@ -17,6 +17,6 @@ extern "C" __global__ void trap_last_block_counters(const float *in, float *part
         float sum = 0;
 #pragma unroll 1
         for (int i = 0; i < gridDim.x; i++) sum += partial[i * 32 + t];  // RACE
-        out[t] = sum;
+        out[blockIdx.x * 32 + t] = sum;
     }
 }

@@ -9,7 +9,7 @@ extern "C" __global__ void trap_last_block_relaxed(const float *in, float *parti
     __syncthreads();
     if (t == 0) {
         unsigned old;
-        asm volatile("atom.add.acquire.gpu.u32 %0, [%1], 1;" : "=r"(old) : "l"(count) : "memory");
+        asm volatile("atom.add.acquire.gpu.u32 %0, [%1], %2;" : "=r"(old) : "l"(count), "r"(1) : "memory");
         last = old == gridDim.x - 1;
     }
     __syncthreads();

@@ -1,4 +1,4 @@
-//@ verdict: possible-race
+//@ verdict: race
 //@ block: 32
 //@ grid: 8
 // The counter is stated to begin with 1, so the block before the last one reads.

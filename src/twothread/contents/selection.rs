@@ -120,12 +120,13 @@ impl Selection {
             })
         });
         let behind = if has_global { behind_all } else { behind_unstepped };
-        // A store that comes later in lock-step does not exist where all are over.
+        // A store that comes later in lock-step does not exist where all are over; but what they stored may come of a global
+        // array, to which other blocks store later.
         let in_loops: BTreeSet<&Name> = predicated.loops.iter().flat_map(|this| &this.blocks).collect();
         let last_change = last_changes(body);
         let is_over = |array: &Name, at: (usize, usize)| {
             let is_in_loop = body.blocks.get(at.0).is_none_or(|block| in_loops.contains(&block.label));
-            is_shared(array) && !is_in_loop && last_change.get(array).is_none_or(|last| *last < at)
+            !has_global && is_shared(array) && !is_in_loop && last_change.get(array).is_none_or(|last| *last < at)
         };
         let mut selection = Selection::default();
         for (place, block) in body.blocks.iter().enumerate() {
