@@ -8,7 +8,7 @@ extern "C" __global__ void trap_last_block_scope_after(const float *in, float *p
     partial[blockIdx.x * 32 + t] = in[blockIdx.x * 32 + t];  // RACE
     __syncthreads();
     if (t == 0) {
-        __threadfence();
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
         last = atomicInc(count, gridDim.x - 1) == gridDim.x - 1;
         __threadfence_block();
     }
