@@ -70,6 +70,9 @@ pub(super) const GUARDED: &str = "guarded";
 pub(super) const RELEASES: &str = "releases";
 pub(super) const ACQUIRES: &str = "acquires";
 
+/// The marks of statements.
+type Marks = Vec<(Position, Vec<Attribute>)>;
+
 /// A counter that is found.
 struct Counting {
     array: Name,
@@ -161,7 +164,7 @@ impl Lowering<'_> {
     }
 
     /// The counter, and the marks of accesses.
-    fn completion(&self, module: &Module, blocks: &[Block]) -> Option<(Counting, Vec<(Position, Vec<Attribute>)>)> {
+    fn completion(&self, module: &Module, blocks: &[Block]) -> Option<(Counting, Marks)> {
         // A thread that has exited passes no barrier, and none waits for it.
         if self.options.rules.exited_threads_ok {
             return None;
@@ -193,8 +196,10 @@ impl Lowering<'_> {
             let marks = points.marks(&paths, at, &counting.by);
             (!marks.is_empty()).then_some((at, marks))
         });
-        let marks = marks.collect();
-        Some((counting, marks))
+        let marks: Marks = marks.collect();
+        // A counter behind which nothing is accessed needs no assumption.
+        let is_used = marks.iter().flat_map(|(_, marks)| marks).any(|mark| mark.name.as_str() == BEHIND);
+        is_used.then_some((counting, marks))
     }
 
     /// The arrays that one addition of 1 changes, and nothing else, with that addition.

@@ -17,6 +17,9 @@ pub(super) type Position = (usize, usize);
 /// Expressions with more nodes than this are not looked at.
 const MOST_NODES: usize = 60;
 
+/// In larger kernels no assignments are rewritten.
+const MOST_STATEMENTS: usize = 5000;
+
 /// The blocks of a kernel with their ways.
 pub(super) struct Paths<'b> {
     blocks: &'b [Block],
@@ -114,6 +117,9 @@ impl<'b> Paths<'b> {
             matches!(value.kind, ExprKind::Var(_) | ExprKind::Bv(_)).then_some((name, value))
         };
         let mut found = Vec::new();
+        if self.statements().count() > MOST_STATEMENTS {
+            return found;
+        }
         for (at, stmt) in self.statements() {
             let StmtKind::Assign(pairs) = &stmt.kind else { continue };
             let rewritten = pairs.iter().map(|(target, value)| {
