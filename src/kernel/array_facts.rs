@@ -125,6 +125,11 @@ impl Lowering<'_> {
 }
 
 impl StatedFact {
+    /// Whether it may say that an array holds something else than 0 at the start.
+    pub(super) fn denies_zero(&self, array: &Name) -> bool {
+        self.array == *array && !matches!(self.fact, ArrayFact::Initially { bits: 0, at: None })
+    }
+
     /// The attribute of a statement that accesses the array; `initial` is what it is initialised with.
     fn mark(&self, stmt: &Stmt, initial: &[u8]) -> Option<Attribute> {
         let access = match &stmt.kind {

@@ -10,6 +10,7 @@
 //! reduction does to an element is one strong operation, `.relaxed.gpu`.
 //! Reference: PTX ISA, `cp.async.bulk`, `cp.reduce.async.bulk`, "Async proxy", `membar`/`fence`; phases-notes 1.1, 1.2, 2.6.
 
+use super::completion::guarded;
 use super::groups::{COUNTER, count_from};
 use super::lowering::Lowering;
 use super::memory::Effect;
@@ -120,7 +121,9 @@ impl Lowering<'_> {
 
     /// A fence: the proxy fences are counted.
     pub(super) fn fence(&mut self, fence: &Fence) {
-        self.emit(StmtKind::Fence(fence.clone()));
+        // Predication has no guard for it.
+        let mark = self.guard_value.is_some().then(guarded);
+        self.emit_with(StmtKind::Fence(fence.clone()), mark.into_iter().collect());
         let Some(bulk) = self.bulk.clone() else { return };
         let spaces = fence.proxies();
         for (name, _) in bulk.fences.iter().zip(spaces).filter(|(_, is_fenced)| *is_fenced) {

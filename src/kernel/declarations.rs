@@ -49,6 +49,10 @@ pub(crate) struct Declarations {
     pub(crate) volatile_stores: bool,
     /// Counters that additions in loops change, with their widths in bytes.
     pub(crate) counters: Vec<(Name, u32)>,
+    /// Arrays of locks under which others are accessed.
+    pub(crate) locks: BTreeSet<Name>,
+    /// The counter that tells which block is the last one.
+    pub(crate) completion: Option<Name>,
     /// Whether texture memory is read, which is taken for constant.
     pub(crate) reads_textures: bool,
 }

@@ -65,6 +65,16 @@ impl Launch {
         }
     }
 
+    /// How many blocks a launch has along an axis.
+    pub(super) fn blocks(&self, axis: usize) -> ExprRef {
+        self.nctaid[axis].clone()
+    }
+
+    /// The ids of a thread in its block.
+    pub(super) fn thread(&self) -> [ExprRef; 3] {
+        self.tid.clone()
+    }
+
     /// The linear thread id, where the sizes of the block are fixed.
     pub(crate) fn fixed_linear(&self) -> Option<ExprRef> {
         self.geometry.block.iter().all(Option::is_some).then(|| self.linear())

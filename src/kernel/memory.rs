@@ -196,7 +196,7 @@ impl Lowering<'_> {
         elements: u32,
         dst: &[Operand],
         address: &Address,
-        (strong, change): (Option<Scope>, Option<Attribute>),
+        (strong, marks): (Option<Scope>, Vec<Attribute>),
     ) {
         let Some(place) = self.place(space, address) else { return };
         // An `atom` is never weak; `.gpu` is its default.
@@ -215,9 +215,7 @@ impl Lowering<'_> {
                             old = Some(self.temporary(Type::Bv(8 * bytes)));
                         }
                         self.access(&place, region, at, bytes, strong, Effect::Atomic(old.clone()));
-                        if let Some(change) = change.clone().filter(|_| single.is_some()) {
-                            self.mark_atomic(change);
-                        }
+                        marks.iter().filter(|_| single.is_some()).for_each(|mark| self.mark_atomic(mark.clone()));
                     }
                 }
             }

@@ -4,12 +4,13 @@
 //! without a sound model are refused with their line, none is skipped.
 //! Reference: each PTX instruction by its name.
 
+use super::completion::{addition_of, increments, is_addition, is_increment, semantics};
 use super::lowering::{Lowering, tag_literal, tag_type};
 use super::points::Points;
 use super::tickets::{addend, adds};
 use crate::cfg::graph::Statement;
 use crate::cfg::indirect::CALLEE;
-use crate::ivl::ast::{Barrier, ExprKind, ExprRef, StmtKind, Type};
+use crate::ivl::ast::{Attribute, Barrier, ExprKind, ExprRef, StmtKind, Type};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::{BarrierRule, Claim};
 use crate::order::Ordering;
@@ -90,14 +91,22 @@ impl<'a> Lowering<'a> {
             }
             Op::Store { space, ty, src, address, ordering } => {
                 self.is_volatile = *ordering == Ordering::Volatile;
+                let before = self.statements.len();
                 self.store(*space, *ty, src, address, ordering.strong_scope());
+                let marks = semantics(*ordering).into_iter().filter(|_| self.statements.len() > before);
+                marks.collect::<Vec<_>>().into_iter().for_each(|mark| self.mark_store(mark));
             }
             Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering } => {
                 let change = match addend(operation, *ty, sources) {
                     Some(addend) => Some(adds(addend)),
+                    None if is_addition(operation, *ty, sources) => {
+                        Some(addition_of(self.read(&sources[0], ty.bits())))
+                    }
+                    None if is_increment(operation, *ty, sources) => Some(increments(self.read(&sources[0], 32))),
                     None => self.mark_of_change(operation, *ty, sources),
                 };
-                self.atomic(*space, *ty, *elements, dst, address, (ordering.strong_scope(), change));
+                let marks: Vec<Attribute> = change.into_iter().chain(semantics(*ordering)).collect();
+                self.atomic(*space, *ty, *elements, dst, address, (ordering.strong_scope(), marks));
             }
             Op::Matrix { space, dst, address, rows, stride, .. } => {
                 self.matrix(*space, dst, address, *rows, stride.as_deref());

@@ -101,8 +101,11 @@ pub(crate) fn run(
     // What atomics tell holds between barriers; a copy that a thread has awaited changes a word between them without a race.
     if lowering.objects.is_none() {
         lowering.share_additions(&mut blocks);
+        lowering.mark_order(module, &mut blocks);
         lowering.mark_winners(&mut blocks);
         lowering.mark_tickets(&mut blocks);
+    } else {
+        super::completion::unmark(&mut blocks);
     }
     lowering.mark_array_facts(module, &mut blocks);
     if lowering.diagnostics.is_empty() { Ok(lowering.finish(blocks)) } else { Err(lowering.diagnostics) }
@@ -394,6 +397,13 @@ impl Lowering<'_> {
             );
         }
         said.extend(self.counters(array_names));
+        said.extend(self.completion_assumption(array_names));
+        if !self.declarations.locks.is_empty() {
+            said.push(
+                "a thread that waits for a lock gets it: all threads that hold one go on, also those of its own warp"
+                    .to_string(),
+            );
+        }
         if self.declarations.assumes_lanes {
             said.push("a warp is 32 threads with consecutive linear ids: `%laneid` is that id modulo 32".to_string());
         }

@@ -33,7 +33,7 @@ pub(crate) const EACH_INTERVAL: &str = "each_interval";
 /// Beside [`TICKET`]: what all additions are multiples of.
 pub(crate) const STEP: &str = "step";
 /// The mark of an atomic that adds a constant.
-const ADDS: &str = "adds";
+pub(super) const ADDS: &str = "adds";
 
 /// What is known of an array so far.
 #[derive(Default)]

@@ -22,9 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The attribute of an atomic that at most one thread wins.
 pub(crate) const WINNER: &str = "winner";
 /// The mark of an exchange: what it writes.
-const EXCHANGES: &str = "exchanges";
+pub(super) const EXCHANGES: &str = "exchanges";
 /// The mark of a compare-and-swap: what it compares with, and what it writes.
-const COMPARES: &str = "compares";
+pub(super) const COMPARES: &str = "compares";
 /// The mark of an `or`: its mask.
 const SETS: &str = "sets";
 /// The mark of an `and`: its mask.
@@ -38,7 +38,7 @@ const MOST_VALUES: usize = 8;
 
 /// Kinds of changes that an array may have, one only.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Exchange,
     Set,
     Clear,
@@ -76,6 +76,13 @@ impl Lowering<'_> {
     /// Marks the atomic that was emitted last.
     pub(super) fn mark_atomic(&mut self, mark: Attribute) {
         if let Some(Stmt { kind: StmtKind::Atomic { .. }, attributes, .. }) = self.statements.last_mut() {
+            attributes.push(mark);
+        }
+    }
+
+    /// Marks the store that was emitted last.
+    pub(super) fn mark_store(&mut self, mark: Attribute) {
+        if let Some(Stmt { kind: StmtKind::Store { .. }, attributes, .. }) = self.statements.last_mut() {
             attributes.push(mark);
         }
     }
@@ -121,7 +128,7 @@ fn winner(mark: Attribute, word: &Word) -> Attribute {
     Attribute { name: Name::from(WINNER), args: args.collect() }
 }
 
-fn kind_of(mark: &Attribute) -> Option<Kind> {
+pub(super) fn kind_of(mark: &Attribute) -> Option<Kind> {
     match mark.name.as_str() {
         EXCHANGES | COMPARES => Some(Kind::Exchange),
         SETS => Some(Kind::Set),

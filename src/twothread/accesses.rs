@@ -7,7 +7,9 @@
 //! Reference: the tutorial paper, LOG and CHECK, adversarial abstraction; PTX memory consistency model.
 
 use super::array_facts::ArrayFacts;
+use super::completion::Completion;
 use super::copies::Copies;
+use super::held::Held;
 use super::underway::{self, Underway};
 use super::{Options, Pair, barrier_invariants, narrow};
 use crate::diagnostic::Diagnostic;
@@ -83,6 +85,10 @@ pub(crate) struct Accesses<'a> {
     pub(crate) sites: Vec<Site>,
     /// What is stated of arrays that keep their values.
     facts: ArrayFacts,
+    /// What the last block knows.
+    pub(super) completion: Completion,
+    /// What locks exclude.
+    pub(super) held: Held,
     /// Locals introduced: the results of LOG calls.
     pub(crate) introduced: Vec<Variable>,
     /// Declarations of read functions.
@@ -120,6 +126,8 @@ impl<'a> Accesses<'a> {
             taken,
             sites: Vec::new(),
             facts: ArrayFacts::default(),
+            completion: Completion::new(body, pair),
+            held: Held::new(program, body, pair),
             introduced: Vec::new(),
             declared: Vec::new(),
         }
@@ -213,11 +221,21 @@ impl<'a> Accesses<'a> {
             out.push(generated(StmtKind::Check(checked(Thread::First))));
         }
         if !is_alone || underway::is_asynchronous(stmt) {
-            out.push(generated(StmtKind::Log { event: event(Thread::First), logged: logged.clone() }));
+            let mut event = event(Thread::First);
+            if let Some(is_watched) = self.held.logged(stmt, number, self.copies) {
+                event.active = bv::and(event.active, is_watched);
+            }
+            out.push(generated(StmtKind::Log { event, logged: logged.clone() }));
             out.extend(underway.logged(underway::ends(stmt), (number, &access.array), &logged).map(generated));
+            self.completion.logged(stmt, number, self.copies);
         }
         if !is_alone {
-            out.push(generated(StmtKind::Check(checked(Thread::Second))));
+            let mut checked = checked(Thread::Second);
+            let is_behind = self.completion.is_behind(stmt, self.copies);
+            for is_ordered in is_behind.into_iter().chain(self.held.is_under(stmt, self.copies)) {
+                checked.active = bv::and(checked.active, bv::not(is_ordered));
+            }
+            out.push(generated(StmtKind::Check(checked)));
         }
         if let Some(shadow) = underway.proxies.checked(stmt, &access.array) {
             let checked = if is_alone { Thread::First } else { Thread::Second };

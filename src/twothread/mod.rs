@@ -14,9 +14,11 @@ pub(crate) mod accesses;
 mod array_facts;
 pub mod barrier_invariants;
 mod barriers;
+mod completion;
 pub mod contents;
 mod contract;
 pub(crate) mod copies;
+mod held;
 mod launch;
 pub mod log;
 mod narrow;
@@ -215,6 +217,8 @@ pub fn run(
         append(&mut result, instance);
     }
     log.groups = underway.known();
+    result.constants.extend(accesses.completion.constants().into_iter().chain(accesses.held.constants()));
+    requires.extend(accesses.completion.meanings().into_iter().chain(accesses.held.meanings()));
     for (constant, meaning) in underway.declared() {
         result.constants.push(constant);
         requires.push(meaning);

@@ -169,7 +169,7 @@ impl Translator<'_, '_> {
                 self.warps.translate(stmt, barrier, (&self.accesses.checked_arrays, self.underway.is_complete()), out);
             }
             StmtKind::Fence(fence) => match fence.order() {
-                // Nothing relies on them: only barriers clear the log, and those of warps where it is known who waits.
+                // They clear nothing: only barriers do, and those of warps where it is known who waits.
                 Order::Warp => self.warps.translate_unnumbered(stmt, out),
                 Order::Fence { .. } | Order::BarrierObjects | Order::Proxy { .. } => {}
                 Order::Block | Order::Counted | Order::Completion => {

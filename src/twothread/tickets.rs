@@ -27,6 +27,7 @@
 
 use super::Pair;
 use super::array_facts::initially;
+use super::completion;
 use super::contents::Obtained;
 use super::copies::Copies;
 use super::winners::{self, Winner};
@@ -46,6 +47,7 @@ use std::sync::Arc;
 /// The counters of a kernel.
 pub(super) struct Tickets<'a> {
     copies: &'a Copies,
+    pair: Pair,
     /// For each counter the variable that has its epoch, if it has several.
     epochs: BTreeMap<Name, Option<Name>>,
     /// Those of which is stated what they hold at the start.
@@ -96,7 +98,7 @@ impl<'a> Tickets<'a> {
         let epochs: BTreeMap<Name, Option<Name>> = arrays.filter(|array| counters.contains(array)).map(epoch).collect();
         let introduced = epochs.values().flatten().map(|name| Variable::new(name.clone(), Type::Bv(64))).collect();
         let stored = stored.into_iter().cloned().collect();
-        Tickets { copies, epochs, stated, stored, has_winners, introduced, declared: BTreeMap::new() }
+        Tickets { copies, pair, epochs, stated, stored, has_winners, introduced, declared: BTreeMap::new() }
     }
 
     /// Behind an atomic with that result, of the byte offset.
@@ -179,7 +181,10 @@ impl<'a> Tickets<'a> {
         let names = names(counter);
         let (change, step) = (signed(atomic, TICKET), signed(atomic, STEP));
         let may_store = self.stored.contains(&counter.array);
-        self.facts(thread, &names, place, (result, change, step, may_store))
+        let known =
+            (self.pair == Pair::DifferentBlocks).then(|| completion::of_result(atomic, self.copies, thread, result));
+        let facts = self.facts(thread, &names, place, (result, change, step, may_store));
+        known.flatten().into_iter().fold(facts, bv::and)
     }
 
     /// Behind an atomic that may win its word: for each thread what that says of the other one.

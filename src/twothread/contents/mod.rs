@@ -54,7 +54,9 @@
 //! - loads in a loop or in front of one that may decide where control goes, and so when the loop ends. Lock-step runs a
 //!   thread to its next barrier on contents that no other thread changes; one that waits for a change would wait for
 //!   ever, and the race with the store that ends its waiting would be behind the loop. So would it be with an `assume`
-//!   that only the changed value satisfies. Loops in which each way around passes a barrier (`LoopInfo::is_stepped`) do not
+//!   that only the changed value satisfies. A load outside of loops does not count if all changes of its shared array come before it in
+//!   lock-step (`if (tid == 0) last = ...; barrier; if (last) { loop }`): whoever changes in the same interval what it reads has
+//!   done so, and that race is in front of the loop. Loops in which each way around passes a barrier (`LoopInfo::is_stepped`) do not
 //!   count, unless there are others in them: no thread can go round and round in one interval, so lock-step comes to its end. That goes for
 //!   kernels that load no written global array there: between blocks nothing ends an interval, so a block might wait for
 //!   the plain store of another one with barriers of its own.

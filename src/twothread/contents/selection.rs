@@ -13,6 +13,8 @@
 //! keep contents, though, for the loads of the annotation alone: those are in the selection whatever else they are.
 
 use super::super::barrier_invariants::is_of_annotation;
+use super::super::completion::has_last_block;
+use super::super::held::arrays_under_locks;
 use crate::ivl::ast::{Access, ArraySpace, ExprKind, Implementation, Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Premise;
@@ -79,6 +81,12 @@ impl Selection {
         let Plain { arrays: mut plain, counters } = plain_arrays(body);
         let strictly = plain.clone();
         plain.extend(counters.into_iter().filter(is_shared));
+        let under_locks = arrays_under_locks(body);
+        plain.retain(|array| !under_locks.contains(array));
+        if has_last_block(body) {
+            // The last block finds what others stored, without a race.
+            plain.retain(|array| is_shared(array));
+        }
         if plain.is_empty() {
             return Selection::default();
         }
@@ -112,6 +120,14 @@ impl Selection {
             })
         });
         let behind = if has_global { behind_all } else { behind_unstepped };
+        // A store that comes later in lock-step does not exist where all are over; but what they stored may come of a global
+        // array, to which other blocks store later.
+        let in_loops: BTreeSet<&Name> = predicated.loops.iter().flat_map(|this| &this.blocks).collect();
+        let last_change = last_changes(body);
+        let is_over = |array: &Name, at: (usize, usize)| {
+            let is_in_loop = body.blocks.get(at.0).is_none_or(|block| in_loops.contains(&block.label));
+            !has_global && is_shared(array) && !is_in_loop && last_change.get(array).is_none_or(|last| *last < at)
+        };
         let mut selection = Selection::default();
         for (place, block) in body.blocks.iter().enumerate() {
             for (index, stmt) in block.stmts.iter().enumerate() {
@@ -127,7 +143,7 @@ impl Selection {
                     continue;
                 }
                 let Some(target) = target(&block.stmts, index) else { continue };
-                let waits = place < behind && control.contains(target);
+                let waits = place < behind && control.contains(target) && !is_over(&access.array, (place, index));
                 if plain.contains(&access.array) && matters.contains(target) && !waits && !assumed.contains(target) {
                     selection.arrays.insert(access.array.clone());
                     selection.loads.insert((block.label.clone(), index));
@@ -136,6 +152,19 @@ impl Selection {
         }
         selection
     }
+}
+
+/// The last store or atomic of each array, by the numbers of its block and there.
+fn last_changes(body: &Implementation) -> BTreeMap<&Name, (usize, usize)> {
+    let stmts = body
+        .blocks
+        .iter()
+        .enumerate()
+        .flat_map(|(place, block)| block.stmts.iter().enumerate().map(move |(index, stmt)| ((place, index), stmt)));
+    stmts
+        .filter(|(_, stmt)| !matches!(stmt.kind, StmtKind::Load { .. }))
+        .filter_map(|(at, stmt)| Some((&accessed(stmt)?.array, at)))
+        .collect()
 }
 
 /// The blocks of loops in which a thread may go round without a barrier, and of the loops around them.

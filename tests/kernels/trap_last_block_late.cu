@@ -1,0 +1,22 @@
+//@ verdict: race
+//@ block: 32
+//@ grid: 8
+// Threads write behind the barrier, when their block may have counted itself.
+extern "C" __global__ void trap_last_block_late(const float *in, float *partial, float *out, unsigned *count) {
+    __shared__ bool last;
+    int t = threadIdx.x;
+    __syncthreads();
+    if (t != 0) partial[blockIdx.x * 32 + t] = in[blockIdx.x * 32 + t];  // RACE
+    if (t == 0) {
+        __threadfence();
+        last = atomicInc(count, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    if (last) {
+        float sum = 0;
+#pragma unroll 1
+        for (int i = 0; i < gridDim.x; i++) sum += partial[i * 32 + t];  // RACE
+        out[t] = sum;
+    }
+}

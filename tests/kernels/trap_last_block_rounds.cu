@@ -1,0 +1,24 @@
+//@ verdict: race
+//@ block: 32
+//@ grid: 8
+// Each block counts itself twice.
+extern "C" __global__ void trap_last_block_rounds(const float *in, float *partial, float *out, unsigned *count) {
+    __shared__ bool last;
+    int t = threadIdx.x;
+    partial[blockIdx.x * 32 + t] = in[blockIdx.x * 32 + t];  // RACE
+    __syncthreads();
+    if (t == 0) {
+        for (int k = 0; k < 2; k++) {
+        __threadfence();
+        last = atomicAdd(count, 1) == gridDim.x - 1;
+        }
+        __threadfence();
+    }
+    __syncthreads();
+    if (last) {
+        float sum = 0;
+#pragma unroll 1
+        for (int i = 0; i < gridDim.x; i++) sum += partial[i * 32 + t];  // RACE
+        out[t] = sum;
+    }
+}

@@ -1,0 +1,24 @@
+//@ verdict: race
+//@ block: 32
+//@ grid: 8
+// Blocks with odd numbers do not count themselves.
+extern "C" __global__ void trap_last_block_some(const float *in, float *partial, float *out, unsigned *count) {
+    __shared__ bool last;
+    int t = threadIdx.x;
+    if (t == 0) last = false;
+    __syncthreads();
+    partial[blockIdx.x * 32 + t] = in[blockIdx.x * 32 + t];  // RACE
+    __syncthreads();
+    if (t == 0 && blockIdx.x % 2 == 0) {
+        __threadfence();
+        last = atomicInc(count, gridDim.x - 1) == (gridDim.x - 1) / 2;
+        __threadfence();
+    }
+    __syncthreads();
+    if (last) {
+        float sum = 0;
+#pragma unroll 1
+        for (int i = 0; i < gridDim.x; i++) sum += partial[i * 32 + t];  // RACE
+        out[blockIdx.x * 32 + t] = sum;
+    }
+}
