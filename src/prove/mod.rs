@@ -7,7 +7,9 @@
 
 mod attempt;
 mod few;
+mod few_rounds;
 pub(crate) mod pairs;
+mod partly;
 mod probes;
 pub mod question;
 mod rounds;
@@ -22,7 +24,7 @@ use crate::infer::candidates::{self, Candidate};
 use crate::infer::houdini::{self, Fate, Outcome, Search};
 use crate::infer::{self, Annotated};
 use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
-use crate::ivl::claim::Claim;
+use crate::ivl::claim::{Claim, Probe};
 use crate::ivl::visit::{self, Visitor};
 use crate::query::{self, From, Query};
 use crate::solver::{Encoding, Value, in_own_context};
@@ -132,6 +134,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) first_failure: bool,
     /// Whether loops may be written out.
     pub(crate) writes_out: bool,
+    /// Whether many assertions without an answer are asked for some at a time.
+    pub(crate) in_parts: bool,
 }
 
 /// Asked once, before a proof that is no matter of moments goes on: whether an execution shows a defect.
@@ -219,12 +223,19 @@ impl<'a> Tries<'a> {
         let mut inference = Inference::new(annotated, passive, search.outcome());
         let mut proof = Proof::of(&inference, self.earlier.unproved.as_ref());
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
+        proof.in_parts = self.plan.in_parts;
         let is_first = self.earlier.unproved.is_none();
         if is_first && !search.is_over() {
             if self.has_defect() {
                 return Ok(outcome(inference, proof));
             }
-            few::attempt(&mut proof, &mut inference, &search, budget);
+            let writes_out = self.plan.writes_out && !written_out::assumes(&self.two.program);
+            if writes_out && partly::proves(self.two, self.plan, budget)? {
+                proof = Proof::complete(&inference);
+                inference.adopt(search.nothing());
+            } else {
+                few::attempt(&mut proof, &mut inference, &search, budget);
+            }
             let is_worth_it = self.plan.writes_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
             if is_worth_it && written_out::proves(self.two, budget)? {
                 proof = Proof::complete(&inference);
@@ -351,15 +362,16 @@ pub(super) fn is_part(check: &Check, other: &Check) -> bool {
     is_race(check) && check.origin.is_some() && check.origin == other.origin && check.claim == other.claim
 }
 
-/// A probe asks whether a loop can be entered or left; it is no assertion.
+/// A probe asks whether a loop can be entered or left; it is no assertion. That a loop has no more rounds than were written
+/// out is one.
 pub(super) fn is_probe(check: &Check) -> bool {
-    check.claim.probe().is_some()
+    check.claim.probe().is_some_and(|(probe, _)| probe != Probe::Rounds)
 }
 
 /// Whether what follows may rely on a check that is proved elsewhere: assertions of barriers and of
 /// the user. Never a candidate: dropped ones are false.
 pub(super) fn may_rely_on(check: &Check) -> bool {
-    check.candidate.is_none() && !is_race(check) && !is_probe(check)
+    check.candidate.is_none() && !is_race(check) && check.claim.probe().is_none()
 }
 
 /// The assertions of the program proper, and invariants that are not candidates.

@@ -50,7 +50,7 @@ pub(super) fn proves(two: &TwoThread, budget: Budget) -> Result<bool, Diagnostic
 }
 
 /// Whether something is assumed that the user says: whether it can hold is asked of the program with its loops.
-fn assumes(program: &Program) -> bool {
+pub(super) fn assumes(program: &Program) -> bool {
     let stmts = |procedure: &Procedure| -> bool {
         let stmts = procedure.body.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
         stmts.into_iter().any(|stmt| matches!(&stmt.kind, StmtKind::Assume(premise, _) if premise.is_of_user()))
@@ -137,7 +137,11 @@ fn depends_on_ids(passive: &Passive, registers: &BTreeSet<String>, term: Term) -
 /// Whether all assertions are proved, some at a time, in the encoding that answered last or the other. Where a part has no
 /// answer its quarters are asked for; where that happens often in a large program, invariants are the better way.
 fn all_hold(passive: &mut Passive, budget: Budget) -> bool {
-    let is_open = |check: &usize| passive.terms.truth(passive.checks[*check].term) != Some(true);
+    // That no loop has more rounds is proved already.
+    let is_open = |check: &usize| {
+        let check = &passive.checks[*check];
+        check.claim.probe().is_none() && passive.terms.truth(check.term) != Some(true)
+    };
     let open: Vec<usize> = assertions(passive).into_iter().filter(is_open).collect();
     log::debug!("written out: {} assertions", open.len());
     let mut divisions = if open.len() > PART { MOST_DIVISIONS } else { usize::MAX };

@@ -94,6 +94,8 @@ pub(crate) struct View<'a> {
     pub(crate) names: Names,
     /// Variables worth an invariant, without the thread suffix, with their type.
     pub(crate) variables: BTreeMap<Name, Type>,
+    /// Variables that no round takes over from the one before.
+    pub(crate) dead: BTreeMap<Name, Type>,
     /// What is remembered of accesses.
     pub(crate) log: &'a Log,
     /// What is known of the warps of the two threads.
@@ -186,7 +188,10 @@ pub(crate) fn find(
     let (terms, loops) = (&mut passive.terms, &passive.loops);
     for cut in loops {
         let Some(index) = ghosts.iter().position(|g| g.head == cut.head) else { continue };
-        let variables = loop_variables(terms, cut, &relevant);
+        let (mut variables, mut dead) = (loop_variables(terms, cut, &relevant), BTreeMap::new());
+        for name in &ghosts[index].dead {
+            dead.extend(variables.remove_entry(name));
+        }
         let names = names_at_head(terms, cut, &ghosts[index]);
         let mut view = View {
             terms,
@@ -196,6 +201,7 @@ pub(crate) fn find(
             walks,
             names,
             variables,
+            dead,
             log: &two.log,
             same_warp: two.same_warp.as_ref(),
             encoding,

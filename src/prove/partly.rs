@@ -1,0 +1,42 @@
+//! A proof with the loops of few rounds written out, and invariants for the others.
+//!
+//! Input: a two-thread program. Output: whether all its assertions are proved. Establishes: they are proved only where those
+//! of the program with those loops written out were ([`super::rounds::partly`]), with the assertion that nobody has more
+//! rounds among them, under invariants that were proved; and where no loop that is left is endless and its end is reached.
+//! Relies on: an assertion that is no race may be relied on behind it, as it is proved like all others. Reference: Biere et
+//! al., bounded model checking.
+//!
+//! Loops over the halves of a block, over the elements of a thread, or for what is left of a loop that the compiler unrolled,
+//! have few rounds at a known launch, and stand beside or within loops over the data, which have any number. Written out, they
+//! need no invariants, which the loops around them would need as well.
+
+use super::{Plan, Tries, few_rounds, rounds};
+use crate::diagnostic::Diagnostic;
+use crate::effort::{Budget, Effort};
+use crate::infer::passive_of;
+use crate::twothread::TwoThread;
+
+/// Statements of a program that is still looked at.
+const MOST_STATEMENTS: usize = 6_000;
+/// What all of it may cost.
+const ALL: Effort = Effort::seconds(4);
+
+/// Tries all assertions.
+///
+/// # Errors
+/// What `vcgen` cannot translate.
+pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<bool, Diagnostic> {
+    let mut passive = passive_of(&two.program, &two.procedure)?;
+    let rounds = few_rounds::run(two, &mut passive);
+    drop(passive);
+    log::debug!("partly written out: rounds {rounds:?}");
+    if rounds.iter().all(Option::is_none) {
+        return Ok(false);
+    }
+    let Some(two) = rounds::partly(two, &rounds, MOST_STATEMENTS) else { return Ok(false) };
+    let effort = budget.part(ALL).left();
+    let plan = Plan { effort, first_failure: true, writes_out: false, in_parts: true, ..plan };
+    let outcome = super::run(Tries::new(&two, plan), &mut |_| false)?;
+    let says_something = outcome.endless.is_empty() && !outcome.vacuous && outcome.unsatisfied.is_empty();
+    Ok(outcome.is_proved() && says_something)
+}
