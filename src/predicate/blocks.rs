@@ -8,8 +8,8 @@
 
 use super::invariants::is_invariant;
 use super::kernel::{Exit, Kernel};
-use super::rewrite::{Rewriter, block_id, generated};
 use super::live;
+use super::rewrite::{Rewriter, block_id, generated};
 use super::{LoopInfo, OrderedBlock, Predicated, names_in_use};
 use crate::diagnostic::Diagnostic;
 use crate::flow::{Loop, LoopForest};

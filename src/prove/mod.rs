@@ -8,6 +8,7 @@
 mod attempt;
 mod few;
 mod few_rounds;
+mod idle_logs;
 pub(crate) mod pairs;
 mod partly;
 mod probes;
@@ -225,16 +226,20 @@ impl<'a> Tries<'a> {
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
         proof.in_parts = self.plan.in_parts;
         let is_first = self.earlier.unproved.is_none();
+        let mut known = None;
         if is_first && !search.is_over() {
             if self.has_defect() {
                 return Ok(outcome(inference, proof));
             }
             let writes_out = self.plan.writes_out && !written_out::assumes(&self.two.program);
-            if writes_out && partly::proves(self.two, self.plan, budget)? {
-                proof = Proof::complete(&inference);
-                inference.adopt(search.nothing());
-            } else {
-                few::attempt(&mut proof, &mut inference, &search, budget);
+            let partly = if writes_out { partly::proves(self.two, self.plan, budget)? } else { None };
+            match partly {
+                Some(endless) => {
+                    let probed = Probed { endless, ..Probed::default() };
+                    (proof, known) = (Proof::complete(&inference), Some(probed));
+                    inference.adopt(search.nothing());
+                }
+                None => few::attempt(&mut proof, &mut inference, &search, budget),
             }
             let is_worth_it = self.plan.writes_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
             if is_worth_it && written_out::proves(self.two, budget)? {
@@ -250,6 +255,7 @@ impl<'a> Tries<'a> {
         let multiplies = inference.passive.checks.iter().any(|check| inference.passive.terms.multiplies(check.term));
         let patiences = match step + 1 == encodings.len() && !first_failure {
             _ if multiplies => &[PRODUCTS][..],
+            _ if self.plan.in_parts => &[QUICK_HALVES, MIDDLE],
             true => &[FULL],
             // There is no other encoding.
             false if encodings.len() == 1 => &[QUICK_HALVES, HALVES, LONG],
@@ -265,7 +271,10 @@ impl<'a> Tries<'a> {
                 proof.attempt(&mut inference, encoding, patience, budget);
             }
         }
-        let probed = if proof.is_complete() { probe(&mut inference, budget) } else { Probed::default() };
+        let probed = known.unwrap_or_else(|| match proof.is_complete() {
+            true => probe(&mut inference, budget),
+            false => Probed::default(),
+        });
         let Probed { endless, vacuous, unsatisfied } = probed;
         let outcome = PairOutcome { endless, vacuous, unsatisfied, ..outcome(inference, proof) };
         self.is_done = multiplies || outcome.is_proved();

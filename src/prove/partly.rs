@@ -1,8 +1,8 @@
 //! A proof with the loops of few rounds written out, and invariants for the others.
 //!
-//! Input: a two-thread program. Output: whether all its assertions are proved. Establishes: they are proved only where those
-//! of the program with those loops written out were ([`super::rounds::partly`]), with the assertion that nobody has more
-//! rounds among them, under invariants that were proved; and where no loop that is left is endless and its end is reached.
+//! Input: a two-thread program. Output: whether all its assertions are proved, and which of its loops are endless. Establishes:
+//! they are proved only where those of the program with those loops written out were ([`super::rounds::partly`]), with the
+//! assertion that nobody has more rounds among them, under invariants that were proved.
 //! Relies on: an assertion that is no race may be relied on behind it, as it is proved like all others. Reference: Biere et
 //! al., bounded model checking.
 //!
@@ -10,7 +10,7 @@
 //! have few rounds at a known launch, and stand beside or within loops over the data, which have any number. Written out, they
 //! need no invariants, which the loops around them would need as well.
 
-use super::{Plan, Tries, few_rounds, rounds};
+use super::{Plan, Tries, few_rounds, idle_logs, rounds};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
 use crate::infer::passive_of;
@@ -21,22 +21,26 @@ const MOST_STATEMENTS: usize = 6_000;
 /// What all of it may cost.
 const ALL: Effort = Effort::seconds(4);
 
-/// Tries all assertions.
+/// Tries all assertions. Where they are proved: the loops that are endless.
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<bool, Diagnostic> {
+pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Option<Vec<usize>>, Diagnostic> {
     let mut passive = passive_of(&two.program, &two.procedure)?;
     let rounds = few_rounds::run(two, &mut passive);
     drop(passive);
     log::debug!("partly written out: rounds {rounds:?}");
     if rounds.iter().all(Option::is_none) {
-        return Ok(false);
+        return Ok(None);
     }
-    let Some(two) = rounds::partly(two, &rounds, MOST_STATEMENTS) else { return Ok(false) };
+    let Some(written) = rounds::partly(two, &rounds, MOST_STATEMENTS) else { return Ok(None) };
+    let written = idle_logs::without(&written);
     let effort = budget.part(ALL).left();
     let plan = Plan { effort, first_failure: true, writes_out: false, in_parts: true, ..plan };
-    let outcome = super::run(Tries::new(&two, plan), &mut |_| false)?;
-    let says_something = outcome.endless.is_empty() && !outcome.vacuous && outcome.unsatisfied.is_empty();
-    Ok(outcome.is_proved() && says_something)
+    let outcome = super::run(Tries::new(&written, plan), &mut |_| false)?;
+    if !outcome.is_proved() || outcome.vacuous || !outcome.unsatisfied.is_empty() {
+        return Ok(None);
+    }
+    let number = |endless: usize| two.loops.iter().position(|info| info.head == written.loops[endless].head);
+    Ok(Some(outcome.endless.into_iter().filter_map(number).collect()))
 }

@@ -195,7 +195,13 @@ impl Terms {
     fn decided(&mut self, term: Term, condition: Term, value: bool) -> Term {
         let by_condition = |this: &Self, t: Term| matches!(*this.node(t), Node::Ite(c, ..) if c == condition);
         match *self.node(term) {
-            Node::Ite(c, a, b) if c == condition => if value { a } else { b },
+            Node::Ite(c, a, b) if c == condition => {
+                if value {
+                    a
+                } else {
+                    b
+                }
+            }
             Node::BvSum { width, constant, ref members } => {
                 let members = members.to_vec();
                 if !members.iter().any(|&(t, _)| by_condition(self, t)) {
