@@ -17,9 +17,9 @@ use foldhash::{HashMap, HashSet};
 use std::collections::BTreeSet;
 
 /// Most rounds of a loop.
-const MOST: u32 = 16;
+const MOST: u32 = 4;
 /// Most bits that a mask leaves.
-const MASK_BITS: u32 = 4;
+const MASK_BITS: u32 = 2;
 
 /// The rounds of each loop, from one on.
 pub(super) fn run(two: &TwoThread, passive: &mut Passive) -> Vec<Option<u32>> {

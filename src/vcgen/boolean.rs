@@ -190,39 +190,6 @@ impl Terms {
         }
     }
 
-    /// A term where a condition is known to have that value: choices by it are made, also those that stand in a sum or
-    /// are extended, as in `c ? (c ? a : b) + 4 : b`, which is how a guarded register moves twice in a round.
-    fn decided(&mut self, term: Term, condition: Term, value: bool) -> Term {
-        let by_condition = |this: &Self, t: Term| matches!(*this.node(t), Node::Ite(c, ..) if c == condition);
-        match *self.node(term) {
-            Node::Ite(c, a, b) if c == condition => {
-                if value {
-                    a
-                } else {
-                    b
-                }
-            }
-            Node::BvSum { width, constant, ref members } => {
-                let members = members.to_vec();
-                if !members.iter().any(|&(t, _)| by_condition(self, t)) {
-                    return term;
-                }
-                let decided = members.into_iter().map(|(t, factor)| (self.decided(t, condition, value), factor));
-                let decided = decided.collect();
-                self.bv_sum(width, constant, decided)
-            }
-            Node::ZeroExtend(width, inner) => match self.decided(inner, condition, value) {
-                same if same == inner => term,
-                decided => self.zero_extend(decided, width),
-            },
-            Node::SignExtend(width, inner) => match self.decided(inner, condition, value) {
-                same if same == inner => term,
-                decided => self.sign_extend(decided, width),
-            },
-            _ => term,
-        }
-    }
-
     /// `c ? a : b` on any sort.
     pub fn ite(&mut self, c: Term, a: Term, b: Term) -> Term {
         if let Some(value) = self.truth(c) {
@@ -231,7 +198,14 @@ impl Terms {
         if let Node::Not(inner) = *self.node(c) {
             return self.ite(inner, b, a);
         }
-        let (a, b) = (self.decided(a, c, true), self.decided(b, c, false));
+        let a = match *self.node(a) {
+            Node::Ite(c2, x, _) if c2 == c => x,
+            _ => a,
+        };
+        let b = match *self.node(b) {
+            Node::Ite(c2, _, y) if c2 == c => y,
+            _ => b,
+        };
         if a == b {
             return a;
         }
