@@ -143,6 +143,7 @@ impl Layout {
             exit_ids,
             is_stepped: is_stepped(kernel, this),
             dead: BTreeSet::new(),
+            leaves_out_dead: false,
             active_at_entry,
         }
     }

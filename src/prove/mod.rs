@@ -231,8 +231,8 @@ impl<'a> Tries<'a> {
             if self.has_defect() {
                 return Ok(outcome(inference, proof));
             }
-            let writes_out = self.plan.writes_out && !written_out::assumes(&self.two.program);
-            let partly = if writes_out { partly::proves(self.two, self.plan, budget)? } else { None };
+            let may_write_out = self.plan.writes_out && written_out::may_write_some(self.two)?;
+            let partly = if may_write_out { partly::proves(self.two, self.plan, budget)? } else { None };
             match partly {
                 Some(endless) => {
                     let probed = Probed { endless, ..Probed::default() };

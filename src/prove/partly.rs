@@ -18,6 +18,8 @@ use crate::twothread::TwoThread;
 
 /// Statements of a program that is still looked at.
 const MOST_STATEMENTS: usize = 6_000;
+/// Loops that may be left: more are not asked for at once.
+const MOST_LEFT: usize = 2;
 /// What all of it may cost.
 const ALL: Effort = Effort::seconds(4);
 
@@ -34,6 +36,9 @@ pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Opti
         return Ok(None);
     }
     let Some(written) = rounds::partly(two, &rounds, MOST_STATEMENTS) else { return Ok(None) };
+    if written.loops.len() > MOST_LEFT {
+        return Ok(None);
+    }
     let written = idle_logs::without(&written);
     let effort = budget.part(ALL).left();
     let plan = Plan { effort, first_failure: true, writes_out: false, in_parts: true, ..plan };

@@ -76,7 +76,12 @@ pub(super) fn partly(two: &TwoThread, rounds: &[Option<u32>], most_statements: u
     body.blocks = blocks;
     let place = |number: usize| is_kept[..number].iter().filter(|kept| **kept).count();
     let loops = two.loops.iter().zip(&is_kept).filter(|(_, kept)| **kept);
-    written.loops = loops.map(|(info, _)| LoopInfo { parent: info.parent.map(place), ..info.clone() }).collect();
+    // The registers of the loops that are written out say nothing at the heads of those around them.
+    let left = loops.map(|(info, _)| {
+        let parent = info.parent.map(place);
+        LoopInfo { parent, leaves_out_dead: true, ..info.clone() }
+    });
+    written.loops = left.collect();
     Some(written)
 }
 
