@@ -39,6 +39,8 @@ pub struct LoopGhosts {
     pub(crate) v_active_at_entry: Name,
     /// Width of block ids in bits.
     pub(crate) id_width: u32,
+    /// Registers that no round takes over from the one before, if invariants are to say nothing about them.
+    pub(crate) dead: BTreeSet<Name>,
     /// Name of the round counter.
     pub(crate) k: Name,
     /// Name of the round of the logged access.
@@ -63,6 +65,7 @@ impl LoopGhosts {
             v_active: v_active.clone(),
             v_active_at_entry: info.active_at_entry.clone(),
             id_width: crate::predicate::rewrite::BLOCK_ID_WIDTH,
+            dead: info.dead.iter().filter(|_| info.leaves_out_dead).cloned().collect(),
             k: Name::from(format!("k.{}", info.head)),
             round: Name::from(format!("round.{}", info.head)),
         }

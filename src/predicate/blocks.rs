@@ -8,6 +8,7 @@
 
 use super::invariants::is_invariant;
 use super::kernel::{Exit, Kernel};
+use super::live;
 use super::rewrite::{Rewriter, block_id, generated};
 use super::{LoopInfo, OrderedBlock, Predicated, names_in_use};
 use crate::diagnostic::Diagnostic;
@@ -87,10 +88,11 @@ impl Layout {
         let innermost = forest.innermost.iter().map(|index| index.map(|old| renumbered[old])).collect();
         let mut layout = Layout { order, ids, innermost, activities, loops: Vec::new() };
         let mut labels: BTreeSet<Name> = kernel.blocks.iter().map(|block| block.label.clone()).collect();
+        let mut dead = live::dead(kernel, forest);
         for old in by_head {
             let parent = forest.loops[old].parent.map(|index| renumbered[index]);
             let info = layout.loop_info(kernel, forest, old, parent, &mut labels, rewriter);
-            layout.loops.push(info);
+            layout.loops.push(LoopInfo { dead: std::mem::take(&mut dead[old]), ..info });
         }
         layout
     }
@@ -140,6 +142,8 @@ impl Layout {
             parent,
             exit_ids,
             is_stepped: is_stepped(kernel, this),
+            dead: BTreeSet::new(),
+            leaves_out_dead: false,
             active_at_entry,
         }
     }

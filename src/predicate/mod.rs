@@ -17,6 +17,7 @@ mod blocks;
 mod complement;
 mod invariants;
 pub mod kernel;
+mod live;
 pub mod order;
 pub(crate) mod rewrite;
 pub mod single_definition;
@@ -81,6 +82,10 @@ pub struct LoopInfo {
     pub(crate) exit_ids: Vec<u32>,
     /// Whether each way around it passes a barrier of the block, at which every thread waits.
     pub(crate) is_stepped: bool,
+    /// Private variables that the loop assigns and nobody reads before they are assigned anew ([`live`]).
+    pub(crate) dead: BTreeSet<Name>,
+    /// Whether invariants say nothing about those.
+    pub(crate) leaves_out_dead: bool,
     /// Private variable: `v_active` when control last came to the loop from outside.
     pub(crate) active_at_entry: Name,
     /// What holds for `v_active` of each thread whenever control is at the header, by construction:

@@ -85,6 +85,8 @@ pub(super) struct Proof {
     pub(crate) all: Vec<usize>,
     /// Enough defects.
     pub(crate) limit: usize,
+    /// Whether many assertions without an answer are asked for some at a time, though there are loops.
+    pub(crate) in_parts: bool,
     /// Refuted, with the encoding and the model. Bit-vector models are exact; what a
     /// model over integers refutes may still be provable.
     pub(crate) refuted: Vec<(usize, Encoding, Model)>,
@@ -101,7 +103,7 @@ impl Proof {
             Some(unproved) => unproved.iter().map(|&ordinal| all[ordinal]).collect(),
         };
         let undecided = open.into_iter().map(|check| (check, "not tried".to_string())).collect();
-        Proof { all, limit: FINDING_LIMIT, refuted: Vec::new(), undecided }
+        Proof { all, limit: FINDING_LIMIT, in_parts: false, refuted: Vec::new(), undecided }
     }
 
     /// Nothing is open.
@@ -134,7 +136,7 @@ impl Proof {
             !(retry && open.insert(*check))
         });
         // Without loops each assertion has a formula of its own, and some of them are easier than all.
-        let mut may_divide = inference.passive.loops.is_empty();
+        let mut may_divide = self.in_parts || inference.passive.loops.is_empty();
         let mut unanswered = 0;
         let mut parts = vec![open];
         let (mut effort, last) = (patience.together, patience.alone.max(QUICK.together));
@@ -227,22 +229,43 @@ impl Proof {
             let is_open = |check: &usize| self.undecided.iter().any(|(open, _)| open == check);
             let mut goal: BTreeSet<usize> = checks.into_iter().filter(is_open).collect();
             for encoding in inference.encodings.clone() {
-                let mut tried = goal.clone();
-                while !tried.is_empty() {
-                    log::debug!("{} assertions behind loop {number}", tried.len());
-                    let query = inference.query(From::Head(number), &tried);
-                    match (Query { encoding, most: REGION, ..query }.ask(budget)) {
-                        Reply::Proved => break,
-                        Reply::Refuted(model) if !model.failing.is_empty() => {
-                            tried.retain(|check| !model.failing.contains(check));
-                        }
-                        _ => tried.clear(),
-                    }
-                }
-                self.undecided.retain(|(check, _)| !tried.contains(check));
-                goal.retain(|check| !tried.contains(check));
+                let proved = self.region(inference, number, encoding, goal.clone(), budget);
+                self.undecided.retain(|(check, _)| !proved.contains(check));
+                goal.retain(|check| !proved.contains(check));
             }
         }
+    }
+
+    /// Those of some assertions that are proved from the head of a loop.
+    fn region(
+        &self,
+        inference: &mut Inference,
+        number: usize,
+        encoding: Encoding,
+        goal: BTreeSet<usize>,
+        budget: Budget,
+    ) -> BTreeSet<usize> {
+        let (mut proved, mut may_divide, mut parts) = (BTreeSet::new(), self.in_parts, vec![goal]);
+        while let Some(mut tried) = parts.pop() {
+            while !tried.is_empty() {
+                log::debug!("{} assertions behind loop {number}", tried.len());
+                let query = inference.query(From::Head(number), &tried);
+                match (Query { encoding, most: REGION, ..query }.ask(budget)) {
+                    Reply::Proved => break,
+                    Reply::Refuted(model) if !model.failing.is_empty() => {
+                        tried.retain(|check| !model.failing.contains(check));
+                    }
+                    _ if may_divide && tried.len() > PART => {
+                        may_divide = false;
+                        let checks: Vec<usize> = std::mem::take(&mut tried).into_iter().collect();
+                        parts.extend(checks.chunks(PART).rev().map(|part| part.iter().copied().collect()));
+                    }
+                    _ => tried.clear(),
+                }
+            }
+            proved.append(&mut tried);
+        }
+        proved
     }
 }
 

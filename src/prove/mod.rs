@@ -7,7 +7,10 @@
 
 mod attempt;
 mod few;
+mod few_rounds;
+mod idle_logs;
 pub(crate) mod pairs;
+mod partly;
 mod probes;
 pub mod question;
 mod rounds;
@@ -22,7 +25,7 @@ use crate::infer::candidates::{self, Candidate};
 use crate::infer::houdini::{self, Fate, Outcome, Search};
 use crate::infer::{self, Annotated};
 use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
-use crate::ivl::claim::Claim;
+use crate::ivl::claim::{Claim, Probe};
 use crate::ivl::visit::{self, Visitor};
 use crate::query::{self, From, Query};
 use crate::solver::{Encoding, Value, in_own_context};
@@ -132,6 +135,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) first_failure: bool,
     /// Whether loops may be written out.
     pub(crate) writes_out: bool,
+    /// Whether many assertions without an answer are asked for some at a time.
+    pub(crate) in_parts: bool,
 }
 
 /// Asked once, before a proof that is no matter of moments goes on: whether an execution shows a defect.
@@ -219,12 +224,23 @@ impl<'a> Tries<'a> {
         let mut inference = Inference::new(annotated, passive, search.outcome());
         let mut proof = Proof::of(&inference, self.earlier.unproved.as_ref());
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
+        proof.in_parts = self.plan.in_parts;
         let is_first = self.earlier.unproved.is_none();
+        let mut known = None;
         if is_first && !search.is_over() {
             if self.has_defect() {
                 return Ok(outcome(inference, proof));
             }
-            few::attempt(&mut proof, &mut inference, &search, budget);
+            let may_write_out = self.plan.writes_out && written_out::may_write_some(self.two)?;
+            let partly = if may_write_out { partly::proves(self.two, self.plan, budget)? } else { None };
+            match partly {
+                Some(endless) => {
+                    let probed = Probed { endless, ..Probed::default() };
+                    (proof, known) = (Proof::complete(&inference), Some(probed));
+                    inference.adopt(search.nothing());
+                }
+                None => few::attempt(&mut proof, &mut inference, &search, budget),
+            }
             let is_worth_it = self.plan.writes_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
             if is_worth_it && written_out::proves(self.two, budget)? {
                 proof = Proof::complete(&inference);
@@ -239,6 +255,7 @@ impl<'a> Tries<'a> {
         let multiplies = inference.passive.checks.iter().any(|check| inference.passive.terms.multiplies(check.term));
         let patiences = match step + 1 == encodings.len() && !first_failure {
             _ if multiplies => &[PRODUCTS][..],
+            _ if self.plan.in_parts => &[QUICK_HALVES, MIDDLE],
             true => &[FULL],
             // There is no other encoding.
             false if encodings.len() == 1 => &[QUICK_HALVES, HALVES, LONG],
@@ -254,7 +271,10 @@ impl<'a> Tries<'a> {
                 proof.attempt(&mut inference, encoding, patience, budget);
             }
         }
-        let probed = if proof.is_complete() { probe(&mut inference, budget) } else { Probed::default() };
+        let probed = known.unwrap_or_else(|| match proof.is_complete() {
+            true => probe(&mut inference, budget),
+            false => Probed::default(),
+        });
         let Probed { endless, vacuous, unsatisfied } = probed;
         let outcome = PairOutcome { endless, vacuous, unsatisfied, ..outcome(inference, proof) };
         self.is_done = multiplies || outcome.is_proved();
@@ -351,15 +371,16 @@ pub(super) fn is_part(check: &Check, other: &Check) -> bool {
     is_race(check) && check.origin.is_some() && check.origin == other.origin && check.claim == other.claim
 }
 
-/// A probe asks whether a loop can be entered or left; it is no assertion.
+/// A probe asks whether a loop can be entered or left; it is no assertion. That a loop has no more rounds than were written
+/// out is one.
 pub(super) fn is_probe(check: &Check) -> bool {
-    check.claim.probe().is_some()
+    check.claim.probe().is_some_and(|(probe, _)| probe != Probe::Rounds)
 }
 
 /// Whether what follows may rely on a check that is proved elsewhere: assertions of barriers and of
 /// the user. Never a candidate: dropped ones are false.
 pub(super) fn may_rely_on(check: &Check) -> bool {
-    check.candidate.is_none() && !is_race(check) && !is_probe(check)
+    check.candidate.is_none() && !is_race(check) && check.claim.probe().is_none()
 }
 
 /// The assertions of the program proper, and invariants that are not candidates.

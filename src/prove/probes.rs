@@ -36,7 +36,7 @@ pub(super) fn probe(inference: &mut Inference, budget: Budget) -> Probed {
     let proved_probes = |inference: &mut Inference, selects: &dyn Fn(Probe, usize) -> bool| {
         proved_probes(inference, budget, &met, selects)
     };
-    let proved = proved_probes(inference, &|probe, _| !matches!(probe, Probe::Entry | Probe::Reached));
+    let proved = proved_probes(inference, &|probe, _| !matches!(probe, Probe::Entry | Probe::Reached | Probe::Rounds));
     let left: BTreeSet<usize> = proved.iter().filter(|(p, _)| *p == Probe::Exit).map(|(_, l)| *l).collect();
     let mut endless = Vec::new();
     if !left.is_empty() {

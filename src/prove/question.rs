@@ -57,7 +57,10 @@ impl Question<'_> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.rules.exited_threads_ok;
         let Question { encodings, effort, omitted, first_failure, .. } = *self;
         let writes_out = !first_failure;
-        Tries::new(two, Plan { uniform_barriers, encodings, effort, omitted, first_failure, writes_out })
+        Tries::new(
+            two,
+            Plan { uniform_barriers, encodings, effort, omitted, first_failure, writes_out, in_parts: false },
+        )
     }
 }
 

@@ -39,6 +39,65 @@ pub(super) fn run(two: &TwoThread, rounds: &[u32], most_statements: usize) -> Op
     Some(program)
 }
 
+/// Writes out those loops that have a number of rounds, but for those around a loop that has none; the others stay as
+/// they are. `None` if that takes more than so many statements, if the program has another layout, or if no loop is written out.
+///
+/// The argument above is about one loop at a time, wherever it stands: the probe behind its last round is asserted each
+/// time that control comes there, and stands in front of the assumptions of `exit`.
+pub(super) fn partly(two: &TwoThread, rounds: &[Option<u32>], most_statements: usize) -> Option<TwoThread> {
+    let is_kept = kept(two, rounds);
+    if is_kept.iter().all(|kept| *kept) {
+        return None;
+    }
+    let mut written = two.clone();
+    let procedure = written.program.procedures.iter_mut().find(|procedure| procedure.name == two.procedure)?;
+    let body = procedure.body.as_mut()?;
+    let rounds: Vec<u32> = rounds.iter().map(|rounds| rounds.unwrap_or(0)).collect();
+    let writer = Writer::of(two, body, &rounds, most_statements)?;
+    let (mut blocks, mut at, mut statements) = (Vec::new(), 0, 0);
+    while let Some(block) = body.blocks.get(at) {
+        let head = writer.heads.get(&at).filter(|(number, _)| !is_kept[*number]);
+        let block = match head {
+            None => block.clone(),
+            Some(&(number, back)) => {
+                let mut stmts = Vec::new();
+                writer.write(at, back + 1, None, &mut stmts)?;
+                at = back;
+                Block { stmts, transfer: Transfer::Goto(vec![two.loops[number].exit.clone()]), ..block.clone() }
+            }
+        };
+        at += 1;
+        statements += block.stmts.len();
+        if statements > most_statements {
+            return None;
+        }
+        blocks.push(block);
+    }
+    body.blocks = blocks;
+    let place = |number: usize| is_kept[..number].iter().filter(|kept| **kept).count();
+    let loops = two.loops.iter().zip(&is_kept).filter(|(_, kept)| **kept);
+    // The registers of the loops that are written out say nothing at the heads of those around them.
+    let left = loops.map(|(info, _)| {
+        let parent = info.parent.map(place);
+        LoopInfo { parent, leaves_out_dead: true, ..info.clone() }
+    });
+    written.loops = left.collect();
+    Some(written)
+}
+
+/// Which loops stay: those without a number of rounds, and those around them.
+fn kept(two: &TwoThread, rounds: &[Option<u32>]) -> Vec<bool> {
+    let mut kept = vec![false; two.loops.len()];
+    for number in (0..two.loops.len()).filter(|&number| rounds[number].is_none()) {
+        let mut around = Some(number);
+        while let Some(number) = around {
+            kept[number] = true;
+            around = two.loops[number].parent;
+        }
+    }
+    kept
+}
+
 struct Writer<'a> {
     two: &'a TwoThread,
     body: &'a Implementation,

@@ -1,7 +1,7 @@
 //@ verdict: race
 //@ block: 256
 //@ grid: 32
-// No barrier between the result of a pair and the sums of the next.
+// No barrier between the result of a pair, which the second thread reads, and the sums of the next.
 
 extern "C" __global__ void scalar_products(float *c, const float *a, const float *b, int vectors, int elements) {
     __shared__ float sums[1024];
@@ -14,9 +14,9 @@ extern "C" __global__ void scalar_products(float *c, const float *a, const float
         }
         for (int stride = 512; stride > 0; stride >>= 1) {
             __syncthreads();
-            for (int k = threadIdx.x; k < stride; k += blockDim.x) sums[k] += sums[stride + k];  // RACE
+            for (int k = threadIdx.x; k < stride; k += blockDim.x) sums[k] += sums[stride + k];
         }
         __syncthreads();
-        if (threadIdx.x == 0) c[v] = sums[0];  // RACE
+        if (threadIdx.x == 1) c[v] = sums[0];  // RACE
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn steps(view: &mut View, variable: &Name) -> Vec<Term> {
     if view.terms.sort(head) == Sort::Int {
         return Vec::new();
     }
-    let updates = view.updates(variable);
+    let updates = view.updates_of_active(variable);
     let mut steps: Vec<Term> = updates.into_iter().map(|value| view.terms.bv_sub(value, head)).collect();
     steps.sort();
     steps.dedup();

@@ -96,7 +96,7 @@ fn to_next_head(view: &mut View, thread: Thread) -> NextHead {
         if !changed || !matches!(view.terms.node(head), Node::Symbol(_)) {
             continue;
         }
-        let values = view.updates(&name);
+        let values = view.updates_of_active(&name);
         let sort = view.terms.sort(head);
         let marker = view.terms.fresh("next", sort);
         let is_carried = view.variables.contains_key(&name.shared());

@@ -94,6 +94,8 @@ pub(crate) struct View<'a> {
     pub(crate) names: Names,
     /// Variables worth an invariant, without the thread suffix, with their type.
     pub(crate) variables: BTreeMap<Name, Type>,
+    /// Variables that no round takes over from the one before.
+    pub(crate) dead: BTreeMap<Name, Type>,
     /// What is remembered of accesses.
     pub(crate) log: &'a Log,
     /// What is known of the warps of the two threads.
@@ -156,6 +158,40 @@ impl View<'_> {
         leaves.into_iter().collect()
     }
 
+    /// The same for a thread that is active. A register that moves twice in a round has choices within its sums, as
+    /// `(active ? x + 1 : y) + 1`.
+    pub(crate) fn updates_of_active(&mut self, variable: &Name) -> Vec<Term> {
+        let updates = self.updates(variable);
+        if !updates.iter().any(|&update| self.chooses_within(update)) {
+            return updates;
+        }
+        let (Some(&head), Some(mut active)) = (self.cut.at_head.get(variable), self.as_active(variable)) else {
+            return updates;
+        };
+        let mut leaves = BTreeSet::new();
+        for end in self.cut.at_end.iter().filter_map(|end| end.get(variable)) {
+            let end = self.terms.substitute(*end, &mut active);
+            leaves.extend(self.terms.leaves(end));
+        }
+        leaves.remove(&head);
+        leaves.into_iter().collect()
+    }
+
+    /// Whether a term is a sum with a choice among its members.
+    fn chooses_within(&self, term: Term) -> bool {
+        let is_choice = |&(member, _): &(Term, u128)| matches!(self.terms.node(member), Node::Ite(..));
+        matches!(self.terms.node(term), Node::BvSum { members, .. } if members.iter().any(is_choice))
+    }
+
+    /// What makes the thread of a variable active at the head.
+    fn as_active(&mut self, variable: &Name) -> Option<HashMap<Term, Term>> {
+        let v_active = self.ghosts.v_active.of(variable.thread()?);
+        let symbol = *self.cut.at_head.get(&v_active)?;
+        let Sort::Bv(width) = self.terms.sort(symbol) else { return None };
+        let head = self.terms.bv(u128::from(self.ghosts.head_id), width);
+        Some(HashMap::from_iter([(symbol, head)]))
+    }
+
     /// The condition, at the end of a round, under which an active thread comes back to the head.
     pub(crate) fn stay(&mut self, thread: Thread) -> Option<Term> {
         let v_active = self.ghosts.v_active.of(thread);
@@ -186,7 +222,10 @@ pub(crate) fn find(
     let (terms, loops) = (&mut passive.terms, &passive.loops);
     for cut in loops {
         let Some(index) = ghosts.iter().position(|g| g.head == cut.head) else { continue };
-        let variables = loop_variables(terms, cut, &relevant);
+        let (mut variables, mut dead) = (loop_variables(terms, cut, &relevant), BTreeMap::new());
+        for name in &ghosts[index].dead {
+            dead.extend(variables.remove_entry(name));
+        }
         let names = names_at_head(terms, cut, &ghosts[index]);
         let mut view = View {
             terms,
@@ -196,6 +235,7 @@ pub(crate) fn find(
             walks,
             names,
             variables,
+            dead,
             log: &two.log,
             same_warp: two.same_warp.as_ref(),
             encoding,
