@@ -88,7 +88,8 @@ pub(super) fn is_asynchronous(stmt: &Stmt) -> bool {
 /// The marks have done their work, and speak of what exists twice now.
 pub(super) fn unmark(stmt: &mut Stmt) {
     stmt.attributes.retain(|attribute| {
-        ![ASYNCHRONOUS, AWAITED, PROXY, FENCED, WINNER, COMPLETES, EARLY, BEHIND, HELD].contains(&attribute.name.as_str())
+        ![ASYNCHRONOUS, AWAITED, PROXY, FENCED, WINNER, COMPLETES, EARLY, BEHIND, HELD]
+            .contains(&attribute.name.as_str())
     });
 }
 

@@ -68,8 +68,8 @@ struct Key {
 #[derive(Default)]
 pub(crate) struct Accesses {
     moved: BTreeMap<Key, Vec<Range>>,
-    /// Of tensor copies: array, and ranges of the executed block and of each candidate.
-    boxes: Vec<(usize, How, Vec<Range>, Vec<Vec<Range>>)>,
+    /// Of tensor copies.
+    boxes: Vec<Group>,
 }
 
 impl Accesses {
@@ -90,8 +90,9 @@ impl Accesses {
     }
 
     /// A box of a tensor is accessed: other parts of it by each candidate.
-    pub(crate) fn boxed(&mut self, array: usize, how: How, here: Vec<Range>, by_candidate: Vec<Vec<Range>>) {
-        self.boxes.push((array, how, here, by_candidate));
+    pub(crate) fn boxed(&mut self, array: usize, how: How, mut ranges: Vec<Range>, by_candidate: Vec<Vec<Range>>) {
+        join(&mut ranges);
+        self.boxes.push(Group { array, how, unit: 1, ranges, distance: Distance::Listed(by_candidate) });
     }
 
     /// The same, in order.
@@ -101,10 +102,7 @@ impl Accesses {
             join(&mut ranges);
             groups.all.push(Group { array, how, unit, ranges, distance: Distance::Moved(ByBlock(by_block)) });
         }
-        for (array, how, mut ranges, by_candidate) in self.boxes {
-            join(&mut ranges);
-            groups.all.push(Group { array, how, unit: 1, ranges, distance: Distance::Listed(by_candidate) });
-        }
+        groups.all.extend(self.boxes);
         groups
     }
 }
