@@ -8,7 +8,7 @@
 //! Reference: none.
 
 use super::alike::accesses::How;
-use super::follow::Flow;
+use super::follow::{Flow, Refusal};
 use super::own::Own;
 use super::taint::{Byte, Cause};
 use crate::exec::access::{self, Target};
@@ -25,11 +25,11 @@ impl Flow<'_> {
         thread: &Thread,
         own: &mut Own,
         (at, index): (u32, u32),
-    ) -> bool {
+    ) -> Result<bool, Refusal> {
         let access = &self.program.accesses[index as usize];
         let taint = own.get(access.base);
-        let Some(place) = taint.pointee().filter(|_| taint.is_open()) else { return false };
-        let Ok(target) = access::find(self.program, world, thread, access) else { return false };
+        let Some(place) = taint.pointee().filter(|_| taint.is_open()) else { return Ok(false) };
+        let Ok(target) = access::find(self.program, world, thread, access) else { return Ok(false) };
         let site = world.detector.sites[at as usize];
         match (place, target) {
             (Place::Shared(number), Target::Shared(offset)) if self.is_in(number, offset) => {
@@ -39,6 +39,7 @@ impl Flow<'_> {
                     if site.writes {
                         shared[start as usize..(start + size) as usize].fill(Byte::open(Cause::Memory));
                     }
+                    self.touch(thread, (Target::Shared(start), size), at)?;
                     self.anywhere.push((Target::Shared(start), size));
                 }
             }
@@ -52,10 +53,10 @@ impl Flow<'_> {
             }
             (Place::Local, Target::Local(_)) if site.writes => own.local.fill(Byte::open(Cause::Memory)),
             (Place::Local, Target::Local(_)) => {}
-            _ => return false,
+            _ => return Ok(false),
         }
         self.has_anywhere = true;
         self.matters |= taint.chosen;
-        true
+        Ok(true)
     }
 }

@@ -78,6 +78,8 @@ pub(crate) enum What {
     SameValue,
     /// Data decide where this access is, and others access the array, too.
     Anywhere,
+    /// Data decide where this access is, and there is a barrier object in the variable, or the block of its memory has exited.
+    AnywhereObject,
     /// More than is followed.
     TooLarge,
 }

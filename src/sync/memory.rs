@@ -144,7 +144,7 @@ impl Flow<'_> {
         (at, index): (u32, u32),
     ) -> Result<(), Refusal> {
         let access = &self.program.accesses[index as usize];
-        if self.is_anywhere(world, shared, thread, own, (at, index)) {
+        if self.is_anywhere(world, shared, thread, own, (at, index))? {
             for (slot, _) in access.data.iter().flatten() {
                 own.set(*slot, Taint::open(Cause::Memory, at), ALWAYS);
             }
@@ -173,7 +173,7 @@ impl Flow<'_> {
         (at, index): (u32, u32),
     ) -> Result<(), Refusal> {
         self.same_value.is_tolerated = false;
-        if self.is_anywhere(world, shared, thread, own, (at, index)) {
+        if self.is_anywhere(world, shared, thread, own, (at, index))? {
             return Ok(());
         }
         let Some(target) = self.find(world, thread, own, (at, index))? else { return Ok(()) };
@@ -208,7 +208,7 @@ impl Flow<'_> {
     ) -> Result<(), Refusal> {
         let access = &self.program.accesses[index as usize];
         let open = Taint::open(Cause::Atomic, at);
-        if self.is_anywhere(world, shared, thread, own, (at, index)) {
+        if self.is_anywhere(world, shared, thread, own, (at, index))? {
             access.data.iter().flatten().for_each(|(slot, _)| own.set(*slot, open, ALWAYS));
             return Ok(());
         }

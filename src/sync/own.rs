@@ -66,9 +66,14 @@ impl Own {
         match copy {
             Copy::Bytes { from, to, bytes } => {
                 self.local.copy_within(from as usize..(from + bytes) as usize, to as usize);
+                // They may be parts of several values.
+                let copied = &mut self.local[to as usize..(to + bytes) as usize];
+                copied.iter_mut().for_each(|byte| byte.taint.by_block = byte.taint.by_block.cut());
             }
             Copy::Store { from, to, bytes } => {
-                let value = Byte::all(self.get(from), bytes.min(8));
+                let taint = self.get(from);
+                let by_block = if bytes < 8 { taint.by_block.cut() } else { taint.by_block };
+                let value = Byte::all(Taint { by_block, ..taint }, bytes.min(8));
                 let (start, end) = (to as usize, (to + bytes.min(8)) as usize);
                 fill(&mut self.local[start..end], value);
             }

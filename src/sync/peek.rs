@@ -6,6 +6,7 @@
 //! happens is the same, and what it knows behind the meeting point, too. Relies on: registers that depend on the answer alone
 //! have two values, and both are computed ([`Peek::slots`]). Reference: PTX ISA, `mbarrier.try_wait`.
 
+use super::alike::Alike;
 use super::computations::{is_computation, results};
 use super::follow::{Flow, Refusal, What};
 use super::own::Own;
@@ -91,6 +92,7 @@ impl Peek {
         (world, state): (&mut World, &mut BlockState),
         thread: &mut Thread,
         own: &Own,
+        alike: &mut Alike,
     ) -> Result<Vec<(Slot, u64)>, Refusal> {
         let code = program.code[thread.next as usize];
         let (guard, code) = match code {
@@ -114,6 +116,9 @@ impl Peek {
         if !inputs.iter().any(of_answer) || !inputs.iter().all(is_known) {
             return Ok(Vec::new());
         }
+        // What the answer makes of values that differ by block is looked at here alone.
+        let others = inputs.iter().filter(|slot| !of_answer(slot));
+        others.for_each(|slot| alike.keep_same(own.get(*slot).by_block));
         let (registers, next, steps) = (thread.registers.clone(), thread.next, thread.steps);
         slots.iter().for_each(|(slot, value)| thread.set(*slot, *value));
         thread.run(program, world, state, 1);

@@ -10,7 +10,7 @@
 
 use super::follow::{Flow, Refusal, What};
 use super::own::Own;
-use super::taint::{ByBlock, Cause, FIELD_BITS, Open, Part, Placed, Taint};
+use super::taint::{Cause, FIELD_BITS, Open, Part, Placed, Taint};
 use crate::exec::decode::{FLAT_START, Place, SharedVariable, Slot, shared_address};
 use crate::exec::products;
 use crate::exec::thread::Thread;
@@ -125,7 +125,7 @@ impl Flow<'_> {
         let Some(Made { part, assumes_start }) = made else { return mixed };
         self.placements.assumes_start |= assumes_start;
         // It was looked at for the numbers of this block alone.
-        let by_block = if mixed.by_block == ByBlock::SAME { ByBlock::SAME } else { ByBlock::UNKNOWN };
+        let by_block = mixed.by_block.cut();
         Taint { open: None, place: part.map(|part| Placed { place, part }), chosen: mixed.chosen, by_block }
     }
 

@@ -37,6 +37,11 @@ impl ByBlock {
         matches!(self, ByBlock::PENDING | ByBlock::UNKNOWN)
     }
 
+    /// That of a part of the value.
+    pub(super) fn cut(self) -> ByBlock {
+        if self == ByBlock::SAME { ByBlock::SAME } else { ByBlock::UNKNOWN }
+    }
+
     /// That of a function of two values.
     pub(super) fn mixed(self, other: ByBlock) -> ByBlock {
         match (self, other) {

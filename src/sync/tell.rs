@@ -254,6 +254,9 @@ fn refused(refusal: &Refusal, program: &Program) -> String {
             return "data decide where this access to an array is, and the launch accesses the array otherwise, too"
                 .to_string();
         }
+        What::AnywhereObject => {
+            return "data decide where this access is, and a barrier object lies in the variable, or its block may have exited".to_string();
+        }
         What::TooLarge => return "the threads have more local memory than is followed".to_string(),
     };
     let Some(open) = refusal.open else { return format!("{what} is not fixed by the launch") };

@@ -14,12 +14,15 @@ use crate::sync::taint::{Byte, Cause, Taint};
 
 impl Run<'_> {
     /// The detector sees an access of which data decide the address: it may be to any byte of its variable.
-    pub(super) fn show_anywhere(&mut self, index: usize, at: u32) {
+    pub(super) fn show_anywhere(&mut self, index: usize, at: u32) -> Result<(), Refusal> {
         let all = std::mem::take(&mut self.flow.anywhere);
         let Block { state, threads, remote, .. } = &mut self.block;
         let (thread, size) = (&threads[index], threads.len() / self.program.ranks as usize);
         for (target, bytes) in all {
             let Target::Shared(offset) = target else { continue };
+            if state.admits(self.program, target, bytes).is_err() {
+                return Err(Refusal { code: at, what: What::AnywhereObject, open: None });
+            }
             let rank = offset / self.program.shared_size;
             if rank as usize != index / size {
                 remote.insert((rank, thread.number), (thread.clock.epoch, at));
@@ -29,6 +32,7 @@ impl Run<'_> {
             self.world.detector.shared_access(&mut state.cells, offset, bytes, current);
             self.since += u64::from(bytes / 4);
         }
+        Ok(())
     }
 
     /// Runs the launch.

@@ -274,7 +274,7 @@ impl Run<'_> {
         }
         let Block { threads, own, shared, .. } = &mut self.block;
         self.flow.step(&self.world, shared, &threads[index], &mut own[index])?;
-        self.show_anywhere(index, at);
+        self.show_anywhere(index, at)?;
         if is_executed {
             self.before(index, at)?;
         }

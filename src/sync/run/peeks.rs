@@ -21,7 +21,7 @@ impl Run<'_> {
             self.peeks[index] = None;
             return Ok(false);
         }
-        let results = peek.before(self.program, (&mut self.world, state), thread, own)?;
+        let results = peek.before(self.program, (&mut self.world, state), thread, own, &mut self.flow.alike)?;
         let branch = peek.branches(&self.flow, thread, own)?;
         if let Some(p) = branch {
             own.give(p, Taint::FIXED);
