@@ -10,12 +10,13 @@ use super::options::{Engine, Format, Options};
 use super::pipeline::{self, Program};
 use super::stated;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::effort::Effort;
 use crate::exec::launch::check_sizes;
 use crate::finding::{Defect, Exact, KernelReport, Reason, Verdict};
 use crate::geometry::Geometry;
 use crate::limits;
 use crate::order::Scope;
-use crate::ptx::ast::{Item, Module};
+use crate::ptx::ast::{AsyncOp, Instruction, Item, Module, Op};
 use crate::sync::{self, Answer, Goal, Proved, Question};
 
 /// Threads a block where nobody says, and blocks.
@@ -26,6 +27,9 @@ const STEPS_A_SECOND: u64 = 5_000_000;
 
 /// Seconds for a proof that the symbolic one may give as well.
 const PROOF_SECONDS: u64 = 10;
+
+/// The symbolic proof has one of so many parts of the effort, where this engine is likely to give a proof.
+const PART: u64 = 4;
 
 /// Bytes of dynamic shared memory where nobody says: as the findings of other kernels, and where that is too little, all that a
 /// block can have (compute capability 9.0 and 10.0).
@@ -89,6 +93,31 @@ pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry
             Err(diagnostics)
         }
         (answer, Err(_)) => answer,
+    }
+}
+
+/// What the symbolic proof may spend. Kernels with groups of copies cost it most; where all is given, something is left for
+/// this engine, which proves most of them in a second.
+pub(super) fn effort_before(program: &Program, entry: &str, options: &Options) -> Effort {
+    let effort = Effort::of(options.timeout);
+    let Program::Ptx(module) = program else { return effort };
+    let Ok(kernel) = pipeline::entry_of(module, entry) else { return effort };
+    let has_launch = pipeline::launch_of(program, entry, options).sizes().all(|size| size.is_some());
+    let pointer = u64::from(module.address_size / 8);
+    let is_given = |position: usize| {
+        options.params.iter().any(|setting| kernel.parameter_or_position(&setting.name) == Some(position))
+    };
+    let mut params = kernel.params.iter().enumerate();
+    let has_all = params.all(|(position, parameter)| parameter.size == Some(pointer) || is_given(position));
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    let mut items = bodies.flat_map(|body| &body.items);
+    let commits = |item: &Item| {
+        let Item::Instruction(Instruction { op: Op::Async { operation, .. }, .. }) = item else { return false };
+        matches!(operation, AsyncOp::Commit | AsyncOp::Wait { .. })
+    };
+    match options.engine == Engine::Auto && has_launch && has_all && items.any(commits) {
+        true => effort / PART,
+        false => effort,
     }
 }
 

@@ -261,8 +261,8 @@ pub(super) fn verify_and(
         let options = Options { rules: plan.rules, ..options.clone() };
         verify_by(input, program, entry, &options, jobs, (plan, &mut proved))
     };
-    let answer = same_value::verify(options.rules, Effort::of(options.timeout), &mut by_plan);
-    let effort = Effort::of(options.timeout);
+    let effort = exact::effort_before(program, entry, options);
+    let answer = same_value::verify(options.rules, effort, &mut by_plan);
     let answer = objects::or_in_step(answer, program, options.rules, effort, &mut by_plan);
     let mut report = exact::or_exact(answer, input, program, entry, options)?;
     report.given = given(program, entry, options);
