@@ -29,7 +29,7 @@ const STEPS_A_SECOND: u64 = 5_000_000;
 const PROOF_SECONDS: u64 = 10;
 
 /// The symbolic proof has one of so many parts of the effort, where this engine is likely to give a proof.
-const PART: u64 = 4;
+const PART: u64 = 10;
 
 /// Bytes of dynamic shared memory where nobody says: as the findings of other kernels, and where that is too little, all that a
 /// block can have (compute capability 9.0 and 10.0).
