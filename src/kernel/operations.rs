@@ -259,7 +259,7 @@ impl<'a> Lowering<'a> {
             | Op::Cvta { dst, .. } => dst.clone(),
             Op::Load { dst, .. } => match dst.as_slice() {
                 [single] => single.clone(),
-                several => Operand::Vector(several.to_vec()),
+                several => Operand::vector(several.to_vec()),
             },
             _ => return std::collections::BTreeMap::new(),
         };

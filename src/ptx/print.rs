@@ -204,8 +204,8 @@ impl Names<'_> {
             // Small negative numbers are easier to read as such.
             Operand::Integer(value) if (*value as i64) < 0 => (*value as i64).to_string(),
             Operand::Integer(value) => value.to_string(),
-            Operand::Float { bits, width: 32 } => format!("0f{bits:08X}"),
-            Operand::Float { bits, .. } => format!("0d{bits:016X}"),
+            Operand::Single(bits) => format!("0f{bits:08X}"),
+            Operand::Double(bits) => format!("0d{bits:016X}"),
             Operand::Variable(reference, 0) => self.variable(*reference).to_string(),
             Operand::Variable(reference, offset) => format!("{}{offset:+}", self.variable(*reference)),
             Operand::Function(index) => self.module.functions[*index as usize].name.to_string(),
@@ -427,6 +427,6 @@ fn special(register: SpecialRegister) -> String {
         SpecialRegister::LaneId => "%laneid".to_string(),
         SpecialRegister::WarpId => "%warpid".to_string(),
         SpecialRegister::WarpSize => "WARP_SZ".to_string(),
-        SpecialRegister::Other(register) => register.name.to_string(),
+        SpecialRegister::Other(register) => register.name().to_string(),
     }
 }

@@ -93,7 +93,7 @@ impl Decoder<'_> {
             Operand::Vector(elements) => {
                 let width = bits / elements.len() as u32;
                 let mut parts = Vec::new();
-                for element in elements {
+                for element in elements.iter() {
                     parts.extend(self.parts(element, width)?);
                 }
                 parts
