@@ -71,6 +71,7 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         Meaning::Object => parts.object(),
         Meaning::ClusterBarrier => parts.cluster_barrier(),
         Meaning::Product => parts.product(),
+        Meaning::TensorMemory => parts.tensor_memory(),
         Meaning::Registers => Op::Registers { name: parts.name },
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },

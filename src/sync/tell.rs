@@ -191,6 +191,7 @@ pub(crate) fn reasons(question: &Question<'_>, launch: &Launch, shown: &Shown) -
         let place = match race.location {
             Location::Global(array, offset) => format!("byte {offset} of array {array} in global memory"),
             Location::Shared(offset) => format!("byte {offset} of shared memory"),
+            Location::Tensor { column, lane } => format!("lane {lane} and column {column} of tensor memory"),
         };
         let line = first.line;
         let message =

@@ -197,7 +197,7 @@ impl Decoder<'_> {
         Some(())
     }
 
-    fn push_warp(&mut self, kind: WarpKind, dst: &[Operand], s: [u16; 3], mask: Option<u16>) {
+    pub(super) fn push_warp(&mut self, kind: WarpKind, dst: &[Operand], s: [u16; 3], mask: Option<u16>) {
         let d = [0, 1].map(|index| dst.get(index).and_then(|operand| self.destination(operand)));
         self.push_operation(WarpOperation { kind, d, s, mask });
     }
