@@ -205,7 +205,7 @@ fn allocate(
     if world.races {
         let current =
             Current { thread: thread.number, code: thread.last(), clock: &thread.clock, same_value: false, map: None };
-        world.detector.shared_access(&mut block.cells, offset, 4, current);
+        world.detector.address_access(&mut block.cells, offset, current);
     }
     memory::write(&mut block.shared, offset as usize, 4, u64::from(start));
     block.mark_written(offset, 4);

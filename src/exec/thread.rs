@@ -109,8 +109,8 @@ pub struct Thread {
     pub(crate) products: Products,
     /// What it started on tensor memory.
     pub(crate) tensor: TensorStarts,
-    /// The `setmaxnreg` instructions that it executed.
-    pub(crate) adjusted: Vec<u32>,
+    /// The `setmaxnreg` instructions that it executed: `.inc`, the number, and where it stands.
+    pub(crate) adjusted: Vec<(bool, u32, u32)>,
     /// Fences that await the rest of their pattern.
     pub(crate) fences: Fences,
 }

@@ -408,7 +408,8 @@ impl Names<'_> {
                     usage.action.source().map_or(String::new(), |source| format!(", {}", self.operand(source)));
                 format!("{name} {dst}{}{source}", self.address(&usage.place.address))
             }
-            Op::ClusterBarrier { name, .. } | Op::Registers { name } => name.to_string(),
+            Op::ClusterBarrier { name, .. } => name.to_string(),
+            Op::Registers { name, count } => format!("{name} {count}"),
             Op::Nothing { name } => format!("nothing {name}"),
             Op::Allocate { dst, size } => format!("malloc {}, {}", self.operand(dst), self.operand(size)),
             Op::Free { address } => format!("free {}", self.address(address)),

@@ -240,8 +240,11 @@ pub(crate) enum WarpKind {
     },
     ActiveMask,
     Elect,
-    /// `setmaxnreg`
-    Registers,
+    /// `setmaxnreg`: `.inc`, and the number.
+    Registers {
+        more: bool,
+        count: u32,
+    },
     /// Whatever all threads of a warp execute together (`.sync.aligned`).
     Meeting,
     Reduce(AtomicOperation, bool),

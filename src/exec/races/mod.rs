@@ -22,7 +22,7 @@ use clock::{Shape, ThreadClock};
 use order::{BulkCopy, Later};
 use shadow::{Cell, Entry, List, Pages};
 use std::collections::BTreeMap;
-use tensor::Pipelines;
+use tensor::{AddressWords, Pipelines};
 
 /// What is known of an instruction that accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,8 @@ pub(crate) struct Detector {
     shared_size: u32,
     /// What threads started on tensor memory.
     pub(crate) pipelines: Pipelines,
+    /// Where their addresses are.
+    pub(crate) addresses: AddressWords,
 }
 
 impl Detector {
@@ -155,6 +157,7 @@ impl Detector {
             allow_same_value,
             shared_size,
             pipelines: Pipelines::default(),
+            addresses: AddressWords::default(),
         }
     }
 
@@ -170,6 +173,9 @@ impl Detector {
 
     /// An access to shared memory.
     pub(crate) fn shared_access(&mut self, cells: &mut [Cell], offset: u32, bytes: u32, current: Current<'_>) {
+        if !self.addresses.is_empty() {
+            self.see_addresses(words(u64::from(offset), bytes).map(|(word, _)| word), current);
+        }
         for (word, mask) in words(u64::from(offset), bytes) {
             let cell = &mut cells[word as usize];
             self.check(cell, mask, current, |byte| Location::Shared((word * 4 + byte) as u32));
@@ -206,8 +212,11 @@ impl Detector {
             let other = self.sites[entry.code() as usize];
             let ordered = match current.map {
                 Some(Space::Tensor) => self.unordered_tensor(current, &entry).is_none(),
-                _ => self.later(current, location).is_after_all(&entry),
+                _ => self.later_than(current, &entry, location).is_after_all(&entry),
             };
+            if ordered && !self.addresses.is_empty() && self.later(current, location).proxy.is_some() {
+                self.addresses.is_used |= self.is_address(current, &entry, location(0));
+            }
             if !ordered && (site.writes || other.writes) {
                 self.conflict(&entry, other, site, mask, current, location);
             }
@@ -253,7 +262,7 @@ impl Detector {
         let first = match current.map {
             Some(Space::Tensor) => self.unordered_tensor(current, entry),
             _ => {
-                let later = self.later(current, location);
+                let later = self.later_than(current, entry, location);
                 let is_apart =
                     |other: &u32| strong.is_none_or(|reach| !self.shape.is_within(reach, self.issuer(*other), second));
                 later.unordered(entry.threads(), entry.clock).find(is_apart)
@@ -310,6 +319,17 @@ impl Detector {
         match self.shape.index_of_copy(number) {
             Some(index) => self.copies[index as usize].issuer,
             None => self.shape.issuer(number),
+        }
+    }
+
+    /// The party of an access that is compared with an earlier one.
+    fn later_than<'c>(&'c self, current: Current<'c>, entry: &Entry, location: &impl Fn(u64) -> Location) -> Later<'c> {
+        let later = self.later(current, location);
+        match later.proxy {
+            Some(_) if !self.addresses.is_empty() && self.is_address(current, entry, location(0)) => {
+                Later { proxy: None, ..later }
+            }
+            _ => later,
         }
     }
 

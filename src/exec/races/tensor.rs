@@ -10,7 +10,7 @@
 use super::clock::{Agent, Clock, floor};
 use super::order::Later;
 use super::shadow::{Cell, Entry};
-use super::{Current, Detector, Location};
+use super::{Current, Detector, Location, Reach};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -73,7 +73,68 @@ impl Pipelines {
     }
 }
 
+/// The words of shared memory where `tcgen05.alloc` wrote addresses.
+///
+/// What writes and reads them goes through the generic proxy; compilers (Triton) give these bytes to bulk copies behind a barrier,
+/// without a proxy fence. "The Tensor Memory allocation related instructions that access shared memory maintain same-address ordering
+/// with respect to non-tcgen05 instructions"; that a load of the address is complete at a barrier, for other proxies too, is assumed.
+#[derive(Debug, Default)]
+pub(crate) struct AddressWords {
+    /// By cluster and word: whether it still holds the address.
+    words: BTreeMap<(u32, u64), bool>,
+    /// Instructions that access these words: whether it was only while they held an address.
+    codes: BTreeMap<u32, bool>,
+    /// It was assumed.
+    pub(crate) is_used: bool,
+}
+
+impl AddressWords {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// `alloc` writes an address.
+    fn allocate(&mut self, cluster: u32, word: u64, code: u32) {
+        self.words.insert((cluster, word), true);
+        self.codes.entry(code).or_insert(true);
+    }
+
+    /// Something else accesses a word; `by_thread`: through the generic proxy.
+    fn see(&mut self, cluster: u32, word: u64, (code, writes, by_thread): (u32, bool, bool)) {
+        let Some(holds) = self.words.get_mut(&(cluster, word)) else { return };
+        *holds &= !writes;
+        let is_load = *holds && by_thread;
+        *self.codes.entry(code).or_insert(is_load) &= is_load;
+    }
+
+    /// Whether an instruction wrote the address in a word, or loaded it.
+    fn is_of(&self, cluster: u32, word: u64, code: u32) -> bool {
+        self.codes.get(&code) == Some(&true) && self.words.contains_key(&(cluster, word))
+    }
+}
+
 impl Detector {
+    /// `tcgen05.alloc` writes an address to this word of shared memory.
+    pub(crate) fn address_access(&mut self, cells: &mut [Cell], offset: u32, current: Current<'_>) {
+        self.shared_access(cells, offset, 4, current);
+        let cluster = self.shape.group(Reach::Cluster, current.thread);
+        self.addresses.allocate(cluster, u64::from(offset / 4), current.code);
+    }
+
+    /// Words of shared memory are accessed, some of which may hold addresses of tensor memory.
+    pub(super) fn see_addresses(&mut self, words: impl Iterator<Item = u64>, current: Current<'_>) {
+        let cluster = self.shape.group(Reach::Cluster, self.issuer(current.thread));
+        let what = (current.code, self.sites[current.code as usize].writes, current.thread < self.shape.threads);
+        words.for_each(|word| self.addresses.see(cluster, word, what));
+    }
+
+    /// Whether an entry is of an address of tensor memory.
+    pub(super) fn is_address(&self, current: Current<'_>, entry: &Entry, location: Location) -> bool {
+        let Location::Shared(offset) = location else { return false };
+        let cluster = self.shape.group(Reach::Cluster, self.issuer(current.thread));
+        self.addresses.is_of(cluster, u64::from(offset / 4), entry.code())
+    }
+
     /// An access to tensor memory, of these columns in these groups of lanes.
     pub(crate) fn tensor_access(
         &mut self,
