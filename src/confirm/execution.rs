@@ -101,8 +101,8 @@ fn register_text(ty: ScalarType, value: u64) -> String {
 /// What an instruction does to others.
 fn step_kind(code: Code) -> StepKind {
     match code {
-        Code::Load(_) | Code::AsyncRead(_) | Code::Product(_) => StepKind::Read,
-        Code::Store(_) | Code::AsyncWrite(_) | Code::BulkWrite(_) | Code::Map(_) => StepKind::Write,
+        Code::Load(_) | Code::AsyncRead(_) | Code::Product(_) | Code::TensorRead(_) => StepKind::Read,
+        Code::Store(_) | Code::AsyncWrite(_) | Code::BulkWrite(_) | Code::Map(_) | Code::Tensor(_) => StepKind::Write,
         Code::Atomic(_) | Code::Object(_) => StepKind::Atomic,
         Code::Barrier(_) | Code::ClusterArrive { .. } | Code::ClusterWait => StepKind::Barrier,
         Code::Fence { .. } | Code::ProxyFence { .. } => StepKind::Fence,
@@ -231,6 +231,9 @@ impl<'r> Reporter<'r> {
             Location::Global(array, offset) => {
                 let (name, origin) = self.run.arrays.get(array).map(|(name, origin)| (name.clone(), *origin)).unzip();
                 (name, Some("global"), Some(i128::from(offset) - i128::from(origin.unwrap_or(0))))
+            }
+            Location::Tensor { column, lane } => {
+                (Some(format!("tensor memory, lane {lane}, column {column}")), Some("tensor"), None)
             }
             Location::Shared(offset) => {
                 // Of whichever block of the cluster.

@@ -128,7 +128,7 @@ impl<'a> Lowering<'a> {
             Op::Async { name, operation } => self.asynchronous(name, operation),
             Op::Object { name, usage } => self.object(name, usage),
             Op::ClusterBarrier { name, .. } => self.without_model(name, CLUSTER),
-            Op::Registers { name } => self.without_model(name, REGISTERS),
+            Op::Registers { name, .. } => self.without_model(name, REGISTERS),
             Op::Nothing { .. } => {}
             Op::Unsupported { name, reason } => self.without_model(name, reason),
             Op::Branch { .. }

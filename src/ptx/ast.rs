@@ -13,6 +13,7 @@ pub use super::asynchronous::{
     TensorCopy,
 };
 pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op};
+pub use super::tensor_memory::{TensorMatrix, TensorMemoryOp, TensorMemoryUse, TensorMove, TensorProduct};
 pub(crate) use super::words::PackedFormat;
 
 /// A whole PTX file.

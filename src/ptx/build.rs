@@ -71,7 +71,11 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         Meaning::Object => parts.object(),
         Meaning::ClusterBarrier => parts.cluster_barrier(),
         Meaning::Product => parts.product(),
-        Meaning::Registers => Op::Registers { name: parts.name },
+        Meaning::TensorMemory => parts.tensor_memory(),
+        Meaning::Registers => match parts.operands.sources.first() {
+            Some(Operand::Integer(count)) => Op::Registers { count: *count, name: parts.name },
+            _ => Op::Unsupported { name: parts.name, reason: "its number is no constant".to_string() },
+        },
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
     }

@@ -373,6 +373,8 @@ pub enum Op {
     Registers {
         /// Full opcode.
         name: Arc<str>,
+        /// How many.
+        count: u64,
     },
     /// `barrier.cluster.arrive`, `barrier.cluster.wait`.
     ClusterBarrier {

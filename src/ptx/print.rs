@@ -397,6 +397,7 @@ impl Names<'_> {
                     self.operand(&product.b)
                 )
             }
+            Op::Async { name, operation: AsyncOp::TensorMemory(usage) } => self.tensor_memory(name, usage),
             Op::Async { name, operation: AsyncOp::ProductFence | AsyncOp::ProductCommit } => name.to_string(),
             Op::Async { name, operation: AsyncOp::ProductWait { pending } } => format!("{name} {pending}"),
             Op::Async { operation: AsyncOp::BulkCommit, .. } => "cp.async.bulk.commit_group".to_string(),
@@ -407,13 +408,25 @@ impl Names<'_> {
                     usage.action.source().map_or(String::new(), |source| format!(", {}", self.operand(source)));
                 format!("{name} {dst}{}{source}", self.address(&usage.place.address))
             }
-            Op::ClusterBarrier { name, .. } | Op::Registers { name } => name.to_string(),
+            Op::ClusterBarrier { name, .. } => name.to_string(),
+            Op::Registers { name, count } => format!("{name} {count}"),
             Op::Nothing { name } => format!("nothing {name}"),
             Op::Allocate { dst, size } => format!("malloc {}, {}", self.operand(dst), self.operand(size)),
             Op::Free { address } => format!("free {}", self.address(address)),
             Op::Unsupported { name, reason } => format!("unsupported {name} ({reason})"),
             other => panic!("ptx: the printer does not know {other:?}"),
         }
+    }
+}
+
+impl Names<'_> {
+    /// Destinations, addresses and other sources.
+    fn tensor_memory(&self, name: &str, usage: &TensorMemoryUse) -> String {
+        let mut usage = usage.clone();
+        let mut all: Vec<String> = usage.destinations_mut().map(|dst| self.operand(dst)).collect();
+        all.extend(usage.addresses_mut().into_iter().map(|address| self.address(address)));
+        all.extend(usage.sources_mut().into_iter().map(|source| self.operand(source)));
+        if all.is_empty() { name.to_string() } else { format!("{name} {}", all.join(", ")) }
     }
 }
 

@@ -406,6 +406,10 @@ impl<'p> Flow<'p> {
             Code::BulkRead(_) => self.touch_all(thread, at)?,
             Code::BulkWrite(index) => self.bulk(world, thread, own, (at, index))?,
             Code::Object(index) => self.object(world, thread, own, (at, index))?,
+            Code::TensorRead(index) | Code::Tensor(index) => {
+                self.touch_all(thread, at)?;
+                self.tensor_memory(world, thread, own, (at, index))?;
+            }
             Code::Product(index) => {
                 self.touch_all(thread, at)?;
                 self.product(thread, own, (at, index))?;

@@ -172,6 +172,7 @@ impl<'m> Decoder<'m> {
             bulk_operations: Vec::new(),
             map_operations: Vec::new(),
             products: Vec::new(),
+            tensor_operations: Vec::new(),
             objects: Vec::new(),
             annotations: Vec::new(),
             refusals: Vec::new(),

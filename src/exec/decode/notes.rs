@@ -51,6 +51,8 @@ pub(crate) enum Place {
     Local,
     Param,
     Function,
+    /// The columns of tensor memory that the allocation with this number gave.
+    Tensor(u16),
     /// No place: the state of a barrier object, which is good for its own operations only.
     State,
 }

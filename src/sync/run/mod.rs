@@ -8,6 +8,7 @@
 mod blocks;
 mod objects;
 mod peeks;
+mod tensor;
 mod warps;
 
 use crate::diagnostic::Diagnostic;
@@ -76,6 +77,8 @@ pub(crate) struct Shown {
     pub(crate) left_out: u32,
     /// Data decided where an access is.
     pub(crate) has_anywhere: bool,
+    /// Words that held addresses of tensor memory are given to another proxy.
+    pub(crate) has_addresses: bool,
 }
 
 /// A thread at an operation of its warp.
@@ -106,6 +109,8 @@ struct Block {
     cluster: u32,
     /// By place: how many bulk copies with groups a thread started, and the last of them.
     grouped: Vec<(u32, u32)>,
+    /// Commits of products on tensor memory.
+    commits: tensor::Commits,
     /// Copies with objects that read the shared memory of the block with a rank, and their instructions.
     outgoing: Vec<(u32, BulkCopy, u32)>,
 }
@@ -179,6 +184,7 @@ pub(crate) fn run(
         cluster: 0,
         grouped: Vec::new(),
         outgoing: Vec::new(),
+        commits: tensor::Commits::new(),
     };
     let mut flow = Flow::new(&program, module.address_size, parameters, bytes, free.knows_cluster, placements);
     if free.alike && world.facts.is_empty() {
@@ -208,6 +214,7 @@ pub(crate) fn run(
     let Run { world, flow, block, phases, elects, generations_left_out, .. } = run;
     let World { mut outcome, detector, global, halted, .. } = world;
     let (matters, placements, left_out) = (flow.matters, flow.placements, flow.alike.left_out);
+    let has_addresses = detector.addresses.is_used;
     outcome.races = detector.races.into_values().collect();
     outcome.forgot = detector.forgot;
     let end = match result {
@@ -223,7 +230,19 @@ pub(crate) fn run(
     let generations = block.objects.generations + phases.completed + generations_left_out;
     let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.in_time);
     let run = crate::exec::finished(program, outcome, global);
-    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, placements, left_out, has_anywhere })
+    Ok(Shown {
+        run,
+        end,
+        matters,
+        generations,
+        has_aligned_part,
+        elects,
+        in_time,
+        placements,
+        left_out,
+        has_anywhere,
+        has_addresses,
+    })
 }
 
 /// Why a run ends early.
@@ -290,6 +309,9 @@ impl Run<'_> {
         }
         self.count(index, executed);
         let mut comes = self.block.threads[index].status != Status::Running;
+        if is_executed && let Code::Tensor(number) = code {
+            self.tensor_after(index, number);
+        }
         if is_executed && !self.world.halted {
             comes |= matches!(code, Code::Barrier(_) | Code::ClusterArrive { .. }) | self.after(index, at, copies)?;
         }
@@ -380,6 +402,7 @@ impl Run<'_> {
                 self.tell_copies(index);
             }
             Code::Object(operation) => self.object(index, (at, operation))?,
+            Code::TensorRead(number) | Code::Tensor(number) => self.tensor_before(index, (at, number))?,
             _ => {}
         }
         Ok(())
