@@ -95,7 +95,7 @@ pub(crate) fn decide(test: &Litmus, model: &Model, limits: Limits) -> Result<Ans
     let definitions = builder.terms.and(builder.definitions.clone());
     let consistent = builder.terms.and(vec![candidate.is_execution, meaning.consistent, definitions]);
     let mut asker =
-        Asker { terms: &mut terms, consistent, final_state, filter, unfolded: &unfolded, watched: Vec::new() };
+        Asker { terms: &mut terms, consistent, final_state, filter, unfolded: &unfolded, watched: Vec::new(), matters: None };
     let drawn =
         limits.draws.then(|| Drawing::plan(test, &unfolded, &candidate.reads_from, &coherence, &meaning, asker.terms));
     asker.watched = drawn.as_ref().map_or(Vec::new(), |(_, watched)| watched.clone());
@@ -118,6 +118,8 @@ struct Asker<'a> {
     unfolded: &'a Unfolded,
     /// What is drawn of an execution that is found.
     watched: Vec<Term>,
+    /// Whether rounds that were not made may matter, once that was asked.
+    matters: Option<Decision>,
 }
 
 impl Asker<'_> {
@@ -148,10 +150,22 @@ impl Asker<'_> {
         if decision != Decision::No || self.terms.truth(self.unfolded.cut_matters) == Some(false) {
             return decision;
         }
-        match self.exists(&[self.unfolded.cut_matters]) {
-            (Decision::No, _) => Decision::No,
-            (Decision::Yes, _) => Decision::Unknown("a loop may go on for longer than it was unrolled".to_string()),
-            (unknown, _) => unknown,
+        let matters = self.matters.clone().unwrap_or_else(|| self.cut_matters());
+        self.matters = Some(matters.clone());
+        match matters {
+            Decision::No => Decision::No,
+            Decision::Yes => Decision::Unknown("a loop may go on for longer than it was unrolled".to_string()),
+            unknown => unknown,
+        }
+    }
+
+    /// Whether a consistent execution begins a round that was not made and that could matter.
+    fn cut_matters(&mut self) -> Decision {
+        // Of most locks no values at all do.
+        let never = self.terms.not(self.unfolded.cut_matters);
+        match solver::prove(self.terms, Encoding::BitVectors, never, &[], EFFORT) {
+            solver::Answer::Proved => Decision::No,
+            _ => self.exists(&[self.unfolded.cut_matters]).0,
         }
     }
 

@@ -10,10 +10,9 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A name for memory.
+/// What a name for memory stands for.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
-    pub(crate) name: String,
     /// The memory that it stands for; aliases have the same.
     pub(crate) location: usize,
     /// The virtual address; another generic alias has another one.
@@ -71,7 +70,7 @@ impl Names {
         if of.is_none() {
             self.locations.push(Location { name: name.to_string(), initial: 0 });
         }
-        self.variables.push(Variable { name: name.to_string(), location, address, proxy });
+        self.variables.push(Variable { location, address, proxy });
         self.by_name.insert(name.to_string(), self.variables.len() - 1);
         self.variables.len() - 1
     }

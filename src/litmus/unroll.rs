@@ -8,13 +8,16 @@
 //! `execution` asks the solver) it writes nothing. What is left when it is taken away is an execution, too: axioms are about edges
 //! that must not be there. So two copies of such a round are as good as any number.
 
-use super::instruction::{Action, Instruction};
+use super::instruction::{Action, Instruction, Update};
 use super::test::Item;
 use crate::diagnostic::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Code longer than this is refused.
 const MOST_ITEMS: usize = 4_000;
+
+/// Copies of a loop that does nothing but wait: one that waits, and one that ends it.
+const WAITING_COPIES: usize = 2;
 
 /// A loop that was unrolled.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +54,7 @@ pub(crate) fn unroll(code: &[Item], copies: usize, loops: &mut Vec<Loop>) -> Res
     while let Some((start, end)) = innermost(&code) {
         let number = loops.len();
         let body = &code[start..=end];
+        let copies = if only_waits(body) { copies.min(WAITING_COPIES) } else { copies };
         loops.push(Loop { is_stateless: is_stateless(body) });
         if code.len() + body.len() * copies > MOST_ITEMS {
             let place = body.iter().find_map(|one| span(&one.item)).unwrap_or(crate::span::Span::NONE);
@@ -130,6 +134,16 @@ fn copies_of(body: &[Unrolled], copies: usize, number: usize) -> Vec<Unrolled> {
     }
     code.push(Unrolled { item: Item::Label(behind), last_of: Vec::new() });
     code
+}
+
+/// Whether a round looks as if it could be left out; whether it can, the solver says.
+fn only_waits(body: &[Unrolled]) -> bool {
+    let writes = |action: &Action| match action {
+        Action::Store { .. } | Action::Barrier { .. } => true,
+        Action::Atomic { update, .. } => !matches!(update, Update::CompareAndSwap(_)),
+        _ => false,
+    };
+    is_stateless(body) && !body.iter().any(|one| matches!(&one.item, Item::Step(step) if writes(&step.action)))
 }
 
 /// Whether a round could be left out as far as registers go: each register that the body writes gets its value in each round,

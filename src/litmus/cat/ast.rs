@@ -14,8 +14,6 @@ pub(crate) struct Name {
 /// A file of axioms.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// The text that it may begin with.
-    pub(crate) title: String,
     pub(crate) statements: Vec<Statement>,
 }
 
