@@ -94,8 +94,15 @@ pub(crate) fn decide(test: &Litmus, model: &Model, limits: Limits) -> Result<Ans
     let final_state = builder.terms.and(facts);
     let definitions = builder.terms.and(builder.definitions.clone());
     let consistent = builder.terms.and(vec![candidate.is_execution, meaning.consistent, definitions]);
-    let mut asker =
-        Asker { terms: &mut terms, consistent, final_state, filter, unfolded: &unfolded, watched: Vec::new(), matters: None };
+    let mut asker = Asker {
+        terms: &mut terms,
+        consistent,
+        final_state,
+        filter,
+        unfolded: &unfolded,
+        watched: Vec::new(),
+        matters: None,
+    };
     let drawn =
         limits.draws.then(|| Drawing::plan(test, &unfolded, &candidate.reads_from, &coherence, &meaning, asker.terms));
     asker.watched = drawn.as_ref().map_or(Vec::new(), |(_, watched)| watched.clone());

@@ -371,7 +371,7 @@ impl<'a> Reader<'a> {
             return self.refuse("a barrier needs .sync, .red or .arrive");
         };
         self.take(word);
-        if of_cluster == matches!(word, "sync" | "red") || !of_cluster && word == "wait" {
+        if of_cluster && matches!(word, "sync" | "red") || !of_cluster && word == "wait" {
             return self.refuse("a barrier of a block has .sync, .red and .arrive, one of a cluster .arrive and .wait");
         }
         let meeting = Meeting { publishes: publishes && !(of_cluster && self.take("relaxed")), waits, of_cluster };

@@ -225,11 +225,11 @@ fn threads(columns: &[Column], errors: &mut Vec<Diagnostic>) -> Vec<Thread> {
         if threads.iter().any(|thread| thread.name == name.text) {
             errors.push(Diagnostic::error("litmus-name", format!("there are two threads `{}`", name.text), name.span));
         }
-        let Some(&block) = levels.get("cta") else {
+        let block = levels.get("cta").copied().unwrap_or_else(|| {
             let message = format!("the block of `{}` is missing", name.text);
             errors.push(Diagnostic::error("litmus-name", message, name.span).note("such as `P0@cta 0,gpu 0`"));
-            continue;
-        };
+            0
+        });
         threads.push(Thread {
             name: name.text.clone(),
             gpu: levels.get("gpu").copied().unwrap_or(0),

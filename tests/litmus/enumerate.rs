@@ -146,13 +146,9 @@ fn events(program: &Program) -> Vec<Event> {
         let mut barriers = 0;
         for instruction in code {
             match *instruction {
-                Instruction::Load { location, aliased, proxy, semantics, scope } => events.push(Event {
-                    aliased,
-                    proxy,
-                    semantics,
-                    scope,
-                    ..plain(Some(thread), Kind::Read, location)
-                }),
+                Instruction::Load { location, aliased, proxy, semantics, scope } => {
+                    events.push(Event { aliased, proxy, semantics, scope, ..plain(Some(thread), Kind::Read, location) })
+                }
                 Instruction::Store { location, aliased, semantics, scope, stored } => events.push(Event {
                     aliased,
                     semantics,
@@ -283,7 +279,8 @@ impl<'a> Execution<'a> {
                 if self.is_write(a) && self.is_write(b) && self.overlap(a, b) && !is_initial {
                     pairs.push((a, b));
                 }
-                let is_sc = |at: usize| self.events[at].kind == Kind::Fence && self.events[at].semantics == Semantics::Sc;
+                let is_sc =
+                    |at: usize| self.events[at].kind == Kind::Fence && self.events[at].semantics == Semantics::Sc;
                 if is_sc(a) && is_sc(b) && self.morally_strong(a, b) {
                     fences.push((a, b));
                 }
@@ -312,7 +309,10 @@ impl<'a> Execution<'a> {
         let mut all = Vec::new();
         for number in 0..3u32.pow(pairs.len() as u32) {
             let mut order = Matrix::of(size, |a, b| {
-                self.events[a].thread.is_none() && self.events[b].thread.is_some() && self.is_write(b) && self.overlap(a, b)
+                self.events[a].thread.is_none()
+                    && self.events[b].thread.is_some()
+                    && self.is_write(b)
+                    && self.overlap(a, b)
             });
             let mut rest = number;
             for (a, b) in pairs {
@@ -359,7 +359,8 @@ impl<'a> Execution<'a> {
     /// The places where a release pattern begins, with the write that ends it; likewise acquire patterns.
     fn releases(&self) -> Vec<(usize, usize)> {
         let size = self.events.len();
-        let is_release = |at: usize| matches!(self.events[at].semantics, Semantics::Release | Semantics::AcqRel | Semantics::Sc);
+        let is_release =
+            |at: usize| matches!(self.events[at].semantics, Semantics::Release | Semantics::AcqRel | Semantics::Sc);
         let mut all = Vec::new();
         for write in (0..size).filter(|at| self.is_write(*at) && self.is_strong(*at)) {
             for first in 0..size {
@@ -380,7 +381,8 @@ impl<'a> Execution<'a> {
 
     fn acquires(&self) -> Vec<(usize, usize)> {
         let size = self.events.len();
-        let is_acquire = |at: usize| matches!(self.events[at].semantics, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc);
+        let is_acquire =
+            |at: usize| matches!(self.events[at].semantics, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc);
         let mut all = Vec::new();
         for read in (0..size).filter(|at| self.events[*at].kind == Kind::Read && self.is_strong(*at)) {
             for last in 0..size {
@@ -404,13 +406,18 @@ impl<'a> Execution<'a> {
         let size = self.events.len();
         let all = || (0..size).flat_map(move |a| (0..size).map(move |b| (a, b)));
         if all().any(|(a, b)| {
-            self.is_write(a) && self.is_write(b) && self.morally_strong(a, b) && !coherence.has(a, b) && !coherence.has(b, a)
+            self.is_write(a)
+                && self.is_write(b)
+                && self.morally_strong(a, b)
+                && !coherence.has(a, b)
+                && !coherence.has(b, a)
         }) || sc.has_cycle()
         {
             return None;
         }
         let reads = Matrix::of(size, |write, read| self.from.get(&read) == Some(&write));
-        let later = Matrix::of(size, |read, write| self.from.get(&read).is_some_and(|from| coherence.has(*from, write)));
+        let later =
+            Matrix::of(size, |read, write| self.from.get(&read).is_some_and(|from| coherence.has(*from, write)));
         let observed = self.observation();
         let base = self.base_causality(sc, &observed);
         let preserved = Matrix::of(size, |a, b| self.is_preserved(&base, a, b));
@@ -418,11 +425,20 @@ impl<'a> Execution<'a> {
         all().filter(|(a, b)| preserved.has(*a, *b)).for_each(|(a, b)| causality.set(a, b));
         // Coherence.
         let is_broken = |(a, b): (usize, usize)| {
-            a != b && self.is_write(a) && self.is_write(b) && causality.has(a, b) && self.overlap(a, b) && !coherence.has(a, b)
+            a != b
+                && self.is_write(a)
+                && self.is_write(b)
+                && causality.has(a, b)
+                && self.overlap(a, b)
+                && !coherence.has(a, b)
         };
         // Fence-SC; causality.
         let contradicts = |order: &Matrix, by: &Matrix| all().any(|(a, b)| order.has(a, b) && by.has(b, a));
-        if all().any(is_broken) || contradicts(sc, &base) || contradicts(&reads, &causality) || contradicts(&later, &causality) {
+        if all().any(is_broken)
+            || contradicts(sc, &base)
+            || contradicts(&reads, &causality)
+            || contradicts(&later, &causality)
+        {
             return None;
         }
         // Atomicity: nothing comes between.
@@ -440,7 +456,8 @@ impl<'a> Execution<'a> {
             }
         }
         // No thin air.
-        let dependent = Matrix::of(size, |a, b| reads.has(a, b) || self.events[b].read == Some(a) || self.stores_loaded(a, b));
+        let dependent =
+            Matrix::of(size, |a, b| reads.has(a, b) || self.events[b].read == Some(a) || self.stores_loaded(a, b));
         // SC for each location: program order between accesses of one address, and strong communication.
         let located = Matrix::of(size, |a, b| {
             let communicates = reads.has(a, b) || coherence.has(a, b) || later.has(a, b);
@@ -468,9 +485,8 @@ impl<'a> Execution<'a> {
     /// Morally strong reading, or that of an atomic operation that observed the write in its turn.
     fn observation(&self) -> Matrix {
         let size = self.events.len();
-        let mut all = Matrix::of(size, |write, read| {
-            self.from.get(&read) == Some(&write) && self.morally_strong(write, read)
-        });
+        let mut all =
+            Matrix::of(size, |write, read| self.from.get(&read) == Some(&write) && self.morally_strong(write, read));
         loop {
             let before = all.0.clone();
             for write in 0..size {

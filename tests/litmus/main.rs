@@ -99,7 +99,11 @@ fn compare(with_proxies: bool) -> Result<(), Failed> {
         let answer = ask(&text, &model)?;
         if (answer.outcome() == "allowed", answer.racy()) != (expected.0, Some(expected.1)) {
             let line = answer.line();
-            return Err(format!("seed {seed}: expected allowed {}, racy {}; got {line}\n{text}", expected.0, expected.1).into());
+            return Err(format!(
+                "seed {seed}: expected allowed {}, racy {}; got {line}\n{text}",
+                expected.0, expected.1
+            )
+            .into());
         }
         allowed += u64::from(expected.0);
         racy += u64::from(expected.1);

@@ -59,10 +59,30 @@ impl Atomic {
 /// Instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Instruction {
-    Load { location: usize, aliased: bool, proxy: Proxy, semantics: Semantics, scope: Scope },
-    Store { location: usize, aliased: bool, semantics: Semantics, scope: Scope, stored: Stored },
-    Atomic { location: usize, semantics: Semantics, scope: Scope, operation: Atomic },
-    Fence { semantics: Semantics, scope: Scope },
+    Load {
+        location: usize,
+        aliased: bool,
+        proxy: Proxy,
+        semantics: Semantics,
+        scope: Scope,
+    },
+    Store {
+        location: usize,
+        aliased: bool,
+        semantics: Semantics,
+        scope: Scope,
+        stored: Stored,
+    },
+    Atomic {
+        location: usize,
+        semantics: Semantics,
+        scope: Scope,
+        operation: Atomic,
+    },
+    Fence {
+        semantics: Semantics,
+        scope: Scope,
+    },
     /// `None`: of aliases.
     ProxyFence(Option<Proxy>),
     Barrier,
@@ -149,9 +169,12 @@ impl Program {
     pub fn text(&self, name: &str, (loads, memory): &(Vec<Vec<u32>>, Vec<u32>)) -> String {
         let aliases = "ax aliases x; tx @ texture aliases x; cx @ async aliases x; ay aliases y; ty @ texture aliases y; cy @ async aliases y;";
         let mut text = format!("PTX {name}\n{{ x = 0; y = 0; {aliases} }}\n");
-        let headers: Vec<String> = self.threads.iter().enumerate().map(|(number, (place, _))| {
-            format!("P{number}@cta {},gpu {}", place.block, place.gpu)
-        }).collect();
+        let headers: Vec<String> = self
+            .threads
+            .iter()
+            .enumerate()
+            .map(|(number, (place, _))| format!("P{number}@cta {},gpu {}", place.block, place.gpu))
+            .collect();
         text += &format!(" {} ;\n", headers.join(" | "));
         let columns: Vec<Vec<String>> = self.threads.iter().map(|(_, code)| lines(code)).collect();
         for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
@@ -174,7 +197,11 @@ fn instruction(random: &mut Random, with_proxies: bool, value: &mut u32) -> Inst
     let aliased = with_proxies && random.below(4) == 0;
     match random.below(if with_proxies { 14 } else { 11 }) {
         0..3 => {
-            let proxy = if with_proxies { random.pick(&[Proxy::Generic, Proxy::Generic, Proxy::Texture, Proxy::Asynchronous]) } else { Proxy::Generic };
+            let proxy = if with_proxies {
+                random.pick(&[Proxy::Generic, Proxy::Generic, Proxy::Texture, Proxy::Asynchronous])
+            } else {
+                Proxy::Generic
+            };
             let semantics = random.pick(&[Weak, Weak, Relaxed, Acquire, Acquire]);
             match proxy {
                 Proxy::Generic => Instruction::Load { location, aliased, proxy, semantics, scope },
@@ -189,7 +216,12 @@ fn instruction(random: &mut Random, with_proxies: bool, value: &mut u32) -> Inst
         }
         6..8 => {
             let operation = random.pick(&[Atomic::Add(1), Atomic::Exchange(2), Atomic::Swap(0, 1), Atomic::Swap(1, 2)]);
-            Instruction::Atomic { location, semantics: random.pick(&[Relaxed, Acquire, Release, AcqRel]), scope, operation }
+            Instruction::Atomic {
+                location,
+                semantics: random.pick(&[Relaxed, Acquire, Release, AcqRel]),
+                scope,
+                operation,
+            }
         }
         8..10 => Instruction::Fence { semantics: random.pick(&[AcqRel, AcqRel, Sc, Sc, Acquire, Release]), scope },
         10 => Instruction::Barrier,
