@@ -198,7 +198,7 @@ impl Evaluation<'_, '_> {
                 Some(Value::Function(..)) => Err(wrong("a function needs its arguments", name.span)),
                 Some(value) => Ok(value.clone()),
                 // As herd7 has it, unless the model has another.
-                None if name.text == "fr" => self.from_reads(name),
+                None if name.text == "fr" => self.reads_before(name),
                 None => Err(unknown(name, self.names.keys())),
             },
             ExprKind::Apply(function, arguments) => self.apply(function, arguments, expr),
@@ -208,7 +208,7 @@ impl Evaluation<'_, '_> {
     }
 
     /// From a read to the writes behind the one that it reads.
-    fn from_reads(&mut self, name: &Name) -> Result<Value, Diagnostic> {
+    fn reads_before(&mut self, name: &Name) -> Result<Value, Diagnostic> {
         match (self.names.get("rf").cloned(), self.names.get("co").cloned()) {
             (Some(Value::Relation(rf)), Some(Value::Relation(co))) => {
                 let read = Builder::inverse(&rf);
