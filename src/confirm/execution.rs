@@ -356,6 +356,8 @@ impl<'r> Reporter<'r> {
     fn race(&self, race: &Race) -> Finding {
         let bytes = |code: u32| match self.run.program.code[code as usize] {
             Code::Product(_) => 16,
+            // A column of a lane.
+            Code::TensorRead(_) | Code::Tensor(_) => 4,
             _ => self.access_of(code).map_or(0, Access::scalar_bytes),
         };
         let part = |(thread, code): Place| self.access(self.kind(code), (thread, code), bytes(code));
@@ -421,9 +423,12 @@ impl<'r> Reporter<'r> {
 
     fn kind(&self, code: u32) -> AccessKind {
         match self.run.program.code[code as usize] {
-            Code::Load(_) | Code::AsyncRead(_) | Code::BulkRead(_) | Code::MapRead(_) | Code::Product(_) => {
-                AccessKind::Read
-            }
+            Code::Load(_)
+            | Code::AsyncRead(_)
+            | Code::BulkRead(_)
+            | Code::MapRead(_)
+            | Code::Product(_)
+            | Code::TensorRead(_) => AccessKind::Read,
             Code::Atomic(_) => AccessKind::Atomic,
             _ => AccessKind::Write,
         }

@@ -7,7 +7,7 @@
 
 use super::documents;
 use super::lsp::LspOptions;
-use super::options::{Arithmetic, Color, Engine, Format, Options, PreludeChoice, Stage, UNROLL};
+use super::options::{Arithmetic, Assumption, Color, Engine, Format, Options, PreludeChoice, Stage, UNROLL};
 use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
 use super::shard::ShardOf;
@@ -172,6 +172,9 @@ struct Arguments {
     /// "arbitrary": functions without a body give anything, and no more
     #[arg(long, value_name = "KIND", hide_possible_values = true)]
     unknown_functions: Option<UnknownFunctions>,
+    /// tensor-order: tensor memory needs no `tcgen05.fence`
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    assume: Vec<Assumption>,
     /// Prove that accesses stay inside arrays of known size
     #[arg(long)]
     check_bounds: bool,
@@ -390,6 +393,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
             unknown_functions_arbitrary: arguments.unknown_functions.is_some(),
             check_bounds: arguments.check_bounds,
             warp_lockstep: false,
+            tensor_order: arguments.assume.contains(&Assumption::TensorOrder),
             warps_meet: false,
             objects_in_step: false,
         },

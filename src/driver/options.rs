@@ -211,6 +211,13 @@ pub enum Arithmetic {
     Bv,
 }
 
+/// `--assume`: what the letter of PTX does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Assumption {
+    /// [`Rules::tensor_order`]
+    TensorOrder,
+}
+
 /// `--engine`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Engine {

@@ -96,7 +96,10 @@ impl World {
         let same_value = launch.rules.allow_same_value;
         let mut detector = Detector::new(sites(program, launch), shape, (&sizes, program.shared_size), same_value);
         let is_fence = |one: &TensorOperation| matches!(one, TensorOperation::Fence { .. });
-        detector.pipelines.has_fences = program.tensor_operations.iter().any(is_fence);
+        let tensor = &program.tensor_operations;
+        let is_strict = !launch.rules.tensor_order || tensor.iter().any(is_fence);
+        detector.pipelines.is_strict = !tensor.is_empty() && is_strict;
+        detector.addresses.are_allowed = launch.rules.tensor_order;
         World {
             global,
             facts,
@@ -129,7 +132,7 @@ impl World {
 impl World {
     /// Whether threads tell each other through relaxed operations what was earlier in time: fences of tensor memory go with them.
     pub(crate) fn hears(&self) -> bool {
-        self.barriers_only || self.detector.pipelines.has_fences
+        self.barriers_only || self.detector.pipelines.is_strict
     }
 
     /// The threads between which a scope works.

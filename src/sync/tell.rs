@@ -9,7 +9,7 @@ use super::objects::Unsafe;
 use super::run::{End, Shown};
 use super::{Proved, Question};
 use crate::confirm::execution;
-use crate::exec::decode::{Code, Program, Space, TensorOperation, WarpKind};
+use crate::exec::decode::{Code, Program, Space, WarpKind};
 use crate::exec::launch::Launch;
 use crate::exec::races::Location;
 use crate::finding::{AccessKind, AccessReport, Checked, Defect, Finding, MixedBarrier, Mixing, Reason};
@@ -101,18 +101,6 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
     }
     if program.warp_operations.iter().any(|operation| matches!(operation.kind, WarpKind::Registers { .. })) {
         said.push("`setmaxnreg` gets the registers that it asks for".to_string());
-    }
-    let is_fence = |one: &TensorOperation| matches!(one, TensorOperation::Fence { .. });
-    if !program.tensor_operations.is_empty() && !program.tensor_operations.iter().any(is_fence) {
-        said.push(
-            "barriers order accesses to tensor memory as they do others, without `tcgen05.fence`, which the kernel has not"
-                .to_string(),
-        );
-    }
-    if shown.has_addresses {
-        let sentence = "an address of tensor memory in shared memory is written and loaded before bulk copies that a barrier \
-                        orders behind it, without a proxy fence";
-        said.push(sentence.to_string());
     }
     if shown.placements.assumes_start {
         said.push("shared memory starts at a multiple of 1024 bytes".to_string());

@@ -214,9 +214,6 @@ impl Detector {
                 Some(Space::Tensor) => self.unordered_tensor(current, &entry).is_none(),
                 _ => self.later_than(current, &entry, location).is_after_all(&entry),
             };
-            if ordered && !self.addresses.is_empty() && self.later(current, location).proxy.is_some() {
-                self.addresses.is_used |= self.is_address(current, &entry, location(0));
-            }
             if !ordered && (site.writes || other.writes) {
                 self.conflict(&entry, other, site, mask, current, location);
             }

@@ -2,9 +2,9 @@
 //!
 //! Input: what threads started, and what they know. Output: whether an earlier access is before a later one. Establishes: two products
 //! of one thread with the same result, size and kind, and a copy and a product behind it, are pipelined; loads and stores are complete
-//! for their own warp behind its `wait`, all for others who are told so. Where a kernel has fences of tensor memory, what comes behind a
-//! barrier is ordered only by `fence::after_thread_sync`; where it has none, as those that Triton makes, "the standard memory consistency
-//! model synchronization mechanisms" are taken to be enough.
+//! for their own warp behind its `wait`, all for others who are told so. What comes behind a barrier is ordered only by
+//! `fence::after_thread_sync`; with `--assume tensor-order` a kernel without any fence of tensor memory, as those that Triton makes, needs
+//! none.
 //! Reference: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations".
 
 use super::clock::{Agent, Clock, floor};
@@ -37,8 +37,8 @@ pub(crate) struct Pipelines {
     known: Vec<Pipelined>,
     /// By thread: numbers of these.
     of: BTreeMap<u32, Vec<u32>>,
-    /// The kernel has fences of tensor memory.
-    pub(crate) has_fences: bool,
+    /// Fences of tensor memory are needed.
+    pub(crate) is_strict: bool,
 }
 
 impl Pipelines {
@@ -77,15 +77,15 @@ impl Pipelines {
 ///
 /// What writes and reads them goes through the generic proxy; compilers (Triton) give these bytes to bulk copies behind a barrier,
 /// without a proxy fence. "The Tensor Memory allocation related instructions that access shared memory maintain same-address ordering
-/// with respect to non-tcgen05 instructions"; that a load of the address is complete at a barrier, for other proxies too, is assumed.
+/// with respect to non-tcgen05 instructions"; that a load of the address is complete at a barrier, for other proxies too, holds with `--assume tensor-order`.
 #[derive(Debug, Default)]
 pub(crate) struct AddressWords {
     /// By cluster and word: whether it still holds the address.
     words: BTreeMap<(u32, u64), bool>,
     /// Instructions that access these words: whether it was only while they held an address.
     codes: BTreeMap<u32, bool>,
-    /// It was assumed.
-    pub(crate) is_used: bool,
+    /// It is assumed.
+    pub(crate) are_allowed: bool,
 }
 
 impl AddressWords {
@@ -117,8 +117,10 @@ impl Detector {
     /// `tcgen05.alloc` writes an address to this word of shared memory.
     pub(crate) fn address_access(&mut self, cells: &mut [Cell], offset: u32, current: Current<'_>) {
         self.shared_access(cells, offset, 4, current);
-        let cluster = self.shape.group(Reach::Cluster, current.thread);
-        self.addresses.allocate(cluster, u64::from(offset / 4), current.code);
+        if self.addresses.are_allowed {
+            let cluster = self.shape.group(Reach::Cluster, current.thread);
+            self.addresses.allocate(cluster, u64::from(offset / 4), current.code);
+        }
     }
 
     /// Words of shared memory are accessed, some of which may hold addresses of tensor memory.
@@ -196,6 +198,6 @@ impl Detector {
             }
         }
         let is_told = |known: &Clock| time <= floor(&known.threads, other);
-        !self.pipelines.has_fences && clock.others.as_deref().is_some_and(is_told)
+        !self.pipelines.is_strict && clock.others.as_deref().is_some_and(is_told)
     }
 }

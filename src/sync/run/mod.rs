@@ -77,8 +77,6 @@ pub(crate) struct Shown {
     pub(crate) left_out: u32,
     /// Data decided where an access is.
     pub(crate) has_anywhere: bool,
-    /// Words that held addresses of tensor memory are given to another proxy.
-    pub(crate) has_addresses: bool,
 }
 
 /// A thread at an operation of its warp.
@@ -214,7 +212,6 @@ pub(crate) fn run(
     let Run { world, flow, block, phases, elects, generations_left_out, .. } = run;
     let World { mut outcome, detector, global, halted, .. } = world;
     let (matters, placements, left_out) = (flow.matters, flow.placements, flow.alike.left_out);
-    let has_addresses = detector.addresses.is_used;
     outcome.races = detector.races.into_values().collect();
     outcome.forgot = detector.forgot;
     let end = match result {
@@ -230,19 +227,7 @@ pub(crate) fn run(
     let generations = block.objects.generations + phases.completed + generations_left_out;
     let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.in_time);
     let run = crate::exec::finished(program, outcome, global);
-    Ok(Shown {
-        run,
-        end,
-        matters,
-        generations,
-        has_aligned_part,
-        elects,
-        in_time,
-        placements,
-        left_out,
-        has_anywhere,
-        has_addresses,
-    })
+    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, placements, left_out, has_anywhere })
 }
 
 /// Why a run ends early.
