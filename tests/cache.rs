@@ -10,19 +10,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// Answers of all kinds, some with sources and annotations beside them.
-const FILES: [&str; 11] = [
+/// Answers of all kinds, some with sources beside them.
+const FILES: [&str; 9] = [
     "nothing_to_check.ptx",
     "mangled_names.ptx",
-    "verified_when.ptx",
+    "answers_soon.ptx",
     "unknown_function_refused.ptx",
     "aligned_rule.ptx",
     "format_short.ptx",
     "inlined_header.ptx",
     "inlined_header.cu",
     "inlined_header.cuh",
-    "sidecar_beside.ptx",
-    "sidecar_beside.ptx.gpuvcc",
 ];
 
 /// A kernel that calls a function, with lines of a source.

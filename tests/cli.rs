@@ -215,7 +215,7 @@ fn reports_are_of_their_formats() -> Result<(), Failed> {
         &["tests/cli/input/nothing_to_check.ptx", "--stats"][..],
         &["tests/cli/input/format_short.ptx", "--block", "32", "--grid", "1"],
         &["tests/cli/input/unknown_function_refused.ptx", "no/such/file.ptx"],
-        &["tests/cli/input/mangled_names.ptx", "tests/cli/input/verified_when.ptx", "tests/cli/input/aligned_rule.ptx"],
+        &["tests/cli/input/mangled_names.ptx", "tests/cli/input/answers_soon.ptx", "tests/cli/input/aligned_rule.ptx"],
         &[
             "tests/procedures/loops.bpl",
             "tests/cli/input/inferred_modifies.bpl",

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 const FILES: [&str; 10] = [
     "tests/cli/input/nothing_to_check.ptx",
     "tests/cli/input/mangled_names.ptx",
-    "tests/cli/input/verified_when.ptx",
+    "tests/cli/input/answers_soon.ptx",
     "tests/cli/input/large_required_block.ptx",
     "tests/cli/input/unknown_function_refused.ptx",
     "tests/cli/input/inferred_modifies.bpl",
@@ -29,7 +29,7 @@ const FILES: [&str; 10] = [
 
 /// The same without errors.
 const RIGHT: [&str; 3] =
-    ["tests/cli/input/mangled_names.ptx", "tests/cli/input/aligned_rule.ptx", "tests/cli/input/verified_when.ptx"];
+    ["tests/cli/input/mangled_names.ptx", "tests/cli/input/aligned_rule.ptx", "tests/cli/input/answers_soon.ptx"];
 
 fn run(arguments: &[&[&str]]) -> Ran {
     gpuvcc(&arguments.concat(), b"")

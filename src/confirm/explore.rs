@@ -30,19 +30,38 @@ pub struct Effort {
     run: u64,
     /// Of larger launches some blocks run.
     threads: u32,
+    /// What is chosen: as many threads as there is room for, or few that get far.
+    reach: Reach,
+}
+
+/// What launches of a search are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// The first block, its neighbours, the last one and some between; values of any size.
+    Wide,
+    /// The first block and its neighbours, which get far; values that give loops few rounds.
+    Deep,
 }
 
 impl Effort {
     /// For lines that a failed proof suspects.
-    pub const PATIENT: Effort = Effort { launches: 24, steps: 5_000_000, run: 400_000, threads: 2048 };
+    pub const PATIENT: Effort =
+        Effort { launches: 24, steps: 5_000_000, run: 400_000, threads: 2048, reach: Reach::Wide };
     /// Before the invariants of loops are looked for: small launches.
-    pub(crate) const BRIEF: Effort = Effort { launches: 6, steps: 100_000, run: 100_000, threads: 512 };
+    pub(crate) const BRIEF: Effort =
+        Effort { launches: 6, steps: 100_000, run: 100_000, threads: 512, reach: Reach::Wide };
     /// The same: a large one.
-    pub(crate) const LARGE: Effort = Effort { launches: 1, steps: 400_000, run: 400_000, threads: 2048 };
+    pub(crate) const LARGE: Effort =
+        Effort { launches: 1, steps: 400_000, run: 400_000, threads: 2048, reach: Reach::Wide };
+    /// The same: loops to their ends.
+    pub(crate) const DEEP: Effort =
+        Effort { launches: 6, steps: 1_000_000, run: 300_000, threads: 64, reach: Reach::Deep };
     /// Before a proof is tried.
-    pub(crate) const QUICK: Effort = Effort { launches: 6, steps: 1_000_000, run: 400_000, threads: 2048 };
+    pub(crate) const QUICK: Effort =
+        Effort { launches: 6, steps: 1_000_000, run: 400_000, threads: 2048, reach: Reach::Wide };
     /// For a kernel without one of its barriers.
-    pub(super) const TRIALS: Effort = Effort { launches: 4, steps: 1_000_000, run: 200_000, threads: 512 };
+    pub(super) const TRIALS: Effort =
+        Effort { launches: 4, steps: 1_000_000, run: 200_000, threads: 512, reach: Reach::Wide };
 }
 
 /// Guesses of parameters for each launch, until they are plausible.
@@ -132,15 +151,20 @@ impl<'a> Explorer<'a> {
         let mut same_value = None;
         for number in 0..self.effort.launches * GUESSES {
             let launch = sizes[number as usize % sizes.len()];
-            let command = match self.guess(launch, number, &values) {
+            let mut command = match self.guess(launch, number, &values) {
                 Guess::Launch(command) => *command,
                 Guess::Unlikely => continue,
                 Guess::Refused => break,
             };
-            let Some(shown) = self.shown(&command) else { break };
+            let Some(mut shown) = self.shown(&command) else { break };
             launches += 1;
             steps += shown.instructions;
             log::debug!("launch {number}: {} findings, {} instructions", shown.findings.len(), shown.instructions);
+            if shown.findings.first().is_some_and(|finding| finding.same_value)
+                && let Some((other, with_values)) = self.with_other_contents(launch, number, &values)
+            {
+                (command, shown) = (other, with_values);
+            }
             if let Some(finding) = shown.findings.first() {
                 let reduced = self.reduced(command, finding);
                 let only_same_value = finding.same_value;
@@ -159,14 +183,25 @@ impl<'a> Explorer<'a> {
 
     /// The launch with this number, among those of one size.
     pub(super) fn guess(&self, launch: Geometry<u32>, number: u64, values: &BTreeMap<Name, u128>) -> Guess {
+        self.guess_with(launch, number, values, &contents(number))
+    }
+
+    fn guess_with(
+        &self,
+        launch: Geometry<u32>,
+        number: u64,
+        values: &BTreeMap<Name, u128>,
+        contents: &Contents,
+    ) -> Guess {
         let value = |parameter: &KernelParameter| {
             let fixed = parameter.constant.as_ref().and_then(|constant| values.get(constant));
-            fixed.map_or_else(|| scalar(self.emulator, parameter, &launch, number), |value| *value as u64)
+            fixed.map_or_else(|| self.scalar(parameter, &launch, number), |value| *value as u64)
         };
         if !self.is_plausible(launch, &value) {
             return Guess::Unlikely;
         }
-        self.command(launch, number, &value).map_or(Guess::Refused, |command| Guess::Launch(Box::new(command)))
+        self.command(launch, number, &value, contents)
+            .map_or(Guess::Refused, |command| Guess::Launch(Box::new(command)))
     }
 
     /// How many numbers of launches are tried at most, and how many instructions a launch and all of them have.
@@ -185,14 +220,20 @@ impl<'a> Explorer<'a> {
         plausible(launch, &values.collect())
     }
 
-    fn command(&self, launch: Geometry<u32>, number: u64, value: &dyn Fn(&KernelParameter) -> u64) -> Option<Command> {
+    fn command(
+        &self,
+        launch: Geometry<u32>,
+        number: u64,
+        value: &dyn Fn(&KernelParameter) -> u64,
+        contents: &Contents,
+    ) -> Option<Command> {
         let overlaps = self.emulator.overlaps();
         let overlap = overlaps[number as usize % overlaps.len()];
         Some(Command {
             geometry: launch,
             cluster: [1; 3],
-            only_blocks: some_blocks(&launch, hash(7, number), self.effort.threads),
-            arguments: self.emulator.arguments(self.kernel, value, &contents(number), overlap).ok()?,
+            only_blocks: self.some_blocks(&launch, hash(7, number)),
+            arguments: self.emulator.arguments(self.kernel, value, contents, overlap).ok()?,
             dynamic_shared: self.emulator.dynamic_shared(&Finding::new(Defect::Race, false)),
             schedule: [Schedule::RoundRobin, Schedule::Adversarial, Schedule::Lockstep][(number / 2 % 3) as usize],
             seed: number + 1,
@@ -209,6 +250,23 @@ impl<'a> Explorer<'a> {
         Some(shown)
     }
 
+    /// The same launch with arrays that hold anything, if both threads of its race then write different values: small
+    /// numbers and zeros are often the same by chance.
+    fn with_other_contents(
+        &self,
+        launch: Geometry<u32>,
+        number: u64,
+        values: &BTreeMap<Name, u128>,
+    ) -> Option<(Command, Shown)> {
+        let Guess::Launch(command) = self.guess_with(launch, number, values, &Contents::Any { seed: number + 1 })
+        else {
+            return None;
+        };
+        let shown = self.shown(&command)?;
+        let has_values = shown.findings.first().is_some_and(|finding| !finding.same_value);
+        has_values.then_some((*command, shown))
+    }
+
     /// The same with the blocks of the finding alone, if that shows it, too.
     fn reduced(&self, mut command: Command, finding: &Finding) -> Option<Explored> {
         let concerned = finding.accesses.iter().map(|access| linear(access.block, command.geometry.grid));
@@ -220,6 +278,44 @@ impl<'a> Explorer<'a> {
         let Shown { findings, command, .. } = self.shown(&command)?;
         let still = findings.first().is_some_and(|first| finding.same_value || !first.same_value);
         still.then_some(Explored { findings, command: Some(command) })
+    }
+
+    /// A parameter's value: all the same usual one, or each its own.
+    fn scalar(&self, parameter: &KernelParameter, launch: &Geometry<u32>, number: u64) -> u64 {
+        let is_float = |ty: crate::ptx::ast::ScalarType| ty.is_float();
+        let mut declared = self.emulator.entry().params.iter();
+        let declared = declared.find(|declared| *declared.name == *parameter.name);
+        if declared.is_some_and(|declared| is_float(declared.ty)) {
+            let value = [1.0, f64::NAN, 0.0, 0.5, -1.0][number as usize % 5];
+            return if parameter.bits == 32 { u64::from((value as f32).to_bits()) } else { f64::to_bits(value) };
+        }
+        let name = parameter.name.bytes().fold(number, |seed, byte| hash(seed, u64::from(byte)));
+        let usual = match self.effort.reach {
+            Reach::Wide if number % 3 == 2 => return hash(name, 1) % 64,
+            Reach::Wide => usual::values(launch).to_vec(),
+            Reach::Deep => usual::small_values(launch).to_vec(),
+        };
+        let index = if number < 4 { number } else { name };
+        usual[index as usize % usual.len()] as u64
+    }
+
+    /// Of a launch with more threads than there is room for: those blocks that run.
+    fn some_blocks(&self, launch: &Geometry<u32>, random: u64) -> Option<Vec<u32>> {
+        let most = u64::from(self.effort.threads);
+        let (threads, blocks) = (launch.block_threads() as u64, launch.blocks() as u64);
+        if threads * blocks <= most {
+            return None;
+        }
+        let room = most / threads;
+        let ends = [0, 1, u64::from(launch.grid[0]), blocks - 1].map(|number| number.min(blocks - 1));
+        let chosen: BTreeSet<u64> = match self.effort.reach {
+            Reach::Wide => {
+                let between = (ends.len() as u64..room).map(|number| hash(random, number) % blocks);
+                ends.into_iter().chain(between).collect()
+            }
+            Reach::Deep => ends.into_iter().take((room as usize).clamp(1, 3)).collect(),
+        };
+        (chosen.len() as u64 != blocks).then(|| chosen.into_iter().map(|number| number as u32).collect())
     }
 }
 
@@ -243,35 +339,4 @@ fn contents(number: u64) -> Contents {
         2 => Contents::Small { bound: 2, seed },
         _ => Contents::Any { seed },
     }
-}
-
-/// A parameter's value: all the same usual one, or each its own.
-fn scalar(emulator: &Emulator, parameter: &KernelParameter, launch: &Geometry<u32>, number: u64) -> u64 {
-    let is_float = |ty: crate::ptx::ast::ScalarType| ty.is_float();
-    let declared = emulator.entry().params.iter().find(|declared| *declared.name == *parameter.name);
-    if declared.is_some_and(|declared| is_float(declared.ty)) {
-        let value = [1.0, f64::NAN, 0.0, 0.5, -1.0][number as usize % 5];
-        return if parameter.bits == 32 { u64::from((value as f32).to_bits()) } else { f64::to_bits(value) };
-    }
-    let usual = usual::values(launch);
-    let name = parameter.name.bytes().fold(number, |seed, byte| hash(seed, u64::from(byte)));
-    let index = if number < 4 { number } else { name };
-    let value = match number % 3 {
-        2 => u128::from(hash(name, 1) % 64),
-        _ => usual[index as usize % usual.len()],
-    };
-    value as u64
-}
-
-/// Of a launch with more than so many threads the first block and its neighbours, the last and some between.
-fn some_blocks(launch: &Geometry<u32>, random: u64, most_threads: u32) -> Option<Vec<u32>> {
-    let (threads, blocks) = (launch.block_threads() as u64, launch.blocks() as u64);
-    if threads * blocks <= u64::from(most_threads) {
-        return None;
-    }
-    let row = u64::from(launch.grid[0]);
-    let ends = [0, 1, row, blocks - 1].map(|number| number.min(blocks - 1));
-    let between = (ends.len() as u64..u64::from(most_threads) / threads).map(|number| hash(random, number) % blocks);
-    let chosen: BTreeSet<u64> = ends.into_iter().chain(between).collect();
-    (chosen.len() as u64 != blocks).then(|| chosen.into_iter().map(|number| number as u32).collect())
 }

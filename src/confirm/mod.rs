@@ -24,10 +24,11 @@ use self::minimal::Minimiser;
 use crate::effort::{self, Budget};
 use crate::exec::command::Command;
 use crate::finding::facts::{Facts, site_of};
-use crate::finding::{Defect, Finding, ParameterValue};
+use crate::finding::{Defect, Finding, ParameterValue, groups};
 use crate::geometry::Geometry;
 use crate::ivl::ast::{Program, StmtKind};
 use crate::ivl::claim::Claim;
+use crate::kernel::Kernel;
 use crate::limits;
 use crate::prove::PairOutcome;
 use crate::prove::question::Question;
@@ -124,8 +125,8 @@ impl<'a> Confirmation<'a> {
         }
     }
 
-    /// A confirmed finding, in a small launch.
-    fn confirm(&mut self, finding: Finding, command: Option<Command>) {
+    /// A confirmed finding, in a small launch; whether that is plausible.
+    fn confirm(&mut self, finding: Finding, command: Option<Command>) -> bool {
         let mut finding = match (&mut self.minimiser, command) {
             (Some(minimiser), Some(command)) => minimiser.finish(finding, command),
             _ => finding,
@@ -133,6 +134,11 @@ impl<'a> Confirmation<'a> {
         finding.confirmed = true;
         let launch = finding.launch.map(Geometry::or_one);
         let is_plausible = launch.is_none_or(|launch| (self.plausible)(launch, &finding.params));
+        self.add(finding, is_plausible);
+        is_plausible
+    }
+
+    fn add(&mut self, finding: Finding, is_plausible: bool) {
         let findings = if is_plausible { &mut self.confirmed } else { &mut self.outside };
         findings.push(finding);
     }
@@ -158,21 +164,32 @@ impl<'a> Confirmation<'a> {
         self.is_decided()
     }
 
-    /// The same in a large launch, for a proof that turns out to be hard. What it shows is for [`Confirmation::take`].
+    /// The same in a large launch, and in some with few rounds, for a proof that turns out to be hard. What it shows is for [`Confirmation::take`].
     pub(crate) fn large_launch(&self) -> impl FnOnce() -> Option<Explored> + Send + use<'a> {
         let (emulator, facts, plausible) = (self.emulator, self.facts, self.plausible);
         move || {
             let _stage = limits::stage("confirm");
             let suspects = races_and_barriers(&facts.kernel.program);
-            let explorer = Explorer::new(emulator.as_ref()?, facts.kernel, &suspects, Effort::LARGE);
-            explorer.among(plausible).run(facts.launch)
+            let emulator = emulator.as_ref()?;
+            let search = |effort| {
+                let explorer = Explorer::new(emulator, facts.kernel, &suspects, effort);
+                explorer.among(plausible).run(facts.launch)
+            };
+            search(Effort::LARGE).or_else(|| search(Effort::DEEP))
         }
     }
 
-    /// Takes what a launch shows.
+    /// Takes what a launch shows. Of each group one finding gets a small launch; the others are only counted.
     pub(crate) fn take(&mut self, explored: Explored) {
+        let mut taken: Vec<(Finding, bool)> = Vec::new();
         for finding in explored.findings {
-            self.confirm(finding, explored.command.clone());
+            match taken.iter().find(|(other, _)| groups::are_one(other, &finding)) {
+                Some(&(_, is_plausible)) => self.add(Finding { confirmed: true, ..finding }, is_plausible),
+                None => {
+                    let is_plausible = self.confirm(finding.clone(), explored.command.clone());
+                    taken.push((finding, is_plausible));
+                }
+            }
         }
     }
 
@@ -212,6 +229,14 @@ impl<'a> Confirmation<'a> {
             self.take(explored);
         }
     }
+}
+
+/// Whether a few random launches of a kernel show a race, or a barrier that not all threads come to.
+pub(crate) fn shows_defect(emulator: &Emulator, kernel: &Kernel) -> bool {
+    let _stage = limits::stage("confirm");
+    let suspects = races_and_barriers(&kernel.program);
+    let shows = |effort| Explorer::new(emulator, kernel, &suspects, effort).run(kernel.geometry).is_some();
+    shows(Effort::BRIEF) || shows(Effort::DEEP)
 }
 
 /// Lines of the assertions that are not proved.

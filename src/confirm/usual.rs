@@ -83,3 +83,9 @@ pub(super) fn values(launch: &Geometry<u32>) -> [u128; 15] {
     let width = row * u128::from(launch.grid[0]);
     [total, block, 16, 1024, width, 1, 2, 4 * total, total - 1, 0, row, 64, 3, 4, 1 << 24]
 }
+
+/// Values that give loops few rounds, and rows of the length of a block's.
+pub(super) fn small_values(launch: &Geometry<u32>) -> [u128; 8] {
+    let row = u128::from(launch.block[0]);
+    [2, row, 16, 64, 3, 1, 5, 2 * row]
+}

@@ -19,8 +19,8 @@ use crate::report::text::launch_text;
 use std::collections::BTreeSet;
 
 /// For one proof, and for all.
-const ONE: Effort = Effort::seconds(1);
-const ALL: Effort = Effort::seconds(2);
+const ONE: Effort = Effort::milliseconds(500);
+const ALL: Effort = Effort::seconds(1);
 
 /// Facts with what the race needs where they do not hold; those about arrays that the kernel only reads first.
 const FACTS: [(Fact, &str); 3] = [

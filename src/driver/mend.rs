@@ -9,7 +9,7 @@
 use super::input::Input;
 use super::options::Options;
 use super::pipeline::{self, Program};
-use crate::effort::Effort;
+use crate::effort::{Budget, Effort};
 use crate::finding::{Finding, KernelReport, Verdict};
 use crate::geometry::{Geometry, linear};
 use crate::jobs::Jobs;
@@ -21,8 +21,8 @@ use crate::span::Origin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A proof that takes longer than this is not worth its sentence.
-const LONGEST: Duration = Duration::from_secs(2);
+/// Proofs that take longer than this are not worth their sentence.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// Tries a barrier for the first finding.
 pub(crate) fn try_barrier(
@@ -39,11 +39,16 @@ pub(crate) fn try_barrier(
     };
     let (Some(launch), Some(_)) = (finding.launch, help::missing_barrier(finding, &input.source)) else { return };
     let options = Options { geometry: launch, timeout: options.timeout.min(LONGEST), ..options.clone() };
-    let effort = Effort::of(options.timeout);
+    let budget = Budget::new(Effort::of(options.timeout));
     let attempt = |(barrier, op): (&str, Op)| {
         let (mended, place) = with_barrier(module, entry, finding, op)?;
+        let mended = Program::Ptx(mended);
+        // Another race, or threads that do not come to the barrier, show at once.
+        if pipeline::shows_defect(input, &mended, entry, &options) {
+            return None;
+        }
         // Without an answer there is only less to say.
-        let proof = limits::within(|| pipeline::proof(input, &Program::Ptx(mended), entry, &options, effort, jobs));
+        let proof = limits::within(|| pipeline::proof(input, &mended, entry, &options, budget.left(), jobs));
         let is_proved = proof.is_ok_and(|proof| proof.is_ok_and(|proof| proof.verdict == Verdict::Verified));
         is_proved.then(|| format!("with one `{barrier}` in front of {place} it is proved for {}", launch_text(&launch)))
     };

@@ -11,8 +11,8 @@ use super::procedures::{self, Source};
 use super::redundant;
 use super::same_value::{self, Plan};
 use super::stated;
-use crate::confirm::emulate::Emulator;
 use crate::confirm::trials::{self, Trials};
+use crate::confirm::{self, emulate::Emulator};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
 use crate::finding::{KernelReport, ParameterValue, Subject, Verdict};
@@ -356,6 +356,13 @@ pub(crate) fn proof_under(
     let mut report = KernelReport::new(input.source.name(), entry, lowered.kernel.geometry);
     report.assumptions = lowered.kernel.assumptions.clone();
     decide::run(&question, Search::Proof, (None, &|_, _| true), report)
+}
+
+/// Whether a few random executions of a kernel show a defect in the launch of the options.
+pub(super) fn shows_defect(input: &Input, program: &Program, entry: &str, options: &Options) -> bool {
+    let Ok(lowered) = lower(input, program, entry, options, &[]) else { return false };
+    let emulator = emulator(input, program, entry, options);
+    emulator.is_some_and(|emulator| confirm::shows_defect(&emulator, &lowered.kernel))
 }
 
 /// Random executions of a kernel in launches that meet conditions. `Err` as for [`verify`].

@@ -28,7 +28,7 @@ pub(crate) struct Plan {
 }
 
 /// For what lies behind a race of one value.
-const BEHIND: Effort = Effort::seconds(4);
+const BEHIND: Effort = Effort::seconds(1);
 
 /// Verifies by one plan, or by two.
 ///

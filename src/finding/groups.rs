@@ -37,6 +37,11 @@ pub(crate) fn merge(findings: &mut Vec<Finding>) {
     }
 }
 
+/// Whether two findings are of one group, where neither is the graver one.
+pub(crate) fn are_one(first: &Finding, second: &Finding) -> bool {
+    first.rank() == second.rank() && group(first) == group(second)
+}
+
 fn group(finding: &Finding) -> Group {
     let place = |access: &super::AccessReport| match access.origin.position.as_ref().map(|position| position.own()) {
         Some(own) => (0, Some((own.file.clone(), own.line))),

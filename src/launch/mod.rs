@@ -28,6 +28,7 @@ mod weaken;
 
 use self::condition::Condition;
 use self::conditions::Suggestion;
+use self::table::Soon;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
 use crate::finding::{Finding, KernelReport, Verdict};
@@ -146,15 +147,21 @@ struct Launches<'a, 'd> {
 impl Launches<'_, '_> {
     /// The launch is given, and parameters may be free.
     fn given(&mut self) -> Result<KernelReport, Vec<Diagnostic>> {
-        if let Some(found) = self.with_table() {
-            return Ok(verified(found));
+        match self.with_table() {
+            Some(Soon::Proved(found)) => return Ok(verified(found)),
+            Some(Soon::Defect(report)) => return Ok(report),
+            None => {}
         }
         let mut conditions = Vec::new();
         let plan = Attempt { effort: self.budget.left(), search: Search::Thorough, encodings: ALL_ENCODINGS };
         let report = self.informed(&mut conditions, plan)?;
         Ok(match report.verdict {
             Verdict::Verified => verified(self.beyond(conditions, report)),
-            _ => report,
+            Verdict::Defect(_) => report,
+            _ => {
+                let bounded = self.with_plausible(conditions::sizes(self.kernel, self.essence));
+                self.find_soon(bounded, &report.findings).map_or(report, verified)
+            }
         })
     }
 

@@ -13,10 +13,18 @@ use crate::verdict::decide::Search;
 /// For a proof for any values at a launch that is given. (The largest kernel with rows that has one takes 8.)
 const ANY_VALUES: Effort = Effort::seconds(12);
 
+/// What decides a kernel before all values and defects are looked at in turn.
+pub(super) enum Soon {
+    /// A proof.
+    Proved(Found),
+    /// A defect that an execution shows.
+    Defect(KernelReport),
+}
+
 impl Launches<'_, '_> {
     /// A proof where rows are as long as a parameter says: for any values there is hardly one, and to see that takes
     /// long. What the proof does not need is left out again. A defect that a few executions show is no matter of values.
-    pub(super) fn with_table(&mut self) -> Option<Found> {
+    pub(super) fn with_table(&mut self) -> Option<Soon> {
         let tables = conditions::tables(self.plausible);
         if tables.is_empty() {
             return None;
@@ -25,16 +33,18 @@ impl Launches<'_, '_> {
         let soon = Attempt { effort, search: Search::Quick, encodings: ALL_ENCODINGS };
         let for_any_values = (self.decide)(&[], soon).ok()?;
         match for_any_values.verdict {
-            Verdict::Verified => return Some((Vec::new(), for_any_values)),
-            verdict if verdict.confirmed() => return None,
+            Verdict::Verified => return Some(Soon::Proved((Vec::new(), for_any_values))),
+            verdict if verdict.confirmed() => return Some(Soon::Defect(for_any_values)),
             _ => self.beside.extend(for_any_values.outside),
         }
         if self.execution(&[], Search::Execution).is_some() {
             return None;
         }
-        // Half of the effort is for defects that values show.
+        // Half of the effort is for defects that values show. Where it is only very large values that wrap, there need be no
+        // likely ones.
         let until = self.budget.part(self.budget.left() / 2);
-        self.find_in_turn(tables, &[], until)
+        let bounded = conditions::sizes(self.kernel, self.essence).into_iter().take(1);
+        self.find_in_turn(bounded.chain(tables).collect(), &[], until).map(Soon::Proved)
     }
 
     /// A proof under one of the proposals over integers: bit by bit, products of unknowns are beyond the solver. Each

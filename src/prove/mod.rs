@@ -139,6 +139,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) in_parts: bool,
 }
 
+/// Invariants that took longer are those of a hard proof.
+const SOON: Effort = Effort::milliseconds(100);
+
 /// Asked once, before a proof that is no matter of moments goes on: whether an execution shows a defect.
 pub(crate) type Doubt<'a> = Box<dyn FnOnce() -> bool + Send + 'a>;
 
@@ -220,17 +223,19 @@ impl<'a> Tries<'a> {
         let twins = candidates::twins(&annotated.candidates);
         let (relied, log) = (&|i: usize| relied[i], &self.two.log);
         let start = houdini::Start { known, twins, relied, encodings: &encodings[step..], budget, log };
+        let before = effort::spent();
         let mut search = Search::begin(&mut passive, &start);
+        let is_hard = !search.is_over() || effort::spent() - before > SOON;
         let mut inference = Inference::new(annotated, passive, search.outcome());
         let mut proof = Proof::of(&inference, self.earlier.unproved.as_ref());
         proof.limit = if first_failure { 1 } else { FINDING_LIMIT };
         proof.in_parts = self.plan.in_parts;
         let is_first = self.earlier.unproved.is_none();
         let mut known = None;
+        if is_first && is_hard && self.has_defect() {
+            return Ok(outcome(inference, proof));
+        }
         if is_first && !search.is_over() {
-            if self.has_defect() {
-                return Ok(outcome(inference, proof));
-            }
             let may_write_out = self.plan.writes_out && written_out::may_write_some(self.two)?;
             let partly = if may_write_out { partly::proves(self.two, self.plan, budget)? } else { None };
             match partly {
