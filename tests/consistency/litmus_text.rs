@@ -36,8 +36,8 @@ pub fn print(program: &Program, loops: Loops, state: Option<&State>) -> String {
         ends.extend(writer.ends);
     }
     let mut text = "PTX random\n{ ".to_string();
-    for place in 0..program.places.len() {
-        let _ = write!(text, "{} = 0; ", PLACES[place]);
+    for name in PLACES.iter().take(program.places.len()) {
+        let _ = write!(text, "{name} = 0; ");
     }
     let heads: Vec<String> = program
         .threads
