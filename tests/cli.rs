@@ -26,7 +26,7 @@ type Check = fn() -> Result<(), Failed>;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = inputs().into_iter().map(input_trial).collect();
-    let checks: [(&str, Check); 15] = [
+    let checks: [(&str, Check); 16] = [
         ("help_fits_one_screen", help_fits_one_screen),
         ("completions_and_manual_pages", completions_and_manual_pages),
         ("usage_errors", usage_errors),
@@ -34,6 +34,7 @@ fn main() {
         ("garbage_of_50_megabytes", garbage_of_50_megabytes),
         ("standard_input", standard_input),
         ("one_bad_file_among_others", one_bad_file_among_others),
+        ("litmus_tests", litmus_tests),
         ("output_into_a_closed_pipe", output_into_a_closed_pipe),
         ("run_names_dynamic_shared_memory", run_names_dynamic_shared_memory),
         ("a_barrier_is_offered_only_with_a_proof", a_barrier_is_offered_only_with_a_proof),
@@ -328,6 +329,44 @@ fn garbage_of_50_megabytes() -> Result<(), Failed> {
 fn standard_input() -> Result<(), Failed> {
     gpuvcc_with_input(&["-"], b".version 8.0\n.target sm_70\n.address_size 64\n).frobnicate").expect(2, "<stdin>:4")?;
     gpuvcc_with_input(&["-"], b"procedure ( {").expect(2, "<stdin>:1")
+}
+
+fn litmus_tests() -> Result<(), Failed> {
+    let test = |name: &str| format!("tests/litmus/{name}.litmus");
+    let (decided, open, wrong) = (test("mp_clusters"), test("loop_too_long"), test("error_opcode"));
+    let says = |arguments: &[&str], exit: i32, stderr: &str, stdout: &str| {
+        let ran = gpuvcc(arguments);
+        ran.expect(exit, stderr)?;
+        if ran.stdout.contains(stdout) { Ok(()) } else { Err(ran.failed(&format!("stdout lacks `{stdout}`"))) }
+    };
+    says(&[&decided], 0, "", "mp-clusters: allowed, racy\n")?;
+    says(&[&open], 3, "", ": unknown, unknown\n")?;
+    // An error has its place; it counts more than what is open, and the others are answered.
+    says(&[&wrong, &open, &decided], 2, "tests/litmus/error_opcode.litmus:5", "mp-clusters: allowed, racy\n")?;
+    says(&["no-such.litmus", &decided], 2, "no-such.litmus", "mp-clusters: allowed, racy\n")?;
+    says(&[&decided, "tests/races/message.ptx"], 2, "tests/races/message.ptx", "")?;
+    says(&[&decided, "--model", "no-such.cat"], 2, "no-such.cat", "")?;
+    says(&[&decided, "--format", "dot"], 0, "", "digraph")?;
+    let json = gpuvcc(&[&decided, &open, "--format", "json"]);
+    json.expect(3, "")?;
+    let lines: Result<Vec<serde_json::Value>, _> = json.stdout.lines().map(serde_json::from_str).collect();
+    let lines = lines.map_err(|error| json.failed(&error.to_string()))?;
+    let fields = |line: &serde_json::Value| ["name", "outcome", "racy", "holds"].map(|field| line[field].to_string());
+    let expected = [["\"mp-clusters\"", "\"allowed\"", "true", "true"], ["", "\"unknown\"", "null", "null"]];
+    let is_so = |(line, expected): (&serde_json::Value, &[&str; 4])| {
+        fields(line).iter().zip(expected).all(|(field, expected)| expected.is_empty() || field == expected)
+    };
+    if lines.len() != 2 || !lines.iter().zip(&expected).all(is_so) {
+        return Err(json.failed("other lines of JSON were expected"));
+    }
+    // Standard input, whole and with an error.
+    let text = std::fs::read(&decided)?;
+    let ran = gpuvcc_with_input(&["-"], &text);
+    ran.expect(0, "")?;
+    if ran.stdout != "mp-clusters: allowed, racy\n" {
+        return Err(ran.failed("the test on standard input was not judged"));
+    }
+    gpuvcc_with_input(&["-"], &std::fs::read(&wrong)?).expect(2, "<stdin>:5")
 }
 
 fn one_bad_file_among_others() -> Result<(), Failed> {

@@ -13,8 +13,11 @@ use crate::container::{self, Contents, Fault};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::Dialect;
 use crate::report::source::SourceText;
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::Path;
+
+/// The name that messages have for standard input.
+pub(super) const STANDARD_INPUT: &str = "<stdin>";
 
 /// Inputs larger than this are refused, in bytes; so is what is unpacked from one.
 const LARGEST_INPUT: u64 = 1 << 30;
@@ -98,8 +101,7 @@ pub(crate) fn read_all(name: &str, target: Option<Target>) -> Result<Reading, Di
     let path = Path::new(name);
     let wanted = target.map_or(Wanted::Highest, Wanted::Target);
     if name == "-" {
-        let bytes = limited(std::io::stdin().lock());
-        return read_bytes("<stdin>", bytes.map_err(|reason| unreadable("<stdin>", &reason))?, &wanted);
+        return read_bytes(STANDARD_INPUT, read_standard_input()?, &wanted);
     }
     if path.is_dir() {
         return folder::read(path, name, target);
@@ -221,7 +223,7 @@ pub(crate) fn list(name: &str) -> Result<(String, Vec<(String, Diagnostic)>), Di
         return Ok((inputs.iter().map(|input| format!("{}\n", input.source.name())).collect(), unread));
     }
     let (name, bytes) = match name {
-        "-" => ("<stdin>", limited(std::io::stdin().lock()).map_err(|reason| unreadable("<stdin>", &reason))?),
+        "-" => (STANDARD_INPUT, read_standard_input()?),
         _ => (name, read_file(name)?),
     };
     let Some(contents) = container::open(&bytes).map_err(|fault| damaged(name, &fault))? else {
@@ -274,6 +276,17 @@ fn decode(name: &str, mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
 pub(super) fn read_file(name: &str) -> Result<Vec<u8>, Diagnostic> {
     let file = std::fs::File::open(name).map_err(|error| unreadable(name, &error_text(&error)))?;
     limited(file).map_err(|reason| unreadable(name, &reason))
+}
+
+/// Reads standard input to its end.
+pub(super) fn read_standard_input() -> Result<Vec<u8>, Diagnostic> {
+    limited(std::io::stdin().lock()).map_err(|reason| unreadable(STANDARD_INPUT, &reason))
+}
+
+/// What standard input begins with; it can be read from its start afterwards.
+pub(super) fn start_of_standard_input() -> String {
+    let mut input = std::io::stdin().lock();
+    input.fill_buf().map_or(String::new(), |bytes| String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// Reads one byte more than allowed, so that endless devices end too.

@@ -1,6 +1,6 @@
 //! Litmus tests instead of kernels.
 //!
-//! Input: files that end in `.litmus`, folders of them. Output: a line for each test, or JSON, or pictures; the exit code.
+//! Input: files that end in `.litmus`, folders of them, a test on standard input. Output: a line for each test, or JSON, or pictures; the exit code.
 //! Establishes: tests are answered in the order of their names, for any number of jobs. Relies on: [`crate::litmus`].
 //! Reference: book/src/litmus.md.
 
@@ -28,7 +28,10 @@ pub(super) fn files(options: &Options) -> Option<Result<Vec<String>, Diagnostic>
     let (mut tests, mut others) = (Vec::new(), Vec::new());
     for name in &options.files {
         let path = Path::new(name);
-        let is_test = path.extension().is_some_and(|extension| extension == EXTENSION);
+        let is_test = match name.as_str() {
+            "-" => is_test_on_standard_input(),
+            _ => path.extension().is_some_and(|extension| extension == EXTENSION),
+        };
         match path.is_dir().then(|| folder::files(path, EXTENSION)) {
             Some(found) if !found.is_empty() && !folder::has_kernels(path) => tests.extend(found),
             None if is_test => tests.push(name.clone()),
@@ -96,8 +99,18 @@ fn model(options: &Options, output: &mut Output<'_>) -> Option<(SourceText, Mode
     }
 }
 
+/// Tests begin with `PTX NAME`, behind comments.
+fn is_test_on_standard_input() -> bool {
+    let text = input::start_of_standard_input();
+    let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with("//"));
+    first.is_some_and(|line| line.split_whitespace().next() == Some("PTX"))
+}
+
 fn read(name: &str) -> Result<SourceText, Diagnostic> {
-    let bytes = input::read_file(name)?;
+    let (name, bytes) = match name {
+        "-" => (input::STANDARD_INPUT, input::read_standard_input()?),
+        _ => (name, input::read_file(name)?),
+    };
     let text = String::from_utf8(bytes).map_err(|_| unreadable(name, "it is no UTF-8 text"))?;
     // Places are of 32 bits.
     match u32::try_from(text.len()) {

@@ -8,6 +8,7 @@ use super::decode::{Access, FLAT_START, Program, RANK_SHIFT, SHARED_BITS, Shared
 use super::memory;
 use super::objects::misused;
 use super::outcome::{Fault, FaultKind, Stop};
+use super::races::observed::Strong;
 use super::races::sync::{Party, StrongAccess};
 use super::races::{Current, Location};
 use super::thread::Thread;
@@ -175,6 +176,13 @@ fn synchronise(
         return;
     }
     let reach = access.strength.scope.map(|scope| world.reach(scope));
+    if let (Some(reach), Some(location)) = (reach, target.location()) {
+        let id = (thread.number, thread.clock.epoch, thread.last());
+        let bytes = access.scalar_bytes();
+        let writes = if access.atomic.is_some() { Some(writes) } else { writes.then_some(true) };
+        let detector = &mut world.detector;
+        detector.observed.access(&detector.shape, location, Strong { id, reach, bytes, reads, writes });
+    }
     let (locations, address) = match target {
         Target::Global(array, offset) => {
             (&mut world.locations, world.global.arrays[array].address.wrapping_add(offset))

@@ -5,13 +5,15 @@
 //! Establishes: no false race: what is reported is a data race of the PTX memory model in this very
 //! execution. Each pair of instructions is reported once, with different values if it has written such.
 //! How: [`clock`] has the vector clocks of threads, compressed along the thread hierarchy; [`shadow`]
-//! what each location remembers; [`sync`] locations through which threads synchronise.
+//! what each location remembers; [`sync`] locations through which threads synchronise; [`observed`] which strong writes
+//! are before what comes behind a read that observed them.
 //! Reference: Eizenberg et al., "BARRACUDA" (sections 3.3 and 4.3); Flanagan and Freund, "FastTrack";
 //! PTX ISA, chapter "Memory Consistency Model". Beyond the paper: strong accesses with their scopes instead
 //! of an atomic bit, release and acquire patterns instead of inferred ones, and threads of a warp
 //! are ordered only by what the ISA says, unless lock-step warps are asked for.
 
 pub(crate) mod clock;
+pub(crate) mod observed;
 pub(crate) mod order;
 pub(crate) mod shadow;
 pub(crate) mod sync;
@@ -19,6 +21,7 @@ pub(crate) mod tensor;
 
 use crate::order::Scope;
 use clock::{Shape, ThreadClock};
+use observed::Observed;
 use order::{BulkCopy, Later};
 use shadow::{Cell, Entry, List, Pages};
 use std::collections::BTreeMap;
@@ -135,6 +138,8 @@ pub(crate) struct Detector {
     pub(crate) pipelines: Pipelines,
     /// Where their addresses are.
     pub(crate) addresses: AddressWords,
+    /// Which strong writes were observed.
+    pub(crate) observed: Observed,
 }
 
 impl Detector {
@@ -158,6 +163,7 @@ impl Detector {
             shared_size,
             pipelines: Pipelines::default(),
             addresses: AddressWords::default(),
+            observed: Observed::default(),
         }
     }
 
@@ -169,6 +175,7 @@ impl Detector {
             self.check(cell, mask, current, |byte| Location::Global(array, word * 4 + byte));
         }
         self.global[array] = pages;
+        self.end_observation(Location::Global(array, offset), bytes, current);
     }
 
     /// An access to shared memory.
@@ -179,6 +186,15 @@ impl Detector {
         for (word, mask) in words(u64::from(offset), bytes) {
             let cell = &mut cells[word as usize];
             self.check(cell, mask, current, |byte| Location::Shared((word * 4 + byte) as u32));
+        }
+        self.end_observation(Location::Shared(offset), bytes, current);
+    }
+
+    /// What others write is not what a strong write left there.
+    fn end_observation(&mut self, location: Location, bytes: u32, current: Current<'_>) {
+        let site = self.sites[current.code as usize];
+        if site.writes && !self.observed.is_empty() && (site.scope.is_none() || self.is_bulk(current.thread)) {
+            self.observed.end(&self.shape, self.issuer(current.thread), location, bytes);
         }
     }
 
@@ -260,8 +276,10 @@ impl Detector {
             Some(Space::Tensor) => self.unordered_tensor(current, entry),
             _ => {
                 let later = self.later_than(current, entry, location);
-                let is_apart =
-                    |other: &u32| strong.is_none_or(|reach| !self.shape.is_within(reach, self.issuer(*other), second));
+                let is_apart = |other: &u32| {
+                    strong.is_none_or(|reach| !self.shape.is_within(reach, self.issuer(*other), second))
+                        && !self.is_observed(&later, (*other, entry.clock, entry.code()), location(0))
+                };
                 later.unordered(entry.threads(), entry.clock).find(is_apart)
             }
         };
@@ -281,6 +299,13 @@ impl Detector {
 }
 
 impl Detector {
+    /// Whether a write comes before an access because somebody whom that comes behind has observed it.
+    fn is_observed(&self, later: &Later<'_>, write: observed::Id, location: Location) -> bool {
+        let site = self.sites[write.2 as usize];
+        let is_told = site.writes && site.scope.is_some() && later.proxy.is_none();
+        is_told && self.observed.is_observed(&self.shape, location, write, |other, time| later.is_after(other, time))
+    }
+
     /// A bulk copy of a thread starts; its number.
     pub(crate) fn start_copy(&mut self, issuer: u32, object: u32, is_generic: bool) -> u32 {
         self.copies.push(BulkCopy { issuer, object, is_generic, phase: None });
