@@ -29,6 +29,7 @@ pub(crate) mod modular;
 pub mod order;
 pub mod pages;
 pub(crate) mod placed;
+pub(crate) mod phases;
 pub mod predicate;
 pub mod prove;
 pub mod ptx;

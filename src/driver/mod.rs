@@ -32,6 +32,7 @@ mod output;
 mod output_file;
 mod parameter_names;
 pub mod pipeline;
+mod phases;
 mod preludes;
 mod procedures;
 mod progress;

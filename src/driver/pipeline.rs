@@ -7,6 +7,7 @@ use super::mend;
 use super::notes;
 use super::objects;
 use super::options::{Arithmetic, Engine, Options, Stage};
+use super::phases;
 use super::procedures::{self, Source};
 use super::redundant;
 use super::same_value::{self, Plan};
@@ -264,6 +265,7 @@ pub(super) fn verify_and(
     let effort = exact::effort_before(program, entry, options);
     let answer = same_value::verify(options.rules, effort, &mut by_plan);
     let answer = objects::or_in_step(answer, program, options.rules, effort, &mut by_plan);
+    let answer = phases::or_phases(answer, program, entry, options, effort, &mut by_plan);
     let mut report = exact::or_exact(answer, input, program, entry, options)?;
     report.given = given(program, entry, options);
     mend::try_barrier(&mut report, input, program, entry, options, jobs);

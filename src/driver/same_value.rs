@@ -119,6 +119,7 @@ mod tests {
         warp_lockstep: false,
         warps_meet: false,
         objects_in_step: false,
+        global_only: false,
     };
 
     fn report(verdict: Verdict, conditions: &[&str]) -> KernelReport {

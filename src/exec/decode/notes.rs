@@ -3,6 +3,7 @@
 //! Output only: plain data for `sync`, which follows where values come from. The emulator reads none of it, and pays nothing.
 
 use super::{Slot, Space};
+use crate::ptx::ast::{Comparison, IntOp, ScalarType};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -90,6 +91,12 @@ pub(crate) enum Note {
     Inexact,
     /// A value that the emulator made up.
     Unknown,
+    /// A function of integers that is none of the others.
+    Integer { op: IntOp, ty: ScalarType },
+    /// The comparison of the first two sources, maybe combined with a predicate.
+    Comparison { comparison: Comparison, ty: ScalarType },
+    /// The source, extended from one width to another, or cut.
+    Convert { from: ScalarType, to: ScalarType },
     /// The value of a kernel parameter.
     Parameter {
         /// Position.

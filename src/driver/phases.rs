@@ -1,0 +1,104 @@
+//! Pipelines for every trip count ([`crate::phases`]): a further try, for kernels that have no answer otherwise.
+//!
+//! Input: the answer so far. Output: the same, or a proof: of shared memory and barriers by `phases`, and of global memory by the symbolic
+//! proof of the kernel without both. Establishes: nothing but a proof comes of it; why there is none is added to the answer.
+//! Relies on: both parts.
+
+use super::options::{Engine, Options};
+use super::pipeline::{self, Program};
+use super::same_value::Plan;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::effort::Effort;
+use crate::finding::{KernelReport, Reason, Verdict};
+use crate::limits;
+use crate::phases::{self, Answer as Phases, Question};
+use crate::ptx::ast::{Item, Module};
+use crate::rules::Rules;
+use crate::sync;
+use crate::verdict::decide::Search;
+use std::collections::BTreeMap;
+
+/// What the part of global memory may cost.
+const MOST: Effort = Effort::seconds(8);
+
+/// Bytes of dynamic shared memory where nobody says: as much as a block can have.
+const DYNAMIC_SHARED: u32 = 227 << 10;
+
+type Answer = Result<KernelReport, Vec<Diagnostic>>;
+
+/// The answer, or a proof.
+pub(super) fn or_phases(
+    answer: Answer,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+    effort: Effort,
+    verify: &mut dyn FnMut(Plan) -> Answer,
+) -> Answer {
+    let Program::Ptx(module) = program else { return answer };
+    let is_refused = |diagnostics: &Vec<Diagnostic>| {
+        diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Unsupported)
+    };
+    if options.engine != Engine::Auto && options.engine != Engine::Symbolic
+        || !answer.as_ref().err().is_some_and(is_refused)
+        || !sync::is_for(module)
+    {
+        return answer;
+    }
+    match decide(program, module, entry, options) {
+        Ok(count) => {
+            let rules = Rules { global_only: true, ..options.rules };
+            match verify(Plan { rules, effort: effort.min(MOST), search: Search::Proof }) {
+                Ok(report) if matches!(report.verdict, Verdict::Verified | Verdict::VerifiedWhen) => {
+                    log::debug!("{entry}: proved for every `{count}`");
+                    Ok(report)
+                }
+                _ => because(answer, "races of global memory are not excluded", None),
+            }
+        }
+        Err(Some(reason)) => because(answer, &reason.message, reason.origin.map(|origin| origin.line)),
+        Err(None) => answer,
+    }
+}
+
+/// The answer, with a note.
+fn because(answer: Answer, message: &str, line: Option<u32>) -> Answer {
+    let mut diagnostics = match answer {
+        Err(diagnostics) => diagnostics,
+        answer => return answer,
+    };
+    if let Some(first) = diagnostics.first_mut() {
+        let line = line.map_or(String::new(), |line| format!("PTX line {line}: "));
+        first.notes.push(format!("no proof for every trip count: {line}{message}"));
+    }
+    Err(diagnostics)
+}
+
+/// The parameter that is the trip count, if all of them are proved.
+fn decide(program: &Program, module: &Module, entry: &str, options: &Options) -> Result<String, Option<Reason>> {
+    let _stage = limits::stage("phases");
+    let kernel = pipeline::entry_of(module, entry).map_err(|_| None)?;
+    let number = module.functions.iter().position(|function| std::ptr::eq(function, kernel)).ok_or(None)?;
+    let [Some(x), Some(y), Some(z)] = pipeline::launch_of(program, entry, options).block else { return Err(None) };
+    let rules = options.rules;
+    let is_plain = !rules.may_alias && !rules.check_bounds && !rules.warp_lockstep && !rules.exited_threads_ok;
+    let has_clusters = options.cluster.or(kernel.required_cluster).is_some_and(|size| size != [1; 3]);
+    if !is_plain || has_clusters || !options.known_aliases.is_empty() || has_annotations(module) {
+        return Err(None);
+    }
+    let settings = options.known_params.iter().chain(&options.params);
+    let found = settings.filter_map(|setting| Some((kernel.parameter_or_position(&setting.name)?, setting.value)));
+    let given: BTreeMap<usize, i128> = found.collect();
+    let dynamic_shared = options.dynamic_shared.unwrap_or(DYNAMIC_SHARED);
+    let question = Question { module, number, block: [x, y, z], given: &given, dynamic_shared };
+    match phases::decide(&question).map_err(|_| None)? {
+        Phases::Proved(proved) => Ok(kernel.params[proved.count].name.to_string()),
+        Phases::Open(reasons) => Err(reasons.into_iter().next()),
+    }
+}
+
+/// What users state is of the other proofs.
+fn has_annotations(module: &Module) -> bool {
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    bodies.flat_map(|body| &body.items).any(|item| matches!(item, Item::Annotation(_)))
+}
