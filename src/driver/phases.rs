@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::effort::Effort;
 use crate::finding::{KernelReport, Reason, Verdict};
 use crate::limits;
-use crate::phases::{self, Answer as Phases, Question};
+use crate::phases::{self, Answer as Phases, Counts, Proved, Question};
 use crate::ptx::ast::{Item, Module};
 use crate::rules::Rules;
 use crate::sync;
@@ -46,12 +46,11 @@ pub(super) fn or_phases(
         return answer;
     }
     match decide(program, module, entry, options) {
-        Ok(count) => {
+        Ok(condition) => {
             let rules = Rules { global_only: true, ..options.rules };
             match verify(Plan { rules, effort: effort.min(MOST), search: Search::Proof }) {
                 Ok(report) if matches!(report.verdict, Verdict::Verified | Verdict::VerifiedWhen) => {
-                    log::debug!("{entry}: proved for every `{count}`");
-                    Ok(report)
+                    Ok(under(report, condition))
                 }
                 _ => because(answer, "races of global memory are not excluded", None),
             }
@@ -59,6 +58,15 @@ pub(super) fn or_phases(
         Err(Some(reason)) => because(answer, &reason.message, reason.origin.map(|origin| origin.line)),
         Err(None) => answer,
     }
+}
+
+/// The report, if there is one more condition.
+fn under(mut report: KernelReport, condition: Option<String>) -> KernelReport {
+    if let Some(condition) = condition {
+        report.conditions.push(condition);
+        report.verdict = Verdict::VerifiedWhen;
+    }
+    report
 }
 
 /// The answer, with a note.
@@ -74,8 +82,8 @@ fn because(answer: Answer, message: &str, line: Option<u32>) -> Answer {
     Err(diagnostics)
 }
 
-/// The parameter that is the trip count, if all of them are proved.
-fn decide(program: &Program, module: &Module, entry: &str, options: &Options) -> Result<String, Option<Reason>> {
+/// A condition of the proof, if it has one.
+fn decide(program: &Program, module: &Module, entry: &str, options: &Options) -> Result<Option<String>, Option<Reason>> {
     let _stage = limits::stage("phases");
     let kernel = pipeline::entry_of(module, entry).map_err(|_| None)?;
     let number = module.functions.iter().position(|function| std::ptr::eq(function, kernel)).ok_or(None)?;
@@ -92,7 +100,10 @@ fn decide(program: &Program, module: &Module, entry: &str, options: &Options) ->
     let dynamic_shared = options.dynamic_shared.unwrap_or(DYNAMIC_SHARED);
     let question = Question { module, number, block: [x, y, z], given: &given, dynamic_shared };
     match phases::decide(&question).map_err(|_| None)? {
-        Phases::Proved(proved) => Ok(kernel.params[proved.count].name.to_string()),
+        Phases::Proved(Proved { count: Some(count), counts: Counts::Positive }) => {
+            Ok(Some(format!("{} <= {}", kernel.params[count].name, i32::MAX)))
+        }
+        Phases::Proved(_) => Ok(None),
         Phases::Open(reasons) => Err(reasons.into_iter().next()),
     }
 }

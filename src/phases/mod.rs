@@ -66,8 +66,17 @@ pub(crate) enum Answer {
 
 /// A proof.
 pub(crate) struct Proved {
-    /// Position of the parameter that may be anything.
-    pub(crate) count: usize,
+    /// Position of the parameter that is the trip count, if there is one.
+    pub(crate) count: Option<usize>,
+    pub(crate) counts: Counts,
+}
+
+/// For which trip counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counts {
+    All,
+    /// Up to `i32::MAX`.
+    Positive,
 }
 
 /// Periods that are tried, and the threads that a block may have.
@@ -99,7 +108,12 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
         let is_number = parameter.size == Some(4) && parameter.ty.bits() == 32 && !parameter.ty.is_float();
         is_number && !question.given.contains_key(position)
     };
-    let counts: Vec<usize> = entry.params.iter().enumerate().filter(is_count).map(|(position, _)| position).collect();
+    let mut counts: Vec<usize> =
+        entry.params.iter().enumerate().filter(is_count).map(|(position, _)| position).collect();
+    if counts.is_empty() {
+        // All rounds are given.
+        counts.push(entry.params.len());
+    }
     let mut reasons = Vec::new();
     for count in counts {
         let program = match program(question, entry, count)? {
@@ -107,7 +121,7 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
             Err(reason) => return Ok(Answer::Open(vec![reason])),
         };
         match for_every(question, entry, &program, count) {
-            Ok(()) => return Ok(Answer::Proved(Proved { count })),
+            Ok(counts) => return Ok(Answer::Proved(Proved { count: (count < entry.params.len()).then_some(count), counts })),
             Err(refusal) => reasons.push(reason(&program, &refusal)),
         }
     }
@@ -160,7 +174,7 @@ fn program(question: &Question<'_>, entry: &Function, count: usize) -> Result<Re
 }
 
 /// Shows it for every trip count.
-fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count: usize) -> Result<(), Refusal> {
+fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count: usize) -> Result<Counts, Refusal> {
     let threads: u64 = question.block.iter().map(|size| u64::from(*size)).product();
     if threads > u64::from(THREADS) {
         return Err(Refusal { code: 0, why: Why::Steps });
@@ -178,37 +192,52 @@ fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count
         sentinel: SENTINEL,
     };
     let one = |start: i128| Class { parameter: count, start, period: 1, most: 0 };
-    let all = All { question, kernel };
+    let all = All { question, kernel, count };
+    if count == entry.params.len() {
+        return all.class(one(0)).map(|()| Counts::All);
+    }
     (0..FIRST).try_for_each(|number| all.class(one(number)))?;
     let largest = i128::from(i32::MAX);
     let negative = Class { parameter: count, start: largest + 1, period: 1, most: largest };
-    let (mut largest, mut refused) = (largest, None);
-    if all.class(negative).is_err() {
-        // It is a number without a sign.
-        largest = i128::from(u32::MAX);
+    if all.class(negative).is_ok() {
+        return all.up_to(largest).map(|()| Counts::All);
     }
-    for period in PERIODS {
-        let rest = |rest: i128| {
-            let start = BEFORE * period + rest;
-            Class { parameter: count, start, period, most: (largest - start) / period }
-        };
-        if let Err(refusal) = all.class(rest(0)) {
-            refused = refused.or(Some(refusal));
-            continue;
-        }
-        (1..period).try_for_each(|number| all.class(rest(number)))?;
-        return (FIRST..BEFORE * period).try_for_each(|number| all.class(one(number)));
+    // It is a number without a sign. The largest ones may wrap around in a loop.
+    match all.up_to(i128::from(u32::MAX)) {
+        Ok(()) => Ok(Counts::All),
+        Err(_) => all.up_to(largest).map(|()| Counts::Positive),
     }
-    Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
 }
 
 /// The threads of all blocks.
 struct All<'a> {
     question: &'a Question<'a>,
     kernel: Kernel<'a>,
+    /// Position of the trip count.
+    count: usize,
 }
 
 impl All<'_> {
+    /// Shows it for all trip counts up to one.
+    fn up_to(&self, largest: i128) -> Result<(), Refusal> {
+        let mut refused = None;
+        for period in PERIODS {
+            let class = |rest: i128| {
+                let start = BEFORE * period + rest;
+                Class { parameter: self.count, start, period, most: (largest - start) / period }
+            };
+            if let Err(refusal) = self.class(class(0)) {
+                log::debug!("period {period}: {}", reason(self.kernel.program, &refusal).message);
+                refused = refused.or(Some(refusal));
+                continue;
+            }
+            (1..period).try_for_each(|number| self.class(class(number)))?;
+            let one = |start: i128| Class { parameter: self.count, start, period: 1, most: 0 };
+            return (FIRST..BEFORE * period).try_for_each(|number| self.class(one(number)));
+        }
+        Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
+    }
+
     /// Shows it for a class of trip counts.
     fn class(&self, class: Class) -> Result<(), Refusal> {
         let block = self.question.block;

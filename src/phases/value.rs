@@ -307,6 +307,9 @@ impl Number {
     }
 
     fn masked(self, kept: i128, bits: u32, region: Region) -> Value {
+        // Above its own bits it has zeros.
+        let bits = bits.min(self.bits);
+        let kept = kept & ((1i128 << bits) - 1);
         let masked = || {
             let low = self.low(bits, region)?;
             if let Some(value) = low.value() {
