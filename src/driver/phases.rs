@@ -83,7 +83,12 @@ fn because(answer: Answer, message: &str, line: Option<u32>) -> Answer {
 }
 
 /// A condition of the proof, if it has one.
-fn decide(program: &Program, module: &Module, entry: &str, options: &Options) -> Result<Option<String>, Option<Reason>> {
+fn decide(
+    program: &Program,
+    module: &Module,
+    entry: &str,
+    options: &Options,
+) -> Result<Option<String>, Option<Reason>> {
     let _stage = limits::stage("phases");
     let kernel = pipeline::entry_of(module, entry).map_err(|_| None)?;
     let number = module.functions.iter().position(|function| std::ptr::eq(function, kernel)).ok_or(None)?;

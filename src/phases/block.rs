@@ -106,7 +106,10 @@ pub(super) enum Status {
     /// For a generation of a barrier.
     Barrier,
     /// For so many phases of an object.
-    Object { at: u32, phases: u32 },
+    Object {
+        at: u32,
+        phases: u32,
+    },
     Exited,
 }
 
@@ -315,7 +318,9 @@ impl Block {
             return refuse(Why::Count);
         }
         let is_near = |other: &&u32| **other != at && other.abs_diff(at) < 8;
-        if self.units.keys().find(is_near).is_some() || self.cells.range(at / CELL..(at + 8).div_ceil(CELL)).next().is_some() {
+        if self.units.keys().find(is_near).is_some()
+            || self.cells.range(at / CELL..(at + 8).div_ceil(CELL)).next().is_some()
+        {
             return refuse(Why::Object);
         }
         let time = self.known[thread as usize].order[thread as usize];

@@ -13,19 +13,45 @@ pub(super) struct Event {
 /// Places are offsets in the shared memory of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    Access { at: u32, bytes: u32, writes: bool },
+    Access {
+        at: u32,
+        bytes: u32,
+        writes: bool,
+    },
     /// `bar`, `barrier`
-    Barrier { id: u32, count: Option<u32>, arrives: bool, aligned: bool },
+    Barrier {
+        id: u32,
+        count: Option<u32>,
+        arrives: bool,
+        aligned: bool,
+    },
     /// `bar.warp.sync`, or another operation of a warp with a mask, which orders nothing.
-    Warp { members: u32, orders: bool },
+    Warp {
+        members: u32,
+        orders: bool,
+    },
     /// `mbarrier.init`
-    Initialise { at: u32, count: u32 },
+    Initialise {
+        at: u32,
+        count: u32,
+    },
     /// `mbarrier.arrive`, with bytes that it announces.
-    Arrive { at: u32, count: u32, bytes: u32 },
+    Arrive {
+        at: u32,
+        count: u32,
+        bytes: u32,
+    },
     /// A wait until the phase with this parity is complete.
-    Wait { at: u32, parity: u32 },
+    Wait {
+        at: u32,
+        parity: u32,
+    },
     /// A bulk copy into shared memory that tells an object.
-    Copy { to: u32, bytes: u32, object: u32 },
+    Copy {
+        to: u32,
+        bytes: u32,
+        object: u32,
+    },
     /// `fence.proxy.async`
     ProxyFence,
 }
@@ -62,8 +88,12 @@ pub(crate) enum Why {
     /// What is copied may be written.
     Source,
     /// Obligations.
-    Race { other: u32 },
-    Proxy { other: u32 },
+    Race {
+        other: u32,
+    },
+    Proxy {
+        other: u32,
+    },
     Reused,
     TooMany,
     NotInitialised,

@@ -121,7 +121,9 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
             Err(reason) => return Ok(Answer::Open(vec![reason])),
         };
         match for_every(question, entry, &program, count) {
-            Ok(counts) => return Ok(Answer::Proved(Proved { count: (count < entry.params.len()).then_some(count), counts })),
+            Ok(counts) => {
+                return Ok(Answer::Proved(Proved { count: (count < entry.params.len()).then_some(count), counts }));
+            }
             Err(refusal) => reasons.push(reason(&program, &refusal)),
         }
     }

@@ -11,9 +11,7 @@
 
 use super::event::{Action, Event, Part, Refusal, Why};
 use super::value::{Linear, Number, Region, Value};
-use crate::exec::decode::{
-    Access, Code, ConstantKind, Moves, Note, ObjectKind, Place, Program, Slot, Space, WarpKind,
-};
+use crate::exec::decode::{Access, Code, ConstantKind, Moves, Note, ObjectKind, Place, Program, Slot, Space, WarpKind};
 use crate::exec::values::mask;
 use crate::ptx::ast::ScalarType;
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,8 +105,18 @@ impl<'k> Follower<'k> {
         let count = if class.most == 0 { Linear::constant(class.start) } else { count };
         let count = Value::Number(Number::new(count, 32));
         let state = State { next: 0, registers };
-        let mut thread =
-            Follower { kernel, class, region, state, count, events: Vec::new(), arrays, has_ended: false, spins: false, steps: 0 };
+        let mut thread = Follower {
+            kernel,
+            class,
+            region,
+            state,
+            count,
+            events: Vec::new(),
+            arrays,
+            has_ended: false,
+            spins: false,
+            steps: 0,
+        };
         thread.all()
     }
 
@@ -146,7 +154,8 @@ impl<'k> Follower<'k> {
     /// registers after all of them.
     fn rounds(&mut self, before: &[Value], turns: usize) -> Option<(Vec<Event>, Vec<Value>)> {
         let now = self.state.registers.clone();
-        let mut steps: Vec<Option<i128>> = before.iter().zip(&now).map(|(before, now)| difference(*before, *now)).collect();
+        let mut steps: Vec<Option<i128>> =
+            before.iter().zip(&now).map(|(before, now)| difference(*before, *now)).collect();
         let is_counter = |step: &Option<i128>| step.is_some_and(|step| step != 0 && step % self.class.period == 0);
         if !steps.iter().any(is_counter) {
             return None;
@@ -162,7 +171,8 @@ impl<'k> Follower<'k> {
                 }
             }
             if is_inductive {
-                let last = now.iter().zip(&steps).map(|(value, step)| step.map_or(Value::Any, |by| after_rounds(*value, by)));
+                let last =
+                    now.iter().zip(&steps).map(|(value, step)| step.map_or(Value::Any, |by| after_rounds(*value, by)));
                 return Some((events, last.collect()));
             }
         }
@@ -172,7 +182,8 @@ impl<'k> Follower<'k> {
     fn one_round(&mut self, now: &[Value], steps: &[Option<i128>], turns: usize) -> Option<(Vec<Event>, Vec<Value>)> {
         let head = self.state.next;
         let (start, period) = (self.class.start, self.class.period);
-        let registers = now.iter().zip(steps).map(|(value, step)| step.map_or(Value::Any, |by| before_round(*value, by)));
+        let registers =
+            now.iter().zip(steps).map(|(value, step)| step.map_or(Value::Any, |by| before_round(*value, by)));
         let count = Linear { start: start + period, done: period, left: period };
         let outer = (self.state.clone(), self.region, self.count, std::mem::take(&mut self.events));
         let arrays = self.arrays.clone();
@@ -318,10 +329,12 @@ impl<'k> Follower<'k> {
                 (Some(a), Some(b)) => Value::constant(f(a, b)),
                 _ => Value::integer(*op, *ty, [value(a), value(b)], region),
             },
-            (Code::Partial { f, a, b, .. }, Some(Note::Integer { op, ty })) => match (value(a).value(), value(b).value()) {
-                (Some(a), Some(b)) => f(a, b).map_or(Value::Any, Value::constant),
-                _ => Value::integer(*op, *ty, [value(a), value(b)], region),
-            },
+            (Code::Partial { f, a, b, .. }, Some(Note::Integer { op, ty })) => {
+                match (value(a).value(), value(b).value()) {
+                    (Some(a), Some(b)) => f(a, b).map_or(Value::Any, Value::constant),
+                    _ => Value::integer(*op, *ty, [value(a), value(b)], region),
+                }
+            }
             (Code::Two { a, b, .. }, Some(Note::Comparison { comparison, ty })) => {
                 let said = Value::compared(*comparison, *ty, [value(a), value(b)], region);
                 said.map_or(Value::Any, |said| Value::constant(u64::from(said)))
@@ -366,7 +379,11 @@ impl<'k> Follower<'k> {
         slots.iter().for_each(|slot| self.set(*slot, Value::Any));
         let (Some(said), None | Some(Some(_))) = (said, other) else { return };
         // Two numbers of which that is true.
-        let pair = if (parts.test)(0, 0) == said { Some((0, 0)) } else { [(0, 1), (1, 0)].into_iter().find(|(a, b)| (parts.test)(*a, *b) == said) };
+        let pair = if (parts.test)(0, 0) == said {
+            Some((0, 0))
+        } else {
+            [(0, 1), (1, 0)].into_iter().find(|(a, b)| (parts.test)(*a, *b) == said)
+        };
         let Some((a, b)) = pair else { return };
         let combined = parts.combine.map(|(_, slot)| slot).zip(other.flatten());
         let mut operands = [a, b].into_iter();
@@ -381,11 +398,14 @@ impl<'k> Follower<'k> {
 
     fn parameter(&self, index: usize, (offset, bytes): (u32, u32), slot: Slot) -> Value {
         if index == self.class.parameter {
-            let is_whole = offset == 0 && bytes == 4 && self.kernel.program.template[usize::from(slot)] == self.kernel.sentinel;
+            let is_whole =
+                offset == 0 && bytes == 4 && self.kernel.program.template[usize::from(slot)] == self.kernel.sentinel;
             return if is_whole { self.count } else { Value::Any };
         }
         match () {
-            () if self.kernel.given.contains(&index) => Value::constant(self.kernel.program.template[usize::from(slot)]),
+            () if self.kernel.given.contains(&index) => {
+                Value::constant(self.kernel.program.template[usize::from(slot)])
+            }
             () if self.kernel.pointers.contains(&index) && offset == 0 && bytes == 8 => Value::Array(index as u32),
             () => Value::Any,
         }
@@ -394,7 +414,9 @@ impl<'k> Follower<'k> {
     /// Bytes of shared memory: offset in that of the block.
     fn place(&self, at: u32, access: &Access, bytes: u32) -> Result<u32, Refusal> {
         let refuse = |why| Refusal { code: at, why };
-        let Value::Place { variable, generic, offset } = self.get(access.base) else { return Err(refuse(Why::Address)) };
+        let Value::Place { variable, generic, offset } = self.get(access.base) else {
+            return Err(refuse(Why::Address));
+        };
         let is_shared = match access.space {
             Space::Shared => !generic,
             Space::Generic => generic,
@@ -538,7 +560,9 @@ impl<'k> Follower<'k> {
         let pairs = self.state.registers.iter().zip(&after.registers).enumerate();
         let is_same = pairs.into_iter().all(|(slot, (before, after))| before == after || slot == usize::from(d));
         let is_guarded = is_back && after.next != at && {
-            let Code::Skip { p, when } = self.kernel.program.code[after.next as usize] else { return Err(Refusal { code: at, why: Why::Spin }) };
+            let Code::Skip { p, when } = self.kernel.program.code[after.next as usize] else {
+                return Err(Refusal { code: at, why: Why::Spin });
+            };
             after.registers[usize::from(p)].value().is_none_or(|value| (value & 1 == 1) == when)
         };
         match is_back && is_same && !is_guarded {

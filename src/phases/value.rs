@@ -35,7 +35,11 @@ pub(super) enum Value {
     /// An address in the array to which the parameter or variable with this number points.
     Array(u32),
     /// An address in a shared variable: its number, whether it is generic, and the offset.
-    Place { variable: u32, generic: bool, offset: Number },
+    Place {
+        variable: u32,
+        generic: bool,
+        offset: Number,
+    },
     /// Nothing is known.
     Any,
 }
@@ -237,12 +241,7 @@ impl Value {
     }
 
     /// What a comparison of integers says in the whole region.
-    pub(super) fn compared(
-        comparison: Comparison,
-        ty: ScalarType,
-        [a, b]: [Value; 2],
-        region: Region,
-    ) -> Option<bool> {
+    pub(super) fn compared(comparison: Comparison, ty: ScalarType, [a, b]: [Value; 2], region: Region) -> Option<bool> {
         use Comparison::{Eq, Ge, Geu, Gt, Gtu, Le, Leu, Lt, Ltu, Ne};
         let ty = match comparison {
             _ if ty.is_float() || ty.bits() > 64 => return None,
@@ -362,9 +361,17 @@ mod tests {
     fn functions_of_numbers_are_those_of_their_values() {
         use IntOp::{And, Div, Max, Min, MulLo, MulWide, Or, Rem, Shl, Shr, Xor};
         let numbers = [
-            linear(5, 8, 0, 32), linear(0xffff_fff0, 16, 8, 32), linear(3, -1, 0, 32), linear(4096, 0, 64, 64),
-            linear(0x8000_0000, 0, 4, 32), Number::constant(3), Number::constant(0xffff_ffff), Number::constant(8),
-            Number::constant(48), linear(-24, 24, 12, 64), linear(7, 3, 0, 64),
+            linear(5, 8, 0, 32),
+            linear(0xffff_fff0, 16, 8, 32),
+            linear(3, -1, 0, 32),
+            linear(4096, 0, 64, 64),
+            linear(0x8000_0000, 0, 4, 32),
+            Number::constant(3),
+            Number::constant(0xffff_ffff),
+            Number::constant(8),
+            Number::constant(48),
+            linear(-24, 24, 12, 64),
+            linear(7, 3, 0, 64),
         ];
         let mut known = 0;
         for op in [And, Or, Xor, Shl, Shr, Div, Rem, MulLo, MulWide, Min, Max] {
@@ -391,8 +398,14 @@ mod tests {
     fn comparisons_hold_in_all_rounds() {
         use Comparison::{Eq, Ge, Gt, Le, Lt, Ne};
         let numbers = [
-            linear(5, 8, 0, 32), linear(6, 8, 8, 32), linear(-3, 1, 0, 32), linear(2, 8, 0, 32), Number::constant(3),
-            linear(0x7fff_fff0, 0, 1, 32), linear(0x8000_0000, 0, 1, 32), Number::constant(0x8000_0000),
+            linear(5, 8, 0, 32),
+            linear(6, 8, 8, 32),
+            linear(-3, 1, 0, 32),
+            linear(2, 8, 0, 32),
+            Number::constant(3),
+            linear(0x7fff_fff0, 0, 1, 32),
+            linear(0x8000_0000, 0, 1, 32),
+            Number::constant(0x8000_0000),
         ];
         let mut known = 0;
         for comparison in [Eq, Ne, Lt, Le, Gt, Ge] {
