@@ -25,6 +25,7 @@ pub mod jobs;
 pub mod kernel;
 pub(crate) mod launch;
 pub mod limits;
+pub mod litmus;
 pub(crate) mod modular;
 pub mod order;
 pub mod pages;

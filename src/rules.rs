@@ -19,6 +19,9 @@ pub struct Rules {
     /// Threads of a warp that execute an instruction together are ordered by it (the model before Volta). Only the
     /// emulator has it, and there only the lock-step schedules.
     pub warp_lockstep: bool,
+    /// Barriers order accesses to tensor memory in kernels without `tcgen05.fence`, and the words that held its addresses may go to
+    /// copies without a proxy fence (`--assume tensor-order`). By the letter of PTX both are races; code that Triton makes is so.
+    pub tensor_order: bool,
     /// Threads of a warp that wait for each other do so at one instruction each time, or a proof fails. No option of a user:
     /// `--redundant` asks it of the kernel as it is.
     pub warps_meet: bool,

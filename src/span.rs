@@ -87,7 +87,7 @@ pub struct Origin {
     /// The source position in force there.
     pub position: Option<Arc<SourcePosition>>,
     /// The instruction as written, for comments and reports (no guard, no `;`).
-    pub text: Arc<str>,
+    pub text: Box<str>,
 }
 
 impl Origin {

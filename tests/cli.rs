@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 /// Lines that fit a terminal with some room for a prompt.
 const SCREEN: usize = 45;
 /// Lines of the help: every option and command has one, and most terminals are higher.
-const HELP: usize = 57;
+const HELP: usize = 61;
 
 type Check = fn() -> Result<(), Failed>;
 

@@ -429,7 +429,7 @@ impl Frame {
             Operand::Register(r) => Operand::Register(self.register(*r)),
             Operand::NotPredicate(r) => Operand::NotPredicate(self.register(*r)),
             Operand::Variable(v, offset) => Operand::Variable(self.variable(*v), *offset),
-            Operand::Vector(elements) => Operand::Vector(elements.iter().map(|e| self.operand(e)).collect()),
+            Operand::Vector(elements) => Operand::vector(elements.iter().map(|e| self.operand(e)).collect()),
             other => other.clone(),
         }
     }

@@ -137,6 +137,11 @@ pub(crate) fn visit(op: &mut Op, f: &mut dyn FnMut(Slot<'_>)) {
             product.dst.iter_mut().for_each(|dst| f(Slot::Source(dst)));
             product.dst.iter_mut().for_each(|dst| f(Slot::Destination(dst)));
         }
+        Op::Async { operation: AsyncOp::TensorMemory(usage), .. } => {
+            usage.addresses_mut().into_iter().for_each(|address| f(Slot::Address(address)));
+            usage.sources_mut().into_iter().for_each(|source| f(Slot::Source(source)));
+            usage.destinations_mut().for_each(|dst| f(Slot::Destination(dst)));
+        }
         Op::Object { usage, .. } => {
             f(Slot::Address(&mut usage.place.address));
             usage.action.source_mut().into_iter().for_each(|source| f(Slot::Source(source)));

@@ -101,8 +101,8 @@ fn register_text(ty: ScalarType, value: u64) -> String {
 /// What an instruction does to others.
 fn step_kind(code: Code) -> StepKind {
     match code {
-        Code::Load(_) | Code::AsyncRead(_) | Code::Product(_) => StepKind::Read,
-        Code::Store(_) | Code::AsyncWrite(_) | Code::BulkWrite(_) | Code::Map(_) => StepKind::Write,
+        Code::Load(_) | Code::AsyncRead(_) | Code::Product(_) | Code::TensorRead(_) => StepKind::Read,
+        Code::Store(_) | Code::AsyncWrite(_) | Code::BulkWrite(_) | Code::Map(_) | Code::Tensor(_) => StepKind::Write,
         Code::Atomic(_) | Code::Object(_) => StepKind::Atomic,
         Code::Barrier(_) | Code::ClusterArrive { .. } | Code::ClusterWait => StepKind::Barrier,
         Code::Fence { .. } | Code::ProxyFence { .. } => StepKind::Fence,
@@ -232,6 +232,9 @@ impl<'r> Reporter<'r> {
                 let (name, origin) = self.run.arrays.get(array).map(|(name, origin)| (name.clone(), *origin)).unzip();
                 (name, Some("global"), Some(i128::from(offset) - i128::from(origin.unwrap_or(0))))
             }
+            Location::Tensor { column, lane } => {
+                (Some(format!("tensor memory, lane {lane}, column {column}")), Some("tensor"), None)
+            }
             Location::Shared(offset) => {
                 // Of whichever block of the cluster.
                 let offset = offset % self.run.program.shared_size.max(1);
@@ -353,6 +356,8 @@ impl<'r> Reporter<'r> {
     fn race(&self, race: &Race) -> Finding {
         let bytes = |code: u32| match self.run.program.code[code as usize] {
             Code::Product(_) => 16,
+            // A column of a lane.
+            Code::TensorRead(_) | Code::Tensor(_) => 4,
             _ => self.access_of(code).map_or(0, Access::scalar_bytes),
         };
         let part = |(thread, code): Place| self.access(self.kind(code), (thread, code), bytes(code));
@@ -418,9 +423,12 @@ impl<'r> Reporter<'r> {
 
     fn kind(&self, code: u32) -> AccessKind {
         match self.run.program.code[code as usize] {
-            Code::Load(_) | Code::AsyncRead(_) | Code::BulkRead(_) | Code::MapRead(_) | Code::Product(_) => {
-                AccessKind::Read
-            }
+            Code::Load(_)
+            | Code::AsyncRead(_)
+            | Code::BulkRead(_)
+            | Code::MapRead(_)
+            | Code::Product(_)
+            | Code::TensorRead(_) => AccessKind::Read,
             Code::Atomic(_) => AccessKind::Atomic,
             _ => AccessKind::Write,
         }

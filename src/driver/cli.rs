@@ -7,7 +7,7 @@
 
 use super::documents;
 use super::lsp::LspOptions;
-use super::options::{Arithmetic, Color, Engine, Format, Options, PreludeChoice, Stage};
+use super::options::{Arithmetic, Assumption, Color, Engine, Format, Options, PreludeChoice, Stage, UNROLL};
 use super::record::RecordOptions;
 use super::run_options::{self, RunArguments, RunOptions};
 use super::shard::ShardOf;
@@ -59,7 +59,7 @@ fn parse_prelude(text: &str) -> Result<PreludeChoice, std::convert::Infallible> 
 #[command(disable_help_subcommand = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
 #[command(override_usage = USAGE, disable_version_flag = true, disable_help_flag = true)]
 struct Arguments {
-    /// .ptx, .cu, .ivl or .bpl, a binary with PTX in it, or a folder; - is standard input
+    /// .ptx, .cu, .ivl, .bpl or .litmus, a binary with PTX in it, or a folder; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Only PTX for sm_90 or the like  [default: of a binary the highest]
@@ -172,6 +172,9 @@ struct Arguments {
     /// "arbitrary": functions without a body give anything, and no more
     #[arg(long, value_name = "KIND", hide_possible_values = true)]
     unknown_functions: Option<UnknownFunctions>,
+    /// tensor-order: tensor memory needs no `tcgen05.fence`
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    assume: Vec<Assumption>,
     /// Prove that accesses stay inside arrays of known size
     #[arg(long)]
     check_bounds: bool,
@@ -192,6 +195,12 @@ struct Arguments {
     /// Try no invariants of this family (repeatable)
     #[arg(long = "omit-family", value_name = "NAME", value_parser = parse_family)]
     omit_families: Vec<&'static str>,
+    /// Memory model of litmus tests, in the .cat language  [default: PTX]
+    #[arg(long, value_name = "FILE")]
+    model: Option<String>,
+    /// Copies of loops in litmus tests  [default: 3]
+    #[arg(long, value_name = "N")]
+    unroll: Option<NonZeroUsize>,
     /// Everybody knows both, and the help has to fit a screen; commands have `--help`, too.
     #[arg(short = 'V', long, action = clap::ArgAction::Version, hide = true)]
     version: Option<bool>,
@@ -384,6 +393,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
             unknown_functions_arbitrary: arguments.unknown_functions.is_some(),
             check_bounds: arguments.check_bounds,
             warp_lockstep: false,
+            tensor_order: arguments.assume.contains(&Assumption::TensorOrder),
             warps_meet: false,
             objects_in_step: false,
             global_only: false,
@@ -394,6 +404,8 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
         arith: arguments.arith,
         engine: arguments.engine,
         omit_families: arguments.omit_families,
+        model: arguments.model,
+        unroll: arguments.unroll.unwrap_or(UNROLL),
     };
     check(&options).map_err(|message| usage_error(ErrorKind::ArgumentConflict, message))?;
     Ok(options)

@@ -16,7 +16,7 @@ use crate::finding::{Defect, Exact, KernelReport, Reason, Verdict};
 use crate::geometry::Geometry;
 use crate::limits;
 use crate::order::Scope;
-use crate::ptx::ast::{AsyncOp, Instruction, Item, Module, Op};
+use crate::ptx::ast::{Item, Module};
 use crate::sync::{self, Answer, Goal, Proved, Question};
 
 /// Threads a block where nobody says, and blocks.
@@ -28,8 +28,8 @@ const STEPS_A_SECOND: u64 = 5_000_000;
 /// Seconds for a proof that the symbolic one may give as well.
 const PROOF_SECONDS: u64 = 10;
 
-/// The symbolic proof has one of so many parts of the effort, where this engine is likely to give a proof.
-const PART: u64 = 10;
+/// The symbolic proof has one of so many parts of the effort before this engine is asked.
+const PART: u64 = 20;
 
 /// Bytes of dynamic shared memory where nobody says: as the findings of other kernels, and where that is too little, all that a
 /// block can have (compute capability 9.0 and 10.0).
@@ -60,8 +60,14 @@ fn by(goal: Goal, input: &Input, (program, module): (&Program, &Module), entry: 
 }
 
 /// The answer that stands where the symbolic proof has none: for barriers of a part of the block, barrier objects and copies
-/// whatever it is, for all else if it is a proof for the launch and the scalars that the user gave.
-pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry: &str, options: &Options) -> Answered {
+/// whatever it is, for all else if it is a proof for the launch and the scalars that the user gave. `was_asked`: there is none.
+pub(super) fn or_exact(
+    (answer, was_asked): (Answered, bool),
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+) -> Answered {
     let Program::Ptx(module) = program else { return answer };
     let answer = answer.map(|report| without_clusters(report, module, entry, options));
     let is_narrow = matches!(&answer, Ok(report) if report.reasons.iter().any(|reason| reason.code == CLUSTER_SCOPE));
@@ -71,7 +77,8 @@ pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry
     let launch = pipeline::launch_of(program, entry, options);
     let is_possible = matches!(answer, Ok(KernelReport { verdict: Verdict::Possible(_), .. }));
     if !is_narrow && (!sync::is_for(module) || is_possible) {
-        return proof(input, program, entry, options).map_or(answer, Ok);
+        let proof = if was_asked { None } else { proof(input, program, entry, options) };
+        return proof.map_or(answer, Ok);
     }
     // A defect in blocks of a size that nobody names may be one of that size.
     let is_fixed = launch.block.iter().all(Option::is_some)
@@ -96,29 +103,41 @@ pub(super) fn or_exact(answer: Answered, input: &Input, program: &Program, entry
     }
 }
 
-/// What the symbolic proof may spend. Kernels with groups of copies cost it most; where all is given, something is left for
-/// this engine, which proves most of them in a second.
-pub(super) fn effort_before(program: &Program, entry: &str, options: &Options) -> Effort {
+/// The answer of the symbolic proof; where the launch and all scalars are given, it has a part of the effort first, then this
+/// engine is asked for a proof, and only then it has the rest: what takes it long often takes this engine moments. With the
+/// answer, whether this engine was asked.
+pub(super) fn or_between(
+    symbolic: &mut dyn FnMut(Effort) -> Answered,
+    input: &Input,
+    program: &Program,
+    entry: &str,
+    options: &Options,
+) -> (Answered, bool) {
     let effort = Effort::of(options.timeout);
-    let Program::Ptx(module) = program else { return effort };
-    let Ok(kernel) = pipeline::entry_of(module, entry) else { return effort };
-    let has_launch = pipeline::launch_of(program, entry, options).sizes().all(|size| size.is_some());
-    let pointer = u64::from(module.address_size / 8);
-    let is_given = |position: usize| {
-        options.params.iter().any(|setting| kernel.parameter_or_position(&setting.name) == Some(position))
-    };
-    let mut params = kernel.params.iter().enumerate();
-    let has_all = params.all(|(position, parameter)| parameter.size == Some(pointer) || is_given(position));
-    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
-    let mut items = bodies.flat_map(|body| &body.items);
-    let commits = |item: &Item| {
-        let Item::Instruction(Instruction { op: Op::Async { operation, .. }, .. }) = item else { return false };
-        matches!(operation, AsyncOp::Commit | AsyncOp::Wait { .. })
-    };
-    match options.engine == Engine::Auto && has_launch && has_all && items.any(commits) {
-        true => effort / PART,
-        false => effort,
+    if options.engine != Engine::Auto || !is_given(program, entry, options) {
+        return (symbolic(effort), false);
     }
+    let first = symbolic(effort / PART);
+    // With more effort, a proof may need no condition. What has no model has none later.
+    let is_open = matches!(&first, Ok(report) if is_open(&first) || report.verdict == Verdict::VerifiedWhen);
+    if !is_open {
+        return (first, false);
+    }
+    let proof = proof(input, program, entry, options);
+    (proof.map_or_else(|| symbolic(effort - effort / PART), Ok), true)
+}
+
+/// Whether the user gives the launch and each scalar.
+pub(super) fn is_given(program: &Program, entry: &str, options: &Options) -> bool {
+    let Program::Ptx(module) = program else { return false };
+    let Ok(kernel) = pipeline::entry_of(module, entry) else { return false };
+    let pointer = u64::from(module.address_size / 8);
+    let settings = || options.params.iter().chain(&options.known_params);
+    let is_given =
+        |position: usize| settings().any(|setting| kernel.parameter_or_position(&setting.name) == Some(position));
+    let mut params = kernel.params.iter().enumerate();
+    pipeline::launch_of(program, entry, options).sizes().all(|size| size.is_some())
+        && params.all(|(position, parameter)| parameter.size == Some(pointer) || is_given(position))
 }
 
 /// A race that was found as if there were no clusters is none to rely on where there are, and something has their scope.

@@ -28,7 +28,7 @@ const LARGEST_LAUNCH: u64 = 1 << 20;
 pub(crate) fn read(folder: &Path, name: &str, target: Option<Target>) -> Result<Reading, Diagnostic> {
     let mut reading = Reading::default();
     let mut files = Vec::new();
-    collect(folder, DEEPEST, &mut files, &mut reading.unread);
+    collect(folder, DEEPEST, &EXTENSIONS, &mut files, &mut reading.unread);
     files.sort();
     if files.is_empty() && reading.unread.is_empty() {
         return Err(unreadable(name, "a directory without .ptx, .ivl or .bpl files"));
@@ -58,13 +58,32 @@ pub(crate) fn read(folder: &Path, name: &str, target: Option<Target>) -> Result<
     Ok(reading)
 }
 
-/// Whether a folder's file is one to verify.
-fn has_extension(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
+/// Whether a folder's file is one of those.
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known))
+}
+
+/// The files of a folder, and of those below it, with this extension.
+pub(crate) fn files(folder: &Path, extension: &str) -> Vec<String> {
+    let mut files = Vec::new();
+    collect(folder, DEEPEST, &[extension], &mut files, &mut Vec::new());
+    files.sort();
+    files.into_iter().map(|file| file.to_string_lossy().into_owned()).collect()
+}
+
+/// Whether a folder has files to verify.
+pub(crate) fn has_kernels(folder: &Path) -> bool {
+    EXTENSIONS.iter().any(|extension| !files(folder, extension).is_empty())
 }
 
 /// Links to folders are not followed, so that cycles end.
-fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, unread: &mut Vec<(String, Diagnostic)>) {
+fn collect(
+    folder: &Path,
+    depth: usize,
+    extensions: &[&str],
+    files: &mut Vec<PathBuf>,
+    unread: &mut Vec<(String, Diagnostic)>,
+) {
     let entries = match std::fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) {
         Ok(entries) => entries,
         Err(error) => {
@@ -80,8 +99,8 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, unread: &mut V
         // Of a link it is that of the link itself.
         let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
         if is_folder && depth > 0 {
-            collect(&path, depth - 1, files, unread);
-        } else if !is_folder && has_extension(&path) && path.is_file() {
+            collect(&path, depth - 1, extensions, files, unread);
+        } else if !is_folder && has_extension(&path, extensions) && path.is_file() {
             files.push(path);
         }
     }

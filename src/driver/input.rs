@@ -271,7 +271,7 @@ fn decode(name: &str, mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
 }
 
-fn read_file(name: &str) -> Result<Vec<u8>, Diagnostic> {
+pub(super) fn read_file(name: &str) -> Result<Vec<u8>, Diagnostic> {
     let file = std::fs::File::open(name).map_err(|error| unreadable(name, &error_text(&error)))?;
     limited(file).map_err(|reason| unreadable(name, &reason))
 }

@@ -142,7 +142,7 @@ fn fixed_parameters(kernel: &Procedure, options: &LowerOptions) -> Vec<Condition
 fn origin(text: &str, span: Span) -> Origin {
     let line = text.as_bytes().iter().take(span.start as usize).filter(|b| **b == b'\n').count() as u32 + 1;
     let words: Vec<&str> = text.get(span.range()).unwrap_or_default().split_whitespace().collect();
-    Origin { span, line, position: None, text: Arc::from(words.join(" ")) }
+    Origin { span, line, position: None, text: words.join(" ").into() }
 }
 
 /// `id < size`, `1 <= size`, and the size where it is fixed.

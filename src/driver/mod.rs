@@ -1,7 +1,7 @@
 //! The driver: composes the stages and nothing else.
 //!
 //! [`cli`] reads arguments, `documents` makes completions and manual pages of them, [`input`] files, `folder` folders and `annotations` files of annotations, `entries` chooses kernels and `parameter_names` names parameters as the source does; [`pipeline`] is one kernel's way through the stages, `stated` what options take for granted,
-//! [`lsp`] serves editors. [`schedule`] runs kernels side by side, `cache` keeps their answers, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave (`output_file`: into a file; `detail`: what a page has of a kernel), and `progress` how far they are.
+//! [`lsp`] serves editors, `litmus` judges litmus tests. [`schedule`] runs kernels side by side, `cache` keeps their answers, `shard` chooses those of one machine and [`merge`] puts reports together, and [`crate::jobs`] counts the threads; [`output`] prints what they gave (`output_file`: into a file; `detail`: what a page has of a kernel), and `progress` how far they are.
 
 mod annotations;
 mod array_fact;
@@ -22,6 +22,7 @@ mod folder;
 pub mod input;
 mod ivl_kernel;
 mod launches;
+mod litmus;
 pub mod lsp;
 mod mend;
 pub mod merge;
@@ -87,6 +88,9 @@ pub fn run(options: &Options) -> u8 {
     pages::small();
     schedule::listen_for_interrupts();
     let limits = limits_of(options);
+    if let Some(tests) = litmus::files(options) {
+        return litmus::run(tests, options);
+    }
     let mut output = Output::new(options);
     if options.list {
         return list(options, output);

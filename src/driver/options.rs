@@ -17,6 +17,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How often the body of a loop is copied, where nobody says.
+pub(super) const UNROLL: NonZeroUsize = NonZeroUsize::new(3).unwrap();
+
 /// Options of a verification, as plain data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -106,6 +109,10 @@ pub struct Options {
     pub engine: Engine,
     /// Families of candidate invariants that are not tried.
     pub omit_families: Vec<&'static str>,
+    /// The memory model of litmus tests; that of PTX when `None`.
+    pub model: Option<String>,
+    /// Copies of the body of a loop in a litmus test.
+    pub unroll: NonZeroUsize,
 }
 
 /// Stages that `--emit` prints.
@@ -204,6 +211,13 @@ pub enum Arithmetic {
     Bv,
 }
 
+/// `--assume`: what the letter of PTX does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Assumption {
+    /// [`Rules::tensor_order`]
+    TensorOrder,
+}
+
 /// `--engine`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
@@ -262,6 +276,8 @@ impl Default for Options {
             arith: Arithmetic::Auto,
             engine: Engine::Auto,
             omit_families: Vec::new(),
+            model: None,
+            unroll: UNROLL,
         }
     }
 }

@@ -119,6 +119,18 @@ impl<'a> Output<'a> {
         self.print_out(text);
     }
 
+    /// There is no answer to a part of what was asked.
+    pub(crate) fn is_undecided(&mut self) {
+        self.exit_codes.insert(3);
+    }
+
+    /// An input is right, but not answered, for this reason.
+    pub(crate) fn too_large(&mut self, diagnostics: &[Diagnostic], source: &SourceText) {
+        self.is_undecided();
+        let text = text::diagnostics(diagnostics, source, self.stderr_style);
+        self.print_error(&text);
+    }
+
     /// Something worth knowing about the inputs.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.options.quiet {

@@ -4,6 +4,7 @@
 //! proof of the kernel without both. Establishes: nothing but a proof comes of it; why there is none is added to the answer.
 //! Relies on: both parts.
 
+use super::exact;
 use super::options::{Engine, Options};
 use super::pipeline::{self, Program};
 use super::same_value::Plan;
@@ -32,7 +33,6 @@ pub(super) fn or_phases(
     program: &Program,
     entry: &str,
     options: &Options,
-    effort: Effort,
     verify: &mut dyn FnMut(Plan) -> Answer,
 ) -> Answer {
     let Program::Ptx(module) = program else { return answer };
@@ -42,13 +42,15 @@ pub(super) fn or_phases(
     if options.engine != Engine::Auto && options.engine != Engine::Symbolic
         || !answer.as_ref().err().is_some_and(is_refused)
         || !sync::is_for(module)
+        // For one launch the exact engine is enough.
+        || exact::is_given(program, entry, options) && options.engine == Engine::Auto
     {
         return answer;
     }
     match decide(program, module, entry, options) {
         Ok(condition) => {
             let rules = Rules { global_only: true, ..options.rules };
-            match verify(Plan { rules, effort: effort.min(MOST), search: Search::Proof }) {
+            match verify(Plan { rules, effort: Effort::of(options.timeout).min(MOST), search: Search::Proof }) {
                 Ok(report) if matches!(report.verdict, Verdict::Verified | Verdict::VerifiedWhen) => {
                     Ok(under(report, condition))
                 }
@@ -106,7 +108,7 @@ fn decide(
     let question = Question { module, number, block: [x, y, z], given: &given, dynamic_shared };
     match phases::decide(&question).map_err(|_| None)? {
         Phases::Proved(Proved { count: Some(count), counts: Counts::Positive }) => {
-            Ok(Some(format!("{} <= {}", kernel.params[count].name, i32::MAX)))
+            Ok(Some(format!("0 <= {} <= {}", kernel.params[count].name, i32::MAX)))
         }
         Phases::Proved(_) => Ok(None),
         Phases::Open(reasons) => Err(reasons.into_iter().next()),

@@ -262,10 +262,13 @@ pub(super) fn verify_and(
         let options = Options { rules: plan.rules, ..options.clone() };
         verify_by(input, program, entry, &options, jobs, (plan, &mut proved))
     };
-    let effort = exact::effort_before(program, entry, options);
-    let answer = same_value::verify(options.rules, effort, &mut by_plan);
-    let answer = objects::or_in_step(answer, program, options.rules, effort, &mut by_plan);
-    let answer = phases::or_phases(answer, program, entry, options, effort, &mut by_plan);
+    let mut symbolic = |effort: Effort| {
+        let answer = same_value::verify(options.rules, effort, &mut by_plan);
+        objects::or_in_step(answer, program, options.rules, effort, &mut by_plan)
+    };
+    let (answer, was_asked) = exact::or_between(&mut symbolic, input, program, entry, options);
+    let answer = phases::or_phases(answer, program, entry, options, &mut by_plan);
+    let answer = (answer, was_asked);
     let mut report = exact::or_exact(answer, input, program, entry, options)?;
     report.given = given(program, entry, options);
     mend::try_barrier(&mut report, input, program, entry, options, jobs);

@@ -222,7 +222,7 @@ fn by_registers(op: &Op) -> Option<&'static str> {
 
 fn changes(operand: &Operand) -> bool {
     match operand {
-        Operand::Special(SpecialRegister::Other(register)) => !register.name.starts_with("%lanemask_"),
+        Operand::Special(SpecialRegister::Other(register)) => !register.name().starts_with("%lanemask_"),
         Operand::Special(SpecialRegister::WarpId) => true,
         Operand::Vector(parts) => parts.iter().any(changes),
         _ => false,

@@ -3,7 +3,7 @@
 //! Input: arguments. Output: [`RunOptions`] as plain data. Establishes: sizes are fixed and at least 1, a
 //! launch has fewer than 2^32 threads, a block at most 1024.
 
-use super::options::{Color, Format, Options};
+use super::options::{Assumption, Color, Format, Options};
 use crate::container::target::Target;
 use crate::exec::arguments::{self, Argument};
 use crate::exec::launch::{Completion, Schedule, check_sizes};
@@ -102,6 +102,9 @@ pub(crate) struct RunArguments {
     /// A warp's instruction orders its threads (the model before Volta); needs a lockstep schedule
     #[arg(long)]
     warp_lockstep: bool,
+    /// tensor-order: tensor memory needs no `tcgen05.fence`
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    assume: Vec<Assumption>,
     /// "ok": barriers do not wait for threads that have exited
     #[arg(long, value_name = "ok", hide_possible_values = true)]
     exited_threads: Option<ExitedThreads>,
@@ -212,6 +215,7 @@ pub(crate) fn options(arguments: RunArguments) -> Result<RunOptions, String> {
             volatile_races: arguments.volatile_races,
             warp_lockstep: arguments.warp_lockstep,
             exited_threads_ok: arguments.exited_threads.is_some(),
+            tensor_order: arguments.assume.contains(&Assumption::TensorOrder),
             ..Rules::default()
         },
         ..Options::default()

@@ -117,6 +117,7 @@ mod tests {
         unknown_functions_arbitrary: false,
         check_bounds: false,
         warp_lockstep: false,
+        tensor_order: false,
         warps_meet: false,
         objects_in_step: false,
         global_only: false,

@@ -13,7 +13,14 @@ pub(crate) fn by_rules(rules: Rules) -> impl Iterator<Item = String> + use<> {
     let same = "two writes of the same value do not race (--allow-same-value)";
     let volatile = "volatile accesses race as plain ones do (--volatile-races)";
     let exited = "barriers that name no count do not wait for threads that have exited (--exited-threads=ok)";
-    let said = [(rules.allow_same_value, same), (rules.volatile_races, volatile), (rules.exited_threads_ok, exited)];
+    let tensor = "barriers order accesses to tensor memory in a kernel without `tcgen05.fence`, and words that held addresses of it \
+                  are given to bulk copies without a proxy fence (--assume tensor-order)";
+    let said = [
+        (rules.allow_same_value, same),
+        (rules.volatile_races, volatile),
+        (rules.exited_threads_ok, exited),
+        (rules.tensor_order, tensor),
+    ];
     said.into_iter().filter(|(given, _)| *given).map(|(_, sentence)| sentence.to_string())
 }
 

@@ -20,6 +20,7 @@ use super::objects::{self, Told, misused};
 use super::outcome::{Place, Stop};
 use super::races::Current;
 use super::races::clock::{Agent as Kind, ThreadClock};
+use super::tensor_memory::{self, Committed};
 use super::thread::Thread;
 use super::values::hash;
 use super::world::World;
@@ -41,6 +42,8 @@ pub(crate) struct Agent {
     arrivals: Vec<Arrival>,
     /// Copies through the asynchronous proxy.
     pub(super) bulk: BulkCopies,
+    /// `tcgen05.commit` whose arrivals have not come, oldest first.
+    pub(super) commits: VecDeque<Committed>,
 }
 
 /// A group of copies.
@@ -258,6 +261,7 @@ pub(crate) fn turn(world: &mut World, block: &mut BlockState, thread: &Thread) {
         };
         finish(world, block, |_| draw());
         come(world, block, &mut draw);
+        tensor_memory::finish(world, block, &mut draw);
         bulk::finish(world, block, draw);
     }
 }
@@ -272,7 +276,7 @@ pub(super) fn force(world: &mut World, block: &mut BlockState) -> bool {
         come(world, block, || true);
         return true;
     }
-    bulk::finish_first(world, block)
+    tensor_memory::finish_first(world, block) || bulk::finish_first(world, block)
 }
 
 /// The copies that match arrive.

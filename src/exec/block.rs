@@ -18,6 +18,7 @@ use super::outcome::{BarrierMisuse, Divergence, Instead, Stop};
 use super::races::clock::{Clock, ThreadClock};
 use super::races::shadow::Cell;
 use super::races::sync::Locations;
+use super::tensor_memory::{self, TensorMemory};
 use super::thread::{Status, Thread};
 use super::values::{hash, mask};
 use super::world::World;
@@ -46,6 +47,8 @@ pub struct BlockState {
     pub(crate) agents: Agents,
     /// Barrier objects in shared memory.
     pub(crate) objects: Objects,
+    /// Tensor memory, block by block; none if the program does not use it.
+    pub(crate) tensors: Vec<TensorMemory>,
     /// Block by block.
     barriers: Vec<BarrierState>,
     /// How often each was complete.
@@ -118,6 +121,7 @@ impl BlockState {
             locations: Locations::default(),
             agents: Agents::default(),
             objects: Objects::default(),
+            tensors: tensor_memory::fresh(program, program.ranks),
             barriers: (0..16 * program.ranks).map(|_| BarrierState::default()).collect(),
             completed: Vec::new(),
             live: Vec::new(),
@@ -144,6 +148,7 @@ impl BlockState {
         self.locations.clear();
         self.agents.clear();
         self.objects.clear();
+        self.tensors.iter_mut().for_each(TensorMemory::clear);
         let warps = self.size.div_ceil(32);
         let lanes = (0..warps).map(|warp| (self.size - warp * 32).min(32));
         self.live = lanes.cycle().take((warps * self.ranks) as usize).collect();

@@ -98,6 +98,9 @@ impl Command {
         if self.rules.volatile_races {
             text += " --volatile-races";
         }
+        if self.rules.tensor_order {
+            text += " --assume tensor-order";
+        }
         if self.rules.exited_threads_ok {
             text += " --exited-threads ok";
         }

@@ -99,6 +99,8 @@ fn is_access(program: &Program, at: u32) -> bool {
                 | Code::BulkWrite(_)
                 | Code::Map(_)
                 | Code::Product(_)
+                | Code::TensorRead(_)
+                | Code::Tensor(_)
         )
     };
     match program.code[at as usize] {

@@ -17,6 +17,7 @@ use super::memory::GlobalMemory;
 use super::objects;
 use super::outcome::{Deadlock, Divergence, Instead, ObjectState, Outcome, Stop};
 use super::products;
+use super::tensor_memory;
 use super::thread::{Status, Thread};
 use super::trace::Watch;
 use super::values::hash;
@@ -306,6 +307,7 @@ pub fn settle(
 fn end_block(program: &Program, world: &mut World, state: &mut BlockState, threads: &[Thread], rank: u32) {
     if state.has_ended(rank) && !world.halted {
         bulk::abandon(world, state, (rank * program.shared_size, program.shared_size));
+        tensor_memory::end_block(world, state, (rank, program.shared_size));
         let first = (rank * state.size) as usize;
         products::check_groups(world, &threads[first..first + state.size as usize]);
         if state.live_threads() == 0 && !world.halted {

@@ -34,6 +34,8 @@ pub(crate) mod races;
 pub(crate) mod record;
 pub(crate) mod tensor;
 pub(crate) mod tensor_argument;
+pub(crate) mod tensor_memory;
+pub(crate) mod tensor_products;
 pub mod thread;
 pub(crate) mod trace;
 pub mod values;

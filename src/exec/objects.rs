@@ -19,6 +19,7 @@ use super::launch::Schedule;
 use super::outcome::{BarrierError, BarrierMisuse, ObjectState, Place, Stop};
 use super::races::Current;
 use super::races::clock::Clock;
+use super::tensor_memory;
 use super::thread::{Status, Thread};
 use super::values::hash;
 use super::world::World;
@@ -136,6 +137,8 @@ pub(crate) struct State {
 pub(crate) enum Told {
     /// An arrival of `cp.async.mbarrier.arrive`: an agent, and how far its copies are complete.
     Arrival { agent: u32, time: u32 },
+    /// An arrival of `tcgen05.commit`, with what it tells.
+    Commit { known: Rc<Clock> },
     /// The bytes of a bulk copy, with its number.
     Bytes { copy: u32, bytes: u32 },
 }
@@ -208,6 +211,9 @@ pub(crate) fn operate(
         return misused(world, place, BarrierMisuse::Exited);
     }
     show(program, world, block, thread, offset);
+    if let ObjectKind::Commit { multicast } = operation.kind {
+        return tensor_memory::commit(program, world, block, thread, (operation, multicast), offset);
+    }
     if let ObjectKind::Wait { tries, .. } = operation.kind {
         return wait(program, world, block, thread, (index, offset), tries);
     }
@@ -264,7 +270,7 @@ fn change(
     }
     let Some(object) = objects.live.get_mut(&offset) else { return Err(BarrierMisuse::Uninitialised) };
     match operation.kind {
-        ObjectKind::Initialise { .. } | ObjectKind::Wait { .. } => {}
+        ObjectKind::Initialise { .. } | ObjectKind::Wait { .. } | ObjectKind::Commit { .. } => {}
         ObjectKind::Invalidate => {
             objects.live.remove(&offset);
             world.renew(block.number, offset);
@@ -293,7 +299,7 @@ fn change(
             if incomplete && object.pending == 0 {
                 return Err(BarrierMisuse::Completes);
             }
-            let known = (world.races && (operation.ordered || world.barriers_only))
+            let known = (world.races && (operation.ordered || world.hears()))
                 .then(|| world.detector.shape.snapshot(thread.number, &thread.clock));
             match known {
                 Some(known) if operation.ordered => object.released.join(&known),
@@ -394,7 +400,7 @@ fn look(
     match operation.ordered {
         _ if !world.races => {}
         true => shape.learn(thread.number, &mut thread.clock, &object.complete),
-        false if world.barriers_only => shape.hear(&mut thread.clock, &object.complete),
+        false if world.hears() => shape.hear(&mut thread.clock, &object.complete),
         false => {}
     }
     answer(program, thread, index, true);
@@ -470,11 +476,15 @@ pub(crate) fn tell(world: &mut World, block: &mut BlockState, offset: u32, told:
     if let Some(known) = &world.issuer_knows {
         object.released.hear(known);
     }
-    let part = if matches!(told, Told::Arrival { .. }) { Part::Arrives } else { Part::Brings };
+    let part = if matches!(told, Told::Bytes { .. }) { Part::Brings } else { Part::Arrives };
     world.at_barrier(block.number, place, (history::Object::Shared { offset }, u64::from(object.phase)), part);
     let done = match told {
         Told::Arrival { agent, time } => {
             object.released.know_agent(agent, time);
+            object.arrive(1)
+        }
+        Told::Commit { known } => {
+            object.released.join(&known);
             object.arrive(1)
         }
         Told::Bytes { copy, bytes } => {

@@ -154,6 +154,12 @@ pub(crate) enum BarrierMisuse {
     Rank,
     /// A block exits whose shared memory a copy still accesses.
     Abandoned,
+    /// Columns of tensor memory that cannot be allocated, or freed.
+    TensorColumns,
+    /// Lanes of tensor memory that the warp does not have.
+    TensorLanes,
+    /// A block exits with tensor memory that is allocated.
+    TensorLeft,
     /// `setmaxnreg` or `wgmma` in some warps of a warp group, not in all of them.
     WarpGroup,
 }
@@ -195,6 +201,9 @@ impl BarrierMisuse {
             BarrierMisuse::NotRemote => "not-remote",
             BarrierMisuse::Rank => "tensor-rank",
             BarrierMisuse::Abandoned => "copy-outlives-block",
+            BarrierMisuse::TensorColumns => "tensor-columns",
+            BarrierMisuse::TensorLanes => "tensor-lanes",
+            BarrierMisuse::TensorLeft => "tensor-left",
             BarrierMisuse::WarpGroup => "warp-group",
         }
     }
@@ -227,6 +236,13 @@ impl BarrierMisuse {
             }
             BarrierMisuse::Rank => "the tensor map has another number of dimensions than the copy",
             BarrierMisuse::Abandoned => "a block exits although this copy still accesses its shared memory",
+            BarrierMisuse::TensorColumns => {
+                "tensor memory is allocated in columns, from 32 to 512 and a power of two, before the permit is given up, and freed likewise"
+            }
+            BarrierMisuse::TensorLanes => {
+                "a warp accesses the quarter of the lanes of tensor memory that its number modulo 4 names"
+            }
+            BarrierMisuse::TensorLeft => "the block exits and has not freed this tensor memory",
             BarrierMisuse::WarpGroup => {
                 "all warps of a warp group execute the same `setmaxnreg` and `wgmma` instructions"
             }

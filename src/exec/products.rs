@@ -35,7 +35,7 @@ const UNIT: u64 = 16;
 const ROWS: u64 = 8;
 
 /// Bits of an address that a descriptor has.
-const ADDRESS: u64 = (1 << 18) - 1;
+pub(super) const ADDRESS: u64 = (1 << 18) - 1;
 
 /// The products of a thread.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +54,8 @@ pub(crate) struct Products {
 
 /// A matrix in shared memory, from its descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Matrix {
-    start: u64,
+pub(super) struct Matrix {
+    pub(super) start: u64,
     /// "Leading dimension byte offset".
     leading: u64,
     /// "Stride dimension byte offset".
@@ -73,15 +73,47 @@ impl Matrix {
         (!has_offset).then(|| Matrix { start: field(0), leading: field(16), stride: field(32), pieces })
     }
 
+    /// Where it starts, and after how many bytes its swizzle repeats.
+    pub(super) fn place(self) -> (u64, u64) {
+        (self.start, if self.pieces == 1 { UNIT } else { self.pieces * ROWS * UNIT })
+    }
+
+    /// The same of a descriptor of `tcgen05`; `None` if there is another layout than those of `wgmma`.
+    pub(super) fn of_tensor(descriptor: u64) -> Option<Matrix> {
+        let field = |shift: u32| (descriptor >> shift & 0x3fff) * UNIT;
+        let pieces = match descriptor >> 61 {
+            0 => 1,
+            2 => 8,
+            4 => 4,
+            6 => 2,
+            // 128 bytes of which pieces of 32 change places.
+            _ => return None,
+        };
+        // The version is 1; a base offset, and offsets from the start of shared memory, are others.
+        let is_known = descriptor >> 46 & 0x7fff == 1;
+        is_known.then(|| Matrix { start: field(0), leading: field(16), stride: field(32), pieces })
+    }
+
     /// Where the pieces of 16 bytes are that a product reads, behind the start: `rows` along M or N, 32 bytes along K.
     fn along_k(&self, rows: u64) -> Vec<u64> {
+        self.rows(rows, 2 * UNIT)
+    }
+
+    /// The same of so many bytes along K: 16 or 32.
+    pub(super) fn rows(&self, rows: u64, bytes: u64) -> Vec<u64> {
         let step = if self.pieces == 1 { self.leading } else { UNIT };
         let place = |row: u64, half: u64| row % ROWS * self.pieces * UNIT + row / ROWS * self.stride + half * step;
-        (0..rows).flat_map(|row| [place(row, 0), place(row, 1)]).map(|place| self.swizzled(place)).collect()
+        let all = (0..rows).flat_map(|row| (0..bytes / UNIT).map(move |half| (row, half)));
+        all.map(|(row, half)| self.swizzled(place(row, half))).collect()
     }
 
     /// The same of a matrix that lies along M or N: `rows` elements of two bytes there, 16 along K.
     fn along_mn(&self, rows: u64) -> Vec<u64> {
+        self.columns(rows, 2)
+    }
+
+    /// The same with elements of so many bytes: 32 bytes of them along K.
+    pub(super) fn columns(&self, rows: u64, element: u64) -> Vec<u64> {
         let place = |column: u64, k: u64| match self.pieces {
             1 => column * self.stride + k % ROWS * UNIT + k / ROWS * self.leading,
             pieces => {
@@ -91,7 +123,8 @@ impl Matrix {
                     + k / ROWS * self.stride
             }
         };
-        let all = (0..rows / ROWS).flat_map(|column| (0..2 * ROWS).map(move |k| (column, k)));
+        let depth = 2 * UNIT / element;
+        let all = (0..rows * element / UNIT).flat_map(|column| (0..depth).map(move |k| (column, k)));
         all.map(|(column, k)| self.swizzled(place(column, k))).collect()
     }
 
@@ -105,8 +138,7 @@ impl Matrix {
 /// Where the matrix of a descriptor starts in shared memory, and after how many bytes its swizzle repeats; `None` if it has a base
 /// offset.
 pub(crate) fn place(descriptor: u64) -> Option<(u64, u64)> {
-    let matrix = Matrix::of(descriptor)?;
-    Some((matrix.start, if matrix.pieces == 1 { UNIT } else { matrix.pieces * ROWS * UNIT }))
+    Matrix::of(descriptor).map(Matrix::place)
 }
 
 /// A product starts; false if the thread does not go on by itself.

@@ -14,6 +14,7 @@ use super::products::{self, Products};
 use super::races::clock::ThreadClock;
 use super::races::sync::{Fences, Party};
 use super::races::{Reach, Space};
+use super::tensor_memory::{self, TensorStarts};
 use super::values::integer::with_carry;
 use super::values::{hash, mask};
 use super::world::World;
@@ -106,8 +107,10 @@ pub struct Thread {
     pub(crate) asked: Option<u32>,
     /// Its products of matrices.
     pub(crate) products: Products,
-    /// The `setmaxnreg` instructions that it executed.
-    pub(crate) adjusted: Vec<u32>,
+    /// What it started on tensor memory.
+    pub(crate) tensor: TensorStarts,
+    /// The `setmaxnreg` instructions that it executed: `.inc`, the number, and where it stands.
+    pub(crate) adjusted: Vec<(bool, u32, u32)>,
     /// Fences that await the rest of their pattern.
     pub(crate) fences: Fences,
 }
@@ -130,6 +133,7 @@ impl Thread {
             asked: None,
             adjusted: Vec::new(),
             products: Products::default(),
+            tensor: TensorStarts::default(),
             fences: Fences::default(),
         }
     }
@@ -160,6 +164,7 @@ impl Thread {
         self.asked = None;
         self.adjusted.clear();
         self.products = Products::default();
+        self.tensor = TensorStarts::default();
         self.fences = Fences::default();
     }
 
@@ -286,6 +291,10 @@ impl Thread {
             Code::BulkRead(_) | Code::MapRead(_) => {}
             Code::Map(index) => return maps::operate(program, world, block, self, index),
             Code::BulkWrite(index) => return bulk::start(program, world, block, self, index),
+            Code::TensorRead(index) if program.tensor_operations[index as usize].is_started() => {}
+            Code::TensorRead(index) | Code::Tensor(index) => {
+                return tensor_memory::operate(program, world, block, self, index);
+            }
             Code::Product(index) => return products::start(program, world, block, self, index),
             Code::ProductCommit => products::commit(self),
             Code::ProductWait { pending } => return products::wait(self, pending),

@@ -360,7 +360,10 @@ fn is_arrival(program: &Program, code: Code) -> bool {
         Code::Barrier(_) => true,
         Code::Object(index) => matches!(
             program.objects[index as usize].kind,
-            ObjectKind::Arrive { .. } | ObjectKind::ArriveBehindCopies { .. } | ObjectKind::Complete { .. }
+            ObjectKind::Arrive { .. }
+                | ObjectKind::Commit { .. }
+                | ObjectKind::ArriveBehindCopies { .. }
+                | ObjectKind::Complete { .. }
         ),
         Code::BulkWrite(index) => program.bulk_operations[index as usize].object.is_some(),
         _ => false,

@@ -114,15 +114,18 @@ fn complete(program: &Program, world: &mut World, threads: &mut [Thread], first:
         let thread = &mut threads[first + *lane as usize];
         let WarpOperation { kind, d, .. } = operation(thread);
         orders |= *kind == WarpKind::Barrier;
-        let adjusts = *kind == WarpKind::Registers;
+        let adjusts = match *kind {
+            WarpKind::Registers { more, count } => Some((more, count)),
+            _ => None,
+        };
         world.outcome.arbitrary |= *kind == WarpKind::ActiveMask;
         for (destination, value) in d.iter().zip(result) {
             if let Some((slot, bits)) = destination {
                 thread.set(*slot, value & mask(u32::from(*bits)));
             }
         }
-        if adjusts {
-            thread.adjusted.push(thread.last());
+        if let Some((more, count)) = adjusts {
+            thread.adjusted.push((more, count, thread.last()));
         }
         thread.status = Status::Running;
     }
@@ -137,10 +140,15 @@ pub(crate) fn check_groups(world: &mut World, threads: &[Thread]) {
     for group in threads.chunks(WARP_GROUP) {
         let most = group.iter().max_by_key(|thread| thread.adjusted.len());
         let Some(most) = most.filter(|thread| !thread.adjusted.is_empty()) else { continue };
-        let differ = |thread: &&Thread| thread.adjusted != most.adjusted;
+        // Where it stands does not matter: warps of several roles may be of one warp group.
+        let same = |(mine, theirs): &(&(bool, u32, u32), &(bool, u32, u32))| (mine.0, mine.1) == (theirs.0, theirs.1);
+        let differ = |thread: &&Thread| {
+            thread.adjusted.len() != most.adjusted.len()
+                || !most.adjusted.iter().zip(&thread.adjusted).all(|pair| same(&pair))
+        };
         if let Some(other) = group.iter().find(differ) {
-            let at = most.adjusted.iter().zip(&other.adjusted).take_while(|(mine, theirs)| mine == theirs).count();
-            misused(world, (most.number, most.adjusted[at.min(most.adjusted.len() - 1)]), BarrierMisuse::WarpGroup);
+            let at = most.adjusted.iter().zip(&other.adjusted).take_while(same).count();
+            misused(world, (most.number, most.adjusted[at.min(most.adjusted.len() - 1)].2), BarrierMisuse::WarpGroup);
             return;
         }
     }

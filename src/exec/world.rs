@@ -1,7 +1,7 @@
 //! What all blocks of a launch share.
 
 use super::access::Target;
-use super::decode::{Access, Code, MapOperation, Moves, ObjectKind, Program};
+use super::decode::{Access, Code, MapOperation, Moves, ObjectKind, Program, TensorOperation};
 use super::entries::{self, EntriesFact};
 use super::history::{Deed, History, Object, Part};
 use super::launch::{Completion, Launch, Schedule};
@@ -93,16 +93,18 @@ impl World {
         let [wide, high, _] = launch.geometry.grid;
         let (grid, cluster) = ([wide, high], launch.cluster);
         let shape = Shape { block: threads, warps: threads.div_ceil(32), threads: all, grid, cluster };
+        let same_value = launch.rules.allow_same_value;
+        let mut detector = Detector::new(sites(program, launch), shape, (&sizes, program.shared_size), same_value);
+        let is_fence = |one: &TensorOperation| matches!(one, TensorOperation::Fence { .. });
+        let tensor = &program.tensor_operations;
+        let is_strict = !launch.rules.tensor_order || tensor.iter().any(is_fence);
+        detector.pipelines.is_strict = !tensor.is_empty() && is_strict;
+        detector.addresses.are_allowed = launch.rules.tensor_order;
         World {
             global,
             facts,
             parameters,
-            detector: Detector::new(
-                sites(program, launch),
-                shape,
-                (&sizes, program.shared_size),
-                launch.rules.allow_same_value,
-            ),
+            detector,
             races: launch.races,
             barriers_only: false,
             issuer_knows: None,
@@ -128,6 +130,11 @@ impl World {
 }
 
 impl World {
+    /// Whether threads tell each other through relaxed operations what was earlier in time: fences of tensor memory go with them.
+    pub(crate) fn hears(&self) -> bool {
+        self.barriers_only || self.detector.pipelines.is_strict
+    }
+
     /// The threads between which a scope works.
     pub(crate) fn reach(&self, scope: Scope) -> Reach {
         Reach::of(scope, self.clusters)
@@ -223,6 +230,11 @@ fn sites(program: &Program, launch: &Launch) -> Vec<Site> {
             MapOperation::Acquire { .. } => none,
         },
         Code::Product(_) => Site { reads: true, bytes: 16, ..none },
+        Code::TensorRead(_) => Site { reads: true, bytes: 4, ..none },
+        Code::Tensor(index) => match program.tensor_operations[*index as usize] {
+            TensorOperation::Relinquish | TensorOperation::Fence { .. } | TensorOperation::Wait { .. } => none,
+            _ => Site { writes: true, bytes: 4, ..none },
+        },
         Code::Object(index) => {
             let scope = Some(Reach::of(Scope::Cluster, clusters));
             match program.objects[*index as usize].kind {

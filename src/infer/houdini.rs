@@ -224,8 +224,10 @@ impl<'a> Search<'a> {
 
     /// Executions from the start refute what is simply false before any proof is tried.
     fn test(&mut self, passive: &mut Passive, watch: &Watch) {
+        // Where there are only probes, an execution answers.
+        let asks = passive.checks.iter().any(|check| check.claim.probe().is_none());
         // Where unknowns are multiplied, which facts about products are found depends on the order of terms.
-        if !multiplies(passive) {
+        if asks && !multiplies(passive) {
             query::encode_start(passive, self.start.encodings[0], &simulate::model_terms);
         }
         if self.open_checks(passive).next().is_none() {

@@ -304,7 +304,7 @@ impl<'c> Finder<'c> {
     /// Whether a value is the mask of the lanes below the own one.
     fn is_below(&self, operand: &Operand, at: Position) -> bool {
         if let Some(Root::Special(SpecialRegister::Other(other))) = self.root(operand, at) {
-            return other.name == "%lanemask_lt";
+            return other.name() == "%lanemask_lt";
         }
         let is_shifted = |operand: &Operand, at: Position, bits: u64| match self.made_by(operand, at, IntOp::Shl) {
             Some(([value, by], at)) => self.root(value, at) == Some(Root::Constant(bits)) && self.is_lane(by, at),

@@ -15,7 +15,7 @@ use crate::cfg::graph::{Cfg, Statement};
 use crate::ivl::ast::{Attribute, AttributeArg, BinaryOp, Block, ExprRef, Name, Stmt, StmtKind, Type};
 use crate::ivl::bv;
 use crate::ptx::ast::{Address, AsyncCopy, AsyncOp, Op, Operand, ScalarType, StateSpace};
-use crate::ptx::table::{ASYNC, PRODUCTS, TENSORMAP};
+use crate::ptx::table::{ASYNC, PRODUCTS, TENSOR_MEMORY, TENSORMAP};
 use crate::span::Span;
 
 /// The mark of the accesses of a copy.
@@ -63,6 +63,7 @@ impl Lowering<'_> {
             AsyncOp::BulkCommit => self.commit_bulk(name),
             AsyncOp::BulkWait { pending, reads } => self.wait_bulk(name, *pending, *reads),
             AsyncOp::Map(_) => self.without_model(name, TENSORMAP),
+            AsyncOp::TensorMemory(_) => self.without_model(name, TENSOR_MEMORY),
             AsyncOp::Product(_) | AsyncOp::ProductFence | AsyncOp::ProductCommit | AsyncOp::ProductWait { .. } => {
                 self.without_model(name, PRODUCTS)
             }

@@ -218,10 +218,8 @@ impl Lowering<'_> {
             Operand::NotPredicate(_) => self.read_predicate(operand),
             // Integers are 64-bit two's complement.
             Operand::Integer(value) => bv::literal(*value as i64 as i128 as u128, bits),
-            Operand::Float { bits: value, width } => match float_literal(*value, *width, bits) {
-                Some(value) => bv::literal(value, bits),
-                None => self.arbitrary(Type::Bv(bits)),
-            },
+            Operand::Single(value) => self.float_constant(u64::from(*value), 32, bits),
+            Operand::Double(value) => self.float_constant(*value, 64, bits),
             Operand::Variable(variable, offset) => {
                 let base = self.address_of_variable(*variable);
                 bv::add(base, bv::literal(*offset as i128 as u128, 64))
@@ -244,6 +242,14 @@ impl Lowering<'_> {
         match value.ty {
             Type::Bv(_) => bv::zext(value, bits),
             _ => bv::ite(value, bv::literal(1, bits), bv::literal(0, bits)),
+        }
+    }
+
+    /// A float constant of that width as a value of so many bits.
+    fn float_constant(&mut self, value: u64, width: u32, bits: u32) -> ExprRef {
+        match float_literal(value, width, bits) {
+            Some(value) => bv::literal(value, bits),
+            None => self.arbitrary(Type::Bv(bits)),
         }
     }
 
@@ -270,7 +276,7 @@ impl Lowering<'_> {
                     let lane = self.arbitrary(Type::Bv(32));
                     bv::binary(BvOp::And, lane, bv::literal(31, 32))
                 }
-                SpecialRegister::Other(register) => self.arbitrary(Type::Bv(register.bits)),
+                SpecialRegister::Other(register) => self.arbitrary(Type::Bv(register.bits())),
                 _ => self.arbitrary(Type::Bv(32)),
             },
         }

@@ -128,7 +128,7 @@ impl<'a> Lowering<'a> {
             Op::Async { name, operation } => self.asynchronous(name, operation),
             Op::Object { name, usage } => self.object(name, usage),
             Op::ClusterBarrier { name, .. } => self.without_model(name, CLUSTER),
-            Op::Registers { name } => self.without_model(name, REGISTERS),
+            Op::Registers { name, .. } => self.without_model(name, REGISTERS),
             Op::Nothing { .. } => {}
             Op::Unsupported { name, reason } => self.without_model(name, reason),
             Op::Branch { .. }
@@ -266,7 +266,7 @@ impl<'a> Lowering<'a> {
             | Op::Cvta { dst, .. } => dst.clone(),
             Op::Load { dst, .. } => match dst.as_slice() {
                 [single] => single.clone(),
-                several => Operand::Vector(several.to_vec()),
+                several => Operand::vector(several.to_vec()),
             },
             _ => return std::collections::BTreeMap::new(),
         };

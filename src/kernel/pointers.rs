@@ -251,15 +251,15 @@ impl<'a> Pointers<'a> {
             Operand::Integer(value) => Points::constant(*value),
             Operand::Variable(variable, _) => Points::region(self.regions.of_variable(*variable)),
             Operand::Function(_) => Points::loaded(),
-            Operand::Special(crate::ptx::ast::SpecialRegister::Other(register)) if register.bits == 64 => {
+            Operand::Special(crate::ptx::ast::SpecialRegister::Other(register)) if register.bits() == 64 => {
                 Points::data()
             }
             Operand::Vector(elements) => {
                 let parts = elements.iter().map(|e| self.operand(state, e));
                 parts.reduce(|a, b| a.mix(&b)).unwrap_or_default()
             }
-            Operand::Float { width: 64, .. } => Points::number(Number::Wide),
-            Operand::NotPredicate(_) | Operand::Float { .. } | Operand::Special(_) | Operand::Sink => {
+            Operand::Double(_) => Points::number(Number::Wide),
+            Operand::NotPredicate(_) | Operand::Single(_) | Operand::Special(_) | Operand::Sink => {
                 Points::number(Number::Word)
             }
         }

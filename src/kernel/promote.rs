@@ -330,7 +330,7 @@ fn parts(cells: &[(i64, u32, RegisterId)], start: i64, bytes: u32) -> Operand {
     let end = start + i64::from(bytes);
     let inside = cells.iter().filter(|(s, _, _)| (start..end).contains(s));
     let mut found: Vec<Operand> = inside.map(|cell| Operand::Register(cell.2)).collect();
-    if found.len() == 1 { found.remove(0) } else { Operand::Vector(found) }
+    if found.len() == 1 { found.remove(0) } else { Operand::vector(found) }
 }
 
 /// Reads cells into a register, which may be wider than the element.

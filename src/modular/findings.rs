@@ -109,5 +109,5 @@ fn origin(span: Span, source: &SourceText) -> Arc<Origin> {
     let (line, _) = source.line_column(range.start);
     let words: Vec<&str> = source.text()[range].split_whitespace().collect();
     let text: String = words.join(" ").chars().take(LONGEST_TEXT).collect();
-    Arc::new(Origin { span, line: line as u32, position: None, text: Arc::from(text) })
+    Arc::new(Origin { span, line: line as u32, position: None, text: text.into() })
 }

@@ -23,6 +23,8 @@
 //! Blocks do not share shared memory, and do the same. What the threads do to global memory, another proof decides, for all grids.
 
 mod block;
+mod compute;
+mod effects;
 mod event;
 mod rounds;
 mod thread;
@@ -95,8 +97,8 @@ const THREAD: Effort = Effort::nanoseconds(100_000);
 /// What the decoder takes for sizes of grids: no number of a program, one hopes; one that is so is unknown.
 const GRID: [u32; 3] = [1009, 1013, 1019];
 
-/// What it takes for the trip count.
-const SENTINEL: u64 = 0x6b43_a9b5;
+/// What it takes for the trip count: a number that is another one where its sign is extended.
+const SENTINEL: u64 = 0xeb43_a9b5;
 
 /// Decides a kernel for all trip counts.
 ///
@@ -187,7 +189,7 @@ fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count
     let pointers = entry.params.iter().enumerate().filter(is_pointer).map(|(position, _)| position).collect();
     let kernel = Kernel {
         program,
-        template: thread::template(program, &GRID.map(u64::from)),
+        template: compute::template(program, &GRID.map(u64::from)),
         pointers,
         given: question.given.keys().copied().collect(),
         heads: heads(program),
@@ -267,7 +269,7 @@ fn special(value: SpecialValue, thread: u32, id: [u32; 3]) -> Value {
         SpecialValue::Thread(_) | SpecialValue::Lane | SpecialValue::LaneMask(_) => {
             Value::constant(value.of(thread, id, [0; 3]))
         }
-        _ => Value::Any,
+        _ => Value::Unknown,
     }
 }
 

@@ -40,6 +40,8 @@ pub(super) enum Value {
         generic: bool,
         offset: Number,
     },
+    /// A number of which nothing is known, but that it comes from numbers: it is no address.
+    Unknown,
     /// Nothing is known.
     Any,
 }
@@ -172,8 +174,10 @@ impl Value {
                     None => Value::Any,
                 }
             }
-            (Value::Array(number), Value::Number(_) | Value::Any) if bits == 64 => Value::Array(number),
-            (Value::Number(_) | Value::Any, Value::Array(number)) if bits == 64 && sign == 1 => Value::Array(number),
+            (Value::Array(number), Value::Number(_) | Value::Unknown) if bits == 64 => Value::Array(number),
+            (Value::Number(_) | Value::Unknown, Value::Array(number)) if bits == 64 && sign == 1 => {
+                Value::Array(number)
+            }
             _ => Value::Any,
         }
     }

@@ -13,6 +13,7 @@ pub use super::asynchronous::{
     TensorCopy,
 };
 pub use super::operation::{BarrierKind, BoolOp, Comparison, IntOp, MatrixRows, Op};
+pub use super::tensor_memory::{TensorMatrix, TensorMemoryOp, TensorMemoryUse, TensorMove, TensorProduct};
 pub(crate) use super::words::PackedFormat;
 
 /// A whole PTX file.
@@ -297,7 +298,7 @@ pub(crate) struct Guard {
     pub(crate) negated: bool,
 }
 
-/// A value operand.
+/// A value operand. There are millions of these: 16 bytes each.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
     Register(RegisterId),
@@ -305,12 +306,10 @@ pub enum Operand {
     NotPredicate(RegisterId),
     /// An integer constant, as the 64 bits of its two's complement.
     Integer(u64),
-    /// A float constant, as its bits: `0fXXXXXXXX` (32), `0dXXXXXXXXXXXXXXXX` (64) or decimal (64).
-    Float {
-        bits: u64,
-        /// 32 or 64.
-        width: u32,
-    },
+    /// A float constant of 32 bits, as these: `0fXXXXXXXX`.
+    Single(u32),
+    /// A float constant of 64 bits, as these: `0dXXXXXXXXXXXXXXXX` or decimal.
+    Double(u64),
     /// The address of a variable plus a byte offset.
     Variable(VariableRef, i64),
     /// The address of a function (index into [`Module::functions`]).
@@ -318,7 +317,7 @@ pub enum Operand {
     /// A special register such as `%tid.x`.
     Special(SpecialRegister),
     /// `{a, b, ...}`
-    Vector(Vec<Operand>),
+    Vector(Box<Vec<Operand>>),
     /// `_`
     Sink,
 }
@@ -342,16 +341,35 @@ pub enum SpecialRegister {
     WarpSize,
     /// `%nwarpid`, `%smid`, `%clock`, `%globaltimer`, `%envregN`, `%lanemask_*`, `%gridid`, `%clusterid`, ...:
     /// arbitrary value at each read.
-    Other(&'static OtherRegister),
+    Other(OtherRegister),
 }
 
-/// A special register that has no variant of its own.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OtherRegister {
-    /// Name with `%`, as written.
-    pub(crate) name: &'static str,
-    /// Width in bits.
-    pub(crate) bits: u32,
+/// A special register that has no variant of its own: its place in the table of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OtherRegister(pub(super) u16);
+
+/// What a large module takes is the number of its instructions times this.
+const _: () = assert!(size_of::<Operand>() == 16 && size_of::<Op>() <= 96 && size_of::<Item>() <= 112);
+
+impl Operand {
+    /// A float constant of 32 or 64 bits.
+    pub(crate) fn float(bits: u64, width: u32) -> Operand {
+        if width == 32 { Operand::Single(bits as u32) } else { Operand::Double(bits) }
+    }
+
+    /// The bits of a float constant, and how many there are.
+    pub(crate) fn as_float(&self) -> Option<(u64, u32)> {
+        match self {
+            Operand::Single(bits) => Some((u64::from(*bits), 32)),
+            Operand::Double(bits) => Some((*bits, 64)),
+            _ => None,
+        }
+    }
+
+    /// `{a, b, ...}`
+    pub(crate) fn vector(elements: Vec<Operand>) -> Operand {
+        Operand::Vector(Box::new(elements))
+    }
 }
 
 /// A memory operand `[base + offset]`.

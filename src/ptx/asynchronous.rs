@@ -2,7 +2,7 @@
 //!
 //! Reference: PTX ISA, `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`, `mbarrier`.
 
-use super::ast::{Address, Operand, ScalarType, StateSpace};
+use super::ast::{Address, Operand, ScalarType, StateSpace, TensorMemoryUse};
 use crate::order::Ordering;
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub enum AsyncOp {
     Tensor(Box<TensorCopy>),
     /// A tensor map that the kernel makes.
     Map(Box<MapUse>),
+    /// `tcgen05`
+    TensorMemory(Box<TensorMemoryUse>),
     /// `wgmma.mma_async`
     Product(Box<MatrixProduct>),
     /// `wgmma.fence`: between what the warp group did with registers and its products.

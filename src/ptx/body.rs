@@ -282,14 +282,14 @@ impl<'c, 'a> Builder<'_, 'c, 'a> {
         Ok(())
     }
 
-    fn origin(&self, span: Span, text: Arc<str>) -> Arc<Origin> {
+    fn origin(&self, span: Span, text: Box<str>) -> Arc<Origin> {
         let position = self.locations.current();
         Arc::new(Origin { span, line: self.shared.lines.line(span.start), position, text })
     }
 
     /// The text of an instruction, with one blank for each run of white space. Hardly two are equal in a body, so it is
     /// not interned.
-    fn text(&mut self, span: Span) -> Arc<str> {
+    fn text(&mut self, span: Span) -> Box<str> {
         self.folded.clear();
         for word in self.shared.text[span.range()].split_ascii_whitespace() {
             if !self.folded.is_empty() {

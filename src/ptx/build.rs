@@ -71,7 +71,11 @@ pub(crate) fn build(selected: &Selected, name: Arc<str>, operands: &mut Operands
         Meaning::Object => parts.object(),
         Meaning::ClusterBarrier => parts.cluster_barrier(),
         Meaning::Product => parts.product(),
-        Meaning::Registers => Op::Registers { name: parts.name },
+        Meaning::TensorMemory => parts.tensor_memory(),
+        Meaning::Registers => match parts.operands.sources.first() {
+            Some(Operand::Integer(count)) => Op::Registers { count: *count, name: parts.name },
+            _ => Op::Unsupported { name: parts.name, reason: "its number is no constant".to_string() },
+        },
         Meaning::Nothing => Op::Nothing { name: parts.name },
         Meaning::Unsupported(reason) => Op::Unsupported { name: parts.name, reason: reason.to_string() },
     }
@@ -265,7 +269,7 @@ impl Parts<'_> {
         let wanted = if operation == "cas" { 2 } else { elements as usize };
         let (space, ty, address) = (self.space(), self.ty(0), self.address());
         self.operands.sources.truncate(wanted);
-        let (dst, sources) = (self.operands.take_destinations(), self.operands.take_sources());
+        let (dst, sources) = (self.operands.take_destinations().into(), self.operands.take_sources());
         let operation = interner.intern(operation);
         Op::Atomic { space, operation, ty, elements, dst, address, sources, ordering }
     }
@@ -275,9 +279,8 @@ impl Parts<'_> {
         // A store has its fragment before the stride.
         let values = if self.has("store") { fragment(self.selected, 'D').0 as usize } else { 0 };
         let stride = if rows.stride_bits > 0 { self.operands.sources.drain(values..).next() } else { None };
-        let (dst, src, stride) =
-            (self.operands.take_destinations(), self.operands.take_sources(), stride.map(Box::new));
-        Op::Matrix { name: self.name, space, dst, src, address, rows, stride }
+        let (dst, src) = (self.operands.take_destinations().into(), self.operands.take_sources().into());
+        Op::Matrix { name: self.name, space, dst, src, address, rows, stride: stride.map(Box::new) }
     }
 
     /// `cp.async`: what is left of the copy's size is filled with zeros.

@@ -14,7 +14,7 @@ const OPERATIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "
 
 impl Parts<'_> {
     /// The memory operand with this number, in a space.
-    fn place(&self, index: usize, space: StateSpace) -> MemoryOperand {
+    pub(super) fn place(&self, index: usize, space: StateSpace) -> MemoryOperand {
         match self.operands.addresses.get(index) {
             Some(address) => MemoryOperand { space, address: address.clone() },
             None => panic!("ptx: {} without its memory operands", self.name),

@@ -32,6 +32,8 @@ pub(crate) fn initial_values(
     }
     let mut collector = Collector { ty: attributes.ty, lengths, values: Vec::new(), declarator };
     collector.collect(initialiser, 0, 0)?;
+    // Tables have hundreds of thousands.
+    collector.values.shrink_to_fit();
     Ok(collector.values)
 }
 

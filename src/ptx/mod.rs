@@ -38,6 +38,7 @@ mod table_fabric;
 mod table_matrix;
 mod table_memory;
 mod table_texture;
+mod tensor_memory;
 pub mod unparse;
 pub(crate) mod values;
 mod vector_move;

@@ -205,7 +205,8 @@ impl<'a> Resolver<'_, '_, 'a> {
             Operand::Register(register) => self.check_register(register, ty, relaxed, span)?,
             Operand::Integer(_) if !matches!(ty, ScalarType::F(32 | 64)) => {}
             Operand::Integer(_) => return Err(kind_error(span, "a floating-point constant or register")),
-            Operand::Float { bits, width } => return float_constant(bits, width, ty, span),
+            Operand::Single(bits) => return float_constant(u64::from(bits), 32, ty, span),
+            Operand::Double(bits) => return float_constant(bits, 64, ty, span),
             // The warp size is a constant and as such takes any integer type.
             Operand::Special(SpecialRegister::WarpSize) if ty.bits() != 32 => return Ok(Operand::Integer(32)),
             Operand::Special(register) => check_special(register, ty, relaxed, span)?,
@@ -258,10 +259,10 @@ impl<'a> Resolver<'_, '_, 'a> {
                 let part = part_type(ty, elements.len(), expression.span)?;
                 let list: Result<Vec<_>> =
                     elements.iter().map(|element| self.destination(element, part, false)).collect();
-                Ok(Operand::Vector(list?))
+                Ok(Operand::vector(list?))
             }
             _ => match self.value(expression)? {
-                Operand::Vector(parts) => self.vector_parts(ty, parts, expression.span),
+                Operand::Vector(parts) => self.vector_parts(ty, *parts, expression.span),
                 _ => self.destination(expression, untyped(ty), false),
             },
         }
@@ -275,7 +276,7 @@ impl<'a> Resolver<'_, '_, 'a> {
                 self.check_register(*register, part, false, span)?;
             }
         }
-        Ok(Operand::Vector(parts))
+        Ok(Operand::vector(parts))
     }
 
     fn move_source(&mut self, selected: &Selected, expression: &Expression<'a>) -> Result<Operand> {
@@ -284,13 +285,13 @@ impl<'a> Resolver<'_, '_, 'a> {
             ExpressionKind::Vector(elements) => {
                 let part = part_type(ty, elements.len(), expression.span)?;
                 let list: Result<Vec<_>> = elements.iter().map(|element| self.source(element, part, false)).collect();
-                Ok(Operand::Vector(list?))
+                Ok(Operand::vector(list?))
             }
             _ => match self.value(expression)? {
                 // The first PTX versions read the low half of a special register; so it is a conversion.
                 value @ Operand::Special(register) if special_bits(register) > ty.bits() => Ok(value),
                 Operand::Register(_) => self.source(expression, untyped(ty), false),
-                Operand::Vector(parts) => self.vector_parts(ty, parts, expression.span),
+                Operand::Vector(parts) => self.vector_parts(ty, *parts, expression.span),
                 _ => self.source(expression, ty, false),
             },
         }
@@ -445,7 +446,7 @@ fn part_type(ty: ScalarType, count: usize, span: Span) -> Result<ScalarType> {
 fn float_constant(bits: u64, width: u32, ty: ScalarType, span: Span) -> Result<Operand> {
     match ty {
         ScalarType::F(to @ (32 | 64)) | ScalarType::B(to @ (32 | 64)) => {
-            Ok(Operand::Float { bits: convert_float(bits, width, to), width: to })
+            Ok(Operand::float(convert_float(bits, width, to), to))
         }
         _ => {
             let message = format!("a floating-point constant cannot be `.{}`", type_name(ty));

@@ -250,7 +250,7 @@ pub enum Op {
         /// Number of elements (`.v2`, `.v4`, `.v8`), else 1.
         elements: u32,
         /// Destinations of the old value; empty for `red`.
-        dst: Vec<Operand>,
+        dst: Box<[Operand]>,
         /// Address.
         address: Address,
         /// Operands.
@@ -266,9 +266,9 @@ pub enum Op {
         /// State space.
         space: StateSpace,
         /// Registers loaded; empty for stores.
-        dst: Vec<Operand>,
+        dst: Box<[Operand]>,
         /// Registers stored; empty for loads.
-        src: Vec<Operand>,
+        src: Box<[Operand]>,
         /// Address of the lane's row, or of the whole fragment.
         address: Address,
         /// The bytes.
@@ -373,6 +373,8 @@ pub enum Op {
     Registers {
         /// Full opcode.
         name: Arc<str>,
+        /// How many.
+        count: u64,
     },
     /// `barrier.cluster.arrive`, `barrier.cluster.wait`.
     ClusterBarrier {

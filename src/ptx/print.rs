@@ -204,8 +204,8 @@ impl Names<'_> {
             // Small negative numbers are easier to read as such.
             Operand::Integer(value) if (*value as i64) < 0 => (*value as i64).to_string(),
             Operand::Integer(value) => value.to_string(),
-            Operand::Float { bits, width: 32 } => format!("0f{bits:08X}"),
-            Operand::Float { bits, .. } => format!("0d{bits:016X}"),
+            Operand::Single(bits) => format!("0f{bits:08X}"),
+            Operand::Double(bits) => format!("0d{bits:016X}"),
             Operand::Variable(reference, 0) => self.variable(*reference).to_string(),
             Operand::Variable(reference, offset) => format!("{}{offset:+}", self.variable(*reference)),
             Operand::Function(index) => self.module.functions[*index as usize].name.to_string(),
@@ -397,6 +397,7 @@ impl Names<'_> {
                     self.operand(&product.b)
                 )
             }
+            Op::Async { name, operation: AsyncOp::TensorMemory(usage) } => self.tensor_memory(name, usage),
             Op::Async { name, operation: AsyncOp::ProductFence | AsyncOp::ProductCommit } => name.to_string(),
             Op::Async { name, operation: AsyncOp::ProductWait { pending } } => format!("{name} {pending}"),
             Op::Async { operation: AsyncOp::BulkCommit, .. } => "cp.async.bulk.commit_group".to_string(),
@@ -407,13 +408,25 @@ impl Names<'_> {
                     usage.action.source().map_or(String::new(), |source| format!(", {}", self.operand(source)));
                 format!("{name} {dst}{}{source}", self.address(&usage.place.address))
             }
-            Op::ClusterBarrier { name, .. } | Op::Registers { name } => name.to_string(),
+            Op::ClusterBarrier { name, .. } => name.to_string(),
+            Op::Registers { name, count } => format!("{name} {count}"),
             Op::Nothing { name } => format!("nothing {name}"),
             Op::Allocate { dst, size } => format!("malloc {}, {}", self.operand(dst), self.operand(size)),
             Op::Free { address } => format!("free {}", self.address(address)),
             Op::Unsupported { name, reason } => format!("unsupported {name} ({reason})"),
             other => panic!("ptx: the printer does not know {other:?}"),
         }
+    }
+}
+
+impl Names<'_> {
+    /// Destinations, addresses and other sources.
+    fn tensor_memory(&self, name: &str, usage: &TensorMemoryUse) -> String {
+        let mut usage = usage.clone();
+        let mut all: Vec<String> = usage.destinations_mut().map(|dst| self.operand(dst)).collect();
+        all.extend(usage.addresses_mut().into_iter().map(|address| self.address(address)));
+        all.extend(usage.sources_mut().into_iter().map(|source| self.operand(source)));
+        if all.is_empty() { name.to_string() } else { format!("{name} {}", all.join(", ")) }
     }
 }
 
@@ -427,6 +440,6 @@ fn special(register: SpecialRegister) -> String {
         SpecialRegister::LaneId => "%laneid".to_string(),
         SpecialRegister::WarpId => "%warpid".to_string(),
         SpecialRegister::WarpSize => "WARP_SZ".to_string(),
-        SpecialRegister::Other(register) => register.name.to_string(),
+        SpecialRegister::Other(register) => register.name().to_string(),
     }
 }

@@ -149,7 +149,8 @@ impl<'a> Resolver<'_, '_, 'a> {
                     Operand::Sink => {}
                     value @ (Operand::Register(_)
                     | Operand::Integer(_)
-                    | Operand::Float { .. }
+                    | Operand::Single(_)
+                    | Operand::Double(_)
                     | Operand::Variable(..)) => {
                         out.sources.push(value);
                     }

@@ -28,6 +28,9 @@ pub(crate) const CLUSTER: &str = "clusters are not modelled";
 /// Why there are no proofs about `wgmma`.
 pub(crate) const PRODUCTS: &str = "asynchronous matrix operations are not modelled";
 
+/// Why there are no proofs about `tcgen05`.
+pub(crate) const TENSOR_MEMORY: &str = "tensor memory is not modelled";
+
 /// Why there are no proofs about kernels that change how many registers their threads have.
 pub(crate) const REGISTERS: &str = "it may block a warp group until registers are free";
 
@@ -80,6 +83,8 @@ pub(crate) enum Meaning {
     ClusterBarrier,
     /// `wgmma`
     Product,
+    /// `tcgen05`
+    TensorMemory,
     /// `setmaxnreg`
     Registers,
     Nothing,
@@ -342,6 +347,7 @@ impl Row {
             Meaning::AsyncArrive | Meaning::Remote | Meaning::Tensor => Class::Emulated(ASYNC),
             Meaning::Bulk | Meaning::BulkCommit | Meaning::BulkWait => Class::Emulated(ASYNC),
             Meaning::Product => Class::Emulated(PRODUCTS),
+            Meaning::TensorMemory => Class::Emulated(TENSOR_MEMORY),
             Meaning::Map => Class::Emulated(TENSORMAP),
             Meaning::Registers => Class::Emulated(REGISTERS),
             Meaning::Object => Class::Emulated(MBARRIER),

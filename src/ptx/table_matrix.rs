@@ -7,9 +7,9 @@
 //! Matrix Instructions" and "TensorCore 5th Generation Family Instructions".
 
 use super::table::{Form, Meaning, form};
-use Meaning::{Arbitrary, Matrix, Product, Unsupported};
+use Meaning::{Arbitrary, Matrix, Product, TensorMemory, Unsupported};
 
-const TCGEN05: &str = "tensor memory is not modelled";
+const TCGEN05: &str = "this operation on tensor memory is not modelled";
 const WGMMA: &str = "products of sparse matrices are not modelled";
 
 /// The rows.
@@ -102,42 +102,42 @@ pub(crate) const FORMS: &[Form] = &[
     form("wgmma", "mma_async sp sync aligned $wgmma_k64_int satfinite? s32 u8|s8 u8|s8", "={D} b64/{4}b32 b64 b32 imm p", Unsupported(WGMMA)),
 
     // tcgen05
-    form("tcgen05", "alloc cta_group::1|cta_group::2 sync aligned shared::cta? b32", "[] b32", Unsupported(TCGEN05)),
-    form("tcgen05", "dealloc cta_group::1|cta_group::2 sync aligned b32", "b32 b32", Unsupported(TCGEN05)),
-    form("tcgen05", "relinquish_alloc_permit cta_group::1|cta_group::2 sync aligned", "", Unsupported(TCGEN05)),
-    form("tcgen05", "fence::before_thread_sync|fence::after_thread_sync", "", Unsupported(TCGEN05)),
-    form("tcgen05", "commit cta_group::1|cta_group::2 mbarrier::arrive::one shared::cluster? multicast::cluster? b64", "[] b16@multicast::cluster", Unsupported(TCGEN05)),
-    form("tcgen05", "wait::ld|wait::st sync aligned", "", Unsupported(TCGEN05)),
-    form("tcgen05", "ld sync aligned 32x32b|16x64b $times pack::16b? b32", "={x}b32 []", Unsupported(TCGEN05)),
-    form("tcgen05", "ld sync aligned 16x128b x1|x2|x4|x8|x16|x32|x64 pack::16b? b32", "={x}b32 []", Unsupported(TCGEN05)),
-    form("tcgen05", "ld sync aligned 16x256b x1|x2|x4|x8|x16|x32 pack::16b? b32", "={x}b32 []", Unsupported(TCGEN05)),
-    form("tcgen05", "ld sync aligned 16x32bx2 $times pack::16b? b32", "={x}b32 [] imm", Unsupported(TCGEN05)),
-    form("tcgen05", "ld red sync aligned 32x32b x2|x4|x8|x16|x32|x64|x128 min|max abs? NaN? f32|u32|s32", "={x}t =t []", Unsupported(TCGEN05)),
-    form("tcgen05", "ld red sync aligned 16x32bx2 x2|x4|x8|x16|x32|x64|x128 min|max abs? NaN? f32|u32|s32", "={x}t =t [] imm", Unsupported(TCGEN05)),
+    form("tcgen05", "alloc cta_group::1|cta_group::2 sync aligned shared::cta? b32", "[] b32", TensorMemory),
+    form("tcgen05", "dealloc cta_group::1|cta_group::2 sync aligned b32", "b32 b32", TensorMemory),
+    form("tcgen05", "relinquish_alloc_permit cta_group::1|cta_group::2 sync aligned", "", TensorMemory),
+    form("tcgen05", "fence::before_thread_sync|fence::after_thread_sync", "", TensorMemory),
+    form("tcgen05", "commit cta_group::1|cta_group::2 mbarrier::arrive::one shared::cluster? multicast::cluster? b64", "[] b16@multicast::cluster", TensorMemory),
+    form("tcgen05", "wait::ld|wait::st sync aligned", "", TensorMemory),
+    form("tcgen05", "ld sync aligned 32x32b|16x64b $times pack::16b? b32", "={x}b32 []", TensorMemory),
+    form("tcgen05", "ld sync aligned 16x128b x1|x2|x4|x8|x16|x32|x64 pack::16b? b32", "={x}b32 []", TensorMemory),
+    form("tcgen05", "ld sync aligned 16x256b x1|x2|x4|x8|x16|x32 pack::16b? b32", "={x}b32 []", TensorMemory),
+    form("tcgen05", "ld sync aligned 16x32bx2 $times pack::16b? b32", "={x}b32 [] imm", TensorMemory),
+    form("tcgen05", "ld red sync aligned 32x32b x2|x4|x8|x16|x32|x64|x128 min|max abs? NaN? f32|u32|s32", "={x}t =t []", TensorMemory),
+    form("tcgen05", "ld red sync aligned 16x32bx2 x2|x4|x8|x16|x32|x64|x128 min|max abs? NaN? f32|u32|s32", "={x}t =t [] imm", TensorMemory),
     form("tcgen05", "ld spcompress sync aligned 32x32b x4|x8|x16|x32 min|max sp::2:4 abs? f32 b2", "={1}b32 ={x}t []", Unsupported(TCGEN05)),
     form("tcgen05", "ld spcompress sync aligned 32x32b x64 min|max sp::2:4 abs? f32 b2", "={2}b32 ={x}t []", Unsupported(TCGEN05)),
     form("tcgen05", "ld spcompress sync aligned 32x32b x128 min|max sp::2:4 abs? f32 b2", "={4}b32 ={x}t []", Unsupported(TCGEN05)),
     form("tcgen05", "ld red spcompress sync aligned 32x32b x4|x8|x16|x32 min|max sp::2:4 abs? f32 b2", "={1}b32 ={x}t =t []", Unsupported(TCGEN05)),
     form("tcgen05", "ld red spcompress sync aligned 32x32b x64 min|max sp::2:4 abs? f32 b2", "={2}b32 ={x}t =t []", Unsupported(TCGEN05)),
     form("tcgen05", "ld red spcompress sync aligned 32x32b x128 min|max sp::2:4 abs? f32 b2", "={4}b32 ={x}t =t []", Unsupported(TCGEN05)),
-    form("tcgen05", "st sync aligned 32x32b|16x64b $times unpack::16b? b32", "[] {x}b32", Unsupported(TCGEN05)),
-    form("tcgen05", "st sync aligned 16x128b x1|x2|x4|x8|x16|x32|x64 unpack::16b? b32", "[] {x}b32", Unsupported(TCGEN05)),
-    form("tcgen05", "st sync aligned 16x256b x1|x2|x4|x8|x16|x32 unpack::16b? b32", "[] {x}b32", Unsupported(TCGEN05)),
-    form("tcgen05", "st sync aligned 16x32bx2 $times unpack::16b? b32", "[] imm {x}b32", Unsupported(TCGEN05)),
-    form("tcgen05", "cp cta_group::1|cta_group::2 128x256b|4x256b|128x128b b8x16? +b6x16_p32|b4x16_p64", "[] b64", Unsupported(TCGEN05)),
-    form("tcgen05", "cp cta_group::1|cta_group::2 64x128b warpx2::02_13|warpx2::01_23 b8x16? +b6x16_p32|b4x16_p64", "[] b64", Unsupported(TCGEN05)),
-    form("tcgen05", "cp cta_group::1|cta_group::2 32x128b warpx4 b8x16? +b6x16_p32|b4x16_p64", "[] b64", Unsupported(TCGEN05)),
+    form("tcgen05", "st sync aligned 32x32b|16x64b $times unpack::16b? b32", "[] {x}b32", TensorMemory),
+    form("tcgen05", "st sync aligned 16x128b x1|x2|x4|x8|x16|x32|x64 unpack::16b? b32", "[] {x}b32", TensorMemory),
+    form("tcgen05", "st sync aligned 16x256b x1|x2|x4|x8|x16|x32 unpack::16b? b32", "[] {x}b32", TensorMemory),
+    form("tcgen05", "st sync aligned 16x32bx2 $times unpack::16b? b32", "[] imm {x}b32", TensorMemory),
+    form("tcgen05", "cp cta_group::1|cta_group::2 128x256b|4x256b|128x128b b8x16? +b6x16_p32|b4x16_p64", "[] b64", TensorMemory),
+    form("tcgen05", "cp cta_group::1|cta_group::2 64x128b warpx2::02_13|warpx2::01_23 b8x16? +b6x16_p32|b4x16_p64", "[] b64", TensorMemory),
+    form("tcgen05", "cp cta_group::1|cta_group::2 32x128b warpx4 b8x16? +b6x16_p32|b4x16_p64", "[] b64", TensorMemory),
     form("tcgen05", "shift cta_group::1|cta_group::2 down", "[]", Unsupported(TCGEN05)),
-    form("tcgen05", "mma cta_group::1|cta_group::2 kind::f16|kind::tf32|kind::f8f6f4|kind::i8 collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 b32 {}b32/p p/imm? imm?", Unsupported(TCGEN05)),
+    form("tcgen05", "mma cta_group::1|cta_group::2 kind::f16|kind::tf32|kind::f8f6f4|kind::i8 collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 b32 {}b32/p p/imm? imm?", TensorMemory),
     form("tcgen05", "mma cta_group::1|cta_group::2 kind::f16|kind::tf32|kind::f8f6f4|kind::i8 collector::a::lastuse|collector::a::discard? ashift", "[] [] b64 b32 {}b32/p p/imm? imm?", Unsupported(TCGEN05)),
     form("tcgen05", "mma sp cta_group::1|cta_group::2 kind::f16|kind::tf32|kind::f8f6f4|kind::i8 collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 [] b32 {}b32/p p/imm? imm?", Unsupported(TCGEN05)),
     form("tcgen05", "mma sp cta_group::1|cta_group::2 kind::f16|kind::tf32|kind::f8f6f4|kind::i8 collector::a::lastuse|collector::a::discard? ashift", "[] [] b64 [] b32 {}b32/p p/imm? imm?", Unsupported(TCGEN05)),
-    form("tcgen05", "mma cta_group::1|cta_group::2 kind::mxf8f6f4 block_scale scale_vec::1X|block32? collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 b32 [] [] p", Unsupported(TCGEN05)),
-    form("tcgen05", "mma cta_group::1|cta_group::2 kind::mxf4 block_scale scale_vec::2X|block32? collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 b32 [] [] p", Unsupported(TCGEN05)),
-    form("tcgen05", "mma cta_group::1|cta_group::2 kind::mxf4nvf4 block_scale scale_vec::2X|scale_vec::4X|block16|block32 collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 b32 [] [] p", Unsupported(TCGEN05)),
+    form("tcgen05", "mma cta_group::1|cta_group::2 kind::mxf8f6f4 block_scale scale_vec::1X|block32? collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 b32 [] [] p", TensorMemory),
+    form("tcgen05", "mma cta_group::1|cta_group::2 kind::mxf4 block_scale scale_vec::2X|block32? collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 b32 [] [] p", TensorMemory),
+    form("tcgen05", "mma cta_group::1|cta_group::2 kind::mxf4nvf4 block_scale scale_vec::2X|scale_vec::4X|block16|block32 collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 b32 [] [] p", TensorMemory),
     form("tcgen05", "mma sp cta_group::1|cta_group::2 kind::mxf8f6f4 block_scale scale_vec::1X|block32? collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 [] b32 [] [] p", Unsupported(TCGEN05)),
     form("tcgen05", "mma sp cta_group::1|cta_group::2 kind::mxf4 block_scale scale_vec::2X|block32? collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 [] b32 [] [] p", Unsupported(TCGEN05)),
     form("tcgen05", "mma sp cta_group::1|cta_group::2 kind::mxf4nvf4 block_scale scale_vec::2X|scale_vec::4X|block16|block32 collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard?", "[] b64/[] b64 [] b32 [] [] p", Unsupported(TCGEN05)),
-    form("tcgen05", "mma ws cta_group::1 kind::f16|kind::tf32|kind::f8f6f4|kind::i8 $collector?", "[] b64/[] b64 b32 p b64?", Unsupported(TCGEN05)),
+    form("tcgen05", "mma ws cta_group::1 kind::f16|kind::tf32|kind::f8f6f4|kind::i8 $collector?", "[] b64/[] b64 b32 p b64?", TensorMemory),
     form("tcgen05", "mma ws sp cta_group::1 kind::f16|kind::tf32|kind::f8f6f4|kind::i8 $collector?", "[] b64/[] b64 [] b32 p b64?", Unsupported(TCGEN05)),
 ];

@@ -32,10 +32,10 @@ impl<'a> Resolver<'_, '_, 'a> {
             ExpressionKind::Sink => Ok(Operand::Sink),
             ExpressionKind::Float(text) => float_literal(text, expression.span),
             ExpressionKind::Negative(inner) if matches!(inner.kind, ExpressionKind::Float(_)) => {
-                let Operand::Float { bits, width } = self.value(inner)? else {
+                let Some((bits, width)) = self.value(inner)?.as_float() else {
                     panic!("ptx: a float literal is no float")
                 };
-                Ok(Operand::Float { bits: bits ^ (1 << (width - 1)), width })
+                Ok(Operand::float(bits ^ (1 << (width - 1)), width))
             }
             ExpressionKind::Not(inner) => match self.value(inner)? {
                 Operand::Register(register) => Ok(Operand::NotPredicate(register)),
@@ -43,7 +43,7 @@ impl<'a> Resolver<'_, '_, 'a> {
             },
             ExpressionKind::Vector(elements) => {
                 let list: Result<Vec<_>> = elements.iter().map(|element| self.value(element)).collect();
-                Ok(Operand::Vector(list?))
+                Ok(Operand::vector(list?))
             }
             ExpressionKind::Address(..) => Err(kind_error(expression.span, "a value, not an address in brackets")),
             _ => match self.fold(expression)? {
@@ -109,7 +109,7 @@ impl<'a> Resolver<'_, '_, 'a> {
             Some(Symbol::Register(register)) => return Ok(Operand::Register(register)),
             Some(Symbol::Variable(variable)) => return Ok(Operand::Variable(variable, 0)),
             Some(Symbol::Vector(ids)) => {
-                return Ok(Operand::Vector(ids.into_iter().map(Operand::Register).collect()));
+                return Ok(Operand::vector(ids.into_iter().map(Operand::Register).collect()));
             }
             None => {}
         }
@@ -175,7 +175,7 @@ fn combine_constants(operator: BinaryOperator, a: u64, b: u64) -> Option<u64> {
 
 fn float_literal(text: &str, span: Span) -> Result<Operand> {
     match float(text) {
-        Some((bits, width)) => Ok(Operand::Float { bits, width }),
+        Some((bits, width)) => Ok(Operand::float(bits, width)),
         None => Err(Diagnostic::error("ptx-syntax", format!("`{text}` is no number"), span)),
     }
 }

@@ -100,102 +100,110 @@ pub(crate) fn type_name(ty: ScalarType) -> String {
 }
 
 /// Special registers whose value is arbitrary at each read, with their widths in bits.
-static OTHER_SPECIAL: &[OtherRegister] = &[
-    other("%nwarpid", 32),
-    other("%smid", 32),
-    other("%nsmid", 32),
-    other("%gridid", 64),
-    other("%is_explicit_cluster", 1),
-    other("%clusterid.x", 32),
-    other("%clusterid.y", 32),
-    other("%clusterid.z", 32),
-    other("%clusterid.w", 32),
-    other("%nclusterid.x", 32),
-    other("%nclusterid.y", 32),
-    other("%nclusterid.z", 32),
-    other("%nclusterid.w", 32),
-    other("%cluster_ctaid.x", 32),
-    other("%cluster_ctaid.y", 32),
-    other("%cluster_ctaid.z", 32),
-    other("%cluster_ctaid.w", 32),
-    other("%cluster_nctaid.x", 32),
-    other("%cluster_nctaid.y", 32),
-    other("%cluster_nctaid.z", 32),
-    other("%cluster_nctaid.w", 32),
-    other("%cluster_ctarank", 32),
-    other("%cluster_nctarank", 32),
-    other("%lanemask_eq", 32),
-    other("%lanemask_le", 32),
-    other("%lanemask_lt", 32),
-    other("%lanemask_ge", 32),
-    other("%lanemask_gt", 32),
-    other("%clock", 32),
-    other("%clock_hi", 32),
-    other("%clock64", 64),
-    other("%globaltimer", 64),
-    other("%globaltimer_lo", 32),
-    other("%globaltimer_hi", 32),
-    other("%reserved_smem_offset_begin", 32),
-    other("%reserved_smem_offset_end", 32),
-    other("%reserved_smem_offset_cap", 32),
-    other("%reserved_smem_offset_0", 32),
-    other("%reserved_smem_offset_1", 32),
-    other("%total_smem_size", 32),
-    other("%aggr_smem_size", 32),
-    other("%dynamic_smem_size", 32),
-    other("%current_graph_exec", 64),
-    other("%pm0", 32),
-    other("%pm1", 32),
-    other("%pm2", 32),
-    other("%pm3", 32),
-    other("%pm4", 32),
-    other("%pm5", 32),
-    other("%pm6", 32),
-    other("%pm7", 32),
-    other("%pm0_64", 64),
-    other("%pm1_64", 64),
-    other("%pm2_64", 64),
-    other("%pm3_64", 64),
-    other("%pm4_64", 64),
-    other("%pm5_64", 64),
-    other("%pm6_64", 64),
-    other("%pm7_64", 64),
-    other("%envreg0", 32),
-    other("%envreg1", 32),
-    other("%envreg2", 32),
-    other("%envreg3", 32),
-    other("%envreg4", 32),
-    other("%envreg5", 32),
-    other("%envreg6", 32),
-    other("%envreg7", 32),
-    other("%envreg8", 32),
-    other("%envreg9", 32),
-    other("%envreg10", 32),
-    other("%envreg11", 32),
-    other("%envreg12", 32),
-    other("%envreg13", 32),
-    other("%envreg14", 32),
-    other("%envreg15", 32),
-    other("%envreg16", 32),
-    other("%envreg17", 32),
-    other("%envreg18", 32),
-    other("%envreg19", 32),
-    other("%envreg20", 32),
-    other("%envreg21", 32),
-    other("%envreg22", 32),
-    other("%envreg23", 32),
-    other("%envreg24", 32),
-    other("%envreg25", 32),
-    other("%envreg26", 32),
-    other("%envreg27", 32),
-    other("%envreg28", 32),
-    other("%envreg29", 32),
-    other("%envreg30", 32),
-    other("%envreg31", 32),
+static OTHER_SPECIAL: &[(&str, u32)] = &[
+    ("%nwarpid", 32),
+    ("%smid", 32),
+    ("%nsmid", 32),
+    ("%gridid", 64),
+    ("%is_explicit_cluster", 1),
+    ("%clusterid.x", 32),
+    ("%clusterid.y", 32),
+    ("%clusterid.z", 32),
+    ("%clusterid.w", 32),
+    ("%nclusterid.x", 32),
+    ("%nclusterid.y", 32),
+    ("%nclusterid.z", 32),
+    ("%nclusterid.w", 32),
+    ("%cluster_ctaid.x", 32),
+    ("%cluster_ctaid.y", 32),
+    ("%cluster_ctaid.z", 32),
+    ("%cluster_ctaid.w", 32),
+    ("%cluster_nctaid.x", 32),
+    ("%cluster_nctaid.y", 32),
+    ("%cluster_nctaid.z", 32),
+    ("%cluster_nctaid.w", 32),
+    ("%cluster_ctarank", 32),
+    ("%cluster_nctarank", 32),
+    ("%lanemask_eq", 32),
+    ("%lanemask_le", 32),
+    ("%lanemask_lt", 32),
+    ("%lanemask_ge", 32),
+    ("%lanemask_gt", 32),
+    ("%clock", 32),
+    ("%clock_hi", 32),
+    ("%clock64", 64),
+    ("%globaltimer", 64),
+    ("%globaltimer_lo", 32),
+    ("%globaltimer_hi", 32),
+    ("%reserved_smem_offset_begin", 32),
+    ("%reserved_smem_offset_end", 32),
+    ("%reserved_smem_offset_cap", 32),
+    ("%reserved_smem_offset_0", 32),
+    ("%reserved_smem_offset_1", 32),
+    ("%total_smem_size", 32),
+    ("%aggr_smem_size", 32),
+    ("%dynamic_smem_size", 32),
+    ("%current_graph_exec", 64),
+    ("%pm0", 32),
+    ("%pm1", 32),
+    ("%pm2", 32),
+    ("%pm3", 32),
+    ("%pm4", 32),
+    ("%pm5", 32),
+    ("%pm6", 32),
+    ("%pm7", 32),
+    ("%pm0_64", 64),
+    ("%pm1_64", 64),
+    ("%pm2_64", 64),
+    ("%pm3_64", 64),
+    ("%pm4_64", 64),
+    ("%pm5_64", 64),
+    ("%pm6_64", 64),
+    ("%pm7_64", 64),
+    ("%envreg0", 32),
+    ("%envreg1", 32),
+    ("%envreg2", 32),
+    ("%envreg3", 32),
+    ("%envreg4", 32),
+    ("%envreg5", 32),
+    ("%envreg6", 32),
+    ("%envreg7", 32),
+    ("%envreg8", 32),
+    ("%envreg9", 32),
+    ("%envreg10", 32),
+    ("%envreg11", 32),
+    ("%envreg12", 32),
+    ("%envreg13", 32),
+    ("%envreg14", 32),
+    ("%envreg15", 32),
+    ("%envreg16", 32),
+    ("%envreg17", 32),
+    ("%envreg18", 32),
+    ("%envreg19", 32),
+    ("%envreg20", 32),
+    ("%envreg21", 32),
+    ("%envreg22", 32),
+    ("%envreg23", 32),
+    ("%envreg24", 32),
+    ("%envreg25", 32),
+    ("%envreg26", 32),
+    ("%envreg27", 32),
+    ("%envreg28", 32),
+    ("%envreg29", 32),
+    ("%envreg30", 32),
+    ("%envreg31", 32),
 ];
 
-const fn other(name: &'static str, bits: u32) -> OtherRegister {
-    OtherRegister { name, bits }
+impl OtherRegister {
+    /// Name with `%`, as written.
+    pub(crate) fn name(self) -> &'static str {
+        OTHER_SPECIAL[usize::from(self.0)].0
+    }
+
+    /// Width in bits.
+    pub(crate) fn bits(self) -> u32 {
+        OTHER_SPECIAL[usize::from(self.0)].1
+    }
 }
 
 /// The special register `name` + `selector` (`%tid` and `.x`); the unused fourth element `.w` of
@@ -220,8 +228,8 @@ pub(crate) fn special_register(name: &str, selector: &str) -> Option<Operand> {
         ("%warpid", "") => WarpId,
         ("WARP_SZ", "") => WarpSize,
         _ => {
-            let is_it = |other: &&OtherRegister| other.name.strip_prefix(name).is_some_and(|rest| rest == selector);
-            Other(OTHER_SPECIAL.iter().find(is_it)?)
+            let is_it = |(other, _): &(&str, u32)| other.strip_prefix(name).is_some_and(|rest| rest == selector);
+            Other(OtherRegister(u16::try_from(OTHER_SPECIAL.iter().position(is_it)?).ok()?))
         }
     };
     Some(Operand::Special(register))
@@ -230,7 +238,7 @@ pub(crate) fn special_register(name: &str, selector: &str) -> Option<Operand> {
 /// Width in bits of a special register.
 pub(crate) fn special_bits(register: SpecialRegister) -> u32 {
     match register {
-        SpecialRegister::Other(register) => register.bits,
+        SpecialRegister::Other(register) => register.bits(),
         _ => 32,
     }
 }
@@ -298,8 +306,10 @@ mod tests {
     fn specials() {
         assert_eq!(special_register("%tid", ".y"), Some(Operand::Special(SpecialRegister::Tid(Axis::Y))));
         assert_eq!(special_register("%ctaid", ".w"), Some(Operand::Integer(0)));
-        let cluster = SpecialRegister::Other(&OtherRegister { name: "%clusterid.x", bits: 32 });
-        assert_eq!(special_register("%clusterid", ".x"), Some(Operand::Special(cluster)));
+        let Some(Operand::Special(SpecialRegister::Other(cluster))) = special_register("%clusterid", ".x") else {
+            panic!("no special register")
+        };
+        assert_eq!((cluster.name(), cluster.bits()), ("%clusterid.x", 32));
         assert_eq!(special_register("%tid", ""), None);
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn print(graph: &BarrierGraph, name: &str, title: &str) -> String {
 }
 
 /// A string of DOT. Of its escapes only `\n` is meant; other backslashes are text.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{escaped}\"")
 }

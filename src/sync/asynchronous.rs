@@ -252,7 +252,12 @@ impl Flow<'_> {
         let mut result = Taint::address(Place::State);
         match operation.kind {
             ObjectKind::Initialise { count } => fixed(count, What::Barrier)?,
-            ObjectKind::Invalidate | ObjectKind::ArriveBehindCopies { .. } => {}
+            ObjectKind::Invalidate | ObjectKind::ArriveBehindCopies { .. } | ObjectKind::Commit { multicast: None } => {
+            }
+            ObjectKind::Commit { multicast: Some(mask) } => {
+                let known = if self.knows_cluster { Taint::FIXED } else { Taint::open(Cause::Size, at) };
+                self.need(known.mixed(own.get(mask), at), What::Size, at)?;
+            }
             ObjectKind::Expect { bytes } | ObjectKind::Complete { bytes } => fixed(bytes, What::Size)?,
             ObjectKind::Arrive { count, bytes, .. } => {
                 count.map_or(Ok(()), |count| fixed(count, What::Barrier))?;

@@ -88,6 +88,7 @@ mod same_value;
 mod spin;
 mod taint;
 mod tell;
+mod tensor_memory;
 
 use crate::confirm::barriers;
 use crate::confirm::emulate::Emulator;
@@ -187,7 +188,9 @@ pub(crate) fn is_for(module: &Module) -> bool {
     let mut ops = items.filter_map(|item| if let Item::Instruction(one) = item { Some(&one.op) } else { None });
     ops.any(|op| match op {
         Op::Barrier { kind, count, .. } => count.is_some() || matches!(kind, BarrierKind::Arrive),
-        Op::Async { operation, .. } => matches!(operation, AsyncOp::Bulk(_) | AsyncOp::Arrive { .. }),
+        Op::Async { operation, .. } => {
+            matches!(operation, AsyncOp::Bulk(_) | AsyncOp::Arrive { .. } | AsyncOp::TensorMemory(_))
+        }
         Op::Object { .. } | Op::ClusterBarrier { .. } => true,
         _ => false,
     })

@@ -30,6 +30,8 @@ pub(super) struct Party {
     pub(super) code: u32,
     /// What it knows then.
     pub(super) clock: ThreadClock,
+    /// An arrival that comes later, with the end of an operation of an agent: the agent, and its number.
+    pub(super) ends: Option<(u32, u32)>,
 }
 
 /// What a thread does to an object.
@@ -333,7 +335,10 @@ impl Object {
     /// Whether the phase before the open one is over before what a thread does: it waited, or others did and told it; or all that was
     /// brought to it is before, and nothing of it comes later.
     fn is_over_before(&self, later: &Later<'_>) -> bool {
-        let is_before = |other: &Party| later.is_after(other.thread, other.clock.epoch);
+        let is_before = |other: &Party| {
+            let (party, time) = other.ends.unwrap_or((other.thread, other.clock.epoch));
+            later.is_after(party, time)
+        };
         later.is_later_than(self.by.0, self.by.1)
             && (later.phases(self.number).0 >= self.phase || !self.is_late[0] && self.before.iter().all(is_before))
     }

@@ -235,20 +235,23 @@ impl Flow<'_> {
     pub(super) fn product(&mut self, thread: &Thread, own: &Own, (at, index): (u32, u32)) -> Result<(), Refusal> {
         let product = &self.program.products[index as usize];
         for (slot, ..) in [product.a, Some(product.b)].into_iter().flatten() {
-            let taint = own.get(slot);
-            self.need(Taint { place: None, ..taint }, What::Address, at)?;
-            // One with a base offset is refused by the emulator.
-            let Some((start, period)) = products::place(thread.value(slot)) else { continue };
-            let offset = start.wrapping_sub(FLAT_START) as u32;
-            match taint.place {
-                Some(Placed { place: place @ Place::Shared(number), part: Part::Whole(4) | Part::Field(4) })
-                    if self.is_in(number, offset) =>
-                {
-                    self.need_alignment(Some(place), period, at)?;
-                }
-                _ => return Err(Refusal { code: at, what: What::NoVariable, open: None }),
-            }
+            self.descriptor(own.get(slot), products::place(thread.value(slot)), at)?;
         }
         Ok(())
+    }
+
+    /// Where the matrix of a descriptor starts, and the period of its swizzle, is that of a variable. `None`: the emulator refuses it.
+    pub(super) fn descriptor(&mut self, taint: Taint, found: Option<(u64, u64)>, at: u32) -> Result<(), Refusal> {
+        self.need(Taint { place: None, ..taint }, What::Address, at)?;
+        let Some((start, period)) = found else { return Ok(()) };
+        let offset = start.wrapping_sub(FLAT_START) as u32;
+        match taint.place {
+            Some(Placed { place: place @ Place::Shared(number), part: Part::Whole(4) | Part::Field(4) })
+                if self.is_in(number, offset) =>
+            {
+                self.need_alignment(Some(place), period, at)
+            }
+            _ => Err(Refusal { code: at, what: What::NoVariable, open: None }),
+        }
     }
 }

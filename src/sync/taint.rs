@@ -201,7 +201,7 @@ fn keeps(placed: Placed, bits: u32, address_bits: u32) -> bool {
         Placed { part: Part::Whole(shift) | Part::Field(shift), .. } if shift != 0 => {
             i64::from(bits) >= 32 - i64::from(shift.min(0))
         }
-        Placed { place: Place::Shared(_) | Place::Param, .. } => bits >= 32,
+        Placed { place: Place::Shared(_) | Place::Param | Place::Tensor(_), .. } => bits >= 32,
         Placed { place: Place::State, .. } => false,
         _ => bits >= address_bits,
     }

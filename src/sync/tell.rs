@@ -99,7 +99,7 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
     if shown.elects.is_some() {
         said.push("`elect.sync` elects one lane of a mask, whichever it is, in all warps".to_string());
     }
-    if program.warp_operations.iter().any(|operation| operation.kind == WarpKind::Registers) {
+    if program.warp_operations.iter().any(|operation| matches!(operation.kind, WarpKind::Registers { .. })) {
         said.push("`setmaxnreg` gets the registers that it asks for".to_string());
     }
     if shown.placements.assumes_start {
@@ -191,6 +191,7 @@ pub(crate) fn reasons(question: &Question<'_>, launch: &Launch, shown: &Shown) -
         let place = match race.location {
             Location::Global(array, offset) => format!("byte {offset} of array {array} in global memory"),
             Location::Shared(offset) => format!("byte {offset} of shared memory"),
+            Location::Tensor { column, lane } => format!("lane {lane} and column {column} of tensor memory"),
         };
         let line = first.line;
         let message =

@@ -179,6 +179,9 @@ fn add_options(fields: &mut Fields, options: &Options) {
         arith,
         engine,
         omit_families,
+        // Of litmus tests, which are no kernels.
+        model: _,
+        unroll: _,
     } = options;
     let values: [(&str, &dyn Debug); 24] = [
         ("target", target),

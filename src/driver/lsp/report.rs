@@ -186,7 +186,7 @@ impl Access {
         let Some(op) = all.into_iter().find(|kind| kind.name() == self.op) else { return self.op.clone() };
         let (bytes, thread, block) = (self.bytes, self.thread, self.block);
         let line = u32::try_from(self.place.ptx_line).unwrap_or(u32::MAX);
-        let text = Arc::from(self.place.ptx.as_str());
+        let text = self.place.ptx.as_str().into();
         let origin = Arc::new(Origin { span: Span::NONE, line, position: None, text });
         crate::report::finding::access_text(&AccessReport { op, bytes, thread, block, origin })
     }

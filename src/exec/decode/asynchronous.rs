@@ -22,7 +22,12 @@ const PRODUCT_ROWS: u32 = 64;
 impl Decoder<'_> {
     pub(super) fn asynchronous(&mut self, operation: &AsyncOp) -> Option<()> {
         match operation {
-            AsyncOp::Copy(_) | AsyncOp::Bulk(_) | AsyncOp::Remote(_) | AsyncOp::Tensor(_) | AsyncOp::Product(_)
+            AsyncOp::Copy(_)
+            | AsyncOp::Bulk(_)
+            | AsyncOp::Remote(_)
+            | AsyncOp::Tensor(_)
+            | AsyncOp::Product(_)
+            | AsyncOp::TensorMemory(_)
                 if self.launch.geometry.threads() > 1 << 28 =>
             {
                 self.refuse("asynchronous copies in a launch of more than 2^28 threads".to_string());
@@ -60,6 +65,7 @@ impl Decoder<'_> {
             AsyncOp::Tensor(copy) => return self.tensor(copy),
             AsyncOp::Map(operation) => return self.map(operation),
             AsyncOp::Product(product) => return self.product(product),
+            AsyncOp::TensorMemory(usage) => return self.tensor_memory(usage),
             // What it orders is registers.
             AsyncOp::ProductFence => self.emit(Code::Nothing),
             AsyncOp::ProductCommit => self.emit(Code::ProductCommit),
@@ -71,7 +77,7 @@ impl Decoder<'_> {
     }
 
     /// A memory operand as an access of so many bytes.
-    fn operand_access(&mut self, operand: &MemoryOperand, bytes: u32) -> Option<u32> {
+    pub(super) fn operand_access(&mut self, operand: &MemoryOperand, bytes: u32) -> Option<u32> {
         let access = self.access((operand.space, &operand.address), ScalarType::B(64), vec![None], Ordering::Weak)?;
         self.program.accesses.push(Access { bytes, ..access });
         Some(self.program.accesses.len() as u32 - 1)
@@ -221,14 +227,14 @@ impl Decoder<'_> {
     }
 
     /// The slot of an operand that need not be there.
-    fn optional(&mut self, operand: Option<&Operand>) -> Option<Option<Slot>> {
+    pub(super) fn optional(&mut self, operand: Option<&Operand>) -> Option<Option<Slot>> {
         match operand {
             Some(operand) => self.source(operand, 32).map(Some),
             None => Some(None),
         }
     }
 
-    fn push_object(
+    pub(super) fn push_object(
         &mut self,
         place: &MemoryOperand,
         kind: ObjectKind,

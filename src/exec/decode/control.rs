@@ -48,9 +48,10 @@ impl Decoder<'_> {
                 self.emit(Code::ClusterArrive { releases: *releases })
             }
             Op::ClusterBarrier { .. } => self.emit(Code::ClusterWait),
-            Op::Registers { .. } => {
+            Op::Registers { name, count } => {
                 let all = self.constant(0xffff_ffff);
-                self.push_warp(WarpKind::Registers, &[], [0; 3], Some(all));
+                let kind = WarpKind::Registers { more: name.contains(".inc"), count: *count as u32 };
+                self.push_warp(kind, &[], [0; 3], Some(all));
             }
             Op::Nothing { .. } => self.emit(Code::Nothing),
             Op::Unsupported { name, reason } => {
@@ -197,7 +198,7 @@ impl Decoder<'_> {
         Some(())
     }
 
-    fn push_warp(&mut self, kind: WarpKind, dst: &[Operand], s: [u16; 3], mask: Option<u16>) {
+    pub(super) fn push_warp(&mut self, kind: WarpKind, dst: &[Operand], s: [u16; 3], mask: Option<u16>) {
         let d = [0, 1].map(|index| dst.get(index).and_then(|operand| self.destination(operand)));
         self.push_operation(WarpOperation { kind, d, s, mask });
     }

@@ -172,6 +172,7 @@ impl<'m> Decoder<'m> {
             bulk_operations: Vec::new(),
             map_operations: Vec::new(),
             products: Vec::new(),
+            tensor_operations: Vec::new(),
             objects: Vec::new(),
             annotations: Vec::new(),
             refusals: Vec::new(),
@@ -447,7 +448,8 @@ impl<'m> Decoder<'m> {
                 d
             }
             Operand::Integer(value) => self.constant(value & mask(bits)),
-            Operand::Float { bits, .. } => self.constant(*bits),
+            Operand::Single(bits) => self.constant(u64::from(*bits)),
+            Operand::Double(bits) => self.constant(*bits),
             Operand::Variable(variable, offset) => {
                 let (address, space) = self.variable_place(*variable);
                 let kind = self.kind_of(*variable, space);

@@ -89,7 +89,7 @@ fn has_descriptors(module: &Module, functions: &[usize]) -> bool {
     let bodies = functions.iter().filter_map(|number| module.functions[*number].body.as_ref());
     let is_product = |item: &Item| match item {
         Item::Instruction(Instruction { op: Op::Async { operation, .. }, .. }) => {
-            matches!(operation, AsyncOp::Product(_))
+            matches!(operation, AsyncOp::Product(_) | AsyncOp::TensorMemory(_))
         }
         _ => false,
     };

@@ -16,6 +16,7 @@ mod notes;
 mod operations;
 mod reconvergence;
 mod special;
+mod tensor_memory;
 mod together;
 
 use super::launch::Launch;
@@ -35,6 +36,7 @@ pub(crate) use layout::{FLAT_START, RANK_SHIFT};
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
 pub(crate) use special::{SpecialSlot, SpecialValue};
+pub(crate) use tensor_memory::{TensorA, TensorOperation, TensorPlace, TensorProductOf};
 pub(crate) use together::{
     AsyncCopy, Barrier, BulkOperation, MapOperation, Moves, ObjectKind, ObjectOperation, Product, Reduction,
     ReductionKind, WarpKind, WarpOperation,
@@ -73,6 +75,8 @@ pub struct Program {
     pub(crate) map_operations: Vec<MapOperation>,
     /// Products of matrices.
     pub(crate) products: Vec<Product>,
+    /// Operations on tensor memory.
+    pub(crate) tensor_operations: Vec<TensorOperation>,
     /// Operations on barrier objects.
     pub(crate) objects: Vec<ObjectOperation>,
     /// Annotations.
@@ -337,6 +341,10 @@ pub enum Code {
         /// Only what they read.
         reads: bool,
     },
+    /// An entry of [`Program::tensor_operations`] that loads; or what one reads that stands behind it, and does nothing by itself.
+    TensorRead(u32),
+    /// An entry of [`Program::tensor_operations`].
+    Tensor(u32),
     /// An entry of [`Program::products`].
     Product(u32),
     /// `wgmma.commit_group`

@@ -52,6 +52,8 @@ pub(crate) enum Place {
     Local,
     Param,
     Function,
+    /// The columns of tensor memory that the allocation with this number gave.
+    Tensor(u16),
     /// No place: the state of a barrier object, which is good for its own operations only.
     State,
 }
@@ -77,6 +79,8 @@ pub(crate) enum Note {
     Difference { bits: u32 },
     /// The product of the first two sources plus the third, modulo 2 to the power of this many bits.
     ProductSum { bits: u32 },
+    /// The same, with the product of two numbers of this type, which has twice as many bits as they have.
+    WideProductSum { of: ScalarType },
     /// The first source, an address of a window of generic addresses, plus where that starts.
     ToGeneric,
     /// The first source, a generic address, minus where its window starts.

@@ -93,7 +93,7 @@ impl Decoder<'_> {
             Operand::Vector(elements) => {
                 let width = bits / elements.len() as u32;
                 let mut parts = Vec::new();
-                for element in elements {
+                for element in elements.iter() {
                     parts.extend(self.parts(element, width)?);
                 }
                 parts
@@ -139,7 +139,7 @@ impl Decoder<'_> {
             IntOp::Add => self.note(Note::Sum { bits: ty.bits() }),
             IntOp::Sub => self.note(Note::Difference { bits: ty.bits() }),
             IntOp::MadLo => self.note(Note::ProductSum { bits: ty.bits() }),
-            IntOp::MadWide => self.note(Note::ProductSum { bits: 2 * ty.bits() }),
+            IntOp::MadWide => self.note(Note::WideProductSum { of: ty }),
             _ => self.note(Note::Integer { op, ty }),
         }
         match (direct(op, ty).filter(|_| !saturate), op) {

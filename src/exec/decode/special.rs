@@ -115,7 +115,7 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
         LaneId => Known::Slot(SpecialValue::Lane),
         WarpId => Known::Slot(SpecialValue::Warp),
         WarpSize => constant(32),
-        Other(register) => match register.name {
+        Other(register) => match register.name() {
             "%lanemask_eq" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Equal)),
             "%lanemask_le" => Known::Slot(SpecialValue::LaneMask(LaneOrder::LessEqual)),
             "%lanemask_lt" => Known::Slot(SpecialValue::LaneMask(LaneOrder::Less)),
@@ -145,7 +145,7 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
             "%clock" | "%globaltimer_lo" => Known::Clock(0, 32),
             "%clock_hi" | "%globaltimer_hi" => Known::Clock(32, 32),
             "%clock64" | "%globaltimer" => Known::Clock(0, 64),
-            _ => Known::Arbitrary(register.bits as u8),
+            _ => Known::Arbitrary(register.bits() as u8),
         },
     }
 }

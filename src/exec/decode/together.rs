@@ -144,6 +144,11 @@ pub(crate) enum ObjectKind {
         /// `.noinc`
         counted: bool,
     },
+    /// `tcgen05.commit`
+    Commit {
+        /// The blocks of the cluster whose objects get an arrival; `None`: that of the address.
+        multicast: Option<Slot>,
+    },
     Wait {
         /// A state or a parity.
         phase: Slot,
@@ -235,8 +240,13 @@ pub(crate) enum WarpKind {
     },
     ActiveMask,
     Elect,
-    /// `setmaxnreg`
-    Registers,
+    /// `setmaxnreg`: `.inc`, and the number.
+    Registers {
+        more: bool,
+        count: u32,
+    },
+    /// Whatever all threads of a warp execute together (`.sync.aligned`).
+    Meeting,
     Reduce(AtomicOperation, bool),
 }
 

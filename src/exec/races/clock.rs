@@ -37,10 +37,18 @@ pub(crate) enum Agent {
     BulkWrites,
     /// What products of matrices of its warp read.
     Products,
+    /// `tcgen05.ld`
+    TensorLoads,
+    /// `tcgen05.st`
+    TensorStores,
+    /// `tcgen05.mma`, `tcgen05.cp`, `tcgen05.commit`
+    Tensor,
+    /// No accesses: which of these were started before a fence.
+    TensorStarts,
 }
 
 /// How many agents a thread has.
-const AGENTS: u32 = 4;
+pub(super) const AGENTS: u32 = 8;
 
 /// Floors of which each is looked up by itself.
 const FEW: usize = 8;
@@ -63,6 +71,8 @@ pub(crate) struct Clock {
     fenced: [Option<Rc<Clock>>; 2],
     /// The same to parts: the shared memory of one block of a cluster, a tensor map.
     fenced_parts: Vec<(Space, Rc<Clock>)>,
+    /// Agents whose operations on tensor memory a fence has put before what threads do behind an execution barrier.
+    pub(super) tensor: Floors,
     /// What is known to be earlier in time, though not before in causality order. Only `sync` asks, and keeps it.
     pub(crate) told: Option<Rc<Clock>>,
 }
@@ -110,6 +120,7 @@ impl Clock {
         join_floors(&mut self.warps, &other.warps);
         join_floors(&mut self.threads, &other.threads);
         join_floors(&mut self.objects, &other.objects);
+        join_floors(&mut self.tensor, &other.tensor);
         for (mine, other) in self.fenced.iter_mut().zip(&other.fenced) {
             join(mine, other.as_ref());
         }
@@ -134,7 +145,7 @@ impl Clock {
         let whole = match space {
             Space::Global => global,
             Space::Shared | Space::SharedOf(_) => shared,
-            Space::Map { .. } => &None,
+            Space::Map { .. } | Space::Tensor => &None,
         };
         let of_part = self.fenced_parts.iter().filter(move |(other, _)| *other == space).map(|(_, known)| known);
         whole.iter().chain(of_part).map(|known| &**known)
@@ -142,11 +153,12 @@ impl Clock {
 
     /// The same without what is known of proxies and of order in time.
     fn bare(self) -> Clock {
-        Clock { fenced: Default::default(), fenced_parts: Vec::new(), told: None, ..self }
+        Clock { fenced: Default::default(), fenced_parts: Vec::new(), tensor: Vec::new(), told: None, ..self }
     }
 
     /// What a clock says is earlier in time.
     pub(crate) fn hear(&mut self, known: &Clock) {
+        join_floors(&mut self.tensor, &known.tensor);
         let bare = known.clone().bare();
         join(&mut self.told, known.told.as_ref());
         join(&mut self.told, Some(&Rc::new(bare)));
@@ -186,6 +198,8 @@ pub(crate) struct ThreadClock {
     pub(crate) agents: [u32; AGENTS as usize],
     /// Everything else, shared with those that know the same.
     pub(crate) others: Option<Rc<Clock>>,
+    /// Agents whose operations on tensor memory are before its next ones, by its last fence.
+    pub(crate) ready: Option<Rc<Vec<(u32, u32)>>>,
 }
 
 impl ThreadClock {
@@ -247,8 +261,8 @@ impl Shape {
     /// The agents of a thread with their floors.
     fn agents<'c>(&'c self, thread: u32, clock: &'c ThreadClock) -> impl Iterator<Item = (u32, u32)> + 'c {
         // Those of products are known like the agents of others.
-        let agents = [Agent::Copies, Agent::BulkReads, Agent::BulkWrites];
-        let floors = agents.into_iter().zip(clock.agents);
+        let agents = [Agent::Copies, Agent::BulkReads, Agent::BulkWrites, Agent::TensorLoads, Agent::TensorStores];
+        let floors = agents.into_iter().map(|agent| (agent, clock.agents[agent as usize]));
         floors.filter(|(_, floor)| *floor > 0).map(move |(agent, floor)| (self.agent_of(thread, agent), floor))
     }
 
@@ -313,8 +327,53 @@ impl Shape {
                 Space::Shared => others.fenced[0] = Some(known.clone()),
                 Space::SharedOf(_) | Space::Map { .. } => others.fence_part(*space, &known),
                 Space::Global => others.fenced[1] = Some(known.clone()),
+                // It has fences of its own.
+                Space::Tensor => {}
             }
         }
+    }
+
+    /// The agents that a thread knows of.
+    fn known_agents(&self, thread: u32, clock: &ThreadClock) -> Floors {
+        let others = clock.others.iter().flat_map(|known| &known.threads);
+        let mut all: Floors = others.filter(|(number, _)| *number >= self.threads).copied().collect();
+        self.agents(thread, clock).for_each(|(agent, floor)| raise(&mut all, agent, floor));
+        all
+    }
+
+    /// `tcgen05.fence::before_thread_sync`: what the thread knows to be complete, and in which order it started the rest, goes with
+    /// whatever tells others that it came here.
+    pub(crate) fn publish_tensor(&self, thread: u32, clock: &mut ThreadClock, started: u32) {
+        let mut known = self.known_agents(thread, clock);
+        raise(&mut known, self.agent_of(thread, Agent::TensorStarts), started);
+        let others = Rc::make_mut(clock.others.get_or_insert_default());
+        join_floors(&mut others.tensor, &known);
+    }
+
+    /// `tcgen05.fence::after_thread_sync`: what the thread was told is before what it does next.
+    pub(crate) fn await_tensor(&self, thread: u32, clock: &mut ThreadClock) {
+        let mut known = self.known_agents(thread, clock);
+        if let Some(others) = &clock.others {
+            join_floors(&mut known, &others.tensor);
+        }
+        join_floors(Rc::make_mut(clock.ready.get_or_insert_default()), &known);
+    }
+
+    /// What an arrival tells that comes when all is complete that an agent of a thread was given: that, what was complete before, and
+    /// what barrier objects had said. What its thread did itself it does not tell.
+    pub(crate) fn complete_tensor(&self, thread: u32, clock: &ThreadClock, last: u32) -> Clock {
+        let others = clock.others.as_deref();
+        let mut known = Clock {
+            threads: self.known_agents(thread, clock),
+            objects: others.map(|known| known.objects.clone()).unwrap_or_default(),
+            tensor: others.map(|known| known.tensor.clone()).unwrap_or_default(),
+            ..Clock::default()
+        };
+        let agent = self.agent_of(thread, Agent::Tensor);
+        known.know_agent(agent, last);
+        let complete = known.threads.clone();
+        join_floors(&mut known.tensor, &complete);
+        known
     }
 
     /// A thread learns what a clock says.
@@ -369,7 +428,8 @@ impl Shape {
             join(&mut joined, clock.others.as_ref());
         }
         let agents = (first..).zip(clocks.iter()).flat_map(|(thread, clock)| self.agents(thread, clock));
-        let agents: Floors = agents.collect();
+        let mut agents: Floors = agents.collect();
+        agents.sort_unstable();
         if !agents.is_empty() {
             join_floors(&mut Rc::make_mut(joined.get_or_insert_default()).threads, &agents);
         }
@@ -395,7 +455,7 @@ impl Shape {
             for (thread, clock, _) in group.iter_mut() {
                 if whole {
                     // The floor of the warp says it.
-                    let silent = ThreadClock { epoch: 0, others: clock.others.clone(), ..**clock };
+                    let silent = ThreadClock { epoch: 0, ..(**clock).clone() };
                     self.tell(*thread, &silent, &mut joined, &mut last);
                     clock.epoch = latest;
                 } else {

@@ -15,12 +15,14 @@ pub(crate) mod clock;
 pub(crate) mod order;
 pub(crate) mod shadow;
 pub(crate) mod sync;
+pub(crate) mod tensor;
 
 use crate::order::Scope;
 use clock::{Shape, ThreadClock};
 use order::{BulkCopy, Later};
 use shadow::{Cell, Entry, List, Pages};
 use std::collections::BTreeMap;
+use tensor::{AddressWords, Pipelines};
 
 /// What is known of an instruction that accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +71,8 @@ pub(crate) enum Space {
     Global,
     /// The tensor map at an offset in a global array.
     Map { array: u32, offset: u64 },
+    /// Tensor memory, which has no other accesses.
+    Tensor,
 }
 
 /// Where two accesses met.
@@ -78,6 +82,8 @@ pub(crate) enum Location {
     Global(usize, u64),
     /// A byte offset in the shared memory of a block.
     Shared(u32),
+    /// A column of tensor memory, and 16 of its lanes.
+    Tensor { column: u32, lane: u32 },
 }
 
 #[derive(Clone, Debug)]
@@ -125,6 +131,10 @@ pub(crate) struct Detector {
     pub(crate) allow_same_value: bool,
     /// Bytes of the shared memory of a block.
     shared_size: u32,
+    /// What threads started on tensor memory.
+    pub(crate) pipelines: Pipelines,
+    /// Where their addresses are.
+    pub(crate) addresses: AddressWords,
 }
 
 impl Detector {
@@ -137,7 +147,18 @@ impl Detector {
     ) -> Self {
         let global = sizes.iter().map(|size| Pages::new(*size)).collect();
         let (copies, races) = (Vec::new(), BTreeMap::new());
-        Detector { sites, shape, global, copies, races, forgot: false, allow_same_value, shared_size }
+        Detector {
+            sites,
+            shape,
+            global,
+            copies,
+            races,
+            forgot: false,
+            allow_same_value,
+            shared_size,
+            pipelines: Pipelines::default(),
+            addresses: AddressWords::default(),
+        }
     }
 
     /// An access to global memory.
@@ -152,6 +173,9 @@ impl Detector {
 
     /// An access to shared memory.
     pub(crate) fn shared_access(&mut self, cells: &mut [Cell], offset: u32, bytes: u32, current: Current<'_>) {
+        if !self.addresses.is_empty() {
+            self.see_addresses(words(u64::from(offset), bytes).map(|(word, _)| word), current);
+        }
         for (word, mask) in words(u64::from(offset), bytes) {
             let cell = &mut cells[word as usize];
             self.check(cell, mask, current, |byte| Location::Shared((word * 4 + byte) as u32));
@@ -186,7 +210,10 @@ impl Detector {
                 continue;
             }
             let other = self.sites[entry.code() as usize];
-            let ordered = self.later(current, location).is_after_all(&entry);
+            let ordered = match current.map {
+                Some(Space::Tensor) => self.unordered_tensor(current, &entry).is_none(),
+                _ => self.later_than(current, &entry, location).is_after_all(&entry),
+            };
             if !ordered && (site.writes || other.writes) {
                 self.conflict(&entry, other, site, mask, current, location);
             }
@@ -196,7 +223,7 @@ impl Detector {
                 && (site.scope.is_none() || site.scope == other.scope && site.bytes == other.bytes)
                 && (site.scope.is_none_or(|reach| reach == Reach::Device)
                     || self.shape.is_in_block_of(entry.span(), current.thread))
-                && self.tells_of(&entry, current.thread);
+                && (current.map == Some(Space::Tensor) || self.tells_of(&entry, current.thread));
             if covered {
                 list.remove(index);
             } else {
@@ -229,10 +256,16 @@ impl Detector {
             return;
         }
         let second = self.issuer(current.thread);
-        let later = self.later(current, location);
-        let is_apart =
-            |other: &u32| strong.is_none_or(|reach| !self.shape.is_within(reach, self.issuer(*other), second));
-        let Some(first) = later.unordered(entry.threads(), entry.clock).find(is_apart) else { return };
+        let first = match current.map {
+            Some(Space::Tensor) => self.unordered_tensor(current, entry),
+            _ => {
+                let later = self.later_than(current, entry, location);
+                let is_apart =
+                    |other: &u32| strong.is_none_or(|reach| !self.shape.is_within(reach, self.issuer(*other), second));
+                later.unordered(entry.threads(), entry.clock).find(is_apart)
+            }
+        };
+        let Some(first) = first else { return };
         let at = location(u64::from((entry.mask() & mask).trailing_zeros()));
         let shared = matches!(at, Location::Shared(_));
         let key = (entry.code().min(current.code), entry.code().max(current.code), shared);
@@ -286,10 +319,22 @@ impl Detector {
         }
     }
 
+    /// The party of an access that is compared with an earlier one.
+    fn later_than<'c>(&'c self, current: Current<'c>, entry: &Entry, location: &impl Fn(u64) -> Location) -> Later<'c> {
+        let later = self.later(current, location);
+        match later.proxy {
+            Some(_) if !self.addresses.is_empty() && self.is_address(current, entry, location(0)) => {
+                Later { proxy: None, ..later }
+            }
+            _ => later,
+        }
+    }
+
     /// The party of an access.
     fn later<'c>(&'c self, current: Current<'c>, location: &impl Fn(u64) -> Location) -> Later<'c> {
         let by_party = || match location(0) {
             Location::Global(..) => Space::Global,
+            Location::Tensor { .. } => Space::Tensor,
             Location::Shared(offset) => Space::SharedOf(offset / self.shared_size.max(1)),
         };
         let proxy = current.map.or_else(|| self.is_bulk(current.thread).then(by_party));

@@ -5,6 +5,7 @@
 
 mod ivl;
 mod launch;
+mod litmus;
 pub(crate) mod opcode;
 mod ptx;
 mod run;
@@ -29,12 +30,13 @@ pub struct Code {
 }
 
 /// The tables, with the heading that the list shows.
-const TABLES: [(&str, &[Code]); 6] = [
+const TABLES: [(&str, &[Code]); 7] = [
     ("verdicts", verdicts::CODES),
     ("command line and launch", launch::CODES),
     ("emulation", run::CODES),
     ("PTX input", ptx::CODES),
     ("IVL input", ivl::CODES),
+    ("litmus tests", litmus::CODES),
     ("without a sound model", unsupported::CODES),
 ];
 

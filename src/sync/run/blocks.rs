@@ -68,6 +68,7 @@ impl Run<'_> {
             block.cluster = 0;
             block.grouped = vec![(0, 0); all as usize];
             block.outgoing.clear();
+            block.commits.clear();
             for (place, (thread, own)) in (0..).zip(block.threads.iter_mut().zip(&mut block.own)) {
                 let (number, id) = blocks[(place / size) as usize];
                 let linear = place % size;
@@ -130,6 +131,7 @@ impl Run<'_> {
                 return Err(Refusal { code: *code, what: What::Underway, open: None }.into());
             }
         }
+        self.end_commits()?;
         for ((rank, thread), (epoch, code)) in remote {
             let knows = |other: &Thread| party(other, *code).later(&self.world).is_later_than(*thread, *epoch);
             if !of_rank(*rank as usize).iter().any(knows) {

@@ -8,6 +8,7 @@
 mod blocks;
 mod objects;
 mod peeks;
+mod tensor;
 mod warps;
 
 use crate::diagnostic::Diagnostic;
@@ -106,6 +107,8 @@ struct Block {
     cluster: u32,
     /// By place: how many bulk copies with groups a thread started, and the last of them.
     grouped: Vec<(u32, u32)>,
+    /// Commits of products on tensor memory.
+    commits: tensor::Commits,
     /// Copies with objects that read the shared memory of the block with a rank, and their instructions.
     outgoing: Vec<(u32, BulkCopy, u32)>,
 }
@@ -179,6 +182,7 @@ pub(crate) fn run(
         cluster: 0,
         grouped: Vec::new(),
         outgoing: Vec::new(),
+        commits: tensor::Commits::new(),
     };
     let mut flow = Flow::new(&program, module.address_size, parameters, bytes, free.knows_cluster, placements);
     if free.alike && world.facts.is_empty() {
@@ -290,6 +294,9 @@ impl Run<'_> {
         }
         self.count(index, executed);
         let mut comes = self.block.threads[index].status != Status::Running;
+        if is_executed && let Code::Tensor(number) = code {
+            self.tensor_after(index, number);
+        }
         if is_executed && !self.world.halted {
             comes |= matches!(code, Code::Barrier(_) | Code::ClusterArrive { .. }) | self.after(index, at, copies)?;
         }
@@ -380,6 +387,7 @@ impl Run<'_> {
                 self.tell_copies(index);
             }
             Code::Object(operation) => self.object(index, (at, operation))?,
+            Code::TensorRead(number) | Code::Tensor(number) => self.tensor_before(index, (at, number))?,
             _ => {}
         }
         Ok(())

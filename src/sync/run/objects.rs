@@ -33,13 +33,17 @@ impl Run<'_> {
 
     /// A thread is about to use a barrier object.
     pub(super) fn object(&mut self, index: usize, (at, number): (u32, u32)) -> Result<(), Early> {
-        let operation = &self.program.objects[number as usize];
+        let program = self.program;
+        let operation = &program.objects[number as usize];
+        if let ObjectKind::Commit { multicast } = operation.kind {
+            return self.commit(index, (at, operation, multicast));
+        }
         let Some(offset) = self.access(index, (at, operation.access)) else { return Ok(()) };
         let Some(state) = self.block.state.objects.state(offset) else { return Ok(()) };
         let thread = &self.block.threads[index];
         let bytes = |slot: Slot| thread.value(slot) & mask(32);
         let action = match operation.kind {
-            ObjectKind::Initialise { .. } => return Ok(()),
+            ObjectKind::Initialise { .. } | ObjectKind::Commit { .. } => return Ok(()),
             ObjectKind::Wait { .. } => {
                 let asked = self.asked(index, (at, number))?;
                 if let Some(peek) = &mut self.peeks[index] {
@@ -155,5 +159,5 @@ fn reads_shared(program: &Program, world: &World, thread: &Thread, at: u32) -> b
 
 /// A thread at an instruction, with what it knows.
 pub(super) fn party(thread: &Thread, code: u32) -> Party {
-    Party { thread: thread.number, code, clock: thread.clock.clone() }
+    Party { thread: thread.number, code, clock: thread.clock.clone(), ends: None }
 }
