@@ -47,18 +47,21 @@ pub(super) fn or_phases(
     {
         return answer;
     }
-    match decide(program, module, entry, options) {
-        Ok(condition) => {
+    match prove(program, module, entry, options) {
+        Ok(proved) => {
             let rules = Rules { global_only: true, ..options.rules };
             match verify(Plan { rules, effort: Effort::of(options.timeout).min(MOST), search: Search::Proof }) {
                 Ok(report) if matches!(report.verdict, Verdict::Verified | Verdict::VerifiedWhen) => {
-                    Ok(under(report, condition))
+                    Ok(under(report, condition(&proved, module, entry)))
                 }
-                _ => because(answer, "races of global memory are not excluded", None),
+                _ => because(answer, "races of global memory are not excluded"),
             }
         }
-        Err(Some(reason)) => because(answer, &reason.message, reason.origin.map(|origin| origin.line)),
-        Err(None) => answer,
+        Err(Open::Asked(reasons)) => match reasons.first() {
+            Some(reason) => because(answer, &placed(reason)),
+            None => answer,
+        },
+        Err(_) => answer,
     }
 }
 
@@ -72,47 +75,83 @@ fn under(mut report: KernelReport, condition: Option<String>) -> KernelReport {
 }
 
 /// The answer, with a note.
-fn because(answer: Answer, message: &str, line: Option<u32>) -> Answer {
+fn because(answer: Answer, message: &str) -> Answer {
     let mut diagnostics = match answer {
         Err(diagnostics) => diagnostics,
         answer => return answer,
     };
     if let Some(first) = diagnostics.first_mut() {
-        let line = line.map_or(String::new(), |line| format!("PTX line {line}: "));
-        first.notes.push(format!("no proof for every trip count: {line}{message}"));
+        first.notes.push(format!("no proof for every trip count: {message}"));
     }
     Err(diagnostics)
 }
 
-/// A condition of the proof, if it has one.
-fn decide(
+/// `--emit phases`
+///
+/// # Errors
+/// Why there is no such text.
+pub(super) fn text(
     program: &Program,
     module: &Module,
     entry: &str,
     options: &Options,
-) -> Result<Option<String>, Option<Reason>> {
+) -> Result<String, Vec<Diagnostic>> {
+    match prove(program, module, entry, options) {
+        Ok(proved) => Ok(proved.text),
+        Err(Open::Asked(reasons)) => {
+            Ok(reasons.iter().map(|reason| format!("not shown: {}\n", placed(reason))).collect())
+        }
+        Err(Open::NotAsked(why)) => Err(vec![Diagnostic::unplaced("argument", format!("--emit phases: {why}"))]),
+        Err(Open::Refused(diagnostics)) => Err(diagnostics),
+    }
+}
+
+fn placed(reason: &Reason) -> String {
+    let line = reason.origin.as_ref().map_or(String::new(), |origin| format!("PTX line {}: ", origin.line));
+    format!("{line}{}", reason.message)
+}
+
+/// Why there is no proof.
+enum Open {
+    NotAsked(&'static str),
+    /// By the decoder.
+    Refused(Vec<Diagnostic>),
+    Asked(Vec<Reason>),
+}
+
+/// The proof of barriers and shared memory.
+fn prove(program: &Program, module: &Module, entry: &str, options: &Options) -> Result<Proved, Open> {
     let _stage = limits::stage("phases");
-    let kernel = pipeline::entry_of(module, entry).map_err(|_| None)?;
-    let number = module.functions.iter().position(|function| std::ptr::eq(function, kernel)).ok_or(None)?;
-    let [Some(x), Some(y), Some(z)] = pipeline::launch_of(program, entry, options).block else { return Err(None) };
+    let kernel = pipeline::entry_of(module, entry).map_err(Open::Refused)?;
+    let number = module.functions.iter().position(|function| std::ptr::eq(function, kernel));
+    let number = number.ok_or(Open::NotAsked("no function of this module"))?;
+    let [Some(x), Some(y), Some(z)] = pipeline::launch_of(program, entry, options).block else {
+        return Err(Open::NotAsked("the sizes of blocks have to be given (--block)"));
+    };
     let rules = options.rules;
-    let is_plain = !rules.may_alias && !rules.check_bounds && !rules.warp_lockstep && !rules.exited_threads_ok;
+    if rules.may_alias || rules.check_bounds || rules.warp_lockstep || rules.exited_threads_ok {
+        return Err(Open::NotAsked("an option asks for what this proof has not"));
+    }
     let has_clusters = options.cluster.or(kernel.required_cluster).is_some_and(|size| size != [1; 3]);
-    if !is_plain || has_clusters || !options.known_aliases.is_empty() || has_annotations(module) {
-        return Err(None);
+    if has_clusters || !options.known_aliases.is_empty() || has_annotations(module) {
+        return Err(Open::NotAsked("it knows no clusters, no arrays that overlap and no annotations"));
     }
     let settings = options.known_params.iter().chain(&options.params);
     let found = settings.filter_map(|setting| Some((kernel.parameter_or_position(&setting.name)?, setting.value)));
     let given: BTreeMap<usize, i128> = found.collect();
     let dynamic_shared = options.dynamic_shared.unwrap_or(DYNAMIC_SHARED);
     let question = Question { module, number, block: [x, y, z], given: &given, dynamic_shared };
-    match phases::decide(&question).map_err(|_| None)? {
-        Phases::Proved(Proved { count: Some(count), counts: Counts::Positive }) => {
-            Ok(Some(format!("0 <= {} <= {}", kernel.params[count].name, i32::MAX)))
-        }
-        Phases::Proved(_) => Ok(None),
-        Phases::Open(reasons) => Err(reasons.into_iter().next()),
+    match phases::decide(&question).map_err(|diagnostic| Open::Refused(vec![diagnostic]))? {
+        Phases::Proved(proved) => Ok(*proved),
+        Phases::Open(reasons) => Err(Open::Asked(reasons)),
     }
+}
+
+/// A condition of the proof, if it has one.
+fn condition(proved: &Proved, module: &Module, entry: &str) -> Option<String> {
+    let count = proved.count.filter(|_| proved.counts == Counts::Positive)?;
+    let kernel = pipeline::entry_of(module, entry).ok()?;
+    Some(format!("0 <= {} <= {}", kernel.params[count].name, i32::MAX))
 }
 
 /// What users state is of the other proofs.

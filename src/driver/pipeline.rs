@@ -422,9 +422,12 @@ pub fn emit(
     if let Some(source) = program.of_procedure(entry) {
         return procedures::emit(source, entry, stage, options).map(|placed| placed.text);
     }
+    if let (Stage::Phases, Program::Ptx(module)) = (stage, program) {
+        return phases::text(program, module, entry, options);
+    }
     let lowered = lower(input, program, entry, options, &[])?;
     match stage {
-        Stage::Tokens | Stage::Ast | Stage::Cfg => Ok(ast(program)),
+        Stage::Tokens | Stage::Ast | Stage::Cfg | Stage::Phases => Ok(ast(program)),
         Stage::Kernel => {
             let kernel = &lowered.kernel.program;
             Ok(ivl::print_with_notes(kernel, &notes::of_kernel(kernel)))

@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 pub(super) type Clock = Vec<u32>;
 
 /// Bytes that are told apart. An access of a part of a cell is one of the cell.
-const CELL: u32 = 4;
+pub(super) const CELL: u32 = 4;
 
 /// Barriers of a block.
-const BARRIERS: u32 = 16;
+pub(super) const BARRIERS: u32 = 16;
 
 /// Bytes that a phase may count, either way.
-const MOST_BYTES: i64 = (1 << 20) - 1;
+pub(super) const MOST_BYTES: i64 = (1 << 20) - 1;
 
 /// An access of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub(super) struct Waited {
     pub(super) phases: u32,
     /// What had come to the next one before.
     pub(super) behind: u32,
-    code: u32,
+    pub(super) code: u32,
 }
 
 /// A barrier object.
@@ -94,7 +94,7 @@ pub(super) struct Barrier {
     pub(super) waiting: Vec<u32>,
     pub(super) open: [Clock; 2],
     /// The first instruction of the generation.
-    code: u32,
+    pub(super) code: u32,
 }
 
 /// Why a thread does not go on.
@@ -117,7 +117,7 @@ pub(super) enum Status {
 pub(super) struct Block {
     pub(super) threads: u32,
     /// All that are ever initialised, by offset, and their units.
-    units: BTreeMap<u32, u32>,
+    pub(super) units: BTreeMap<u32, u32>,
     pub(super) known: Vec<Known>,
     pub(super) status: Vec<Status>,
     /// Events that each thread has begun, so that a thread that waits is at the last one of them.
@@ -128,9 +128,9 @@ pub(super) struct Block {
     pub(super) cells: BTreeMap<u32, Cell>,
 }
 
-type Result<T> = std::result::Result<T, Refusal>;
+pub(super) type Result<T> = std::result::Result<T, Refusal>;
 
-fn raise(to: &mut Clock, from: &Clock) {
+pub(super) fn raise(to: &mut Clock, from: &Clock) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = (*to).max(*from));
 }
 
@@ -240,19 +240,19 @@ impl Block {
         }
     }
 
-    fn knows(&self, thread: u32, unit: u32, time: u32) -> bool {
+    pub(super) fn knows(&self, thread: u32, unit: u32, time: u32) -> bool {
         self.known[thread as usize].order[unit as usize] >= time
     }
 
     /// What a thread knows and releases; what it does from now on is not in it.
-    fn release(&mut self, thread: u32) -> [Clock; 2] {
+    pub(super) fn release(&mut self, thread: u32) -> [Clock; 2] {
         let known = &mut self.known[thread as usize];
         let released = [known.order.clone(), known.fenced.clone()];
         known.order[thread as usize] += 1;
         released
     }
 
-    fn acquire(&mut self, thread: u32, [order, fenced]: &[Clock; 2]) {
+    pub(super) fn acquire(&mut self, thread: u32, [order, fenced]: &[Clock; 2]) {
         let known = &mut self.known[thread as usize];
         raise(&mut known.order, order);
         raise(&mut known.fenced, fenced);
@@ -307,246 +307,6 @@ impl Block {
         }
         // It comes at any time from now on, and tells nothing of who started it.
         self.settle(at)
-    }
-
-    fn initialise(&mut self, thread: u32, code: u32, (at, count): (u32, u32)) -> Result<()> {
-        let refuse = |why| Err(Refusal { code, why });
-        if self.objects.contains_key(&at) {
-            return refuse(Why::InitialisedTwice);
-        }
-        if count == 0 || i64::from(count) > MOST_BYTES {
-            return refuse(Why::Count);
-        }
-        let is_near = |other: &&u32| **other != at && other.abs_diff(at) < 8;
-        if self.units.keys().find(is_near).is_some()
-            || self.cells.range(at / CELL..(at + 8).div_ceil(CELL)).next().is_some()
-        {
-            return refuse(Why::Object);
-        }
-        let time = self.known[thread as usize].order[thread as usize];
-        let nothing = || [vec![0; self.units()], vec![0; self.units()]];
-        let object = Object {
-            unit: self.units[&at],
-            count,
-            pending: count,
-            bytes: 0,
-            phase: 0,
-            by: (thread, time),
-            came: Vec::new(),
-            open: nothing(),
-            complete: nothing(),
-            waited: Vec::new(),
-            brought: None,
-        };
-        self.objects.insert(at, object);
-        Ok(())
-    }
-
-    /// An object of which a thread knows that it is initialised.
-    fn object(&mut self, thread: u32, code: u32, at: u32) -> Result<&mut Object> {
-        let refused = Refusal { code, why: Why::NotInitialised };
-        let (by, time) = self.objects.get(&at).ok_or(refused.clone())?.by;
-        if !self.knows(thread, by, time) {
-            return Err(refused);
-        }
-        self.objects.get_mut(&at).ok_or(refused)
-    }
-
-    /// The same, where the thread may bring something to the open phase: it knows that the one before is complete.
-    fn admitted(&mut self, thread: u32, code: u32, at: u32) -> Result<&mut Object> {
-        let object = self.object(thread, code, at)?;
-        let (unit, phase) = (object.unit, object.phase);
-        match self.knows(thread, unit, phase) {
-            true => self.object(thread, code, at),
-            false => Err(Refusal { code, why: Why::Reused }),
-        }
-    }
-
-    fn arrive(&mut self, thread: u32, code: u32, at: u32, (count, bytes): (u32, u32)) -> Result<()> {
-        self.admitted(thread, code, at)?;
-        let released = self.release(thread);
-        let object = self.object(thread, code, at)?;
-        if count == 0 || count > object.pending {
-            return Err(Refusal { code, why: Why::TooMany });
-        }
-        object.pending -= count;
-        object.bytes += i64::from(bytes);
-        if object.bytes > MOST_BYTES {
-            return Err(Refusal { code, why: Why::Bytes });
-        }
-        object.open.iter_mut().zip(&released).for_each(|(open, released)| raise(open, released));
-        let [order, _] = released;
-        object.came.push((thread, order));
-        self.settle(at)
-    }
-
-    /// Where all has come, the phase is complete.
-    fn settle(&mut self, at: u32) -> Result<()> {
-        let units = self.units();
-        let Some(object) = self.objects.get_mut(&at) else { return Ok(()) };
-        if object.pending > 0 || object.bytes != 0 {
-            return Ok(());
-        }
-        let phase = object.phase;
-        for waited in object.waited.extract_if(.., |one| one.phases == phase) {
-            let Waited { thread, time, behind, .. } = waited;
-            let knows = |(other, clock): &(u32, Clock)| *other == thread || clock[thread as usize] >= time;
-            if !object.came[behind as usize..].iter().any(knows) {
-                return Err(Refusal { code: waited.code, why: Why::Overtaken });
-            }
-        }
-        object.came.clear();
-        object.complete = std::mem::replace(&mut object.open, [vec![0; units], vec![0; units]]);
-        object.phase += 1;
-        object.pending = object.count;
-        for thread in 0..self.threads {
-            if let Status::Object { at: other, phases } = self.status[thread as usize]
-                && other == at
-            {
-                let code = self.at[thread as usize].map_or(0, |event| event.code);
-                self.pass(thread, code, at, phases)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn wait(&mut self, thread: u32, code: u32, at: u32, parity: u32) -> Result<()> {
-        let unit = self.object(thread, code, at)?.unit;
-        let known = self.known[thread as usize].order[unit as usize];
-        // The parity is that of the last phase that has to be complete. So many are at least.
-        let phases = known + u32::from(known % 2 == parity);
-        let phase = self.object(thread, code, at)?.phase;
-        if phase < phases {
-            self.status[thread as usize] = Status::Object { at, phases };
-            return Ok(());
-        }
-        self.pass(thread, code, at, phases)
-    }
-
-    /// A thread goes on behind a wait.
-    fn pass(&mut self, thread: u32, code: u32, at: u32, phases: u32) -> Result<()> {
-        let object = self.object(thread, code, at)?;
-        if object.phase != phases {
-            return Err(Refusal { code, why: Why::Overtaken });
-        }
-        let (unit, complete) = (object.unit, object.complete.clone());
-        if phases > 0 {
-            self.acquire(thread, &complete);
-            self.known[thread as usize].order[unit as usize] = phases;
-        }
-        self.status[thread as usize] = Status::Runs;
-        let time = self.known[thread as usize].order[thread as usize];
-        let object = self.object(thread, code, at)?;
-        object.waited.retain(|waited| waited.thread != thread || waited.phases != phases);
-        let behind = object.came.len() as u32;
-        object.waited.push(Waited { thread, time, phases, behind, code });
-        Ok(())
-    }
-
-    /// The lanes of a warp that have not exited.
-    fn live(&self, warp: u32) -> Vec<u32> {
-        let lanes = warp * 32..(warp * 32 + 32).min(self.threads);
-        lanes.filter(|lane| self.status[*lane as usize] != Status::Exited).collect()
-    }
-
-    /// Where all lanes of a warp that have to have come to a barrier or an operation, it takes place.
-    fn meet(&mut self, warp: u32) -> Result<()> {
-        let live = self.live(warp);
-        let is_there = |lane: &&u32| self.status[**lane as usize] == Status::Lanes;
-        let there: Vec<(u32, Event)> =
-            live.iter().filter(is_there).filter_map(|lane| Some((*lane, self.at[*lane as usize]?))).collect();
-        let Some((_, first)) = there.first().copied() else { return Ok(()) };
-        if let Action::Barrier { .. } = first.action {
-            if there.iter().any(|(_, event)| *event != first) {
-                return Err(Refusal { code: first.code, why: Why::Warp });
-            }
-            return if there.len() == live.len() { self.arrive_warp(warp, &live, first) } else { Ok(()) };
-        }
-        // Each mask for itself.
-        for (lane, event) in &there {
-            let Action::Warp { members, orders } = event.action else {
-                return Err(Refusal { code: event.code, why: Why::Warp });
-            };
-            let meant: Vec<u32> = (0..32).filter(|bit| members >> bit & 1 == 1).map(|bit| warp * 32 + bit).collect();
-            if meant.iter().any(|member| *member >= self.threads || self.status[*member as usize] == Status::Exited) {
-                return Err(Refusal { code: event.code, why: Why::Exited });
-            }
-            if meant.first() != Some(lane) {
-                continue;
-            }
-            let same = there.iter().filter(|(_, other)| other == event).count();
-            if same == meant.len() {
-                let mut all: Option<[Clock; 2]> = None;
-                for member in meant.iter().filter(|_| orders) {
-                    let released = self.release(*member);
-                    match &mut all {
-                        None => all = Some(released),
-                        Some(all) => all.iter_mut().zip(&released).for_each(|(all, one)| raise(all, one)),
-                    }
-                }
-                for member in &meant {
-                    all.iter().for_each(|all| self.acquire(*member, all));
-                    self.status[*member as usize] = Status::Runs;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A warp comes to a barrier.
-    fn arrive_warp(&mut self, warp: u32, lanes: &[u32], event: Event) -> Result<()> {
-        let Event { code, action: Action::Barrier { id, count, arrives, aligned } } = event else { return Ok(()) };
-        let refuse = |why| Err(Refusal { code, why });
-        let all = self.threads.next_multiple_of(32);
-        if id >= BARRIERS || count.is_some_and(|count| count == 0 || count % 32 != 0 || count > all) {
-            return refuse(Why::Count);
-        }
-        if count.is_none() && (arrives || self.status.contains(&Status::Exited)) {
-            return refuse(Why::Exited);
-        }
-        let unit = self.threads + id;
-        let generation = self.barriers[id as usize].generation;
-        if !lanes.iter().any(|lane| self.knows(*lane, unit, generation)) {
-            return refuse(Why::Reused);
-        }
-        let barrier = &self.barriers[id as usize];
-        if !barrier.warps.is_empty() && barrier.count != count {
-            return refuse(Why::Count);
-        }
-        // "All threads in the CTA must execute the same instruction."
-        if !barrier.warps.is_empty() && aligned && count.is_none() && barrier.code != code {
-            return refuse(Why::Warp);
-        }
-        if barrier.warps.contains(&warp) {
-            return refuse(Why::TooMany);
-        }
-        for lane in lanes {
-            let released = self.release(*lane);
-            let barrier = &mut self.barriers[id as usize];
-            barrier.open.iter_mut().zip(&released).for_each(|(open, released)| raise(open, released));
-            self.status[*lane as usize] = if arrives { Status::Runs } else { Status::Barrier };
-        }
-        let barrier = &mut self.barriers[id as usize];
-        (barrier.count, barrier.code) = (count, code);
-        barrier.warps.push(warp);
-        if !arrives {
-            barrier.waiting.extend(lanes);
-        }
-        if (barrier.warps.len() as u32) * 32 < count.unwrap_or(all) {
-            return Ok(());
-        }
-        let units = self.units();
-        let barrier = &mut self.barriers[id as usize];
-        barrier.generation += 1;
-        barrier.warps.clear();
-        let (waiting, generation) = (std::mem::take(&mut barrier.waiting), barrier.generation);
-        let open = std::mem::replace(&mut barrier.open, [vec![0; units], vec![0; units]]);
-        for lane in waiting {
-            self.acquire(lane, &open);
-            self.known[lane as usize].order[unit as usize] = generation;
-            self.status[lane as usize] = Status::Runs;
-        }
-        Ok(())
     }
 
     /// Whether all threads have exited, and nothing is left.

@@ -26,9 +26,12 @@ mod block;
 mod compute;
 mod effects;
 mod event;
+mod objects;
 mod rounds;
 mod thread;
 mod value;
+mod view;
+mod warps;
 
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
@@ -62,7 +65,7 @@ pub(crate) struct Question<'a> {
 
 /// What is said.
 pub(crate) enum Answer {
-    Proved(Proved),
+    Proved(Box<Proved>),
     Open(Vec<Reason>),
 }
 
@@ -71,6 +74,8 @@ pub(crate) struct Proved {
     /// Position of the parameter that is the trip count, if there is one.
     pub(crate) count: Option<usize>,
     pub(crate) counts: Counts,
+    /// What threads do, for people.
+    pub(crate) text: String,
 }
 
 /// For which trip counts.
@@ -94,8 +99,9 @@ const FIRST: i128 = 6;
 /// What it costs to follow a thread.
 const THREAD: Effort = Effort::nanoseconds(100_000);
 
-/// What the decoder takes for sizes of grids: no number of a program, one hopes; one that is so is unknown.
-const GRID: [u32; 3] = [1009, 1013, 1019];
+/// What the decoder takes for sizes of grids: no number of a program, one hopes; one that is so is unknown. With the most threads a
+/// block, they are fewer than the decoder takes for too many.
+const GRID: [u32; 3] = [71, 79, 83];
 
 /// What it takes for the trip count: a number that is another one where its sign is extended.
 const SENTINEL: u64 = 0xeb43_a9b5;
@@ -123,8 +129,11 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
             Err(reason) => return Ok(Answer::Open(vec![reason])),
         };
         match for_every(question, entry, &program, count) {
-            Ok(counts) => {
-                return Ok(Answer::Proved(Proved { count: (count < entry.params.len()).then_some(count), counts }));
+            Ok(shown) => {
+                let name = entry.params.get(count).map(|parameter| &parameter.name[..]);
+                let text = view::text(&program, name, question.block, &shown);
+                let count = (count < entry.params.len()).then_some(count);
+                return Ok(Answer::Proved(Box::new(Proved { count, counts: shown.counts, text })));
             }
             Err(refusal) => reasons.push(reason(&program, &refusal)),
         }
@@ -178,7 +187,7 @@ fn program(question: &Question<'_>, entry: &Function, count: usize) -> Result<Re
 }
 
 /// Shows it for every trip count.
-fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count: usize) -> Result<Counts, Refusal> {
+fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count: usize) -> Result<Shown, Refusal> {
     let threads: u64 = question.block.iter().map(|size| u64::from(*size)).product();
     if threads > u64::from(THREADS) {
         return Err(Refusal { code: 0, why: Why::Steps });
@@ -198,19 +207,29 @@ fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count
     let one = |start: i128| Class { parameter: count, start, period: 1, most: 0 };
     let all = All { question, kernel, count };
     if count == entry.params.len() {
-        return all.class(one(0)).map(|()| Counts::All);
+        let roles = all.class(one(0))?;
+        return Ok(Shown { counts: Counts::All, class: one(0), roles });
     }
-    (0..FIRST).try_for_each(|number| all.class(one(number)))?;
+    (0..FIRST).try_for_each(|number| all.class(one(number)).map(drop))?;
     let largest = i128::from(i32::MAX);
     let negative = Class { parameter: count, start: largest + 1, period: 1, most: largest };
     if all.class(negative).is_ok() {
-        return all.up_to(largest).map(|()| Counts::All);
+        return all.up_to(largest).map(|shown| Shown { counts: Counts::All, ..shown });
     }
     // It is a number without a sign. The largest ones may wrap around in a loop.
     match all.up_to(i128::from(u32::MAX)) {
-        Ok(()) => Ok(Counts::All),
-        Err(_) => all.up_to(largest).map(|()| Counts::Positive),
+        Ok(shown) => Ok(Shown { counts: Counts::All, ..shown }),
+        Err(_) => all.up_to(largest),
     }
+}
+
+/// What was shown.
+struct Shown {
+    counts: Counts,
+    /// One of the classes that it was shown for.
+    class: Class,
+    /// What the threads do in that class.
+    roles: Vec<Role>,
 }
 
 /// The threads of all blocks.
@@ -223,27 +242,31 @@ struct All<'a> {
 
 impl All<'_> {
     /// Shows it for all trip counts up to one.
-    fn up_to(&self, largest: i128) -> Result<(), Refusal> {
+    fn up_to(&self, largest: i128) -> Result<Shown, Refusal> {
         let mut refused = None;
         for period in PERIODS {
             let class = |rest: i128| {
                 let start = BEFORE * period + rest;
                 Class { parameter: self.count, start, period, most: (largest - start) / period }
             };
-            if let Err(refusal) = self.class(class(0)) {
-                log::debug!("period {period}: {}", reason(self.kernel.program, &refusal).message);
-                refused = refused.or(Some(refusal));
-                continue;
-            }
-            (1..period).try_for_each(|number| self.class(class(number)))?;
+            let roles = match self.class(class(0)) {
+                Ok(roles) => roles,
+                Err(refusal) => {
+                    log::debug!("period {period}: {}", reason(self.kernel.program, &refusal).message);
+                    refused = refused.or(Some(refusal));
+                    continue;
+                }
+            };
+            (1..period).try_for_each(|number| self.class(class(number)).map(drop))?;
             let one = |start: i128| Class { parameter: self.count, start, period: 1, most: 0 };
-            return (FIRST..BEFORE * period).try_for_each(|number| self.class(one(number)));
+            (FIRST..BEFORE * period).try_for_each(|number| self.class(one(number)).map(drop))?;
+            return Ok(Shown { counts: Counts::Positive, class: class(0), roles });
         }
         Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
     }
 
     /// Shows it for a class of trip counts.
-    fn class(&self, class: Class) -> Result<(), Refusal> {
+    fn class(&self, class: Class) -> Result<Vec<Role>, Refusal> {
         let block = self.question.block;
         let threads = block.iter().product::<u32>();
         let (mut arrays, mut roles) = (Arrays::default(), Vec::new());
@@ -259,7 +282,8 @@ impl All<'_> {
         if let Some((_, code)) = arrays.copied.iter().find(is_written) {
             return Err(Refusal { code: *code, why: Why::Source });
         }
-        rounds::check(&roles, class.most)
+        rounds::check(&roles, class.most)?;
+        Ok(roles)
     }
 }
 

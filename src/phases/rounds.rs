@@ -23,9 +23,9 @@ const AHEAD: usize = 4;
 /// What one thread does: before its rounds, in one of them, and behind them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Role {
-    before: Vec<Event>,
-    round: Option<Vec<Event>>,
-    behind: Vec<Event>,
+    pub(super) before: Vec<Event>,
+    pub(super) round: Option<Vec<Event>>,
+    pub(super) behind: Vec<Event>,
 }
 
 impl Role {
