@@ -13,8 +13,8 @@ use crate::exec::values::mask;
 const SPIN: usize = 64;
 
 impl Follower<'_> {
-    /// Bytes of shared memory: offset in that of the block.
-    fn place(&self, at: u32, access: &Access, bytes: u32) -> Result<u32, Refusal> {
+    /// Bytes of shared memory: offset in that of the block. The address has to be a multiple of `align`.
+    fn place(&self, at: u32, access: &Access, bytes: u32, align: u32) -> Result<u32, Refusal> {
         let refuse = |why| Refusal { code: at, why };
         let Value::Place { variable, generic, offset } = self.get(access.base) else {
             return Err(refuse(Why::Address));
@@ -32,6 +32,10 @@ impl Follower<'_> {
         if end > u64::from(shared.size) {
             return Err(refuse(Why::Address));
         }
+        // Elsewhere the variable may stand at another multiple of its alignment.
+        if !offset.is_multiple_of(u64::from(align)) || !shared.align.is_multiple_of(align) {
+            return Err(refuse(Why::Aligned));
+        }
         Ok(shared.offset + offset as u32)
     }
 
@@ -44,7 +48,7 @@ impl Follower<'_> {
             (Space::Generic, _) => return Err(Refusal { code: at, why: Why::Address }),
         };
         if is_shared {
-            let place = self.place(at, access, bytes)?;
+            let place = self.place(at, access, bytes, bytes)?;
             self.emit(at, Action::Access { at: place, bytes, writes });
         } else if writes && access.space != Space::Local {
             self.writes(access);
@@ -100,11 +104,8 @@ impl Follower<'_> {
 
     pub(super) fn object(&mut self, at: u32, index: u32) -> Result<(), Refusal> {
         let operation = &self.kernel.program.objects[index as usize];
-        let place = self.place(at, &self.kernel.program.accesses[operation.access as usize], 8)?;
+        let place = self.place(at, &self.kernel.program.accesses[operation.access as usize], 8, 8)?;
         let refuse = |why| Err(Refusal { code: at, why });
-        if !place.is_multiple_of(8) {
-            return refuse(Why::Address);
-        }
         let action = match operation.kind {
             ObjectKind::Initialise { count } => Action::Initialise { at: place, count: self.fixed(at, count)? },
             ObjectKind::Arrive { count, bytes, drops: false, incomplete: false } if operation.ordered => {
@@ -188,11 +189,8 @@ impl Follower<'_> {
             return refuse(Why::Instruction);
         }
         self.arrays.copied.entry(array).or_insert(at);
-        let to = self.place(at, &program.accesses[*to as usize], bytes)?;
-        if !to.is_multiple_of(16) {
-            return refuse(Why::Address);
-        }
-        let object = self.place(at, &program.accesses[object as usize], 8)?;
+        let to = self.place(at, &program.accesses[*to as usize], bytes, 16)?;
+        let object = self.place(at, &program.accesses[object as usize], 8, 8)?;
         self.emit(at, Action::Copy { to, bytes, object });
         Ok(())
     }

@@ -78,6 +78,7 @@ pub(crate) enum Why {
     /// What a thread does is not a function of its number and the number of rounds.
     Control,
     Address,
+    Aligned,
     Barrier,
     Instruction,
     /// The wait does something else where its phase is not complete.
@@ -115,6 +116,7 @@ impl fmt::Display for Why {
         f.write_str(match self {
             Why::Control => "what decides here is no function of the thread and of one trip count",
             Why::Address => "where this accesses shared memory is not the same in each turn of the ring",
+            Why::Aligned => "this address is no multiple of what the operation needs, or need not be",
             Why::Barrier => "what this does to a barrier is not the same in each turn of the ring",
             Why::Instruction => "this has no model in the proof for every trip count",
             Why::Spin => "where its phase is not complete, something else happens than another try",

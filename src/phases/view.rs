@@ -78,14 +78,18 @@ fn objects(text: &mut String, program: &Program, shown: &Shown) {
     }
     for (at, [arrive, wait, copy]) in found {
         let count = counts.get(&at).copied().unwrap_or(0);
-        let _ = write!(text, "object {}: {count} arrivals a phase", place(program, at));
-        for (who, what) in [(arrive, "arrive"), (wait, "wait"), (copy, "copy")] {
+        let _ = write!(text, "object {}: {} a phase", place(program, at), arrivals(count));
+        for (who, what) in [(arrive, "arrivals"), (copy, "copies"), (wait, "waits")] {
             if !who.is_empty() {
-                let _ = write!(text, "; {} {what}", ranges(&who));
+                let _ = write!(text, "; {what} by {}", ranges(&who));
             }
         }
         text.push('\n');
     }
+}
+
+fn arrivals(count: u32) -> String {
+    format!("{count} arrival{}", if count == 1 { "" } else { "s" })
 }
 
 /// Threads that act at the same instructions, by the first one of them.
@@ -141,7 +145,7 @@ fn action(program: &Program, action: Action) -> String {
         Action::Warp { members, orders } => {
             format!("{} of lanes {members:#x}", if orders { "barrier" } else { "operation" })
         }
-        Action::Initialise { at, count } => format!("initialise {}, {count} arrivals", place(at)),
+        Action::Initialise { at, count } => format!("initialise {}, {}", place(at), arrivals(count)),
         Action::Arrive { at, count, bytes } => {
             let bytes = if bytes > 0 { format!(", {bytes} bytes expected") } else { String::new() };
             let times = if count == 1 { String::new() } else { format!(" {count} times") };
