@@ -149,9 +149,9 @@ fn prove(program: &Program, module: &Module, entry: &str, options: &Options) -> 
 
 /// A condition of the proof, if it has one.
 fn condition(proved: &Proved, module: &Module, entry: &str) -> Option<String> {
-    let count = proved.count.filter(|_| proved.counts == Counts::Positive)?;
+    let (Some(count), Counts::UpTo(largest)) = (proved.count, proved.counts) else { return None };
     let kernel = pipeline::entry_of(module, entry).ok()?;
-    Some(format!("0 <= {} <= {}", kernel.params[count].name, i32::MAX))
+    Some(format!("0 <= {} <= {largest}", kernel.params[count].name))
 }
 
 /// What users state is of the other proofs.

@@ -82,8 +82,7 @@ pub(crate) struct Proved {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counts {
     All,
-    /// Up to `i32::MAX`.
-    Positive,
+    UpTo(i128),
 }
 
 /// Periods that are tried, and the threads that a block may have.
@@ -95,6 +94,9 @@ const BEFORE: i128 = 3;
 
 /// Trip counts with which it is looked for defects first.
 const FIRST: i128 = 6;
+
+/// The largest trip counts that are tried: larger ones may wrap around in a loop, or where it is asked whether some rounds are left.
+const LARGEST: [i128; 3] = [u32::MAX as i128, i32::MAX as i128, 1 << 30];
 
 /// What it costs to follow a thread.
 const THREAD: Effort = Effort::nanoseconds(100_000);
@@ -211,16 +213,22 @@ fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count
         return Ok(Shown { counts: Counts::All, class: one(0), roles });
     }
     (0..FIRST).try_for_each(|number| all.class(one(number)).map(drop))?;
-    let largest = i128::from(i32::MAX);
-    let negative = Class { parameter: count, start: largest + 1, period: 1, most: largest };
-    if all.class(negative).is_ok() {
-        return all.up_to(largest).map(|shown| Shown { counts: Counts::All, ..shown });
+    // Where it is a number with a sign, the larger half of them is negative.
+    let negative = Class { parameter: count, start: LARGEST[1] + 1, period: 1, most: LARGEST[1] };
+    let has_negative = all.class(negative).is_ok();
+    let mut refused = None;
+    for largest in LARGEST.into_iter().skip(usize::from(has_negative)) {
+        match all.up_to(largest) {
+            Ok(shown) if largest == LARGEST[0] || has_negative && largest == LARGEST[1] => {
+                return Ok(Shown { counts: Counts::All, ..shown });
+            }
+            Ok(shown) => return Ok(shown),
+            // That has nothing to do with large numbers.
+            Err(refusal) if !matches!(refusal.why, Why::Control | Why::Address | Why::Barrier) => return Err(refusal),
+            Err(refusal) => refused = refused.or(Some(refusal)),
+        }
     }
-    // It is a number without a sign. The largest ones may wrap around in a loop.
-    match all.up_to(i128::from(u32::MAX)) {
-        Ok(shown) => Ok(Shown { counts: Counts::All, ..shown }),
-        Err(_) => all.up_to(largest),
-    }
+    Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
 }
 
 /// What was shown.
@@ -260,7 +268,7 @@ impl All<'_> {
             (1..period).try_for_each(|number| self.class(class(number)).map(drop))?;
             let one = |start: i128| Class { parameter: self.count, start, period: 1, most: 0 };
             (FIRST..BEFORE * period).try_for_each(|number| self.class(one(number)).map(drop))?;
-            return Ok(Shown { counts: Counts::Positive, class: class(0), roles });
+            return Ok(Shown { counts: Counts::UpTo(largest), class: class(0), roles });
         }
         Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
     }

@@ -23,14 +23,10 @@ pub(super) fn text(program: &Program, count: Option<&str>, block: [u32; 3], show
             let (start, period) = (class.start, class.period);
             let _ = writeln!(text, "{count} = {start} + {period} * rounds + rest, for each rest below {period}");
             let _ = writeln!(text, "{count} < {start}: each by itself");
-            let _ = writeln!(
-                text,
-                "{}",
-                match shown.counts {
-                    Counts::All => "larger ones, which are negative numbers: shown as well",
-                    Counts::Positive => "larger than 2147483647: not shown",
-                }
-            );
+            let _ = match shown.counts {
+                Counts::All => writeln!(text, "all of them, as numbers without a sign"),
+                Counts::UpTo(largest) => writeln!(text, "{count} > {largest}: not shown"),
+            };
         }
     }
     objects(&mut text, program, shown);
