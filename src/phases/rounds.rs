@@ -248,7 +248,7 @@ fn is_repeated(block: &Block, before: &Cut, now: &Cut) -> bool {
         return false;
     }
     let grown: Vec<u32> = before.counts.iter().zip(&now.counts).map(|(before, now)| now - before).collect();
-    if block.object_units().any(|unit| grown[unit as usize] % 2 != 0) {
+    if block.object_units().any(|unit| !grown[unit as usize].is_multiple_of(2)) {
         return false;
     }
     // Of each unit the least recent number and the greatest old one, at the first cut.

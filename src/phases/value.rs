@@ -93,7 +93,7 @@ impl Number {
     }
 
     pub(super) fn value(self) -> Option<u64> {
-        self.linear.is_constant().then(|| self.linear.start as u64)
+        self.linear.is_constant().then_some(self.linear.start as u64)
     }
 
     /// Its low bits.
