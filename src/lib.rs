@@ -29,6 +29,7 @@ pub mod litmus;
 pub(crate) mod modular;
 pub mod order;
 pub mod pages;
+pub(crate) mod phases;
 pub(crate) mod placed;
 pub mod predicate;
 pub mod prove;

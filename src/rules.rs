@@ -28,4 +28,7 @@ pub struct Rules {
     /// Barrier objects have a model in lock-step ([`crate::kernel`], `objects`). No option of a user: it is tried where there is no
     /// answer without.
     pub objects_in_step: bool,
+    /// Of what a kernel does, only its accesses of global memory are proved, as if nothing ordered them: barriers, barrier objects and
+    /// shared memory belong to [`crate::phases`]. No option of a user.
+    pub global_only: bool,
 }

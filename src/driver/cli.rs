@@ -396,6 +396,7 @@ fn options(arguments: Arguments) -> Result<Options, clap::Error> {
             tensor_order: arguments.assume.contains(&Assumption::TensorOrder),
             warps_meet: false,
             objects_in_step: false,
+            global_only: false,
         },
         infer_modifies: arguments.infer_modifies,
         any_values: arguments.any_values,

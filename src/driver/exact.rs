@@ -128,7 +128,7 @@ pub(super) fn or_between(
 }
 
 /// Whether the user gives the launch and each scalar.
-fn is_given(program: &Program, entry: &str, options: &Options) -> bool {
+pub(super) fn is_given(program: &Program, entry: &str, options: &Options) -> bool {
     let Program::Ptx(module) = program else { return false };
     let Ok(kernel) = pipeline::entry_of(module, entry) else { return false };
     let pointer = u64::from(module.address_size / 8);

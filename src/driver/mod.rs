@@ -32,6 +32,7 @@ pub mod options;
 mod output;
 mod output_file;
 mod parameter_names;
+mod phases;
 pub mod pipeline;
 mod preludes;
 mod procedures;

@@ -147,6 +147,8 @@ pub enum Stage {
     Vc,
     /// The queries as SMT-LIB 2.
     Smt2,
+    /// What threads do at barriers and in shared memory, whatever the trip count is.
+    Phases,
 }
 
 /// `--format`

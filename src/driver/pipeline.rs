@@ -7,6 +7,7 @@ use super::mend;
 use super::notes;
 use super::objects;
 use super::options::{Arithmetic, Engine, Options, Stage};
+use super::phases;
 use super::procedures::{self, Source};
 use super::redundant;
 use super::same_value::{self, Plan};
@@ -265,7 +266,9 @@ pub(super) fn verify_and(
         let answer = same_value::verify(options.rules, effort, &mut by_plan);
         objects::or_in_step(answer, program, options.rules, effort, &mut by_plan)
     };
-    let answer = exact::or_between(&mut symbolic, input, program, entry, options);
+    let (answer, was_asked) = exact::or_between(&mut symbolic, input, program, entry, options);
+    let answer = phases::or_phases(answer, program, entry, options, &mut by_plan);
+    let answer = (answer, was_asked);
     let mut report = exact::or_exact(answer, input, program, entry, options)?;
     report.given = given(program, entry, options);
     mend::try_barrier(&mut report, input, program, entry, options, jobs);
@@ -426,9 +429,12 @@ pub fn emit(
     if let Some(source) = program.of_procedure(entry) {
         return procedures::emit(source, entry, stage, options).map(|placed| placed.text);
     }
+    if let (Stage::Phases, Program::Ptx(module)) = (stage, program) {
+        return phases::text(program, module, entry, options);
+    }
     let lowered = lower(input, program, entry, options, &[])?;
     match stage {
-        Stage::Tokens | Stage::Ast | Stage::Cfg => Ok(ast(program)),
+        Stage::Tokens | Stage::Ast | Stage::Cfg | Stage::Phases => Ok(ast(program)),
         Stage::Kernel => {
             let kernel = &lowered.kernel.program;
             Ok(ivl::print_with_notes(kernel, &notes::of_kernel(kernel)))

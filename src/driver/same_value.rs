@@ -120,6 +120,7 @@ mod tests {
         tensor_order: false,
         warps_meet: false,
         objects_in_step: false,
+        global_only: false,
     };
 
     fn report(verdict: Verdict, conditions: &[&str]) -> KernelReport {

@@ -168,6 +168,10 @@ impl Lowering<'_> {
 
     /// `cp.async.bulk`, `cp.reduce.async.bulk`
     pub(super) fn bulk_copy(&mut self, name: &str, copy: &BulkCopy) {
+        if self.options.rules.global_only {
+            // `phases` refuses it unless nothing is written to the array that it reads.
+            return;
+        }
         let is_told = self.objects.is_some() && objects::is_modelled(copy);
         let Some(bulk) = self.bulk.clone().filter(|_| is_modelled(copy) || is_told) else {
             return self.without_model(name, ASYNC);

@@ -400,6 +400,12 @@ impl Lowering<'_> {
         strong: Option<Scope>,
         effect: Effect,
     ) {
+        if self.options.rules.global_only && self.pointers.regions.get(region).space == Space::Shared {
+            if let Effect::Load(dst) | Effect::Atomic(Some(dst)) = effect {
+                self.emit(StmtKind::Havoc(vec![dst]));
+            }
+            return;
+        }
         let array = match &self.declarations.arrays[region.0 as usize] {
             Some(array) => array.clone(),
             None => panic!("kernel: an access of a region without array"),
@@ -439,6 +445,7 @@ impl Lowering<'_> {
         let (space, offset) = (place.space, self.arbitrary(Type::Bv(64)));
         let inside: Vec<Name> = (self.pointers.regions.all.iter().zip(&self.declarations.arrays))
             .filter(|(region, _)| in_space(space, region.space))
+            .filter(|(region, _)| !self.options.rules.global_only || region.space != Space::Shared)
             .filter_map(|(_, array)| array.clone())
             .collect();
         if self.declarations.unknown_arrays.is_none() {

@@ -158,6 +158,13 @@ impl Lowering<'_> {
 
     /// `mbarrier`
     pub(super) fn object(&mut self, name: &str, usage: &ObjectUse) {
+        if self.options.rules.global_only {
+            if let Some(dst) = &usage.dst {
+                let value = self.arbitrary(Type::Bv(64));
+                self.write(dst, value, false);
+            }
+            return;
+        }
         let Some((objects, place, region)) = self.object_at(&usage.place) else {
             return self.without_model(name, MBARRIER);
         };

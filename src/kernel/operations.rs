@@ -222,6 +222,13 @@ impl<'a> Lowering<'a> {
     }
 
     fn barrier(&mut self, kind: &BarrierKind, aligned: bool, id: &Operand, count: Option<&Operand>) {
+        if self.options.rules.global_only {
+            if let BarrierKind::Reduce { dst, .. } = kind {
+                let value = self.arbitrary(Type::Bv(32));
+                self.write(dst, value, false);
+            }
+            return;
+        }
         let reduce = match kind {
             BarrierKind::Sync => None,
             BarrierKind::Arrive => {

@@ -26,7 +26,7 @@ pub(super) fn is_computation(code: Code) -> bool {
 }
 
 /// The registers to which a computation gives values; `None` if it is none, or changes the flag of carries.
-pub(super) fn results(program: &Program, code: Code) -> Option<Vec<Slot>> {
+pub(crate) fn results(program: &Program, code: Code) -> Option<Vec<Slot>> {
     Some(match code {
         Code::One { d, .. }
         | Code::Two { d, .. }

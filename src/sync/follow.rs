@@ -282,6 +282,7 @@ impl<'p> Flow<'p> {
             Code::Three { f, d, a, b, c } => {
                 let value = match program.notes.codes.get(&at) {
                     Some(Note::ProductSum { bits }) => self.product_sum(own, [a, b, c], *bits, at),
+                    Some(Note::WideProductSum { of }) => self.product_sum(own, [a, b, c], 2 * of.bits(), at),
                     _ => self.computed((thread, own), (at, 0), &[a, b, c], &|s| f(s[0], s[1], s[2])),
                 };
                 own.set(d, self.noted(value, at), when);
@@ -289,6 +290,7 @@ impl<'p> Flow<'p> {
             Code::Many { f, bits: width, d, s } => {
                 let value = match program.notes.codes.get(&at) {
                     Some(Note::ProductSum { bits }) => self.product_sum(own, [s[0], s[1], s[2]], *bits, at),
+                    Some(Note::WideProductSum { of }) => self.product_sum(own, [s[0], s[1], s[2]], 2 * of.bits(), at),
                     Some(Note::InBlock | Note::BlockOf) if !self.knows_cluster => Taint::open(Cause::Size, at),
                     Some(Note::InBlock) => {
                         let (address, block) = (own.get(s[0]), own.get(s[1]));

@@ -75,7 +75,7 @@ mod alike;
 mod anywhere;
 mod arguments;
 mod asynchronous;
-mod computations;
+pub(crate) mod computations;
 mod follow;
 mod memory;
 mod objects;

@@ -3,6 +3,7 @@
 //! Output only: plain data for `sync`, which follows where values come from. The emulator reads none of it, and pays nothing.
 
 use super::{Slot, Space};
+use crate::ptx::ast::{Comparison, IntOp, ScalarType};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -78,6 +79,8 @@ pub(crate) enum Note {
     Difference { bits: u32 },
     /// The product of the first two sources plus the third, modulo 2 to the power of this many bits.
     ProductSum { bits: u32 },
+    /// The same, with the product of two numbers of this type, which has twice as many bits as they have.
+    WideProductSum { of: ScalarType },
     /// The first source, an address of a window of generic addresses, plus where that starts.
     ToGeneric,
     /// The first source, a generic address, minus where its window starts.
@@ -92,6 +95,12 @@ pub(crate) enum Note {
     Inexact,
     /// A value that the emulator made up.
     Unknown,
+    /// A function of integers that is none of the others.
+    Integer { op: IntOp, ty: ScalarType },
+    /// The comparison of the first two sources, maybe combined with a predicate.
+    Comparison { comparison: Comparison, ty: ScalarType },
+    /// The source, extended from one width to another, or cut.
+    Convert { from: ScalarType, to: ScalarType },
     /// The value of a kernel parameter.
     Parameter {
         /// Position.

@@ -139,8 +139,8 @@ impl Decoder<'_> {
             IntOp::Add => self.note(Note::Sum { bits: ty.bits() }),
             IntOp::Sub => self.note(Note::Difference { bits: ty.bits() }),
             IntOp::MadLo => self.note(Note::ProductSum { bits: ty.bits() }),
-            IntOp::MadWide => self.note(Note::ProductSum { bits: 2 * ty.bits() }),
-            _ => {}
+            IntOp::MadWide => self.note(Note::WideProductSum { of: ty }),
+            _ => self.note(Note::Integer { op, ty }),
         }
         match (direct(op, ty).filter(|_| !saturate), op) {
             (Some(Direct::One(f)), _) => self.emit(Code::One { f, d, a: slots[0] }),
@@ -236,6 +236,11 @@ impl Decoder<'_> {
         (d, complement): (Option<(Slot, u64)>, Option<Slot>),
     ) -> Option<()> {
         let (a, b) = (self.source(a, ty.bits())?, self.source(b, ty.bits())?);
+        let combine = match combine {
+            Some((operator, operand)) => Some((*operator, self.source(operand, 1)?)),
+            None => None,
+        };
+        self.note(Note::Comparison { comparison, ty });
         if let (None, None, Some((d, 1)), Some(f)) = (combine, complement, d, direct_compare(comparison, ty))
             && !ty.is_float()
         {
@@ -252,10 +257,6 @@ impl Decoder<'_> {
             }
             None if ty.is_float() => return None,
             None => Box::new(move |a, b| integer::compare(comparison, ty, a, b)),
-        };
-        let combine = match combine {
-            Some((operator, operand)) => Some((*operator, self.source(operand, 1)?)),
-            None => None,
         };
         let index = self.program.comparisons.len() as u32;
         self.program.comparisons.push(CompareParts { test, a, b, combine, d, complement });
@@ -285,9 +286,7 @@ impl Decoder<'_> {
             _ => None,
         };
         if let Some(f) = widening {
-            if from != ScalarType::S(32) {
-                self.note(Note::Low32);
-            }
+            self.note(if from == ScalarType::S(32) { Note::Convert { from, to } } else { Note::Low32 });
             self.emit(Code::One { f, d, a: slots[0] });
             return Some(());
         }

@@ -159,6 +159,17 @@ pub(crate) const CODES: &[Code] = &[
         example: "ld.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra DONE;          // memory decides\nbar.sync 1, 64;",
     },
     Code {
+        code: "phases",
+        title: "no proof for every trip count",
+        text: "Kernels with barriers for a part of the block, barrier objects or copies that tell them are proved for every trip count \
+               if the sizes of blocks are given, and what each thread does to shared memory and barriers is a function of its \
+               number and of one scalar of 32 bits, the same in each turn of the ring. The note names the instruction where that is not so, \
+               or what is not shown there: an order of two accesses, that who comes to a phase knows that the one before is complete, that \
+               no wait is overtaken, that nobody waits for ever. It claims no defect. `--emit phases` prints what is shown; with \
+               the launch and all scalars given, the exact engine decides, and shows defects.",
+        example: "gpuvcc ring.ptx --block 64 --emit phases",
+    },
+    Code {
         code: "cluster-scope",
         title: "blocks of one cluster in a proof that has no clusters",
         text: "The two-thread proof takes each block for a cluster of its own, so that what is strong in the scope of a cluster is                strong in the scope of a block there. A race that it finds may be none between blocks of one cluster. The exact                engine knows clusters, and answers if all of the launch and all scalars are given.",

@@ -1,0 +1,180 @@
+//! Instructions that give registers values.
+//!
+//! Input: an instruction, registers. Output: what the registers are then. Establishes: it holds for all rounds of the region. Relies on: the notes of
+//! the decoder. Reference: PTX ISA, integer arithmetic, comparison and selection.
+
+use super::thread::Follower;
+use super::value::{Linear, Number, Value};
+use crate::exec::decode::{Code, ConstantKind, Note, Place, Program, Slot};
+use crate::exec::values::mask;
+use crate::ptx::ast::{Comparison, ScalarType};
+
+impl Follower<'_> {
+    /// An instruction that gives registers values.
+    pub(super) fn compute(&mut self, at: u32, code: Code, slots: Vec<Slot>) {
+        let program = self.kernel.program;
+        let note = program.notes.codes.get(&at);
+        let value = |slot: Slot| self.get(slot);
+        let region = self.region;
+        let result = match (code, note) {
+            (_, Some(Note::Inexact | Note::Unknown)) => Value::Any,
+            (Code::Move { a, .. }, Some(Note::Parameter { index, offset, bytes })) => {
+                self.parameter(*index, (*offset, *bytes), a)
+            }
+            (Code::Move { a, .. }, _) => value(a),
+            (Code::Select { a, b, p, .. }, _) => match (value(p).value(), value(a), value(b)) {
+                (Some(p), a, b) => {
+                    if p & 1 == 1 {
+                        a
+                    } else {
+                        b
+                    }
+                }
+                (None, a, b) if a == b => a,
+                _ => Value::Any,
+            },
+            (Code::One { a, .. }, Some(Note::Low32)) => value(a).low32(region),
+            (Code::One { a, .. }, Some(Note::Convert { .. })) => value(a).widened(region),
+            (Code::One { f, a, .. }, None | Some(Note::Integer { .. })) => {
+                value(a).value().map_or(Value::Any, |a| Value::constant(f(a)))
+            }
+            (Code::Two { a, .. }, Some(Note::ToGeneric | Note::FromGeneric)) => match value(a) {
+                Value::Place { variable, offset, .. } => {
+                    Value::Place { variable, generic: note == Some(&Note::ToGeneric), offset }
+                }
+                _ => Value::Any,
+            },
+            (Code::Two { a, b, .. }, Some(Note::Sum { bits })) => value(a).sum(value(b), 1, *bits, region),
+            (Code::Two { a, b, .. }, Some(Note::Difference { bits })) => value(a).sum(value(b), -1, *bits, region),
+            (Code::Two { f, a, b, .. }, Some(Note::Integer { op, ty })) => match (value(a).value(), value(b).value()) {
+                (Some(a), Some(b)) => Value::constant(f(a, b)),
+                _ => Value::integer(*op, *ty, [value(a), value(b)], region),
+            },
+            (Code::Partial { f, a, b, .. }, Some(Note::Integer { op, ty })) => {
+                match (value(a).value(), value(b).value()) {
+                    (Some(a), Some(b)) => f(a, b).map_or(Value::Any, Value::constant),
+                    _ => Value::integer(*op, *ty, [value(a), value(b)], region),
+                }
+            }
+            (Code::Two { a, b, .. }, Some(Note::Comparison { comparison, ty })) => {
+                let said = Value::compared(*comparison, *ty, [value(a), value(b)], region);
+                said.map_or(Value::Any, |said| Value::constant(u64::from(said)))
+            }
+            (Code::Two { f, a, b, .. }, None) => match (value(a).value(), value(b).value()) {
+                (Some(a), Some(b)) => Value::constant(f(a, b)),
+                _ => Value::Any,
+            },
+            (Code::Three { a, b, c, .. }, Some(Note::ProductSum { bits })) => {
+                value(a).product_sum(value(b), value(c), None, *bits, region)
+            }
+            (Code::Three { a, b, c, .. }, Some(Note::WideProductSum { of })) => {
+                value(a).product_sum(value(b), value(c), Some(*of), 2 * of.bits(), region)
+            }
+            (Code::Three { f, a, b, c, .. }, None | Some(Note::Integer { .. })) => {
+                match (value(a).value(), value(b).value(), value(c).value()) {
+                    (Some(a), Some(b), Some(c)) => Value::constant(f(a, b, c)),
+                    _ => Value::Any,
+                }
+            }
+            (
+                Code::Many { f, bits, s, .. },
+                None | Some(Note::Integer { .. } | Note::ProductSum { .. } | Note::WideProductSum { .. }),
+            ) => match s.map(|slot| value(slot).value()) {
+                [Some(a), Some(b), Some(c), Some(d)] => {
+                    let result = program.functions[usize::from(f)](&[a, b, c, d, 0]);
+                    Value::constant(result & mask(u32::from(bits)))
+                }
+                _ => Value::Any,
+            },
+            (Code::Compare(index), Some(Note::Comparison { comparison, ty })) => {
+                return self.compare(index, *comparison, *ty, &slots);
+            }
+            _ => Value::Any,
+        };
+        let nothing = match note {
+            Some(Note::Unknown) => Value::Any,
+            _ if self.is_number(code) => Value::Unknown,
+            _ => Value::Any,
+        };
+        match slots[..] {
+            [d] if result != Value::Any => self.set(d, result),
+            _ => slots.into_iter().for_each(|slot| self.set(slot, nothing)),
+        }
+    }
+
+    /// Whether a result is a number that comes from numbers only, and so no address.
+    fn is_number(&self, code: Code) -> bool {
+        let sources: &[Slot] = match code {
+            Code::One { a, .. } | Code::Move { a, .. } => &[a],
+            Code::Two { a, b, .. } | Code::Partial { a, b, .. } | Code::Select { a, b, .. } => &[a, b],
+            Code::Three { a, b, c, .. } => &[a, b, c],
+            Code::Many { s, .. } => &s.clone(),
+            Code::Compare(_) | Code::Clock { .. } => &[],
+            _ => return false,
+        };
+        sources.iter().all(|slot| matches!(self.get(*slot), Value::Number(_) | Value::Unknown))
+    }
+
+    fn compare(&mut self, index: u32, comparison: Comparison, ty: ScalarType, slots: &[Slot]) {
+        let parts = &self.kernel.program.comparisons[index as usize];
+        let said = Value::compared(comparison, ty, [self.get(parts.a), self.get(parts.b)], self.region);
+        let other = parts.combine.map(|(_, slot)| self.get(slot).value());
+        slots.iter().for_each(|slot| self.set(*slot, Value::Unknown));
+        let (Some(said), None | Some(Some(_))) = (said, other) else { return };
+        // Two numbers of which that is true.
+        let pair = if (parts.test)(0, 0) == said {
+            Some((0, 0))
+        } else {
+            [(0, 1), (1, 0)].into_iter().find(|(a, b)| (parts.test)(*a, *b) == said)
+        };
+        let Some((a, b)) = pair else { return };
+        let combined = parts.combine.map(|(_, slot)| slot).zip(other.flatten());
+        let mut operands = [a, b].into_iter();
+        let results = parts.results(|slot| match combined {
+            Some((combined, value)) if operands.len() == 0 && slot == combined => value,
+            _ => operands.next().unwrap_or(0),
+        });
+        for (slot, value) in results.into_iter().flatten() {
+            self.set(slot, Value::constant(value));
+        }
+    }
+
+    fn parameter(&self, index: usize, (offset, bytes): (u32, u32), slot: Slot) -> Value {
+        if index == self.class.parameter {
+            let is_whole =
+                offset == 0 && bytes == 4 && self.kernel.program.template[usize::from(slot)] == self.kernel.sentinel;
+            return if is_whole { self.count } else { Value::Unknown };
+        }
+        match () {
+            () if self.kernel.given.contains(&index) => {
+                Value::constant(self.kernel.program.template[usize::from(slot)])
+            }
+            () if self.kernel.pointers.contains(&index) && offset == 0 && bytes == 8 => Value::Array(index as u32),
+            () if bytes <= 4 && !self.kernel.pointers.contains(&index) => Value::Unknown,
+            () => Value::Any,
+        }
+    }
+}
+
+/// Results of an instruction that does nothing else.
+pub(super) fn results(program: &Program, code: Code) -> Option<Vec<Slot>> {
+    crate::sync::computations::results(program, code)
+}
+
+/// The registers of all threads before the first instruction. `sizes`: what the decoder has for the sizes of the grid.
+pub(super) fn template(program: &Program, sizes: &[u64]) -> Vec<Value> {
+    let registers = program.notes.registers;
+    let place = |value: u64, variable: u16| {
+        let start = crate::exec::decode::shared_address(u64::from(variable));
+        let offset = Number::new(Linear::constant(i128::from(value) - i128::from(start)), 32);
+        Value::Place { variable: u32::from(variable), generic: false, offset }
+    };
+    let value = |(slot, value): (usize, &u64)| match program.notes.constants.get(&(slot as Slot)) {
+        _ if slot < registers => Value::Any,
+        None | Some(ConstantKind::Number) if sizes.contains(value) => Value::Unknown,
+        None | Some(ConstantKind::Number) => Value::constant(*value),
+        Some(ConstantKind::Address(Place::Shared(variable))) if *value < 1 << 32 => place(*value, *variable),
+        Some(_) => Value::Any,
+    };
+    program.template.iter().enumerate().map(value).collect()
+}

@@ -1,0 +1,197 @@
+//! Instructions that others see: accesses of memory, barriers, barrier objects, copies.
+//!
+//! Input: an instruction, registers. Output: an [`Event`](super::event::Event). Establishes: it is the same in every execution, or refused. A wait that says
+//! `false` leads back to itself. Relies on: [`super::value`]. Reference: PTX ISA, `mbarrier`, `bar`, `cp.async.bulk`.
+
+use super::event::{Action, Refusal, Why};
+use super::thread::Follower;
+use super::value::Value;
+use crate::exec::decode::{Access, Code, Moves, ObjectKind, Slot, Space, WarpKind};
+use crate::exec::values::mask;
+
+/// Instructions from a wait back to it.
+const SPIN: usize = 64;
+
+impl Follower<'_> {
+    /// Bytes of shared memory: offset in that of the block. The address has to be a multiple of `align`.
+    fn place(&self, at: u32, access: &Access, bytes: u32, align: u32) -> Result<u32, Refusal> {
+        let refuse = |why| Refusal { code: at, why };
+        let Value::Place { variable, generic, offset } = self.get(access.base) else {
+            return Err(refuse(Why::Address));
+        };
+        let is_shared = match access.space {
+            Space::Shared => !generic,
+            Space::Generic => generic,
+            _ => false,
+        };
+        let offset = offset.value().filter(|_| is_shared).ok_or(refuse(Why::Address))?;
+        let width = if generic { 64 } else { 32 };
+        let offset = offset.wrapping_add_signed(access.offset) & mask(width);
+        let shared = &self.kernel.program.shared[variable as usize];
+        let end = offset.checked_add(u64::from(bytes)).ok_or(refuse(Why::Address))?;
+        if end > u64::from(shared.size) {
+            return Err(refuse(Why::Address));
+        }
+        // Elsewhere the variable may stand at another multiple of its alignment.
+        if !offset.is_multiple_of(u64::from(align)) || !shared.align.is_multiple_of(align) {
+            return Err(refuse(Why::Aligned));
+        }
+        Ok(shared.offset + offset as u32)
+    }
+
+    pub(super) fn access(&mut self, at: u32, index: u32, writes: bool) -> Result<(), Refusal> {
+        let access = &self.kernel.program.accesses[index as usize];
+        let bytes = access.bytes * access.elements;
+        let is_shared = match (access.space, self.get(access.base)) {
+            (Space::Shared, _) | (Space::Generic, Value::Place { .. }) => true,
+            (Space::Generic, Value::Array(_)) | (Space::Global | Space::Local | Space::Param, _) => false,
+            (Space::Generic, _) => return Err(Refusal { code: at, why: Why::Address }),
+        };
+        if is_shared {
+            let place = self.place(at, access, bytes, bytes)?;
+            self.emit(at, Action::Access { at: place, bytes, writes });
+        } else if writes && access.space != Space::Local {
+            self.writes(access);
+        }
+        if !writes {
+            self.forget(access);
+        }
+        Ok(())
+    }
+
+    pub(super) fn forget(&mut self, access: &Access) {
+        access.data.iter().flatten().for_each(|(slot, _)| self.set(*slot, Value::Any));
+    }
+
+    /// Global memory is written.
+    pub(super) fn writes(&mut self, access: &Access) {
+        match self.get(access.base) {
+            Value::Array(array) => {
+                self.arrays.written.insert(array);
+            }
+            _ => self.arrays.any_written = true,
+        }
+    }
+
+    fn fixed(&self, at: u32, slot: Slot) -> Result<u32, Refusal> {
+        let value = self.get(slot).value().ok_or(Refusal { code: at, why: Why::Barrier })?;
+        Ok((value & mask(32)) as u32)
+    }
+
+    pub(super) fn barrier(&mut self, at: u32, index: u32) -> Result<(), Refusal> {
+        let barrier = &self.kernel.program.barriers[index as usize];
+        if barrier.reduction.is_some() {
+            return Err(Refusal { code: at, why: Why::Instruction });
+        }
+        let id = self.fixed(at, barrier.id)?;
+        let count = barrier.count.map(|slot| self.fixed(at, slot)).transpose()?;
+        let (arrives, aligned) = (barrier.arrive, barrier.aligned);
+        self.emit(at, Action::Barrier { id, count, arrives, aligned });
+        Ok(())
+    }
+
+    pub(super) fn warp(&mut self, at: u32, index: u32) -> Result<(), Refusal> {
+        let operation = &self.kernel.program.warp_operations[index as usize];
+        let is_known = !matches!(operation.kind, WarpKind::Registers { .. } | WarpKind::Elect | WarpKind::Meeting);
+        let (Some(members), true) = (operation.mask, is_known) else {
+            return Err(Refusal { code: at, why: Why::Instruction });
+        };
+        let members = self.fixed(at, members)?;
+        operation.d.iter().flatten().for_each(|(slot, _)| self.set(*slot, Value::Any));
+        self.emit(at, Action::Warp { members, orders: operation.kind == WarpKind::Barrier });
+        Ok(())
+    }
+
+    pub(super) fn object(&mut self, at: u32, index: u32) -> Result<(), Refusal> {
+        let operation = &self.kernel.program.objects[index as usize];
+        let place = self.place(at, &self.kernel.program.accesses[operation.access as usize], 8, 8)?;
+        let refuse = |why| Err(Refusal { code: at, why });
+        let action = match operation.kind {
+            ObjectKind::Initialise { count } => Action::Initialise { at: place, count: self.fixed(at, count)? },
+            ObjectKind::Arrive { count, bytes, drops: false, incomplete: false } if operation.ordered => {
+                let count = count.map_or(Ok(1), |slot| self.fixed(at, slot))?;
+                let bytes = bytes.map_or(Ok(0), |slot| self.fixed(at, slot))?;
+                Action::Arrive { at: place, count, bytes }
+            }
+            ObjectKind::Wait { phase, parity: true, .. } if operation.ordered => {
+                let parity = self.fixed(at, phase)?;
+                if parity > 1 {
+                    return refuse(Why::Barrier);
+                }
+                let Some((d, _)) = operation.d else { return refuse(Why::Spin) };
+                self.spin(at, d)?;
+                self.set(d, Value::constant(1));
+                Action::Wait { at: place, parity }
+            }
+            _ => return refuse(Why::Instruction),
+        };
+        if let (Some((slot, _)), false) = (operation.d, matches!(action, Action::Wait { .. })) {
+            self.set(slot, Value::Any);
+        }
+        self.emit(at, action);
+        Ok(())
+    }
+
+    /// The way on which a wait says `false` leads back to it, and leaves no trace.
+    fn spin(&mut self, at: u32, d: Slot) -> Result<(), Refusal> {
+        let before = self.state.clone();
+        if std::mem::replace(&mut self.spins, true) {
+            return Err(Refusal { code: at, why: Why::Spin });
+        }
+        let events = self.events.len();
+        self.set(d, Value::constant(0));
+        let mut is_back = false;
+        for _ in 0..SPIN {
+            let next = self.state.next as usize;
+            // A guard goes with its instruction.
+            let is_it = self.state.next == at
+                || self.state.next + 1 == at && matches!(self.kernel.program.code[next], Code::Skip { .. });
+            if is_it {
+                is_back = true;
+                break;
+            }
+            let is_other = matches!(self.kernel.program.code[next], Code::Object(_) | Code::Barrier(_) | Code::Warp(_));
+            if is_other || self.step().is_err() || self.has_ended || self.events.len() != events {
+                break;
+            }
+        }
+        self.has_ended = false;
+        let after = std::mem::replace(&mut self.state, before);
+        self.events.truncate(events);
+        self.spins = false;
+        let pairs = self.state.registers.iter().zip(&after.registers).enumerate();
+        let is_same = pairs.into_iter().all(|(slot, (before, after))| before == after || slot == usize::from(d));
+        let is_guarded = is_back && after.next != at && {
+            let Code::Skip { p, when } = self.kernel.program.code[after.next as usize] else {
+                return Err(Refusal { code: at, why: Why::Spin });
+            };
+            after.registers[usize::from(p)].value().is_none_or(|value| (value & 1 == 1) == when)
+        };
+        match is_back && is_same && !is_guarded {
+            true => Ok(()),
+            false => Err(Refusal { code: at, why: Why::Spin }),
+        }
+    }
+
+    pub(super) fn copy(&mut self, at: u32, index: u32) -> Result<(), Refusal> {
+        let program = self.kernel.program;
+        let operation = &program.bulk_operations[index as usize];
+        let refuse = |why| Err(Refusal { code: at, why });
+        let (Moves::Bytes { from, to, size }, Some(object), None, None) =
+            (&operation.moves, operation.object, &operation.reduction, operation.multicast)
+        else {
+            return refuse(Why::Instruction);
+        };
+        let bytes = self.fixed(at, *size)?;
+        let from = &program.accesses[*from as usize];
+        let Value::Array(array) = self.get(from.base) else { return refuse(Why::Source) };
+        if !matches!(from.space, Space::Global | Space::Generic) || !bytes.is_multiple_of(16) {
+            return refuse(Why::Instruction);
+        }
+        self.arrays.copied.entry(array).or_insert(at);
+        let to = self.place(at, &program.accesses[*to as usize], bytes, 16)?;
+        let object = self.place(at, &program.accesses[object as usize], 8, 8)?;
+        self.emit(at, Action::Copy { to, bytes, object });
+        Ok(())
+    }
+}

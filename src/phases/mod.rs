@@ -1,0 +1,315 @@
+//! Beside the line, `phases`: pipelines with barriers, for every trip count.
+//!
+//! Input: a kernel in PTX, sizes of its blocks, scalars. Output: [`Answer`]. Establishes: [`Answer::Proved`] only if in no execution, for any
+//! grid, any trip count and any contents of arrays, shared memory has a race, a barrier is misused, or a thread waits for ever. Races of
+//! global memory are proved elsewhere, by the symbolic proof of the same kernel without its barriers and its shared memory
+//! ([`crate::rules::Rules::global_only`]); both together are a proof of the kernel. Relies on: the symbolic proof for global memory.
+//! Reference: phases-notes, phases-review; [`crate::sync`] for one execution.
+//!
+//! # The argument
+//!
+//! *One 32-bit scalar, `n`, is open*; sizes of blocks and other scalars that decide are given. Values of `n` fall into finitely many classes:
+//! small ones, each for itself; `start + period * rounds` for each rest modulo the period; and those above `i32::MAX`, which are negative.
+//!
+//! *What each thread does is fixed, by class* ([`thread`]): instructions are executed on linear functions of the number of rounds that are over
+//! and to come ([`value`]). Loaded values, `%ctaid` and sizes of the grid are unknown; where they decide there is no proof. Hence for each number
+//! of rounds a thread does `before, round, round, ..., behind`, and in each round it does the same to the same bytes and barriers.
+//!
+//! *The order is fixed* ([`block`]): the theorem of [`crate::sync`] for one launch and one execution holds for each number of rounds; its conditions are
+//! the same here, or stricter (no knowledge by order in time).
+//!
+//! *One schedule for each number of rounds* ([`rounds`]): rounds are executed one after the other until a state recurs.
+//!
+//! Blocks do not share shared memory, and do the same. What the threads do to global memory, another proof decides, for all grids.
+
+mod block;
+mod compute;
+mod effects;
+mod event;
+mod objects;
+mod rounds;
+mod thread;
+mod value;
+mod view;
+mod warps;
+
+use crate::diagnostic::Diagnostic;
+use crate::effort::{self, Effort};
+use crate::exec::arguments::{Argument, Value as Given};
+use crate::exec::command::Command;
+use crate::exec::decode::{self, Code, Program, Slot, SpecialValue};
+use crate::exec::launch::Schedule;
+use crate::finding::Reason;
+use crate::geometry::{Geometry, index_of};
+use crate::limits;
+use crate::ptx::ast::{Function, Module, ScalarType, StateSpace};
+use crate::rules::Rules;
+use event::{Refusal, Why};
+use rounds::Role;
+use std::collections::{BTreeMap, BTreeSet};
+use thread::{Arrays, Class, Follower, Kernel};
+use value::Value;
+
+/// What is asked.
+pub(crate) struct Question<'a> {
+    pub(crate) module: &'a Module,
+    /// Index of the kernel among its functions.
+    pub(crate) number: usize,
+    /// Threads of a block.
+    pub(crate) block: [u32; 3],
+    /// Scalars that the user fixed, by position.
+    pub(crate) given: &'a BTreeMap<usize, i128>,
+    /// Bytes of dynamic shared memory.
+    pub(crate) dynamic_shared: u32,
+}
+
+/// What is said.
+pub(crate) enum Answer {
+    Proved(Box<Proved>),
+    Open(Vec<Reason>),
+}
+
+/// A proof.
+pub(crate) struct Proved {
+    /// Position of the parameter that is the trip count, if there is one.
+    pub(crate) count: Option<usize>,
+    pub(crate) counts: Counts,
+    /// What threads do, for people.
+    pub(crate) text: String,
+}
+
+/// For which trip counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counts {
+    All,
+    UpTo(i128),
+}
+
+/// Periods that are tried, and the threads that a block may have.
+const PERIODS: [i128; 9] = [2, 4, 6, 8, 10, 12, 14, 16, 1];
+const THREADS: u32 = 512;
+
+/// Rounds that come before others, in periods.
+const BEFORE: i128 = 3;
+
+/// Trip counts with which it is looked for defects first.
+const FIRST: i128 = 6;
+
+/// The largest trip counts that are tried: larger ones may wrap around in a loop, or where it is asked whether some rounds are left.
+const LARGEST: [i128; 3] = [u32::MAX as i128, i32::MAX as i128, 1 << 30];
+
+/// What it costs to follow a thread.
+const THREAD: Effort = Effort::nanoseconds(100_000);
+
+/// What the decoder takes for sizes of grids: no number of a program, one hopes; one that is so is unknown. With the most threads a
+/// block, they are fewer than the decoder takes for too many.
+const GRID: [u32; 3] = [71, 79, 83];
+
+/// What it takes for the trip count: a number that is another one where its sign is extended.
+const SENTINEL: u64 = 0xeb43_a9b5;
+
+/// Decides a kernel for all trip counts.
+///
+/// # Errors
+/// What the decoder lacks.
+pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
+    let entry = &question.module.functions[question.number];
+    let is_count = |(position, parameter): &(usize, &crate::ptx::ast::Variable)| {
+        let is_number = parameter.size == Some(4) && parameter.ty.bits() == 32 && !parameter.ty.is_float();
+        is_number && !question.given.contains_key(position)
+    };
+    let mut counts: Vec<usize> =
+        entry.params.iter().enumerate().filter(is_count).map(|(position, _)| position).collect();
+    if counts.is_empty() {
+        // All rounds are given.
+        counts.push(entry.params.len());
+    }
+    let mut reasons = Vec::new();
+    for count in counts {
+        let program = match program(question, entry, count)? {
+            Ok(program) => program,
+            Err(reason) => return Ok(Answer::Open(vec![reason])),
+        };
+        match for_every(question, entry, &program, count) {
+            Ok(shown) => {
+                let name = entry.params.get(count).map(|parameter| &parameter.name[..]);
+                let text = view::text(&program, name, question.block, &shown);
+                let count = (count < entry.params.len()).then_some(count);
+                return Ok(Answer::Proved(Box::new(Proved { count, counts: shown.counts, text })));
+            }
+            Err(refusal) => reasons.push(reason(&program, &refusal)),
+        }
+    }
+    Ok(Answer::Open(reasons))
+}
+
+fn reason(program: &Program, refusal: &Refusal) -> Reason {
+    let line = |code: u32| program.origins.get(code as usize).map_or(0, |origin| origin.line);
+    let mut message = refusal.why.to_string();
+    if let Why::Race { other } | Why::Proxy { other } = refusal.why {
+        message += &format!(" (PTX line {})", line(other));
+    }
+    Reason { code: "phases", message, origin: program.origins.get(refusal.code as usize).cloned() }
+}
+
+/// The program of blocks of this size.
+fn program(question: &Question<'_>, entry: &Function, count: usize) -> Result<Result<Program, Reason>, Diagnostic> {
+    let unfit = |message: &str| Reason { code: "phases", message: message.to_string(), origin: None };
+    let mut arguments = Vec::new();
+    for (position, parameter) in entry.params.iter().enumerate() {
+        let in_shared = matches!(parameter.pointer, Some(StateSpace::Shared | StateSpace::SharedCluster));
+        let is_number = parameter.size == Some(u64::from(parameter.ty.bytes()));
+        if in_shared || !is_number || parameter.size.is_none_or(|size| size > 8) {
+            return Ok(Err(unfit("a parameter is neither a number nor a pointer to global memory")));
+        }
+        let value = match question.given.get(&position) {
+            Some(value) => Given::Integer(*value),
+            None if position == count => Given::Integer(i128::from(SENTINEL)),
+            None => Given::Bytes(vec![0; parameter.size.unwrap_or(0) as usize]),
+        };
+        arguments.push(Argument::of(&parameter.name, value));
+    }
+    let command = Command {
+        geometry: Geometry { block: question.block, grid: GRID },
+        cluster: [1; 3],
+        only_blocks: None,
+        arguments,
+        dynamic_shared: question.dynamic_shared,
+        schedule: Schedule::RoundRobin,
+        seed: 1,
+        steps: None,
+        rules: Rules::default(),
+    };
+    let launch = command.launch(question.module, entry, 1)?;
+    let program = decode::decode(question.module, question.number, &launch)?;
+    if program.is_flat {
+        return Ok(Err(unfit("matrix descriptors have no model in the proof for every trip count")));
+    }
+    Ok(Ok(program))
+}
+
+/// Shows it for every trip count.
+fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count: usize) -> Result<Shown, Refusal> {
+    let threads: u64 = question.block.iter().map(|size| u64::from(*size)).product();
+    if threads > u64::from(THREADS) {
+        return Err(Refusal { code: 0, why: Why::Steps });
+    }
+    let is_pointer = |(position, parameter): &(usize, &crate::ptx::ast::Variable)| {
+        parameter.size == Some(8) && !matches!(parameter.ty, ScalarType::F(_)) && !question.given.contains_key(position)
+    };
+    let pointers = entry.params.iter().enumerate().filter(is_pointer).map(|(position, _)| position).collect();
+    let kernel = Kernel {
+        program,
+        template: compute::template(program, &GRID.map(u64::from)),
+        pointers,
+        given: question.given.keys().copied().collect(),
+        heads: heads(program),
+        sentinel: SENTINEL,
+    };
+    let one = |start: i128| Class { parameter: count, start, period: 1, most: 0 };
+    let all = All { question, kernel, count };
+    if count == entry.params.len() {
+        let roles = all.class(one(0))?;
+        return Ok(Shown { counts: Counts::All, class: one(0), roles });
+    }
+    (0..FIRST).try_for_each(|number| all.class(one(number)).map(drop))?;
+    // Where it is a number with a sign, the larger half of them is negative.
+    let negative = Class { parameter: count, start: LARGEST[1] + 1, period: 1, most: LARGEST[1] };
+    let has_negative = all.class(negative).is_ok();
+    let mut refused = None;
+    for largest in LARGEST.into_iter().skip(usize::from(has_negative)) {
+        match all.up_to(largest) {
+            Ok(shown) if largest == LARGEST[0] || has_negative && largest == LARGEST[1] => {
+                return Ok(Shown { counts: Counts::All, ..shown });
+            }
+            Ok(shown) => return Ok(shown),
+            // That has nothing to do with large numbers.
+            Err(refusal) if !matches!(refusal.why, Why::Control | Why::Address | Why::Barrier) => return Err(refusal),
+            Err(refusal) => refused = refused.or(Some(refusal)),
+        }
+    }
+    Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
+}
+
+/// What was shown.
+struct Shown {
+    counts: Counts,
+    /// One of the classes that it was shown for.
+    class: Class,
+    /// What the threads do in that class.
+    roles: Vec<Role>,
+}
+
+/// The threads of all blocks.
+struct All<'a> {
+    question: &'a Question<'a>,
+    kernel: Kernel<'a>,
+    /// Position of the trip count.
+    count: usize,
+}
+
+impl All<'_> {
+    /// Shows it for all trip counts up to one.
+    fn up_to(&self, largest: i128) -> Result<Shown, Refusal> {
+        let mut refused = None;
+        for period in PERIODS {
+            let class = |rest: i128| {
+                let start = BEFORE * period + rest;
+                Class { parameter: self.count, start, period, most: (largest - start) / period }
+            };
+            let roles = match self.class(class(0)) {
+                Ok(roles) => roles,
+                Err(refusal) => {
+                    log::debug!("period {period}: {}", reason(self.kernel.program, &refusal).message);
+                    refused = refused.or(Some(refusal));
+                    continue;
+                }
+            };
+            (1..period).try_for_each(|number| self.class(class(number)).map(drop))?;
+            let one = |start: i128| Class { parameter: self.count, start, period: 1, most: 0 };
+            (FIRST..BEFORE * period).try_for_each(|number| self.class(one(number)).map(drop))?;
+            return Ok(Shown { counts: Counts::UpTo(largest), class: class(0), roles });
+        }
+        Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
+    }
+
+    /// Shows it for a class of trip counts.
+    fn class(&self, class: Class) -> Result<Vec<Role>, Refusal> {
+        let block = self.question.block;
+        let threads = block.iter().product::<u32>();
+        let (mut arrays, mut roles) = (Arrays::default(), Vec::new());
+        for thread in 0..threads {
+            limits::check();
+            effort::spend(THREAD);
+            let id = index_of(thread, block);
+            let specials = self.kernel.program.specials.iter();
+            let specials: Vec<(Slot, Value)> = specials.map(|one| (one.slot, special(one.value, thread, id))).collect();
+            roles.push(Role::new(Follower::follow(&self.kernel, class, &specials, &mut arrays)?)?);
+        }
+        let is_written = |(array, _): &(&u32, &u32)| arrays.any_written || arrays.written.contains(array);
+        if let Some((_, code)) = arrays.copied.iter().find(is_written) {
+            return Err(Refusal { code: *code, why: Why::Source });
+        }
+        rounds::check(&roles, class.most)?;
+        Ok(roles)
+    }
+}
+
+/// The value of a special register: of blocks nothing is known.
+fn special(value: SpecialValue, thread: u32, id: [u32; 3]) -> Value {
+    match value {
+        SpecialValue::Thread(_) | SpecialValue::Lane | SpecialValue::LaneMask(_) => {
+            Value::constant(value.of(thread, id, [0; 3]))
+        }
+        _ => Value::Unknown,
+    }
+}
+
+/// Where jumps back lead.
+fn heads(program: &Program) -> BTreeSet<u32> {
+    let target = |(at, code): (u32, &Code)| match code {
+        Code::Jump(to) | Code::JumpIf { to, .. } if *to <= at => Some(*to),
+        _ => None,
+    };
+    (0..).zip(&program.code).filter_map(target).collect()
+}

@@ -1,0 +1,334 @@
+//! What one thread does, whatever the number of rounds is.
+//!
+//! Input: a program for blocks of one size, and the [`Class`] of trip counts. Output: the [`Part`]s of what the thread does.
+//! Establishes: for each number of rounds of the class the thread does this and nothing else that others see, in this order,
+//! whatever arrays hold and in every schedule; global memory is left out ([`crate::rules::Rules::global_only`]).
+//! How: instructions are executed on [`Value`]s; what memory holds is unknown, and must not decide. At the head of a loop registers
+//! are compared with those of an earlier turn. If they differ by constants, one round is executed for *any* number of
+//! rounds that are over and that are to come; if it leads back to the head, and to registers that differ by the same constants again, the loop has
+//! by induction as many such rounds as the class says. A wait that says `false` has to lead back to itself with no trace.
+//! Relies on: [`super::value`]. Reference: PTX ISA.
+
+use super::compute::results;
+use super::event::{Action, Event, Part, Refusal, Why};
+use super::value::{Linear, Number, Region, Value};
+use crate::exec::decode::{Code, Program, Slot, Space};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Trip counts `start + period * rounds`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Class {
+    /// Parameter that is the trip count.
+    pub(super) parameter: usize,
+    pub(super) start: i128,
+    pub(super) period: i128,
+    /// Rounds at most.
+    pub(super) most: i128,
+}
+
+/// What is known of all threads.
+pub(super) struct Kernel<'p> {
+    pub(super) program: &'p Program,
+    /// Registers before the first instruction.
+    pub(super) template: Vec<Value>,
+    /// Parameters that are pointers.
+    pub(super) pointers: BTreeSet<usize>,
+    /// Parameters with values that are given.
+    pub(super) given: BTreeSet<usize>,
+    /// First instructions of loops.
+    pub(super) heads: BTreeSet<u32>,
+    /// What the decoder gave the trip count instead of its value.
+    pub(super) sentinel: u64,
+}
+
+/// Arrays that threads write, and those that copies read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrays {
+    pub(super) written: BTreeSet<u32>,
+    pub(super) any_written: bool,
+    /// With the first instruction that does.
+    pub(super) copied: BTreeMap<u32, u32>,
+}
+
+/// Instructions of one thread.
+const STEPS: usize = 200_000;
+
+/// Instructions in a round.
+const ROUND: usize = 20_000;
+
+/// Turns of a loop that are compared.
+const TURNS: usize = 20;
+
+#[derive(Clone)]
+pub(super) struct State {
+    pub(super) next: u32,
+    pub(super) registers: Vec<Value>,
+}
+
+struct Turn {
+    head: u32,
+    registers: Vec<Value>,
+}
+
+/// A thread that is followed.
+pub(super) struct Follower<'k> {
+    pub(super) kernel: &'k Kernel<'k>,
+    pub(super) class: Class,
+    pub(super) region: Region,
+    pub(super) state: State,
+    /// What [`Class::parameter`] is.
+    pub(super) count: Value,
+    pub(super) events: Vec<Event>,
+    pub(super) arrays: &'k mut Arrays,
+    pub(super) has_ended: bool,
+    /// On the way back to a wait.
+    pub(super) spins: bool,
+    steps: usize,
+}
+
+impl<'k> Follower<'k> {
+    /// Everything that a thread does.
+    pub(super) fn follow(
+        kernel: &'k Kernel<'k>,
+        class: Class,
+        specials: &[(Slot, Value)],
+        arrays: &'k mut Arrays,
+    ) -> Result<Vec<Part>, Refusal> {
+        let mut registers = kernel.template.clone();
+        for (slot, value) in specials {
+            registers[usize::from(*slot)] = *value;
+        }
+        let region = Region { most: class.most };
+        let count = Linear { start: class.start, done: 0, left: class.period };
+        let count = if class.most == 0 { Linear::constant(class.start) } else { count };
+        let count = Value::Number(Number::new(count, 32));
+        let state = State { next: 0, registers };
+        let mut thread = Follower {
+            kernel,
+            class,
+            region,
+            state,
+            count,
+            events: Vec::new(),
+            arrays,
+            has_ended: false,
+            spins: false,
+            steps: 0,
+        };
+        thread.all()
+    }
+
+    fn all(&mut self) -> Result<Vec<Part>, Refusal> {
+        let mut parts = Vec::new();
+        let mut turns: Vec<Turn> = Vec::new();
+        while !self.has_ended {
+            let head = self.state.next;
+            if self.class.most > 0 && self.kernel.heads.contains(&head) {
+                let registers = self.state.registers.clone();
+                let earlier = turns.iter().rev().filter(|turn| turn.head == head).take(TURNS);
+                let mut found = None;
+                for (number, turn) in earlier.enumerate() {
+                    found = self.rounds(&turn.registers, number + 1);
+                    if found.is_some() {
+                        break;
+                    }
+                }
+                if let Some((events, after)) = found {
+                    parts.push(Part::Once(std::mem::take(&mut self.events)));
+                    parts.push(Part::Rounds(events));
+                    self.state.registers = after;
+                    turns.clear();
+                } else {
+                    turns.push(Turn { head, registers });
+                }
+            }
+            self.step()?;
+        }
+        parts.push(Part::Once(std::mem::take(&mut self.events)));
+        Ok(parts)
+    }
+
+    /// Whether all further rounds of the loop at hand are alike, each of so many turns: what is done in one, and the
+    /// registers after all of them.
+    fn rounds(&mut self, before: &[Value], turns: usize) -> Option<(Vec<Event>, Vec<Value>)> {
+        let now = self.state.registers.clone();
+        let mut steps: Vec<Option<i128>> =
+            before.iter().zip(&now).map(|(before, now)| difference(*before, *now)).collect();
+        let is_counter = |step: &Option<i128>| step.is_some_and(|step| step != 0 && step % self.class.period == 0);
+        if !steps.iter().any(is_counter) {
+            return None;
+        }
+        loop {
+            let (events, after) = self.one_round(&now, &steps, turns)?;
+            let region = Region { most: self.class.most - 1 };
+            let mut is_inductive = true;
+            for (index, step) in steps.iter_mut().enumerate() {
+                let Some(by) = *step else { continue };
+                if !is_next(before_round(now[index], by), after[index], by, region) {
+                    (*step, is_inductive) = (None, false);
+                }
+            }
+            if is_inductive {
+                let last =
+                    now.iter().zip(&steps).map(|(value, step)| step.map_or(Value::Any, |by| after_rounds(*value, by)));
+                return Some((events, last.collect()));
+            }
+        }
+    }
+
+    /// Executes one round, when any number of them are over and to come.
+    fn one_round(&mut self, now: &[Value], steps: &[Option<i128>], turns: usize) -> Option<(Vec<Event>, Vec<Value>)> {
+        let head = self.state.next;
+        let (start, period) = (self.class.start, self.class.period);
+        let registers =
+            now.iter().zip(steps).map(|(value, step)| step.map_or(Value::Any, |by| before_round(*value, by)));
+        let count = Linear { start: start + period, done: period, left: period };
+        let outer = (self.state.clone(), self.region, self.count, std::mem::take(&mut self.events));
+        let arrays = self.arrays.clone();
+        self.state.registers = registers.collect();
+        self.region = Region { most: self.class.most - 1 };
+        self.count = Value::Number(Number::new(count, 32));
+        let mut left = turns;
+        let mut is_back = false;
+        for _ in 0..ROUND {
+            if self.step().is_err() || self.has_ended {
+                break;
+            }
+            left -= usize::from(self.state.next == head);
+            if left == 0 {
+                is_back = true;
+                break;
+            }
+        }
+        self.has_ended = false;
+        let after = std::mem::replace(&mut self.state, outer.0);
+        (self.region, self.count) = (outer.1, outer.2);
+        let events = std::mem::replace(&mut self.events, outer.3);
+        if !is_back {
+            *self.arrays = arrays;
+        }
+        is_back.then_some((events, after.registers))
+    }
+
+    pub(super) fn get(&self, slot: Slot) -> Value {
+        self.state.registers[usize::from(slot)]
+    }
+
+    pub(super) fn set(&mut self, slot: Slot, value: Value) {
+        self.state.registers[usize::from(slot)] = value;
+    }
+
+    /// Executes an instruction, with its guard.
+    pub(super) fn step(&mut self) -> Result<(), Refusal> {
+        self.steps += 1;
+        if self.steps > STEPS {
+            return Err(Refusal { code: self.state.next, why: Why::Steps });
+        }
+        let program = self.kernel.program;
+        let mut at = self.state.next;
+        if let Code::Skip { p, when } = program.code[at as usize] {
+            at += 1;
+            match self.get(p).value() {
+                Some(value) if (value & 1 == 1) == when => {
+                    self.state.next = at + 1;
+                    return Ok(());
+                }
+                Some(_) => {}
+                None => {
+                    let slots = results(program, program.code[at as usize]);
+                    let slots = slots.ok_or(Refusal { code: at, why: Why::Control })?;
+                    slots.into_iter().for_each(|slot| self.set(slot, Value::Any));
+                    self.state.next = at + 1;
+                    return Ok(());
+                }
+            }
+        }
+        self.state.next = at + 1;
+        self.instruction(at)
+    }
+
+    pub(super) fn emit(&mut self, code: u32, action: Action) {
+        self.events.push(Event { code, action });
+    }
+
+    fn instruction(&mut self, at: u32) -> Result<(), Refusal> {
+        let program = self.kernel.program;
+        let refuse = |why: Why| Err(Refusal { code: at, why });
+        let code = program.code[at as usize];
+        match code {
+            Code::JumpIf { p, when, to } => match self.get(p).value() {
+                Some(value) if (value & 1 == 1) == when => self.state.next = to,
+                Some(_) => {}
+                None => return refuse(Why::Control),
+            },
+            Code::Jump(to) => self.state.next = to,
+            Code::Exit | Code::Return => self.has_ended = true,
+            Code::Load(index) | Code::Store(index) => self.access(at, index, matches!(code, Code::Store(_)))?,
+            Code::Atomic(index) => {
+                let access = &program.accesses[index as usize];
+                match (access.space, self.get(access.base)) {
+                    (Space::Global, _) | (Space::Generic, Value::Array(_)) => self.writes(access),
+                    _ => return refuse(Why::Instruction),
+                }
+                self.forget(access);
+            }
+            Code::Barrier(index) => self.barrier(at, index)?,
+            Code::Warp(index) => self.warp(at, index)?,
+            Code::Object(index) => self.object(at, index)?,
+            Code::BulkRead(_) => {}
+            Code::BulkWrite(index) => self.copy(at, index)?,
+            Code::ProxyFence { shared: true, .. } => self.emit(at, Action::ProxyFence),
+            Code::ProxyFence { .. } | Code::Fence { .. } | Code::ObjectFence | Code::Nothing => {}
+            _ => match results(program, code) {
+                Some(slots) => self.compute(at, code, slots),
+                None => return refuse(Why::Instruction),
+            },
+        }
+        Ok(())
+    }
+}
+
+/// By how much a register grew between two turns, where that is a constant.
+fn difference(before: Value, now: Value) -> Option<i128> {
+    match (before, now) {
+        (Value::Number(before), Value::Number(now)) => {
+            let is_constant = before.linear.left == now.linear.left && before.bits == now.bits;
+            is_constant.then_some(now.linear.start - before.linear.start)
+        }
+        // An offset that is the same for all trip counts.
+        (Value::Place { offset, .. }, _) => (before == now && offset.value().is_some()).then_some(0),
+        _ => (before == now).then_some(0),
+    }
+}
+
+/// The register after the rounds that are over, with one round at hand.
+fn before_round(value: Value, by: i128) -> Value {
+    match value {
+        Value::Number(Number { linear, bits }) => {
+            let Linear { start, left, .. } = linear;
+            Value::Number(Number::new(Linear { start: start + left, done: left + by, left }, bits))
+        }
+        other => other,
+    }
+}
+
+/// The register after all rounds.
+fn after_rounds(value: Value, by: i128) -> Value {
+    match value {
+        Value::Number(Number { linear, bits }) => {
+            Value::Number(Number::new(Linear { left: linear.left + by, ..linear }, bits))
+        }
+        other => other,
+    }
+}
+
+/// Whether a register has grown by a number in the round at hand.
+fn is_next(before: Value, after: Value, by: i128, region: Region) -> bool {
+    match (before, after) {
+        (Value::Number(before), Value::Number(after)) => {
+            let next = Linear { start: before.linear.start + by, ..before.linear };
+            Number::new(next, before.bits).is_same(after, region)
+        }
+        _ => before == after,
+    }
+}
