@@ -16,6 +16,7 @@ mod waits;
 pub use self::barrier_graph::{BarrierEdge, BarrierGraph, BarrierNode, EdgeKind};
 pub use self::fail_on::FailOn;
 pub use self::redundant::{Fate, Redundant};
+pub(crate) use self::report::ENDLESS;
 pub use self::report::{
     Candidates, Checked, Exact, Execution, KernelReport, Launched, LoopInvariants, Reason, Subject,
 };

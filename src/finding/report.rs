@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Code of the reason that no thread leaves a loop.
+pub(crate) const ENDLESS: &str = "unknown-endless-loop";
+
 /// Why a verdict is `unknown` or `unsupported`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {

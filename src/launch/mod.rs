@@ -31,7 +31,7 @@ use self::conditions::Suggestion;
 use self::table::Soon;
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Budget, Effort};
-use crate::finding::{Finding, KernelReport, Verdict};
+use crate::finding::{ENDLESS, Finding, KernelReport, Verdict};
 use crate::geometry::Geometry;
 use crate::kernel::Kernel;
 use crate::verdict::decide::Search;
@@ -158,6 +158,7 @@ impl Launches<'_, '_> {
         Ok(match report.verdict {
             Verdict::Verified => verified(self.beyond(conditions, report)),
             Verdict::Defect(_) => report,
+            _ if is_endless(&report) => report,
             _ => {
                 let bounded = self.with_plausible(conditions::sizes(self.kernel, self.essence));
                 self.find_soon(bounded, &report.findings).map_or(report, verified)
@@ -309,6 +310,9 @@ impl Launches<'_, '_> {
         if report.verdict == Verdict::Verified {
             return Ok(verified(self.beyond(flat, report)));
         }
+        if is_endless(&report) {
+            return Ok(report);
+        }
         self.failed.insert((flat.clone(), ALL_ENCODINGS));
         let sizes = self.with_plausible(conditions::sizes(self.kernel, self.essence));
         if let Some(found) = self.find_soon(sizes, &report.findings) {
@@ -437,6 +441,11 @@ impl Launches<'_, '_> {
     fn window(&self) -> Budget {
         self.budget.part(MORE_CONDITIONS.max((effort::spent() - self.start) * 2))
     }
+}
+
+/// Whether a loop never ends: a proof that does not see so would say nothing of what is behind it.
+fn is_endless(report: &KernelReport) -> bool {
+    report.reasons.iter().any(|reason| reason.code == ENDLESS)
 }
 
 /// Whether there is a proof, or a defect.

@@ -5,7 +5,7 @@
 //! a condition of the report. Relies on: nothing. Reference: docs/stages/launch.md.
 
 use super::condition::Condition;
-use super::{ALL_ENCODINGS, Attempt, Found, Launches, conditions};
+use super::{ALL_ENCODINGS, Attempt, Found, Launches, conditions, is_endless};
 use crate::effort::{Budget, Effort};
 use crate::finding::{Finding, KernelReport, Verdict};
 use crate::verdict::decide::Search;
@@ -35,9 +35,9 @@ impl Launches<'_, '_> {
         match for_any_values.verdict {
             Verdict::Verified => return Some(Soon::Proved((Vec::new(), for_any_values))),
             verdict if verdict.confirmed() => return Some(Soon::Defect(for_any_values)),
-            _ => self.beside.extend(for_any_values.outside),
+            _ => self.beside.extend(for_any_values.outside.clone()),
         }
-        if self.execution(&[], Search::Execution).is_some() {
+        if is_endless(&for_any_values) || self.execution(&[], Search::Execution).is_some() {
             return None;
         }
         // Half of the effort is for defects that values show. Where it is only very large values that wrap, there need be no

@@ -13,7 +13,7 @@ use crate::confirm::{Confirmation, Plausible};
 use crate::diagnostic::Diagnostic;
 use crate::finding::facts::Facts;
 use crate::finding::groups;
-use crate::finding::{Finding, KernelReport, Reason, Verdict};
+use crate::finding::{ENDLESS, Finding, KernelReport, Reason, Verdict};
 use crate::ivl::ast::{Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
@@ -265,7 +265,7 @@ fn writes(site: &Site) -> bool {
 fn endless(two: &TwoThread, index: usize) -> Reason {
     let this = &two.loops[index];
     Reason {
-        code: "unknown-endless-loop",
+        code: ENDLESS,
         message: format!(
             "no thread that enters the loop at `{}` can leave it, so nothing is said about what stands after it",
             this.head
