@@ -25,6 +25,9 @@ const MOST: Effort = Effort::seconds(8);
 /// Bytes of dynamic shared memory where nobody says: as much as a block can have.
 const DYNAMIC_SHARED: u32 = 227 << 10;
 
+/// What copies read is not written through another pointer.
+const DISJOINT: &str = "pointer parameters and global arrays refer to disjoint arrays";
+
 type Answer = Result<KernelReport, Vec<Diagnostic>>;
 
 /// The answer, or a proof.
@@ -65,8 +68,11 @@ pub(super) fn or_phases(
     }
 }
 
-/// The report, if there is one more condition.
+/// The report, with what the part in `phases` takes for granted, and its condition if there is one.
 fn under(mut report: KernelReport, condition: Option<String>) -> KernelReport {
+    if !report.assumptions.iter().any(|assumption| assumption == DISJOINT) {
+        report.assumptions.insert(0, DISJOINT.to_string());
+    }
     if let Some(condition) = condition {
         report.conditions.push(condition);
         report.verdict = Verdict::VerifiedWhen;
