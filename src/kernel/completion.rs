@@ -134,6 +134,7 @@ impl Lowering<'_> {
     pub(super) fn mark_order(&mut self, module: &Module, blocks: &mut [Block]) {
         find_addends(blocks);
         let mut ordered = self.mark_locks(blocks);
+        ordered.extend(self.mark_messages(module, blocks));
         self.mark_completion(module, blocks);
         if let Some(counter) = &self.declarations.completion {
             let is_other = |name: &&Name| self.space(name) == Some(Space::Global) && *name != counter;
@@ -289,7 +290,7 @@ impl Lowering<'_> {
     }
 
     /// Whether nothing says that an array holds something else than 0 at the start.
-    fn starts_with_zero(&self, module: &Module, array: &Name) -> bool {
+    pub(super) fn starts_with_zero(&self, module: &Module, array: &Name) -> bool {
         if self.array_facts.iter().any(|stated: &StatedFact| stated.denies_zero(array)) {
             return false;
         }
@@ -348,13 +349,10 @@ fn points(paths: &Paths<'_>, at: Position) -> Option<Points> {
     }
     let has = |mark: &str| paths.statements().any(|(place, stmt)| place == at && stmt.attributes.has(mark));
     let [releases_itself, acquires_itself] = [RELEASES, ACQUIRES].map(has);
-    let last_before = |candidates: &[Position], to: Position| {
-        let before = candidates.iter().copied().filter(|place| paths.dominates(*place, to));
-        before.reduce(|last, next| if paths.dominates(last, next) { next } else { last })
-    };
-    let fence = if releases_itself { at } else { last_before(&releases, at)? };
-    let barrier = last_before(&barriers, fence);
-    let own = last_before(&barriers, at).filter(|_| all_sequential).and_then(|met| last_before(&releases, met));
+    let fence = if releases_itself { at } else { paths.last_before(&releases, at)? };
+    let barrier = paths.last_before(&barriers, fence);
+    let own = paths.last_before(&barriers, at).filter(|_| all_sequential);
+    let own = own.and_then(|met| paths.last_before(&releases, met));
     let all = match (barrier, own) {
         (Some(one), Some(other)) => Some(if paths.dominates(one, other) { other } else { one }),
         (one, other) => one.or(other),
@@ -412,7 +410,7 @@ fn is_enough(bound: &ExprRef, blocks: &ExprRef) -> bool {
 }
 
 /// The equalities with a variable that hold where a formula does (or, not `holds`, does not).
-fn equalities(e: &ExprRef, holds: bool, found: &mut dyn FnMut(&Name, &ExprRef)) {
+pub(super) fn equalities(e: &ExprRef, holds: bool, found: &mut dyn FnMut(&Name, &ExprRef)) {
     match &e.kind {
         ExprKind::Unary(UnaryOp::Not, inner) => equalities(inner, !holds, found),
         ExprKind::Binary(BinaryOp::And, a, b) if holds => [a, b].into_iter().for_each(|e| equalities(e, true, found)),

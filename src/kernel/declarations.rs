@@ -51,6 +51,8 @@ pub(crate) struct Declarations {
     pub(crate) counters: Vec<(Name, u32)>,
     /// Arrays of locks under which others are accessed.
     pub(crate) locks: BTreeSet<Name>,
+    /// Arrays of flags by which threads know what others did.
+    pub(crate) flags: BTreeSet<Name>,
     /// The counter that tells which block is the last one.
     pub(crate) completion: Option<Name>,
     /// Whether texture memory is read, which is taken for constant.

@@ -75,6 +75,13 @@ impl Launch {
         self.tid.clone()
     }
 
+    /// The ids of a thread in its block and of its block in the grid, with the sizes that are fixed.
+    pub(super) fn ids(&self) -> Vec<(ExprRef, Option<u32>)> {
+        let Geometry { block, grid } = self.geometry;
+        let threads = self.tid.iter().cloned().zip(block);
+        threads.chain(self.ctaid.iter().cloned().zip(grid)).collect()
+    }
+
     /// The linear thread id, where the sizes of the block are fixed.
     pub(crate) fn fixed_linear(&self) -> Option<ExprRef> {
         self.geometry.block.iter().all(Option::is_some).then(|| self.linear())

@@ -185,7 +185,7 @@ impl Lowering<'_> {
     }
 
     /// The scope in which all threads are that share an array.
-    fn least_scope(&self, array: &Name) -> Scope {
+    pub(super) fn least_scope(&self, array: &Name) -> Scope {
         if self.space(array) == Some(Space::Shared) { Scope::Cta } else { Scope::Gpu }
     }
 }
@@ -232,7 +232,7 @@ impl Locks<'_> {
 }
 
 /// The fences that release and that acquire, for all threads in a scope.
-fn fences(paths: &Paths<'_>, least: Scope) -> [Vec<Position>; 2] {
+pub(super) fn fences(paths: &Paths<'_>, least: Scope) -> [Vec<Position>; 2] {
     let (mut releases, mut acquires) = (Vec::new(), Vec::new());
     for (place, stmt) in paths.statements() {
         if let StmtKind::Fence(fence) = &stmt.kind

@@ -87,7 +87,9 @@ impl<'a> Lowering<'a> {
             Op::Cvta { from_generic, space, bits, dst, src } => self.cvta(*from_generic, *space, *bits, dst, src),
             Op::Load { space, ty, dst, address, ordering, non_coherent } => {
                 self.is_volatile = *ordering == Ordering::Volatile;
+                let before = self.statements.len();
                 self.load(*space, *ty, dst, address, ordering.strong_scope(), *non_coherent);
+                self.mark_loads(before, &semantics(*ordering));
             }
             Op::Store { space, ty, src, address, ordering } => {
                 self.is_volatile = *ordering == Ordering::Volatile;

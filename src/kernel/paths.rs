@@ -66,14 +66,30 @@ impl<'b> Paths<'b> {
         if by.0 == to.0 { by.1 < to.1 } else { self.dominators.dominates(by.0, to.0) }
     }
 
+    /// The last of some places that a thread has passed which comes to `to`.
+    pub(super) fn last_before(&self, candidates: &[Position], to: Position) -> Option<Position> {
+        let before = candidates.iter().copied().filter(|place| self.dominates(*place, to));
+        before.reduce(|last, next| if self.dominates(last, next) { next } else { last })
+    }
+
     /// Whether a way leads from behind `from` to `to` without any of `past`.
     pub(super) fn leads(&self, from: Position, to: Position, past: &[Position]) -> bool {
+        self.reaches((from.0, from.1 + 1), to, past)
+    }
+
+    /// Whether a way leads from the start to `to` without any of `past`.
+    pub(super) fn starts_to(&self, to: Position, past: &[Position]) -> bool {
+        self.reaches((0, 0), to, past)
+    }
+
+    /// Whether a way leads from in front of `from` to `to` without any of `past`.
+    fn reaches(&self, from: Position, to: Position, past: &[Position]) -> bool {
         let stops = |block: usize, start: usize| {
             let indices = past.iter().filter(|at| at.0 == block && at.1 >= start).map(|at| at.1);
             indices.min().unwrap_or(usize::MAX)
         };
         let mut seen = BTreeSet::new();
-        let mut pending = vec![(from.0, from.1 + 1)];
+        let mut pending = vec![from];
         while let Some((block, start)) = pending.pop() {
             let stop = stops(block, start);
             if to.0 == block && to.1 >= start && to.1 <= stop {
@@ -135,13 +151,14 @@ impl<'b> Paths<'b> {
         found
     }
 
-    /// A register has what its one assignment gave it that leads here, if each way here passes that.
+    /// A register has what its one assignment gave it that leads here past no other one, if each way here passes that.
     fn resolve(&self, e: &ExprRef, at: Position, known: &dyn Fn(&Name) -> bool, nodes: &mut usize) -> Option<ExprRef> {
         *nodes = nodes.checked_sub(1)?;
         match &e.kind {
             ExprKind::Var(name) if known(name) => Some(e.clone()),
             ExprKind::Var(name) => {
-                let mut leading = self.definitions.get(name)?.iter().filter(|from| self.leads(**from, at, &[]));
+                let definitions = self.definitions.get(name)?;
+                let mut leading = definitions.iter().filter(|from| self.leads(**from, at, definitions));
                 let (from, None) = (*leading.next()?, leading.next()) else { return None };
                 let StmtKind::Assign(pairs) = &self.blocks[from.0].stmts[from.1].kind else { return None };
                 let value = pairs.iter().find(|(target, _)| target == name).map(|(_, value)| value)?;

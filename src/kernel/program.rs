@@ -404,6 +404,7 @@ impl Lowering<'_> {
                     .to_string(),
             );
         }
+        said.extend(self.assumed_of_flags(array_names));
         if self.declarations.assumes_lanes {
             said.push("a warp is 32 threads with consecutive linear ids: `%laneid` is that id modulo 32".to_string());
         }

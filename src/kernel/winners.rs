@@ -87,6 +87,15 @@ impl Lowering<'_> {
         }
     }
 
+    /// Marks the loads that were emitted behind the first statements.
+    pub(super) fn mark_loads(&mut self, behind: usize, marks: &[Attribute]) {
+        for stmt in self.statements.iter_mut().skip(behind) {
+            if matches!(stmt.kind, StmtKind::Load { .. }) {
+                stmt.attributes.extend_from_slice(marks);
+            }
+        }
+    }
+
     /// What registers are, of those that are assigned once.
     pub(super) fn once(&self, blocks: &[Block]) -> Once {
         let constants = self.declarations.constants.iter().map(|constant| &constant.variable);

@@ -10,6 +10,7 @@ use super::array_facts::ArrayFacts;
 use super::completion::Completion;
 use super::copies::Copies;
 use super::held::Held;
+use super::messages::Messages;
 use super::underway::{self, Underway};
 use super::{Options, Pair, barrier_invariants, narrow};
 use crate::diagnostic::Diagnostic;
@@ -89,6 +90,8 @@ pub(crate) struct Accesses<'a> {
     pub(super) completion: Completion,
     /// What locks exclude.
     pub(super) held: Held,
+    /// What flags order.
+    pub(super) messages: Messages,
     /// Locals introduced: the results of LOG calls.
     pub(crate) introduced: Vec<Variable>,
     /// Declarations of read functions.
@@ -128,6 +131,7 @@ impl<'a> Accesses<'a> {
             facts: ArrayFacts::default(),
             completion: Completion::new(body, pair),
             held: Held::new(program, body, pair),
+            messages: Messages::new(program, body, pair),
             introduced: Vec::new(),
             declared: Vec::new(),
         }
@@ -228,11 +232,16 @@ impl<'a> Accesses<'a> {
             out.push(generated(StmtKind::Log { event, logged: logged.clone() }));
             out.extend(underway.logged(underway::ends(stmt), (number, &access.array), &logged).map(generated));
             self.completion.logged(stmt, number, self.copies);
+            self.messages.logged(stmt, number);
         }
         if !is_alone {
             let mut checked = checked(Thread::Second);
-            let is_behind = self.completion.is_behind(stmt, self.copies);
-            for is_ordered in is_behind.into_iter().chain(self.held.is_under(stmt, self.copies)) {
+            let ordered = [
+                self.completion.is_behind(stmt, self.copies),
+                self.held.is_under(stmt, self.copies),
+                self.messages.is_ordered(stmt, self.copies),
+            ];
+            for is_ordered in ordered.into_iter().flatten() {
                 checked.active = bv::and(checked.active, bv::not(is_ordered));
             }
             out.push(generated(StmtKind::Check(checked)));

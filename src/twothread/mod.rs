@@ -21,6 +21,7 @@ pub(crate) mod copies;
 mod held;
 mod launch;
 pub mod log;
+mod messages;
 mod narrow;
 pub mod prelude;
 mod proxies;
@@ -217,8 +218,9 @@ pub fn run(
         append(&mut result, instance);
     }
     log.groups = underway.known();
-    result.constants.extend(accesses.completion.constants().into_iter().chain(accesses.held.constants()));
-    requires.extend(accesses.completion.meanings().into_iter().chain(accesses.held.meanings()));
+    let (completion, held, messages) = (&accesses.completion, &accesses.held, &accesses.messages);
+    result.constants.extend(completion.constants().into_iter().chain(held.constants()).chain(messages.constants()));
+    requires.extend(completion.meanings().into_iter().chain(held.meanings()).chain(messages.meanings()));
     for (constant, meaning) in underway.declared() {
         result.constants.push(constant);
         requires.push(meaning);

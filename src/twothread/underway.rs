@@ -22,7 +22,7 @@ use crate::ivl::ast::{
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::claim::Premise;
-use crate::kernel::{ASYNCHRONOUS, AWAITED, BEHIND, COMPLETES, EARLY, FENCED, HELD, PROXY, WINNER};
+use crate::kernel::{ASYNCHRONOUS, AWAITED, BEHIND, COMPLETES, EARLY, FENCED, HELD, PROXY, TELLS, TOLD, WINNER};
 use crate::order::Order;
 use crate::span::Span;
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ pub(super) fn is_asynchronous(stmt: &Stmt) -> bool {
 /// The marks have done their work, and speak of what exists twice now.
 pub(super) fn unmark(stmt: &mut Stmt) {
     stmt.attributes.retain(|attribute| {
-        ![ASYNCHRONOUS, AWAITED, PROXY, FENCED, WINNER, COMPLETES, EARLY, BEHIND, HELD]
+        ![ASYNCHRONOUS, AWAITED, PROXY, FENCED, WINNER, COMPLETES, EARLY, BEHIND, HELD, TELLS, TOLD]
             .contains(&attribute.name.as_str())
     });
 }

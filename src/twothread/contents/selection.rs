@@ -15,6 +15,7 @@
 use super::super::barrier_invariants::is_of_annotation;
 use super::super::completion::has_last_block;
 use super::super::held::arrays_under_locks;
+use super::super::messages::arrays_in_messages;
 use crate::ivl::ast::{Access, ArraySpace, ExprKind, Implementation, Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Premise;
@@ -81,8 +82,8 @@ impl Selection {
         let Plain { arrays: mut plain, counters } = plain_arrays(body);
         let strictly = plain.clone();
         plain.extend(counters.into_iter().filter(is_shared));
-        let under_locks = arrays_under_locks(body);
-        plain.retain(|array| !under_locks.contains(array));
+        let ordered = [arrays_under_locks(body), arrays_in_messages(body)];
+        plain.retain(|array| ordered.iter().all(|arrays| !arrays.contains(array)));
         if has_last_block(body) {
             // The last block finds what others stored, without a race.
             plain.retain(|array| is_shared(array));

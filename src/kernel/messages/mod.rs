@@ -1,0 +1,244 @@
+//! Messages: words in which a thread finds a number that only one thread writes, and behind that what this one did before.
+//!
+//! Input: the blocks of the kernel. Output: `{:tells "message", "array", word, when}` on what a thread or its block does before the
+//! number is written to the word at that byte offset of that array, if `when` holds; `{:told "message", "array", word, when}` on
+//! what a thread does when it knows that the number is there. Words and conditions are over constants. Establishes: of a message and a
+//! word there is at most one writer (in a block, if the array is in shared memory); an access that tells comes before the release
+//! pattern that ends with the writing, one that is told comes behind an acquire pattern that begins with a load which observed
+//! a writing of this message, both of a scope that all threads who share the array are in. Relies on: words of a global array hold 0 when the
+//! launch starts, which is printed; accesses through pointers of unknown origin stand in the program as accesses of every
+//! array; accesses of one array that overlap are aligned alike (PTX ISA, `st`); threads of a block that part at a barrier
+//! fail its assertion, and the barriers that `twothread` takes are of the whole block. Reference: PTX ISA, memory
+//! consistency model (release and acquire patterns, synchronizes-with, causality order); the instruction-level paper, Figs. 10
+//! and 11. What follows for pairs of threads is in `twothread::messages`.
+//!
+//! All that changes the array writes numbers that are known. A branch behind a load that is taken for some of them, and not for 0, is
+//! taken by a thread that has observed one of the writings of these. They make up the message, and have one [`Writer`]: who knows
+//! the word knows the thread that wrote.
+//!
+//! Telling, where F is the last fence with release semantics on each way to a writing, or the writing itself if it has them:
+//!
+//! 1. What the thread that writes does before F: an access to which no way leads from F.
+//! 2. What any thread of its block does before P, a barrier on each way to F: an access to which no way leads from P.
+//!
+//! Told, where each way from the load to the place passes a fence with acquire semantics, or the load has them:
+//!
+//! 3. What a thread does behind the branch.
+//! 4. What any thread of a block does behind a barrier Q to which thread 0 of the block comes through the branch only ([`told`]).
+
+mod observations;
+mod told;
+mod writers;
+
+use super::completion::accessed;
+use super::locks::fences;
+use super::lowering::Lowering;
+use super::paths::{Paths, Position};
+use super::regions::Space;
+use super::tickets::adds_nothing;
+use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::visit::free_vars;
+use crate::ptx::ast::Module;
+use crate::twothread::copies::Variation;
+use observations::Observation;
+use std::collections::{BTreeMap, BTreeSet};
+use told::Known;
+use writers::{Write, Writer};
+
+/// The attribute of an access that comes before a message.
+pub(crate) const TELLS: &str = "tells";
+/// The attribute of an access that comes behind a message.
+pub(crate) const TOLD: &str = "told";
+
+/// In kernels with more accesses than this no messages are looked for.
+const MOST_ACCESSES: usize = 500;
+
+/// A message, and the places around it.
+struct Message<'b> {
+    array: &'b Name,
+    observation: Observation,
+    writer: Writer,
+    /// In front of these, one for each writing, the thread that writes tells.
+    fences: Vec<Position>,
+    /// In front of these barriers all threads of its block do; empty if there is none in front of some writing.
+    barriers: Vec<Position>,
+    /// The fences with acquire semantics.
+    acquires: Vec<Position>,
+}
+
+/// A kernel of which is asked what comes before what.
+struct Ways<'a, 'b> {
+    lowering: &'a Lowering<'a>,
+    paths: Paths<'b>,
+    /// How the constants vary.
+    varies: BTreeMap<Name, Variation>,
+    barriers: Vec<Position>,
+}
+
+impl Lowering<'_> {
+    /// Finds the messages, and marks what comes before and behind. Gives the arrays with such accesses.
+    pub(super) fn mark_messages(&mut self, module: &Module, blocks: &mut [Block]) -> BTreeSet<Name> {
+        let found = self.told(module, blocks);
+        let mut arrays = BTreeSet::new();
+        for (flags, (block, index), mark) in found {
+            let stmt = &mut blocks[block].stmts[index];
+            arrays.extend(accessed(stmt).map(|access| access.array.clone()));
+            stmt.attributes.push(mark);
+            self.declarations.flags.insert(flags);
+        }
+        arrays
+    }
+
+    /// The marks of accesses, with the arrays of the flags.
+    fn told(&self, module: &Module, blocks: &[Block]) -> Vec<(Name, Position, Attribute)> {
+        // A thread that has exited passes no barrier, and none waits for it.
+        if self.options.rules.exited_threads_ok || !may_have_messages(blocks) {
+            return Vec::new();
+        }
+        let paths = Paths::of(blocks);
+        let barriers = paths.statements().filter(|(_, stmt)| matches!(stmt.kind, StmtKind::Barrier(_)));
+        let barriers = barriers.map(|(at, _)| at).collect();
+        let constants = self.declarations.constants.iter().map(|c| &c.variable);
+        let varies = constants.map(|c| (c.name.clone(), Variation::of(c))).collect();
+        let ways = Ways { lowering: self, paths, varies, barriers };
+        let messages = ways.messages(module);
+        let flags: BTreeSet<&Name> = messages.iter().map(|message| message.array).collect();
+        let marks = |(number, message): (usize, &Message<'_>)| {
+            let name = format!("{}.{number}", message.array);
+            let marks = ways.marks(&name, message, &flags);
+            marks.into_iter().map(|(at, mark)| (message.array.clone(), at, mark)).collect::<Vec<_>>()
+        };
+        messages.iter().enumerate().flat_map(marks).collect()
+    }
+
+    /// What is assumed of flags.
+    pub(super) fn assumed_of_flags(&self, names: &BTreeMap<Name, String>) -> Vec<String> {
+        let flags = &self.declarations.flags;
+        let global = flags.iter().filter(|array| self.space(array) == Some(Space::Global));
+        let start = global.map(|array| {
+            let name = names.get(array).map_or(array.as_str(), String::as_str);
+            format!("the flags in `{name}` hold 0 when the launch starts")
+        });
+        let waits = "a thread that waits for a flag finds it set: all other threads go on, also those of its own warp";
+        start.chain((!flags.is_empty()).then(|| waits.to_string())).collect()
+    }
+}
+
+/// Whether there is a strong load of an array that strong accesses write.
+fn may_have_messages(blocks: &[Block]) -> bool {
+    let (mut loaded, mut written, mut accesses) = (BTreeSet::new(), BTreeSet::new(), 0);
+    for stmt in blocks.iter().flat_map(|block| &block.stmts) {
+        let Some(access) = accessed(stmt) else { continue };
+        accesses += 1;
+        if access.strong.is_some() {
+            let set = if is_read(stmt) { &mut loaded } else { &mut written };
+            set.insert(&access.array);
+        }
+    }
+    accesses <= MOST_ACCESSES && !loaded.is_disjoint(&written)
+}
+
+/// Whether an access leaves what is there.
+fn is_read(stmt: &Stmt) -> bool {
+    matches!(stmt.kind, StmtKind::Load { .. }) || adds_nothing(stmt)
+}
+
+impl<'b> Ways<'_, 'b> {
+    fn messages(&self, module: &Module) -> Vec<Message<'b>> {
+        let mut found = Vec::new();
+        for (array, writes) in self.writes() {
+            let is_global = self.lowering.space(array) == Some(Space::Global);
+            for observation in self.observations(array, &writes) {
+                let starts_with_zero = match is_global {
+                    true => self.lowering.starts_with_zero(module, array),
+                    false => self.is_cleared(&observation, &writes),
+                };
+                found.extend(self.message(array, &writes, observation).filter(|_| starts_with_zero));
+            }
+        }
+        found
+    }
+
+    /// A message, if what an observation may have observed is one.
+    fn message(&self, array: &'b Name, writes: &[Write<'b>], observation: Observation) -> Option<Message<'b>> {
+        let least = self.lowering.least_scope(array);
+        let [releases, acquires] = fences(&self.paths, least);
+        let observed: Vec<&Write<'_>> = observation.writes.iter().map(|index| &writes[*index]).collect();
+        let mut writers = observed.iter().map(|write| self.writer(write)).collect::<Option<Vec<Writer>>>()?;
+        let is_strong = |write: &&Write<'_>| write.access.strong.is_some_and(|scope| scope >= least);
+        let writer = writers.pop()?;
+        if !observed.iter().all(is_strong)
+            || writers.iter().any(|one| *one != writer)
+            || !self.is_unique(&writer, array)
+        {
+            return None;
+        }
+        let fence = |write: &&Write<'_>| {
+            if write.releases { Some(write.at) } else { self.paths.last_before(&releases, write.at) }
+        };
+        let fences = observed.iter().map(fence).collect::<Option<Vec<Position>>>()?;
+        let barriers = fences.iter().map(|fence| self.paths.last_before(&self.barriers, *fence));
+        let barriers = barriers.collect::<Option<Vec<Position>>>().unwrap_or_default();
+        Some(Message { array, observation, writer, fences, barriers, acquires })
+    }
+
+    /// The marks of what comes before and behind a message; of arrays that are written, where both are.
+    fn marks(&self, name: &str, message: &Message<'_>, flags: &BTreeSet<&Name>) -> Vec<(Position, Attribute)> {
+        let known = self.known(message);
+        let mut marks: BTreeMap<&Name, Vec<(Position, Attribute)>> = BTreeMap::new();
+        let mut written = BTreeSet::new();
+        for (at, stmt) in self.paths.statements() {
+            let Some(access) = accessed(stmt).filter(|access| !flags.contains(&access.array)) else { continue };
+            if is_other(stmt) || access.collective.is_some() {
+                continue;
+            }
+            let tells = self.tells(message, at).map(|mark| attribute(TELLS, name, message.array, mark));
+            let told = self.is_told(message, &known, at).map(|mark| attribute(TOLD, name, message.array, mark));
+            if tells.is_some() || told.is_some() {
+                written.extend((!matches!(stmt.kind, StmtKind::Load { .. })).then_some(&access.array));
+            }
+            marks.entry(&access.array).or_default().extend(tells.into_iter().chain(told).map(|mark| (at, mark)));
+        }
+        let has = |marks: &[(Position, Attribute)], name| marks.iter().any(|(_, mark)| mark.name.as_str() == name);
+        let is_used = |array: &Name, marks: &[(Position, Attribute)]| {
+            written.contains(array) && has(marks, TELLS) && has(marks, TOLD)
+        };
+        marks.into_iter().filter(|(array, marks)| is_used(array, marks)).flat_map(|(_, marks)| marks).collect()
+    }
+
+    /// The access tells what it or its block did.
+    fn tells(&self, message: &Message<'_>, at: Position) -> Option<Known> {
+        let is_before = |points: &[Position]| points.iter().all(|point| !self.paths.leads(*point, at, &[]));
+        let Writer { word, .. } = &message.writer;
+        let all = !message.barriers.is_empty() && is_before(&message.barriers) && !self.is_private(word);
+        let when = if all {
+            message.writer.is_it(|name| self.varies.get(name) == Some(&Variation::Block))
+        } else {
+            is_before(&message.fences).then(|| message.writer.is_it(|_| true))?
+        };
+        Some(Known { word: word.clone(), when })
+    }
+
+    /// The value of an expression at a place over constants.
+    fn over_constants(&self, e: &ExprRef, at: Position) -> Option<ExprRef> {
+        self.paths.value(e, at, &|name| self.varies.contains_key(name))
+    }
+
+    /// Whether threads of a block may differ in an expression over constants.
+    fn is_private(&self, e: &ExprRef) -> bool {
+        free_vars(e).iter().any(|name| self.varies.get(name) == Some(&Variation::Thread))
+    }
+}
+
+/// Whether what an access does is not ordered like what its thread does.
+fn is_other(stmt: &Stmt) -> bool {
+    use crate::ivl::attributes::Attributes;
+    let others = ["unknown_pointer", "non_coherent", "ghost", "barrier_invariant", super::ASYNCHRONOUS];
+    others.iter().any(|mark| stmt.attributes.has(mark))
+}
+
+fn attribute(mark: &str, message: &str, array: &Name, Known { word, when }: Known) -> Attribute {
+    let texts = [message.to_string(), array.to_string()].map(AttributeArg::Text);
+    let args = texts.into_iter().chain([word, when].map(AttributeArg::Expr)).collect();
+    Attribute { name: Name::from(mark), args }
+}

@@ -1,0 +1,21 @@
+//@ verdict: verified
+//@ block: 64
+//@ grid: 4
+// A flag as libcu++ has it: a store that releases, loads that acquire.
+extern "C" __global__ void message_acquire(int *flag, float *table, float *out) {
+    if (blockIdx.x == 0) {
+        table[threadIdx.x] = threadIdx.x * 0.5f;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            asm volatile("st.release.gpu.s32 [%0], 1;" ::"l"(flag) : "memory");
+        }
+        return;
+    }
+    if (threadIdx.x == 0) {
+        int seen;
+        do asm volatile("ld.acquire.gpu.s32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+        while (seen != 1);
+    }
+    __syncthreads();
+    out[blockIdx.x * 64 + threadIdx.x] = table[(threadIdx.x + 1) % 64];
+}

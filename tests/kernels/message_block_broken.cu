@@ -1,0 +1,21 @@
+//@ verdict: race
+//@ block: 64
+//@ grid: 4
+// Broken: nothing releases what the first block wrote.
+extern "C" __global__ void message_block_broken(int *flag, float *table, float *out) {
+    if (blockIdx.x == 0) {
+        table[threadIdx.x] = threadIdx.x * 0.5f;  // RACE
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            *(volatile int *)flag = 1;
+        }
+        return;
+    }
+    if (threadIdx.x == 0) {
+        while (*(volatile int *)flag == 0) {
+        }
+        __threadfence();
+    }
+    __syncthreads();
+    out[blockIdx.x * 64 + threadIdx.x] = table[(threadIdx.x + 1) % 64];  // RACE
+}

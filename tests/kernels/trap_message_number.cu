@@ -1,0 +1,23 @@
+//@ verdict: race
+//@ block: 64
+//@ grid: 4
+// The loop ends with a number that another block writes.
+extern "C" __global__ void trap_message_number(int *flag, float *table, float *out) {
+    if (blockIdx.x == 0) {
+        table[threadIdx.x] = threadIdx.x * 0.5f;  // RACE
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            *(volatile int *)flag = 1;
+        }
+        return;
+    }
+    if (blockIdx.x == 3 && threadIdx.x == 0) *(volatile int *)flag = 2;
+    if (threadIdx.x == 0) {
+        while (*(volatile int *)flag == 0) {
+        }
+        __threadfence();
+    }
+    __syncthreads();
+    out[blockIdx.x * 64 + threadIdx.x] = table[(threadIdx.x + 1) % 64];  // RACE
+}
