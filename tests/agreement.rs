@@ -31,7 +31,7 @@ use support::cases::{Case, cases};
 use support::run::on_large_stack;
 
 /// Where a Boogie that does not keep its time limit is ended.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Of all kernels, in percent: this many may be undecided.
 const UNDECIDED_PERCENT: usize = 40;
 

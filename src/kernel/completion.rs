@@ -134,8 +134,8 @@ impl Lowering<'_> {
     pub(super) fn mark_order(&mut self, module: &Module, blocks: &mut [Block]) {
         find_addends(blocks);
         let mut ordered = self.mark_locks(blocks);
-        ordered.extend(self.mark_messages(module, blocks));
         self.mark_completion(module, blocks);
+        ordered.extend(self.mark_messages(module, blocks));
         if let Some(counter) = &self.declarations.completion {
             let is_other = |name: &&Name| self.space(name) == Some(Space::Global) && *name != counter;
             ordered.extend(self.declarations.arrays.iter().flatten().filter(is_other).cloned());

@@ -1,5 +1,5 @@
-//! No verdict depends on the clock: a process that is stopped for seconds, or that has another number of jobs, says the
-//! same but for times.
+//! No verdict depends on the clock: a process that is stopped for seconds says the same but for times. (`tests/jobs.rs`: with any
+//! number of jobs.)
 
 use super::{run, start, wait};
 use libtest_mimic::Failed;
@@ -18,16 +18,16 @@ const STOPS: [(Duration, Duration); 3] = [
     (Duration::from_millis(300), Duration::from_secs(2)),
 ];
 
-fn options(kernel: &'static str, jobs: &'static str) -> [&'static str; 5] {
-    [kernel, "--format=json", "--timeout=600", "--jobs", jobs]
+fn options(kernel: &'static str) -> [&'static str; 5] {
+    [kernel, "--format=json", "--timeout=600", "--jobs", "2"]
 }
 
 /// A process that is stopped and goes on.
 pub fn stopped_and_continued() -> Result<(), Failed> {
     for kernel in KERNELS {
-        let expected = without_times(&run(&options(kernel, "2")).stdout)?;
+        let expected = without_times(&run(&options(kernel)).stdout)?;
         let (mut stops, mut since) = (STOPS.iter().peekable(), Instant::now());
-        let ran = wait(start(&options(kernel, "2")), |child| {
+        let ran = wait(start(&options(kernel)), |child| {
             if let Some((_, long)) = stops.next_if(|(after, _)| since.elapsed() >= *after) {
                 signal(child, "STOP");
                 std::thread::sleep(*long);
@@ -40,17 +40,6 @@ pub fn stopped_and_continued() -> Result<(), Failed> {
         }
         if without_times(&ran.stdout)? != expected {
             return Err(ran.failed(&format!("{kernel}: stopped, it does not say what it says else: {expected}")));
-        }
-    }
-    Ok(())
-}
-
-/// Any number of jobs.
-pub fn any_number_of_jobs() -> Result<(), Failed> {
-    for kernel in KERNELS {
-        let [one, three] = ["1", "3"].map(|jobs| run(&options(kernel, jobs)));
-        if without_times(&one.stdout)? != without_times(&three.stdout)? {
-            return Err(three.failed(&format!("with one job it says something else: {}", one.stdout)));
         }
     }
     Ok(())

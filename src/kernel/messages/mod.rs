@@ -21,11 +21,15 @@
 //! 1. What the thread that writes does before F: an access to which no way leads from F.
 //! 2. What any thread of its block does before P, a barrier on each way to F: an access to which no way leads from P.
 //!
+//! Where all that changes a word are additions of 1, each executed once, a load that finds as many as there are at most has
+//! observed all of them ([`counters`]): the message is that of all who add, each tells it, and one that adds last knows it, too.
+//!
 //! Told, where each way from the load to the place passes a fence with acquire semantics, or the load has them:
 //!
 //! 3. What a thread does behind the branch.
 //! 4. What any thread of a block does behind a barrier Q to which thread 0 of the block comes through the branch only ([`told`]).
 
+mod counters;
 mod observations;
 mod told;
 mod writers;
@@ -40,6 +44,7 @@ use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Name, Stmt, StmtK
 use crate::ivl::visit::free_vars;
 use crate::ptx::ast::Module;
 use crate::twothread::copies::Variation;
+use counters::Counted;
 use observations::Observation;
 use std::collections::{BTreeMap, BTreeSet};
 use told::Known;
@@ -57,13 +62,18 @@ const MOST_ACCESSES: usize = 500;
 struct Message<'b> {
     array: &'b Name,
     observation: Observation,
+    tellers: Vec<Teller>,
+    /// The fences with acquire semantics.
+    acquires: Vec<Position>,
+}
+
+/// Those who have written where a message is known.
+struct Teller {
     writer: Writer,
     /// In front of these, one for each writing, the thread that writes tells.
     fences: Vec<Position>,
     /// In front of these barriers all threads of its block do; empty if there is none in front of some writing.
     barriers: Vec<Position>,
-    /// The fences with acquire semantics.
-    acquires: Vec<Position>,
 }
 
 /// A kernel of which is asked what comes before what.
@@ -124,15 +134,16 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether there is a strong load of an array that strong accesses write.
+/// Whether strong accesses find what is in an array, and strong accesses write it.
 fn may_have_messages(blocks: &[Block]) -> bool {
     let (mut loaded, mut written, mut accesses) = (BTreeSet::new(), BTreeSet::new(), 0);
     for stmt in blocks.iter().flat_map(|block| &block.stmts) {
         let Some(access) = accessed(stmt) else { continue };
         accesses += 1;
         if access.strong.is_some() {
-            let set = if is_read(stmt) { &mut loaded } else { &mut written };
-            set.insert(&access.array);
+            let has_result = matches!(stmt.kind, StmtKind::Load { .. } | StmtKind::Atomic { dst: Some(_), .. });
+            loaded.extend(has_result.then_some(&access.array));
+            written.extend((!is_read(stmt)).then_some(&access.array));
         }
     }
     accesses <= MOST_ACCESSES && !loaded.is_disjoint(&written)
@@ -145,15 +156,22 @@ fn is_read(stmt: &Stmt) -> bool {
 
 impl<'b> Ways<'_, 'b> {
     fn messages(&self, module: &Module) -> Vec<Message<'b>> {
+        let is_global = |array: &Name| self.lowering.space(array) == Some(Space::Global);
+        let starts_with_zero = |array: &Name| self.lowering.starts_with_zero(module, array);
         let mut found = Vec::new();
         for (array, writes) in self.writes() {
-            let is_global = self.lowering.space(array) == Some(Space::Global);
             for observation in self.observations(array, &writes) {
-                let starts_with_zero = match is_global {
-                    true => self.lowering.starts_with_zero(module, array),
+                let is_clear = match is_global(array) {
+                    true => starts_with_zero(array),
                     false => self.is_cleared(&observation, &writes),
                 };
-                found.extend(self.message(array, &writes, observation).filter(|_| starts_with_zero));
+                found.extend(self.message(array, &writes, observation).filter(|_| is_clear));
+            }
+        }
+        for (array, counted) in self.counters() {
+            if is_global(array) && starts_with_zero(array) {
+                let totals = self.totals(array, &counted).into_iter();
+                found.extend(totals.filter_map(|observation| self.count(array, &counted, observation)));
             }
         }
         found
@@ -161,25 +179,40 @@ impl<'b> Ways<'_, 'b> {
 
     /// A message, if what an observation may have observed is one.
     fn message(&self, array: &'b Name, writes: &[Write<'b>], observation: Observation) -> Option<Message<'b>> {
-        let least = self.lowering.least_scope(array);
-        let [releases, acquires] = fences(&self.paths, least);
         let observed: Vec<&Write<'_>> = observation.writes.iter().map(|index| &writes[*index]).collect();
         let mut writers = observed.iter().map(|write| self.writer(write)).collect::<Option<Vec<Writer>>>()?;
-        let is_strong = |write: &&Write<'_>| write.access.strong.is_some_and(|scope| scope >= least);
         let writer = writers.pop()?;
-        if !observed.iter().all(is_strong)
-            || writers.iter().any(|one| *one != writer)
-            || !self.is_unique(&writer, array)
-        {
+        if writers.iter().any(|one| *one != writer) || !self.is_unique(&writer, array) {
             return None;
         }
+        let tellers = vec![self.teller(array, writer, &observed)?];
+        Some(self.told_by(array, observation, tellers))
+    }
+
+    /// The message of a counter.
+    fn count(&self, array: &'b Name, counted: &Counted<'b>, observation: Observation) -> Option<Message<'b>> {
+        let tellers = counted.additions.iter().zip(&counted.writers);
+        let tellers = tellers.map(|(addition, writer)| self.teller(array, writer.clone(), &[addition]));
+        Some(self.told_by(array, observation, tellers.collect::<Option<Vec<Teller>>>()?))
+    }
+
+    fn told_by(&self, array: &'b Name, observation: Observation, tellers: Vec<Teller>) -> Message<'b> {
+        let [_, acquires] = fences(&self.paths, self.lowering.least_scope(array));
+        Message { array, observation, tellers, acquires }
+    }
+
+    /// The places in front of some writings, if each releases.
+    fn teller(&self, array: &Name, writer: Writer, writes: &[&Write<'_>]) -> Option<Teller> {
+        let least = self.lowering.least_scope(array);
+        let [releases, _] = fences(&self.paths, least);
+        let is_strong = |write: &&Write<'_>| write.access.strong.is_some_and(|scope| scope >= least);
         let fence = |write: &&Write<'_>| {
             if write.releases { Some(write.at) } else { self.paths.last_before(&releases, write.at) }
         };
-        let fences = observed.iter().map(fence).collect::<Option<Vec<Position>>>()?;
+        let fences = writes.iter().map(fence).collect::<Option<Vec<Position>>>()?;
         let barriers = fences.iter().map(|fence| self.paths.last_before(&self.barriers, *fence));
         let barriers = barriers.collect::<Option<Vec<Position>>>().unwrap_or_default();
-        Some(Message { array, observation, writer, fences, barriers, acquires })
+        writes.iter().all(is_strong).then_some(Teller { writer, fences, barriers })
     }
 
     /// The marks of what comes before and behind a message; of arrays that are written, where both are.
@@ -192,9 +225,10 @@ impl<'b> Ways<'_, 'b> {
             if is_other(stmt) || access.collective.is_some() {
                 continue;
             }
-            let tells = self.tells(message, at).map(|mark| attribute(TELLS, name, message.array, mark));
+            let tells = message.tellers.iter().filter_map(|teller| self.tells(teller, at));
+            let tells: Vec<Attribute> = tells.map(|mark| attribute(TELLS, name, message.array, mark)).collect();
             let told = self.is_told(message, &known, at).map(|mark| attribute(TOLD, name, message.array, mark));
-            if tells.is_some() || told.is_some() {
+            if !tells.is_empty() || told.is_some() {
                 written.extend((!matches!(stmt.kind, StmtKind::Load { .. })).then_some(&access.array));
             }
             marks.entry(&access.array).or_default().extend(tells.into_iter().chain(told).map(|mark| (at, mark)));
@@ -206,15 +240,15 @@ impl<'b> Ways<'_, 'b> {
         marks.into_iter().filter(|(array, marks)| is_used(array, marks)).flat_map(|(_, marks)| marks).collect()
     }
 
-    /// The access tells what it or its block did.
-    fn tells(&self, message: &Message<'_>, at: Position) -> Option<Known> {
+    /// Whether an access comes before what a teller, or one of its block, has written.
+    fn tells(&self, teller: &Teller, at: Position) -> Option<Known> {
         let is_before = |points: &[Position]| points.iter().all(|point| !self.paths.leads(*point, at, &[]));
-        let Writer { word, .. } = &message.writer;
-        let all = !message.barriers.is_empty() && is_before(&message.barriers) && !self.is_private(word);
+        let Writer { word, .. } = &teller.writer;
+        let all = !teller.barriers.is_empty() && is_before(&teller.barriers) && !self.is_private(word);
         let when = if all {
-            message.writer.is_it(|name| self.varies.get(name) == Some(&Variation::Block))
+            teller.writer.is_it(|name| self.varies.get(name) == Some(&Variation::Block))
         } else {
-            is_before(&message.fences).then(|| message.writer.is_it(|_| true))?
+            is_before(&teller.fences).then(|| teller.writer.is_it(|_| true))?
         };
         Some(Known { word: word.clone(), when })
     }

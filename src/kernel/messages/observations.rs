@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 pub(super) struct Observation {
     pub(super) load: Position,
     pub(super) acquires: bool,
+    /// Whether the load is that of an atomic which changes the word.
+    pub(super) adds: bool,
     /// In front of the first statement behind the branch.
     pub(super) branch: Position,
     /// Byte offset over constants.
@@ -28,30 +30,46 @@ pub(super) struct Observation {
     pub(super) writes: Vec<usize>,
 }
 
-impl Ways<'_, '_> {
-    /// The observations of an array.
-    pub(super) fn observations(&self, array: &Name, writes: &[Write<'_>]) -> Vec<Observation> {
+/// A condition of a branch, and the register in it that has what a load found.
+pub(super) struct Condition<'b> {
+    pub(super) condition: &'b ExprRef,
+    pub(super) loaded: &'b Name,
+}
+
+impl<'b> Ways<'_, 'b> {
+    /// The observations of an array by loads of so many bytes, as yet of no writings, with the conditions of the branches.
+    pub(super) fn branches(&self, array: &Name, bytes: u32) -> Vec<(Observation, Condition<'b>)> {
         let mut found = Vec::new();
-        for (load, stmt) in self.paths.statements().filter(|(_, stmt)| is_read(stmt) && !is_other(stmt)) {
+        for (load, stmt) in self.paths.statements().filter(|(_, stmt)| !is_other(stmt)) {
             let Some(access) = accessed(stmt).filter(|access| access.array == *array) else { continue };
             let Some(loaded) = result(stmt) else { continue };
             let fits = access.guard.is_none()
                 && access.collective.is_none()
                 && access.strong.is_some_and(|scope| scope >= self.lowering.least_scope(array))
-                && writes.iter().all(|write| write.access.bytes == access.bytes)
+                && access.bytes == bytes
                 && self.paths.definitions(loaded) == [load];
             let Some(word) = fits.then(|| self.over_constants(&access.offset, load)).flatten() else { continue };
-            let acquires = stmt.attributes.has(ACQUIRES);
-            for (branch, other) in self.paths.statements() {
-                let StmtKind::Assume(Premise::Program, condition) = &other.kind else { continue };
-                let condition = self.paths.value(condition, branch, &|name| name == loaded);
-                let condition = condition.filter(|_| self.paths.dominates(load, branch));
-                if let Some(writes) = condition.and_then(|condition| observed(&condition, loaded, writes)) {
-                    found.push(Observation { load, acquires, branch, word: word.clone(), writes });
+            let (acquires, adds) = (stmt.attributes.has(ACQUIRES), !is_read(stmt));
+            for (branch, other) in self.paths.statements().filter(|(branch, _)| self.paths.dominates(load, *branch)) {
+                if let StmtKind::Assume(Premise::Program, condition) = &other.kind {
+                    let observation =
+                        Observation { load, acquires, adds, branch, word: word.clone(), writes: Vec::new() };
+                    found.push((observation, Condition { condition, loaded }));
                 }
             }
         }
         found
+    }
+
+    /// The observations of an array into which numbers are written.
+    pub(super) fn observations(&self, array: &Name, writes: &[Write<'_>]) -> Vec<Observation> {
+        let Some(bytes) = writes.first().map(|write| write.access.bytes) else { return Vec::new() };
+        let branches = self.branches(array, bytes).into_iter().filter(|(observation, _)| !observation.adds);
+        let observed = branches.filter_map(|(observation, Condition { condition, loaded })| {
+            let condition = self.paths.value(condition, observation.branch, &|name| name == loaded)?;
+            Some(Observation { writes: observed(&condition, loaded, writes)?, ..observation })
+        });
+        observed.collect()
     }
 }
 

@@ -30,15 +30,27 @@ pub(super) struct Write<'b> {
 }
 
 /// The threads that come to a writing, and which words they write.
-#[derive(PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(super) struct Writer {
     /// The byte offset over constants, without the ids that are known.
     pub(super) word: ExprRef,
     /// The ids that the branches on the way tell, over constants of the launch.
     ids: BTreeMap<Name, ExprRef>,
+    /// How many of the ids of short axes the branches let through.
+    counts: BTreeMap<Name, usize>,
 }
 
 impl Writer {
+    /// Whether an id is known.
+    pub(super) fn knows(&self, id: &Name) -> bool {
+        self.ids.contains_key(id)
+    }
+
+    /// How many ids of an axis of that size there are.
+    pub(super) fn count(&self, id: &Name, size: u32) -> u128 {
+        self.counts.get(id).map_or(u128::from(size), |count| *count as u128)
+    }
+
     /// Whether the ids of a thread are the known ones, of those that are asked for.
     pub(super) fn is_it(&self, asked: impl Fn(&Name) -> bool) -> ExprRef {
         let equal = |(name, value): (&Name, &ExprRef)| bv::eq(bv::var(name.clone(), value.ty.clone()), value.clone());
@@ -84,7 +96,7 @@ impl<'b> Ways<'_, 'b> {
 
     /// Who writes there.
     pub(super) fn writer(&self, write: &Write<'_>) -> Option<Writer> {
-        let mut ids = BTreeMap::new();
+        let (mut ids, mut counts) = (BTreeMap::new(), BTreeMap::new());
         let is_id = |name: &Name| self.varies.get(name).is_some_and(|one| *one != Variation::Launch);
         let conditions = self.paths.conditions(write.at).into_iter();
         let conditions: Vec<ExprRef> =
@@ -98,19 +110,22 @@ impl<'b> Ways<'_, 'b> {
         }
         for (id, size) in self.lowering.launch.ids() {
             if let (Some(size @ ..=MOST_IDS), ExprKind::Var(name)) = (size, &id.kind) {
-                let only = only_one(name, size, &conditions);
-                only.map(|value| ids.entry(name.clone()).or_insert(bv::literal(u128::from(value), 32)));
+                let possible = possible(name, size, &conditions);
+                if let [value] = possible[..] {
+                    ids.entry(name.clone()).or_insert(bv::literal(u128::from(value), 32));
+                }
+                counts.insert(name.clone(), possible.len());
             }
         }
         let word = self.over_constants(&write.access.offset, write.at)?;
-        Some(Writer { word: substitute(&word, &ids), ids })
+        Some(Writer { word: substitute(&word, &ids), ids, counts })
     }
 
     /// Whether who knows the word knows the thread that writes it.
     pub(super) fn is_unique(&self, writer: &Writer, array: &Name) -> bool {
         let is_shared = self.lowering.space(array) == Some(Space::Shared);
         let open = self.lowering.launch.ids().into_iter().filter_map(|(id, _)| match &id.kind {
-            ExprKind::Var(name) if !writer.ids.contains_key(name) => Some(name.clone()),
+            ExprKind::Var(name) if !writer.knows(name) => Some(name.clone()),
             _ => None,
         });
         let open = open.filter(|id| !is_shared || self.varies.get(id) == Some(&Variation::Thread));
@@ -162,13 +177,12 @@ impl<'b> Ways<'_, 'b> {
     }
 }
 
-/// The one id of an axis of that size for which conditions hold that are about it alone.
-fn only_one(id: &Name, size: u32, conditions: &[ExprRef]) -> Option<u32> {
+/// The ids of an axis of that size for which conditions may hold that are about them alone.
+fn possible(id: &Name, size: u32, conditions: &[ExprRef]) -> Vec<u32> {
     let about: Vec<&ExprRef> = conditions.iter().filter(|condition| free_vars(condition).iter().eq([id])).collect();
     let may_be = |value: &u32| {
         let values = BTreeMap::from([(id, u128::from(*value))]);
         about.iter().all(|condition| number(condition, &values) != Some(0))
     };
-    let mut possible = (0..size).filter(may_be);
-    possible.next().filter(|_| possible.next().is_none())
+    (0..size).filter(may_be).collect()
 }

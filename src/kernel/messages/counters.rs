@@ -1,0 +1,156 @@
+//! Counters that tell that all who count are done: what each of them did before it counted is then known.
+//!
+//! Input: the blocks. Output: for an array that only additions of 1 change, all to one word, how many there are at most ([`Counted`]).
+//! Establishes: each thread executes each of these additions once at most, and no more threads of the launch (of a block, if the
+//! array is in shared memory) execute them than are counted. Relies on: a word that held 0 holds this number only if all
+//! additions that are counted have been executed. Reference: PTX ISA, memory consistency model (observation: a load of what the last of a
+//! chain of read-modify-writes wrote observes all of them).
+
+use super::super::completion::{RELEASES, accessed};
+use super::super::numbers::number;
+use super::super::regions::Space;
+use super::super::tickets::{ADDS, signed};
+use super::observations::{Condition, Observation};
+use super::writers::{Write, Writer};
+use super::{Ways, is_read};
+use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, UnaryOp};
+use crate::ivl::attributes::Attributes;
+use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
+use crate::ivl::visit::free_vars;
+use crate::twothread::copies::Variation;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// With more additions than this the numbers below are not looked at one by one.
+const MOST_COUNTED: u128 = 4096;
+
+/// How many additions there are.
+pub(super) enum Total {
+    Number(u128),
+    /// As many as there are blocks along the one axis that is not known.
+    Blocks(ExprRef),
+}
+
+/// The additions to a word.
+pub(super) struct Counted<'b> {
+    pub(super) additions: Vec<Write<'b>>,
+    pub(super) writers: Vec<Writer>,
+    total: Total,
+}
+
+impl<'b> Ways<'_, 'b> {
+    /// The counters.
+    pub(super) fn counters(&self) -> BTreeMap<&'b Name, Counted<'b>> {
+        let mut found: BTreeMap<&Name, Option<Vec<Write<'b>>>> = BTreeMap::new();
+        for (at, stmt) in self.paths.statements().filter(|(_, stmt)| !is_read(stmt)) {
+            let Some(access) = accessed(stmt) else { continue };
+            let known = found.entry(&access.array).or_insert_with(|| Some(Vec::new()));
+            let is_one = signed(stmt, ADDS) == Some(1)
+                && !["unknown_pointer", super::super::ASYNCHRONOUS].iter().any(|mark| stmt.attributes.has(mark))
+                && access.collective.is_none()
+                && access.guard.is_none()
+                && !self.paths.leads(at, at, &[]);
+            match known.as_mut().filter(|_| is_one) {
+                Some(others) => {
+                    let releases = stmt.attributes.has(RELEASES);
+                    others.push(Write { at, access, number: 1, releases });
+                }
+                None => *known = None,
+            }
+        }
+        let counters =
+            found.into_iter().filter_map(|(array, additions)| Some((array, self.counted(array, additions?)?)));
+        counters.collect()
+    }
+
+    fn counted(&self, array: &Name, additions: Vec<Write<'b>>) -> Option<Counted<'b>> {
+        let writers = additions.iter().map(|addition| self.writer(addition)).collect::<Option<Vec<Writer>>>()?;
+        let bytes: BTreeSet<u32> = additions.iter().map(|addition| addition.access.bytes).collect();
+        let words: BTreeSet<Vec<Name>> = writers.iter().map(|w| free_vars(&w.word).into_iter().collect()).collect();
+        let of_launch = |name: &Name| self.varies.get(name) == Some(&Variation::Launch);
+        let is_one_word = writers.iter().all(|writer| writer.word == writers[0].word)
+            && words.iter().flatten().all(of_launch)
+            && bytes.len() == 1;
+        let mut totals = writers.iter().map(|writer| self.total(writer, array)).collect::<Option<Vec<Total>>>()?;
+        let total = match &totals[..] {
+            [Total::Blocks(_)] => totals.pop()?,
+            _ => Total::Number(
+                totals
+                    .iter()
+                    .map(|total| match total {
+                        Total::Number(number) => Some(*number),
+                        Total::Blocks(_) => None,
+                    })
+                    .sum::<Option<u128>>()?,
+            ),
+        };
+        is_one_word.then_some(Counted { additions, writers, total })
+    }
+
+    /// How many threads come to an addition at most.
+    fn total(&self, writer: &Writer, array: &Name) -> Option<Total> {
+        let is_shared = self.lowering.space(array) == Some(Space::Shared);
+        let (mut threads, mut blocks) = (1, None);
+        for (axis, (id, size)) in self.lowering.launch.ids().into_iter().enumerate() {
+            let ExprKind::Var(name) = &id.kind else { continue };
+            match size {
+                _ if writer.knows(name) || is_shared && axis >= 3 => {}
+                Some(size) => threads *= writer.count(name, size),
+                // What the thread ids of a block that is not known are, nobody says; and a product of sizes may wrap.
+                None if axis < 3 || blocks.is_some() => return None,
+                None => blocks = Some(self.lowering.launch.blocks(axis - 3)),
+            }
+        }
+        match blocks {
+            None => (threads < 1 << 31).then_some(Total::Number(threads)),
+            Some(blocks) => (threads == 1).then_some(Total::Blocks(blocks)),
+        }
+    }
+
+    /// The observations of an array behind which all additions have been executed.
+    pub(super) fn totals(&self, array: &Name, counted: &Counted<'_>) -> Vec<Observation> {
+        let Some(bytes) = counted.additions.first().map(|addition| addition.access.bytes) else { return Vec::new() };
+        // Which block is the last one, `completion` says.
+        let is_known = self.lowering.declarations.completion.as_ref() == Some(array);
+        let branches = self.branches(array, bytes).into_iter().filter(|(one, _)| !(one.adds && is_known));
+        branches
+            .filter(|(observation, condition)| self.is_all(counted, observation, condition))
+            .map(|(one, _)| one)
+            .collect()
+    }
+
+    /// Whether a branch is taken only if all additions have been executed.
+    fn is_all(&self, counted: &Counted<'_>, observation: &Observation, condition: &Condition<'_>) -> bool {
+        let Condition { condition, loaded } = *condition;
+        let of_launch = |name: &Name| name == loaded || self.varies.get(name) == Some(&Variation::Launch);
+        let Some(condition) = self.paths.value(condition, observation.branch, &of_launch) else { return false };
+        match &counted.total {
+            Total::Number(total) => {
+                // What an addition finds is one less.
+                let total = total.saturating_sub(u128::from(observation.adds));
+                let fails = |value| number(&condition, &BTreeMap::from([(loaded, value)])) == Some(0);
+                total > 0 && total <= MOST_COUNTED && (0..total).all(fails)
+            }
+            Total::Blocks(blocks) => !observation.adds && is_at_least(&condition, true, loaded, blocks),
+        }
+    }
+}
+
+/// Whether a variable is no less than a number where a formula holds (or, not `holds`, does not), if it was at most that.
+fn is_at_least(e: &ExprRef, holds: bool, variable: &Name, number: &ExprRef) -> bool {
+    let is_it = |e: &ExprRef| matches!(&e.kind, ExprKind::Var(name) if name == variable);
+    let sides = |a: &ExprRef, b: &ExprRef| (is_it(a) && b == number, is_it(b) && a == number);
+    match &e.kind {
+        ExprKind::Unary(UnaryOp::Not, inner) => is_at_least(inner, !holds, variable, number),
+        ExprKind::Binary(BinaryOp::Eq, a, b) if holds => sides(a, b) != (false, false),
+        ExprKind::Binary(BinaryOp::Ne, a, b) if !holds => sides(a, b) != (false, false),
+        ExprKind::Call(name, args) => match (parse_builtin(name.as_str()), &args[..]) {
+            // Sizes of grids are below 2^31, and so is what is counted: with a sign or without makes no difference.
+            (Some(Builtin::Op(BvOp::Uge | BvOp::Sge, _)), [a, b]) if holds => sides(a, b).0,
+            (Some(Builtin::Op(BvOp::Ule | BvOp::Sle, _)), [a, b]) if holds => sides(a, b).1,
+            (Some(Builtin::Op(BvOp::Ult | BvOp::Slt, _)), [a, b]) if !holds => sides(a, b).0,
+            (Some(Builtin::Op(BvOp::Ugt | BvOp::Sgt, _)), [a, b]) if !holds => sides(a, b).1,
+            _ => false,
+        },
+        _ => false,
+    }
+}
