@@ -186,7 +186,8 @@ impl Lowering<'_> {
 
     /// The scope in which all threads are that share an array.
     pub(super) fn least_scope(&self, array: &Name) -> Scope {
-        if self.space(array) == Some(Space::Shared) { Scope::Cta } else { Scope::Gpu }
+        let is_one_block = self.launch.geometry.grid == [Some(1); 3];
+        if is_one_block || self.space(array) == Some(Space::Shared) { Scope::Cta } else { Scope::Gpu }
     }
 }
 

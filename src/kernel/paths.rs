@@ -121,7 +121,27 @@ impl<'b> Paths<'b> {
 
     /// The value of an expression at a place, over constants that are `known`; `None` if it depends on anything else.
     pub(super) fn value(&self, e: &ExprRef, at: Position, known: &dyn Fn(&Name) -> bool) -> Option<ExprRef> {
-        self.resolve(e, at, known, &mut { MOST_NODES })
+        self.resolve(e, at, &|name, _| known(name), &mut { MOST_NODES })
+    }
+
+    /// The same over constants and what a register was given in one place.
+    pub(super) fn value_over(
+        &self,
+        e: &ExprRef,
+        at: Position,
+        (register, given): (&Name, Position),
+        known: &dyn Fn(&Name) -> bool,
+    ) -> Option<ExprRef> {
+        let is_given = |name: &Name, at| name == register && self.definition(name, at) == Some(given);
+        self.resolve(e, at, &|name, at| known(name) || is_given(name, at), &mut { MOST_NODES })
+    }
+
+    /// The one place that each way to here passes, and that gave a register what it has.
+    fn definition(&self, name: &Name, at: Position) -> Option<Position> {
+        let definitions = self.definitions.get(name)?;
+        let mut leading = definitions.iter().filter(|from| self.leads(**from, at, definitions));
+        let (from, None) = (*leading.next()?, leading.next()) else { return None };
+        self.dominates(from, at).then_some(from)
     }
 
     /// Assignments of values in which registers that are assigned several times are replaced by the constants that are
@@ -151,18 +171,21 @@ impl<'b> Paths<'b> {
         found
     }
 
-    /// A register has what its one assignment gave it that leads here past no other one, if each way here passes that.
-    fn resolve(&self, e: &ExprRef, at: Position, known: &dyn Fn(&Name) -> bool, nodes: &mut usize) -> Option<ExprRef> {
+    fn resolve(
+        &self,
+        e: &ExprRef,
+        at: Position,
+        known: &dyn Fn(&Name, Position) -> bool,
+        nodes: &mut usize,
+    ) -> Option<ExprRef> {
         *nodes = nodes.checked_sub(1)?;
         match &e.kind {
-            ExprKind::Var(name) if known(name) => Some(e.clone()),
+            ExprKind::Var(name) if known(name, at) => Some(e.clone()),
             ExprKind::Var(name) => {
-                let definitions = self.definitions.get(name)?;
-                let mut leading = definitions.iter().filter(|from| self.leads(**from, at, definitions));
-                let (from, None) = (*leading.next()?, leading.next()) else { return None };
+                let from = self.definition(name, at)?;
                 let StmtKind::Assign(pairs) = &self.blocks[from.0].stmts[from.1].kind else { return None };
                 let value = pairs.iter().find(|(target, _)| target == name).map(|(_, value)| value)?;
-                self.dominates(from, at).then(|| self.resolve(value, from, known, nodes)).flatten()
+                self.resolve(value, from, known, nodes)
             }
             ExprKind::Quantifier { .. } | ExprKind::Old(_) | ExprKind::Select(..) | ExprKind::Store(..) => None,
             _ => {

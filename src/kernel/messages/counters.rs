@@ -121,8 +121,10 @@ impl<'b> Ways<'_, 'b> {
     /// Whether a branch is taken only if all additions have been executed.
     fn is_all(&self, counted: &Counted<'_>, observation: &Observation, condition: &Condition<'_>) -> bool {
         let Condition { condition, loaded } = *condition;
-        let of_launch = |name: &Name| name == loaded || self.varies.get(name) == Some(&Variation::Launch);
-        let Some(condition) = self.paths.value(condition, observation.branch, &of_launch) else { return false };
+        let of_launch = |name: &Name| self.varies.get(name) == Some(&Variation::Launch);
+        let given = (loaded, observation.load);
+        let condition = self.paths.value_over(condition, observation.branch, given, &of_launch);
+        let Some(condition) = condition else { return false };
         match &counted.total {
             Total::Number(total) => {
                 // What an addition finds is one less.

@@ -46,8 +46,7 @@ impl<'b> Ways<'_, 'b> {
             let fits = access.guard.is_none()
                 && access.collective.is_none()
                 && access.strong.is_some_and(|scope| scope >= self.lowering.least_scope(array))
-                && access.bytes == bytes
-                && self.paths.definitions(loaded) == [load];
+                && access.bytes == bytes;
             let Some(word) = fits.then(|| self.over_constants(&access.offset, load)).flatten() else { continue };
             let (acquires, adds) = (stmt.attributes.has(ACQUIRES), !is_read(stmt));
             for (branch, other) in self.paths.statements().filter(|(branch, _)| self.paths.dominates(load, *branch)) {
@@ -66,7 +65,8 @@ impl<'b> Ways<'_, 'b> {
         let Some(bytes) = writes.first().map(|write| write.access.bytes) else { return Vec::new() };
         let branches = self.branches(array, bytes).into_iter().filter(|(observation, _)| !observation.adds);
         let observed = branches.filter_map(|(observation, Condition { condition, loaded })| {
-            let condition = self.paths.value(condition, observation.branch, &|name| name == loaded)?;
+            let given = (loaded, observation.load);
+            let condition = self.paths.value_over(condition, observation.branch, given, &|_| false)?;
             Some(Observation { writes: observed(&condition, loaded, writes)?, ..observation })
         });
         observed.collect()
