@@ -26,7 +26,7 @@ pub(super) const EXCHANGES: &str = "exchanges";
 /// The mark of a compare-and-swap: what it compares with, and what it writes.
 pub(super) const COMPARES: &str = "compares";
 /// The mark of an `or`: its mask.
-const SETS: &str = "sets";
+pub(super) const SETS: &str = "sets";
 /// The mark of an `and`: its mask.
 const CLEARS: &str = "clears";
 

@@ -52,7 +52,7 @@ impl<'b> Ways<'_, 'b> {
             match known.as_mut().filter(|_| is_one) {
                 Some(others) => {
                     let releases = stmt.attributes.has(RELEASES);
-                    others.push(Write { at, access, number: 1, releases });
+                    others.push(Write::addition(at, access, releases));
                 }
                 None => *known = None,
             }

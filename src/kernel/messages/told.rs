@@ -8,7 +8,7 @@
 //!
 //! Thread 0 comes to a barrier through the branch only, if no other way leads there on which each condition over constants may be
 //! true of it. Conditions on the way to the branch are true of it where they are without ids of threads, which is then asked of the
-//! block (`when`), or hold with 0 for these ids; what stands behind the opposite branch is not on its way.
+//! block (`when`), or hold with 0 for these ids, and others are not relied on; what stands behind the opposite branch is not on its way.
 
 use super::super::numbers::number;
 use super::super::paths::Position;
@@ -42,7 +42,8 @@ impl Ways<'_, '_> {
             return Some(Known { word: word.clone(), when: bv::boolean(true) });
         }
         let (_, when) = known.iter().find(|(met, _)| self.paths.dominates(*met, at))?;
-        Some(Known { word: self.of_thread_0(word), when: when.clone() })
+        let word = self.of_thread_0(word);
+        (!self.is_private(&word)).then(|| Known { word, when: when.clone() })
     }
 
     /// Whether each way from the load of a message to a place completes an acquire pattern.
@@ -73,6 +74,7 @@ impl Ways<'_, '_> {
             let Some(condition) = self.over_constants(condition, place) else { continue };
             let of_thread_0 = self.of_thread_0(&condition);
             match free_vars(&of_thread_0).is_empty() {
+                _ if self.is_private(&of_thread_0) => continue,
                 true if number(&of_thread_0, &BTreeMap::new())? == 0 => return None,
                 true => {}
                 false => when = bv::and(when, of_thread_0),

@@ -9,7 +9,7 @@ use super::super::completion::{RELEASES, accessed, equalities};
 use super::super::numbers::number;
 use super::super::paths::Position;
 use super::super::regions::Space;
-use super::super::winners::{COMPARES, EXCHANGES};
+use super::super::winners::{COMPARES, EXCHANGES, SETS};
 use super::{Ways, is_read};
 use crate::ivl::ast::{Access, AttributeArg, ExprKind, ExprRef, Name, Stmt, StmtKind, Type};
 use crate::ivl::attributes::Attributes;
@@ -27,6 +27,15 @@ pub(super) struct Write<'b> {
     pub(super) access: &'b Access,
     pub(super) number: u128,
     pub(super) releases: bool,
+    /// It sets the bits of the number, which gives the number if nothing else is written.
+    sets: bool,
+}
+
+impl<'b> Write<'b> {
+    /// An addition of 1.
+    pub(super) fn addition(at: Position, access: &'b Access, releases: bool) -> Write<'b> {
+        Write { at, access, number: 1, releases, sets: false }
+    }
 }
 
 /// The threads that come to a writing, and which words they write.
@@ -71,7 +80,8 @@ impl<'b> Ways<'_, 'b> {
                 _ => *known = None,
             }
         }
-        found.into_iter().filter_map(|(array, writes)| Some((array, writes?))).collect()
+        let is_known = |writes: &Vec<Write<'_>>| writes.len() == 1 || writes.iter().all(|write| !write.sets);
+        found.into_iter().filter_map(|(array, writes)| Some((array, writes.filter(is_known)?))).collect()
     }
 
     fn write(&self, at: Position, stmt: &'b Stmt, access: &'b Access) -> Option<Write<'b>> {
@@ -81,17 +91,15 @@ impl<'b> Ways<'_, 'b> {
         }
         let written = match &stmt.kind {
             StmtKind::Store { value, .. } => value,
-            _ => {
-                let mark = stmt.attributes.named(EXCHANGES).or_else(|| stmt.attributes.named(COMPARES))?;
-                match mark.args.last()? {
-                    AttributeArg::Expr(written) => written,
-                    AttributeArg::Text(_) => return None,
-                }
-            }
+            _ => match [EXCHANGES, COMPARES, SETS].iter().find_map(|mark| stmt.attributes.named(mark))?.args.last()? {
+                AttributeArg::Expr(written) => written,
+                AttributeArg::Text(_) => return None,
+            },
         };
         let written = self.paths.value(written, at, &|_| false)?;
         let number = number(&written, &BTreeMap::new()).filter(|_| written.ty == Type::Bv(8 * access.bytes))?;
-        Some(Write { at, access, number, releases: stmt.attributes.has(RELEASES) })
+        let [releases, sets] = [RELEASES, SETS].map(|mark| stmt.attributes.has(mark));
+        Some(Write { at, access, number, releases, sets })
     }
 
     /// Who writes there.
