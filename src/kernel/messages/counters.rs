@@ -1,14 +1,13 @@
 //! Counters that tell that all who count are done: what each of them did before it counted is then known.
 //!
 //! Input: the blocks. Output: for an array that only additions of 1 change, all to one word, how many there are at most ([`Counted`]).
-//! Establishes: each thread executes each of these additions once at most, and no more threads of the launch (of a block, if the
-//! array is in shared memory) execute them than are counted. Relies on: a word that held 0 holds this number only if all
+//! Establishes: each thread executes each of these additions once at most, and no more threads of the launch execute them than are
+//! counted; a branch of [`Ways::totals`] is taken only if the word held this number. Relies on: a word that held 0 holds it only if all
 //! additions that are counted have been executed. Reference: PTX ISA, memory consistency model (observation: a load of what the last of a
 //! chain of read-modify-writes wrote observes all of them).
 
 use super::super::completion::{RELEASES, accessed};
 use super::super::numbers::number;
-use super::super::regions::Space;
 use super::super::tickets::{ADDS, signed};
 use super::observations::{Condition, Observation};
 use super::writers::{Write, Writer};
@@ -18,7 +17,7 @@ use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
 use crate::ivl::visit::free_vars;
 use crate::twothread::copies::Variation;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// With more additions than this the numbers below are not looked at one by one.
 const MOST_COUNTED: u128 = 4096;
@@ -57,45 +56,37 @@ impl<'b> Ways<'_, 'b> {
                 None => *known = None,
             }
         }
-        let counters =
-            found.into_iter().filter_map(|(array, additions)| Some((array, self.counted(array, additions?)?)));
+        let counters = found.into_iter().filter_map(|(array, additions)| Some((array, self.counted(additions?)?)));
         counters.collect()
     }
 
-    fn counted(&self, array: &Name, additions: Vec<Write<'b>>) -> Option<Counted<'b>> {
+    fn counted(&self, additions: Vec<Write<'b>>) -> Option<Counted<'b>> {
         let writers = additions.iter().map(|addition| self.writer(addition)).collect::<Option<Vec<Writer>>>()?;
-        let bytes: BTreeSet<u32> = additions.iter().map(|addition| addition.access.bytes).collect();
-        let words: BTreeSet<Vec<Name>> = writers.iter().map(|w| free_vars(&w.word).into_iter().collect()).collect();
+        let (word, bytes) = (&writers.first()?.word, additions.first()?.access.bytes);
         let of_launch = |name: &Name| self.varies.get(name) == Some(&Variation::Launch);
-        let is_one_word = writers.iter().all(|writer| writer.word == writers[0].word)
-            && words.iter().flatten().all(of_launch)
-            && bytes.len() == 1;
-        let mut totals = writers.iter().map(|writer| self.total(writer, array)).collect::<Option<Vec<Total>>>()?;
-        let total = match &totals[..] {
-            [Total::Blocks(_)] => totals.pop()?,
-            _ => Total::Number(
-                totals
-                    .iter()
-                    .map(|total| match total {
-                        Total::Number(number) => Some(*number),
-                        Total::Blocks(_) => None,
-                    })
-                    .sum::<Option<u128>>()?,
-            ),
+        let is_one_word = free_vars(word).iter().all(of_launch)
+            && writers.iter().all(|writer| writer.word == *word)
+            && additions.iter().all(|addition| addition.access.bytes == bytes);
+        let number = |writer: &Writer| match self.total(writer)? {
+            Total::Number(number) => Some(number),
+            Total::Blocks(_) => None,
+        };
+        let total = match &writers[..] {
+            [one] => self.total(one)?,
+            several => Total::Number(several.iter().map(number).sum::<Option<u128>>()?),
         };
         is_one_word.then_some(Counted { additions, writers, total })
     }
 
     /// How many threads come to an addition at most.
-    fn total(&self, writer: &Writer, array: &Name) -> Option<Total> {
-        let is_shared = self.lowering.space(array) == Some(Space::Shared);
+    fn total(&self, writer: &Writer) -> Option<Total> {
         let (mut threads, mut blocks) = (1, None);
         for (axis, (id, size)) in self.lowering.launch.ids().into_iter().enumerate() {
             let ExprKind::Var(name) = &id.kind else { continue };
             match size {
-                _ if writer.knows(name) || is_shared && axis >= 3 => {}
+                _ if writer.knows(name) => {}
                 Some(size) => threads *= writer.count(name, size),
-                // What the thread ids of a block that is not known are, nobody says; and a product of sizes may wrap.
+                // How many threads a block has nobody says, and a product of sizes may wrap.
                 None if axis < 3 || blocks.is_some() => return None,
                 None => blocks = Some(self.lowering.launch.blocks(axis - 3)),
             }

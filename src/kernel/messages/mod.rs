@@ -28,6 +28,7 @@
 //!
 //! 3. What a thread does behind the branch.
 //! 4. What any thread of a block does behind a barrier Q to which thread 0 of the block comes through the branch only ([`told`]).
+//! 5. What a thread does that is told by one who was told before F, or whose acquire pattern ends with F: causality order is transitive.
 
 mod counters;
 mod observations;
@@ -41,13 +42,14 @@ use super::paths::{Paths, Position};
 use super::regions::Space;
 use super::tickets::adds_nothing;
 use crate::ivl::ast::{Attribute, AttributeArg, Block, ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::visit::free_vars;
 use crate::ptx::ast::Module;
 use crate::twothread::copies::Variation;
 use counters::Counted;
 use observations::Observation;
 use std::collections::{BTreeMap, BTreeSet};
-use told::Known;
+use told::{Known, Onward, Word};
 use writers::{Write, Writer};
 
 /// The attribute of an access that comes before a message.
@@ -112,13 +114,8 @@ impl Lowering<'_> {
         let varies = constants.map(|c| (c.name.clone(), Variation::of(c))).collect();
         let ways = Ways { lowering: self, paths, varies, barriers };
         let messages = ways.messages(module);
-        let flags: BTreeSet<&Name> = messages.iter().map(|message| message.array).collect();
-        let marks = |(number, message): (usize, &Message<'_>)| {
-            let name = format!("{}.{number}", message.array);
-            let marks = ways.marks(&name, message, &flags);
-            marks.into_iter().map(|(at, mark)| (message.array.clone(), at, mark)).collect::<Vec<_>>()
-        };
-        messages.iter().enumerate().flat_map(marks).collect()
+        let marks = ways.marks(&messages).into_iter();
+        marks.map(|(number, at, mark)| (messages[number].array.clone(), at, mark)).collect()
     }
 
     /// What is assumed of flags.
@@ -215,33 +212,45 @@ impl<'b> Ways<'_, 'b> {
         writes.iter().all(is_strong).then_some(Teller { writer, fences, barriers })
     }
 
-    /// The marks of what comes before and behind a message; of arrays that are written, where both are.
-    fn marks(&self, name: &str, message: &Message<'_>, flags: &BTreeSet<&Name>) -> Vec<(Position, Attribute)> {
-        let known = self.known(message);
-        let mut marks: BTreeMap<&Name, Vec<(Position, Attribute)>> = BTreeMap::new();
-        let mut written = BTreeSet::new();
+    /// The marks of what comes before and behind messages, with their numbers; of arrays that are written, where both are.
+    fn marks(&self, messages: &[Message<'_>]) -> Vec<(usize, Position, Attribute)> {
+        let flags: BTreeSet<&Name> = messages.iter().map(|message| message.array).collect();
+        let known: Vec<Vec<Known>> = messages.iter().map(|message| self.known(message)).collect();
+        let onward: Vec<Vec<Onward>> = (0..messages.len()).map(|from| self.onward(messages, &known, from)).collect();
+        let mut found: BTreeMap<(&Name, usize), Marks> = BTreeMap::new();
         for (at, stmt) in self.paths.statements() {
             let Some(access) = accessed(stmt).filter(|access| !flags.contains(&access.array)) else { continue };
             if is_other(stmt) || access.collective.is_some() {
                 continue;
             }
-            let tells = message.tellers.iter().filter_map(|teller| self.tells(teller, at));
-            let tells: Vec<Attribute> = tells.map(|mark| attribute(TELLS, name, message.array, mark)).collect();
-            let told = self.is_told(message, &known, at).map(|mark| attribute(TOLD, name, message.array, mark));
-            if !tells.is_empty() || told.is_some() {
-                written.extend((!matches!(stmt.kind, StmtKind::Load { .. })).then_some(&access.array));
+            let mut add = |name, number: usize, Word { word, when }: Word| {
+                let array = messages[number].array;
+                let texts = [format!("{array}.{number}"), array.to_string()].map(AttributeArg::Text);
+                let args = texts.into_iter().chain([word, when].map(AttributeArg::Expr)).collect();
+                let marks = found.entry((&access.array, number)).or_default();
+                marks.is_written |= !matches!(stmt.kind, StmtKind::Load { .. });
+                marks.marks.push((at, Attribute { name: Name::from(name), args }));
+            };
+            for (number, message) in messages.iter().enumerate() {
+                for word in message.tellers.iter().filter_map(|teller| self.tells(teller, at)) {
+                    add(TELLS, number, word);
+                }
+                let Some(told) = self.is_told(message, &known[number], at) else { continue };
+                for (other, word) in &onward[number] {
+                    add(TOLD, *other, word.clone().also(&told.when));
+                }
+                add(TOLD, number, told);
             }
-            marks.entry(&access.array).or_default().extend(tells.into_iter().chain(told).map(|mark| (at, mark)));
         }
-        let has = |marks: &[(Position, Attribute)], name| marks.iter().any(|(_, mark)| mark.name.as_str() == name);
-        let is_used = |array: &Name, marks: &[(Position, Attribute)]| {
-            written.contains(array) && has(marks, TELLS) && has(marks, TOLD)
+        found.retain(|_, marks| marks.are_used());
+        let marks = |((_, number), marks): ((&Name, usize), Marks)| {
+            marks.marks.into_iter().map(move |(at, mark)| (number, at, mark))
         };
-        marks.into_iter().filter(|(array, marks)| is_used(array, marks)).flat_map(|(_, marks)| marks).collect()
+        found.into_iter().flat_map(marks).collect()
     }
 
     /// Whether an access comes before what a teller, or one of its block, has written.
-    fn tells(&self, teller: &Teller, at: Position) -> Option<Known> {
+    fn tells(&self, teller: &Teller, at: Position) -> Option<Word> {
         let is_before = |points: &[Position]| points.iter().all(|point| !self.paths.leads(*point, at, &[]));
         let Writer { word, .. } = &teller.writer;
         let all = !teller.barriers.is_empty() && is_before(&teller.barriers) && !self.is_private(word);
@@ -250,7 +259,7 @@ impl<'b> Ways<'_, 'b> {
         } else {
             is_before(&teller.fences).then(|| teller.writer.is_it(|_| true))?
         };
-        Some(Known { word: word.clone(), when })
+        Some(Word { word: word.clone(), when })
     }
 
     /// The value of an expression at a place over constants.
@@ -266,13 +275,20 @@ impl<'b> Ways<'_, 'b> {
 
 /// Whether what an access does is not ordered like what its thread does.
 fn is_other(stmt: &Stmt) -> bool {
-    use crate::ivl::attributes::Attributes;
     let others = ["unknown_pointer", "non_coherent", "ghost", "barrier_invariant", super::ASYNCHRONOUS];
     others.iter().any(|mark| stmt.attributes.has(mark))
 }
 
-fn attribute(mark: &str, message: &str, array: &Name, Known { word, when }: Known) -> Attribute {
-    let texts = [message.to_string(), array.to_string()].map(AttributeArg::Text);
-    let args = texts.into_iter().chain([word, when].map(AttributeArg::Expr)).collect();
-    Attribute { name: Name::from(mark), args }
+/// The marks of an array's accesses in one message.
+#[derive(Default)]
+struct Marks {
+    marks: Vec<(Position, Attribute)>,
+    is_written: bool,
+}
+
+impl Marks {
+    fn are_used(&self) -> bool {
+        let has = |name| self.marks.iter().any(|(_, mark)| mark.name.as_str() == name);
+        self.is_written && has(TELLS) && has(TOLD)
+    }
 }

@@ -14,36 +14,92 @@ use super::super::numbers::number;
 use super::super::paths::Position;
 use super::observations::Observation;
 use super::writers::Write;
-use super::{Message, Ways};
+use super::{Message, Teller, Ways};
 use crate::ivl::ast::{ExprRef, Name, StmtKind};
 use crate::ivl::bv;
 use crate::ivl::claim::Premise;
 use crate::ivl::visit::{free_vars, substitute};
+use crate::twothread::copies::Variation;
 use std::collections::BTreeMap;
 
 /// A word whose message a thread knows, or tells, and when it does; over constants.
-pub(super) struct Known {
+#[derive(Clone)]
+pub(super) struct Word {
     pub(super) word: ExprRef,
     pub(super) when: ExprRef,
 }
 
+impl Word {
+    /// The same under one more condition.
+    pub(super) fn also(self, when: &ExprRef) -> Word {
+        Word { when: bv::and(self.when, when.clone()), ..self }
+    }
+}
+
+/// A barrier behind which all threads of some blocks know a message.
+pub(super) struct Known {
+    met: Position,
+    /// The blocks.
+    when: ExprRef,
+}
+
+/// A message that who knows another one knows as well, by its number.
+pub(super) type Onward = (usize, Word);
+
 impl Ways<'_, '_> {
-    /// The barriers behind which all threads of a block know a message, and the blocks for which that holds.
-    pub(super) fn known(&self, message: &Message<'_>) -> Vec<(Position, ExprRef)> {
+    /// The barriers behind which all threads of a block know a message.
+    pub(super) fn known(&self, message: &Message<'_>) -> Vec<Known> {
         let Observation { branch, .. } = message.observation;
         let met = self.barriers.iter().filter(|met| self.is_acquired(message, **met));
-        met.filter_map(|met| Some((*met, self.thread_0_passes(branch, *met)?))).collect()
+        met.filter_map(|met| Some(Known { met: *met, when: self.thread_0_passes(branch, *met)? })).collect()
     }
 
     /// What a thread knows at a place.
-    pub(super) fn is_told(&self, message: &Message<'_>, known: &[(Position, ExprRef)], at: Position) -> Option<Known> {
+    pub(super) fn is_told(&self, message: &Message<'_>, known: &[Known], at: Position) -> Option<Word> {
         let Observation { branch, word, .. } = &message.observation;
         if self.paths.dominates(*branch, at) && self.is_acquired(message, at) {
-            return Some(Known { word: word.clone(), when: bv::boolean(true) });
+            return Some(Word { word: word.clone(), when: bv::boolean(true) });
         }
-        let (_, when) = known.iter().find(|(met, _)| self.paths.dominates(*met, at))?;
+        let Known { when, .. } = known.iter().find(|known| self.paths.dominates(known.met, at))?;
         let word = self.of_thread_0(word);
-        (!self.is_private(&word)).then(|| Known { word, when: when.clone() })
+        (!self.is_private(&word)).then(|| Word { word, when: when.clone() })
+    }
+
+    /// The messages that one who is told a message knows from who tells it.
+    pub(super) fn onward(&self, messages: &[Message<'_>], known: &[Vec<Known>], from: usize) -> Vec<Onward> {
+        let mut found: Vec<Onward> = Vec::new();
+        let mut pending = vec![(from, bv::boolean(true))];
+        while let Some((teller, when)) = pending.pop() {
+            for (number, message) in messages.iter().enumerate() {
+                if number == from || found.iter().any(|(known, _)| *known == number) {
+                    continue;
+                }
+                let mut tellers = messages[teller].tellers.iter();
+                let told = tellers.find_map(|teller| self.is_told_before(message, &known[number], teller));
+                if let Some(word) = told.map(|word| word.also(&when)) {
+                    pending.push((number, word.when.clone()));
+                    found.push((number, word));
+                }
+            }
+        }
+        found
+    }
+
+    /// What a teller knows when it begins to write, if it is one thread, or one block, that constants of the launch tell.
+    fn is_told_before(&self, message: &Message<'_>, known: &[Known], teller: &Teller) -> Option<Word> {
+        let at = |fence: &Position| {
+            let passes = message.acquires.contains(fence) && self.paths.dominates(message.observation.branch, *fence);
+            let itself = || Word { word: message.observation.word.clone(), when: bv::boolean(true) };
+            let word = if passes { itself() } else { self.is_told(message, known, *fence)? };
+            let [word, when] = [word.word, word.when].map(|e| teller.writer.over_launch(&e));
+            let of_launch = |name: &Name| self.varies.get(name) == Some(&Variation::Launch);
+            let is_known = free_vars(&word).iter().chain(&free_vars(&when)).all(of_launch);
+            is_known.then_some(Word { word, when })
+        };
+        let mut words = teller.fences.iter().map(at).collect::<Option<Vec<Word>>>()?;
+        let last = words.pop()?;
+        let is_one = words.iter().all(|one| one.word == last.word);
+        is_one.then(|| words.iter().fold(last, |word, one| word.also(&one.when)))
     }
 
     /// Whether each way from the load of a message to a place completes an acquire pattern.

@@ -55,6 +55,11 @@ impl Writer {
         self.ids.contains_key(id)
     }
 
+    /// An expression of a thread that writes, without the ids that are known.
+    pub(super) fn over_launch(&self, e: &ExprRef) -> ExprRef {
+        substitute(e, &self.ids)
+    }
+
     /// How many ids of an axis of that size there are.
     pub(super) fn count(&self, id: &Name, size: u32) -> u128 {
         self.counts.get(id).map_or(u128::from(size), |count| *count as u128)
