@@ -84,6 +84,31 @@ fn inference_for_a_loop() {
     assert_stages(&case_in("tests/stages", "counted_loop"), &stages);
 }
 
+/// What is said of accesses before and behind messages. That not too much is said, few executions show.
+#[test]
+fn parts_in_messages() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../snapshots/stages");
+    settings.set_prepend_module_to_snapshot(false);
+    let names = [
+        "message_block",
+        "message_chain",
+        "message_states",
+        "message_third",
+        "trap_message_third_fence",
+        "grid_barrier",
+        "trap_grid_barrier_warps",
+        "trap_grid_barrier_some",
+        "trap_grid_barrier_sites",
+    ];
+    let marks = names.map(|name| {
+        let text = emitted(&case(name), Stage::Kernel);
+        let marked = text.lines().filter(|line| line.contains("{:tells") || line.contains("{:told"));
+        format!("{name}\n{}\n", marked.collect::<Vec<_>>().join("\n"))
+    });
+    settings.bind(|| insta::assert_snapshot!("messages.marks", marks.concat()));
+}
+
 /// A case with only the used invariants.
 fn minimal(mut case: Case) -> Case {
     case.options.minimal = true;

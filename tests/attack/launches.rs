@@ -53,7 +53,7 @@ pub fn launch(entry: &Function, sizes: &Geometry, fixed: &[(usize, u64)], seed: 
     Launch { block, grid, only: Vec::new(), parameters, arrays, contents, seed, steps: STEPS }
 }
 
-/// Whether a kernel orders its accesses by fences and atomics.
+/// Whether a kernel orders its accesses by fences and by atomics or flags.
 fn synchronises(entry: &Function) -> bool {
     let ops = || {
         entry.body.iter().flat_map(|body| &body.items).filter_map(|item| match item {
@@ -63,10 +63,17 @@ fn synchronises(entry: &Function) -> bool {
     };
     let orders = |op: &Op| match op {
         Op::Fence(_) => true,
-        Op::Atomic { ordering, .. } => !matches!(ordering, Ordering::Relaxed(_) | Ordering::Weak),
+        Op::Atomic { ordering, .. } | Op::Store { ordering, .. } | Op::Load { ordering, .. } => {
+            !matches!(ordering, Ordering::Relaxed(_) | Ordering::Volatile | Ordering::Weak)
+        }
         _ => false,
     };
-    ops().any(|op| matches!(op, Op::Atomic { .. })) && ops().any(orders)
+    let tells = |op: &Op| match op {
+        Op::Atomic { .. } => true,
+        Op::Store { ordering, .. } => *ordering != Ordering::Weak,
+        _ => false,
+    };
+    ops().any(tells) && ops().any(orders)
 }
 
 /// Integers that the kernel compares with: parameters near them reach both sides.

@@ -45,8 +45,8 @@ pub(super) struct Writer {
     pub(super) word: ExprRef,
     /// The ids that the branches on the way tell, over constants of the launch.
     ids: BTreeMap<Name, ExprRef>,
-    /// How many of the ids of short axes the branches let through.
-    counts: BTreeMap<Name, usize>,
+    /// The ids of short axes that the branches let through, where they are not all.
+    some: BTreeMap<Name, Vec<u32>>,
 }
 
 impl Writer {
@@ -62,13 +62,20 @@ impl Writer {
 
     /// How many ids of an axis of that size there are.
     pub(super) fn count(&self, id: &Name, size: u32) -> u128 {
-        self.counts.get(id).map_or(u128::from(size), |count| *count as u128)
+        self.some.get(id).map_or(u128::from(size), |some| some.len() as u128)
     }
 
-    /// Whether the ids of a thread are the known ones, of those that are asked for.
+    /// Whether ids of a thread are those of one that writes, of the ids that are asked for; if nobody writes, no thread's are.
     pub(super) fn is_it(&self, asked: impl Fn(&Name) -> bool) -> ExprRef {
-        let equal = |(name, value): (&Name, &ExprRef)| bv::eq(bv::var(name.clone(), value.ty.clone()), value.clone());
-        self.ids.iter().filter(|(name, _)| asked(name)).map(equal).fold(bv::boolean(true), bv::and)
+        let equal = |name: &Name, value: ExprRef| bv::eq(bv::var(name.clone(), value.ty.clone()), value);
+        let known = self.ids.iter().filter(|(name, _)| asked(name)).map(|(name, value)| equal(name, value.clone()));
+        let one_of = |(name, some): (&Name, &Vec<u32>)| {
+            let ids = some.iter().map(|id| equal(name, bv::literal(u128::from(*id), 32)));
+            ids.fold(bv::boolean(false), bv::or)
+        };
+        let is_asked = |(name, some): &(&Name, &Vec<u32>)| some.is_empty() || asked(name) && !self.knows(name);
+        let some = self.some.iter().filter(is_asked).map(one_of);
+        known.chain(some).fold(bv::boolean(true), bv::and)
     }
 }
 
@@ -109,7 +116,7 @@ impl<'b> Ways<'_, 'b> {
 
     /// Who writes there.
     pub(super) fn writer(&self, write: &Write<'_>) -> Option<Writer> {
-        let (mut ids, mut counts) = (BTreeMap::new(), BTreeMap::new());
+        let (mut ids, mut some) = (BTreeMap::new(), BTreeMap::new());
         let is_id = |name: &Name| self.varies.get(name).is_some_and(|one| *one != Variation::Launch);
         let conditions = self.paths.conditions(write.at).into_iter();
         let conditions: Vec<ExprRef> =
@@ -127,11 +134,13 @@ impl<'b> Ways<'_, 'b> {
                 if let [value] = possible[..] {
                     ids.entry(name.clone()).or_insert(bv::literal(u128::from(value), 32));
                 }
-                counts.insert(name.clone(), possible.len());
+                if possible.len() < size as usize {
+                    some.insert(name.clone(), possible);
+                }
             }
         }
         let word = self.over_constants(&write.access.offset, write.at)?;
-        Some(Writer { word: substitute(&word, &ids), ids, counts })
+        Some(Writer { word: substitute(&word, &ids), ids, some })
     }
 
     /// Whether who knows the word knows the thread that writes it.
