@@ -96,6 +96,7 @@ fn parts_in_messages() {
         "message_states",
         "message_third",
         "trap_message_third_fence",
+        "trap_message_third_nobody",
         "grid_barrier",
         "trap_grid_barrier_warps",
         "trap_grid_barrier_some",

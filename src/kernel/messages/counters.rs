@@ -92,7 +92,8 @@ impl<'b> Ways<'_, 'b> {
             }
         }
         match blocks {
-            None => (threads < 1 << 31).then_some(Total::Number(threads)),
+            // Where nobody adds, nobody tells.
+            None => (1..1 << 31).contains(&threads).then_some(Total::Number(threads)),
             Some(blocks) => (threads == 1).then_some(Total::Blocks(blocks)),
         }
     }
