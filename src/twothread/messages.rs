@@ -85,7 +85,10 @@ impl Messages {
                     let [first, second] = [(other, Thread::First), (&own, Thread::Second)]
                         .map(|(part, thread)| [&part.word, &part.when].map(|e| copies.expr(e, thread)));
                     let when = bv::and(first[1].clone(), second[1].clone());
-                    let same_word = bv::eq(first[0].clone(), second[0].clone());
+                    let same_word = match first[0] == second[0] {
+                        true => bv::boolean(true),
+                        false => bv::eq(first[0].clone(), second[0].clone()),
+                    };
                     ordered.push(bv::and(is_tracked(number, other), bv::and(when, same_word)));
                 }
             }

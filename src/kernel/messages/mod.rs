@@ -153,20 +153,19 @@ fn is_read(stmt: &Stmt) -> bool {
 
 impl<'b> Ways<'_, 'b> {
     fn messages(&self, module: &Module) -> Vec<Message<'b>> {
-        let is_global = |array: &Name| self.lowering.space(array) == Some(Space::Global);
-        let starts_with_zero = |array: &Name| self.lowering.starts_with_zero(module, array);
+        let starts_with_zero = |array: &Name| {
+            self.lowering.space(array) == Some(Space::Global) && self.lowering.starts_with_zero(module, array)
+        };
+        let is_shared = |array: &Name| self.lowering.space(array) == Some(Space::Shared);
         let mut found = Vec::new();
         for (array, writes) in self.writes() {
             for observation in self.observations(array, &writes) {
-                let is_clear = match is_global(array) {
-                    true => starts_with_zero(array),
-                    false => self.is_cleared(&observation, &writes),
-                };
+                let is_clear = starts_with_zero(array) || is_shared(array) && self.is_cleared(&observation, &writes);
                 found.extend(self.message(array, &writes, observation).filter(|_| is_clear));
             }
         }
         for (array, counted) in self.counters() {
-            if is_global(array) && starts_with_zero(array) {
+            if starts_with_zero(array) {
                 let totals = self.totals(array, &counted).into_iter();
                 found.extend(totals.filter_map(|observation| self.count(array, &counted, observation)));
             }
