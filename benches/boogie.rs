@@ -14,9 +14,6 @@ mod large_program;
 #[allow(dead_code)]
 mod support;
 
-#[path = "../tests/support/boogie.rs"]
-mod boogie;
-
 use gpuvcc::driver::options::Stage;
 use gpuvcc::driver::{input, pipeline};
 use large_program::{Shape, large_program};
@@ -25,6 +22,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use support::boogie;
 use support::cases::{Case, cases};
 use support::run::on_large_stack;
 

@@ -11,24 +11,19 @@
 //! are known not to be decided, too. `GPUVCC_AGREEMENT_KEEP` names a folder where the programs are kept. Where Boogie is
 //! not installed the test is skipped.
 
-#[allow(dead_code)]
-mod support;
-
-#[path = "support/boogie.rs"]
-mod boogie;
-
+use crate::support::boogie;
+use crate::support::cases::{Case, cases};
+use crate::support::run::on_large_stack;
 use gpuvcc::diagnostic::Severity;
 use gpuvcc::driver::options::{Options, Stage};
 use gpuvcc::driver::{input, pipeline};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use support::cases::{Case, cases};
-use support::run::on_large_stack;
 
 /// Where a Boogie that does not keep its time limit is ended.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -51,18 +46,18 @@ const READ: usize = 5;
 const READING: Duration = Duration::from_secs(1);
 
 /// Names of kernels, by what came of them.
-#[derive(Default)]
 struct Tally {
     agree: Vec<String>,
     undecided: Vec<String>,
     disagree: Vec<String>,
 }
 
-fn main() {
-    let arguments = Arguments::from_args();
+static TALLY: Mutex<Tally> = Mutex::new(Tally { agree: Vec::new(), undecided: Vec::new(), disagree: Vec::new() });
+
+pub fn trials() -> Vec<Trial> {
     if !boogie::is_installed() {
         println!("agreement: skipped, no `boogie` on the path");
-        return;
+        return Vec::new();
     }
     let wanted = std::env::var("GPUVCC_AGREEMENT").unwrap_or_default();
     let step = wanted.parse().unwrap_or(if wanted == "all" { 1 } else { ONE_OF }).max(1);
@@ -74,16 +69,22 @@ fn main() {
     let timeouts = if wanted == "all" { BTreeSet::new() } else { timeouts };
     // A correct kernel and its broken twin stand one after the other; an odd stride over pairs takes both kinds.
     let sample = cases.into_iter().enumerate().filter(|(index, _)| step == 1 || index % step == index / step % 2);
-    let tally = Arc::new(Mutex::new(Tally::default()));
     let is_hard = |case: &Case| timeouts.contains(case.name.as_str());
     let is_asked = |(index, case): &(usize, Case)| !is_hard(case) || index % READ == 0;
     let trials = sample.filter(is_asked).map(|(_, case)| {
-        let (tally, is_hard) = (tally.clone(), is_hard(&case));
-        Trial::test(case.name.clone(), move || trial(&case, is_hard, &tally))
+        let is_hard = is_hard(&case);
+        Trial::test(case.name.clone(), move || trial(&case, is_hard))
     });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
-    let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    trials.collect()
+}
+
+/// What all of them say together, once they are over: whether Boogie decided enough of them.
+pub fn conclude() -> bool {
+    let tally = TALLY.lock().unwrap_or_else(PoisonError::into_inner);
     let (agree, undecided) = (tally.agree.len(), tally.undecided.len());
+    if agree + undecided + tally.disagree.len() == 0 {
+        return true;
+    }
     println!(
         "agreement: {agree} agree, {undecided} timed out ({}), {} disagree",
         tally.undecided.join(", "),
@@ -91,12 +92,12 @@ fn main() {
     );
     if undecided * 100 > (agree + undecided) * UNDECIDED_PERCENT && agree + undecided > 1 {
         println!("agreement: failed, more than {UNDECIDED_PERCENT} % are undecided");
-        std::process::exit(101);
+        return false;
     }
-    conclusion.exit();
+    true
 }
 
-fn trial(case: &Case, is_hard: bool, tally: &Mutex<Tally>) -> Result<(), Failed> {
+fn trial(case: &Case, is_hard: bool) -> Result<(), Failed> {
     let verdict = verdict(case);
     // Without a proof or a defect there is nothing to compare.
     let Some(expected) = Expected::of(verdict) else { return Ok(()) };
@@ -109,7 +110,7 @@ fn trial(case: &Case, is_hard: bool, tally: &Mutex<Tally>) -> Result<(), Failed>
         Ok(Some(text)) => judge(case, &text, &expected),
         Err(error) => Err(error),
     };
-    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tally = TALLY.lock().unwrap_or_else(PoisonError::into_inner);
     match answer {
         Ok(true) => tally.agree.push(case.name.clone()),
         Ok(false) => tally.undecided.push(case.name.clone()),

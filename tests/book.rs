@@ -3,14 +3,13 @@
 //! A block `console` of a page in `book/src` is a command behind `$`, its exit code behind `?` unless that is 0, and what it
 //! prints. A line `...` stands for any lines, `[..]` for any part of a line. Commands start in the folder of the project.
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("links", links), Trial::test("links of the project", project_links)];
     for page in pages() {
         let text = text(&page);
@@ -19,7 +18,7 @@ fn main() {
             Trial::test(name, move || example.check())
         }));
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn folder() -> PathBuf {

@@ -1,10 +1,6 @@
 //! `--cache`: what is kept is what a run would say anew, and is taken for the same question only.
 
-#[allow(dead_code)]
-#[path = "support/program.rs"]
-mod program;
-
-use program::{Ran, gpuvcc};
+use crate::support::program::{Ran, gpuvcc};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -4,15 +4,10 @@
 //! `// args: ...` (further arguments), `// exit: N`, `// stderr: text` and `// stdout: text` (must
 //! occur; repeatable). Everything else stands below as a named check.
 
-#[path = "support/formats.rs"]
-mod formats;
-#[path = "support/program.rs"]
-mod program;
-#[path = "support/schema.rs"]
-mod schema;
-
-use libtest_mimic::{Arguments, Failed, Trial};
-use program::{Ran, gpuvcc as gpuvcc_with_input};
+use crate::support::formats;
+use crate::support::program::{Ran, gpuvcc as gpuvcc_with_input};
+use crate::support::schema;
+use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -23,8 +18,7 @@ const HELP: usize = 61;
 
 type Check = fn() -> Result<(), Failed>;
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = inputs().into_iter().map(input_trial).collect();
     let checks: [(&str, Check); 16] = [
         ("help_fits_one_screen", help_fits_one_screen),
@@ -45,7 +39,7 @@ fn main() {
         ("every_opcode_is_explained", every_opcode_is_explained),
     ];
     trials.extend(checks.into_iter().map(|(name, check)| Trial::test(name, check)));
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn gpuvcc(arguments: &[&str]) -> Ran {

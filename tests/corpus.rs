@@ -5,18 +5,15 @@
 //! A correct kernel that an encoding does not prove within its time is counted and named, and there may be few of them.
 //! `GPUVCC_CORPUS=n` looks at every n-th kernel (1: all). The default of each encoding stands beside it in `ENCODINGS`.
 
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::run::on_large_stack;
 use gpuvcc::diagnostic::Severity;
 use gpuvcc::driver::options::{Arithmetic, Options, PreludeChoice};
 use gpuvcc::driver::{input, pipeline};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use support::cases::{Case, cases};
-use support::run::on_large_stack;
 
 /// Time for one kernel in one encoding.
 const TIME: Duration = Duration::from_secs(10);
@@ -51,40 +48,41 @@ struct Tally {
     unproved: Vec<String>,
 }
 
-type Tallies = Arc<Mutex<BTreeMap<&'static str, Tally>>>;
+/// One for each encoding.
+static TALLIES: Mutex<BTreeMap<&str, Tally>> = Mutex::new(BTreeMap::new());
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let cases = cases("tests/kernels").unwrap_or_else(|error| panic!("tests/kernels: {error}"));
     let wanted: Option<usize> = std::env::var("GPUVCC_CORPUS").ok().and_then(|text| text.parse().ok());
-    let tallies = Tallies::default();
     let mut trials = Vec::new();
     for encoding in &ENCODINGS {
         for case in cases.iter().step_by(wanted.unwrap_or(encoding.step).max(1)).cloned() {
-            let tallies = tallies.clone();
             let name = format!("{}/{}", encoding.name, case.name);
-            trials.push(Trial::test(name, move || trial(&case, encoding, &tallies)));
+            trials.push(Trial::test(name, move || trial(&case, encoding)));
         }
     }
-    let conclusion = libtest_mimic::run(&arguments, trials);
+    trials
+}
+
+/// What all of them say together, once they are over: whether enough correct kernels were proved.
+pub fn conclude() -> bool {
     let mut too_many = false;
-    for (name, tally) in tallies.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+    for (name, tally) in TALLIES.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         let (proved, unproved) = (tally.correct - tally.unproved.len(), tally.unproved.len());
         let list = tally.unproved.join(", ");
-        println!("{name}: {} broken kernels refused, {proved} proved, {unproved} not ({list})", tally.broken);
+        println!("corpus, {name}: {} broken kernels refused, {proved} proved, {unproved} not ({list})", tally.broken);
         let encoding = ENCODINGS.iter().find(|encoding| encoding.name == *name);
         let percent = encoding.map_or(0, |encoding| encoding.unproved_percent);
         // A few kernels by themselves say nothing about a share.
         too_many |= tally.correct > 20 && unproved * 100 > tally.correct * percent;
     }
     if too_many {
-        println!("too many correct kernels are not proved");
-        std::process::exit(101);
+        println!("corpus: failed, too many correct kernels are not proved");
     }
-    conclusion.exit();
+    !too_many
 }
 
-fn trial(case: &Case, encoding: &Encoding, tallies: &Tallies) -> Result<(), Failed> {
+fn trial(case: &Case, encoding: &Encoding) -> Result<(), Failed> {
     let gap = GAPS.lines().any(|line| line.split_whitespace().next() == Some(&case.name));
     if gap || matches!(case.verdict.as_str(), "unknown" | "unsupported") {
         return Ok(());
@@ -92,7 +90,7 @@ fn trial(case: &Case, encoding: &Encoding, tallies: &Tallies) -> Result<(), Fail
     let mut options = Options { timeout: TIME, ..case.options.clone() };
     (encoding.choose)(&mut options);
     let proved = is_proved(case, &options)?;
-    let mut tallies = tallies.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tallies = TALLIES.lock().unwrap_or_else(PoisonError::into_inner);
     let tally = tallies.entry(encoding.name).or_default();
     match (case.verdict.as_str(), proved) {
         ("verified", _) => {

@@ -7,9 +7,7 @@
 
 #![allow(clippy::needless_range_loop)]
 
-mod formula;
-
-use formula::{Built, Recipe, Shape, Value, build, evaluate, hashed, recipes, signed};
+use crate::formula::{self, Built, Recipe, Shape, Value, build, evaluate, hashed, recipes, signed};
 use gpuvcc::effort::Effort;
 use gpuvcc::solver::{self, Answer, Encoded, Encoding};
 use gpuvcc::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};

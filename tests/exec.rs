@@ -1,22 +1,18 @@
 //! Instructions against recorded values: each table in `tests/exec` says what an instruction gives for some
 //! operands. The README there explains the format and where the values come from.
 
-#[path = "support/table.rs"]
-mod table;
-
+use crate::support::table::{self, Group, kernel};
 use gpuvcc::exec::memory;
 use gpuvcc::{exec, ptx};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::fmt::Write;
-use table::{Group, kernel};
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for group in table::all() {
         trials.push(Trial::test(group.text.clone(), move || check(&group)));
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn check(group: &Group) -> Result<(), Failed> {

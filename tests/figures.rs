@@ -1,18 +1,13 @@
 //! The figures of the papers, as kernel programs in the IVL, get the verdicts of their headers.
 
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::run::{summary, verify_case};
 use gpuvcc::finding::Verdict;
-use libtest_mimic::{Arguments, Failed, Trial};
-use support::cases::{Case, cases};
-use support::run::{summary, verify_case};
+use libtest_mimic::{Failed, Trial};
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let cases = cases("book/figures").unwrap_or_else(|error| panic!("book/figures: {error}"));
-    let trials = cases.into_iter().map(|case| Trial::test(case.name.clone(), move || check(&case))).collect();
-    libtest_mimic::run(&arguments, trials).exit();
+    cases.into_iter().map(|case| Trial::test(case.name.clone(), move || check(&case))).collect()
 }
 
 /// The expected verdict, or its `possible-` form: a figure has no numbers of its own to replay.

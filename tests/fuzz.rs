@@ -8,11 +8,9 @@
 //! Environment: GPUVCC_FUZZ_SECONDS (10, for each test), GPUVCC_FUZZ_SEED (1). What fails is
 //! printed; the same seed finds it again, earlier or later on a faster or slower machine.
 
-#[allow(dead_code)]
-mod reader;
-#[allow(dead_code)]
-mod support;
-
+use crate::reader::check::{Reading, check};
+use crate::reader::damage::{Random, damaged};
+use crate::support::run::on_large_stack;
 use gpuvcc::driver::input::{Input, Language};
 use gpuvcc::driver::options::{Options, Stage};
 use gpuvcc::driver::pipeline::{self, Program};
@@ -20,11 +18,8 @@ use gpuvcc::kernel::{self, LowerOptions};
 use gpuvcc::predicate;
 use gpuvcc::report::source::SourceText;
 use gpuvcc::twothread::{self, Pair, prelude};
-use reader::check::{Reading, check};
-use reader::damage::{Random, damaged};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::run::on_large_stack;
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)

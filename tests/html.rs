@@ -1,13 +1,10 @@
 //! The data of the HTML report: what the page is given is read back and compared with what the program says elsewhere.
 //! What the page does with it is tested in a browser (tests/packages/test_html.py).
 
-#[path = "support/program.rs"]
-mod program;
-
+use crate::support::program::gpuvcc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
-use program::gpuvcc;
 use serde_json::Value;
 use std::io::Read;
 

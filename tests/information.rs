@@ -18,19 +18,16 @@
 //! What is not as it should be stands in `GAPS`; one that is closed is an error, too. The sample is of kernels that are
 //! answered soon.
 
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::conditions::Values;
+use crate::support::places::within_marks;
+use crate::support::run::{summary, verify};
 use gpuvcc::driver::input::{self, Input};
 use gpuvcc::finding::{KernelReport, Verdict};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::report::source::SourceText;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::time::Duration;
-use support::cases::{Case, cases};
-use support::conditions::Values;
-use support::places::within_marks;
-use support::run::{summary, verify};
 
 const PROGRAMS: [&str; 10] = [
     "cipher_key_fill",
@@ -65,8 +62,7 @@ enum Worth {
     Best,
 }
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let of = |folder: &str, names: &[&str]| {
         let mut cases = cases(folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
         cases.retain(|case| names.contains(&case.name.as_str()));
@@ -79,7 +75,7 @@ fn main() {
         let step = Trial::test(format!("{}/host", case.name), move || host(&case));
         [step, Trial::test(format!("{}/own", own.name), move || own_values(&own))]
     };
-    libtest_mimic::run(&arguments, all.iter().flat_map(trial).collect()).exit();
+    all.iter().flat_map(trial).collect()
 }
 
 /// What is said of a kernel.

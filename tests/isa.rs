@@ -8,7 +8,7 @@
 
 use gpuvcc::diagnostic::Diagnostic;
 use gpuvcc::ptx::{self, table};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,8 +40,7 @@ struct Line {
     expected: Option<(String, String)>,
 }
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/isa");
     let template: Arc<str> = fs::read_to_string(folder.join("module.ptx")).expect("tests/isa/module.ptx").into();
     let mut files: Vec<PathBuf> = fs::read_dir(&folder).expect("tests/isa").flatten().map(|e| e.path()).collect();
@@ -60,7 +59,7 @@ fn main() {
     let lines = all.clone();
     trials.push(Trial::test("every_row_has_an_ok_line", move || every_row(&lines)));
     trials.push(Trial::test("every_opcode_has_a_bad_line", move || every_opcode(&all)));
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn lines(name: &str, text: &str) -> Vec<Line> {

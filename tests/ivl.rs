@@ -13,28 +13,22 @@
 //! `GPUVCC_BOOGIE`), it has to accept what programs without kernel statements print as, and to find
 //! errors on the same lines of its own files that have some, except for [`OUTSIDE_BOOGIE`].
 
-use boogie::error_line;
+use crate::support::boogie::error_line;
 use gpuvcc::diagnostic::Diagnostic;
 use gpuvcc::ivl;
 use gpuvcc::ivl::ast::Program;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::{env, fs};
 
-#[path = "ivl/generate.rs"]
 mod generate;
-
-#[path = "support/boogie.rs"]
-#[allow(dead_code)]
-mod boogie;
 
 /// Files about what we refuse and Boogie reads.
 const OUTSIDE_BOOGIE: [&str; 4] = ["errors_newer", "errors_newest", "errors_subset", "errors_subset_lines"];
 
-fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut trials = vec![
         Trial::test("round trip of generated programs", generate::round_trip),
@@ -65,7 +59,7 @@ fn main() -> ExitCode {
             }
         }
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    trials
 }
 
 fn programs(folder: &Path) -> Vec<PathBuf> {

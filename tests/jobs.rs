@@ -2,22 +2,17 @@
 //!
 //! `cargo bench --bench verify -- --jobs 2` tells what jobs gain.
 
-#[path = "support/program.rs"]
-mod program;
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::program::gpuvcc;
+use crate::support::run::verify_case;
 use gpuvcc::driver::input;
 use gpuvcc::finding::KernelReport;
 use gpuvcc::geometry::Geometry;
 use gpuvcc::report::json;
-use program::gpuvcc;
 use serde_json::Value;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
-use support::cases::{Case, cases};
-use support::run::verify_case;
 
 /// Kernels of tests/kernels, and why they are here.
 const SAMPLE: [(&str, &str); 12] = [

@@ -4,27 +4,23 @@
 //! refusals that are known, of correct and of broken kernels; a gap that closes fails too, so that
 //! the list stays true.
 
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::places::places;
+use crate::support::replay;
+use crate::support::run::{summary, verify_case};
 use gpuvcc::driver::input;
 use gpuvcc::finding::{Defect, Finding, KernelReport, Verdict};
 use gpuvcc::ptx;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use support::cases::{Case, cases};
-use support::places::places;
-use support::replay;
-use support::run::{summary, verify_case};
 
 /// For kernels of which more effort than usual would say no more.
 const GAP: Duration = Duration::from_secs(3);
 
 const GAPS: &str = include_str!("kernels/known_gaps.txt");
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let cases = cases("tests/kernels").unwrap_or_else(|error| panic!("tests/kernels: {error}"));
     let gaps = gaps();
     let mut trials = vec![gap_list_trial(&cases, &gaps)];
@@ -32,7 +28,7 @@ fn main() {
         let gap = gaps.get(case.name.as_str()).map(|gap| gap.verdict == "unknown");
         Trial::test(case.name.clone(), move || check(&case, gap))
     }));
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 /// A line of known_gaps.txt.

@@ -4,22 +4,18 @@
 //! between ways to say the same of which the effort decides. A correct kernel is proved for the sizes that it is written
 //! for, and its broken twin is not proved for others.
 
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::run::{summary, verify_case};
 use gpuvcc::finding::{Finding, KernelReport, Verdict};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::span::Origin;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use support::cases::{Case, cases};
-use support::run::{summary, verify_case};
 
 const EXPECTED: &str = include_str!("kernels/launches.txt");
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let cases = cases("tests/kernels").unwrap_or_else(|error| panic!("tests/kernels: {error}"));
     let lines = EXPECTED.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     let trials = lines.map(|line| {
@@ -29,7 +25,7 @@ fn main() {
         let (verdict, sizes) = (verdict.unwrap_or_default(), sizes.unwrap_or_default());
         Trial::test(name.unwrap_or_default(), move || check(case, verdict, sizes))
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    trials.collect()
 }
 
 fn check(case: Option<Case>, verdict: &str, sizes: &str) -> Result<(), Failed> {

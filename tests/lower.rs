@@ -18,13 +18,12 @@ use gpuvcc::kernel::{Kernel, LowerOptions};
 use gpuvcc::ptx::ast::{Function, Module};
 use gpuvcc::rules::Rules;
 use gpuvcc::{cfg, ivl, kernel, ptx};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut kernels = Vec::new();
     for folder in ["../shared/ptx-samples", "../../shared/ptx-samples", "tests/kernels"] {
@@ -34,7 +33,7 @@ fn main() {
     ["tests/cfg", "tests/lower"].iter().for_each(|folder| collect(&root.join(folder), &mut cases));
     let kernels = kernels.into_iter().map(|path| trial("lowers", path, lowers));
     let cases = cases.into_iter().map(|path| trial("case", path, case));
-    libtest_mimic::run(&arguments, kernels.chain(cases).collect()).exit();
+    kernels.chain(cases).collect()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -1,14 +1,8 @@
 //! `--shard` and `gpuvcc merge`: shards together say what one run says, and what does not fit together is refused.
 
-#[allow(dead_code)]
-#[path = "support/formats.rs"]
-mod formats;
-#[path = "support/program.rs"]
-mod program;
-#[path = "support/schema.rs"]
-mod schema;
-
-use program::{Ran, gpuvcc};
+use crate::support::formats;
+use crate::support::program::{Ran, gpuvcc};
+use crate::support::schema;
 use serde_json::Value;
 use std::path::Path;
 use tempfile::TempDir;

@@ -4,20 +4,16 @@
 //! `//@ condition: TEXT` with the names of the PTX, and `// OUTSIDE` ends the lines of the defect that other values
 //! show, if an execution shows one. Of a broken twin the confirmed race lies at the lines that end with `// RACE`, with positive parameters.
 
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::run::{summary, verify_case};
 use gpuvcc::finding::{Finding, KernelReport, Verdict};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
-use support::cases::{Case, cases};
-use support::run::{summary, verify_case};
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let cases = cases("tests/plausible").unwrap_or_else(|error| panic!("tests/plausible: {error}"));
     let trials = cases.into_iter().map(|case| Trial::test(case.name.clone(), move || check(&case)));
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    trials.collect()
 }
 
 fn check(case: &Case) -> Result<(), Failed> {

@@ -2,11 +2,8 @@
 //!
 //! The files and their form: tests/cli/preludes/README.md.
 
-#[path = "support/program.rs"]
-mod program;
-
-use libtest_mimic::{Arguments, Failed, Trial};
-use program::gpuvcc;
+use crate::support::program::gpuvcc;
+use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "tests/cli/preludes";
@@ -22,8 +19,7 @@ const KERNELS: [(&str, &str, &str); 8] = [
     ("ptx/shared_address_width_broken", "64", "1"),
 ];
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for path in files() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -39,7 +35,7 @@ fn main() {
         }
     }
     trials.push(Trial::test("unreadable", unreadable));
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn files() -> Vec<PathBuf> {

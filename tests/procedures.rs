@@ -10,11 +10,8 @@
 //! Where Boogie is installed it must find errors at the same lines; where cvc5 is, it decides the formulas of
 //! `--emit smt2` no other way.
 
-#[path = "support/program.rs"]
-mod program;
-
-use libtest_mimic::{Arguments, Failed, Trial};
-use program::{Ran, gpuvcc};
+use crate::support::program::{Ran, gpuvcc};
+use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -22,8 +19,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for file in files() {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -33,7 +29,7 @@ fn main() {
         trials.push(Trial::test(format!("{name}/boogie"), move || boogie_agrees(&own)));
         trials.push(Trial::test(format!("{name}/cvc5"), move || cvc5_agrees(&file)));
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn files() -> Vec<PathBuf> {

@@ -4,28 +4,24 @@
 //! (tests/programs/README.md). Correct ones are `verified` or refused as their gap says; of a twin the confirmed defect
 //! lies at the marked lines. `cargo bench --bench alarms` asks in the other ways, too, and for the slow ones.
 
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::conditions::Values;
+use crate::support::places::places;
+use crate::support::run::{summary, verify_case};
 use gpuvcc::finding::{Defect, KernelReport, Verdict};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use support::cases::{Case, cases};
-use support::conditions::Values;
-use support::places::places;
-use support::run::{summary, verify_case};
 
 /// For programs of which more effort would say no more: their gap is named for the time that the benchmark gives.
 const GAP: Duration = Duration::from_secs(1);
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let cases = cases("tests/programs").unwrap_or_else(|error| panic!("tests/programs: {error}"));
     let mut trials = vec![pairs(&cases), Trial::test("conditions", conditions)];
     let quick = cases.into_iter().filter(|case| !case.is_slow);
     trials.extend(quick.map(|case| Trial::test(case.name.clone(), move || check(&case))));
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 /// Every program has a twin, both say a launch, and only twins have marks.

@@ -8,18 +8,14 @@
 //! - Damaged copies of the smaller files (cut off, bytes removed, doubled or replaced) give
 //!   diagnostics or parse, and never panic. tests/fuzz.rs does more of this.
 
-#[allow(dead_code)]
-mod reader;
-
+use crate::reader::check::{Reading, check};
 use gpuvcc::diagnostic::Diagnostic;
 use gpuvcc::ptx::{self, lexer::Lines};
-use libtest_mimic::{Arguments, Failed, Trial};
-use reader::check::{Reading, check};
+use libtest_mimic::{Failed, Trial};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut kernels = Vec::new();
     for folder in
@@ -29,12 +25,11 @@ fn main() {
     }
     let mut cases = Vec::new();
     collect(&root.join("tests/ptx"), &mut cases);
-    eprintln!("{} kernels must parse, {} files list their diagnostics", kernels.len(), cases.len());
     let damaged: Vec<PathBuf> = kernels.iter().step_by(8).chain(&cases).cloned().collect();
     let kernels = kernels.into_iter().map(|path| trial("parses", path, parses));
     let cases = cases.into_iter().map(|path| trial("diagnostics", path, diagnostics));
     let damaged = damaged.into_iter().map(|path| trial("damaged", path, survives_damage));
-    libtest_mimic::run(&arguments, kernels.chain(cases).chain(damaged).collect()).exit();
+    kernels.chain(cases).chain(damaged).collect()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

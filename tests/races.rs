@@ -19,7 +19,7 @@ use gpuvcc::finding::{AccessKind, Finding, KernelReport, Verdict};
 use gpuvcc::jobs::Jobs;
 use gpuvcc::ptx;
 use gpuvcc::span::Origin;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -34,8 +34,7 @@ const SCHEDULES: [&str; 8] = [
     "--schedule=adversarial --seed=3",
 ];
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let entries = std::fs::read_dir("tests/races").expect("the folder of programs");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
@@ -47,7 +46,7 @@ fn main() {
         let exact = Trial::test(format!("exact/{name}"), move || check_exact(&executed));
         [Trial::test(name, move || check(&path)), verify, exact]
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    trials.collect()
 }
 
 fn check(path: &Path) -> Result<(), Failed> {

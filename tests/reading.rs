@@ -1,14 +1,11 @@
 //! Reading of PTX that no compiler writes: of any length and depth, with anything between the tokens.
 
-#[allow(dead_code)]
-mod reader;
-
+use crate::reader::check::{self, Reading};
+use crate::reader::cpu_time::cpu_time;
+use crate::reader::large_module::{Shape, large_module};
+use crate::reader::random_modules::{module, with_other_blanks};
 use gpuvcc::ptx;
 use proptest::prelude::*;
-use reader::check::{self, Reading};
-use reader::cpu_time::cpu_time;
-use reader::large_module::{Shape, large_module};
-use reader::random_modules::{module, with_other_blanks};
 use std::time::Duration;
 
 /// A module with this body.

@@ -4,27 +4,20 @@
 //! `// CAN GO` for one of those that can go together, `// CAN GO ALONE`, `// IS NEEDED: PART` and `// NOT CLAIMED: PART` with a
 //! part of the reason. What can go was executed without a defect.
 
-#[path = "support/schema.rs"]
-mod schema;
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::run::{summary, verify_case};
+use crate::support::schema::wrong_in_json;
 use gpuvcc::driver::options::Options;
 use gpuvcc::finding::{Fate, Redundant};
-use libtest_mimic::{Arguments, Failed, Trial};
-use schema::wrong_in_json;
+use libtest_mimic::{Failed, Trial};
 use std::fmt::Write;
 use std::process::Command;
-use support::cases::{Case, cases};
-use support::run::{summary, verify_case};
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let cases = cases("tests/redundant").unwrap_or_else(|error| panic!("tests/redundant: {error}"));
     assert!(cases.len() >= 21, "kernels are missing");
     let trials = cases.into_iter().map(|case| Trial::test(case.name.clone(), move || check(case)));
-    let trials = trials.chain([Trial::test("json", json)]).collect();
-    libtest_mimic::run(&arguments, trials).exit();
+    trials.chain([Trial::test("json", json)]).collect()
 }
 
 /// The JSON is one of the schema and says the same; the exit code is the one without the option.

@@ -1,10 +1,7 @@
 //! Reports made by hand, and what the terminal, JSON and SARIF show of them.
 
-#[path = "support/formats.rs"]
-mod formats;
-#[path = "support/schema.rs"]
-mod schema;
-
+use crate::support::formats;
+use crate::support::schema;
 use gpuvcc::diagnostic::Diagnostic;
 use gpuvcc::finding::{
     AccessKind, AccessReport, Candidates, Checked, Defect, Finding, KernelReport, ParameterValue, Reason, Step,

@@ -3,26 +3,22 @@
 //! Every `STEP`-th correct kernel of `tests/kernels` is verified at the launch of its header, with the option.
 //! `GPUVCC_SAME_VALUE=n` looks at every n-th (1: all).
 
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::run::{summary, verify_case};
 use gpuvcc::finding::Verdict;
-use libtest_mimic::{Arguments, Failed, Trial};
-use support::cases::{Case, cases};
-use support::run::{summary, verify_case};
+use libtest_mimic::{Failed, Trial};
 
 const STEP: usize = 7;
 
 const GAPS: &str = include_str!("kernels/known_gaps.txt");
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let cases = cases("tests/kernels").unwrap_or_else(|error| panic!("tests/kernels: {error}"));
     let step = std::env::var("GPUVCC_SAME_VALUE").ok().and_then(|text| text.parse().ok()).unwrap_or(STEP);
     let is_gap = |case: &Case| GAPS.lines().any(|line| line.split_whitespace().next() == Some(&case.name));
     let correct = cases.into_iter().filter(|case| case.verdict == "verified" && !is_gap(case));
     let trials = correct.step_by(step.max(1)).map(|case| Trial::test(case.name.clone(), move || stays_verified(case)));
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    trials.collect()
 }
 
 fn stays_verified(mut case: Case) -> Result<(), Failed> {

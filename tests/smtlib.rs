@@ -2,11 +2,9 @@
 //! answer what the library answers. GPUVCC_CASES asks for more cases than `cargo test` runs, and
 //! GPUVCC_SMT2_STEP=n looks at the conditions of every n-th shipped kernel.
 
-mod formula;
-#[allow(dead_code)]
-mod support;
-
-use formula::{Recipe, Shape, build, recipes};
+use crate::formula::{Recipe, Shape, build, recipes};
+use crate::support::cases::{Case, cases};
+use crate::support::run::on_large_stack;
 use gpuvcc::driver::options::Stage;
 use gpuvcc::driver::{input, pipeline};
 use gpuvcc::effort::Effort;
@@ -16,8 +14,6 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::io::Write;
 use std::process::{Command, Stdio};
-use support::cases::{Case, cases};
-use support::run::on_large_stack;
 
 const SHAPE: Shape =
     Shape { widths: &[1, 4, 8, 32], widest: 40, steps: 14, integers: true, functions: true, complete: 64 };

@@ -1,13 +1,10 @@
 //! What `--emit` prints: each stage of a small kernel as snapshots, and of several shipped kernels that
 //! each stage prints the same text twice and that IVL texts parse again.
 
-#[allow(dead_code)]
-mod support;
-
+use crate::support::cases::{Case, cases};
+use crate::support::run::on_large_stack;
 use gpuvcc::driver::options::Stage;
 use gpuvcc::driver::{input, pipeline};
-use support::cases::{Case, cases};
-use support::run::on_large_stack;
 
 /// Straight-line code, a loop with barriers, calls with shared memory.
 const KERNELS: [&str; 3] = ["saxpy", "reduce_sequential", "device_shared"];

@@ -17,7 +17,7 @@ use gpuvcc::driver::{emulate, input, pipeline};
 use gpuvcc::finding::{Finding, KernelReport};
 use gpuvcc::jobs::Jobs;
 use gpuvcc::span::Origin;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -35,8 +35,7 @@ const SCHEDULES: [&str; 8] = [
 /// Contents of arrays with which a verified program is executed.
 const CONTENTS: [&str; 2] = ["zeros:*", "random:4096xu32:7"];
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let entries = std::fs::read_dir("tests/sync").expect("the folder of programs");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "ptx")).collect();
@@ -45,7 +44,7 @@ fn main() {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         Trial::test(name, move || check(&path))
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    trials.collect()
 }
 
 fn check(path: &Path) -> Result<(), Failed> {

@@ -1,8 +1,6 @@
 //! The builders of terms against plain arithmetic: no normalisation may change a value.
 
-mod formula;
-
-use formula::{Built, Recipe, Shape, Value, build, evaluate, recipes};
+use crate::formula::{self, Built, Recipe, Shape, Value, build, evaluate, recipes};
 use gpuvcc::concrete::code::Code;
 use gpuvcc::concrete::evaluate::Evaluator;
 use gpuvcc::solver;

@@ -1,14 +1,14 @@
 //! Mutants and random kernels against the verifier, for a limited time.
 
-use crate::conditions;
-use crate::emulator::random::{Random, hash};
-use crate::expressions;
-use crate::generate::{Generated, generate};
-use crate::mutate::{Mutant, mutate};
-use crate::oracle::{self, Defect, Replayed, Search};
+use super::conditions;
+use super::emulator::random::{Random, hash};
+use super::expressions;
+use super::generate::{Generated, generate};
+use super::mutate::{Mutant, mutate};
+use super::oracle::{self, Defect, Replayed, Search};
+use super::{kernels, module};
 use crate::support::cases::Case;
 use crate::support::run::{summary, verify};
-use crate::{kernels, module};
 use gpuvcc::driver::input::{Input, Language};
 use gpuvcc::driver::options::{Arithmetic, Options, PreludeChoice};
 use gpuvcc::finding::{KernelReport, Verdict};

@@ -1,6 +1,6 @@
 //! Whether a launch meets the conditions of a `verified-when`, as a reader of the report would decide it.
 
-use crate::emulator::Launch;
+use super::emulator::Launch;
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx::ast::Function;
 

@@ -2,8 +2,8 @@
 //! parameter and read no memory, so the emulator's one run tells exactly whether they race: an
 //! instruction that the verifier takes for another shows in one direction or the other.
 
-use crate::generate::Generated;
-use crate::random::Random;
+use super::generate::Generated;
+use super::random::Random;
 use std::fmt::Write;
 
 /// Instructions of 32 bits and their operands: `x` a value, `c` a small constant, `k` any constant,

@@ -1,7 +1,7 @@
 //! Random small kernels: shared and global arrays, indices near the thread's own, loops, branches and
 //! barriers. Many race, many do not, and few do so plainly.
 
-use crate::random::Random;
+use super::random::Random;
 use std::fmt::Write;
 
 /// A kernel with the launch it is made for.
@@ -33,7 +33,7 @@ pub struct Writer<'r> {
     pub block: u32,
     /// Whether there are local arrays.
     pub has_local: bool,
-    /// Whether there are statements of [`crate::oddities`].
+    /// Whether there are statements of [`super::oddities`].
     odd: bool,
     /// Registers that hold loop counters in scope.
     counters: Vec<u32>,

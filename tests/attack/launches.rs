@@ -1,7 +1,7 @@
 //! Concrete launches of a kernel: parameters that reach corners, with few and many iterations.
 
-use crate::emulator::random::Random;
-use crate::emulator::{Contents, Launch, pointer};
+use super::emulator::random::Random;
+use super::emulator::{Contents, Launch, pointer};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::order::Ordering;
 use gpuvcc::ptx::ast::{

@@ -1,6 +1,6 @@
 //! Small changes to PTX text, of the kind that turn a correct kernel into a racing one.
 
-use crate::emulator::random::Random;
+use super::emulator::random::Random;
 
 /// A changed kernel.
 #[derive(Clone, Debug)]

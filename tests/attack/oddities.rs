@@ -1,7 +1,7 @@
 //! Statements that few kernels have, and that were once overlooked: addresses wider than their space, barriers whose
 //! number or count is computed, masks of warp operations, local arrays, addresses put together from halves.
 
-use crate::generate::{CTAID, N, TID, Writer};
+use super::generate::{CTAID, N, TID, Writer};
 
 impl Writer<'_> {
     /// One of them.

@@ -1,8 +1,8 @@
 //! Whether a kernel has a defect that a concrete execution shows.
 
-use crate::emulator::random::hash;
-use crate::emulator::{self, Launch, Outcome};
-use crate::launches;
+use super::emulator::random::hash;
+use super::emulator::{self, Launch, Outcome};
+use super::launches;
 use crate::support::cases::Case;
 use crate::support::replay;
 use gpuvcc::finding::{self, Finding};

@@ -1,8 +1,8 @@
 //! Programs at random: instruction by instruction, or a pattern of synchronisation with up to two changes.
 
-use crate::patterns::{PATTERNS, Patterns};
-use crate::program::{Instruction, Manner, Program, Scope, Semantics, Space, Thread, Update, Value, one};
-use crate::random::{Random, hash};
+use super::patterns::{PATTERNS, Patterns};
+use super::program::{Instruction, Manner, Program, Scope, Semantics, Space, Thread, Update, Value, one};
+use super::random::{Random, hash};
 use Instruction::{Atomic, Fence, If, Load, Store, Take, Wait, Warp};
 
 /// The program with this number.

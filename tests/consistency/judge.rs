@@ -1,8 +1,8 @@
 //! What litmus engine, emulator and verifier say of a program, and whether they agree.
 
-use crate::litmus_text::{self, Loops, State};
-use crate::program::{Program, Space};
-use crate::ptx_text::{self, Printed};
+use super::litmus_text::{self, Loops, State};
+use super::program::{Program, Space};
+use super::ptx_text::{self, Printed};
 use crate::support::run::{on_large_stack, summary, verify};
 use gpuvcc::driver::input::{Input, Language};
 use gpuvcc::driver::options::{Engine, Options};

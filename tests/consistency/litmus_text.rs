@@ -1,6 +1,6 @@
 //! A program as a litmus test.
 
-use crate::program::{Instruction, PLACES, Program, Update, Value};
+use super::program::{Instruction, PLACES, Program, Update, Value};
 use std::fmt::Write;
 
 /// What a final state is: registers of threads, and memory.

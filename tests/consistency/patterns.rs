@@ -1,8 +1,8 @@
 //! Correct patterns of synchronisation, as people write them.
 
-use crate::generate::zero_shared;
-use crate::program::{Instruction, Manner, Program, Scope, Semantics, Space, Thread, Update, Value, one};
-use crate::random::Random;
+use super::generate::zero_shared;
+use super::program::{Instruction, Manner, Program, Scope, Semantics, Space, Thread, Update, Value, one};
+use super::random::Random;
 use Instruction::{Atomic, Fence, If, Load, Store, Take, Wait, Warp};
 use Semantics::{Acquire, AcquireRelease, Relaxed, Release, SequentiallyConsistent};
 

@@ -1,6 +1,6 @@
 //! Small programs of several threads, of which litmus tests and kernels can be made.
 
-use crate::random::Random;
+use super::random::Random;
 
 /// Semantics of accesses and fences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

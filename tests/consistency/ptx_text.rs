@@ -1,6 +1,6 @@
 //! A program as a kernel.
 
-use crate::program::{Instruction, PLACES, Program, Space, Update, Value};
+use super::program::{Instruction, PLACES, Program, Space, Update, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

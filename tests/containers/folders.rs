@@ -1,7 +1,7 @@
 //! Folders of PTX, the launches that Triton writes beside PTX, and plain PTX where a target is asked for.
 
-use super::program::gpuvcc;
 use super::{check, expected, fixture, ptx};
+use crate::support::program::gpuvcc;
 use serde_json::Value;
 use std::path::PathBuf;
 

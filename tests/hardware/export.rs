@@ -4,12 +4,12 @@
 //! hashes, and for each line a file `expected/NUMBER` with what the arrays hold afterwards. Establishes: no launch has a defect, and
 //! all schedules, and all contents of what nobody wrote, give the same. Relies on: the emulator, which is what is to be compared.
 
-use crate::emulator::Launch;
-use crate::emulator::random::{Random, hash};
-use crate::recorded::{Part, Recorded, Start};
+use super::emulator::Launch;
+use super::emulator::random::{Random, hash};
+use super::recorded::{Part, Recorded, Start};
+use super::{expressions, generate, launches};
 use crate::support::cases::{Case, cases};
 use crate::support::run::on_large_stack;
-use crate::{expressions, generate, launches};
 use gpuvcc::exec::launch::{Schedule, array_address};
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx;

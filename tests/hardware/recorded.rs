@@ -5,7 +5,7 @@
 //! number of the array is added to the seed. PARAMETERS are those of the kernel, in hexadecimal, lowest byte first, with commas
 //! between them; `@0` is the address of the first array. HASHES are those of the arrays after the launch (FNV-1a).
 
-use crate::random::hash;
+use super::random::hash;
 use gpuvcc::exec::launch::{Array, Contents, Launch, Schedule, array_address};
 use gpuvcc::exec::{self, Run};
 use gpuvcc::geometry::Geometry;

@@ -1,7 +1,7 @@
 //! Findings that `gpuvcc.toml` knows of.
 
-use crate::support::{Entry, Ran, check, folder, gpuvcc_in, write};
-use crate::{ptx, with_host};
+use super::support::{Entry, Ran, check, folder, gpuvcc_in, write};
+use super::{ptx, with_host};
 use tempfile::TempDir;
 
 const LAUNCH: [&str; 7] = ["k.ptx", "--block", "16,16", "--grid", "7,7", "--param", "0=100"];

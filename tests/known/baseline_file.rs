@@ -1,7 +1,7 @@
 //! Findings that `--baseline` knows of, and what `--write-baseline` writes.
 
-use crate::support::{Entry, Ran, check, folder, gpuvcc_in, write};
-use crate::{ptx, with_host};
+use super::support::{Entry, Ran, check, folder, gpuvcc_in, write};
+use super::{ptx, with_host};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -1,7 +1,7 @@
 //! `gpuvcc kernel.cu` with a compiler that stands in for nvcc or clang, with one that refuses, and without any.
 
-use crate::support::{Entry, check, folder, gpuvcc_in, with_path, write};
-use crate::{HOST, ptx, with_host};
+use super::support::{Entry, check, folder, gpuvcc_in, with_path, write};
+use super::{HOST, ptx, with_host};
 use std::os::unix::fs::PermissionsExt;
 use tempfile::TempDir;
 

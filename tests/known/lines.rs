@@ -1,7 +1,7 @@
 //! `--launches FILE`.
 
-use crate::ptx;
-use crate::support::{Entry, check, folder, gpuvcc_in, write};
+use super::ptx;
+use super::support::{Entry, check, folder, gpuvcc_in, write};
 
 /// The report speaks of each launch by itself; equal lines are verified once.
 #[test]

@@ -1,7 +1,7 @@
 //! `gpuvcc.toml`.
 
-use crate::ptx;
-use crate::support::{Entry, check, folder, gpuvcc_in, write};
+use super::ptx;
+use super::support::{Entry, check, folder, gpuvcc_in, write};
 
 const PROJECT: &str = r#"
 [[kernel]]

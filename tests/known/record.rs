@@ -1,8 +1,8 @@
 //! `gpuvcc record` with a driver that stands in for NVIDIA's (`record/driver.c`), and a host program (`record/host.c`) that
 //! finds its functions in the three ways that there are. Both are compiled by `cc`, which links our own programs, too.
 
-use crate::ptx;
-use crate::support::{Entry, check, folder, gpuvcc_in, write};
+use super::ptx;
+use super::support::{Entry, check, folder, gpuvcc_in, write};
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;

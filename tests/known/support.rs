@@ -1,6 +1,6 @@
 //! The program in a folder of its own, and what is expected of its entries.
 
-use crate::schema;
+use crate::support::schema;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;

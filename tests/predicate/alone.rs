@@ -1,6 +1,6 @@
 //! A thread alone in the kernel as written: the ground truth of the tests of stages 4 and 5.
 
-use crate::evaluate::{Store, evaluate};
+use super::evaluate::{Store, evaluate};
 use gpuvcc::ivl::ast::*;
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! Two threads in lock-step through the predicated kernel do exactly what each does alone in the
 //! original: the equivalence theorem on random kernels, with all three refinements on.
 
-use crate::alone::{Thread, Trace, alone, blocks};
-use crate::evaluate::evaluate;
-use crate::random::{Source, kernel};
+use super::alone::{Thread, Trace, alone, blocks};
+use super::evaluate::evaluate;
+use super::random::{Source, kernel};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::predicate::{self, Predicated};
 use proptest::prelude::*;

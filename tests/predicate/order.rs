@@ -1,6 +1,6 @@
 //! The sort order satisfies the two conditions of section 4 on random reducible graphs.
 
-use crate::random::{Source, reducible_graph};
+use super::random::{Source, reducible_graph};
 use gpuvcc::flow::{Graph, LoopForest};
 use gpuvcc::predicate::order::sort_order;
 use proptest::prelude::*;

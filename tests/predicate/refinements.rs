@@ -1,6 +1,6 @@
 //! The conditions of the refinements, each with its near miss.
 
-use crate::random::program;
+use super::random::program;
 use gpuvcc::flow::LoopForest;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::bv;

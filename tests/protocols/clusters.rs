@@ -2,8 +2,8 @@
 //!
 //! Threads of the first block come first; so do its objects.
 
-use crate::protocol::{Fenced, OBJECTS_OF_BLOCK, Operation as Op, Protocol, Range, SLOT, Space};
-use crate::random::Random;
+use super::protocol::{Fenced, OBJECTS_OF_BLOCK, Operation as Op, Protocol, Range, SLOT, Space};
+use super::random::Random;
 
 /// The first object of the second block.
 const SECOND: usize = OBJECTS_OF_BLOCK;

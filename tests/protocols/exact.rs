@@ -1,10 +1,10 @@
 //! The exact engine against the oracle: what it calls verified has no defect in any schedule.
 
-use crate::generate::{Features, generate};
-use crate::judge::STATES;
-use crate::oracle::{Answer, explore};
-use crate::print::print;
-use crate::protocol::Protocol;
+use super::generate::{Features, generate};
+use super::judge::STATES;
+use super::oracle::{Answer, explore};
+use super::print::print;
+use super::protocol::Protocol;
 use gpuvcc::driver::input::{Input, Language};
 use gpuvcc::driver::options::{Engine, Options};
 use gpuvcc::driver::pipeline;

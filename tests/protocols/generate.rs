@@ -3,13 +3,13 @@
 //! Most protocols that are drawn operation by operation have a defect, and most of those without one do not share memory.
 //! So half of them are drawn until they share memory and the oracle calls them clean: there false alarms are found.
 
-use crate::judge::STATES;
-use crate::mutate::mutate;
-use crate::oracle::{Answer, explore};
-use crate::pipelines::pipeline;
-use crate::protocol::{BYTES, Fenced, NAMED, OBJECTS, Operation as Op, Place, Protocol, Range, SLOT, Space};
-use crate::random::{Random, hash};
-use crate::table::{Accesses, Table};
+use super::judge::STATES;
+use super::mutate::mutate;
+use super::oracle::{Answer, explore};
+use super::pipelines::pipeline;
+use super::protocol::{BYTES, Fenced, NAMED, OBJECTS, Operation as Op, Place, Protocol, Range, SLOT, Space};
+use super::random::{Random, hash};
+use super::table::{Accesses, Table};
 use std::collections::BTreeSet;
 
 /// Protocols that are drawn for one that is clean.

@@ -2,9 +2,9 @@
 //!
 //! Establishes: each defect that a run shows is one that some schedule can show.
 
-use crate::oracle::{Answer, Defect, explore};
-use crate::print::{Printed, print};
-use crate::protocol::{Place, Protocol};
+use super::oracle::{Answer, Defect, explore};
+use super::print::{Printed, print};
+use super::protocol::{Place, Protocol};
 use gpuvcc::driver::cli::{self, Command};
 use gpuvcc::driver::emulate;
 use gpuvcc::finding::{self, AccessKind, Finding, KernelReport, Verdict};

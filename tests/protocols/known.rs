@@ -2,8 +2,8 @@
 //!
 //! Many are the counterexamples by which an independent review refuted rules of proof, beside correct twins.
 
-use crate::oracle::{Answer, Defect, explore};
-use crate::protocol::{Fenced, Operation as Op, Protocol, Range, SLOT, Space};
+use super::oracle::{Answer, Defect, explore};
+use super::protocol::{Fenced, Operation as Op, Protocol, Range, SLOT, Space};
 use Defect::{BarrierError, Deadlock, Race};
 use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! One change of a protocol: what programmers forget and confuse.
 
-use crate::protocol::{Fenced, NAMED, Operation as Op, Protocol, Range, SLOT, Space};
-use crate::random::Random;
+use super::protocol::{Fenced, NAMED, Operation as Op, Protocol, Range, SLOT, Space};
+use super::random::Random;
 
 /// Changes one thing, mostly.
 pub fn mutate(protocol: &mut Protocol, random: &mut Random) {
@@ -143,7 +143,7 @@ fn change(operation: &mut Op, objects: usize, random: &mut Random) {
 
 /// Copies that a change took over the end of an array begin at its start.
 fn within_memory(operation: &mut Op) {
-    let most = |bytes: u32| crate::protocol::BYTES - bytes;
+    let most = |bytes: u32| super::protocol::BYTES - bytes;
     match operation {
         Op::Access { range, .. } if range.at > most(range.bytes) => range.at = 0,
         Op::BulkLoad { to, from, bytes, .. }

@@ -8,9 +8,9 @@
 //! Relies on: nothing of `src/exec`; README.md has the rules.
 //! Reference: PTX ISA, "Memory Consistency Model", `bar`, "mbarrier", `cp.async`, "Async Proxy".
 
-use crate::protocol::{Fenced, NAMED, OBJECTS, Operation, Place, Protocol, THREADS};
-use crate::state::{Known, NO_TOKEN, Named, State, Wrong};
-use crate::table::{Accesses, Facts, Table};
+use super::protocol::{Fenced, NAMED, OBJECTS, Operation, Place, Protocol, THREADS};
+use super::state::{Known, NO_TOKEN, Named, State, Wrong};
+use super::table::{Accesses, Facts, Table};
 use foldhash::{HashSet, HashSetExt as _};
 use std::collections::BTreeSet;
 

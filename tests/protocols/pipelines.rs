@@ -1,9 +1,9 @@
 //! Correct protocols of the kinds that real kernels have; `mutate` breaks them.
 
-use crate::clusters;
-use crate::generate::Features;
-use crate::protocol::{Fenced, Operation as Op, Protocol, Range, SLOT};
-use crate::random::Random;
+use super::clusters;
+use super::generate::Features;
+use super::protocol::{Fenced, Operation as Op, Protocol, Range, SLOT};
+use super::random::Random;
 
 /// Makes a protocol.
 type Pipeline = fn(&mut Random) -> Protocol;

@@ -1,6 +1,6 @@
 //! A protocol as PTX, with the line of each operation.
 
-use crate::protocol::{BLOCKS, BYTES, Fenced, OBJECTS_OF_BLOCK, Operation, Place, Protocol, Range};
+use super::protocol::{BLOCKS, BYTES, Fenced, OBJECTS_OF_BLOCK, Operation, Place, Protocol, Range};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

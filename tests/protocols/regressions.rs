@@ -1,8 +1,8 @@
 //! The smallest protocols on which the emulator was wrong, made from disagreements that random ones showed.
 
-use crate::exact::verdict;
-use crate::judge::{Judge, Judged};
-use crate::protocol::{Fenced, Operation as Op, Protocol, Range, Space};
+use super::exact::verdict;
+use super::judge::{Judge, Judged};
+use super::protocol::{Fenced, Operation as Op, Protocol, Range, Space};
 use gpuvcc::finding::Verdict;
 use libtest_mimic::{Failed, Trial};
 

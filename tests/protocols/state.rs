@@ -1,7 +1,7 @@
 //! A state between two steps of the oracle: barriers of both kinds, and what is known.
 
-use crate::protocol::{BLOCKS, NAMED, OBJECTS, THREADS};
-use crate::table::Accesses;
+use super::protocol::{BLOCKS, NAMED, OBJECTS, THREADS};
+use super::table::Accesses;
 
 /// The largest number of bytes, and of arrivals, that an object counts.
 const MOST: i64 = (1 << 20) - 1;

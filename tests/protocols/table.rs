@@ -1,7 +1,7 @@
 //! What of a protocol does not depend on the schedule: its accesses, which of them conflict, and what each wait for copies
 //! tells its thread.
 
-use crate::protocol::{BLOCKS, Operation, Place, Protocol, Range};
+use super::protocol::{BLOCKS, Operation, Place, Protocol, Range};
 
 /// A set of accesses, one bit each.
 pub type Accesses = u64;

@@ -1,6 +1,6 @@
 //! Random launches of every shipped kernel in the emulator: what they find in a broken one lies on marked lines.
 
-use super::support::cases::{Case, cases};
+use crate::support::cases::{Case, cases};
 use gpuvcc::aliases::Aliases;
 use gpuvcc::confirm::emulate::Emulator;
 use gpuvcc::confirm::explore::{Effort, Explorer, Suspects};

@@ -5,10 +5,10 @@
 //! registers that hold anything hold what they really hold. Everything else has to agree. A pointer
 //! may be counted from the start of its array, where the emulator has an address.
 
-use crate::emulator::{Element, Instance, Kind, Log, Memory};
-use crate::evaluate::{Evaluator, Store, Value, cut};
-use crate::joint::{Given, Joints};
-use crate::launch::Bases;
+use super::emulator::{Element, Instance, Kind, Log, Memory};
+use super::evaluate::{Evaluator, Store, Value, cut};
+use super::joint::{Given, Joints};
+use super::launch::Bases;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::kernel::Kernel;
 use gpuvcc::ptx::ast::{Register, ScalarType};

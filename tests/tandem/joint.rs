@@ -1,8 +1,8 @@
 //! Accesses that the threads of a warp do together: in PTX each lane accesses its part, in the IVL the lanes that give
 //! an address access what lies there. The bytes are compared for the warp as a whole.
 
-use crate::emulator::{Element, Kind, Memory};
-use crate::follow::Bindings;
+use super::emulator::{Element, Kind, Memory};
+use super::follow::Bindings;
 use gpuvcc::ivl::ast::{ArraySpace, Name};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Random small launches of a kernel, and what the constants of its IVL are in one of them.
 
-use crate::emulator::{Run, moves_matrices};
-use crate::evaluate::{Store, Value};
+use super::emulator::{Run, moves_matrices};
+use super::evaluate::{Store, Value};
 use gpuvcc::aliases::Aliases;
 use gpuvcc::confirm::emulate::Emulator;
 use gpuvcc::exec::command::Command;

@@ -1,12 +1,12 @@
 //! Why the theorem asks for well-formed kernels that terminate: the counterexamples of section 5. What
 //! the verifier does, which takes shared state for arbitrary, finds the races of both.
 
-use crate::evaluate::Store;
-use crate::interleaving::interleave;
-use crate::lockstep::lock_step;
-use crate::program::{self, Arbitrary, Watched, unfold};
-use crate::random::{program, stmt};
-use crate::run::*;
+use super::evaluate::Store;
+use super::interleaving::interleave;
+use super::lockstep::lock_step;
+use super::program::{self, Arbitrary, Watched, unfold};
+use super::random::{program, stmt};
+use super::run::*;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::bv;
 use gpuvcc::predicate;

@@ -5,11 +5,11 @@
 //! interval, does not depend on the schedule. A lock-step run stops at a barrier as soon as one thread is missing;
 //! what that one would still have done in the interval is not seen.
 
-use crate::kernels::{Shape, kernel};
-use crate::lockstep::lock_step;
-use crate::random::Source;
-use crate::run::*;
-use crate::{Smallest, cases, interleaving};
+use super::kernels::{Shape, kernel};
+use super::lockstep::lock_step;
+use super::random::Source;
+use super::run::*;
+use super::{Smallest, cases, interleaving};
 use gpuvcc::ivl::ast::Program;
 use gpuvcc::predicate;
 use std::collections::{BTreeMap, BTreeSet};

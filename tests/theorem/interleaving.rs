@@ -1,8 +1,8 @@
 //! The interleaving semantics (section 3.2): each thread has its own place; a scheduler lets one of
 //! them execute some statements, then another.
 
-use crate::random::Source;
-use crate::run::*;
+use super::random::Source;
+use super::run::*;
 use gpuvcc::ivl::ast::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,7 +109,7 @@ fn step<'p>(graph: &Graph<'p>, place: &mut Place<'p>, run: &mut Run, number: usi
             if thread.may(access.guard.as_ref()) {
                 let bytes = bytes_of(access, &thread.store);
                 run.races.extend(interval.add(number, &access.array, bytes.clone(), true));
-                let value = crate::evaluate::evaluate(value, &thread.store);
+                let value = super::evaluate::evaluate(value, &thread.store);
                 thread.trace.push(Event::Store(bytes.start, value));
                 run.memory.write(&access.array, bytes, value);
             }

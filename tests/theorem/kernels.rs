@@ -4,7 +4,7 @@
 //! thread's own, like `y0`, `y1` and so on, each of which has one definition; `rN` counts how often block N
 //! was left, so that most loops end. Where a block has two successors, a thread takes the one whose assumption holds, or any.
 
-use crate::random::{Source, program, reducible_graph, stmt};
+use super::random::{Source, program, reducible_graph, stmt};
 use gpuvcc::flow::Graph;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::bv::{self, BvOp};

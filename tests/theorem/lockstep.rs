@@ -2,9 +2,9 @@
 //! statement at a time. A thread that is not active must do nothing that shows; what such a thread's
 //! `havoc`s and loads yield is garbage.
 
-use crate::evaluate::evaluate;
-use crate::random::Source;
-use crate::run::*;
+use super::evaluate::evaluate;
+use super::random::Source;
+use super::run::*;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::attributes::Attributes;
 use gpuvcc::ivl::claim::Premise;

@@ -6,13 +6,13 @@
 //! nothing else fails. With contents of arrays, their loads must have the values that memory really held. (That it finds the races of two threads for any other contents of shared state,
 //! too, is tested in `tests/twothread/execution.rs`.)
 
-use crate::evaluate::Store;
-use crate::kernels::{Shape, kernel};
-use crate::lockstep::lock_step;
-use crate::program::{self, Arbitrary, Watched, unfold};
-use crate::random::Source;
-use crate::run::*;
-use crate::{Smallest, cases};
+use super::evaluate::Store;
+use super::kernels::{Shape, kernel};
+use super::lockstep::lock_step;
+use super::program::{self, Arbitrary, Watched, unfold};
+use super::random::Source;
+use super::run::*;
+use super::{Smallest, cases};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::predicate::{self, Predicated};
 use gpuvcc::twothread::prelude::{LOGGING_SETS, Prelude, WATCHED_BYTE, load};

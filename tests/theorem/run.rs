@@ -1,6 +1,6 @@
 //! What both interpreters share: memory, threads, what is arbitrary, and what a run shows.
 
-use crate::evaluate::{Store, evaluate};
+use super::evaluate::{Store, evaluate};
 use gpuvcc::ivl::ast::*;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! Both preludes against the definition of a race: for every pair of small accesses, a check fails for
 //! some choice of the prelude exactly when the two accesses race.
 
-use crate::evaluate::{Store, evaluate};
-use crate::program::unfold;
+use super::evaluate::{Store, evaluate};
+use super::program::unfold;
 use gpuvcc::ivl::ast::*;
 use gpuvcc::twothread::prelude::{LOGGING_SETS, Setting, WATCHED_BYTE, load};
 

@@ -1,10 +1,10 @@
 //! Two-thread programs, executed: for random kernels and two threads, some assertion fails for some
 //! value of the prelude's constants exactly when the threads, each alone, do what races or diverges.
 
-use crate::alone::{self, Event, Trace, initial, loaded};
-use crate::evaluate::Store;
-use crate::program::{Arbitrary, Run, Watched, unfold};
-use crate::random::{Source, kernel};
+use super::alone::{self, Event, Trace, initial, loaded};
+use super::evaluate::Store;
+use super::program::{Arbitrary, Run, Watched, unfold};
+use super::random::{Source, kernel};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::predicate;
 use gpuvcc::twothread::prelude::{LOGGING_SETS, Prelude, WATCHED_BYTE, load};

@@ -1,6 +1,6 @@
 //! Executes a two-thread program with given values of the prelude's constants.
 
-use crate::evaluate::{Store, evaluate};
+use super::evaluate::{Store, evaluate};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::claim::{Claim, Premise};
 use gpuvcc::ivl::event::as_call;

@@ -6,16 +6,11 @@ mod litmus_text;
 mod patterns;
 mod program;
 mod ptx_text;
-#[path = "../attack/emulator/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "../support/mod.rs"]
-#[allow(dead_code)]
-mod support;
 
+use crate::attack::emulator::random;
 use generate::generate;
 use judge::{Asked, Judge, Judged};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use litmus_text::Loops;
 use program::Program;
 use std::collections::BTreeMap;
@@ -29,8 +24,7 @@ const TOLD: usize = 5;
 /// So many programs are both racy and race-free.
 const ENOUGH: u64 = 50;
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let emulator = Asked { emulator: true, prover: false, exact: false };
     let prover = Asked { emulator: false, prover: true, exact: true };
     let trials = vec![
@@ -38,7 +32,7 @@ fn main() {
         Trial::test("prover", move || compare("CONSISTENCY_PROVED", 6, prover)),
         Trial::test("show", show),
     ];
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn setting(name: &str, default: u64) -> u64 {

@@ -7,7 +7,7 @@
 mod clock;
 mod inputs;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,8 +21,7 @@ const MEGABYTES: u64 = 1000;
 /// Within how many times its time a kernel is answered.
 const PATIENCE: u64 = 12;
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let kernels = [
         ("chained_products", inputs::chained_products(12)),
         ("jump_table", inputs::jump_table(1500)),
@@ -42,7 +41,7 @@ fn main() {
     trials.extend([Trial::test("stopped_and_continued", clock::stopped_and_continued)]);
     #[cfg(unix)]
     trials.push(Trial::test("an_interrupt_shows_what_was_found", an_interrupt_shows_what_was_found));
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 /// What a process did.

@@ -19,12 +19,10 @@ mod oddities;
 #[path = "../attack/emulator/random.rs"]
 #[allow(dead_code)]
 mod random;
-#[path = "../support/mod.rs"]
-#[allow(dead_code)]
-mod support;
-#[path = "../support/table.rs"]
-mod table;
 
+use crate::support::cases::{Case, cases};
+use crate::support::run::on_large_stack;
+use crate::support::table::{self, Group};
 use evaluate::Evaluator;
 use follow::{Bindings, Compared, Follower, Stop};
 use generate::Generated;
@@ -37,9 +35,6 @@ use launch::Bases;
 use random::Random;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use support::cases::{Case, cases};
-use support::run::on_large_stack;
-use table::Group;
 
 /// Codes that a thread executes at most.
 const STEPS: u64 = 600;

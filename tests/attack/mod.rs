@@ -18,34 +18,30 @@
 
 mod campaign;
 mod conditions;
-mod emulator;
-mod expressions;
-mod generate;
-mod launches;
+pub mod emulator;
+pub mod expressions;
+pub mod generate;
+pub mod launches;
 mod mutate;
 mod oddities;
 mod oracle;
-#[path = "../support/mod.rs"]
-#[allow(dead_code)]
-mod support;
 
+use crate::support::cases::{Case, cases};
+use crate::support::run::on_large_stack;
 use emulator::random;
 use gpuvcc::driver::input;
 use gpuvcc::geometry::Geometry;
 use gpuvcc::ptx::{self, ast::Module};
-use libtest_mimic::{Arguments, Failed, Trial};
-use support::cases::{Case, cases};
-use support::run::on_large_stack;
+use libtest_mimic::{Failed, Trial};
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let trials = vec![
         Trial::test("shipped_kernels", shipped_kernels),
         Trial::test("mutants", campaign::mutants),
         Trial::test("random_kernels", campaign::random_kernels),
         Trial::test("expressions", campaign::expressions),
     ];
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 /// The PTX cases with their text, but for those of `--allow-same-value`: to the oracle two writes race whatever they write.

@@ -4,23 +4,19 @@
 //! The verdict of a case is exact: `race` is confirmed, `possible-race` is not. Confirmed findings lie on marked lines.
 
 mod kernels;
-#[allow(dead_code)]
-#[path = "../support/mod.rs"]
-mod support;
 
+use crate::support::cases::{Case, cases};
+use crate::support::run::{summary, verify_case};
 use gpuvcc::finding::{Defect, Finding};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
-use support::cases::{Case, cases};
-use support::run::{summary, verify_case};
 
-fn main() -> std::process::ExitCode {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let in_ivl = cases("tests/replay/cases").unwrap_or_else(|error| panic!("tests/replay/cases: {error}"));
     let mut trials: Vec<Trial> =
         in_ivl.into_iter().map(|case| Trial::test(case.name.clone(), move || check(&case))).collect();
     trials.extend(kernels::trials().unwrap_or_else(|error| panic!("tests/kernels: {error}")));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    trials
 }
 
 fn check(case: &Case) -> Result<(), Failed> {

@@ -10,7 +10,7 @@ mod program;
 use gpuvcc::litmus::cat::{self, Model};
 use gpuvcc::litmus::{self, Answer, Limits};
 use gpuvcc::report::source::SourceText;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use program::{Program, Random};
 use std::path::{Path, PathBuf};
 
@@ -19,8 +19,7 @@ const COUNT: u64 = 60;
 
 const LIMITS: Limits = Limits { unroll: 3, draws: false };
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = files()
         .into_iter()
         .map(|path| {
@@ -31,7 +30,7 @@ fn main() {
     for (name, with_proxies) in [("generic", false), ("proxies", true)] {
         trials.push(Trial::test(format!("random/{name}"), move || compare(with_proxies)));
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn files() -> Vec<PathBuf> {

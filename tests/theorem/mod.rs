@@ -7,14 +7,6 @@
 //! Cases are numbered; a failure prints the number and the smallest kernel that fails.
 //! GPUVCC_THEOREM_CASES multiplies how many there are.
 
-#[path = "../predicate/evaluate.rs"]
-mod evaluate;
-#[path = "../twothread/program.rs"]
-mod program;
-#[path = "../predicate/random.rs"]
-#[allow(dead_code)]
-mod random;
-
 mod counterexamples;
 mod equivalence;
 mod interleaving;
@@ -23,6 +15,8 @@ mod lockstep;
 mod pairs;
 mod run;
 
+use crate::predicate::{evaluate, random};
+use crate::twothread::program;
 use gpuvcc::ivl::{self, ast::Program};
 
 /// How many cases a test runs.

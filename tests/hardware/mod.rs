@@ -5,26 +5,13 @@
 
 #![allow(clippy::redundant_closure_for_method_calls)]
 
-#[path = "../attack/emulator/mod.rs"]
-#[allow(dead_code)]
-mod emulator;
 mod export;
-#[path = "../attack/expressions.rs"]
-mod expressions;
-#[path = "../attack/generate.rs"]
-mod generate;
-#[path = "../attack/launches.rs"]
-mod launches;
-#[path = "../attack/oddities.rs"]
-mod oddities;
 mod recorded;
-#[path = "../support/mod.rs"]
-#[allow(dead_code)]
-mod support;
 
+use crate::attack::{emulator, expressions, generate, launches};
 use emulator::random;
 use gpuvcc::ptx;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use recorded::Recorded;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,11 +19,13 @@ use std::path::Path;
 /// What a GPU gave, a launch a line.
 const RECORDED: &str = "tests/hardware/launches.txt";
 
-fn main() {
+pub fn trials() -> Vec<Trial> {
     if let Some(folder) = std::env::var_os("GPUVCC_HARDWARE_EXPORT") {
-        return export::write(Path::new(&folder));
+        return vec![Trial::test("export", move || {
+            export::write(Path::new(&folder));
+            Ok(())
+        })];
     }
-    let arguments = Arguments::from_args();
     let text = std::fs::read_to_string(RECORDED).expect("the recorded launches");
     let mut by_file: BTreeMap<String, Vec<Recorded>> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -44,7 +33,7 @@ fn main() {
         by_file.entry(recorded.file.clone()).or_default().push(recorded);
     }
     let trials = by_file.into_iter().map(|(file, all)| Trial::test(file.clone(), move || compare(&file, &all)));
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    trials.collect()
 }
 
 /// Each launch of a file ends as on the GPU.

@@ -17,16 +17,14 @@ mod oracle;
 mod pipelines;
 mod print;
 mod protocol;
-#[path = "../attack/emulator/random.rs"]
-#[allow(dead_code)]
-mod random;
 mod regressions;
 mod state;
 mod table;
 
+use crate::attack::emulator::random;
 use generate::{Features, Generated, generate};
 use judge::{Judge, Judged};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use oracle::{Answer, Defect, explore};
 use protocol::Protocol;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,15 +45,14 @@ const MISSED: u64 = 2;
 /// Disagreements that are made small and told.
 const TOLD: usize = 5;
 
-fn main() {
-    let arguments = Arguments::from_args();
+pub fn trials() -> Vec<Trial> {
     let mut trials = known::trials();
     trials.extend(regressions::trials());
     trials.push(Trial::test("pipelines", correct_pipelines));
     let seed = setting("PROTOCOLS_SEED", 1);
     trials.push(Trial::test("exact", move || exact::protocols(seed, setting("PROTOCOLS", 800) / 8)));
     trials.push(Trial::test("random", random_protocols));
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn setting(name: &str, default: u64) -> u64 {

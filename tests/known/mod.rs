@@ -9,8 +9,6 @@ mod lines;
 mod project;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod record;
-#[path = "../support/schema.rs"]
-mod schema;
 mod support;
 
 use support::{Entry, check, folder, gpuvcc_in, write};

@@ -1,9 +1,9 @@
 //! Tests of stage 4.
 
-mod alone;
-mod evaluate;
+pub mod alone;
+pub mod evaluate;
 mod files;
 mod lockstep;
 mod order;
-mod random;
+pub mod random;
 mod refinements;

@@ -5,13 +5,11 @@
 mod damage;
 mod folders;
 mod hosts;
-#[path = "../support/program.rs"]
-mod program;
 mod reading;
 mod writer;
 
+use crate::support::program::{Ran, gpuvcc};
 use hosts::{ar, coff, lib, pe};
-use program::{Ran, gpuvcc};
 use serde_json::Value;
 use writer::{FAMILY, MACHINE_CODE, PTX, Packing, SPECIFIC, elf, fat_binary, image};
 

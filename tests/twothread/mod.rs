@@ -1,0 +1,10 @@
+//! Tests of stage 5.
+
+mod barriers;
+mod contract;
+mod encodings;
+mod execution;
+mod files;
+pub mod program;
+
+use crate::predicate::{alone, evaluate, random};
