@@ -59,6 +59,8 @@ pub enum Order {
     Counted,
     /// `bar.warp.sync`: the threads of its mask.
     Warp,
+    /// A barrier of a block behind which all blocks of the grid have come to it, by way of a counter.
+    Grid,
     /// `membar`, `fence`: orders nothing alone, but with strong accesses on both sides (the ISA's patterns).
     Fence {
         /// The threads between which it works.

@@ -8,9 +8,9 @@
 //! is printed as an assumption. Reference: PTX `call`, `.calltargets`, `.callprototype`.
 
 use super::inline::{Inliner, Line, LineKind};
-use super::operands::{Slot, visit};
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{Function, Item, Module, Op, Operand, ScalarType, Variable, VariableRef};
+use crate::ptx::roles::{Slot, visit};
 use crate::span::Origin;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -9,13 +9,13 @@
 //! "Parameter state space".
 
 use super::graph::Statement;
-use super::operands::{Slot, visit};
 use crate::diagnostic::Diagnostic;
 use crate::order::Ordering;
 use crate::ptx::ast::{
     Address, AddressBase, Body, Function, Guard, Instruction, Item, LabelId, Module, Op, Operand, Register, RegisterId,
     StateSpace, Variable, VariableRef,
 };
+use crate::ptx::roles::{Slot, visit};
 use crate::rules::Rules;
 use crate::span::Origin;
 use std::borrow::Cow;

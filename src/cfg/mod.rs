@@ -12,7 +12,6 @@ pub(crate) mod graph;
 pub(crate) mod indirect;
 pub(crate) mod inline;
 pub(crate) mod loops;
-pub(crate) mod operands;
 pub mod print;
 pub(crate) mod reducible;
 pub(crate) mod unknown;

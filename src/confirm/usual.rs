@@ -44,7 +44,12 @@ pub(super) fn can_wait(program: &Program) -> bool {
         StmtKind::Atomic { .. } | StmtKind::WarpBarrier(_) => true,
         StmtKind::Fence(fence) => match fence.order() {
             Order::Warp => true,
-            Order::Block | Order::Counted | Order::Fence { .. } | Order::BarrierObjects | Order::Proxy { .. } => false,
+            Order::Block
+            | Order::Counted
+            | Order::Grid
+            | Order::Fence { .. }
+            | Order::BarrierObjects
+            | Order::Proxy { .. } => false,
             // Of a thread and its own copies.
             Order::Completion => false,
         },

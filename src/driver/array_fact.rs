@@ -8,13 +8,13 @@
 use super::input::Input;
 use super::options::Options;
 use super::pipeline::{self, Program};
-use crate::cfg::operands;
 use crate::effort::{self, Effort};
 use crate::finding::{Defect, Finding, KernelReport, Verdict};
 use crate::jobs::Jobs;
 use crate::limits;
 use crate::ptx::annotation::sidecar;
 use crate::ptx::ast::{Address, AddressBase, Function, Instruction, Item, Op, RegisterId, ScalarType, StateSpace};
+use crate::ptx::roles;
 use crate::report::text::launch_text;
 use std::collections::BTreeSet;
 
@@ -109,7 +109,7 @@ fn element_widths(function: &Function) -> BTreeSet<u32> {
     });
     let integers = loads.filter_map(|(instruction, ty)| match *ty {
         ScalarType::B(bits) | ScalarType::U(bits) | ScalarType::S(bits) if matches!(bits, 32 | 64) => {
-            let (_, written) = operands::registers(instruction);
+            let (_, written) = roles::registers(instruction);
             written.iter().any(|register| addresses.contains(register)).then_some(bits)
         }
         _ => None,
@@ -121,8 +121,8 @@ fn element_widths(function: &Function) -> BTreeSet<u32> {
 fn feeding_addresses(instructions: &[&Instruction]) -> BTreeSet<RegisterId> {
     let mut feeding = BTreeSet::new();
     for instruction in instructions {
-        operands::visit(&mut instruction.op.clone(), &mut |slot| {
-            if let operands::Slot::Address(Address { base: AddressBase::Register(register), .. }) = slot {
+        roles::visit(&mut instruction.op.clone(), &mut |slot| {
+            if let roles::Slot::Address(Address { base: AddressBase::Register(register), .. }) = slot {
                 feeding.insert(*register);
             }
         });
@@ -132,7 +132,7 @@ fn feeding_addresses(instructions: &[&Instruction]) -> BTreeSet<RegisterId> {
         for instruction in
             instructions.iter().filter(|instruction| !matches!(instruction.op, Op::Load { .. } | Op::Atomic { .. }))
         {
-            let (read, written) = operands::registers(instruction);
+            let (read, written) = roles::registers(instruction);
             if written.iter().any(|register| feeding.contains(register)) {
                 feeding.extend(read);
             }

@@ -32,7 +32,6 @@
 use super::input::Input;
 use super::options::{Options, PreludeChoice};
 use super::pipeline::{self, Program};
-use crate::cfg::operands::{self, Slot};
 use crate::confirm::trials::Trials;
 use crate::effort::{self, Effort};
 use crate::finding::{Fate, Finding, KernelReport, Redundant, Verdict};
@@ -41,6 +40,7 @@ use crate::launch::condition::Condition;
 use crate::limits;
 use crate::order::Order;
 use crate::ptx::ast::{AnnotationKind, BarrierKind, Function, Instruction, Item, Module, Op, Operand, SpecialRegister};
+use crate::ptx::roles::{self, Slot};
 use crate::report::finding::headline;
 use crate::report::text::launch_text;
 use crate::rules::Rules;
@@ -212,7 +212,7 @@ fn by_name(name: &str, op: &Op) -> Option<&'static str> {
 /// Special registers with values that other executions do not repeat.
 fn by_registers(op: &Op) -> Option<&'static str> {
     let mut found = false;
-    operands::visit(&mut op.clone(), &mut |slot| {
+    roles::visit(&mut op.clone(), &mut |slot| {
         if let Slot::Source(operand) = slot {
             found |= changes(operand);
         }
@@ -236,7 +236,7 @@ fn no_claim_of(op: &Op) -> Option<String> {
         Op::Fence(fence) => match fence.order() {
             Order::Fence { .. } => return None,
             Order::Proxy { .. } | Order::BarrierObjects => "it orders what the proof does not speak of",
-            Order::Block | Order::Counted | Order::Warp | Order::Completion => return None,
+            Order::Block | Order::Counted | Order::Warp | Order::Grid | Order::Completion => return None,
         },
         _ => return None,
     };

@@ -248,7 +248,7 @@ fn has_barrier(program: &Program, procedure: &Name, ghosts: &LoopGhosts) -> bool
     stmts.any(|stmt| {
         let StmtKind::Order { by, .. } = stmt.kind else { return false };
         match by {
-            Order::Block | Order::Counted | Order::Warp | Order::Completion => true,
+            Order::Block | Order::Counted | Order::Warp | Order::Grid | Order::Completion => true,
             Order::Fence { .. } | Order::BarrierObjects | Order::Proxy { .. } => {
                 panic!("infer: {by:?} clears no log")
             }

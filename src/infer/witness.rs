@@ -160,7 +160,7 @@ fn flatten(context: &Context, stmt: &Stmt, out: &mut Vec<Stmt>) {
             let call = as_call(&stmt.kind, &[]).0;
             let StmtKind::Call { args, results, .. } = &*call else { return };
             // A barrier of a warp asserts nothing.
-            let of_block = matches!(stmt.kind, StmtKind::Order { by: Order::Block | Order::Counted, .. });
+            let of_block = matches!(stmt.kind, StmtKind::Order { by: Order::Block | Order::Counted | Order::Grid, .. });
             let first_thread = context.uniform_barriers && of_block;
             let actual = |a: &ExprRef| if first_thread { of_first_thread(a) } else { a.clone() };
             let mut map: BTreeMap<Name, ExprRef> =

@@ -33,13 +33,13 @@
 use super::lowering::{Lowering, flag};
 use super::tickets::{adds, signed};
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
-use crate::cfg::operands::registers;
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::{Access, Attribute, AttributeArg, Block, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::visit::assigned;
 use crate::ptx::ast::{Comparison, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, SpecialRegister};
+use crate::ptx::roles::registers;
 use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::NodeIndex;

@@ -108,6 +108,16 @@ pub(super) fn addition_of(value: ExprRef) -> Attribute {
     Attribute { name: Name::from(ADDITION), args: vec![AttributeArg::Expr(value)] }
 }
 
+/// What an addition adds, of a register.
+pub(super) fn addend_of(stmt: &Stmt) -> Option<&ExprRef> {
+    stmt.attributes.named(ADDITION)?.condition()
+}
+
+/// The bound of an `atom.inc`.
+pub(super) fn bound_of(stmt: &Stmt) -> Option<&ExprRef> {
+    stmt.attributes.named(INCREMENTS)?.condition()
+}
+
 /// The mark of an `atom.inc` with a bound.
 pub(super) fn increments(bound: ExprRef) -> Attribute {
     Attribute { name: Name::from(INCREMENTS), args: vec![AttributeArg::Expr(bound)] }
@@ -411,12 +421,17 @@ fn is_enough(bound: &ExprRef, blocks: &ExprRef) -> bool {
 
 /// The equalities with a variable that hold where a formula does (or, not `holds`, does not).
 pub(super) fn equalities(e: &ExprRef, holds: bool, found: &mut dyn FnMut(&Name, &ExprRef)) {
+    equations(e, holds, &mut |a, b| equal(a, b, found));
+}
+
+/// What is equal where a formula holds (or, not `holds`, does not).
+pub(super) fn equations(e: &ExprRef, holds: bool, found: &mut dyn FnMut(&ExprRef, &ExprRef)) {
     match &e.kind {
-        ExprKind::Unary(UnaryOp::Not, inner) => equalities(inner, !holds, found),
-        ExprKind::Binary(BinaryOp::And, a, b) if holds => [a, b].into_iter().for_each(|e| equalities(e, true, found)),
-        ExprKind::Binary(BinaryOp::Or, a, b) if !holds => [a, b].into_iter().for_each(|e| equalities(e, false, found)),
-        ExprKind::Binary(BinaryOp::Eq, a, b) if holds => equal(a, b, found),
-        ExprKind::Binary(BinaryOp::Ne, a, b) if !holds => equal(a, b, found),
+        ExprKind::Unary(UnaryOp::Not, inner) => equations(inner, !holds, found),
+        ExprKind::Binary(BinaryOp::And, a, b) if holds => [a, b].into_iter().for_each(|e| equations(e, true, found)),
+        ExprKind::Binary(BinaryOp::Or, a, b) if !holds => [a, b].into_iter().for_each(|e| equations(e, false, found)),
+        ExprKind::Binary(BinaryOp::Eq, a, b) if holds => found(a, b),
+        ExprKind::Binary(BinaryOp::Ne, a, b) if !holds => found(a, b),
         _ => {}
     }
 }
@@ -444,7 +459,7 @@ fn find_addends(blocks: &mut [Block]) {
     }
     let paths = Paths::of(blocks);
     let addend = |(at, stmt): (Position, &Stmt)| {
-        let value = paths.value(stmt.attributes.named(ADDITION)?.condition()?, at, &|_| false)?;
+        let value = paths.value(addend_of(stmt)?, at, &|_| false)?;
         match (&value.kind, bv::width(&value)) {
             (ExprKind::Bv(value), 32) => Some((at, i128::from(*value as u32 as i32))),
             (ExprKind::Bv(value), 64) => Some((at, i128::from(*value as u64 as i64))),

@@ -53,6 +53,8 @@ pub(crate) struct Declarations {
     pub(crate) locks: BTreeSet<Name>,
     /// Arrays of flags by which threads know what others did.
     pub(crate) flags: BTreeSet<Name>,
+    /// Whether blocks wait for all others.
+    pub(crate) has_grid_barriers: bool,
     /// The counter that tells which block is the last one.
     pub(crate) completion: Option<Name>,
     /// Whether texture memory is read, which is taken for constant.

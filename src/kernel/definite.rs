@@ -7,9 +7,9 @@
 
 use super::exposed::Exposed;
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
-use crate::cfg::operands::registers;
 use crate::flow::Worklist;
 use crate::ptx::ast::{Guard, RegisterId, ScalarType};
+use crate::ptx::roles::registers;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 

@@ -4,9 +4,9 @@
 //! exposed register and block, so that huge unrolled kernels stay cheap.
 
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
-use crate::cfg::operands::{registers, registers_of};
 use crate::flow::{Graph, Order};
 use crate::ptx::ast::RegisterId;
+use crate::ptx::roles::{registers, registers_of};
 use std::collections::BTreeSet;
 
 /// The exposed registers in ascending order.

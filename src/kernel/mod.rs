@@ -55,7 +55,7 @@ pub(crate) use bulk::{FENCED, PROXY};
 pub(crate) use completion::{BEHIND, COMPLETES, EARLY};
 pub(crate) use groups::ASYNCHRONOUS;
 pub(crate) use locks::HELD;
-pub(crate) use messages::{TELLS, TOLD};
+pub(crate) use messages::{ALL_BLOCKS, TELLS, TOLD};
 pub(crate) use objects::{AWAITED, MATES};
 use std::collections::BTreeMap;
 pub(crate) use tickets::{EACH_INTERVAL, STEP, TICKET, signed};

@@ -50,6 +50,11 @@ impl<'b> Paths<'b> {
         statements(self.blocks).filter(|(at, _)| self.dominators.dominates(0, at.0))
     }
 
+    /// The statement at a position.
+    pub(super) fn statement(&self, at: Position) -> &'b Stmt {
+        &self.blocks[at.0].stmts[at.1]
+    }
+
     /// The blocks to which no other way leads than from this one.
     pub(super) fn only_ways(&self, from: usize) -> impl Iterator<Item = usize> + '_ {
         let is_only = move |to: &usize| self.graph.predecessors[*to] == [from] && *to != 0;
@@ -124,15 +129,17 @@ impl<'b> Paths<'b> {
         self.resolve(e, at, &|name, _| known(name), &mut { MOST_NODES })
     }
 
-    /// The same over constants and what a register was given in one place.
+    /// The same over constants and what registers were given, each in one place.
     pub(super) fn value_over(
         &self,
         e: &ExprRef,
         at: Position,
-        (register, given): (&Name, Position),
+        given: &[(&Name, Position)],
         known: &dyn Fn(&Name) -> bool,
     ) -> Option<ExprRef> {
-        let is_given = |name: &Name, at| name == register && self.definition(name, at) == Some(given);
+        let is_given = |name: &Name, at| {
+            given.iter().any(|(register, given)| name == *register && self.definition(name, at) == Some(*given))
+        };
         self.resolve(e, at, &|name, at| known(name) || is_given(name, at), &mut { MOST_NODES })
     }
 

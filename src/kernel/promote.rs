@@ -13,10 +13,10 @@
 use super::definite::Definite;
 use super::exposed::Exposed;
 use crate::cfg::graph::{Cfg, EdgeCondition, Statement};
-use crate::cfg::operands::{Slot, registers_of, visit};
 use crate::ptx::ast::{
     Address, AddressBase, Instruction, IntOp, Op, Operand, Register, RegisterId, ScalarType, StateSpace, VariableRef,
 };
+use crate::ptx::roles::{Slot, registers_of, visit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -10,12 +10,12 @@
 
 use crate::aliases::Aliases;
 use crate::cfg::graph::{Cfg, Statement};
-use crate::cfg::operands::{Slot, visit};
 use crate::kernel::LowerOptions;
 use crate::ptx::annotation::ArrayRef;
 use crate::ptx::ast::{
     Address, AddressBase, Function, Linkage, Module, Op, Operand, RegisterId, StateSpace, Variable, VariableRef,
 };
+use crate::ptx::roles::{Slot, visit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Index into [`Regions::all`].

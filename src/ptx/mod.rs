@@ -28,6 +28,7 @@ pub mod parse;
 pub(crate) mod pattern;
 pub(crate) mod print;
 pub(crate) mod registers;
+pub(crate) mod roles;
 pub(crate) mod scope;
 pub mod syntax;
 pub mod table;
@@ -44,6 +45,7 @@ pub(crate) mod values;
 mod vector_move;
 mod volatile;
 pub(crate) mod words;
+mod workspace;
 
 pub use lexer::tokens;
 pub use module::parse;

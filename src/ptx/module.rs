@@ -16,6 +16,7 @@ use super::parse::{parse_body, parse_module};
 use super::scope::index;
 use super::syntax::{self, BodyText, Name, Statement, TopLevel};
 use super::values::{integer_literal, undefined};
+use super::workspace;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use foldhash::{HashMap, HashSet};
@@ -218,7 +219,12 @@ impl<'a> Builder<'a> {
             errors.report(Diagnostic::error("ptx-header", message, start));
         }
         let errors = errors.into_list();
-        if errors.is_empty() { Ok(module) } else { Err(errors) }
+        if errors.is_empty() {
+            workspace::name(&mut module);
+            Ok(module)
+        } else {
+            Err(errors)
+        }
     }
 }
 

@@ -1,16 +1,19 @@
 //! Block barriers in the two-thread program.
 //!
 //! Input: a predicated barrier. Output: a divergence assertion and [`StmtKind::Order`]. Establishes:
-//! what was logged is forgotten only when both threads are of one block, both take part, and the barrier
-//! is of the whole block. Reference: the lock-step paper, Table 3
+//! what was logged is forgotten only when both threads take part, and are of one block and the barrier of the whole block, or
+//! the barrier is one of the grid ([`ALL_BLOCKS`]). Relies on: `kernel::messages` for what such a barrier orders. Reference: the lock-step paper, Table 3
 //! (sync); PTX `bar`, `barrier`, `exit`.
 
 use super::copies::Copies;
 use super::{Options, Pair, barrier_invariants};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Barrier, ExprKind, ExprRef, Name, Stmt, StmtKind, Thread};
+use crate::ivl::ast::{Barrier, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::claim::Claim;
+use crate::kernel::ALL_BLOCKS;
+use crate::order::Order;
 use crate::predicate::rewrite::{block_id, place};
 use std::collections::BTreeSet;
 
@@ -25,6 +28,11 @@ pub(crate) struct Barriers<'a> {
     pub(crate) active: ExprRef,
     /// The id of `End`.
     pub(crate) end_id: u32,
+}
+
+/// Whether there is a barrier for which all blocks of the grid wait.
+pub(super) fn has_grid_barrier(body: &Implementation) -> bool {
+    body.blocks.iter().flat_map(|block| &block.stmts).any(|stmt| stmt.attributes.has(ALL_BLOCKS))
 }
 
 impl Barriers<'_> {
@@ -56,9 +64,19 @@ impl Barriers<'_> {
                 let same = bv::implies(both.clone(), bv::eq(a, b));
                 out.push(generated(StmtKind::Assert(claim, same)));
             }
-            let both = complete.into_iter().fold(both, bv::and);
+            let both = complete.clone().into_iter().fold(both, bv::and);
             for array in arrays {
                 out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone(), by: barrier.order() }));
+            }
+        }
+        if self.pair == Pair::DifferentBlocks && stmt.attributes.has(ALL_BLOCKS) {
+            out.push(generated(StmtKind::Assert(
+                Claim::BarrierMet { aligned: false },
+                bv::eq(first.clone(), second.clone()),
+            )));
+            let both = complete.into_iter().fold(bv::and(first, second), bv::and);
+            for array in arrays {
+                out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Grid }));
             }
         }
         if let Some(result) = &barrier.result {

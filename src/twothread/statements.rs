@@ -172,7 +172,7 @@ impl Translator<'_, '_> {
                 // They clear nothing: only barriers do, and those of warps where it is known who waits.
                 Order::Warp => self.warps.translate_unnumbered(stmt, out),
                 Order::Fence { .. } | Order::BarrierObjects | Order::Proxy { .. } => {}
-                Order::Block | Order::Counted | Order::Completion => {
+                Order::Block | Order::Counted | Order::Grid | Order::Completion => {
                     panic!("twothread: `{fence}` is a statement of its own")
                 }
             },

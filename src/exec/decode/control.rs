@@ -84,7 +84,7 @@ impl Decoder<'_> {
             Order::Proxy { shared: false, global: false, .. } => self.emit(Code::Nothing),
             Order::Proxy { shared, own, global } => self.emit(Code::ProxyFence { shared, own, global }),
             Order::BarrierObjects => self.emit(Code::ObjectFence),
-            Order::Block | Order::Counted | Order::Warp | Order::Completion => {
+            Order::Block | Order::Counted | Order::Warp | Order::Grid | Order::Completion => {
                 panic!("exec: `{fence}` has an operation of its own")
             }
         }

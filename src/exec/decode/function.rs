@@ -11,7 +11,6 @@ use super::{
     Code, ConstantKind, Fact, Frame, NamedSlot, Note, Notes, Place, Program, Register, Slot, SpecialSlot, Written,
     reconvergence,
 };
-use crate::cfg::operands;
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Launch;
 use crate::exec::values::{hash, mask};
@@ -20,6 +19,7 @@ use crate::ptx::ast::{
     AnnotationKind, Function, Guard, Instruction, Item, Module, Op, Operand, RegisterId, ScalarType, SpecialRegister,
     StateSpace, VariableRef,
 };
+use crate::ptx::roles;
 use crate::span::{Origin, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(crate) fn registers(module: &Module, entry: usize) -> Result<(Vec<Register>,
         let base = registers.len();
         for item in function.body.iter().flat_map(|body| &body.items) {
             let Item::Instruction(instruction) = item else { continue };
-            let (_, targets) = operands::registers(instruction);
+            let (_, targets) = roles::registers(instruction);
             let targets = targets.into_iter().map(|register| base + register.0 as usize);
             written.entry(instruction.origin.span.start).or_default().extend(targets);
         }

@@ -9,8 +9,8 @@
 use super::Code;
 use super::function::Decoder;
 use super::layout::function_address;
-use crate::cfg::operands::{Slot, visit};
 use crate::ptx::ast::{Item, Module, Operand, Variable, VariableRef};
+use crate::ptx::roles::{Slot, visit};
 use std::collections::BTreeSet;
 
 /// Functions whose addresses instructions or initialisers hold.

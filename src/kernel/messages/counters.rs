@@ -114,8 +114,8 @@ impl<'b> Ways<'_, 'b> {
     fn is_all(&self, counted: &Counted<'_>, observation: &Observation, condition: &Condition<'_>) -> bool {
         let Condition { condition, loaded } = *condition;
         let of_launch = |name: &Name| self.varies.get(name) == Some(&Variation::Launch);
-        let given = (loaded, observation.load);
-        let condition = self.paths.value_over(condition, observation.branch, given, &of_launch);
+        let given = [(loaded, observation.load)];
+        let condition = self.paths.value_over(condition, observation.branch, &given, &of_launch);
         let Some(condition) = condition else { return false };
         match &counted.total {
             Total::Number(total) => {

@@ -31,6 +31,7 @@
 //! 5. What a thread does that is told by one who was told before F, or whose acquire pattern ends with F: causality order is transitive.
 
 mod counters;
+mod grid;
 mod observations;
 mod told;
 mod writers;
@@ -56,6 +57,7 @@ use writers::{Write, Writer};
 pub(crate) const TELLS: &str = "tells";
 /// The attribute of an access that comes behind a message.
 pub(crate) const TOLD: &str = "told";
+pub(crate) use grid::ALL_BLOCKS;
 
 /// In kernels with more accesses than this no messages are looked for.
 const MOST_ACCESSES: usize = 500;
@@ -95,6 +97,12 @@ impl Lowering<'_> {
         for (flags, (block, index), mark) in found {
             let stmt = &mut blocks[block].stmts[index];
             arrays.extend(accessed(stmt).map(|access| access.array.clone()));
+            if mark.name.as_str() == ALL_BLOCKS {
+                // Between two of them other blocks may change any of these without a race.
+                let global = self.declarations.arrays.iter().flatten();
+                arrays.extend(global.filter(|array| self.space(array) == Some(Space::Global)).cloned());
+                self.declarations.has_grid_barriers = true;
+            }
             stmt.attributes.push(mark);
             self.declarations.flags.insert(flags);
         }
@@ -115,7 +123,16 @@ impl Lowering<'_> {
         let ways = Ways { lowering: self, paths, varies, barriers };
         let messages = ways.messages(module);
         let marks = ways.marks(&messages).into_iter();
-        marks.map(|(number, at, mark)| (messages[number].array.clone(), at, mark)).collect()
+        let marks = marks.map(|(number, at, mark)| (messages[number].array.clone(), at, mark));
+        let sites = ways.grid_barriers(module);
+        let mark = |array: &Name| Attribute {
+            name: Name::from(ALL_BLOCKS),
+            args: vec![AttributeArg::Text(array.to_string())],
+        };
+        let barriers = sites.iter().flat_map(|site| {
+            site.arrays().into_iter().map(move |array| (array.clone(), site.closing, mark(array))).collect::<Vec<_>>()
+        });
+        marks.chain(barriers).collect()
     }
 
     /// What is assumed of flags.
@@ -127,7 +144,9 @@ impl Lowering<'_> {
             format!("the flags in `{name}` hold 0 when the launch starts")
         });
         let waits = "a thread that waits for a flag finds it set: all other threads go on, also those of its own warp";
-        start.chain((!flags.is_empty()).then(|| waits.to_string())).collect()
+        let at_once = "blocks that wait for all others run at once: the launch is cooperative";
+        let at_once = self.declarations.has_grid_barriers.then(|| at_once.to_string());
+        start.chain((!flags.is_empty()).then(|| waits.to_string())).chain(at_once).collect()
     }
 }
 

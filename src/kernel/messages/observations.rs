@@ -65,8 +65,8 @@ impl<'b> Ways<'_, 'b> {
         let Some(bytes) = writes.first().map(|write| write.access.bytes) else { return Vec::new() };
         let branches = self.branches(array, bytes).into_iter().filter(|(observation, _)| !observation.adds);
         let observed = branches.filter_map(|(observation, Condition { condition, loaded })| {
-            let given = (loaded, observation.load);
-            let condition = self.paths.value_over(condition, observation.branch, given, &|_| false)?;
+            let given = [(loaded, observation.load)];
+            let condition = self.paths.value_over(condition, observation.branch, &given, &|_| false)?;
             Some(Observation { writes: observed(&condition, loaded, writes)?, ..observation })
         });
         observed.collect()

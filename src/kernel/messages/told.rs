@@ -137,16 +137,23 @@ impl Ways<'_, '_> {
             }
             conditions.push(condition);
         }
-        let mut past = vec![through];
+        let mut past = self.opposites(&conditions);
+        past.push(through);
+        (!self.paths.starts_to(met, &past)).then_some(when)
+    }
+
+    /// The branches that are not taken where conditions over constants hold.
+    pub(super) fn opposites(&self, conditions: &[ExprRef]) -> Vec<Position> {
+        let mut found = Vec::new();
         for (place, stmt) in self.paths.statements() {
             if let StmtKind::Assume(Premise::Program, opposite) = &stmt.kind
                 && let Some(opposite) = self.over_constants(opposite, place)
                 && conditions.contains(&bv::not(opposite))
             {
-                past.push(place);
+                found.push(place);
             }
         }
-        (!self.paths.starts_to(met, &past)).then_some(when)
+        found
     }
 
     /// An expression over constants as thread 0 of a block has it.

@@ -5,11 +5,12 @@
 //! array is in shared memory) write one word. Relies on: ids of threads and blocks tell threads apart; there are fewer than 2^31
 //! blocks along an axis, and at most 1,024 threads in a block. Reference: PTX ISA, `%tid`, `%ctaid`, `atom`.
 
-use super::super::completion::{RELEASES, accessed, equalities};
+use super::super::completion::{RELEASES, accessed, equalities, equations};
 use super::super::numbers::number;
 use super::super::paths::Position;
 use super::super::regions::Space;
 use super::super::winners::{COMPARES, EXCHANGES, SETS};
+use super::grid::Polynomial;
 use super::{Ways, is_read};
 use crate::ivl::ast::{Access, AttributeArg, ExprKind, ExprRef, Name, Stmt, StmtKind, Type};
 use crate::ivl::attributes::Attributes;
@@ -96,7 +97,7 @@ impl<'b> Ways<'_, 'b> {
         found.into_iter().filter_map(|(array, writes)| Some((array, writes.filter(is_known)?))).collect()
     }
 
-    fn write(&self, at: Position, stmt: &'b Stmt, access: &'b Access) -> Option<Write<'b>> {
+    pub(super) fn write(&self, at: Position, stmt: &'b Stmt, access: &'b Access) -> Option<Write<'b>> {
         let is_known = !["unknown_pointer", super::super::ASYNCHRONOUS].iter().any(|mark| stmt.attributes.has(mark));
         if !is_known || access.collective.is_some() {
             return None;
@@ -116,18 +117,11 @@ impl<'b> Ways<'_, 'b> {
 
     /// Who writes there.
     pub(super) fn writer(&self, write: &Write<'_>) -> Option<Writer> {
-        let (mut ids, mut some) = (BTreeMap::new(), BTreeMap::new());
-        let is_id = |name: &Name| self.varies.get(name).is_some_and(|one| *one != Variation::Launch);
+        let mut some = BTreeMap::new();
         let conditions = self.paths.conditions(write.at).into_iter();
         let conditions: Vec<ExprRef> =
             conditions.filter_map(|(place, condition)| self.over_constants(condition, place)).collect();
-        for condition in &conditions {
-            equalities(condition, true, &mut |name, value| {
-                if is_id(name) && !free_vars(value).iter().any(is_id) {
-                    ids.entry(name.clone()).or_insert_with(|| value.clone());
-                }
-            });
-        }
+        let mut ids = self.identified(&conditions);
         for (id, size) in self.lowering.launch.ids() {
             if let (Some(size @ ..=MOST_IDS), ExprKind::Var(name)) = (size, &id.kind) {
                 let possible = possible(name, size, &conditions);
@@ -141,6 +135,30 @@ impl<'b> Ways<'_, 'b> {
         }
         let word = self.over_constants(&write.access.offset, write.at)?;
         Some(Writer { word: substitute(&word, &ids), ids, some })
+    }
+
+    /// The ids that conditions tell, over constants of the launch.
+    pub(super) fn identified(&self, conditions: &[ExprRef]) -> BTreeMap<Name, ExprRef> {
+        let is_id = |name: &Name| self.varies.get(name).is_some_and(|one| *one != Variation::Launch);
+        let mut ids = BTreeMap::new();
+        for condition in conditions {
+            equalities(condition, true, &mut |name, value| {
+                if is_id(name) && !free_vars(value).iter().any(is_id) {
+                    ids.entry(name.clone()).or_insert_with(|| value.clone());
+                }
+            });
+            equations(condition, true, &mut |a, b| {
+                let difference = Polynomial::of(a).zip(Polynomial::of(b)).map(|(a, b)| a.plus(&b, -1));
+                // All ids together are below 2^32, so those whose sum is 0 are.
+                let zero = difference.as_ref().and_then(Polynomial::as_sum).unwrap_or_default();
+                if zero.iter().all(|name| is_id(name)) {
+                    zero.into_iter().for_each(|name| {
+                        ids.entry(name.clone()).or_insert_with(|| bv::literal(0, 32));
+                    });
+                }
+            });
+        }
+        ids
     }
 
     /// Whether who knows the word knows the thread that writes it.

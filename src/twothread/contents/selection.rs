@@ -13,6 +13,7 @@
 //! keep contents, though, for the loads of the annotation alone: those are in the selection whatever else they are.
 
 use super::super::barrier_invariants::is_of_annotation;
+use super::super::barriers::has_grid_barrier;
 use super::super::completion::has_last_block;
 use super::super::held::arrays_under_locks;
 use super::super::messages::arrays_in_messages;
@@ -84,8 +85,8 @@ impl Selection {
         plain.extend(counters.into_iter().filter(is_shared));
         let ordered = [arrays_under_locks(body), arrays_in_messages(body)];
         plain.retain(|array| ordered.iter().all(|arrays| !arrays.contains(array)));
-        if has_last_block(body) {
-            // The last block finds what others stored, without a race.
+        if has_last_block(body) || has_grid_barrier(body) {
+            // Blocks find what others stored, without a race.
             plain.retain(|array| is_shared(array));
         }
         if plain.is_empty() {

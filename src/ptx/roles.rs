@@ -3,7 +3,7 @@
 //! Input: any [`Op`]. Establishes: one place that knows the operand positions of every operation, so
 //! that renaming and data-flow passes cannot disagree about them.
 
-use crate::ptx::ast::{Address, AddressBase, AsyncOp, BarrierKind, Instruction, MapUse, Op, Operand, RegisterId};
+use super::ast::{Address, AddressBase, AsyncOp, BarrierKind, Instruction, MapUse, Op, Operand, RegisterId};
 
 /// An operand together with its role.
 pub(crate) enum Slot<'a> {

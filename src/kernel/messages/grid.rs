@@ -1,0 +1,524 @@
+//! Barriers of the grid: a thread of each block counts, and waits until all blocks have counted.
+//!
+//! Input: the blocks. Output: the barriers of the block, [`ALL_BLOCKS`], behind which a thread knows that all threads of all blocks have come
+//! to them as often as it has. Establishes: what a thread did before it passed such a barrier for the nth time comes before what any thread of the
+//! launch does when it has passed it for the nth time, if all pass the same ones in the same order, which `twothread` asserts. Relies
+//! on: words hold 0 when the launch starts; there are fewer than 2^31 blocks; threads of a block that part at a
+//! barrier fail its assertion. Reference: PTX ISA, memory consistency model (release and acquire patterns, observation through
+//! chains of read-modify-writes); CUDA Programming Guide, "Grid Synchronization".
+//!
+//! Let P be the barrier in front and Q the one behind ([`Site`]). On each way from P to Q thread 0 of a block, and no other one, executes the
+//! arrival: once, with a release pattern; nothing else is accessed on these ways but the words of the barrier. Then it waits, with an
+//! acquire pattern, for one of:
+//!
+//! - **A flip of the highest bit** (cooperative groups). One block adds 2^31 - (n - 1), where n is the number of blocks, all others
+//!   add 1. The sums of fewer than all of these have the highest bit that the word had before, that of all has the other one, and the
+//!   other bits are 0 again. So who finds another bit than its own addition did finds the sum of all, and no block adds for
+//!   the next round before it has found that.
+//! - **A new generation.** The addition that returns n - 1 is the last one. Its thread makes the counter 0 again (or the counter does, `atom.inc`)
+//!   and then changes the word of the generation, which nobody else does. Before it arrives each thread 0 has loaded this word: it found what the
+//!   last round left, or what this one does, and in the second case waits for ever. So who finds another value than before finds
+//!   what the last thread of this round wrote, or is this thread.
+
+use super::super::completion::{ACQUIRES, RELEASES, accessed, addend_of, bound_of, equations};
+use super::super::locks::fences;
+use super::super::numbers::number;
+use super::super::paths::Position;
+use super::super::regions::Space;
+use super::super::tickets::{ADDS, signed};
+use super::observations::{Condition, Observation};
+use super::{Ways, is_other, is_read};
+use crate::ivl::ast::{Barrier, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind, UnaryOp};
+use crate::ivl::attributes::Attributes;
+use crate::ivl::bv::{self, Builtin, BvOp, parse_builtin};
+use crate::ivl::visit::free_vars;
+use crate::ptx::ast::Module;
+use crate::twothread::copies::Variation;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The attribute of a barrier behind which all blocks have come to it.
+pub(crate) const ALL_BLOCKS: &str = "all_blocks";
+
+/// Launches with so many threads have fewer than 2^31 blocks.
+const MOST_THREADS: u64 = 1 << 31;
+
+/// A word, at a byte offset over constants of the launch.
+type Word<'b> = (&'b Name, ExprRef);
+
+/// A place where all blocks wait for each other.
+pub(super) struct Site<'b> {
+    /// Where thread 0 counts.
+    arrival: Position,
+    /// The barrier of the block in front.
+    opening: Position,
+    /// The one behind.
+    pub(super) closing: Position,
+    /// The counter, and the generation if there is one.
+    words: Vec<Word<'b>>,
+    /// What changes them here.
+    changes: BTreeSet<Position>,
+}
+
+/// An addition that may count blocks.
+struct Arrival<'b> {
+    at: Position,
+    stmt: &'b Stmt,
+    /// What it returns.
+    old: &'b Name,
+    word: Word<'b>,
+}
+
+impl Site<'_> {
+    /// The arrays of its words.
+    pub(super) fn arrays(&self) -> BTreeSet<&Name> {
+        self.words.iter().map(|(array, _)| *array).collect()
+    }
+}
+
+impl<'b> Ways<'_, 'b> {
+    /// The barriers of the grid.
+    pub(super) fn grid_barriers(&self, module: &Module) -> Vec<Site<'b>> {
+        let mut sites: Vec<Site<'b>> = Vec::new();
+        // Whether copies beside the threads are over, such a barrier does not say.
+        let has_copies = self.paths.statements().any(|(_, stmt)| stmt.attributes.has(super::super::ASYNCHRONOUS));
+        if has_copies || self.lowering.options.max_threads > MOST_THREADS {
+            return sites;
+        }
+        for arrival in self.arrivals(module) {
+            sites.extend(self.site(&arrival));
+        }
+        // A word that anything else changes tells nothing; nor do those that are changed with it.
+        loop {
+            let wrong = sites.iter().position(|site| !self.belongs(site, &sites));
+            let Some(wrong) = wrong else { return sites };
+            sites.remove(wrong);
+        }
+    }
+
+    /// The additions that may count.
+    fn arrivals(&self, module: &Module) -> Vec<Arrival<'b>> {
+        let mut found = Vec::new();
+        for (at, stmt) in self.paths.statements().filter(|(_, stmt)| !is_other(stmt) && !is_read(stmt)) {
+            let StmtKind::Atomic { dst: Some(old), access } = &stmt.kind else { continue };
+            let is_counter = access.bytes == 4
+                && access.guard.is_none()
+                && access.collective.is_none()
+                && access.strong.is_some_and(|scope| scope >= self.lowering.least_scope(&access.array))
+                && self.lowering.space(&access.array) == Some(Space::Global)
+                && self.lowering.starts_with_zero(module, &access.array);
+            let word = is_counter.then(|| self.over_launch(&access.offset, at)).flatten();
+            found.extend(word.map(|word| Arrival { at, stmt, old, word: (&access.array, word) }));
+        }
+        found
+    }
+
+    /// The place where all blocks wait, if an addition counts there.
+    fn site(&self, arrival: &Arrival<'b>) -> Option<Site<'b>> {
+        let at = arrival.at;
+        let opening = self.paths.last_before(&self.barriers, at)?;
+        let mut behind = self.barriers.iter().filter(|met| self.paths.leads(at, **met, &self.barriers));
+        let (closing, None) = (*behind.next()?, behind.next()) else { return None };
+        let is_between = |place: Position| self.paths.leads(opening, place, &[closing]);
+        if ![opening, closing].iter().all(|met| self.is_whole(*met))
+            || !self.paths.dominates(opening, closing)
+            || self.barriers.iter().any(|met| *met != closing && is_between(*met))
+        {
+            return None;
+        }
+        // Thread 0 passes the arrival, and it alone.
+        let mut conditions = Vec::new();
+        for (place, condition) in self.paths.conditions(at) {
+            if self.paths.dominates(opening, place) {
+                conditions.push(self.over_constants(condition, place)?);
+            }
+        }
+        let is_true = |e: &ExprRef| number(&self.of_thread_0(e), &BTreeMap::new()) == Some(1);
+        let ids = self.identified(&conditions);
+        let is_zero = |id: &ExprRef| match &id.kind {
+            ExprKind::Var(name) => ids.get(name).is_some_and(is_literal_zero),
+            _ => true,
+        };
+        let mut past = self.opposites(&conditions);
+        past.push(at);
+        let is_thread_0 = conditions.iter().all(is_true) && self.lowering.launch.thread().iter().all(is_zero);
+        if !is_thread_0 || self.paths.leads(opening, closing, &past) {
+            return None;
+        }
+        let [releases, _] = fences(&self.paths, self.lowering.least_scope(arrival.word.0));
+        if !arrival.stmt.attributes.has(RELEASES) && self.paths.leads(opening, at, &releases) {
+            return None;
+        }
+        let changes = BTreeSet::from([at]);
+        let words = vec![arrival.word.clone()];
+        let mut site = Site { arrival: at, opening, closing, words, changes };
+        let waits = self.waits_for_flip(&site, arrival) || self.waits_for_generation(&mut site, arrival);
+        (waits && self.is_clean(&site)).then_some(site)
+    }
+
+    /// Whether between the barriers only the words are accessed, and changed by nothing but what belongs to the barrier.
+    fn is_clean(&self, site: &Site<'_>) -> bool {
+        let mut between = self.paths.statements().filter(|(place, stmt)| {
+            accessed(stmt).is_some() && self.paths.leads(site.opening, *place, &[site.closing])
+        });
+        between.all(|(place, stmt)| {
+            site.changes.contains(&place)
+                || matches!(stmt.kind, StmtKind::Load { .. })
+                    && !is_other(stmt)
+                    && accessed(stmt).is_some_and(|access| site.arrays().contains(&access.array))
+        })
+    }
+
+    /// Whether all that changes the words of a site are sites of the same words, and blocks count once for each.
+    fn belongs(&self, site: &Site<'_>, sites: &[Site<'_>]) -> bool {
+        let arrays = site.arrays();
+        let with: Vec<&Site<'_>> = sites.iter().filter(|other| other.words == site.words).collect();
+        let is_known = |place: &Position| with.iter().any(|other| other.changes.contains(place));
+        let mut changes = self
+            .paths
+            .statements()
+            .filter(|(_, stmt)| !is_read(stmt) && accessed(stmt).is_some_and(|access| arrays.contains(&access.array)));
+        changes.all(|(place, _)| is_known(&place))
+            && with.iter().all(|other| {
+                !self.paths.leads(site.arrival, other.arrival, &[site.closing])
+                    && (other.closing == site.closing
+                        || !self.paths.leads(site.arrival, other.closing, &[site.closing]))
+                    && (other.closing == site.opening
+                        || !self.paths.leads(other.closing, site.closing, &[site.opening]))
+            })
+            && site.changes.iter().all(|change| !self.paths.leads(*change, *change, &[site.closing]))
+    }
+
+    /// Whether thread 0 waits until the highest bit of the counter is another one.
+    fn waits_for_flip(&self, site: &Site<'_>, arrival: &Arrival<'b>) -> bool {
+        let is_round = || {
+            let added = self.over_constants(addend_of(arrival.stmt)?, arrival.at)?;
+            let ExprKind::Ite(condition, a, b) = &added.kind else { return None };
+            // One block adds so much that the sum is 2^31.
+            let (is_first, much, one) = if is_literal(b, 1) { (true, a, b) } else { (false, b, a) };
+            let ids = self.identified(&[if is_first { condition.clone() } else { bv::not(condition.clone()) }]);
+            let blocks = self.lowering.launch.ids().into_iter().skip(3);
+            let is_one_block = blocks.into_iter().all(|(id, _)| match &id.kind {
+                ExprKind::Var(name) => ids.get(name).is_some_and(is_literal_zero),
+                _ => true,
+            });
+            let sum = Polynomial::of(much)?.plus(&self.number_of_blocks()?, 1);
+            Some(is_one_block && is_literal(one, 1) && sum == Polynomial::number((1 << 31) + 1))
+        };
+        let found = |observation: &Observation, condition: &Condition<'_>| {
+            let given = [(condition.loaded, observation.load), (arrival.old, arrival.at)];
+            let value = self.paths.value_over(condition.condition, observation.branch, &given, &|_| false);
+            value.is_some_and(|value| is_flipped(&value, true, [condition.loaded, arrival.old]))
+        };
+        is_round() == Some(true) && self.waits(site, &arrival.word, found, &[])
+    }
+
+    /// Whether thread 0 waits until the last one of the round has begun a new generation.
+    fn waits_for_generation(&self, site: &mut Site<'b>, arrival: &Arrival<'b>) -> bool {
+        self.generation(site, arrival).is_some_and(|(word, changes)| {
+            site.words.push(word);
+            site.changes.extend(changes);
+            true
+        })
+    }
+
+    /// The word of the generation, and what changes it and the counter.
+    fn generation(&self, site: &Site<'b>, arrival: &Arrival<'b>) -> Option<(Word<'b>, Vec<Position>)> {
+        let resets_itself = self.resets_itself(arrival);
+        if !resets_itself && signed(arrival.stmt, ADDS) != Some(1) {
+            return None;
+        }
+        let is_change = |(place, stmt): &(Position, &Stmt)| {
+            *place != site.arrival && !is_read(stmt) && self.paths.leads(site.opening, *place, &[site.closing])
+        };
+        let changes: Vec<(Position, &'b Stmt)> =
+            self.paths.statements().filter(|(_, stmt)| accessed(stmt).is_some()).filter(is_change).collect();
+        let (at, stmt) = *changes.iter().max_by_key(|(place, _)| {
+            changes.iter().filter(|(other, _)| self.paths.dominates(*other, *place)).count()
+        })?;
+        let access = accessed(stmt).filter(|access| access.bytes == 4 && access.guard.is_none() && !is_other(stmt))?;
+        let word = (&access.array, self.over_launch(&access.offset, at)?);
+        let resets: Vec<&(Position, &Stmt)> = changes.iter().filter(|(place, _)| *place != at).collect();
+        let is_reset = |(place, stmt): &(Position, &'b Stmt)| {
+            let access = accessed(stmt)?;
+            let written = self.write(*place, stmt, access)?;
+            let same = (&access.array, self.over_launch(&access.offset, *place)?) == arrival.word;
+            Some(same && written.number == 0 && access.bytes == 4 && self.paths.dominates(*place, at))
+        };
+        let is_reset_once = match &resets[..] {
+            [] => resets_itself,
+            [one] => !resets_itself && is_reset(one) == Some(true),
+            _ => false,
+        };
+        let is_other_word = match (word.0 == arrival.word.0, &word.1.kind, &arrival.word.1.kind) {
+            (false, ..) => true,
+            (true, ExprKind::Bv(a), ExprKind::Bv(b)) => a.abs_diff(*b) >= 4,
+            _ => false,
+        };
+        let is_last = changes.iter().all(|(place, _)| self.is_last_one(arrival, *place));
+        let least = self.lowering.least_scope(word.0);
+        let is_strong = access.strong.is_some_and(|scope| scope >= least);
+        if !(is_reset_once && is_other_word && is_last && is_strong && self.passes_on(arrival, (at, stmt))) {
+            return None;
+        }
+        // What thread 0 found there before it arrived.
+        let before = self.paths.statements().find_map(|(load, stmt)| match &stmt.kind {
+            StmtKind::Load { dst, access }
+                if !is_other(stmt)
+                    && access.guard.is_none()
+                    && access.bytes == 4
+                    && access.strong.is_some_and(|scope| scope >= least)
+                    && self.paths.dominates(site.opening, load)
+                    && self.paths.dominates(load, site.arrival)
+                    && self.over_launch(&access.offset, load).is_some_and(|offset| (&access.array, offset) == word) =>
+            {
+                Some((dst, load))
+            }
+            _ => None,
+        })?;
+        let is_new = signed(stmt, ADDS) == Some(1) || self.is_next((at, stmt), before) == Some(true);
+        let found = |observation: &Observation, condition: &Condition<'_>| {
+            let given = [(condition.loaded, observation.load), before];
+            let value = self.paths.value_over(condition.condition, observation.branch, &given, &|_| false);
+            value.is_some_and(|value| are_different(&value, true, [condition.loaded, before.0]))
+        };
+        let waits = is_new && self.waits(site, &word, found, &[at]);
+        waits.then(|| (word, changes.iter().map(|(place, _)| *place).collect()))
+    }
+
+    /// Whether an `atom.inc` makes the counter 0 when all have counted.
+    fn resets_itself(&self, arrival: &Arrival<'_>) -> bool {
+        let bound = bound_of(arrival.stmt).and_then(|bound| self.over_launch(bound, arrival.at));
+        let bound = bound.and_then(|bound| Polynomial::of(&bound));
+        bound.is_some() && bound == self.number_of_blocks().map(|blocks| blocks.plus(&Polynomial::number(1), -1))
+    }
+
+    /// Whether only the thread comes to a place whose addition returned the greatest number.
+    fn is_last_one(&self, arrival: &Arrival<'_>, place: Position) -> bool {
+        let of_launch = |name: &Name| self.varies.get(name) == Some(&Variation::Launch);
+        let Some(blocks) = self.number_of_blocks() else { return false };
+        // old - blocks + 1, or its negative
+        let last = Polynomial::variable(arrival.old).plus(&blocks, -1).plus(&Polynomial::number(1), 1);
+        self.paths.conditions(place).into_iter().any(|(branch, condition)| {
+            let given = [(arrival.old, arrival.at)];
+            let mut is_last = false;
+            if let Some(condition) = self.paths.value_over(condition, branch, &given, &of_launch) {
+                equations(&condition, true, &mut |a, b| {
+                    let sides = [(a, b), (b, a)].map(|(a, b)| Some(Polynomial::of(a)?.plus(&Polynomial::of(b)?, -1)));
+                    is_last |= bv::width(a) == 32 && sides.contains(&Some(last.clone()));
+                });
+            }
+            is_last
+        })
+    }
+
+    /// Whether the last one observes those who have counted before it begins the new generation, and hands that on.
+    fn passes_on(&self, arrival: &Arrival<'_>, (at, stmt): (Position, &Stmt)) -> bool {
+        let [releases, acquires] = fences(&self.paths, self.lowering.least_scope(arrival.word.0));
+        let both: Vec<Position> = releases.iter().copied().filter(|fence| acquires.contains(fence)).collect();
+        let is_passed = |fences: &[Position]| !self.paths.leads(arrival.at, at, fences);
+        let [is_acquired, is_released] = [arrival.stmt.attributes.has(ACQUIRES), stmt.attributes.has(RELEASES)];
+        is_passed(&both) || is_acquired && (is_released || is_passed(&releases)) || is_released && is_passed(&acquires)
+    }
+
+    /// Whether what is stored is another number than what was found, and the next one in a row in which neighbours differ: one more, the
+    /// lowest bit the other one, or 1 minus it.
+    fn is_next(&self, (at, stmt): (Position, &Stmt), found: (&Name, Position)) -> Option<bool> {
+        let StmtKind::Store { value, .. } = &stmt.kind else { return None };
+        let value = self.paths.value_over(value, at, &[found], &|_| false)?;
+        let is_found = |e: &ExprRef| matches!(&e.kind, ExprKind::Var(name) if name == found.0);
+        if let Some((BvOp::Xor, a, b)) = operation(&value) {
+            return Some(is_found(a) && is_literal(b, 1) || is_found(b) && is_literal(a, 1));
+        }
+        let of = |times| Polynomial::number(1).plus(&Polynomial::variable(found.0), times);
+        let value = Polynomial::of(&value)?;
+        Some(value == of(1) || value == of(-1))
+    }
+
+    /// Whether each way from the arrival to the barrier behind passes a branch that is taken only if the load in front of it `found` that the
+    /// round is over, and an acquire pattern with this load; or one of `others`.
+    fn waits(
+        &self,
+        site: &Site<'_>,
+        (array, word): &Word<'_>,
+        found: impl Fn(&Observation, &Condition<'_>) -> bool,
+        others: &[Position],
+    ) -> bool {
+        let [_, acquires] = fences(&self.paths, self.lowering.least_scope(array));
+        let branches = self.branches(array, 4).into_iter().filter(|(observation, condition)| {
+            !observation.adds
+                && observation.word == *word
+                && self.paths.dominates(site.arrival, observation.load)
+                && (observation.acquires || !self.paths.leads(observation.load, site.closing, &acquires))
+                && found(observation, condition)
+        });
+        let ends: Vec<Position> = branches.map(|(one, _)| one.branch).chain(others.iter().copied()).collect();
+        !self.paths.leads(site.arrival, site.closing, &ends)
+    }
+
+    /// Whether all threads of the block take part in a barrier.
+    fn is_whole(&self, met: Position) -> bool {
+        let found = self.paths.statement(met);
+        matches!(&found.kind, StmtKind::Barrier(Barrier { guard: None, count: None, .. }))
+    }
+
+    /// An expression at a place over constants of the launch.
+    fn over_launch(&self, e: &ExprRef, at: Position) -> Option<ExprRef> {
+        self.paths.value(e, at, &|name| self.varies.get(name) == Some(&Variation::Launch))
+    }
+
+    fn number_of_blocks(&self) -> Option<Polynomial> {
+        let [x, y, z] = [0, 1, 2].map(|axis| Polynomial::of(&self.lowering.launch.blocks(axis)));
+        Some(x?.times(&y?).times(&z?))
+    }
+}
+
+fn is_literal(e: &ExprRef, number: u128) -> bool {
+    matches!(e.kind, ExprKind::Bv(value) if value == number)
+}
+
+fn is_literal_zero(e: &ExprRef) -> bool {
+    is_literal(e, 0)
+}
+
+/// Whether two variables differ in their highest bits where a formula holds (or, not `holds`, does not).
+fn is_flipped(e: &ExprRef, holds: bool, of: [&Name; 2]) -> bool {
+    let high = |e: &ExprRef| is_literal(e, 1 << 31);
+    let differs = |e: &ExprRef| matches!(operation(e), Some((BvOp::Xor, a, b)) if are(a, b, of));
+    let masked =
+        |e: &ExprRef| matches!(operation(e), Some((BvOp::And, a, b)) if differs(a) && high(b) || high(a) && differs(b));
+    let bit =
+        |a: &ExprRef, b: &ExprRef, is_set: bool| masked(a) && (is_set && high(b) || !is_set && is_literal_zero(b));
+    let (zero, minus) = (is_literal_zero, |e: &ExprRef| is_literal(e, (1 << 32) - 1));
+    match &e.kind {
+        ExprKind::Unary(UnaryOp::Not, inner) => is_flipped(inner, !holds, of),
+        ExprKind::Binary(BinaryOp::And, a, b) if holds => is_flipped(a, true, of) || is_flipped(b, true, of),
+        ExprKind::Binary(BinaryOp::Or, a, b) if !holds => is_flipped(a, false, of) || is_flipped(b, false, of),
+        ExprKind::Binary(BinaryOp::Eq, a, b) => bit(a, b, holds) || bit(b, a, holds),
+        ExprKind::Binary(BinaryOp::Ne, a, b) => bit(a, b, !holds) || bit(b, a, !holds),
+        ExprKind::Call(..) => match operation(e) {
+            Some((BvOp::Slt, a, b)) => {
+                if holds {
+                    differs(a) && zero(b)
+                } else {
+                    differs(b) && minus(a)
+                }
+            }
+            Some((BvOp::Sle, a, b)) => {
+                if holds {
+                    differs(a) && minus(b)
+                } else {
+                    differs(b) && zero(a)
+                }
+            }
+            Some((BvOp::Sgt, a, b)) => {
+                if holds {
+                    differs(b) && zero(a)
+                } else {
+                    differs(a) && minus(b)
+                }
+            }
+            Some((BvOp::Sge, a, b)) => {
+                if holds {
+                    differs(b) && minus(a)
+                } else {
+                    differs(a) && zero(b)
+                }
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether two variables differ where a formula holds (or, not `holds`, does not).
+fn are_different(e: &ExprRef, holds: bool, of: [&Name; 2]) -> bool {
+    match &e.kind {
+        ExprKind::Unary(UnaryOp::Not, inner) => are_different(inner, !holds, of),
+        ExprKind::Binary(BinaryOp::And, a, b) if holds => are_different(a, true, of) || are_different(b, true, of),
+        ExprKind::Binary(BinaryOp::Or, a, b) if !holds => are_different(a, false, of) || are_different(b, false, of),
+        ExprKind::Binary(BinaryOp::Ne, a, b) if holds => are(a, b, of),
+        ExprKind::Binary(BinaryOp::Eq, a, b) if !holds => are(a, b, of),
+        _ => false,
+    }
+}
+
+/// Whether two expressions are two variables.
+fn are(a: &ExprRef, b: &ExprRef, [one, other]: [&Name; 2]) -> bool {
+    let is = |e: &ExprRef, name: &Name| matches!(&e.kind, ExprKind::Var(variable) if variable == name);
+    is(a, one) && is(b, other) || is(a, other) && is(b, one)
+}
+
+fn operation(e: &ExprRef) -> Option<(BvOp, &ExprRef, &ExprRef)> {
+    let ExprKind::Call(name, args) = &e.kind else { return None };
+    match (parse_builtin(name.as_str()), &args[..]) {
+        (Some(Builtin::Op(op, 32)), [a, b]) => Some((op, a, b)),
+        _ => None,
+    }
+}
+
+/// A polynomial modulo 2^32: factors by the variables that they multiply.
+#[derive(Clone, PartialEq)]
+pub(super) struct Polynomial(BTreeMap<Vec<Name>, u32>);
+
+impl Polynomial {
+    pub(super) fn number(number: u32) -> Polynomial {
+        Polynomial(BTreeMap::from([(Vec::new(), number)])).normal()
+    }
+
+    fn variable(name: &Name) -> Polynomial {
+        Polynomial(BTreeMap::from([(vec![name.clone()], 1)]))
+    }
+
+    /// Of an expression of 32 bits.
+    pub(super) fn of(e: &ExprRef) -> Option<Polynomial> {
+        match &e.kind {
+            ExprKind::Bv(value) if bv::width(e) == 32 => Some(Polynomial::number(*value as u32)),
+            ExprKind::Var(name) if free_vars(e).len() == 1 && bv::width(e) == 32 => Some(Polynomial::variable(name)),
+            ExprKind::Call(name, args) => match (parse_builtin(name.as_str()), &args[..]) {
+                (Some(Builtin::Op(BvOp::Neg, 32)), [a]) => Some(Polynomial::number(0).plus(&Polynomial::of(a)?, -1)),
+                (Some(Builtin::Op(BvOp::Add, 32)), [a, b]) => Some(Polynomial::of(a)?.plus(&Polynomial::of(b)?, 1)),
+                (Some(Builtin::Op(BvOp::Sub, 32)), [a, b]) => Some(Polynomial::of(a)?.plus(&Polynomial::of(b)?, -1)),
+                (Some(Builtin::Op(BvOp::Mul, 32)), [a, b]) => Some(Polynomial::of(a)?.times(&Polynomial::of(b)?)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn plus(mut self, other: &Polynomial, times: i32) -> Polynomial {
+        for (names, factor) in &other.0 {
+            let sum = self.0.entry(names.clone()).or_default();
+            *sum = sum.wrapping_add(factor.wrapping_mul(times as u32));
+        }
+        self.normal()
+    }
+
+    fn times(&self, other: &Polynomial) -> Polynomial {
+        let mut product = BTreeMap::new();
+        for (a, x) in &self.0 {
+            for (b, y) in &other.0 {
+                let mut names = [a.clone(), b.clone()].concat();
+                names.sort();
+                let factor: &mut u32 = product.entry(names).or_default();
+                *factor = factor.wrapping_add(x.wrapping_mul(*y));
+            }
+        }
+        Polynomial(product).normal()
+    }
+
+    fn normal(mut self) -> Polynomial {
+        self.0.retain(|_, factor| *factor != 0);
+        self
+    }
+
+    /// The variables, if it is their sum, or the negative of that.
+    pub(super) fn as_sum(&self) -> Option<Vec<&Name>> {
+        let factor = *self.0.values().next()?;
+        let is_one = (factor == 1 || factor == u32::MAX) && self.0.values().all(|one| *one == factor);
+        let names = self.0.keys().map(|names| match &names[..] {
+            [name] => Some(name),
+            _ => None,
+        });
+        names.collect::<Option<Vec<&Name>>>().filter(|_| is_one)
+    }
+}
