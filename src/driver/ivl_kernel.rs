@@ -62,6 +62,7 @@ pub(crate) fn enter(
         array_names,
         params: Vec::new(),
         geometry: options.geometry,
+        waits: false,
         most_threads: BLOCK_THREADS,
     })
 }

@@ -128,6 +128,8 @@ pub struct Kernel {
     pub params: Vec<KernelParameter>,
     /// Sizes of launches, as far as the options or `.reqntid` fix them.
     pub geometry: Geometry,
+    /// Whether threads wait for words that others write.
+    pub(crate) waits: bool,
     /// Threads that a block has at most: what `.maxntid` says, or what a GPU has.
     pub(crate) most_threads: u32,
 }

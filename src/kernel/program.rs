@@ -263,6 +263,7 @@ impl Lowering<'_> {
         }
         locals.extend(self.tags.values().map(|name| variable(name, tag_type())));
         locals.extend(self.locals.iter().cloned());
+        let waits = !self.declarations.flags.is_empty();
         let (arrays, array_names) = self.arrays();
         let assumptions = self.assumptions((&arrays, &array_names), &blocks);
         let procedure = Procedure {
@@ -289,7 +290,7 @@ impl Lowering<'_> {
         let named = self.used.iter().map(|register| register.0 as usize);
         let register_names =
             named.map(|index| (self.registers[index].clone(), self.cfg.registers[index].name.to_string())).collect();
-        Kernel { program, assumptions, warnings, array_names, register_names, params, geometry, most_threads }
+        Kernel { program, assumptions, warnings, array_names, register_names, params, geometry, waits, most_threads }
     }
 
     fn arrays(&self) -> (Vec<Array>, BTreeMap<Name, String>) {

@@ -29,20 +29,27 @@ const SIZE: u64 = 8;
 
 /// Names the memory wherever its address is composed.
 pub(super) fn name(module: &mut Module) {
-    let found: Vec<Vec<usize>> = module.functions.iter().map(addresses).collect();
-    if found.iter().all(Vec::is_empty) {
+    let found: Vec<Found> = module.functions.iter().map(found).collect();
+    if found.iter().all(|found| found.addresses.is_empty()) {
         return;
     }
     let workspace = VariableRef::Module(module.variables.len() as u32);
     let mut span = Span::NONE;
-    for (function, items) in module.functions.iter_mut().zip(found) {
+    for (function, Found { addresses, halves }) in module.functions.iter_mut().zip(found) {
         let Some(body) = &mut function.body else { continue };
-        for index in items {
-            let Item::Instruction(instruction) = &mut body.items[index] else { continue };
-            let Some(dst) = result(&instruction.op) else { continue };
-            span = instruction.origin.span;
-            let (space, src) = (StateSpace::Global, Operand::Variable(workspace, 0));
-            instruction.op = Op::Cvta { from_generic: false, space, bits: 64, dst, src };
+        for (index, item) in body.items.iter_mut().enumerate() {
+            let Item::Instruction(instruction) = item else { continue };
+            if addresses.contains(&index)
+                && let Some(dst) = result(&instruction.op)
+            {
+                span = instruction.origin.span;
+                let (space, src) = (StateSpace::Global, Operand::Variable(workspace, 0));
+                instruction.op = Op::Cvta { from_generic: false, space, bits: 64, dst, src };
+            } else if halves.contains(&index)
+                && let Op::Mov { src, .. } = &mut instruction.op
+            {
+                *src = Operand::Integer(0);
+            }
         }
     }
     let is_free = |name: &String| module.variables.iter().all(|variable| *variable.name != **name);
@@ -63,8 +70,16 @@ pub(super) fn name(module: &mut Module) {
     });
 }
 
-/// The items of a function that compose the address.
-fn addresses(function: &Function) -> Vec<usize> {
+/// Items of a function.
+#[derive(Default)]
+struct Found {
+    /// They compose the address.
+    addresses: Vec<usize>,
+    /// They read a half of it of which nothing else is made.
+    halves: Vec<usize>,
+}
+
+fn found(function: &Function) -> Found {
     let items = function.body.iter().flat_map(|body| body.items.iter().enumerate());
     let instructions = items.filter_map(|(index, item)| match item {
         Item::Instruction(instruction) => Some((index, instruction)),
@@ -72,7 +87,7 @@ fn addresses(function: &Function) -> Vec<usize> {
     });
     let instructions: Vec<(usize, &Instruction)> = instructions.collect();
     if !instructions.iter().any(|(_, instruction)| reads(&instruction.op)) {
-        return Vec::new();
+        return Found::default();
     }
     // What a register has that one instruction writes, whatever happened.
     let mut written: BTreeMap<RegisterId, Option<&Instruction>> = BTreeMap::new();
@@ -83,11 +98,19 @@ fn addresses(function: &Function) -> Vec<usize> {
         }
     }
     let halves = Halves { written };
-    instructions
-        .into_iter()
-        .filter(|(_, instruction)| halves.compose(&instruction.op))
-        .map(|(index, _)| index)
-        .collect()
+    let composes = |instruction: &Instruction| instruction.guard.is_none() && halves.compose(&instruction.op);
+    let is_part = |register: &RegisterId| halves.is_part(&Operand::Register(*register));
+    let is_apart = instructions.iter().all(|(_, instruction)| {
+        let (read, written) = registers(instruction);
+        let is_step = !written.is_empty() && written.iter().all(is_part);
+        composes(instruction) || is_step || !read.iter().any(is_part)
+    });
+    let indices = |is_it: &dyn Fn(&Instruction) -> bool| {
+        instructions.iter().filter(|(_, instruction)| is_it(instruction)).map(|(index, _)| *index).collect()
+    };
+    let addresses = indices(&composes);
+    let halves = if is_apart { indices(&|instruction| reads(&instruction.op)) } else { Vec::new() };
+    Found { addresses, halves }
 }
 
 /// Whether an instruction reads one of the two registers.
@@ -160,6 +183,11 @@ impl Halves<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether it has nothing but a half.
+    fn is_part(&self, operand: &Operand) -> bool {
+        [HIGH, LOW].iter().any(|half| self.is_half(operand, half)) || self.is_shifted(operand)
     }
 
     fn writer(&self, operand: &Operand) -> Option<&Op> {

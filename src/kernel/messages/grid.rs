@@ -28,10 +28,9 @@ use super::super::regions::Space;
 use super::super::tickets::{ADDS, signed};
 use super::observations::{Condition, Observation};
 use super::{Ways, is_other, is_read};
-use crate::ivl::ast::{Barrier, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind, UnaryOp};
+use crate::ivl::ast::{Barrier, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind, Type, UnaryOp};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, Builtin, BvOp, parse_builtin};
-use crate::ivl::visit::free_vars;
 use crate::ptx::ast::Module;
 use crate::twothread::copies::Variation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -202,7 +201,9 @@ impl<'b> Ways<'_, 'b> {
                 _ => true,
             });
             let sum = Polynomial::of(much)?.plus(&self.number_of_blocks()?, 1);
-            Some(is_one_block && is_literal(one, 1) && sum == Polynomial::number((1 << 31) + 1))
+            Some(
+                is_one_block && is_literal(one, 1) && bv::width(much) == 32 && sum == Polynomial::number((1 << 31) + 1),
+            )
         };
         let found = |observation: &Observation, condition: &Condition<'_>| {
             let given = [(condition.loaded, observation.load), (arrival.old, arrival.at)];
@@ -469,16 +470,21 @@ impl Polynomial {
         Polynomial(BTreeMap::from([(vec![name.clone()], 1)]))
     }
 
-    /// Of an expression of 32 bits.
+    /// Of the low 32 bits of an expression.
     pub(super) fn of(e: &ExprRef) -> Option<Polynomial> {
+        if !matches!(e.ty, Type::Bv(32..)) {
+            return None;
+        }
         match &e.kind {
-            ExprKind::Bv(value) if bv::width(e) == 32 => Some(Polynomial::number(*value as u32)),
-            ExprKind::Var(name) if free_vars(e).len() == 1 && bv::width(e) == 32 => Some(Polynomial::variable(name)),
-            ExprKind::Call(name, args) => match (parse_builtin(name.as_str()), &args[..]) {
-                (Some(Builtin::Op(BvOp::Neg, 32)), [a]) => Some(Polynomial::number(0).plus(&Polynomial::of(a)?, -1)),
-                (Some(Builtin::Op(BvOp::Add, 32)), [a, b]) => Some(Polynomial::of(a)?.plus(&Polynomial::of(b)?, 1)),
-                (Some(Builtin::Op(BvOp::Sub, 32)), [a, b]) => Some(Polynomial::of(a)?.plus(&Polynomial::of(b)?, -1)),
-                (Some(Builtin::Op(BvOp::Mul, 32)), [a, b]) => Some(Polynomial::of(a)?.times(&Polynomial::of(b)?)),
+            ExprKind::Bv(value) => Some(Polynomial::number(*value as u32)),
+            ExprKind::Var(name) if bv::width(e) == 32 => Some(Polynomial::variable(name)),
+            ExprKind::Extract { value, low: 0, .. } => Polynomial::of(value),
+            ExprKind::Call(name, args) => match (parse_builtin(name.as_str())?, &args[..]) {
+                (Builtin::ZeroExtend { .. } | Builtin::SignExtend { .. }, [inner]) => Polynomial::of(inner),
+                (Builtin::Op(BvOp::Neg, _), [a]) => Some(Polynomial::number(0).plus(&Polynomial::of(a)?, -1)),
+                (Builtin::Op(BvOp::Add, _), [a, b]) => Some(Polynomial::of(a)?.plus(&Polynomial::of(b)?, 1)),
+                (Builtin::Op(BvOp::Sub, _), [a, b]) => Some(Polynomial::of(a)?.plus(&Polynomial::of(b)?, -1)),
+                (Builtin::Op(BvOp::Mul, _), [a, b]) => Some(Polynomial::of(a)?.times(&Polynomial::of(b)?)),
                 _ => None,
             },
             _ => None,

@@ -1,0 +1,20 @@
+//@ verdict: verified
+//@ block: 64
+//@ grid: 4
+// A histogram of each block, then one block adds them up.
+#include <cooperative_groups.h>
+extern "C" __global__ void grid_sync_once(const unsigned char *data, unsigned *parts, unsigned *sums, int n) {
+    __shared__ unsigned bins[64];
+    auto grid = cooperative_groups::this_grid();
+    bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * 64 + threadIdx.x; i < n; i += 64 * gridDim.x) atomicAdd(&bins[data[i] & 63], 1);
+    __syncthreads();
+    parts[blockIdx.x * 64 + threadIdx.x] = bins[threadIdx.x];
+    grid.sync();
+    if (blockIdx.x == 0) {
+        unsigned sum = 0;
+        for (int b = 0; b < gridDim.x; b++) sum += parts[b * 64 + threadIdx.x];
+        sums[threadIdx.x] = sum;
+    }
+}

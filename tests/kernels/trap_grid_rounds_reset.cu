@@ -1,0 +1,31 @@
+//@ verdict: race
+//@ block: 64
+//@ grid: 4
+// The counter is made 0 one too high, so that the next round is over too soon.
+__device__ void all_blocks(unsigned *count, unsigned *round) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        unsigned now = *(volatile unsigned *)round;
+        __threadfence();
+        if (atomicAdd(count, 1) == gridDim.x - 1) {
+            *(volatile unsigned *)count = 1;
+            __threadfence();
+            *(volatile unsigned *)round = now + 1;
+        } else {
+            while (*(volatile unsigned *)round == now) {
+            }
+            __threadfence();
+        }
+    }
+    __syncthreads();
+}
+
+extern "C" __global__ void trap_grid_rounds_reset(float *x, float *y, unsigned *count, unsigned *round, int rounds) {
+    int i = blockIdx.x * 64 + threadIdx.x, n = 64 * gridDim.x;
+    for (int r = 0; r < rounds; r++) {
+        y[i] = x[(i + 64) % n];  // RACE
+        all_blocks(count, round);
+        x[i] = y[(i + 64) % n] + 1;  // RACE
+        all_blocks(count, round);
+    }
+}
