@@ -81,6 +81,9 @@ fn inference_for_a_loop() {
     assert_stages(&case_in("tests/stages", "counted_loop"), &stages);
 }
 
+/// What is before a message, what is behind one, and where all blocks have come.
+const MARKS: [&str; 3] = ["{:tells", "{:told", "{:all_blocks"];
+
 /// What is said of accesses before and behind messages. That not too much is said, few executions show.
 #[test]
 fn parts_in_messages() {
@@ -98,10 +101,25 @@ fn parts_in_messages() {
         "trap_grid_barrier_warps",
         "trap_grid_barrier_some",
         "trap_grid_barrier_sites",
+        "grid_sync",
+        "grid_barrier_flip",
+        "grid_barrier_rounds",
+        "grid_barrier_inc",
+        "trap_grid_flip_amount",
+        "trap_grid_flip_bit",
+        "trap_grid_rounds_acquire",
+        "trap_grid_rounds_between",
+        "trap_grid_rounds_bound",
+        "trap_grid_rounds_last",
+        "trap_grid_rounds_other",
+        "trap_grid_rounds_pass",
+        "trap_grid_rounds_release",
+        "trap_grid_rounds_reset",
+        "trap_grid_rounds_two",
     ];
     let marks = names.map(|name| {
         let text = emitted(&case(name), Stage::Kernel);
-        let marked = text.lines().filter(|line| line.contains("{:tells") || line.contains("{:told"));
+        let marked = text.lines().filter(|line| MARKS.iter().any(|mark| line.contains(mark)));
         format!("{name}\n{}\n", marked.collect::<Vec<_>>().join("\n"))
     });
     settings.bind(|| insta::assert_snapshot!("messages.marks", marks.concat()));

@@ -33,6 +33,7 @@ mod parameters;
 mod paths;
 mod pointers;
 mod points;
+mod polynomial;
 mod program;
 mod promote;
 mod regions;

@@ -2,8 +2,9 @@
 
 use gpuvcc::driver::cli::{self, Command};
 use gpuvcc::driver::options::Options;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// An input with its expectation.
 #[derive(Clone, Debug)]
@@ -49,9 +50,22 @@ pub struct Gap {
     pub reason: String,
 }
 
+/// What was read, by folder: many suites ask for the same ones.
+static READ: Mutex<BTreeMap<String, Vec<Case>>> = Mutex::new(BTreeMap::new());
+
 /// All cases below a folder, by name: `.cu` files (with the PTX beside them), and `.ptx` and `.ivl`
 /// files that have a header of their own.
 pub fn cases(folder: &str) -> Result<Vec<Case>, String> {
+    let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(cases) = known.get(folder) {
+        return Ok(cases.clone());
+    }
+    let cases = read(folder)?;
+    known.insert(folder.to_string(), cases.clone());
+    Ok(cases)
+}
+
+fn read(folder: &str) -> Result<Vec<Case>, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut cases = Vec::new();
     for path in files(&folder)? {

@@ -24,11 +24,12 @@ use super::super::completion::{ACQUIRES, RELEASES, accessed, addend_of, bound_of
 use super::super::locks::fences;
 use super::super::numbers::number;
 use super::super::paths::Position;
+use super::super::polynomial::Polynomial;
 use super::super::regions::Space;
 use super::super::tickets::{ADDS, signed};
 use super::observations::{Condition, Observation};
 use super::{Ways, is_other, is_read};
-use crate::ivl::ast::{Barrier, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind, Type, UnaryOp};
+use crate::ivl::ast::{Barrier, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind, UnaryOp};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, Builtin, BvOp, parse_builtin};
 use crate::ptx::ast::Module;
@@ -454,77 +455,5 @@ fn operation(e: &ExprRef) -> Option<(BvOp, &ExprRef, &ExprRef)> {
     match (parse_builtin(name.as_str()), &args[..]) {
         (Some(Builtin::Op(op, 32)), [a, b]) => Some((op, a, b)),
         _ => None,
-    }
-}
-
-/// A polynomial modulo 2^32: factors by the variables that they multiply.
-#[derive(Clone, PartialEq)]
-pub(super) struct Polynomial(BTreeMap<Vec<Name>, u32>);
-
-impl Polynomial {
-    pub(super) fn number(number: u32) -> Polynomial {
-        Polynomial(BTreeMap::from([(Vec::new(), number)])).normal()
-    }
-
-    fn variable(name: &Name) -> Polynomial {
-        Polynomial(BTreeMap::from([(vec![name.clone()], 1)]))
-    }
-
-    /// Of the low 32 bits of an expression.
-    pub(super) fn of(e: &ExprRef) -> Option<Polynomial> {
-        if !matches!(e.ty, Type::Bv(32..)) {
-            return None;
-        }
-        match &e.kind {
-            ExprKind::Bv(value) => Some(Polynomial::number(*value as u32)),
-            ExprKind::Var(name) if bv::width(e) == 32 => Some(Polynomial::variable(name)),
-            ExprKind::Extract { value, low: 0, .. } => Polynomial::of(value),
-            ExprKind::Call(name, args) => match (parse_builtin(name.as_str())?, &args[..]) {
-                (Builtin::ZeroExtend { .. } | Builtin::SignExtend { .. }, [inner]) => Polynomial::of(inner),
-                (Builtin::Op(BvOp::Neg, _), [a]) => Some(Polynomial::number(0).plus(&Polynomial::of(a)?, -1)),
-                (Builtin::Op(BvOp::Add, _), [a, b]) => Some(Polynomial::of(a)?.plus(&Polynomial::of(b)?, 1)),
-                (Builtin::Op(BvOp::Sub, _), [a, b]) => Some(Polynomial::of(a)?.plus(&Polynomial::of(b)?, -1)),
-                (Builtin::Op(BvOp::Mul, _), [a, b]) => Some(Polynomial::of(a)?.times(&Polynomial::of(b)?)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    pub(super) fn plus(mut self, other: &Polynomial, times: i32) -> Polynomial {
-        for (names, factor) in &other.0 {
-            let sum = self.0.entry(names.clone()).or_default();
-            *sum = sum.wrapping_add(factor.wrapping_mul(times as u32));
-        }
-        self.normal()
-    }
-
-    fn times(&self, other: &Polynomial) -> Polynomial {
-        let mut product = BTreeMap::new();
-        for (a, x) in &self.0 {
-            for (b, y) in &other.0 {
-                let mut names = [a.clone(), b.clone()].concat();
-                names.sort();
-                let factor: &mut u32 = product.entry(names).or_default();
-                *factor = factor.wrapping_add(x.wrapping_mul(*y));
-            }
-        }
-        Polynomial(product).normal()
-    }
-
-    fn normal(mut self) -> Polynomial {
-        self.0.retain(|_, factor| *factor != 0);
-        self
-    }
-
-    /// The variables, if it is their sum, or the negative of that.
-    pub(super) fn as_sum(&self) -> Option<Vec<&Name>> {
-        let factor = *self.0.values().next()?;
-        let is_one = (factor == 1 || factor == u32::MAX) && self.0.values().all(|one| *one == factor);
-        let names = self.0.keys().map(|names| match &names[..] {
-            [name] => Some(name),
-            _ => None,
-        });
-        names.collect::<Option<Vec<&Name>>>().filter(|_| is_one)
     }
 }

@@ -8,9 +8,9 @@
 use super::super::completion::{RELEASES, accessed, equalities, equations};
 use super::super::numbers::number;
 use super::super::paths::Position;
+use super::super::polynomial::Polynomial;
 use super::super::regions::Space;
 use super::super::winners::{COMPARES, EXCHANGES, SETS};
-use super::grid::Polynomial;
 use super::{Ways, is_read};
 use crate::ivl::ast::{Access, AttributeArg, ExprKind, ExprRef, Name, Stmt, StmtKind, Type};
 use crate::ivl::attributes::Attributes;
