@@ -4,7 +4,7 @@
 //! nothing. Relies on: `kernel::launch` writes `%laneid` as one expression. Reference: none.
 
 use crate::geometry::Axis;
-use crate::ivl::ast::{ArraySpace, ExprKind, ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::ast::{ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::bv::parse_builtin;
 use crate::ivl::visit::{self, Visitor};
 use crate::kernel::Kernel;
@@ -99,12 +99,112 @@ fn is_lane(e: &ExprRef) -> bool {
         && (reads("tid.y") || reads("tid.z"))
 }
 
+fn is_id(name: &Name) -> bool {
+    ["tid.", "ctaid."].iter().any(|id| name.as_str().starts_with(id))
+}
+
+/// Which ids a kernel does more with than ask whether a thread, or a block, is the first one: `threadIdx.x + threadIdx.y + threadIdx.z ==
+/// 0`, as cooperative groups do, is asked of launches of any shape.
+struct LookedAt<'a> {
+    /// What registers are assigned; `None` if that is several things.
+    values: BTreeMap<&'a Name, Option<&'a ExprRef>>,
+    found: BTreeSet<Name>,
+}
+
+/// Sums with more registers than this are not looked through.
+const MOST_STEPS: u32 = 12;
+
+impl<'a> LookedAt<'a> {
+    fn of(kernel: &'a Kernel) -> BTreeSet<Name> {
+        let bodies = || kernel.program.procedures.iter().flat_map(|procedure| &procedure.body);
+        let statements = || bodies().flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
+        let mut values: BTreeMap<&Name, Option<&ExprRef>> = BTreeMap::new();
+        for stmt in statements() {
+            let value = |name: &Name| match &stmt.kind {
+                StmtKind::Assign(pairs) => pairs.iter().find(|(to, _)| to == name).map(|(_, value)| value),
+                _ => None,
+            };
+            for name in visit::assigned(stmt) {
+                values.entry(name).and_modify(|several| *several = None).or_insert_with(|| value(name));
+            }
+        }
+        let mut this = LookedAt { values, found: BTreeSet::new() };
+        for stmt in statements() {
+            match &stmt.kind {
+                // What is made of a sum, its uses tell.
+                StmtKind::Assign(pairs) => {
+                    let others = pairs
+                        .iter()
+                        .filter(|(name, value)| !this.is_single(name) || this.sum(value, MOST_STEPS).is_none());
+                    let others: Vec<ExprRef> = others.map(|(_, value)| value.clone()).collect();
+                    others.iter().for_each(|value| this.look(value, MOST_STEPS));
+                }
+                _ => visit::for_each_stmt_expr(stmt, &mut |e| this.look(e, MOST_STEPS)),
+            }
+        }
+        this.found
+    }
+
+    fn is_single(&self, name: &Name) -> bool {
+        self.values.get(name).copied().flatten().is_some()
+    }
+
+    /// The ids of which it is the sum, or the negative of that.
+    fn sum(&self, e: &ExprRef, steps: u32) -> Option<BTreeSet<Name>> {
+        let steps = steps.checked_sub(1)?;
+        match &e.kind {
+            ExprKind::Var(name) if is_id(name) => Some(BTreeSet::from([name.clone()])),
+            ExprKind::Var(name) => self.sum((*self.values.get(name)?)?, steps),
+            ExprKind::Extract { value, low: 0, .. } => self.sum(value, steps),
+            ExprKind::Call(name, args) => {
+                let mut ends = ["_ADD", "_NEG"].iter();
+                let keeps = ends.any(|end| name.as_str().ends_with(end)) || name.as_str().contains("_ZEXT");
+                let parts = args.iter().map(|arg| self.sum(arg, steps)).collect::<Option<Vec<_>>>()?;
+                keeps.then(|| parts.into_iter().flatten().collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Collects the ids that an expression does more with.
+    fn look(&mut self, e: &ExprRef, steps: u32) {
+        match &e.kind {
+            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) if self.is_first(a, b) => {}
+            ExprKind::Var(name) if is_id(name) => {
+                self.found.insert(name.clone());
+            }
+            ExprKind::Var(name) => {
+                if let (Some(Some(value)), Some(steps)) = (self.values.get(name).copied(), steps.checked_sub(1))
+                    && self.sum(value, MOST_STEPS).is_some()
+                {
+                    self.look(value, steps);
+                }
+            }
+            _ if is_lane(e) => {
+                self.found.insert(Name::from("tid.x"));
+            }
+            _ => visit::children(e).into_iter().for_each(|child| self.look(child, steps)),
+        }
+    }
+
+    /// Whether two sides, with several ids, are equal for the first one only.
+    fn is_first(&self, a: &ExprRef, b: &ExprRef) -> bool {
+        let ids = |e: &ExprRef| match e.kind {
+            ExprKind::Bv(0) => Some(BTreeSet::new()),
+            _ => self.sum(e, MOST_STEPS),
+        };
+        ids(a).zip(ids(b)).is_some_and(|(a, b)| a.union(&b).count() > 1)
+    }
+}
+
 impl Seen {
     pub(super) fn of(kernel: &Kernel) -> Seen {
         let mut seen = Seen::default();
         for procedure in &kernel.program.procedures {
             procedure.body.iter().flat_map(|body| &body.blocks).for_each(|block| visit::walk_block(&mut seen, block));
         }
+        let looked_at = LookedAt::of(kernel);
+        seen.names.retain(|name| !is_id(name) || looked_at.contains(name));
         let mut global = kernel.program.arrays.iter().filter(|array| array.space == ArraySpace::Global);
         seen.has_global_atomics = global.any(|array| seen.atomics.contains(&array.name));
         seen
