@@ -53,8 +53,12 @@ pub(crate) struct Declarations {
     pub(crate) locks: BTreeSet<Name>,
     /// Arrays of flags by which threads know what others did.
     pub(crate) flags: BTreeSet<Name>,
+    /// Whether threads look at words that others write.
+    pub(crate) waits: bool,
     /// Whether blocks wait for all others.
     pub(crate) has_grid_barriers: bool,
+    /// Arrays of counters that only grow, by as many as there are blocks in each round.
+    pub(crate) rounds: BTreeSet<Name>,
     /// The counter that tells which block is the last one.
     pub(crate) completion: Option<Name>,
     /// Whether texture memory is read, which is taken for constant.

@@ -129,7 +129,7 @@ pub struct Kernel {
     pub params: Vec<KernelParameter>,
     /// Sizes of launches, as far as the options or `.reqntid` fix them.
     pub geometry: Geometry,
-    /// Whether threads wait for words that others write.
+    /// Whether threads look at words that others write, as who waits does.
     pub(crate) waits: bool,
     /// Threads that a block has at most: what `.maxntid` says, or what a GPU has.
     pub(crate) most_threads: u32,

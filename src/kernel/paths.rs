@@ -5,7 +5,7 @@
 //! Reference: Aho, Lam, Sethi, Ullman, "Compilers" (dominators, reaching definitions).
 
 use crate::flow::{Dominators, Graph};
-use crate::ivl::ast::{Block, ExprKind, ExprRef, Name, Stmt, StmtKind, Transfer, Type};
+use crate::ivl::ast::{Block, ExprKind, ExprRef, Name, Stmt, StmtKind, Transfer, Type, UnaryOp};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::Premise;
 use crate::ivl::visit::{assigned, children, map_children, substitute};
@@ -48,6 +48,16 @@ impl<'b> Paths<'b> {
     /// All statements of blocks to which a way leads.
     pub(super) fn statements(&self) -> impl Iterator<Item = (Position, &'b Stmt)> + '_ {
         statements(self.blocks).filter(|(at, _)| self.dominators.dominates(0, at.0))
+    }
+
+    /// The statements of a block.
+    pub(super) fn block(&self, number: usize) -> &'b [Stmt] {
+        &self.blocks[number].stmts
+    }
+
+    /// The blocks to which ways lead from one.
+    pub(super) fn successors(&self, block: usize) -> &[usize] {
+        &self.graph.successors[block]
     }
 
     /// The statement at a position.
@@ -143,8 +153,25 @@ impl<'b> Paths<'b> {
         self.resolve(e, at, &|name, at| known(name) || is_given(name, at), &mut { MOST_NODES })
     }
 
+    /// A comparison that decides a condition, whether it has to hold, and where it was made.
+    pub(super) fn comparison(&self, condition: &'b ExprRef, at: Position) -> Option<(&'b ExprRef, bool, Position)> {
+        let (mut e, mut holds, mut at) = (condition, true, at);
+        for _ in 0..MOST_NODES {
+            match &e.kind {
+                ExprKind::Unary(UnaryOp::Not, inner) => (e, holds) = (inner, !holds),
+                ExprKind::Var(name) => {
+                    at = self.definition(name, at)?;
+                    let StmtKind::Assign(pairs) = &self.blocks[at.0].stmts[at.1].kind else { return None };
+                    e = pairs.iter().find(|(target, _)| target == name).map(|(_, value)| value)?;
+                }
+                _ => return Some((e, holds, at)),
+            }
+        }
+        None
+    }
+
     /// The one place that each way to here passes, and that gave a register what it has.
-    fn definition(&self, name: &Name, at: Position) -> Option<Position> {
+    pub(super) fn definition(&self, name: &Name, at: Position) -> Option<Position> {
         let definitions = self.definitions.get(name)?;
         let mut leading = definitions.iter().filter(|from| self.leads(**from, at, definitions));
         let (from, None) = (*leading.next()?, leading.next()) else { return None };

@@ -263,7 +263,7 @@ impl Lowering<'_> {
         }
         locals.extend(self.tags.values().map(|name| variable(name, tag_type())));
         locals.extend(self.locals.iter().cloned());
-        let waits = !self.declarations.flags.is_empty();
+        let waits = self.declarations.waits;
         let (arrays, array_names) = self.arrays();
         let assumptions = self.assumptions((&arrays, &array_names), &blocks);
         let procedure = Procedure {

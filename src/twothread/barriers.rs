@@ -8,7 +8,7 @@
 use super::copies::Copies;
 use super::{Options, Pair, barrier_invariants};
 use crate::diagnostic::Diagnostic;
-use crate::ivl::ast::{Barrier, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
+use crate::ivl::ast::{AttributeArg, Barrier, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::claim::Claim;
@@ -28,6 +28,19 @@ pub(crate) struct Barriers<'a> {
     pub(crate) active: ExprRef,
     /// The id of `End`.
     pub(crate) end_id: u32,
+    /// The arrays by which blocks wait for each other: how accesses to them are ordered, their barriers do not say.
+    pub(crate) words: BTreeSet<Name>,
+}
+
+/// The arrays of the words of all barriers of the grid.
+pub(super) fn words_of_grid_barriers(body: &Implementation) -> BTreeSet<Name> {
+    let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
+    let marks = stmts.flat_map(|stmt| stmt.attributes.iter()).filter(|mark| mark.name.as_str() == ALL_BLOCKS);
+    let names = marks.flat_map(|mark| &mark.args).filter_map(|argument| match argument {
+        AttributeArg::Text(name) => Some(Name::from(name.as_str())),
+        AttributeArg::Expr(_) => None,
+    });
+    names.collect()
 }
 
 /// Whether there is a barrier for which all blocks of the grid wait.
@@ -75,7 +88,7 @@ impl Barriers<'_> {
                 bv::eq(first.clone(), second.clone()),
             )));
             let both = complete.into_iter().fold(bv::and(first, second), bv::and);
-            for array in arrays {
+            for array in arrays.difference(&self.words) {
                 out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Grid }));
             }
         }

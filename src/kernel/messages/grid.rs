@@ -2,7 +2,7 @@
 //!
 //! Input: the blocks. Output: the barriers of the block, [`ALL_BLOCKS`], behind which a thread knows that all threads of all blocks have come
 //! to them as often as it has. Establishes: what a thread did before it passed such a barrier for the nth time comes before what any thread of the
-//! launch does when it has passed it for the nth time, if all pass the same ones in the same order, which `twothread` asserts. Relies
+//! launch does when it has passed it for the nth time, but for accesses of the words by which they wait, if all pass the same ones in the same order, which `twothread` asserts. Relies
 //! on: words hold 0 when the launch starts; there are fewer than 2^31 blocks; threads of a block that part at a
 //! barrier fail its assertion. Reference: PTX ISA, memory consistency model (release and acquire patterns, observation through
 //! chains of read-modify-writes); CUDA Programming Guide, "Grid Synchronization".
@@ -15,6 +15,9 @@
 //!   add 1. The sums of fewer than all of these have the highest bit that the word had before, that of all has the other one, and the
 //!   other bits are 0 again. So who finds another bit than its own addition did finds the sum of all, and no block adds for
 //!   the next round before it has found that.
+//! - **A number of the counter** (`goals`). All add 1, and in its round r thread 0 waits for r n, which `rounds` tells of a register. No block adds for a
+//!   round before it has found the sum of the last one, so the counter is between (r - 1) n and r n until all have counted, and who finds r n
+//!   finds what all have added. Where it waits for at least as many, the counter must not wrap around, which is printed.
 //! - **A new generation.** The addition that returns n - 1 is the last one. Its thread makes the counter 0 again (or the counter does, `atom.inc`)
 //!   and then changes the word of the generation, which nobody else does. Before it arrives each thread 0 has loaded this word: it found what the
 //!   last round left, or what this one does, and in the second case waits for ever. So who finds another value than before finds
@@ -27,8 +30,10 @@ use super::super::paths::Position;
 use super::super::polynomial::Polynomial;
 use super::super::regions::Space;
 use super::super::tickets::{ADDS, signed};
+use super::super::winners::EXCHANGES;
+use super::goals::Goal;
 use super::observations::{Condition, Observation};
-use super::{Ways, is_other, is_read};
+use super::{GridBarrier, Ways, is_other, is_read};
 use crate::ivl::ast::{Barrier, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind, UnaryOp};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, Builtin, BvOp, parse_builtin};
@@ -43,12 +48,12 @@ pub(crate) const ALL_BLOCKS: &str = "all_blocks";
 const MOST_THREADS: u64 = 1 << 31;
 
 /// A word, at a byte offset over constants of the launch.
-type Word<'b> = (&'b Name, ExprRef);
+pub(super) type Word<'b> = (&'b Name, ExprRef);
 
 /// A place where all blocks wait for each other.
 pub(super) struct Site<'b> {
     /// Where thread 0 counts.
-    arrival: Position,
+    pub(super) arrival: Position,
     /// The barrier of the block in front.
     opening: Position,
     /// The one behind.
@@ -57,42 +62,58 @@ pub(super) struct Site<'b> {
     words: Vec<Word<'b>>,
     /// What changes them here.
     changes: BTreeSet<Position>,
+    /// The numbers that thread 0 waits for, if it is they that tell it.
+    pub(super) goals: Vec<Goal<'b>>,
 }
 
 /// An addition that may count blocks.
-struct Arrival<'b> {
+pub(super) struct Arrival<'b> {
     at: Position,
-    stmt: &'b Stmt,
+    pub(super) stmt: &'b Stmt,
     /// What it returns.
     old: &'b Name,
-    word: Word<'b>,
+    pub(super) word: Word<'b>,
 }
 
 impl Site<'_> {
     /// The arrays of its words.
-    pub(super) fn arrays(&self) -> BTreeSet<&Name> {
+    fn arrays(&self) -> BTreeSet<&Name> {
         self.words.iter().map(|(array, _)| *array).collect()
+    }
+
+    fn barriers(&self) -> impl Iterator<Item = GridBarrier> {
+        let must_not_wrap = self.goals.iter().any(|goal| !goal.is_exact);
+        self.arrays().into_iter().map(move |array| GridBarrier {
+            at: self.closing,
+            array: array.clone(),
+            must_not_wrap,
+        })
     }
 }
 
 impl<'b> Ways<'_, 'b> {
     /// The barriers of the grid.
-    pub(super) fn grid_barriers(&self, module: &Module) -> Vec<Site<'b>> {
+    pub(super) fn grid_barriers(&self, module: &Module) -> Vec<GridBarrier> {
         let mut sites: Vec<Site<'b>> = Vec::new();
         // Whether copies beside the threads are over, such a barrier does not say.
         let has_copies = self.paths.statements().any(|(_, stmt)| stmt.attributes.has(super::super::ASYNCHRONOUS));
         if has_copies || self.lowering.options.max_threads > MOST_THREADS {
-            return sites;
+            return Vec::new();
         }
         for arrival in self.arrivals(module) {
             sites.extend(self.site(&arrival));
         }
+        let words: Vec<Vec<Word<'b>>> = sites.iter().map(|site| site.words.clone()).collect();
+        for words in words {
+            if !self.are_counted(sites.iter().filter(|site| site.words == words).collect()) {
+                sites.retain(|site| site.words != words);
+            }
+        }
         // A word that anything else changes tells nothing; nor do those that are changed with it.
-        loop {
-            let wrong = sites.iter().position(|site| !self.belongs(site, &sites));
-            let Some(wrong) = wrong else { return sites };
+        while let Some(wrong) = sites.iter().position(|site| !self.belongs(site, &sites)) {
             sites.remove(wrong);
         }
+        sites.iter().flat_map(Site::barriers).collect()
     }
 
     /// The additions that may count.
@@ -150,8 +171,10 @@ impl<'b> Ways<'_, 'b> {
         }
         let changes = BTreeSet::from([at]);
         let words = vec![arrival.word.clone()];
-        let mut site = Site { arrival: at, opening, closing, words, changes };
-        let waits = self.waits_for_flip(&site, arrival) || self.waits_for_generation(&mut site, arrival);
+        let mut site = Site { arrival: at, opening, closing, words, changes, goals: Vec::new() };
+        let waits = self.waits_for_flip(&site, arrival)
+            || self.waits_for_generation(&mut site, arrival)
+            || self.waits_for_number(&mut site, arrival);
         (waits && self.is_clean(&site)).then_some(site)
     }
 
@@ -162,7 +185,7 @@ impl<'b> Ways<'_, 'b> {
         });
         between.all(|(place, stmt)| {
             site.changes.contains(&place)
-                || matches!(stmt.kind, StmtKind::Load { .. })
+                || is_read(stmt)
                     && !is_other(stmt)
                     && accessed(stmt).is_some_and(|access| site.arrays().contains(&access.array))
         })
@@ -206,12 +229,17 @@ impl<'b> Ways<'_, 'b> {
                 is_one_block && is_literal(one, 1) && bv::width(much) == 32 && sum == Polynomial::number((1 << 31) + 1),
             )
         };
-        let found = |observation: &Observation, condition: &Condition<'_>| {
+        let found = |observation: &Observation, condition: &Condition<'b>| {
             let given = [(condition.loaded, observation.load), (arrival.old, arrival.at)];
             let value = self.paths.value_over(condition.condition, observation.branch, &given, &|_| false);
             value.is_some_and(|value| is_flipped(&value, true, [condition.loaded, arrival.old]))
         };
         is_round() == Some(true) && self.waits(site, &arrival.word, found, &[])
+    }
+
+    /// Whether a load is one behind the arrival, of a word.
+    pub(super) fn is_of(&self, observation: &Observation, site: &Site<'_>, (_, word): &Word<'_>) -> bool {
+        !observation.adds && observation.word == *word && self.paths.dominates(site.arrival, observation.load)
     }
 
     /// Whether thread 0 waits until the last one of the round has begun a new generation.
@@ -243,7 +271,10 @@ impl<'b> Ways<'_, 'b> {
         let is_reset = |(place, stmt): &(Position, &'b Stmt)| {
             let access = accessed(stmt)?;
             let written = self.write(*place, stmt, access)?;
-            let same = (&access.array, self.over_launch(&access.offset, *place)?) == arrival.word;
+            let is_whole = matches!(stmt.kind, StmtKind::Store { .. }) || stmt.attributes.has(EXCHANGES);
+            let same = is_whole
+                && access.guard.is_none()
+                && (&access.array, self.over_launch(&access.offset, *place)?) == arrival.word;
             Some(same && written.number == 0 && access.bytes == 4 && self.paths.dominates(*place, at))
         };
         let is_reset_once = match &resets[..] {
@@ -251,6 +282,7 @@ impl<'b> Ways<'_, 'b> {
             [one] => !resets_itself && is_reset(one) == Some(true),
             _ => false,
         };
+        let is_global = self.lowering.space(word.0) == Some(Space::Global);
         let is_other_word = match (word.0 == arrival.word.0, &word.1.kind, &arrival.word.1.kind) {
             (false, ..) => true,
             (true, ExprKind::Bv(a), ExprKind::Bv(b)) => a.abs_diff(*b) >= 4,
@@ -259,7 +291,8 @@ impl<'b> Ways<'_, 'b> {
         let is_last = changes.iter().all(|(place, _)| self.is_last_one(arrival, *place));
         let least = self.lowering.least_scope(word.0);
         let is_strong = access.strong.is_some_and(|scope| scope >= least);
-        if !(is_reset_once && is_other_word && is_last && is_strong && self.passes_on(arrival, (at, stmt))) {
+        if !(is_reset_once && is_global && is_other_word && is_last && is_strong && self.passes_on(arrival, (at, stmt)))
+        {
             return None;
         }
         // What thread 0 found there before it arrived.
@@ -278,7 +311,7 @@ impl<'b> Ways<'_, 'b> {
             _ => None,
         })?;
         let is_new = signed(stmt, ADDS) == Some(1) || self.is_next((at, stmt), before) == Some(true);
-        let found = |observation: &Observation, condition: &Condition<'_>| {
+        let found = |observation: &Observation, condition: &Condition<'b>| {
             let given = [(condition.loaded, observation.load), before];
             let value = self.paths.value_over(condition.condition, observation.branch, &given, &|_| false);
             value.is_some_and(|value| are_different(&value, true, [condition.loaded, before.0]))
@@ -338,18 +371,16 @@ impl<'b> Ways<'_, 'b> {
 
     /// Whether each way from the arrival to the barrier behind passes a branch that is taken only if the load in front of it `found` that the
     /// round is over, and an acquire pattern with this load; or one of `others`.
-    fn waits(
+    pub(super) fn waits(
         &self,
         site: &Site<'_>,
         (array, word): &Word<'_>,
-        found: impl Fn(&Observation, &Condition<'_>) -> bool,
+        found: impl Fn(&Observation, &Condition<'b>) -> bool,
         others: &[Position],
     ) -> bool {
         let [_, acquires] = fences(&self.paths, self.lowering.least_scope(array));
         let branches = self.branches(array, 4).into_iter().filter(|(observation, condition)| {
-            !observation.adds
-                && observation.word == *word
-                && self.paths.dominates(site.arrival, observation.load)
+            self.is_of(observation, site, &(*array, word.clone()))
                 && (observation.acquires || !self.paths.leads(observation.load, site.closing, &acquires))
                 && found(observation, condition)
         });
@@ -368,7 +399,7 @@ impl<'b> Ways<'_, 'b> {
         self.paths.value(e, at, &|name| self.varies.get(name) == Some(&Variation::Launch))
     }
 
-    fn number_of_blocks(&self) -> Option<Polynomial> {
+    pub(super) fn number_of_blocks(&self) -> Option<Polynomial> {
         let [x, y, z] = [0, 1, 2].map(|axis| Polynomial::of(&self.lowering.launch.blocks(axis)));
         Some(x?.times(&y?).times(&z?))
     }
@@ -450,7 +481,7 @@ fn are(a: &ExprRef, b: &ExprRef, [one, other]: [&Name; 2]) -> bool {
     is(a, one) && is(b, other) || is(a, other) && is(b, one)
 }
 
-fn operation(e: &ExprRef) -> Option<(BvOp, &ExprRef, &ExprRef)> {
+pub(super) fn operation(e: &ExprRef) -> Option<(BvOp, &ExprRef, &ExprRef)> {
     let ExprKind::Call(name, args) = &e.kind else { return None };
     match (parse_builtin(name.as_str()), &args[..]) {
         (Some(Builtin::Op(op, 32)), [a, b]) => Some((op, a, b)),

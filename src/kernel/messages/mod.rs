@@ -31,8 +31,10 @@
 //! 5. What a thread does that is told by one who was told before F, or whose acquire pattern ends with F: causality order is transitive.
 
 mod counters;
+mod goals;
 mod grid;
 mod observations;
+mod rounds;
 mod told;
 mod writers;
 
@@ -80,6 +82,22 @@ struct Teller {
     barriers: Vec<Position>,
 }
 
+/// What is found in a kernel.
+struct Found {
+    /// Marks of accesses, with the arrays of the flags.
+    marks: Vec<(Name, Position, Attribute)>,
+    barriers: Vec<GridBarrier>,
+}
+
+/// A barrier of a block behind which all blocks have come.
+struct GridBarrier {
+    at: Position,
+    /// The array of a word that they use.
+    array: Name,
+    /// Whether this is a counter that has to reach greater and greater numbers.
+    must_not_wrap: bool,
+}
+
 /// A kernel of which is asked what comes before what.
 struct Ways<'a, 'b> {
     lowering: &'a Lowering<'a>,
@@ -90,30 +108,34 @@ struct Ways<'a, 'b> {
 }
 
 impl Lowering<'_> {
-    /// Finds the messages, and marks what comes before and behind. Gives the arrays with such accesses.
+    /// Finds the messages and the barriers of the grid, and marks what comes before and behind. Gives the arrays with such accesses.
     pub(super) fn mark_messages(&mut self, module: &Module, blocks: &mut [Block]) -> BTreeSet<Name> {
-        let found = self.told(module, blocks);
+        self.declarations.waits = polls(blocks);
+        let Found { marks, barriers } = self.found(module, blocks);
         let mut arrays = BTreeSet::new();
-        for (flags, (block, index), mark) in found {
+        for (flags, (block, index), mark) in marks {
             let stmt = &mut blocks[block].stmts[index];
             arrays.extend(accessed(stmt).map(|access| access.array.clone()));
-            if mark.name.as_str() == ALL_BLOCKS {
-                // Between two of them other blocks may change any of these without a race.
-                let global = self.declarations.arrays.iter().flatten();
-                arrays.extend(global.filter(|array| self.space(array) == Some(Space::Global)).cloned());
-                self.declarations.has_grid_barriers = true;
-            }
             stmt.attributes.push(mark);
             self.declarations.flags.insert(flags);
+        }
+        for GridBarrier { at: (block, index), array, must_not_wrap } in barriers {
+            // Between two of them other blocks may change any of these without a race.
+            let global = self.declarations.arrays.iter().flatten();
+            arrays.extend(global.filter(|array| self.space(array) == Some(Space::Global)).cloned());
+            let args = vec![AttributeArg::Text(array.to_string())];
+            blocks[block].stmts[index].attributes.push(Attribute { name: Name::from(ALL_BLOCKS), args });
+            self.declarations.has_grid_barriers = true;
+            self.declarations.rounds.extend(must_not_wrap.then(|| array.clone()));
+            self.declarations.flags.insert(array);
         }
         arrays
     }
 
-    /// The marks of accesses, with the arrays of the flags.
-    fn told(&self, module: &Module, blocks: &[Block]) -> Vec<(Name, Position, Attribute)> {
+    fn found(&self, module: &Module, blocks: &[Block]) -> Found {
         // A thread that has exited passes no barrier, and none waits for it.
         if self.options.rules.exited_threads_ok || !may_have_messages(blocks) {
-            return Vec::new();
+            return Found { marks: Vec::new(), barriers: Vec::new() };
         }
         let paths = Paths::of(blocks);
         let barriers = paths.statements().filter(|(_, stmt)| matches!(stmt.kind, StmtKind::Barrier(_)));
@@ -124,15 +146,7 @@ impl Lowering<'_> {
         let messages = ways.messages(module);
         let marks = ways.marks(&messages).into_iter();
         let marks = marks.map(|(number, at, mark)| (messages[number].array.clone(), at, mark));
-        let sites = ways.grid_barriers(module);
-        let mark = |array: &Name| Attribute {
-            name: Name::from(ALL_BLOCKS),
-            args: vec![AttributeArg::Text(array.to_string())],
-        };
-        let barriers = sites.iter().flat_map(|site| {
-            site.arrays().into_iter().map(move |array| (array.clone(), site.closing, mark(array))).collect::<Vec<_>>()
-        });
-        marks.chain(barriers).collect()
+        Found { marks: marks.collect(), barriers: ways.grid_barriers(module) }
     }
 
     /// What is assumed of flags.
@@ -146,7 +160,11 @@ impl Lowering<'_> {
         let waits = "a thread that waits for a flag finds it set: all other threads go on, also those of its own warp";
         let at_once = "blocks that wait for all others run at once: the launch is cooperative";
         let at_once = self.declarations.has_grid_barriers.then(|| at_once.to_string());
-        start.chain((!flags.is_empty()).then(|| waits.to_string())).chain(at_once).collect()
+        let wraps = self.declarations.rounds.iter().map(|array| {
+            let name = names.get(array).map_or(array.as_str(), String::as_str);
+            format!("the counter in `{name}` does not wrap around: rounds times blocks is less than 2^31")
+        });
+        start.chain((!flags.is_empty()).then(|| waits.to_string())).chain(at_once).chain(wraps).collect()
     }
 }
 
@@ -163,6 +181,15 @@ fn may_have_messages(blocks: &[Block]) -> bool {
         }
     }
     accesses <= MOST_ACCESSES && !loaded.is_disjoint(&written)
+}
+
+/// Whether strong accesses look at an array that others write, and leave what is there.
+fn polls(blocks: &[Block]) -> bool {
+    let statements = || blocks.iter().flat_map(|block| &block.stmts);
+    let strong =
+        |stmt: &'_ Stmt| accessed(stmt).filter(|access| access.strong.is_some()).map(|access| access.array.clone());
+    let read: BTreeSet<Name> = statements().filter(|stmt| is_read(stmt)).filter_map(strong).collect();
+    statements().filter(|stmt| !is_read(stmt)).filter_map(strong).any(|array| read.contains(&array))
 }
 
 /// Whether an access leaves what is there.

@@ -81,14 +81,14 @@ impl Selection {
         let arrays = &predicated.program.arrays;
         let is_shared = |name: &Name| arrays.iter().any(|a| a.name == *name && a.space == ArraySpace::Shared);
         let Plain { arrays: mut plain, counters } = plain_arrays(body);
-        let strictly = plain.clone();
-        plain.extend(counters.into_iter().filter(is_shared));
-        let ordered = [arrays_under_locks(body), arrays_in_messages(body)];
-        plain.retain(|array| ordered.iter().all(|arrays| !arrays.contains(array)));
         if has_last_block(body) || has_grid_barrier(body) {
             // Blocks find what others stored, without a race.
             plain.retain(|array| is_shared(array));
         }
+        let strictly = plain.clone();
+        plain.extend(counters.into_iter().filter(is_shared));
+        let ordered = [arrays_under_locks(body), arrays_in_messages(body)];
+        plain.retain(|array| ordered.iter().all(|arrays| !arrays.contains(array)));
         if plain.is_empty() {
             return Selection::default();
         }

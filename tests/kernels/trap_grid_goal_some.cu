@@ -1,0 +1,28 @@
+//@ verdict: race
+//@ block: 64
+//@ grid: 4
+// Only in even rounds more blocks are waited for.
+__device__ void all_blocks(unsigned *count, unsigned goal) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(count, 1);
+        while (*(volatile unsigned *)count < goal) {
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+extern "C" __global__ void trap_grid_goal_some(float *x, float *y, unsigned *count, int rounds) {
+    int i = blockIdx.x * 64 + threadIdx.x, n = 64 * gridDim.x;
+    unsigned goal = 0;
+    for (int r = 0; r < rounds; r++) {
+        goal += gridDim.x;
+        y[i] = x[(i + 64) % n];  // RACE
+        all_blocks(count, goal);
+        if (r % 2 == 0) goal += gridDim.x;
+        x[i] = y[(i + 64) % n] + 1;  // RACE
+        all_blocks(count, goal);
+    }
+}
