@@ -28,19 +28,24 @@ pub(crate) struct Barriers<'a> {
     pub(crate) active: ExprRef,
     /// The id of `End`.
     pub(crate) end_id: u32,
-    /// The arrays by which blocks wait for each other: how accesses to them are ordered, their barriers do not say.
-    pub(crate) words: BTreeSet<Name>,
+    /// Arrays of which barriers of the grid say nothing.
+    pub(crate) beside_grid: BTreeSet<Name>,
 }
 
-/// The arrays of the words of all barriers of the grid.
-pub(super) fn words_of_grid_barriers(body: &Implementation) -> BTreeSet<Name> {
-    let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
-    let marks = stmts.flat_map(|stmt| stmt.attributes.iter()).filter(|mark| mark.name.as_str() == ALL_BLOCKS);
+/// Arrays of which barriers of the grid say nothing: those of the words by which blocks wait, and those that are loaded past the coherent
+/// caches, where what another block has written need not be found.
+pub(super) fn beside_grid_barriers(body: &Implementation) -> BTreeSet<Name> {
+    let stmts = || body.blocks.iter().flat_map(|block| &block.stmts);
+    let past_caches = stmts().filter_map(|stmt| match &stmt.kind {
+        StmtKind::Load { access, .. } if stmt.attributes.has("non_coherent") => Some(access.array.clone()),
+        _ => None,
+    });
+    let marks = stmts().flat_map(|stmt| stmt.attributes.iter()).filter(|mark| mark.name.as_str() == ALL_BLOCKS);
     let names = marks.flat_map(|mark| &mark.args).filter_map(|argument| match argument {
         AttributeArg::Text(name) => Some(Name::from(name.as_str())),
         AttributeArg::Expr(_) => None,
     });
-    names.collect()
+    names.chain(past_caches).collect()
 }
 
 /// Whether there is a barrier for which all blocks of the grid wait.
@@ -88,7 +93,7 @@ impl Barriers<'_> {
                 bv::eq(first.clone(), second.clone()),
             )));
             let both = complete.into_iter().fold(bv::and(first, second), bv::and);
-            for array in arrays.difference(&self.words) {
+            for array in arrays.difference(&self.beside_grid) {
                 out.push(generated(StmtKind::Order { array: array.clone(), both: both.clone(), by: Order::Grid }));
             }
         }

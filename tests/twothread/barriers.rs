@@ -10,7 +10,7 @@ use gpuvcc::twothread::{self, Options, Pair, TwoThread};
 fn translate(barrier: &str, pair: Pair, options: &Options) -> Result<TwoThread, String> {
     let text = format!(
         "shared S: []bv32; global A: []bv32;\n\
-         procedure {{:kernel}} k() {{ var r: bool; A[0bv32] := 1bv32; S[tid.x] := 1bv32;\n{barrier}\nA[1bv32] := 2bv32; }}"
+         procedure {{:kernel}} k() {{ var r: bool; var n: bv32; A[0bv32] := 1bv32; S[tid.x] := 1bv32;\n{barrier}\nA[1bv32] := 2bv32; }}"
     );
     let program = ivl::parse(&text).expect("parses");
     let predicated = gpuvcc::predicate::run(&program).expect("a kernel");
@@ -62,6 +62,23 @@ fn exited_threads_are_no_divergence_but_clear_nothing() {
             "call BARRIER_CLEAR_A(p.Start$1 && p.Start$2);",
         ]
     );
+}
+
+#[test]
+fn barriers_of_the_grid_clear_global_arrays_between_blocks() {
+    let barrier = "barrier {:all_blocks \"W\"};";
+    let two = translate(barrier, Pair::DifferentBlocks, &Options::default()).unwrap();
+    let clears = [
+        "assert {:barrier_divergence_unaligned} p.Start$1 == p.Start$2;",
+        "call BARRIER_CLEAR_A(p.Start$1 && p.Start$2);",
+    ];
+    assert_eq!(lines(&two), clears);
+    // But for the arrays of the words themselves, and those loaded past the coherent caches.
+    for beside in ["barrier {:all_blocks \"A\"};", "barrier {:all_blocks \"W\"}; n := A[2bv32] {:non_coherent};"] {
+        let two = translate(beside, Pair::DifferentBlocks, &Options::default()).unwrap();
+        assert!(lines(&two).iter().all(|line| !line.contains("CLEAR")), "{:?}", lines(&two));
+    }
+    assert!(lines(&translate(barrier, Pair::OneThread, &Options::default()).unwrap()).is_empty());
 }
 
 #[test]

@@ -23,6 +23,7 @@
 //!   last round left, or what this one does, and in the second case waits for ever. So who finds another value than before finds
 //!   what the last thread of this round wrote, or is this thread.
 
+use super::super::aggregated::SHARE;
 use super::super::completion::{ACQUIRES, RELEASES, accessed, addend_of, bound_of, equations};
 use super::super::locks::fences;
 use super::super::numbers::number;
@@ -70,8 +71,8 @@ pub(super) struct Site<'b> {
 pub(super) struct Arrival<'b> {
     at: Position,
     pub(super) stmt: &'b Stmt,
-    /// What it returns.
-    old: &'b Name,
+    /// What it returns, if anybody takes that.
+    old: Option<&'b Name>,
     pub(super) word: Word<'b>,
 }
 
@@ -120,15 +121,17 @@ impl<'b> Ways<'_, 'b> {
     fn arrivals(&self, module: &Module) -> Vec<Arrival<'b>> {
         let mut found = Vec::new();
         for (at, stmt) in self.paths.statements().filter(|(_, stmt)| !is_other(stmt) && !is_read(stmt)) {
-            let StmtKind::Atomic { dst: Some(old), access } = &stmt.kind else { continue };
+            let StmtKind::Atomic { dst, access } = &stmt.kind else { continue };
+            // What a lane has of its leader's addition is no addition of its own.
             let is_counter = access.bytes == 4
+                && !stmt.attributes.has(SHARE)
                 && access.guard.is_none()
                 && access.collective.is_none()
                 && access.strong.is_some_and(|scope| scope >= self.lowering.least_scope(&access.array))
                 && self.lowering.space(&access.array) == Some(Space::Global)
                 && self.lowering.starts_with_zero(module, &access.array);
             let word = is_counter.then(|| self.over_launch(&access.offset, at)).flatten();
-            found.extend(word.map(|word| Arrival { at, stmt, old, word: (&access.array, word) }));
+            found.extend(word.map(|word| Arrival { at, stmt, old: dst.as_ref(), word: (&access.array, word) }));
         }
         found
     }
@@ -213,6 +216,7 @@ impl<'b> Ways<'_, 'b> {
 
     /// Whether thread 0 waits until the highest bit of the counter is another one.
     fn waits_for_flip(&self, site: &Site<'_>, arrival: &Arrival<'b>) -> bool {
+        let Some(old) = arrival.old else { return false };
         let is_round = || {
             let added = self.over_constants(addend_of(arrival.stmt)?, arrival.at)?;
             let ExprKind::Ite(condition, a, b) = &added.kind else { return None };
@@ -230,9 +234,9 @@ impl<'b> Ways<'_, 'b> {
             )
         };
         let found = |observation: &Observation, condition: &Condition<'b>| {
-            let given = [(condition.loaded, observation.load), (arrival.old, arrival.at)];
+            let given = [(condition.loaded, observation.load), (old, arrival.at)];
             let value = self.paths.value_over(condition.condition, observation.branch, &given, &|_| false);
-            value.is_some_and(|value| is_flipped(&value, true, [condition.loaded, arrival.old]))
+            value.is_some_and(|value| is_flipped(&value, true, [condition.loaded, old]))
         };
         is_round() == Some(true) && self.waits(site, &arrival.word, found, &[])
     }
@@ -331,10 +335,11 @@ impl<'b> Ways<'_, 'b> {
     fn is_last_one(&self, arrival: &Arrival<'_>, place: Position) -> bool {
         let of_launch = |name: &Name| self.varies.get(name) == Some(&Variation::Launch);
         let Some(blocks) = self.number_of_blocks() else { return false };
+        let Some(old) = arrival.old else { return false };
         // old - blocks + 1, or its negative
-        let last = Polynomial::variable(arrival.old).plus(&blocks, -1).plus(&Polynomial::number(1), 1);
+        let last = Polynomial::variable(old).plus(&blocks, -1).plus(&Polynomial::number(1), 1);
         self.paths.conditions(place).into_iter().any(|(branch, condition)| {
-            let given = [(arrival.old, arrival.at)];
+            let given = [(old, arrival.at)];
             let mut is_last = false;
             if let Some(condition) = self.paths.value_over(condition, branch, &given, &of_launch) {
                 equations(&condition, true, &mut |a, b| {
